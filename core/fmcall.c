@@ -1,0 +1,41 @@
+#include "core/fmcall.h"
+
+const char *fmcall_kind_word(enum fmcall_kind kind)
+{
+    switch (kind) {
+    case FMCALL_NONE:
+        return "none";
+    case FMCALL_RESERVE:
+        return "reserve";
+    case FMCALL_CHECK:
+        return "check";
+    case FMCALL_RELEASE:
+        return "release";
+    }
+    return "unknown";
+}
+
+const char *fmcall_outcome_word(enum fmcall_outcome outcome)
+{
+    switch (outcome) {
+    case FM_OK:
+        return "ok";
+    case FM_GONE:
+        return "gone";
+    case FM_EXISTS:
+        return "exists";
+    case FM_DENIED:
+        return "denied";
+    case FM_BUSY:
+        return "busy";
+    case FM_TIMEOUT:
+        return "timeout";
+    case FM_BROKEN:
+        return "broken";
+    case FM_UNREACHED:
+        return "unreached";
+    case FM_UNAUTHORIZED:
+        return "unauthorized";
+    }
+    return "unknown";
+}

@@ -1,0 +1,39 @@
+#ifndef MCAST_CORE_FMCALL_H
+#define MCAST_CORE_FMCALL_H
+
+#include <stdbool.h>
+
+/* The calls that the core wants made at the fabric manager, and what can come of one
+ * (fabric-manager.md, "Jobs"). The core decides, fmapi carries out and decodes. */
+
+enum fmcall_kind {
+    FMCALL_NONE = 0,
+    FMCALL_RESERVE, /* POST   /fabric/collectives/jobs */
+    FMCALL_CHECK,   /* GET    /fabric/collectives/jobs/<name> */
+    FMCALL_RELEASE, /* DELETE /fabric/collectives/jobs/<name> */
+};
+
+/* Ordered by what the core may conclude. "Acted" is whether the fabric manager did what was asked. */
+enum fmcall_outcome {
+    FM_OK = 1,       /* 2xx, and for RESERVE and CHECK with a usable sessionToken: acted */
+    FM_GONE,         /* 404: there is no such job (for RELEASE and CHECK) */
+    FM_EXISTS,       /* 409 to RESERVE: the name is taken: not acted */
+    FM_DENIED,       /* another 4xx, or 507: a definite no: not acted */
+    FM_BUSY,         /* 429, 500, 502, 503, 504, any other answer that tells nothing, a body that
+                        cannot be understood: may have acted; the link is alive */
+    FM_TIMEOUT,      /* no answer in time: may act even later, for as long again */
+    FM_BROKEN,       /* the connection broke after the request may have left: may have acted */
+    FM_UNREACHED,    /* no connection, TLS or name resolution failed: surely not acted */
+    FM_UNAUTHORIZED, /* 401 or 403, and a fresh login did not help: not acted */
+};
+
+const char *fmcall_kind_word(enum fmcall_kind kind);          /* "reserve", "check", "release" */
+const char *fmcall_outcome_word(enum fmcall_outcome outcome); /* "ok", "gone", … */
+
+/* Whether the request may still be acted on, or may have been, without our knowing. */
+static inline bool fmcall_unsure(enum fmcall_outcome outcome)
+{
+    return outcome == FM_BUSY || outcome == FM_TIMEOUT || outcome == FM_BROKEN;
+}
+
+#endif

@@ -1,0 +1,144 @@
+#ifndef MCAST_CORE_RECORD_H
+#define MCAST_CORE_RECORD_H
+
+#include <stdint.h>
+
+/* What is kept on disk: the core writes these, the store keeps them, and at start the core reads
+ * them back. Strings and numbers only; no pointer here outlives the call it is passed to. */
+
+enum { VNI_PER_JOB_MAX = 4 };
+
+enum job_state {
+    JOB_ACTIVE = 1,
+    JOB_RELEASING = 2, /* released; VNIs held back, or the fabric manager not yet clean */
+};
+
+/* What the job asked for (F14). */
+enum hwcoll_wish {
+    WISH_AUTO = 1, /* if the job is large enough */
+    WISH_ON = 2,   /* asked for; the job runs without when it cannot be had */
+    WISH_OFF = 3,
+    WISH_REQUIRED = 4, /* the reserve fails when it cannot be had */
+};
+
+/* What became of it: `hwcoll.state` in api.md. */
+enum hwcoll_state {
+    HWCOLL_OFF = 1,
+    HWCOLL_INELIGIBLE = 2,
+    HWCOLL_WANTED = 3, /* the intent is saved, the answer not yet known; never shown to a client */
+    HWCOLL_RESERVED = 4,
+    HWCOLL_DENIED = 5,
+    HWCOLL_TIMEOUT = 6,
+    HWCOLL_UNAVAILABLE = 7,
+    HWCOLL_LOST = 8,
+    HWCOLL_RELEASED = 9,
+};
+
+/* What the fabric manager may hold under the job's name because of this reservation. */
+enum fm_side {
+    FM_NOTHING = 0,
+    FM_MAYBE = 1, /* it was asked, or is about to be: the intent */
+    FM_HELD = 2,  /* it said yes */
+};
+
+/* Bits of SLINGSHOT_TCS (F12). */
+enum traffic_class {
+    TC_DEDICATED_ACCESS = 1,
+    TC_LOW_LATENCY = 2,
+    TC_BULK_DATA = 4,
+    TC_BEST_EFFORT = 8,
+};
+
+struct reservation_record {
+    uint64_t number;     /* grows for ever, never reused (S3) */
+    const char *cluster; /* never NULL */
+    const char *job;     /* never NULL */
+    const char *nodes;   /* node list as given, or NULL */
+    const char *token;   /* the fabric manager's sessionToken: a secret; or NULL */
+    const char *reason;  /* why hwcoll is not reserved, in words; or NULL */
+    uint32_t uid;
+    uint32_t node_count;
+    uint32_t cores_per_node; /* 0: not told */
+    uint32_t addresses;      /* multicast addresses asked for; 0 when not eligible */
+    uint32_t min_nodes;      /* minimum size in force when reserved; 0: none was set */
+    uint16_t vnis[VNI_PER_JOB_MAX];
+    uint8_t vni_count;
+    uint8_t vni_asked;       /* as the request resolved it, for telling a repeat from a conflict */
+    uint8_t traffic_classes; /* enum traffic_class bits */
+    uint8_t wish;            /* enum hwcoll_wish */
+    uint8_t state;           /* enum job_state */
+    uint8_t hwcoll;          /* enum hwcoll_state */
+    uint8_t fm_side;         /* enum fm_side */
+    int64_t created_ms;      /* Unix time in milliseconds, as all times here */
+    int64_t released_ms;     /* 0 while active */
+    int64_t hold_until_ms;   /* VNIs are held back until then; 0 while active */
+};
+
+/* X(NAME, "word", fatal): F24. A fatal event is one that the resource manager must turn into an
+ * exception of the job. */
+#define EVENT_KINDS(X)                                                                             \
+    X(RESERVED, "reserved", 0)                                                                     \
+    X(DENIED, "denied", 0)                                                                         \
+    X(TIMEOUT, "timeout", 0)                                                                       \
+    X(UNAVAILABLE, "unavailable", 0)                                                               \
+    X(RELEASED, "released", 0)                                                                     \
+    X(GONE, "gone", 0)                                                                             \
+    X(LOST, "lost", 1)                                                                             \
+    X(REFUSED, "refused", 0)                                                                       \
+    X(ADOPTED, "adopted", 0)                                                                       \
+    X(LINK_UP, "link-up", 0)                                                                       \
+    X(LINK_DOWN, "link-down", 0)
+
+enum event_kind {
+    EVENT_NONE = 0,
+#define EVENT_ENUM_(name, word, fatal) EVENT_##name,
+    EVENT_KINDS(EVENT_ENUM_)
+#undef EVENT_ENUM_
+};
+
+struct event_record {
+    uint64_t seq; /* 1, 2, 3, … without gaps; survives restarts */
+    int64_t time_ms;
+    uint64_t number;     /* of the reservation, 0 when about none */
+    const char *cluster; /* NULL when about none */
+    const char *job;
+    const char *detail; /* words, or NULL */
+    uint32_t uid;
+    uint8_t kind; /* enum event_kind */
+};
+
+enum record_kind {
+    RECORD_RESERVATION = 1, /* insert or replace by number */
+    RECORD_GONE = 2,        /* the reservation of this number is over: delete */
+    RECORD_EVENT = 3,       /* insert by seq */
+    RECORD_PRUNE = 4,       /* events up to and with this seq are no longer needed */
+    RECORD_COUNTERS = 5,    /* the highest number and seq ever given out; written by the store
+                               itself from what it commits, and always the first one loaded */
+    RECORD_FOUNDED = 6,     /* this ledger has seen a whole list of the fabric manager: from here
+                               on, what is not in it is known not to be ours any more */
+};
+
+struct record {
+    enum record_kind kind;
+    union {
+        struct reservation_record reservation;
+        uint64_t gone;  /* number */
+        uint64_t prune; /* seq */
+        struct event_record event;
+        struct {
+            uint64_t last_number;
+            uint64_t last_seq;
+        } counters;
+    } u;
+};
+
+const char *job_state_word(int state);       /* "active", "releasing" */
+const char *hwcoll_state_word(int state);    /* "off", "reserved", … */
+const char *hwcoll_wish_word(int wish);      /* "auto", "on", "off", "required" */
+int hwcoll_wish_from_word(const char *word); /* enum hwcoll_wish, or 0 */
+const char *event_kind_word(int kind);
+int event_kind_fatal(int kind);
+const char *traffic_class_word(int bit);       /* "best_effort", …, or NULL */
+int traffic_class_from_word(const char *word); /* one bit, or 0 */
+
+#endif

@@ -1,0 +1,66 @@
+#ifndef MCAST_FMAPI_FMAPI_H
+#define MCAST_FMAPI_FMAPI_H
+
+#include "core/error.h"
+#include "core/fmcall.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+/* Talking to the fabric manager (fabric-manager.md): login, calls, decoding; no policy. One libcurl
+ * multi handle on the broker's loop, connections kept and reused (G8). Every start function returns
+ * at once and calls done exactly once, later, from the loop; never from inside the start function. */
+
+enum fmapi_auth { FMAPI_AUTH_NONE, FMAPI_AUTH_BASIC };
+
+struct fmapi_options {
+    const char *url;     /* base, without trailing slash; "/fabric/…" is appended */
+    enum fmapi_auth auth;
+    const char *authdir; /* BASIC: holds the file "passwd" (user "cxi"); must not be readable by others */
+    const char *ca;      /* CA file or directory; NULL: the system's store */
+    int verify;          /* 0: do not verify the server; the caller has logged it loudly */
+    int64_t timeout_ms;  /* of one call, from leaving the queue to the last byte */
+    unsigned parallel;   /* connections kept, at most; the caller sends no more calls at once */
+};
+
+struct fmapi;
+/* Copies the options. NULL with a sentence in err. */
+struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options, struct error *err);
+/* Ends what is under way without calling done, closes its handles; closed is called from the loop
+ * when nothing of it is left there. NULL is allowed (closed is not called). */
+void fmapi_destroy(struct fmapi *api, void (*closed)(void *arg), void *arg);
+
+/* What came of a call. Strings are valid during the callback only. */
+struct fmapi_reply {
+    enum fmcall_outcome outcome;
+    const char *token; /* sessionToken for FM_OK of RESERVE and CHECK, else NULL. A secret. */
+    const char *words; /* one line for people: status and the fabric manager's own words
+                          ("message" or "detail", bounded, made printable), or the transport's */
+    int status;        /* HTTP status, 0 when none came */
+    int64_t took_us;
+};
+
+/* Reads the credentials and prepares them. (Basic: reads the file; the list that follows proves it.) */
+typedef void fmapi_login_fn(void *arg, int code, const char *words); /* code: 0 or enum error_code */
+void fmapi_login(struct fmapi *api, fmapi_login_fn *done, void *arg);
+
+/* RESERVE with addresses as "mcastLimit", CHECK, or RELEASE of the job called name. */
+typedef void fmapi_call_fn(void *arg, const struct fmapi_reply *reply);
+int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint32_t addresses,
+               fmapi_call_fn *done, void *arg);
+
+/* Lists all jobs, page by page. page is called with the names of each page (the last path segment
+ * of each documentLink, percent-decoded), done once at the end: FM_OK only when the list was read
+ * whole. A list without "documentLinks", of a wrong shape, with a page that repeats, or whose pages
+ * do not add up to documentCount where that is given, is not whole (FM_BUSY). */
+typedef void fmapi_page_fn(void *arg, const char *const *names, size_t count);
+int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg);
+
+struct fmapi_counters {
+    uint64_t calls, connections, bytes_in, bytes_out;
+    unsigned under_way;
+};
+void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out);
+
+#endif

@@ -1,0 +1,75 @@
+#ifndef MCAST_STATE_STORE_H
+#define MCAST_STATE_STORE_H
+
+#include "core/error.h"
+#include "core/record.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Keeping records: one small interface, several keepers (architecture.md, "The store's interface").
+ *
+ * A store has one owner and is used from one thread. Whatever a store does on other threads or over
+ * the network stays behind store_fd and store_dispatch, so that it fits any event loop. */
+
+struct store;
+
+/* In-memory keeper: for tests, demonstrations, and sites that want nothing on disk. */
+struct store *store_memory_open(struct error *err);
+
+/* SQLite (WAL, synchronous=FULL) at path; made with mode 0600 when missing. Refuses a file that is
+ * damaged, of a newer schema, or open in another broker, each with one sentence in err. */
+struct store *store_sqlite_open(const char *path, struct error *err);
+
+/* Calls each once for every record: first RECORD_COUNTERS, then RECORD_FOUNDED if there, then
+ * reservations by ascending number, then events by ascending seq. Strings are valid during the call.
+ * each returns 0, or a negative code that ends the load and is returned. Only before the first
+ * commit. */
+int store_load(struct store *store, int (*each)(void *arg, const struct record *record), void *arg,
+               struct error *err);
+
+/* A batch: the records of one or more steps of the core, in order, committed all or nothing. */
+struct batch;
+struct batch *batch_create(struct store *store); /* NULL: out of memory */
+void batch_destroy(struct batch *batch);         /* one that was not handed to store_commit */
+int batch_add(struct batch *batch, const struct record *record); /* copies what it needs */
+size_t batch_size(const struct batch *batch);                    /* records in it */
+
+/* What came of a commit. */
+struct commit_result {
+    int code; /* 0; ERROR_IO, ERROR_FULL (disk): nothing of it was written, try again;
+                 ERROR_NOT_LEADER: nothing was written and never will be */
+    struct error error;
+    int64_t took_us;
+};
+
+/* Starts committing the batch, which must not be empty; returns at once. done is called from
+ * store_dispatch, never from here. On failure the batch is given back through done and may be
+ * committed again; on success it is destroyed. At most one commit is under way: calling again
+ * before done is a bug. */
+typedef void store_done_fn(void *arg, const struct commit_result *result, struct batch *failed);
+void store_commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg);
+
+/* A descriptor that becomes readable when store_dispatch has something to do. Owned by the store. */
+int store_fd(const struct store *store);
+void store_dispatch(struct store *store);
+
+/* Waits for a commit under way (its done is not called), closes, frees. NULL is allowed. */
+void store_close(struct store *store);
+
+/* How a keeper joins in: state/memory.c and state/sqlite.c are the examples. Each keeper embeds
+ * struct store as its first member. */
+struct store_ops {
+    int (*load)(struct store *, int (*each)(void *, const struct record *), void *arg,
+                struct error *err);
+    void (*commit)(struct store *, struct batch *, store_done_fn *, void *arg);
+    int (*fd)(const struct store *);
+    void (*dispatch)(struct store *);
+    void (*close)(struct store *);
+};
+
+struct store {
+    const struct store_ops *ops;
+};
+
+#endif
