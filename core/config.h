@@ -1,0 +1,60 @@
+#ifndef MCAST_CORE_CONFIG_H
+#define MCAST_CORE_CONFIG_H
+
+#include "core/error.h"
+#include "core/idset.h"
+#include "core/names.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the site decided, as the core needs it: numbers and sets, already parsed (programs.md). */
+
+enum { CLUSTERS_MAX = 64 };
+
+struct cluster_config {
+    char name[CLUSTER_NAME_MAX + 1];
+    uint32_t budget; /* multicast addresses that its jobs may hold together; 0: no limit but the
+                        total (B4) */
+};
+
+struct core_config {
+    struct idset vni_pool;      /* F1; 1 and 10 are never given out, whatever it says */
+    uint32_t vni_per_job;       /* 0–4, when a job does not say (F2) */
+    bool vni_single_node;       /* single-node jobs get VNIs too (F2) */
+    bool vni_required;          /* a job that cannot have its VNIs fails (F4) */
+    int64_t vni_hold_ms;        /* how long a released VNI is held back (F3) */
+
+    uint32_t min_nodes;         /* 0: only jobs that ask (F14) */
+    uint32_t addresses_per_job; /* 0: auto, see sizing.h (F15) */
+    uint32_t total_addresses;   /* M; 0: not known, no limit of our own */
+    uint32_t system_nodes;      /* S */
+    uint32_t sharing;           /* j */
+
+    bool fm_present;            /* a fabric manager is configured at all */
+    int64_t reserve_timeout_ms; /* an answer waits no longer (F21) */
+    int64_t call_timeout_ms;    /* of one call; also how long a call given up may still be acted on */
+    uint32_t calls_at_once;     /* calls under way at the fabric manager */
+    int64_t relist_ms;          /* while up, compare with the fabric manager this often; 0: never */
+    int64_t stray_grace_ms;     /* between the two looks before a stray is deleted */
+    int64_t link_retry_ms;      /* first wait before logging in again; doubles to 32 times it */
+
+    int64_t sync_grace_ms;      /* between the two syncs that lack a job before it is released */
+    int64_t tombstone_ms;       /* how long a release of an unknown job is remembered */
+    uint32_t events_keep;       /* for replay (F24) */
+
+    char fm_url[512];           /* handed to jobs: without trailing slash */
+    char job_ca[512];           /* "yes", "no" or a path: FI_CXI_COLL_FABRIC_MGR_CACERT */
+
+    struct cluster_config clusters[CLUSTERS_MAX];
+    uint32_t cluster_count;
+};
+
+/* The documented defaults: the pool is 1024-65535, no fabric manager, no clusters. */
+void core_config_init(struct core_config *config);
+
+/* Whether the values fit together: sizing is possible, pool holds a job's VNIs, names valid and
+ * unique. 0 or ERROR_INVALID with a sentence that says what is impossible and what would do. */
+int core_config_check(const struct core_config *config, struct error *err);
+
+#endif

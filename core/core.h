@@ -1,0 +1,145 @@
+#ifndef MCAST_CORE_CORE_H
+#define MCAST_CORE_CORE_H
+
+#include "core/config.h"
+#include "core/effect.h"
+#include "core/fmcall.h"
+#include "core/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The decisions of the broker: one event and the time in, state changed, effects out. Opens nothing,
+ * reads no clock, draws nothing at random, waits for nothing (architecture.md). Not thread-safe. */
+
+struct core;
+
+/* A request to reserve (api.md, "Reserve"). Strings are borrowed for the step. */
+struct reserve_request {
+    const char *cluster;
+    const char *job;
+    const char *nodes;       /* node list as given; NULL when only a number was given */
+    uint32_t node_count;     /* ≥ 1 */
+    uint32_t uid;
+    uint32_t cores_per_node; /* 0: not told */
+    int vni_count;           /* 0–4; -1: not told */
+    enum hwcoll_wish wish;   /* 0: not told: auto */
+    uint8_t traffic_classes; /* bits; 0: not told: best effort and low latency */
+};
+
+enum core_event_kind {
+    CORE_TICK,       /* time has passed; due when core_next_deadline says so, harmless otherwise */
+    CORE_RESERVE,    /* u.reserve; answered once */
+    CORE_RELEASE,    /* u.release; answered once */
+    CORE_SYNC,       /* u.sync; answered once */
+    CORE_LOGIN_DONE, /* u.login */
+    CORE_LIST_NAMES, /* u.names: some of a list under way */
+    CORE_LIST_DONE,  /* u.list_done: its end; only FM_OK means that it was whole */
+    CORE_CALL_DONE,  /* u.call: exactly once for each EFFECT_CALL, whatever happens */
+    CORE_CONFIGURE,  /* u.config, already checked: replaces the configuration (F5) */
+};
+
+struct core_event {
+    enum core_event_kind kind;
+    int64_t now_ms; /* Unix time that never runs backwards within the life of a process */
+    union {
+        struct {
+            uint64_t ticket; /* the caller's mark for the answer */
+            struct reserve_request request;
+        } reserve;
+        struct {
+            uint64_t ticket;
+            const char *cluster;
+            const char *job;
+        } release;
+        struct {
+            uint64_t ticket;
+            const char *cluster;
+            const char *const *active;
+            size_t count;
+        } sync;
+        struct {
+            bool ok;
+            const char *words; /* why not */
+        } login;
+        struct {
+            uint64_t list;
+            const char *const *names;
+            size_t count;
+        } names;
+        struct {
+            uint64_t list;
+            enum fmcall_outcome outcome;
+            const char *words;
+        } list_done;
+        struct {
+            uint64_t id;
+            enum fmcall_outcome outcome;
+            const char *token; /* with FM_OK of RESERVE and CHECK */
+            const char *words; /* never holds a secret */
+        } call;
+        const struct core_config *config;
+    } u;
+};
+
+/* Copies the config. NULL: out of memory. */
+struct core *core_create(const struct core_config *config);
+void core_destroy(struct core *core); /* NULL is allowed; wipes tokens */
+
+/* Replays one record from the disk, in the store's order. 0, or ERROR_CORRUPT with a sentence that
+ * names the record. Only before core_start. */
+int core_load(struct core *core, const struct record *record, struct error *err);
+
+/* Everything is loaded: settles what a crash left open and begins to log in to the fabric manager. */
+void core_start(struct core *core, int64_t now_ms);
+
+/* One step. Its effects, and those of core_start, are read with core_effects. */
+void core_step(struct core *core, const struct core_event *event);
+const struct effect *core_effects(const struct core *core, size_t *count);
+
+/* When a CORE_TICK is due, or INT64_MAX. */
+int64_t core_next_deadline(const struct core *core);
+
+/* ---- looking, without changing anything ---- */
+
+enum link_state { LINK_DOWN, LINK_LOGGING_IN, LINK_LISTING, LINK_UP };
+const char *link_state_word(enum link_state state); /* "down", "logging-in", "listing", "up" */
+
+struct core_status {
+    enum link_state link;
+    int64_t link_since_ms;
+    const char *link_error; /* last trouble in words; "" when none since it came up */
+    uint32_t vnis_free, vnis_live, vnis_held, vnis_pool;
+    uint32_t addresses_total;    /* 0: not known */
+    uint64_t addresses_reserved; /* asked for and not yet known to be given back */
+    uint32_t addresses_per_job;  /* 0: none can be computed */
+    uint64_t jobs_active, jobs_releasing, jobs_reserved;
+    uint32_t strays;             /* seen at the fabric manager, not ours by the ledger, not yet deleted */
+    uint32_t calls_queued_reserve, calls_queued_release, calls_under_way;
+    uint64_t last_number, first_seq, last_seq; /* events kept: first_seq–last_seq */
+};
+void core_status(const struct core *core, struct core_status *out);
+
+const struct core_config *core_config_of(const struct core *core);
+
+/* The newest reservation of a job, active or releasing; NULL: none. Valid until the next step. */
+const struct reservation *core_find(const struct core *core, const char *cluster, const char *job);
+
+/* One page of reservations in ascending number, those after `after` that match. Looks at no more
+ * than a bounded number of reservations, so a page may be short although there is more. */
+struct core_filter {
+    const char *cluster; /* NULL: any */
+    int state;           /* enum job_state, 0: any */
+    int64_t uid;         /* -1: any */
+    uint64_t after;
+    size_t limit; /* 1–1000 */
+};
+/* Calls each for every match; returns the number to go on after, or 0 when there is no more. */
+uint64_t core_list(const struct core *core, const struct core_filter *filter,
+                   void (*each)(void *arg, const struct reservation *reservation), void *arg);
+
+/* The event of a sequence number, or NULL when it is not kept. */
+const struct event_record *core_event_at(const struct core *core, uint64_t seq);
+
+#endif

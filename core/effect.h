@@ -1,0 +1,96 @@
+#ifndef MCAST_CORE_EFFECT_H
+#define MCAST_CORE_EFFECT_H
+
+#include "core/fmcall.h"
+#include "core/record.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the core wants done after one event. The edge carries them out in this order of kinds:
+ *   1. every SAVE goes into the batch that is being gathered;
+ *   2. everything else is said only when that batch, and all before it, are durable. A step without
+ *      SAVE waits too when something is still unsaved: no answer overtakes what it was built on.
+ * (architecture.md, "Save before speaking".) TRACE may be printed at once.
+ *
+ * Pointers inside are valid until the next core_step: the edge copies or renders at once. */
+
+enum effect_kind {
+    EFFECT_SAVE,   /* u.record */
+    EFFECT_ANSWER, /* u.answer: to one request */
+    EFFECT_CALL,   /* u.call: of the fabric manager; comes back as CORE_CALL_DONE */
+    EFFECT_LOGIN,  /* comes back as CORE_LOGIN_DONE */
+    EFFECT_LIST,   /* u.list; comes back as CORE_LIST_NAMES…, CORE_LIST_DONE */
+    EFFECT_EVENT,  /* u.event: to subscribers (F24); its record is among the SAVEs */
+    EFFECT_TRACE,  /* u.trace: "situation → decision", for the log */
+};
+
+/* code, HTTP status, stable word */
+#define ANSWER_KINDS(X)                                                                            \
+    X(CREATED, 201, "created")                 /* a new reservation */                             \
+    X(SAME, 200, "same")                       /* the same request again */                        \
+    X(ACCEPTED, 202, "accepted")               /* release under way in the background */           \
+    X(ALREADY_GONE, 200, "gone")               /* nothing left to release */                       \
+    X(SYNCED, 200, "synced")                                                                       \
+    X(CONFLICT, 409, "conflict")               /* another request under this id */                 \
+    X(OVERTAKEN, 409, "released-before-reserve") /* a release came first (flux.md, slurm.md) */    \
+    X(RELEASED, 409, "released-meanwhile")     /* released while its reserve was still waiting */  \
+    X(NOT_FOUND, 404, "not-found")                                                                 \
+    X(NO_CLUSTER, 404, "no-such-cluster")                                                          \
+    X(INVALID, 422, "invalid")                                                                     \
+    X(NO_VNIS, 503, "vnis-exhausted")          /* F4: fatal for the job */                         \
+    X(NO_HWCOLL, 503, "hwcoll-required")       /* asked for as required, cannot be had */          \
+    X(EXHAUSTED, 503, "out-of-memory")
+
+enum answer_kind {
+#define ANSWER_ENUM_(name, status, word) ANSWER_##name,
+    ANSWER_KINDS(ANSWER_ENUM_)
+#undef ANSWER_ENUM_
+};
+int answer_status(enum answer_kind kind);
+const char *answer_word(enum answer_kind kind);
+
+struct reservation;
+
+/* What a sync found (F20, F22). Names are job ids; lists are cut at SYNC_NAMES_MAX, counts are not. */
+enum { SYNC_NAMES_MAX = 1000 };
+struct sync_found {
+    uint32_t active;    /* ids in the request */
+    uint32_t confirmed; /* of those, active here too */
+    uint32_t suspect_count, released_count, unknown_count;
+    const char **suspects, **released, **unknown;
+};
+
+struct answer {
+    uint64_t ticket;
+    enum answer_kind kind;
+    const struct reservation *reservation; /* CREATED, SAME, ACCEPTED, ALREADY_GONE (may be NULL) */
+    const struct sync_found *sync;         /* SYNCED */
+    const char *field;                     /* the field at fault (INVALID, CONFLICT), or NULL */
+    const char *detail;                    /* one sentence for errors; a warning with CREATED, SAME;
+                                              or NULL */
+};
+
+struct effect {
+    enum effect_kind kind;
+    union {
+        struct record record;
+        struct answer answer;
+        struct {
+            uint64_t id;     /* never 0, never reused while the process lives */
+            enum fmcall_kind kind;
+            const char *name; /* "<cluster>-<job>" */
+            uint32_t addresses;
+        } call;
+        struct {
+            uint64_t id; /* given back with names and end */
+        } list;
+        const struct event_record *event;
+        struct {
+            int level; /* as syslog: 3 error, 4 warning, 5 notice, 6 info, 7 debug */
+            const char *text;
+        } trace;
+    } u;
+};
+
+#endif

@@ -1,0 +1,17 @@
+#ifndef MCAST_CORE_NODELIST_H
+#define MCAST_CORE_NODELIST_H
+
+#include "core/error.h"
+
+#include <stdint.h>
+
+/* Node lists as resource managers write them: "elcap[1-128]", "a[01-10,20]b,c3", "x[1-2]y[3-4]". */
+
+enum { NODELIST_COUNT_MAX = 1000000 };
+
+/* How many nodes the text names, without expanding it: time and memory follow the text's length.
+ * ERROR_INVALID says what is wrong and at which byte; more than NODELIST_COUNT_MAX is invalid too.
+ * Names twice in the list count twice. */
+int nodelist_count(const char *text, uint32_t *count, struct error *err);
+
+#endif

@@ -1,0 +1,70 @@
+#ifndef MCAST_CORE_RESERVATION_H
+#define MCAST_CORE_RESERVATION_H
+
+#include "core/fmcall.h"
+#include "core/names.h"
+#include "core/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One reservation of one job: what is on disk, and beside it what only lives in memory.
+ *
+ * Read by the edges (rendering an answer), changed only inside core: by reservation_apply, from a
+ * record, and by the errand that runs for it at the fabric manager. */
+
+struct waiter {
+    struct waiter *next;
+    uint64_t ticket;
+    bool repeat; /* a repeated request: answered SAME instead of CREATED */
+};
+
+/* What runs at the fabric manager for a reservation; only those that are or may be there have one.
+ * Nothing here is on disk: after a restart it is rebuilt, assuming the worst. */
+struct errand {
+    struct reservation *owner;
+    struct errand *prev, *next;         /* all errands, in no order */
+    struct errand *queue_next;          /* in its lane of the call queue */
+    struct waiter *waiters;             /* requests that wait for the answer */
+    uint64_t call;                      /* id of the call under way, 0: none */
+    enum fmcall_kind under_way, queued; /* FMCALL_NONE when not */
+    uint64_t seen;                      /* list in which it was last found, or made meanwhile */
+    uint32_t tries;                     /* failures in a row */
+    int64_t give_up_ms;                 /* the answer is due; 0: nobody waits */
+    int64_t retry_ms;                   /* not before then */
+    int64_t reserve_settles_ms;         /* until then a RESERVE given up may still be acted on */
+    int64_t release_settles_ms;         /* the same for a RELEASE: the name must rest */
+    bool asked;                         /* a RESERVE has left, in this life or a former one */
+    bool in_the_way;                    /* something else sits under our name: release it first */
+    bool doubted;                       /* a list lacked it: ask for it by name */
+};
+
+struct reservation {
+    uint64_t number;
+    struct reservation *name_next; /* next in its bucket of the name table */
+    struct reservation *older;     /* same cluster and job, an earlier life, still releasing */
+    struct errand *errand;         /* NULL: nothing at the fabric manager */
+    const char *cluster;           /* the core's own copy, shared */
+    char *nodes, *token, *reason;  /* NULL when not there */
+    int64_t created_ms, released_ms, hold_until_ms;
+    uint32_t uid, node_count, cores_per_node, addresses, min_nodes;
+    uint32_t agenda_slot; /* 0: no deadline */
+    int64_t due_ms;
+    uint64_t synced; /* last sync that named it */
+    int64_t missed_ms; /* when a sync first lacked it; 0: none did */
+    uint16_t vnis[VNI_PER_JOB_MAX];
+    uint8_t vni_count, vni_asked, traffic_classes, wish, state, hwcoll, fm_side;
+    char job[]; /* NUL-terminated */
+};
+
+/* What would be on disk: pointers into the reservation, valid while it is unchanged. */
+struct reservation_record reservation_record(const struct reservation *reservation);
+
+/* Whether the fabric manager should hold an object for it. */
+static inline bool reservation_wants_hwcoll(const struct reservation *r)
+{
+    return r->state == JOB_ACTIVE && (r->hwcoll == HWCOLL_WANTED || r->hwcoll == HWCOLL_RESERVED);
+}
+
+#endif
