@@ -1,0 +1,80 @@
+#ifndef MCAST_BROKER_ENGINE_H
+#define MCAST_BROKER_ENGINE_H
+
+#include "core/core.h"
+#include "fmapi/fmapi.h"
+#include "state/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+/* Joins the core to its edges: feeds it events, puts what it wants saved into the journal, and lets
+ * its words out only when they are durable (architecture.md, "Save before speaking"). */
+
+struct engine;
+
+/* Who hears the answers: broker/http. */
+struct engine_listener {
+    void *arg;
+    /* An answer exists, its words are not yet allowed out: render and keep it. Pointers in it die
+     * with this call. */
+    void (*render)(void *arg, const struct answer *answer);
+    /* What was rendered for the ticket may go out now. code: 0, or why it may not: ERROR_IO or
+     * ERROR_FULL (it could not be saved: 503; it may be saved later, so the client repeats its
+     * request), ERROR_NOT_LEADER. Called exactly once for each ticket. */
+    void (*speak)(void *arg, uint64_t ticket, int code, const char *words);
+    /* All answers that were ready in this turn of the loop are out (for one MHD_run after many). */
+    void (*spoken)(void *arg);
+    /* Events up to and with this seq are durable and may be sent (core_event_at). */
+    void (*events)(void *arg, uint64_t last_seq);
+};
+
+enum broker_role { ROLE_STARTING, ROLE_LEADER, ROLE_STANDBY };
+const char *broker_role_word(enum broker_role role);
+
+struct engine_options {
+    uv_loop_t *loop;
+    const struct core_config *core;
+    struct store *store;                /* the engine closes it */
+    const struct fmapi_options *fabric; /* NULL: no fabric manager */
+};
+struct engine *engine_create(const struct engine_options *options, struct error *err);
+void engine_listen(struct engine *engine, const struct engine_listener *listener);
+
+/* Loads the store and starts the core. 0 or a code with a sentence. */
+int engine_start(struct engine *engine, struct error *err);
+
+/* One event. now_ms is filled in here. The answer, if the event wants one, may be rendered and even
+ * spoken before this returns. */
+void engine_step(struct engine *engine, struct core_event *event);
+
+/* Speaks the ticket (whose words the listener holds already) when everything that is unsaved now is
+ * saved: for answers that only looked. May speak before it returns. */
+void engine_after_saved(struct engine *engine, uint64_t ticket);
+
+const struct core *engine_core(const struct engine *engine);
+int64_t engine_now_ms(const struct engine *engine);
+
+/* Tells fmapi calls under way, commits, their sizes and times, the loop's absence: for /metrics. */
+struct engine_counters {
+    enum broker_role role;
+    uint64_t commits, commit_failures, records, steps;
+    uint64_t commit_us_total, commit_us_max;
+    uint64_t batch_max;       /* records in the largest commit */
+    uint32_t unsaved;         /* records gathered or being written now */
+    bool storage_failing;     /* the last commit failed; being tried again */
+    char storage_error[ERROR_TEXT_SIZE];
+    uint64_t fm_calls[4][10]; /* [enum fmcall_kind][enum fmcall_outcome] */
+    struct fmapi_counters fabric;
+    int64_t loop_absence_us_max;
+    int64_t started_ms;
+};
+void engine_counters(const struct engine *engine, struct engine_counters *out);
+
+/* Stops taking steps; when all that was accepted is saved and spoken, closes everything of its own
+ * and calls stopped from the loop. */
+void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg);
+void engine_destroy(struct engine *engine); /* after stopped; or when never started */
+
+#endif
