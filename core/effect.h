@@ -39,8 +39,7 @@ enum effect_kind {
     X(NO_CLUSTER, 404, "no-such-cluster")                                                          \
     X(INVALID, 422, "invalid")                                                                     \
     X(NO_VNIS, 503, "vnis-exhausted")          /* F4: fatal for the job */                         \
-    X(NO_HWCOLL, 503, "hwcoll-required")       /* asked for as required, cannot be had */          \
-    X(EXHAUSTED, 503, "out-of-memory")
+    X(NO_HWCOLL, 503, "hwcoll-required")       /* asked for as required, cannot be had */
 
 enum answer_kind {
 #define ANSWER_ENUM_(name, status, word) ANSWER_##name,

@@ -26,10 +26,10 @@ int error_prefix(struct error *err, const char *format, ...)
 
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(err->text, sizeof err->text, format, args);
+    (void)vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
-    if (length >= 0 && (size_t)length < sizeof err->text)
-        (void)snprintf(err->text + length, sizeof err->text - (size_t)length, ": %s", old);
+    strncat(err->text, ": ", sizeof err->text - strlen(err->text) - 1);
+    strncat(err->text, old, sizeof err->text - strlen(err->text) - 1);
     return err->code;
 }
 

@@ -82,7 +82,6 @@ struct reservation_record {
     X(TIMEOUT, "timeout", 0)                                                                       \
     X(UNAVAILABLE, "unavailable", 0)                                                               \
     X(RELEASED, "released", 0)                                                                     \
-    X(GONE, "gone", 0)                                                                             \
     X(LOST, "lost", 1)                                                                             \
     X(REFUSED, "refused", 0)                                                                       \
     X(ADOPTED, "adopted", 0)                                                                       \

@@ -25,18 +25,18 @@ struct waiter {
 struct errand {
     struct reservation *owner;
     struct errand *prev, *next;         /* all errands, in no order */
-    struct errand *queue_next;          /* in its lane of the call queue */
+    struct errand *queue_prev, *queue_next; /* in its lane of the call queue */
     struct waiter *waiters;             /* requests that wait for the answer */
     uint64_t call;                      /* id of the call under way, 0: none */
     enum fmcall_kind under_way, queued; /* FMCALL_NONE when not */
     uint64_t seen;                      /* list in which it was last found, or made meanwhile */
     uint32_t tries;                     /* failures in a row */
+    int64_t sent_ms;                    /* when the call under way was handed out */
     int64_t give_up_ms;                 /* the answer is due; 0: nobody waits */
     int64_t retry_ms;                   /* not before then */
     int64_t reserve_settles_ms;         /* until then a RESERVE given up may still be acted on */
     int64_t release_settles_ms;         /* the same for a RELEASE: the name must rest */
     bool asked;                         /* a RESERVE has left, in this life or a former one */
-    bool in_the_way;                    /* something else sits under our name: release it first */
     bool doubted;                       /* a list lacked it: ask for it by name */
 };
 

@@ -1,0 +1,83 @@
+#include "core/config.h"
+#include "core/record.h"
+#include "core/sizing.h"
+
+#include <string.h>
+
+void core_config_init(struct core_config *config)
+{
+    memset(config, 0, sizeof *config);
+    for (uint32_t vni = 1024; vni <= UINT16_MAX; vni++)
+        idset_add(&config->vni_pool, (uint16_t)vni);
+    config->vni_per_job = 1;
+    config->vni_single_node = true;
+    config->vni_required = true;
+    config->vni_hold_ms = 600 * 1000;
+
+    config->total_addresses = 0;
+    config->sharing = 1;
+
+    config->reserve_timeout_ms = 2 * 1000;
+    config->call_timeout_ms = 10 * 1000;
+    config->calls_at_once = 16;
+    config->relist_ms = 600 * 1000;
+    config->stray_grace_ms = 30 * 1000;
+    config->link_retry_ms = 1000;
+
+    config->sync_grace_ms = 30 * 1000;
+    config->tombstone_ms = 30 * 1000;
+    config->events_keep = 10000;
+    strcpy(config->job_ca, "yes");
+}
+
+static int check_clusters(const struct core_config *c, struct error *err)
+{
+    for (uint32_t i = 0; i < c->cluster_count; i++) {
+        const char *name = c->clusters[i].name;
+        if (!cluster_name_valid(name))
+            return error_set(err, ERROR_INVALID,
+                             "cluster \"%s\": names are 1-%d of a-z, 0-9 and _, without '-'", name,
+                             CLUSTER_NAME_MAX);
+        for (uint32_t j = 0; j < i; j++) {
+            if (strcmp(name, c->clusters[j].name) == 0)
+                return error_set(err, ERROR_INVALID, "cluster \"%s\" is there twice", name);
+        }
+    }
+    return 0;
+}
+
+static int check_vnis(const struct core_config *c, struct error *err)
+{
+    uint32_t usable = c->vni_pool.count;
+    usable -= idset_has(&c->vni_pool, 1);
+    usable -= idset_has(&c->vni_pool, 10);
+    if (c->vni_per_job > VNI_PER_JOB_MAX)
+        return error_set(err, ERROR_INVALID, "[vni] per_job = %u: 0-%d are allowed", c->vni_per_job,
+                         VNI_PER_JOB_MAX);
+    if (c->vni_per_job > usable)
+        return error_set(err, ERROR_INVALID,
+                         "[vni] pool has %u usable VNIs (1 and 10 never are), a job gets %u: make "
+                         "the pool larger",
+                         usable, c->vni_per_job);
+    return 0;
+}
+
+int core_config_check(const struct core_config *c, struct error *err)
+{
+    int rc;
+    uint32_t addresses;
+    if ((rc = check_clusters(c, err)) < 0 || (rc = check_vnis(c, err)) < 0)
+        return rc;
+    /* Sizing is needed as soon as a job could be eligible: with a minimum size every large one is. */
+    if ((c->min_nodes > 0 || c->addresses_per_job > 0) &&
+        (rc = sizing_addresses(c, &addresses, err)) < 0)
+        return rc;
+    if (c->calls_at_once == 0)
+        return error_set(err, ERROR_INVALID, "[fm] parallel is at least 1");
+    if (c->call_timeout_ms <= 0 || c->reserve_timeout_ms <= 0 || c->link_retry_ms <= 0)
+        return error_set(err, ERROR_INVALID,
+                         "[fm] timeout, reserve_timeout and link_retry are above 0");
+    if (c->events_keep == 0)
+        return error_set(err, ERROR_INVALID, "[state] events_keep is at least 1");
+    return 0;
+}

@@ -1,0 +1,26 @@
+#include "core/environment.h"
+
+#include <stdio.h>
+
+void environment_each(const struct core_config *config, const struct reservation *r,
+                      const char *step,
+                      void (*each)(void *arg, const char *name, const char *value), void *arg)
+{
+    char text[sizeof config->fm_url + 64];
+
+    /* An object that a new ledger found at the fabric manager has no token we know. */
+    if (r->hwcoll != HWCOLL_RESERVED || r->token == NULL)
+        return;
+
+    (void)snprintf(text, sizeof text, "%u", r->min_nodes);
+    each(arg, "FI_CXI_HWCOLL_MIN_NODES", text);
+    (void)snprintf(text, sizeof text, "%u", r->addresses);
+    each(arg, "FI_CXI_HWCOLL_ADDRS_PER_JOB", text);
+    fm_name_format(text, r->cluster, r->job);
+    each(arg, "FI_CXI_COLL_JOB_ID", text);
+    each(arg, "FI_CXI_COLL_JOB_STEP_ID", step != NULL ? step : "0");
+    each(arg, "FI_CXI_COLL_MCAST_TOKEN", r->token);
+    (void)snprintf(text, sizeof text, "%s/fabric/collectives/multicasts", config->fm_url);
+    each(arg, "FI_CXI_COLL_FABRIC_MGR_URL", text);
+    each(arg, "FI_CXI_COLL_FABRIC_MGR_CACERT", config->job_ca);
+}

@@ -1,0 +1,68 @@
+#include "core/vnipool.h"
+
+#include <string.h>
+
+bool vni_reserved_by_default_service(uint16_t vni)
+{
+    return vni == 1 || vni == 10;
+}
+
+void vnipool_init(struct vnipool *p)
+{
+    memset(p, 0, sizeof *p);
+}
+
+void vnipool_configure(struct vnipool *p, const struct idset *set)
+{
+    p->pool = *set;
+    idset_remove(&p->pool, 1);
+    idset_remove(&p->pool, 10);
+    p->free = p->pool;
+    for (int vni = idset_next(&p->pool, 0), first = vni; vni >= 0;) {
+        if (idset_has(&p->live, (uint16_t)vni) || idset_has(&p->held, (uint16_t)vni))
+            idset_remove(&p->free, (uint16_t)vni);
+        vni = idset_next(&p->pool, (uint32_t)vni + 1);
+        if (vni == first)
+            break;
+    }
+}
+
+bool vnipool_pick(const struct vnipool *p, unsigned count, uint16_t *vnis)
+{
+    if (p->free.count < count)
+        return false;
+    uint32_t from = p->after;
+    for (unsigned i = 0; i < count; i++) {
+        int vni = idset_next(&p->free, from);
+        vnis[i] = (uint16_t)vni;
+        from = (uint32_t)vni + 1;
+    }
+    return true;
+}
+
+bool vnipool_take(struct vnipool *p, uint16_t vni)
+{
+    if (idset_has(&p->live, vni) || idset_has(&p->held, vni))
+        return false;
+    idset_remove(&p->free, vni);
+    idset_add(&p->live, vni);
+    p->after = (uint32_t)vni + 1;
+    return true;
+}
+
+bool vnipool_hold(struct vnipool *p, uint16_t vni)
+{
+    if (idset_has(&p->live, vni) || idset_has(&p->held, vni))
+        return false;
+    idset_remove(&p->free, vni);
+    idset_add(&p->held, vni);
+    return true;
+}
+
+void vnipool_drop(struct vnipool *p, uint16_t vni)
+{
+    idset_remove(&p->live, vni);
+    idset_remove(&p->held, vni);
+    if (idset_has(&p->pool, vni))
+        idset_add(&p->free, vni);
+}

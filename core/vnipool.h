@@ -1,0 +1,40 @@
+#ifndef MCAST_CORE_VNIPOOL_H
+#define MCAST_CORE_VNIPOOL_H
+
+#include "core/idset.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The pool of VNIs (F1–F5): each is free, live in one reservation, or held back after a release.
+ * Lives in place; every operation is constant time. A VNI that the configuration no longer names
+ * stays with its job and does not come back to the free ones (F5). */
+
+struct vnipool {
+    struct idset pool; /* may be given out: as configured, without 1 and 10 */
+    struct idset free; /* in the pool, neither live nor held */
+    struct idset live;
+    struct idset held;
+    uint32_t after; /* the search for a free one starts here: round robin */
+};
+
+void vnipool_init(struct vnipool *p);
+
+/* Replaces the set that may be given out; what is live or held stays so. */
+void vnipool_configure(struct vnipool *p, const struct idset *set);
+
+/* Picks count free VNIs in round-robin order without taking them. False, and nothing picked, when
+ * there are fewer. */
+bool vnipool_pick(const struct vnipool *p, unsigned count, uint16_t *vnis);
+
+/* free → live; also for VNIs outside the pool, when a record says so. False when it is live or held
+ * already: then nothing changed. */
+bool vnipool_take(struct vnipool *p, uint16_t vni);
+
+bool vnipool_hold(struct vnipool *p, uint16_t vni); /* free → held, when a record says so */
+void vnipool_drop(struct vnipool *p, uint16_t vni); /* live or held → free, if in the pool */
+
+/* Whether the default service's VNIs (cxi.md): never handed to a job. */
+bool vni_reserved_by_default_service(uint16_t vni);
+
+#endif
