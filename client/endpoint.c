@@ -1,0 +1,92 @@
+#include "client/endpoint.h"
+#include "client/fault.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char http[] = "http://";
+static const char unix_scheme[] = "unix:";
+
+static int parse_socket(struct endpoint *endpoint, const char *path, struct mcast_error *error)
+{
+    if (path[0] != '/')
+        return fault_set(error, MCAST_USAGE,
+                         "'unix:%s' must name a socket by its whole path: "
+                         "unix:/path/to/mcastd.sock",
+                         path);
+    if (strlen(path) >= sizeof(endpoint->socket))
+        return fault_set(error, MCAST_USAGE,
+                         "the socket's path has %zu characters, the system allows %zu: %.80s…",
+                         strlen(path), sizeof(endpoint->socket) - 1, path);
+    strcpy(endpoint->socket, path);
+    strcpy(endpoint->base, "http://localhost");
+    return 0;
+}
+
+/* The length of a host name, IPv4 address or [IPv6 address] at the start of text; 0: none. */
+static size_t host_length(const char *text)
+{
+    size_t length = 0;
+    if (text[0] == '[') {
+        length = 1 + strspn(text + 1, "0123456789abcdefABCDEF:.");
+        return length > 1 && text[length] == ']' ? length + 1 : 0;
+    }
+    while (isalnum((unsigned char)text[length]) || (text[length] && strchr("-._", text[length])))
+        length++;
+    return length;
+}
+
+static int parse_http(struct endpoint *endpoint, const char *url, struct mcast_error *error)
+{
+    const char *host = url + strlen(http);
+    size_t length = host_length(host);
+    const char *port = host + length + 1;
+    size_t digits = 0;
+    if (length > 0 && length <= 253 && host[length] == ':')
+        digits = strspn(port, "0123456789");
+    long number = digits > 0 && digits <= 5 ? strtol(port, NULL, 10) : 0;
+    const char *rest = number > 0 ? port + digits : "?";
+    if (number < 1 || number > 65535 || (strcmp(rest, "") != 0 && strcmp(rest, "/") != 0))
+        return fault_set(
+            error, MCAST_USAGE,
+            "the broker's URL is not http://host:port, with a port from 1 to 65535 and "
+            "nothing after it");
+    snprintf(endpoint->base, sizeof(endpoint->base), "%s%.*s:%ld", http, (int)length, host, number);
+    return 0;
+}
+
+int endpoint_parse(struct endpoint *endpoint, const char *url, struct mcast_error *error)
+{
+    memset(endpoint, 0, sizeof(*endpoint));
+    if (strncmp(url, unix_scheme, strlen(unix_scheme)) == 0)
+        return parse_socket(endpoint, url + strlen(unix_scheme), error);
+    if (url[0] == '/')
+        return parse_socket(endpoint, url, error);
+    if (strncmp(url, http, strlen(http)) == 0)
+        return parse_http(endpoint, url, error);
+    return fault_set(error, MCAST_USAGE,
+                     "the broker's URL must be unix:/path, /path or http://host:port");
+}
+
+int endpoint_find(struct endpoint *endpoint, const char *url, struct mcast_error *error)
+{
+    const char *from = "";
+    if (!url) {
+        /* Not from the environment of a set-user-id program: its user chose that. */
+        url = secure_getenv("MCAST_URL");
+        if (url && url[0])
+            from = "MCAST_URL: ";
+        else
+            url = MCAST_DEFAULT_SOCKET;
+    }
+    struct mcast_error why;
+    int rc = endpoint_parse(endpoint, url, &why);
+    return rc < 0 ? fault_set(error, rc, "%s%s", from, why.text) : 0;
+}
+
+const char *endpoint_name(const struct endpoint *endpoint)
+{
+    return endpoint->socket[0] ? endpoint->socket : endpoint->base;
+}

@@ -1,0 +1,27 @@
+#ifndef MCAST_CLIENT_ENDPOINT_H
+#define MCAST_CLIENT_ENDPOINT_H
+
+/* Where the broker is: a Unix socket, or a host and port. */
+
+#include "client/mcast.h"
+
+#include <sys/un.h>
+
+enum { ENDPOINT_BASE_MAX = 280 }; /* "http://", a host name of 253, a port */
+
+struct endpoint {
+    char socket[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* "" when it is TCP */
+    char base[ENDPOINT_BASE_MAX]; /* what paths are appended to: "http://localhost" for a socket */
+};
+
+/* "unix:/path", "/path" or "http://host:port"; else MCAST_USAGE with what is allowed. No
+ * credentials in the URL, because URLs end up in messages. */
+int endpoint_parse(struct endpoint *endpoint, const char *url, struct mcast_error *error);
+
+/* url, or MCAST_URL, or the default socket. */
+int endpoint_find(struct endpoint *endpoint, const char *url, struct mcast_error *error);
+
+/* What to call it in messages: the socket's path, or "http://host:port". */
+const char *endpoint_name(const struct endpoint *endpoint);
+
+#endif

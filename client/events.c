@@ -1,0 +1,142 @@
+/* Replays and follows the broker's events, over as many connections as that takes (F24). */
+
+#include "client/event.h"
+#include "client/fault.h"
+#include "client/handle.h"
+#include "client/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    PAUSE_FIRST_MS = 100,
+    PAUSE_MAX_MS = 5000,
+    QUERY_MAX = 80,
+};
+
+/* One subscription. */
+struct subscription {
+    mcast_event_fn *each;
+    void *data;
+    struct mcast_error *error;
+    struct sse stream;
+    uint64_t after; /* the last event that the callback has had */
+    int ended;      /* positive: what the callback returned; negative: what we cannot read */
+    unsigned pause_ms;
+    bool progress; /* something came over this connection */
+};
+
+static int on_event(const struct sse_event *sent, void *data)
+{
+    struct subscription *sub = data;
+    struct event event;
+    int rc = event_decode(&event, sent, sub->error);
+    if (rc < 0)
+        return sub->ended = rc;
+    rc = sub->each(&event.seen, sub->data);
+    /* What a gap covers needs not be asked for again. */
+    uint64_t reached = event.seen.seq > 0 ? event.seen.seq : event.seen.gap_to;
+    if (reached > sub->after)
+        sub->after = reached;
+    event_release(&event);
+    return sub->ended = rc;
+}
+
+static int on_piece(const char *bytes, size_t length, void *data)
+{
+    struct subscription *sub = data;
+    sub->progress = true;
+    int rc = sse_feed(&sub->stream, bytes, length, on_event, sub);
+    if (rc != 0 && sub->ended == 0)
+        sub->ended = rc == SSE_NOMEM ? fault_nomem(sub->error)
+                                     : fault_set(sub->error, MCAST_UNCLEAR,
+                                                 "the broker's stream has an event longer than %d "
+                                                 "bytes",
+                                                 SSE_DATA_MAX);
+    return sub->ended;
+}
+
+/* One connection, from its request to its end. 0: it ended well; else a code. */
+static int connect_once(struct mcast *handle, struct subscription *sub, bool follow)
+{
+    char path[QUERY_MAX];
+    struct answer answer;
+    snprintf(path, sizeof(path), "/v1/events?after=%llu%s", (unsigned long long)sub->after,
+             follow ? "" : "&follow=0");
+    struct call call = {
+        .method = "GET", .path = path, .accept = "text/event-stream", .last_event_id = sub->after};
+    sse_release(&sub->stream); /* an event that was cut off comes again, whole */
+    sub->progress = false;
+    int rc = transport_stream(handle->transport, &call, on_piece, sub, &answer, sub->error);
+    if (rc != 0)
+        return rc;
+    if (!problem_none(&answer))
+        rc = problem_read(&answer, transport_peer(handle->transport), sub->error);
+    else if (strcmp(answer.type, "text/event-stream") != 0)
+        rc = fault_set(sub->error, MCAST_UNCLEAR,
+                       "what answers at %s sends no events (%s); is it mcastd?",
+                       transport_peer(handle->transport), answer.type);
+    text_release(&answer.body);
+    return rc;
+}
+
+/* Whether it is worth trying again: the broker is away, starting up or overloaded. */
+static bool passing(int rc, const struct mcast_error *error)
+{
+    return rc == 0 || rc == MCAST_UNREACHABLE || (rc == MCAST_REFUSED && error->status >= 500);
+}
+
+/* Doubles the pause, and spreads it so that a restarted broker does not meet all its subscribers in
+ * the same instant. */
+static int pause_before_retry(struct mcast *handle, struct subscription *sub)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (sub->progress || sub->pause_ms == 0)
+        sub->pause_ms = sub->stream.retry_ms > 0 ? sub->stream.retry_ms : PAUSE_FIRST_MS;
+    else
+        sub->pause_ms = sub->pause_ms * 2;
+    if (sub->pause_ms > PAUSE_MAX_MS)
+        sub->pause_ms = PAUSE_MAX_MS;
+    unsigned spread = (unsigned)(now.tv_nsec / 1000) % (sub->pause_ms / 2 + 1);
+    return transport_pause(handle->transport, sub->pause_ms / 2 + spread, sub->error);
+}
+
+static int follow_events(struct mcast *handle, struct subscription *sub)
+{
+    bool connected = false;
+    for (;;) {
+        int rc = connect_once(handle, sub, true);
+        if (sub->ended != 0)
+            return sub->ended;
+        connected = connected || rc == 0 || sub->progress;
+        if (!connected || !passing(rc, sub->error))
+            return rc;
+        rc = pause_before_retry(handle, sub);
+        if (rc < 0)
+            return rc;
+    }
+}
+
+/* The replay ends with the answer's own end; one that broke goes on where it was, once. */
+static int replay_events(struct mcast *handle, struct subscription *sub)
+{
+    int rc = connect_once(handle, sub, false);
+    bool broken = rc == MCAST_UNREACHABLE && strcmp(sub->error->word, "broken") == 0;
+    if (sub->ended == 0 && broken)
+        rc = connect_once(handle, sub, false);
+    return sub->ended != 0 ? sub->ended : rc;
+}
+
+int mcast_events(struct mcast *handle, uint64_t after, unsigned flags, mcast_event_fn *each,
+                 void *data, struct mcast_error *error)
+{
+    struct mcast_error own;
+    struct subscription sub = {
+        .each = each, .data = data, .error = error ? error : &own, .after = after};
+    *sub.error = (struct mcast_error){0};
+    int rc = flags & MCAST_FOLLOW ? follow_events(handle, &sub) : replay_events(handle, &sub);
+    sse_release(&sub.stream);
+    return rc;
+}

@@ -1,0 +1,77 @@
+#include "client/handle.h"
+#include "client/fault.h"
+#include "client/field.h"
+#include "client/problem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int mcast_open(struct mcast **out, const char *url, struct mcast_error *error)
+{
+    struct endpoint endpoint;
+    int rc = endpoint_find(&endpoint, url, error);
+    if (rc < 0)
+        return rc;
+    struct mcast *handle = calloc(1, sizeof(*handle));
+    if (!handle)
+        return fault_nomem(error);
+    rc = transport_create(&handle->transport, &endpoint, error);
+    if (rc < 0) {
+        free(handle);
+        return rc;
+    }
+    *out = handle;
+    return 0;
+}
+
+void mcast_close(struct mcast *handle)
+{
+    if (!handle)
+        return;
+    int saved = errno;
+    transport_destroy(handle->transport);
+    free(handle);
+    errno = saved;
+}
+
+int mcast_set_timeout(struct mcast *handle, unsigned milliseconds, struct mcast_error *error)
+{
+    if (milliseconds == 0 || milliseconds > INT32_MAX)
+        return fault_set(error, MCAST_USAGE, "a timeout of %u ms is not allowed: 1 to %d",
+                         milliseconds, INT32_MAX);
+    transport_set_timeout(handle->transport, milliseconds);
+    return 0;
+}
+
+void mcast_stop(struct mcast *handle)
+{
+    transport_stop(handle->transport);
+}
+
+const char *mcast_version(void)
+{
+    return MCAST_VERSION;
+}
+
+int handle_call(struct mcast *handle, const struct call *call, struct answer *answer,
+                struct mcast_error *error)
+{
+    int rc = transport_call(handle->transport, call, answer, error);
+    if (rc == 0 && !problem_none(answer)) {
+        rc = problem_read(answer, transport_peer(handle->transport), error);
+        text_release(&answer->body);
+    }
+    return rc;
+}
+
+int handle_call_json(struct mcast *handle, const struct call *call, json_t **root,
+                     struct mcast_error *error)
+{
+    struct answer answer;
+    int rc = handle_call(handle, call, &answer, error);
+    if (rc < 0)
+        return rc;
+    rc = field_parse(text_string(&answer.body), answer.body.length, root, error);
+    text_release(&answer.body);
+    return rc;
+}

@@ -1,0 +1,23 @@
+#ifndef MCAST_CLIENT_HANDLE_H
+#define MCAST_CLIENT_HANDLE_H
+
+/* What struct mcast is, for the calls of the library. */
+
+#include "client/transport.h"
+
+#include <jansson.h>
+
+struct mcast {
+    struct transport *transport;
+};
+
+/* One call that must end well: 2xx, else the broker's problem as an error. With 0 the answer's body
+ * is the caller's to text_release. */
+int handle_call(struct mcast *handle, const struct call *call, struct answer *answer,
+                struct mcast_error *error);
+
+/* As handle_call, for an answer that is one JSON object: *root is the caller's. */
+int handle_call_json(struct mcast *handle, const struct call *call, json_t **root,
+                     struct mcast_error *error);
+
+#endif

@@ -1,0 +1,137 @@
+/* Every reservation, page by page. */
+
+#include "client/fault.h"
+#include "client/field.h"
+#include "client/handle.h"
+#include "client/names.h"
+#include "client/reservation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE_SIZE = 1000, STATE_MAX = 32, QUERY_MAX = 256 };
+
+/* Where the listing stands. */
+struct listing {
+    mcast_reservation_fn *each;
+    void *data;
+    uint64_t left; /* reservations that may still be shown; 0: no limit was given */
+    bool limited;
+    uint64_t after; /* number of the last page's end */
+};
+
+static int adopt(struct mcast_filter *mine, const struct mcast_filter *given,
+                 struct mcast_error *error)
+{
+    static const struct mcast_filter defaults = MCAST_FILTER_INIT;
+    *mine = defaults;
+    if (given && given->size < sizeof(size_t))
+        return fault_set(error, MCAST_USAGE,
+                         "the filter's size is not set; begin with MCAST_FILTER_INIT");
+    if (given)
+        memcpy(mine, given, given->size < sizeof(*mine) ? given->size : sizeof(*mine));
+    if (mine->cluster && names_check_cluster(mine->cluster, error) < 0)
+        return MCAST_USAGE;
+    if (mine->state && (strspn(mine->state, "abcdefghijklmnopqrstuvwxyz-") != strlen(mine->state) ||
+                        strlen(mine->state) > STATE_MAX))
+        return fault_set(error, MCAST_USAGE, "'%.40s' is no state: active or releasing",
+                         mine->state);
+    return 0;
+}
+
+static void first_path(char path[QUERY_MAX], const struct mcast_filter *filter)
+{
+    uint64_t page = filter->limit > 0 && filter->limit < PAGE_SIZE ? filter->limit : PAGE_SIZE;
+    int used = snprintf(path, QUERY_MAX, "/v1/jobs?limit=%llu", (unsigned long long)page);
+    if (filter->cluster)
+        used += snprintf(path + used, QUERY_MAX - (size_t)used, "&cluster=%s", filter->cluster);
+    if (filter->state)
+        used += snprintf(path + used, QUERY_MAX - (size_t)used, "&state=%s", filter->state);
+    if (filter->uid != UINT32_MAX)
+        snprintf(path + used, QUERY_MAX - (size_t)used, "&uid=%u", filter->uid);
+}
+
+/* The "after" of the next page. It must lie beyond this one's: a broker that points backwards would
+ * keep us busy for ever. */
+static int advance(struct listing *listing, const char *next, struct mcast_error *error)
+{
+    static const char start[] = "/v1/jobs?";
+    const char *at = strncmp(next, start, strlen(start)) == 0 ? next + strlen(start) : NULL;
+    while (at && strncmp(at, "after=", 6) != 0) {
+        at = strchr(at, '&');
+        at = at ? at + 1 : NULL;
+    }
+    char *end = NULL;
+    uint64_t after = at && at[6] >= '0' && at[6] <= '9' ? strtoull(at + 6, &end, 10) : 0;
+    if (after <= listing->after || (*end != '\0' && *end != '&'))
+        return field_fault(error, "next", "no link to a later page");
+    listing->after = after;
+    return 0;
+}
+
+static int show_page(struct listing *listing, const json_t *jobs, struct mcast_error *error)
+{
+    size_t index;
+    json_t *job;
+    json_array_foreach(jobs, index, job)
+    {
+        struct mcast_reservation *reservation = NULL;
+        if (listing->limited && listing->left-- == 0)
+            return 0;
+        if (!json_is_object(job))
+            return field_fault(error, "jobs", "not a list of objects");
+        int rc = reservation_decode(json_incref(job), &reservation, error);
+        if (rc == 0)
+            rc = listing->each(reservation, listing->data);
+        mcast_reservation_free(reservation);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* One page; *next is set when there is another, and then *root keeps it. */
+static int fetch_page(struct mcast *handle, struct listing *listing, const char *path,
+                      json_t **root, const char **next, struct mcast_error *error)
+{
+    struct call call = {.method = "GET", .path = path};
+    json_t *jobs = NULL;
+    int rc;
+    *next = NULL;
+    if ((rc = handle_call_json(handle, &call, root, error)) < 0 ||
+        (rc = field_array(*root, "jobs", &jobs, error)) < 0)
+        return rc;
+    if (!jobs)
+        return field_fault(error, "jobs", "missing");
+    if ((rc = field_string(*root, "next", FIELD_OPTIONAL, next, error)) < 0 ||
+        (*next && (rc = advance(listing, *next, error)) < 0))
+        return rc;
+    rc = show_page(listing, jobs, error);
+    if (listing->limited && listing->left == 0)
+        *next = NULL;
+    return rc;
+}
+
+int mcast_list(struct mcast *handle, const struct mcast_filter *filter, mcast_reservation_fn *each,
+               void *data, struct mcast_error *error)
+{
+    struct mcast_filter mine;
+    char first[QUERY_MAX];
+    json_t *page = NULL, *previous = NULL;
+    int rc = adopt(&mine, filter, error);
+    if (rc < 0)
+        return rc;
+    struct listing listing = {
+        .each = each, .data = data, .left = mine.limit, .limited = mine.limit > 0};
+    first_path(first, &mine);
+    const char *next = first;
+    while (rc == 0 && next) {
+        page = NULL;
+        rc = fetch_page(handle, &listing, next, &page, &next, error);
+        json_decref(previous); /* held the link that led to this page */
+        previous = page;
+    }
+    json_decref(previous);
+    return rc;
+}

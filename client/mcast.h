@@ -1,0 +1,256 @@
+#ifndef MCAST_CLIENT_MCAST_H
+#define MCAST_CLIENT_MCAST_H
+
+/* libmcast: ask mcastd for a job's VNIs and multicast addresses, and give them back.
+ *
+ * Every call blocks until it has its answer or its time is over (mcast_set_timeout). A handle is
+ * used by one thread at a time; mcast_stop alone may be called from anywhere. Handles share
+ * nothing, so a program with many threads opens many. An asynchronous form can be added beside
+ * these calls: nothing here promises that a handle has no other work under way.
+ *
+ * Functions return MCAST_OK (0), or a negative enum mcast_code with a sentence for people in
+ * *error. `error` may always be NULL. Strings are UTF-8 and NUL-terminated.
+ *
+ * What grows: structs that the caller fills begin with their size (…_INIT sets it); structs that
+ * the library fills are allocated by it; words (states, kinds of events) get new values over time,
+ * and a program must tolerate those that it does not know. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define MCAST_API __attribute__((visibility("default")))
+#else
+#define MCAST_API
+#endif
+
+#define MCAST_DEFAULT_SOCKET "/run/mcastd/mcastd.sock"
+
+/* name, value, when it occurs */
+#define MCAST_CODES(X)                                                                             \
+    X(REFUSED, -1, "the broker said no; the text is the broker's, with cause and next step")       \
+    X(USAGE, -2, "an argument is not allowed; nothing was sent")                                   \
+    X(NOT_FOUND, -3, "the broker knows no such job")                                               \
+    X(UNREACHABLE, -4, "no connection, a connection that broke, or no answer in time")             \
+    X(UNCLEAR, -5, "what answered does not speak as mcastd does")                                  \
+    X(NOMEM, -6, "memory is exhausted")                                                            \
+    X(STOPPED, -7, "mcast_stop was called")
+
+enum mcast_code {
+    MCAST_OK = 0,
+#define MCAST_ENUM_(name, value, when) MCAST_##name = value,
+    MCAST_CODES(MCAST_ENUM_)
+#undef MCAST_ENUM_
+};
+
+/* What went wrong. Never contains a token. */
+struct mcast_error {
+    int code;       /* MCAST_OK or one of enum mcast_code */
+    int status;     /* HTTP status, 0 when there was no answer */
+    char word[48];  /* stable word: the broker's `code`, or "no-connection", "broken", "timeout" */
+    char field[64]; /* the field of the request that was refused, or "" */
+    char text[512]; /* one sentence, without a full stop at its end */
+};
+
+struct mcast; /* a connection to one broker, kept open between calls */
+
+/* Where the broker is: "unix:/path", "/path" or "http://host:port". NULL: the environment variable
+ * MCAST_URL, and if that is unset or empty MCAST_DEFAULT_SOCKET. Nothing is sent yet, so a broker
+ * that is not running shows at the first call. *out is to be closed with mcast_close. */
+MCAST_API int mcast_open(struct mcast **out, const char *url, struct mcast_error *error);
+
+/* Takes NULL. Keeps errno. */
+MCAST_API void mcast_close(struct mcast *handle);
+
+/* The longest that one answer may take, in milliseconds; 30,000 at first. 0 is not allowed. Streams
+ * of events have no such limit. */
+MCAST_API int mcast_set_timeout(struct mcast *handle, unsigned milliseconds,
+                                struct mcast_error *error);
+
+/* Ends the call under way, and every later one, with MCAST_STOPPED. Safe in signal handlers and
+ * from other threads, as long as the handle is not being closed. */
+MCAST_API void mcast_stop(struct mcast *handle);
+
+/* The release of the library, "0.1.0". */
+MCAST_API const char *mcast_version(void);
+
+/* ---- Reservations ---------------------------------------------------------------------------- */
+
+struct mcast_request {
+    size_t size;             /* of this struct, as the program was compiled */
+    const char *cluster;     /* [a-z0-9_]{1,32} */
+    const char *job;         /* 1–128 of [A-Za-z0-9._:@+-] */
+    uint32_t uid;            /* the job's owner; must be set */
+    uint32_t node_count;     /* instead of nodes, or to be checked against it; 0: not given */
+    uint32_t cores_per_node; /* 0: not given */
+    int32_t vni_count;       /* 0–4, or -1: as the site is configured */
+    const char *nodes;       /* "elcap[1-128]"; NULL: not given, then node_count must be */
+    const char *hwcoll;      /* "auto", "on", "off", "required"; NULL: as configured */
+    const char *const *traffic_classes; /* words, ended by NULL; NULL: as configured */
+};
+
+#define MCAST_REQUEST_INIT                                                                         \
+    {                                                                                              \
+        sizeof(struct mcast_request), NULL, NULL, UINT32_MAX, 0, 0, -1, NULL, NULL, NULL           \
+    }
+
+struct mcast_variable {
+    const char *name;  /* [A-Za-z_][A-Za-z0-9_]* */
+    const char *value; /* any text */
+    bool secret;       /* belongs into the job's environment, and into no log or screen */
+};
+
+struct mcast_reservation {
+    const char *cluster;
+    const char *job;
+    uint64_t number;   /* grows for ever, never used twice */
+    const char *state; /* "active", "releasing" */
+    uint32_t uid;
+    uint32_t node_count;
+    uint32_t cores_per_node;            /* 0: not told */
+    const char *nodes;                  /* or NULL */
+    const uint16_t *vnis;               /* vni_count of them */
+    size_t vni_count;                   /* 0–4 */
+    const char *const *traffic_classes; /* words, ended by NULL */
+    const char *created;                /* RFC 3339, with milliseconds */
+    const char *released;               /* or NULL while active */
+    const char *hwcoll_state; /* "reserved", "off", "ineligible", "denied", "timeout", "lost", … */
+    const char *hwcoll_reason;        /* why it is not "reserved", or NULL */
+    uint32_t hwcoll_addresses;        /* multicast addresses, 0 without */
+    uint32_t hwcoll_min_nodes;        /* smallest job that gets some, 0 when there is no minimum */
+    const char *warning;              /* what the job's owner should be told, or NULL */
+    const struct mcast_variable *env; /* env_count of them; none in lists and after a release */
+    size_t env_count;
+    bool repeated; /* mcast_reserve: this very request had been granted before */
+};
+
+/* Reserves; the same request again gets the same answer. *out (not NULL) is to be freed with
+ * mcast_reservation_free. Without multicast addresses the job runs as well, only slower: that is no
+ * error, see hwcoll_state and warning. */
+MCAST_API int mcast_reserve(struct mcast *handle, const struct mcast_request *request,
+                            struct mcast_reservation **out, struct mcast_error *error);
+
+/* The job entered CLEANUP: everything it had is given back in the background; never waits for the
+ * fabric manager. Again for a job that is already released: MCAST_OK. out may be NULL. */
+MCAST_API int mcast_release(struct mcast *handle, const char *cluster, const char *job,
+                            struct mcast_reservation **out, struct mcast_error *error);
+
+MCAST_API int mcast_show(struct mcast *handle, const char *cluster, const char *job,
+                         struct mcast_reservation **out, struct mcast_error *error);
+
+/* Takes NULL. */
+MCAST_API void mcast_reservation_free(struct mcast_reservation *reservation);
+
+enum mcast_json {
+    MCAST_JSON_SECRETS = 1, /* with the values of secret variables, else "***" stands for them */
+    MCAST_JSON_INDENT = 2,  /* for people; else all in one line */
+};
+
+/* The reservation as the broker put it, fields that this version does not know included. The text
+ * is the caller's to free(); NULL when memory is exhausted. */
+MCAST_API char *mcast_reservation_json(const struct mcast_reservation *reservation, unsigned flags);
+
+/* Receives one thing at a time; what it is given is valid during the call. Returns 0 to go on, or a
+ * positive number that ends the iteration. A callback must not use the handle that calls it. */
+typedef int mcast_variable_fn(const struct mcast_variable *variable, void *data);
+typedef int mcast_reservation_fn(const struct mcast_reservation *reservation, void *data);
+
+/* The variables for the tasks of one step, in the broker's order. step: 1–512 printable characters
+ * without space, quote or backslash (Slurm's number, Flux's job id path); NULL: none named. Returns
+ * what the callback returned, if that was positive. */
+MCAST_API int mcast_env(struct mcast *handle, const char *cluster, const char *job,
+                        const char *step, mcast_variable_fn *each, void *data,
+                        struct mcast_error *error);
+
+struct mcast_filter {
+    size_t size;
+    const char *cluster; /* NULL: of every cluster */
+    const char *state;   /* "active", "releasing"; NULL: both */
+    uint64_t limit;      /* 0: all */
+    uint32_t uid;        /* UINT32_MAX: of every user */
+};
+
+#define MCAST_FILTER_INIT                                                                          \
+    {                                                                                              \
+        sizeof(struct mcast_filter), NULL, NULL, 0, UINT32_MAX                                     \
+    }
+
+/* Every reservation that the filter (NULL: none) lets through and that the caller may see, by
+ * growing number, fetched page by page. It is no snapshot: jobs may come and go meanwhile. Returns
+ * what the callback returned, if that was positive. */
+MCAST_API int mcast_list(struct mcast *handle, const struct mcast_filter *filter,
+                         mcast_reservation_fn *each, void *data, struct mcast_error *error);
+
+/* ---- Reconciliation -------------------------------------------------------------------------- */
+
+/* What a sync found. Lists hold at most 1,000 names; the counts are exact. */
+struct mcast_sync_result {
+    uint64_t active;    /* jobs that the caller named */
+    uint64_t confirmed; /* of these, the broker holds a reservation for */
+    uint64_t suspect_count;
+    uint64_t released_count;
+    uint64_t unknown_count;
+    const char *const *suspect; /* not named: released if the next sync does not name them either */
+    const char *const *released; /* missing for the second time, now being released */
+    const char *const *unknown;  /* named, but without a reservation; all three ended by NULL */
+};
+
+/* Tells the broker which jobs of a cluster are active; every other one is not. The list must be
+ * whole: a resource manager that could not be asked is no reason to call this. An empty list is
+ * allowed and means that no job is active. *out (may be NULL) is to be freed with
+ * mcast_sync_result_free. */
+MCAST_API int mcast_sync(struct mcast *handle, const char *cluster, const char *const *jobs,
+                         size_t job_count, struct mcast_sync_result **out,
+                         struct mcast_error *error);
+
+MCAST_API void mcast_sync_result_free(struct mcast_sync_result *result);
+
+/* As mcast_reservation_json; flags: MCAST_JSON_INDENT or 0. */
+MCAST_API char *mcast_sync_result_json(const struct mcast_sync_result *result, unsigned flags);
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+struct mcast_event {
+    uint64_t seq;        /* 1, 2, 3, …; kept over restarts of the broker. 0 in a "gap" */
+    const char *event;   /* "reserved", "released", "lost", "link-up", …, or "gap" */
+    const char *time;    /* RFC 3339, NULL in a "gap" */
+    bool fatal;          /* the resource manager must raise an exception of the job */
+    const char *cluster; /* NULL, as job, when the event is about no job */
+    const char *job;
+    uint64_t number; /* of the reservation; 0: about none */
+    uint32_t uid;
+    const char *detail; /* words, or NULL */
+    uint64_t gap_from;  /* a "gap" tells that these events, both included, */
+    uint64_t gap_to;    /* are no longer kept and were missed */
+    const char *json;   /* the event's data in one line */
+};
+
+typedef int mcast_event_fn(const struct mcast_event *event, void *data);
+
+enum mcast_events_flags {
+    MCAST_FOLLOW = 1, /* go on with what happens from now on */
+};
+
+/* Replays the events after number `after` (0: all that are kept) and, with MCAST_FOLLOW, waits for
+ * more. Once it has been connected, a lost connection is made again for as long as it takes, and no
+ * event is missed or seen twice; the first connection, or a broker that refuses, ends it. Without
+ * MCAST_FOLLOW it returns MCAST_OK after the last event that is kept. Returns what the callback
+ * returned, if that was positive. */
+MCAST_API int mcast_events(struct mcast *handle, uint64_t after, unsigned flags,
+                           mcast_event_fn *each, void *data, struct mcast_error *error);
+
+/* ---- The broker ------------------------------------------------------------------------------ */
+
+/* The broker's state as JSON text (GET /v1/status), the caller's to free(). */
+MCAST_API int mcast_status(struct mcast *handle, char **json, struct mcast_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

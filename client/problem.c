@@ -1,0 +1,47 @@
+#include "client/problem.h"
+#include "client/fault.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *string_of(const json_t *problem, const char *name)
+{
+    const char *value = json_string_value(json_object_get(problem, name));
+    return value ? value : "";
+}
+
+bool problem_none(const struct answer *answer)
+{
+    return answer->status >= 200 && answer->status <= 299;
+}
+
+int problem_read(const struct answer *answer, const char *peer, struct mcast_error *error)
+{
+    json_t *problem = NULL;
+    int rc;
+    if (strcmp(answer->type, "application/problem+json") == 0)
+        problem = json_loadb(text_string(&answer->body), answer->body.length, 0, NULL);
+    if (!json_is_object(problem)) {
+        rc = fault_set(error, MCAST_UNCLEAR,
+                       "what answers at %s says HTTP %d without an explanation; is it mcastd?",
+                       peer, answer->status);
+    } else {
+        const char *detail = string_of(problem, "detail");
+        if (!detail[0])
+            detail = string_of(problem, "title");
+        rc = answer->status == 404 ? MCAST_NOT_FOUND : MCAST_REFUSED;
+        if (detail[0])
+            fault_set_word(error, rc, string_of(problem, "code"), "%s", detail);
+        else
+            fault_set_word(error, rc, string_of(problem, "code"),
+                           "mcastd at %s answers HTTP %d and gives no reason", peer,
+                           answer->status);
+        if (error)
+            snprintf(error->field, sizeof(error->field), "%s", string_of(problem, "field"));
+    }
+    if (error)
+        error->status = answer->status;
+    json_decref(problem);
+    return rc;
+}

@@ -1,0 +1,15 @@
+#ifndef MCAST_CLIENT_PROBLEM_H
+#define MCAST_CLIENT_PROBLEM_H
+
+/* Turns an answer that is no success into a struct mcast_error (RFC 9457, api.md "Errors"). */
+
+#include "client/transport.h"
+
+/* 404 becomes MCAST_NOT_FOUND, any other problem MCAST_REFUSED with the broker's detail, code and
+ * field; an answer without application/problem+json MCAST_UNCLEAR, because that was not mcastd. */
+int problem_read(const struct answer *answer, const char *peer, struct mcast_error *error);
+
+/* Whether the status is 2xx. */
+bool problem_none(const struct answer *answer);
+
+#endif

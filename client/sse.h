@@ -1,0 +1,47 @@
+#ifndef MCAST_CLIENT_SSE_H
+#define MCAST_CLIENT_SSE_H
+
+/* Parser of a stream of server-sent events (WHATWG HTML, "Interpreting an event stream"), fed with
+ * pieces of any size. Lines may end in LF, CR or CR LF; comments are skipped; an event that the
+ * stream's end cuts off never shows. */
+
+#include "client/text.h"
+
+#include <stdint.h>
+
+enum {
+    SSE_LINE_MAX = 1 << 20,
+    SSE_DATA_MAX = 1 << 20, /* all data lines of one event */
+};
+
+/* Valid during the call. */
+struct sse_event {
+    const char *name; /* "message" unless the stream named it */
+    const char *data; /* lines joined by LF */
+    const char *id;   /* the last one seen on this stream, "" before the first */
+};
+
+/* Non-zero ends the feeding. */
+typedef int sse_event_fn(const struct sse_event *event, void *data);
+
+enum sse_fault {
+    SSE_TOO_LONG = -1, /* a line or the data of an event is beyond its limit */
+    SSE_NOMEM = -2,
+};
+
+/* Begins zeroed: struct sse stream = {0}. */
+struct sse {
+    struct text line, name, data, id;
+    bool after_cr;     /* a LF that comes next belongs to the line end before */
+    bool begun;        /* the first line, which may carry a byte order mark, is over */
+    bool has_data;     /* at least one data line, perhaps empty */
+    uint32_t retry_ms; /* what the server asked for last, 0: nothing */
+};
+
+/* 0, an enum sse_fault, or what the callback returned if that was not 0. After anything but 0 the
+ * parser is only good for sse_release. */
+int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data);
+
+void sse_release(struct sse *stream);
+
+#endif

@@ -1,0 +1,39 @@
+#include "client/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool text_add(struct text *text, const char *bytes, size_t length)
+{
+    if (text->room - text->length <= length) {
+        size_t room = (text->length + length + 1) * 2;
+        char *grown = realloc(text->bytes, room);
+        if (!grown)
+            return false;
+        text->bytes = grown;
+        text->room = room;
+    }
+    if (length > 0)
+        memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+    return true;
+}
+
+void text_clear(struct text *text)
+{
+    text->length = 0;
+    if (text->bytes)
+        text->bytes[0] = '\0';
+}
+
+void text_release(struct text *text)
+{
+    free(text->bytes);
+    *text = (struct text){0};
+}
+
+const char *text_string(const struct text *text)
+{
+    return text->bytes ? text->bytes : "";
+}

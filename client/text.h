@@ -1,0 +1,26 @@
+#ifndef MCAST_CLIENT_TEXT_H
+#define MCAST_CLIENT_TEXT_H
+
+/* A growing piece of text: the body of an answer, a line of a stream. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text {
+    char *bytes;   /* NUL-terminated once something was added; NULL before */
+    size_t length; /* without the NUL */
+    size_t room;
+};
+
+/* False when memory is exhausted; the text is then as it was. */
+bool text_add(struct text *text, const char *bytes, size_t length);
+
+/* Empties it and keeps the memory for the next use. */
+void text_clear(struct text *text);
+
+void text_release(struct text *text);
+
+/* What is in it; "" when nothing is. */
+const char *text_string(const struct text *text);
+
+#endif

@@ -1,0 +1,40 @@
+#include "client/variable.h"
+#include "client/fault.h"
+#include "client/field.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool name_valid(const char *name)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    return name[0] && !(name[0] >= '0' && name[0] <= '9') && name[strspn(name, allowed)] == '\0';
+}
+
+/* Whoever holds the token may make and delete the job's multicast trees (fabric-manager.md). */
+static bool name_secret(const char *name)
+{
+    return strcmp(name, "FI_CXI_COLL_MCAST_TOKEN") == 0;
+}
+
+int variable_decode(json_t *object, struct mcast_variable **out, size_t *count,
+                    struct mcast_error *error)
+{
+    struct mcast_variable *list = calloc(json_object_size(object) + 1, sizeof(*list));
+    size_t used = 0;
+    const char *name;
+    json_t *value;
+    if (!list)
+        return fault_nomem(error);
+    json_object_foreach(object, name, value)
+    {
+        if (!name_valid(name) || !json_is_string(value)) {
+            free(list);
+            return field_fault(error, "env", "not an object of environment variables");
+        }
+        list[used++] = (struct mcast_variable){name, json_string_value(value), name_secret(name)};
+    }
+    *out = list;
+    *count = used;
+    return 0;
+}
