@@ -22,9 +22,9 @@ struct store *store_memory_open(struct error *err);
 struct store *store_sqlite_open(const char *path, struct error *err);
 
 /* Calls each once for every record: first RECORD_COUNTERS, then RECORD_FOUNDED if there, then
- * reservations by ascending number, then events by ascending seq. Strings are valid during the call.
- * each returns 0, or a negative code that ends the load and is returned. Only before the first
- * commit. */
+ * reservations by ascending number, then events by ascending seq. Strings are valid during the
+ * call. each returns 0, or a negative code that ends the load and is returned. Only before the
+ * first commit. */
 int store_load(struct store *store, int (*each)(void *arg, const struct record *record), void *arg,
                struct error *err);
 
@@ -50,7 +50,7 @@ struct commit_result {
 typedef void store_done_fn(void *arg, const struct commit_result *result, struct batch *failed);
 void store_commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg);
 
-/* A descriptor that becomes readable when store_dispatch has something to do. Owned by the store. */
+/* A descriptor, owned by the store: readable when store_dispatch has something to do. */
 int store_fd(const struct store *store);
 void store_dispatch(struct store *store);
 

@@ -1,0 +1,121 @@
+#include "state/batch.h"
+
+#include "state/packed.h"
+#include "state/record_fault.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* Holds a busy broker's batch (64 reservations, 64 events) in one or two pieces. What is not
+ * touched costs nothing, and below 128 KiB malloc takes it from, and leaves it in, the heap. */
+enum { CHUNK_SIZE = 32 * 1024 };
+
+struct chunk {
+    struct chunk *older;
+    size_t used, size;
+    _Alignas(max_align_t) unsigned char bytes[];
+};
+
+struct batch {
+    struct chunk *newest;
+    struct batch_entry *first, **tail;
+    size_t count;
+    uint64_t last_number, last_seq;
+    bool founded;
+};
+
+struct batch *batch_create(struct store *store)
+{
+    (void)store;
+    struct batch *batch = calloc(1, sizeof *batch);
+    if (batch)
+        batch->tail = &batch->first;
+    return batch;
+}
+
+void batch_destroy(struct batch *batch)
+{
+    if (!batch)
+        return;
+    while (batch->newest) {
+        struct chunk *older = batch->newest->older;
+        free(batch->newest);
+        batch->newest = older;
+    }
+    free(batch);
+}
+
+static void *take_bytes(struct batch *batch, size_t size)
+{
+    size = (size + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
+    struct chunk *chunk = batch->newest;
+    if (!chunk || chunk->size - chunk->used < size) {
+        size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+        chunk = malloc(sizeof *chunk + room);
+        if (!chunk)
+            return NULL;
+        *chunk = (struct chunk){.older = batch->newest, .size = room};
+        batch->newest = chunk;
+    }
+    void *bytes = chunk->bytes + chunk->used;
+    chunk->used += size;
+    return bytes;
+}
+
+static void raise_to(uint64_t *highest, uint64_t value)
+{
+    if (*highest < value)
+        *highest = value;
+}
+
+int batch_add(struct batch *batch, const struct record *record)
+{
+    assert(record->kind != RECORD_COUNTERS);
+    assert(!record_fault(record));
+
+    struct batch_entry *entry =
+        take_bytes(batch, offsetof(struct batch_entry, record) + packed_size(record));
+    if (!entry)
+        return ERROR_NOMEM;
+    entry->next = NULL;
+    packed_write(&entry->record, record);
+
+    if (record->kind == RECORD_RESERVATION)
+        raise_to(&batch->last_number, record->u.reservation.number);
+    if (record->kind == RECORD_GONE)
+        raise_to(&batch->last_number, record->u.gone);
+    if (record->kind == RECORD_EVENT)
+        raise_to(&batch->last_seq, record->u.event.seq);
+    if (record->kind == RECORD_FOUNDED)
+        batch->founded = true;
+    *batch->tail = entry;
+    batch->tail = &entry->next;
+    batch->count++;
+    return 0;
+}
+
+size_t batch_size(const struct batch *batch)
+{
+    return batch->count;
+}
+
+const struct batch_entry *batch_first(const struct batch *batch)
+{
+    return batch->first;
+}
+
+uint64_t batch_last_number(const struct batch *batch)
+{
+    return batch->last_number;
+}
+
+uint64_t batch_last_seq(const struct batch *batch)
+{
+    return batch->last_seq;
+}
+
+bool batch_founded(const struct batch *batch)
+{
+    return batch->founded;
+}

@@ -1,0 +1,161 @@
+#include "state/store.h"
+
+#include "state/batch.h"
+#include "state/commit.h"
+#include "state/packed.h"
+#include "state/rows.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct memory {
+    struct store store;
+    int fd;
+    struct commit commit;
+    struct rows reservations, events;
+    uint64_t last_number, last_seq;
+    bool founded;
+};
+
+static int memory_load(struct store *store, int (*each)(void *, const struct record *), void *arg,
+                       struct error *err)
+{
+    (void)err; /* only each can fail here, and it has its own words */
+    struct memory *memory = (struct memory *)store;
+    assert(!memory->commit.batch);
+    struct record counters = {.kind = RECORD_COUNTERS,
+                              .u.counters = {memory->last_number, memory->last_seq}};
+    struct record founded = {.kind = RECORD_FOUNDED};
+    int code = each(arg, &counters);
+    if (code == 0 && memory->founded)
+        code = each(arg, &founded);
+    if (code == 0)
+        code = rows_each(&memory->reservations, each, arg);
+    if (code == 0)
+        code = rows_each(&memory->events, each, arg);
+    return code;
+}
+
+/* What apply will keep of each entry, in order. NULL: out of memory, and nothing was kept. */
+static struct record **copies_create(const struct batch *batch)
+{
+    struct record **copies = calloc(batch_size(batch), sizeof *copies);
+    if (!copies)
+        return NULL;
+    size_t count = 0;
+    for (const struct batch_entry *entry = batch_first(batch); entry; entry = entry->next) {
+        if (!(copies[count] = packed_create(&entry->record)))
+            goto fail;
+        count++;
+    }
+    return copies;
+fail:
+    while (count > 0)
+        free(copies[--count]);
+    free(copies);
+    return NULL;
+}
+
+/* Cannot fail: all or nothing. */
+static void apply(struct memory *memory, struct record *record)
+{
+    switch (record->kind) {
+    case RECORD_RESERVATION:
+        rows_put(&memory->reservations, record->u.reservation.number, record);
+        return;
+    case RECORD_EVENT:
+        assert(record->u.event.seq > memory->last_seq);
+        rows_put(&memory->events, record->u.event.seq, record);
+        return;
+    case RECORD_GONE:
+        rows_drop(&memory->reservations, record->u.gone);
+        break;
+    case RECORD_PRUNE:
+        rows_drop_through(&memory->events, record->u.prune);
+        break;
+    case RECORD_COUNTERS:
+    case RECORD_FOUNDED:
+        break;
+    }
+    free(record);
+}
+
+static int write_batch(struct memory *memory, const struct batch *batch, struct error *err)
+{
+    struct record **copies = NULL;
+    if (rows_reserve(&memory->reservations, batch_size(batch)) < 0 ||
+        rows_reserve(&memory->events, batch_size(batch)) < 0 || !(copies = copies_create(batch)))
+        return error_set(err, ERROR_FULL,
+                         "out of memory while keeping %zu records in memory: give mcastd more, or "
+                         "keep the state in a file",
+                         batch_size(batch));
+    for (size_t i = 0; i < batch_size(batch); i++)
+        apply(memory, copies[i]);
+    free(copies);
+
+    if (memory->last_number < batch_last_number(batch))
+        memory->last_number = batch_last_number(batch);
+    if (memory->last_seq < batch_last_seq(batch))
+        memory->last_seq = batch_last_seq(batch);
+    memory->founded |= batch_founded(batch);
+    return 0;
+}
+
+static void memory_commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
+{
+    struct memory *memory = (struct memory *)store;
+    commit_begin(&memory->commit, batch, done, arg);
+    commit_end(&memory->commit, write_batch(memory, batch, &memory->commit.result.error));
+    eventfd_write(memory->fd, 1);
+}
+
+static int memory_fd(const struct store *store)
+{
+    return ((const struct memory *)store)->fd;
+}
+
+static void memory_dispatch(struct store *store)
+{
+    struct memory *memory = (struct memory *)store;
+    eventfd_t count;
+    if (eventfd_read(memory->fd, &count) == 0)
+        commit_report(&memory->commit);
+}
+
+static void memory_close(struct store *store)
+{
+    struct memory *memory = (struct memory *)store;
+    commit_drop(&memory->commit);
+    rows_release(&memory->reservations);
+    rows_release(&memory->events);
+    close(memory->fd);
+    free(memory);
+}
+
+struct store *store_memory_open(struct error *err)
+{
+    static const struct store_ops ops = {
+        .load = memory_load,
+        .commit = memory_commit,
+        .fd = memory_fd,
+        .dispatch = memory_dispatch,
+        .close = memory_close,
+    };
+    struct memory *memory = calloc(1, sizeof *memory);
+    if (!memory) {
+        error_set(err, ERROR_NOMEM, "out of memory while opening the store");
+        return NULL;
+    }
+    memory->store.ops = &ops;
+    memory->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (memory->fd < 0) {
+        error_set(err, ERROR_IO, "cannot make an eventfd: %s", strerror(errno));
+        free(memory);
+        return NULL;
+    }
+    return &memory->store;
+}

@@ -1,0 +1,73 @@
+#include "state/record_fault.h"
+
+#include "core/names.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TRAFFIC_CLASSES_ALL = TC_DEDICATED_ACCESS | TC_LOW_LATENCY | TC_BULK_DATA | TC_BEST_EFFORT };
+
+#define EVENT_COUNT_(name, word, fatal) +1
+enum { EVENT_KIND_LAST = 0 EVENT_KINDS(EVENT_COUNT_) };
+#undef EVENT_COUNT_
+
+static const char *reservation_fault(const struct reservation_record *r)
+{
+    if (r->number == 0 || r->number > INT64_MAX)
+        return "number is out of range";
+    if (!r->cluster || !cluster_name_valid(r->cluster))
+        return "cluster is not a cluster's name";
+    if (!r->job || !job_id_valid(r->job))
+        return "job is not a job id";
+    if (r->vni_count > VNI_PER_JOB_MAX)
+        return "vni_count is out of range";
+    if (r->vni_asked > VNI_PER_JOB_MAX)
+        return "vni_asked is out of range";
+    if (r->traffic_classes & ~TRAFFIC_CLASSES_ALL)
+        return "traffic_classes has an unknown bit";
+    if (r->wish < WISH_AUTO || r->wish > WISH_REQUIRED)
+        return "wish is out of range";
+    if (r->state < JOB_ACTIVE || r->state > JOB_RELEASING)
+        return "state is out of range";
+    if (r->hwcoll < HWCOLL_OFF || r->hwcoll > HWCOLL_RELEASED)
+        return "hwcoll is out of range";
+    if (r->fm_side > FM_HELD)
+        return "fm_side is out of range";
+    return NULL;
+}
+
+static const char *event_fault(const struct event_record *e)
+{
+    if (e->seq == 0 || e->seq > INT64_MAX)
+        return "seq is out of range";
+    if (e->number > INT64_MAX)
+        return "number is out of range";
+    if (e->cluster && !cluster_name_valid(e->cluster))
+        return "cluster is not a cluster's name";
+    if (e->job && !job_id_valid(e->job))
+        return "job is not a job id";
+    if (e->kind == EVENT_NONE || e->kind > EVENT_KIND_LAST)
+        return "kind is out of range";
+    return NULL;
+}
+
+const char *record_fault(const struct record *record)
+{
+    switch (record->kind) {
+    case RECORD_RESERVATION:
+        return reservation_fault(&record->u.reservation);
+    case RECORD_EVENT:
+        return event_fault(&record->u.event);
+    case RECORD_GONE:
+        return record->u.gone == 0 || record->u.gone > INT64_MAX ? "number is out of range" : NULL;
+    case RECORD_PRUNE:
+        return record->u.prune > INT64_MAX ? "seq is out of range" : NULL;
+    case RECORD_COUNTERS:
+        return record->u.counters.last_number > INT64_MAX || record->u.counters.last_seq > INT64_MAX
+                   ? "a counter is out of range"
+                   : NULL;
+    case RECORD_FOUNDED:
+        return NULL;
+    }
+    return "kind is unknown";
+}

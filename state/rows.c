@@ -1,0 +1,116 @@
+#include "state/rows.h"
+
+#include "core/error.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CAPACITY_MIN = 64 };
+
+static void squeeze(struct rows *rows)
+{
+    size_t kept = 0;
+    for (size_t i = rows->first; i < rows->count; i++)
+        if (rows->all[i].record)
+            rows->all[kept++] = rows->all[i];
+    rows->first = 0;
+    rows->count = kept;
+    rows->holes = 0;
+}
+
+int rows_reserve(struct rows *rows, size_t more)
+{
+    if (rows->count + more <= rows->capacity)
+        return 0;
+    /* Only when at least half is air: so each squeeze is paid for by as many drops. */
+    if (rows->first + rows->holes >= rows->count / 2)
+        squeeze(rows);
+    if (rows->count + more <= rows->capacity)
+        return 0;
+    size_t capacity = rows->capacity ? rows->capacity * 2 : CAPACITY_MIN;
+    if (capacity < rows->count + more)
+        capacity = rows->count + more;
+    struct row *all = realloc(rows->all, capacity * sizeof *all);
+    if (!all)
+        return ERROR_NOMEM;
+    rows->all = all;
+    rows->capacity = capacity;
+    return 0;
+}
+
+/* The index of the first row whose key is not below this one. */
+static size_t position(const struct rows *rows, uint64_t key)
+{
+    size_t low = rows->first, high = rows->count;
+    if (low == high || rows->all[high - 1].key < key)
+        return high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (rows->all[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void rows_put(struct rows *rows, uint64_t key, struct record *record)
+{
+    size_t at = position(rows, key);
+    if (at < rows->count && rows->all[at].key == key) {
+        if (!rows->all[at].record)
+            rows->holes--;
+        free(rows->all[at].record);
+        rows->all[at].record = record;
+        return;
+    }
+    assert(rows->count < rows->capacity);
+    memmove(&rows->all[at + 1], &rows->all[at], (rows->count - at) * sizeof *rows->all);
+    rows->all[at] = (struct row){.key = key, .record = record};
+    rows->count++;
+}
+
+static void drop_at(struct rows *rows, size_t at)
+{
+    if (!rows->all[at].record)
+        return;
+    free(rows->all[at].record);
+    rows->all[at].record = NULL;
+    rows->holes++;
+    while (rows->first < rows->count && !rows->all[rows->first].record) {
+        rows->first++;
+        rows->holes--;
+    }
+}
+
+void rows_drop(struct rows *rows, uint64_t key)
+{
+    size_t at = position(rows, key);
+    if (at < rows->count && rows->all[at].key == key)
+        drop_at(rows, at);
+}
+
+void rows_drop_through(struct rows *rows, uint64_t key)
+{
+    while (rows->first < rows->count && rows->all[rows->first].key <= key)
+        drop_at(rows, rows->first);
+}
+
+int rows_each(const struct rows *rows, int (*each)(void *arg, const struct record *record),
+              void *arg)
+{
+    int code = 0;
+    for (size_t i = rows->first; i < rows->count && code == 0; i++)
+        if (rows->all[i].record)
+            code = each(arg, rows->all[i].record);
+    return code;
+}
+
+void rows_release(struct rows *rows)
+{
+    for (size_t i = rows->first; i < rows->count; i++)
+        free(rows->all[i].record);
+    free(rows->all);
+    *rows = (struct rows){0};
+}

@@ -1,0 +1,40 @@
+#ifndef MCAST_STATE_ROWS_H
+#define MCAST_STATE_ROWS_H
+
+#include "core/record.h"
+
+#include <stddef.h>
+
+/* Records in memory by ascending key. Keys mostly grow, so that this is an array: adding at the
+ * end and dropping from the front cost O(1), finding O(log n). All zero: empty. */
+
+struct row {
+    uint64_t key;
+    struct record *record; /* owned; NULL: a hole that a dropped one left */
+};
+
+struct rows {
+    struct row *all;
+    size_t first, count, capacity; /* used: all[first] to all[count - 1] */
+    size_t holes;                  /* among those */
+};
+
+/* Makes room, so that as many rows_put cannot fail. Returns 0 or ERROR_NOMEM. */
+int rows_reserve(struct rows *rows, size_t more);
+
+/* Adds, or replaces the one of this key; the record was made by packed_create and is now owned. */
+void rows_put(struct rows *rows, uint64_t key, struct record *record);
+
+/* Drops one; none of this key is no error. */
+void rows_drop(struct rows *rows, uint64_t key);
+
+/* Drops all up to and with this key. */
+void rows_drop_through(struct rows *rows, uint64_t key);
+
+/* In ascending order; each returns 0, or a negative code that ends it and is returned. */
+int rows_each(const struct rows *rows, int (*each)(void *arg, const struct record *record),
+              void *arg);
+
+void rows_release(struct rows *rows);
+
+#endif

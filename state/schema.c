@@ -1,0 +1,163 @@
+#include "state/schema.h"
+
+#include "state/sqlite_error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* steps[v] makes version v + 1 of version v; version 0 is an empty file. What has been released is
+ * never changed again: a new version is a new step. Short columns come first, so that SQLite finds
+ * them without walking over long node lists. */
+static const char *const steps[SCHEMA_VERSION] = {
+    "CREATE TABLE ledger("
+    " id INTEGER PRIMARY KEY,"
+    " last_number INTEGER NOT NULL,"
+    " last_seq INTEGER NOT NULL,"
+    " founded INTEGER NOT NULL);"
+    "INSERT INTO ledger VALUES(1, 0, 0, 0);"
+
+    "CREATE TABLE reservation("
+    " number INTEGER PRIMARY KEY,"
+    " uid INTEGER NOT NULL,"
+    " node_count INTEGER NOT NULL,"
+    " cores_per_node INTEGER NOT NULL,"
+    " addresses INTEGER NOT NULL,"
+    " min_nodes INTEGER NOT NULL,"
+    " vni0 INTEGER NOT NULL,"
+    " vni1 INTEGER NOT NULL,"
+    " vni2 INTEGER NOT NULL,"
+    " vni3 INTEGER NOT NULL,"
+    " vni_count INTEGER NOT NULL,"
+    " vni_asked INTEGER NOT NULL,"
+    " traffic_classes INTEGER NOT NULL,"
+    " wish INTEGER NOT NULL,"
+    " state INTEGER NOT NULL,"
+    " hwcoll INTEGER NOT NULL,"
+    " fm_side INTEGER NOT NULL,"
+    " created_ms INTEGER NOT NULL,"
+    " released_ms INTEGER NOT NULL,"
+    " hold_until_ms INTEGER NOT NULL,"
+    " cluster TEXT NOT NULL,"
+    " job TEXT NOT NULL,"
+    " reason TEXT,"
+    " token BLOB,"
+    " nodes TEXT);"
+
+    "CREATE TABLE event("
+    " seq INTEGER PRIMARY KEY,"
+    " time_ms INTEGER NOT NULL,"
+    " number INTEGER NOT NULL,"
+    " uid INTEGER NOT NULL,"
+    " kind INTEGER NOT NULL,"
+    " cluster TEXT,"
+    " job TEXT,"
+    " detail TEXT);",
+};
+
+static int pragma_value(sqlite3 *db, const char *pragma, int *value)
+{
+    sqlite3_stmt *statement;
+    int rc = sqlite3_prepare_v2(db, pragma, -1, &statement, NULL);
+    if (rc != SQLITE_OK)
+        return rc;
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        *value = sqlite3_column_int(statement, 0);
+    return sqlite3_finalize(statement);
+}
+
+static int take_step(sqlite3 *db, int version)
+{
+    char *sql = sqlite3_mprintf("BEGIN IMMEDIATE;%s"
+                                "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT",
+                                steps[version], SCHEMA_APPLICATION_ID, version + 1);
+    if (!sql)
+        return SQLITE_NOMEM;
+    int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    sqlite3_free(sql);
+    return rc;
+}
+
+/* An interrupted step is rolled back by closing the connection, which every caller does next. */
+static int upgrade(sqlite3 *db, const char *path, int version, struct error *err)
+{
+    for (; version < SCHEMA_VERSION; version++) {
+        int rc = take_step(db, version);
+        if (rc != SQLITE_OK)
+            return sqlite_error(err, db, rc, path);
+    }
+    return 0;
+}
+
+int schema_open(sqlite3 *db, const char *path, struct error *err)
+{
+    int application_id = 0, version = 0;
+    int rc = pragma_value(db, "PRAGMA application_id", &application_id);
+    if (rc == SQLITE_OK)
+        rc = pragma_value(db, "PRAGMA user_version", &version);
+    if (rc != SQLITE_OK)
+        return sqlite_error(err, db, rc, path);
+    if (application_id != SCHEMA_APPLICATION_ID || version < 1)
+        return error_set(err, ERROR_CORRUPT,
+                         "%s is a database, but not one of mcastd: check the path", path);
+    if (version > SCHEMA_VERSION)
+        return error_set(err, ERROR_VERSION,
+                         "%s was written by a newer mcastd (schema %d, this one knows %d): install "
+                         "that version, or move the file away to start with nothing",
+                         path, version, SCHEMA_VERSION);
+    return upgrade(db, path, version, err);
+}
+
+static int sync_folder_of(const char *path)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return -1;
+    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(copy);
+    if (fd < 0)
+        return -1;
+    int code = fsync(fd);
+    close(fd);
+    return code;
+}
+
+static int fill(const char *path, struct error *err)
+{
+    sqlite3 *db = NULL;
+    int code = 0;
+    int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
+    if (rc != SQLITE_OK)
+        code = sqlite_error(err, db, rc, path);
+    else
+        code = upgrade(db, path, 0, err);
+    sqlite3_close(db);
+    return code;
+}
+
+int schema_create(const char *path, struct error *err)
+{
+    char *name;
+    if (asprintf(&name, "%s.new", path) < 0)
+        return error_set(err, ERROR_NOMEM, "out of memory while making %s", path);
+    unlink(name); /* left by one that was killed here; ours, because we hold the lock */
+    int code = 0;
+    int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        code = error_set(err, ERROR_IO, "cannot make %s: %s", name, strerror(errno));
+    else
+        close(fd);
+    if (code == 0 && (code = fill(name, err)) == 0 &&
+        (rename(name, path) < 0 || sync_folder_of(path) < 0))
+        code = error_set(err, ERROR_IO, "cannot make %s: %s", path, strerror(errno));
+    if (code && fd >= 0)
+        unlink(name);
+    free(name);
+    return code;
+}

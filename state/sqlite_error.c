@@ -1,0 +1,57 @@
+#include "state/sqlite_error.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* SQLite knows ENOSPC as SQLITE_FULL; a quota and a limit on the file's size are the same to us. */
+static bool is_full(int rc, int number)
+{
+    if ((rc & 0xff) == SQLITE_FULL)
+        return true;
+    return (rc & 0xff) == SQLITE_IOERR && (number == ENOSPC || number == EDQUOT || number == EFBIG);
+}
+
+int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path)
+{
+    const char *words = sqlite3_errstr(rc);
+    int number = sqlite3_system_errno(db); /* of the last file operation that failed */
+    if (is_full(rc, number)) {
+        if ((rc & 0xff) == SQLITE_FULL)
+            number = ENOSPC;
+        return error_set(err, ERROR_FULL, "cannot write %s: %s (%s): make room on its disk", path,
+                         words, strerror(number));
+    }
+    switch (rc & 0xff) {
+    case SQLITE_NOTADB:
+        return error_set(err, ERROR_CORRUPT,
+                         "%s is not a state file (%s): check the path, or restore the file from a "
+                         "backup",
+                         path, words);
+    case SQLITE_CORRUPT:
+        return error_set(err, ERROR_CORRUPT,
+                         "%s is damaged (%s): restore it from a backup, or move it away to start "
+                         "with nothing",
+                         path, words);
+    case SQLITE_NOMEM:
+        return error_set(err, ERROR_NOMEM, "out of memory while using %s", path);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return error_set(err, ERROR_IO, "cannot write %s: %s: another program has it open, end it",
+                         path, words);
+    case SQLITE_IOERR:
+        return error_set(err, ERROR_IO,
+                         "cannot read or write %s: %s (%s): look for errors of its disk", path,
+                         words, strerror(number));
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+    case SQLITE_AUTH:
+        return error_set(err, ERROR_IO,
+                         "cannot open %s: %s (%s): it and its folder must be writable for the user "
+                         "of mcastd",
+                         path, words, strerror(number));
+    default:
+        return error_set(err, ERROR_IO, "cannot use %s: %s (%s)", path, words, sqlite3_errmsg(db));
+    }
+}

@@ -1,0 +1,13 @@
+#ifndef MCAST_STATE_SQLITE_ERROR_H
+#define MCAST_STATE_SQLITE_ERROR_H
+
+#include "core/error.h"
+
+#include <sqlite3.h>
+
+/* Says what SQLite's code rc, which db has just returned for the file at path, means to the
+ * person who runs the broker, and what to do next. Returns ERROR_FULL, ERROR_CORRUPT, ERROR_NOMEM
+ * or ERROR_IO. Call it before anything else is done with db. */
+int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path);
+
+#endif

@@ -1,0 +1,289 @@
+#include "state/sqlite_rows.h"
+
+#include "state/batch.h"
+#include "state/record_fault.h"
+#include "state/sqlite_columns.h"
+#include "state/sqlite_error.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* -- going in -- */
+
+int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path, struct error *err)
+{
+    *rows = (struct sqlite_rows){.db = db, .path = path};
+    const struct {
+        sqlite3_stmt **statement;
+        const char *sql;
+    } table[] = {
+        {&rows->begin, "BEGIN IMMEDIATE"},
+        {&rows->commit, "COMMIT"},
+        {&rows->rollback, "ROLLBACK"},
+        {&rows->reservation, "INSERT OR REPLACE INTO reservation(" RESERVATION_COLUMNS
+                             ") VALUES(" RESERVATION_MARKS ")"},
+        {&rows->gone, "DELETE FROM reservation WHERE number=?"},
+        {&rows->event, "INSERT INTO event(" EVENT_COLUMNS ") VALUES(" EVENT_MARKS ")"},
+        {&rows->prune, "DELETE FROM event WHERE seq<=?"},
+        {&rows->ledger, "UPDATE ledger SET last_number=max(last_number,?),"
+                        "last_seq=max(last_seq,?),founded=max(founded,?) WHERE id=1"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        int rc = sqlite3_prepare_v3(db, table[i].sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                    table[i].statement, NULL);
+        if (rc == SQLITE_ERROR) /* the SQL is right, so the tables are not */
+            return error_set(err, ERROR_CORRUPT,
+                             "%s is damaged (%s): restore it from a backup, or move it away to "
+                             "start with nothing",
+                             path, sqlite3_errmsg(db));
+        if (rc != SQLITE_OK)
+            return sqlite_error(err, db, rc, path);
+    }
+    return 0;
+}
+
+void sqlite_rows_release(struct sqlite_rows *rows)
+{
+    sqlite3_stmt *statements[] = {rows->begin, rows->commit, rows->rollback, rows->reservation,
+                                  rows->gone,  rows->event,  rows->prune,    rows->ledger};
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
+        sqlite3_finalize(statements[i]);
+    *rows = (struct sqlite_rows){0};
+}
+
+static int run(sqlite3_stmt *statement)
+{
+    sqlite3_step(statement);
+    return sqlite3_reset(statement); /* the code of the step */
+}
+
+static int run_number(sqlite3_stmt *statement, uint64_t number)
+{
+    sqlite3_bind_int64(statement, 1, (sqlite3_int64)number);
+    return run(statement);
+}
+
+/* The batch outlives the step, so that SQLite need not copy. NULL becomes NULL. */
+static int text_bind(sqlite3_stmt *statement, int column, const char *text)
+{
+    return sqlite3_bind_text(statement, column, text, -1, SQLITE_STATIC);
+}
+
+/* A blob: what is kept need not stay text. */
+static int token_bind(sqlite3_stmt *statement, int column, const char *token)
+{
+    return sqlite3_bind_blob(statement, column, token, token ? (int)strlen(token) : 0,
+                             SQLITE_STATIC);
+}
+
+#define BIND_(column, field) sqlite3_bind_int64(statement, at++, (sqlite3_int64)record->field);
+
+static int write_reservation(sqlite3_stmt *statement, const struct reservation_record *record)
+{
+    int at = 1;
+    RESERVATION_NUMBERS(BIND_)
+    if (text_bind(statement, at, record->cluster) || text_bind(statement, at + 1, record->job) ||
+        text_bind(statement, at + 2, record->reason) ||
+        token_bind(statement, at + 3, record->token) || text_bind(statement, at + 4, record->nodes))
+        return SQLITE_NOMEM;
+    return run(statement);
+}
+
+static int write_event(sqlite3_stmt *statement, const struct event_record *record)
+{
+    int at = 1;
+    EVENT_NUMBERS(BIND_)
+    if (text_bind(statement, at, record->cluster) || text_bind(statement, at + 1, record->job) ||
+        text_bind(statement, at + 2, record->detail))
+        return SQLITE_NOMEM;
+    return run(statement);
+}
+
+static int write_record(struct sqlite_rows *rows, const struct record *record)
+{
+    switch (record->kind) {
+    case RECORD_RESERVATION:
+        return write_reservation(rows->reservation, &record->u.reservation);
+    case RECORD_GONE:
+        return run_number(rows->gone, record->u.gone);
+    case RECORD_EVENT:
+        return write_event(rows->event, &record->u.event);
+    case RECORD_PRUNE:
+        return run_number(rows->prune, record->u.prune);
+    case RECORD_COUNTERS:
+    case RECORD_FOUNDED:
+        break; /* both go with the ledger's row, once a batch */
+    }
+    return SQLITE_OK;
+}
+
+static int write_ledger(sqlite3_stmt *statement, const struct batch *batch)
+{
+    sqlite3_bind_int64(statement, 1, (sqlite3_int64)batch_last_number(batch));
+    sqlite3_bind_int64(statement, 2, (sqlite3_int64)batch_last_seq(batch));
+    sqlite3_bind_int(statement, 3, batch_founded(batch));
+    return run(statement);
+}
+
+int sqlite_rows_write(struct sqlite_rows *rows, const struct batch *batch, struct error *err)
+{
+    int rc = run(rows->begin);
+    for (const struct batch_entry *entry = batch_first(batch); entry && rc == SQLITE_OK;
+         entry = entry->next)
+        rc = write_record(rows, &entry->record);
+    if (rc == SQLITE_OK)
+        rc = write_ledger(rows->ledger, batch);
+    if (rc == SQLITE_OK)
+        rc = run(rows->commit);
+    if (rc == SQLITE_OK)
+        return 0;
+
+    assert((rc & 0xff) != SQLITE_CONSTRAINT); /* an event's seq was given out twice */
+    int code = sqlite_error(err, rows->db, rc, rows->path);
+    if (!sqlite3_get_autocommit(rows->db)) /* SQLite may have rolled back by itself */
+        run(rows->rollback);
+    return code == ERROR_FULL ? ERROR_FULL : ERROR_IO;
+}
+
+/* -- coming out -- */
+
+struct reader {
+    struct sqlite_rows *rows;
+    int (*each)(void *, const struct record *);
+    void *arg;
+    struct error *err;
+    uint64_t last_number, last_seq;
+};
+
+static const char *text_at(sqlite3_stmt *statement, int column)
+{
+    return (const char *)sqlite3_column_text(statement, column);
+}
+
+/* SQLite ends what it returns as text with a NUL, also when it was a blob. */
+static const char *token_at(sqlite3_stmt *statement, int column)
+{
+    return text_at(statement, column);
+}
+
+/* False, with the column's name, when the row has something there that the field cannot hold. */
+#define TAKE_(column, field)                                                                       \
+    {                                                                                              \
+        sqlite3_int64 value = sqlite3_column_int64(statement, at);                                 \
+        record->field = (__typeof__(record->field))value;                                          \
+        if ((sqlite3_int64)record->field != value ||                                               \
+            sqlite3_column_type(statement, at) != SQLITE_INTEGER)                                  \
+            return #column " is not a number that fits";                                           \
+        at++;                                                                                      \
+    }
+
+static const char *read_reservation(sqlite3_stmt *statement, struct record *out)
+{
+    out->kind = RECORD_RESERVATION;
+    struct reservation_record *record = &out->u.reservation;
+    int at = 0;
+    RESERVATION_NUMBERS(TAKE_)
+    record->cluster = text_at(statement, at);
+    record->job = text_at(statement, at + 1);
+    record->reason = text_at(statement, at + 2);
+    record->token = token_at(statement, at + 3);
+    record->nodes = text_at(statement, at + 4);
+    return record_fault(out);
+}
+
+static const char *read_event(sqlite3_stmt *statement, struct record *out)
+{
+    out->kind = RECORD_EVENT;
+    struct event_record *record = &out->u.event;
+    int at = 0;
+    EVENT_NUMBERS(TAKE_)
+    record->cluster = text_at(statement, at);
+    record->job = text_at(statement, at + 1);
+    record->detail = text_at(statement, at + 2);
+    return record_fault(out);
+}
+
+static int damaged(const struct reader *reader, const char *table, sqlite3_int64 row,
+                   const char *fault)
+{
+    return error_set(reader->err, ERROR_CORRUPT,
+                     "%s is damaged (%s %lld: %s): restore it from a backup, or move it away to "
+                     "start with nothing",
+                     reader->rows->path, table, (long long)row, fault);
+}
+
+static int visit_reservation(struct reader *reader, sqlite3_stmt *statement)
+{
+    struct record record;
+    const char *fault = read_reservation(statement, &record);
+    if (!fault && record.u.reservation.number > reader->last_number)
+        fault = "number was never given out";
+    if (fault)
+        return damaged(reader, "reservation", sqlite3_column_int64(statement, 0), fault);
+    return reader->each(reader->arg, &record);
+}
+
+static int visit_event(struct reader *reader, sqlite3_stmt *statement)
+{
+    struct record record;
+    const char *fault = read_event(statement, &record);
+    if (!fault && record.u.event.seq > reader->last_seq)
+        fault = "seq was never given out";
+    if (fault)
+        return damaged(reader, "event", sqlite3_column_int64(statement, 0), fault);
+    return reader->each(reader->arg, &record);
+}
+
+static int visit_ledger(struct reader *reader, sqlite3_stmt *statement)
+{
+    sqlite3_int64 last_number = sqlite3_column_int64(statement, 0);
+    sqlite3_int64 last_seq = sqlite3_column_int64(statement, 1);
+    if (last_number < 0 || last_seq < 0)
+        return damaged(reader, "ledger", 1, "a counter is out of range");
+    reader->last_number = (uint64_t)last_number;
+    reader->last_seq = (uint64_t)last_seq;
+    struct record counters = {.kind = RECORD_COUNTERS,
+                              .u.counters = {reader->last_number, reader->last_seq}};
+    struct record founded = {.kind = RECORD_FOUNDED};
+    int code = reader->each(reader->arg, &counters);
+    if (code == 0 && sqlite3_column_int(statement, 2) != 0)
+        code = reader->each(reader->arg, &founded);
+    return code;
+}
+
+/* Returns the number of rows, or what visit said when that was negative. */
+static int64_t read_table(struct reader *reader, const char *sql,
+                          int (*visit)(struct reader *, sqlite3_stmt *))
+{
+    sqlite3_stmt *statement;
+    int rc = sqlite3_prepare_v2(reader->rows->db, sql, -1, &statement, NULL);
+    int64_t count = 0;
+    int code = 0;
+    while (rc == SQLITE_OK && code == 0 && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
+        code = visit(reader, statement);
+        rc = SQLITE_OK;
+        count++;
+    }
+    if (code == 0 && rc != SQLITE_DONE)
+        code = sqlite_error(reader->err, reader->rows->db, rc, reader->rows->path);
+    sqlite3_finalize(statement);
+    return code ? code : count;
+}
+
+int sqlite_rows_load(struct sqlite_rows *rows, int (*each)(void *, const struct record *),
+                     void *arg, struct error *err)
+{
+    struct reader reader = {.rows = rows, .each = each, .arg = arg, .err = err};
+    int64_t count = read_table(
+        &reader, "SELECT last_number,last_seq,founded FROM ledger WHERE id=1", visit_ledger);
+    if (count == 0)
+        return damaged(&reader, "ledger", 1, "missing");
+    if (count > 0)
+        count =
+            read_table(&reader, "SELECT " RESERVATION_COLUMNS " FROM reservation ORDER BY number",
+                       visit_reservation);
+    if (count >= 0)
+        count =
+            read_table(&reader, "SELECT " EVENT_COLUMNS " FROM event ORDER BY seq", visit_event);
+    return count < 0 ? (int)count : 0;
+}

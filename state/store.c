@@ -1,0 +1,34 @@
+#include "state/store.h"
+
+#include "state/batch.h"
+
+#include <assert.h>
+
+int store_load(struct store *store, int (*each)(void *arg, const struct record *record), void *arg,
+               struct error *err)
+{
+    return store->ops->load(store, each, arg, err);
+}
+
+void store_commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
+{
+    assert(batch_size(batch) > 0);
+    assert(done);
+    store->ops->commit(store, batch, done, arg);
+}
+
+int store_fd(const struct store *store)
+{
+    return store->ops->fd(store);
+}
+
+void store_dispatch(struct store *store)
+{
+    store->ops->dispatch(store);
+}
+
+void store_close(struct store *store)
+{
+    if (store)
+        store->ops->close(store);
+}

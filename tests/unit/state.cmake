@@ -1,0 +1,1 @@
+mcast_unit(state_store state)

@@ -1,0 +1,248 @@
+#ifndef MCAST_TESTS_STATE_FIXTURE_H
+#define MCAST_TESTS_STATE_FIXTURE_H
+
+/* A folder with a store, commits that are waited for, and what a store loads as lines of text. */
+
+#include "state/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <poll.h>
+#include <unistd.h>
+
+enum { DEADLINE_MS = 30000 };
+
+struct keeper {
+    const char *name;
+    struct store *(*open)(const char *path, struct error *err);
+    bool on_disk; /* closing and opening brings everything back */
+};
+
+static inline struct store *open_memory(const char *path, struct error *err)
+{
+    (void)path;
+    return store_memory_open(err);
+}
+
+static const struct keeper keeper_memory = {"memory", open_memory, false};
+static const struct keeper keeper_sqlite = {"sqlite", store_sqlite_open, true};
+
+struct fixture {
+    const struct keeper *keeper;
+    char folder[64];
+    char path[96];
+    struct store *store;
+};
+
+/* -- folder and store -- */
+
+static inline void fixture_open(struct fixture *fixture)
+{
+    struct error err = {0};
+    fixture->store = fixture->keeper->open(fixture->path, &err);
+    if (!fixture->store)
+        fail_msg("%s", err.text);
+}
+
+static inline void fixture_reopen(struct fixture *fixture)
+{
+    if (!fixture->keeper->on_disk)
+        return;
+    store_close(fixture->store);
+    fixture_open(fixture);
+}
+
+/* *state is the keeper, or NULL for SQLite, whose store is then left to the test to open. */
+static inline int fixture_setup(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    strcpy(fixture->folder, "/tmp/mcast-state-XXXXXX");
+    assert_non_null(mkdtemp(fixture->folder));
+    snprintf(fixture->path, sizeof fixture->path, "%s/state.db", fixture->folder);
+    fixture->keeper = *state ? *state : &keeper_sqlite;
+    if (*state)
+        fixture_open(fixture);
+    *state = fixture;
+    return 0;
+}
+
+static inline int fixture_teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    store_close(fixture->store);
+    DIR *folder = opendir(fixture->folder);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char name[sizeof fixture->folder + sizeof entry->d_name];
+        snprintf(name, sizeof name, "%s/%s", fixture->folder, entry->d_name);
+        unlink(name);
+    }
+    closedir(folder);
+    assert_int_equal(rmdir(fixture->folder), 0);
+    free(fixture);
+    return 0;
+}
+
+/* -- records -- */
+
+static inline struct record reservation(uint64_t number, const char *job)
+{
+    return (struct record){.kind = RECORD_RESERVATION,
+                           .u.reservation = {.number = number,
+                                             .cluster = "elcap",
+                                             .job = job,
+                                             .uid = 5588,
+                                             .node_count = 128,
+                                             .vnis = {1024},
+                                             .vni_count = 1,
+                                             .vni_asked = 1,
+                                             .traffic_classes = TC_BEST_EFFORT | TC_LOW_LATENCY,
+                                             .wish = WISH_AUTO,
+                                             .state = JOB_ACTIVE,
+                                             .hwcoll = HWCOLL_INELIGIBLE,
+                                             .created_ms = 1700000000000}};
+}
+
+static inline struct record gone(uint64_t number)
+{
+    return (struct record){.kind = RECORD_GONE, .u.gone = number};
+}
+
+static inline struct record event(uint64_t seq, uint64_t number)
+{
+    return (struct record){.kind = RECORD_EVENT,
+                           .u.event = {.seq = seq,
+                                       .time_ms = 1700000000000,
+                                       .number = number,
+                                       .cluster = "elcap",
+                                       .job = "f1",
+                                       .uid = 5588,
+                                       .kind = EVENT_RESERVED}};
+}
+
+static inline struct record prune(uint64_t seq)
+{
+    return (struct record){.kind = RECORD_PRUNE, .u.prune = seq};
+}
+
+static inline struct record founded(void)
+{
+    return (struct record){.kind = RECORD_FOUNDED};
+}
+
+/* -- commits -- */
+
+struct outcome {
+    int calls;
+    struct commit_result result;
+    struct batch *failed;
+};
+
+static inline void note_outcome(void *arg, const struct commit_result *result, struct batch *failed)
+{
+    struct outcome *outcome = arg;
+    outcome->calls++;
+    outcome->result = *result;
+    outcome->failed = failed;
+}
+
+static inline void await_readable(struct store *store)
+{
+    struct pollfd readable = {.fd = store_fd(store), .events = POLLIN};
+    assert_int_equal(poll(&readable, 1, DEADLINE_MS), 1);
+}
+
+static inline struct batch *batch_of(struct store *store, const struct record *records,
+                                     size_t count)
+{
+    struct batch *batch = batch_create(store);
+    assert_non_null(batch);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(batch_add(batch, &records[i]), 0);
+    return batch;
+}
+
+static inline struct outcome commit_batch(struct store *store, struct batch *batch)
+{
+    struct outcome outcome = {0};
+    store_commit(store, batch, note_outcome, &outcome);
+    assert_int_equal(outcome.calls, 0);
+    await_readable(store);
+    store_dispatch(store);
+    assert_int_equal(outcome.calls, 1);
+    return outcome;
+}
+
+static inline void commit_records(struct store *store, const struct record *records, size_t count)
+{
+    struct outcome outcome = commit_batch(store, batch_of(store, records, count));
+    if (outcome.result.code)
+        fail_msg("%s", outcome.result.error.text);
+    assert_null(outcome.failed);
+}
+
+#define COMMIT(store, ...)                                                                         \
+    commit_records(store, (const struct record[]){__VA_ARGS__},                                    \
+                   sizeof((const struct record[]){__VA_ARGS__}) / sizeof(struct record))
+
+/* -- what is in it -- */
+
+static inline int write_line(void *arg, const struct record *record)
+{
+    FILE *out = arg;
+    const struct reservation_record *r = &record->u.reservation;
+    const struct event_record *e = &record->u.event;
+    switch (record->kind) {
+    case RECORD_COUNTERS:
+        fprintf(out, "counters %ju %ju\n", (uintmax_t)record->u.counters.last_number,
+                (uintmax_t)record->u.counters.last_seq);
+        return 0;
+    case RECORD_FOUNDED:
+        fprintf(out, "founded\n");
+        return 0;
+    case RECORD_RESERVATION:
+        fprintf(out, "reservation %ju %s-%s\n", (uintmax_t)r->number, r->cluster, r->job);
+        return 0;
+    case RECORD_EVENT:
+        fprintf(out, "event %ju of %ju\n", (uintmax_t)e->seq, (uintmax_t)e->number);
+        return 0;
+    case RECORD_GONE:
+    case RECORD_PRUNE:
+        break;
+    }
+    fprintf(out, "unexpected kind %d\n", (int)record->kind);
+    return 0;
+}
+
+/* Every record that the store loads, a line each; free it. */
+static inline char *ledger_text(struct store *store)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    struct error err = {0};
+    int code = store_load(store, write_line, out, &err);
+    fclose(out);
+    if (code)
+        fail_msg("load: %s", err.text);
+    return text;
+}
+
+static inline void assert_ledger(struct store *store, const char *expected)
+{
+    char *text = ledger_text(store);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+#endif
