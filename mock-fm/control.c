@@ -1,0 +1,149 @@
+#include "mock-fm/control.h"
+
+#include <string.h>
+
+#include "mock-fm/document.h"
+#include "mock-fm/nic.h"
+
+typedef json_t *handler(struct control *control, const struct request *request,
+                        struct problem *problem);
+
+static json_t *state_of_jobs(const struct objects *objects)
+{
+    json_t *jobs = json_array();
+
+    for (const struct job *job = objects_first(objects); job; job = job->next)
+        json_array_append_new(jobs, json_pack("{s:s, s:i, s:o}", "jobID", job->id, "mcastLimit",
+                                              (int)job->limit, "jobSteps", document_of_steps(job)));
+    return jobs;
+}
+
+static json_t *state_of_trees(const struct objects *objects)
+{
+    json_t *trees = json_array();
+
+    for (unsigned id = 0; id < OBJECTS_MCAST_IDS; id++) {
+        const struct tree *tree = objects_tree(objects, id);
+        char root[NIC_TEXT_SIZE];
+
+        if (!tree)
+            continue;
+        nic_format_long(tree->root, root);
+        json_array_append_new(trees,
+                              json_pack("{s:i, s:s, s:s, s:s, s:i, s:i}", "mcastID", (int)id,
+                                        "jobID", tree->job->id, "jobStepID", tree->step, "hwRoot",
+                                        root, "vni", (int)tree->vni, "macs", (int)tree->mac_count));
+    }
+    return trees;
+}
+
+static json_t *get_state(struct control *control, const struct request *request,
+                         struct problem *problem)
+{
+    const struct objects *objects = control->fabric->objects;
+    struct objects_totals totals = objects_totals(objects);
+
+    (void)request;
+    (void)problem;
+    return json_pack("{s:i, s:I, s:i, s:o, s:o}", "addresses", (int)totals.addresses,
+                     "addressesReserved", (json_int_t)totals.reserved, "addressesInUse",
+                     (int)totals.trees, "jobs", state_of_jobs(objects), "multicasts",
+                     state_of_trees(objects));
+}
+
+static json_t *get_log(struct control *control, const struct request *request,
+                       struct problem *problem)
+{
+    (void)problem;
+    return requestlog_document(control->log, request->after);
+}
+
+static json_t *get_faults(struct control *control, const struct request *request,
+                          struct problem *problem)
+{
+    (void)request;
+    (void)problem;
+    return faults_document(control->faults);
+}
+
+static json_t *post_faults(struct control *control, const struct request *request,
+                           struct problem *problem)
+{
+    json_error_t error;
+    json_t *rules =
+        json_loadb(request->body_length ? request->body : "", request->body_length, 0, &error);
+    int result;
+
+    if (!rules)
+        result = problem_set(problem, 400, "the body is not JSON: %s", error.text);
+    else
+        result = faults_add(control->faults, rules, problem);
+    json_decref(rules);
+    return result < 0 ? NULL : faults_document(control->faults);
+}
+
+static json_t *delete_faults(struct control *control, const struct request *request,
+                             struct problem *problem)
+{
+    (void)request;
+    (void)problem;
+    faults_clear(control->faults);
+    return faults_document(control->faults);
+}
+
+// No body: everything. Otherwise {"jobs":[…]}, so that a misspelt list does not lose everything.
+static json_t *post_forget(struct control *control, const struct request *request,
+                           struct problem *problem)
+{
+    json_t *body = NULL;
+    const json_t *jobs = NULL;
+    int lost = -1;
+
+    if (request->body_length > 0) {
+        body = json_loadb(request->body, request->body_length, 0, NULL);
+        jobs = json_object_get(body, "jobs");
+        if (!json_is_array(jobs)) {
+            problem_set(problem, 400, "send no body to forget every job, or {\"jobs\":[\"…\"]}");
+            goto done;
+        }
+    }
+    lost = fabric_forget(control->fabric, jobs, request->now_us, problem);
+done:
+    json_decref(body);
+    return lost < 0 ? NULL : json_pack("{s:i}", "forgotten", lost);
+}
+
+static const struct {
+    const char *method, *path;
+    handler *handle;
+} routes[] = {
+    {"GET", "/mock/state", get_state},         {"GET", "/mock/log", get_log},
+    {"GET", "/mock/faults", get_faults},       {"POST", "/mock/faults", post_faults},
+    {"DELETE", "/mock/faults", delete_faults}, {"POST", "/mock/forget", post_forget},
+};
+
+bool control_owns(const char *path)
+{
+    return strncmp(path, "/mock/", 6) == 0;
+}
+
+void control_answer(struct control *control, const struct request *request, struct answer *answer)
+{
+    struct problem problem;
+
+    problem_set(&problem, 404,
+                "the control paths are GET /mock/state, GET /mock/log, GET, POST and DELETE "
+                "/mock/faults, and POST /mock/forget");
+    *answer = (struct answer){0};
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+        if (strcmp(routes[i].method, request->method) != 0 ||
+            strcmp(routes[i].path, request->path) != 0)
+            continue;
+        problem_set(&problem, 500, "out of memory");
+        answer->document = routes[i].handle(control, request, &problem);
+        answer->status = 200;
+        break;
+    }
+    if (!answer->document)
+        answer_problem(answer, &problem);
+}

@@ -1,0 +1,158 @@
+#include "mock-fm/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mock-fm/objects.h"
+
+#define DEFAULT_ADDRESSES 4086 // what El Capitan has
+#define LATENCY_MAX_MS 3600000
+
+const char options_help[] =
+    "Usage: mock-fm [OPTION]...\n"
+    "A fabric manager of HPE Slingshot for tests and demonstrations: the part of its REST\n"
+    "interface that reserves multicast addresses for jobs and makes multicast trees.\n"
+    "\n"
+    "  --listen HOST:PORT   where to listen (default 127.0.0.1:8000; port 0: any free one)\n"
+    "  --port-file FILE     write the port number to FILE once it serves\n"
+    "  --auth none|basic    how clients log in (default none)\n"
+    "  --authdir DIR        for basic: DIR/passwd holds the password of user cxi\n"
+    "  --addresses N        multicast addresses in the pool, 1 to 8192 (default 4086)\n"
+    "  --overcommit         let reservations add up to more than the pool\n"
+    "  --state FILE         keep jobs and trees in FILE across restarts\n"
+    "  --latency MS         answer every request that much later (default 0)\n"
+    "  --seed N             the same session tokens and the same dice in every run\n"
+    "  --help, --version\n"
+    "\n"
+    "Tests control it at the same port: GET /mock/state, GET /mock/log, POST /mock/faults,\n"
+    "DELETE /mock/faults, POST /mock/forget.\n"
+    "\n"
+    "Example: a fabric manager whose every second reservation comes back as 503\n"
+    "  mock-fm --listen 127.0.0.1:8000 --state /tmp/fm.journal &\n"
+    "  curl -d '{\"method\":\"POST\",\"probability\":0.5,\"status\":503}' \\\n"
+    "       http://127.0.0.1:8000/mock/faults\n";
+
+static int parse_number(const char *name, const char *text, uint64_t least, uint64_t most,
+                        uint64_t *number, struct problem *problem)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    // strtoull would take a sign and blanks.
+    if (!isdigit((unsigned char)text[0]) || *end || errno || *number < least || *number > most)
+        return problem_set(problem, 400, "%s must be a number from %llu to %llu, not '%s'", name,
+                           (unsigned long long)least, (unsigned long long)most, text);
+    return 0;
+}
+
+// HOST:PORT, or [ADDRESS]:PORT for IPv6.
+static int parse_listen(struct options *options, const char *text, struct problem *problem)
+{
+    const char *colon = strrchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : 0;
+    uint64_t port;
+
+    if (length > 2 && text[0] == '[' && text[length - 1] == ']') {
+        text++;
+        length -= 2;
+    }
+    if (length == 0 || length >= sizeof options->host)
+        return problem_set(problem, 400, "--listen must be HOST:PORT, as 127.0.0.1:8000");
+    if (parse_number("the port of --listen", colon + 1, 0, UINT16_MAX, &port, problem) < 0)
+        return -1;
+    memcpy(options->host, text, length);
+    options->host[length] = '\0';
+    if (strlen(colon + 1) >= sizeof options->port)
+        return problem_set(problem, 400, "the port of --listen has too many digits");
+    strcpy(options->port, colon + 1);
+    return 0;
+}
+
+static int parse_auth(struct options *options, const char *text, struct problem *problem)
+{
+    if (strcmp(text, "none") != 0 && strcmp(text, "basic") != 0)
+        return problem_set(problem, 400, "--auth must be none or basic, not '%s'", text);
+    options->auth = strcmp(text, "basic") == 0 ? AUTH_BASIC : AUTH_NONE;
+    return 0;
+}
+
+static int parse_one(struct options *options, int option, const char *value,
+                     struct problem *problem)
+{
+    uint64_t number = 0;
+    int result = 0;
+
+    switch (option) {
+    case 'l':
+        return parse_listen(options, value, problem);
+    case 'p':
+        options->port_file = value;
+        return 0;
+    case 'a':
+        return parse_auth(options, value, problem);
+    case 'd':
+        options->authdir = value;
+        return 0;
+    case 'n':
+        result = parse_number("--addresses", value, 1, OBJECTS_MCAST_IDS, &number, problem);
+        options->addresses = (unsigned)number;
+        return result;
+    case 'o':
+        options->overcommit = true;
+        return 0;
+    case 's':
+        options->state = value;
+        return 0;
+    case 't':
+        return parse_number("--latency", value, 0, LATENCY_MAX_MS, &options->latency_ms, problem);
+    case 'r':
+        options->seeded = true;
+        return parse_number("--seed", value, 0, UINT64_MAX, &options->seed, problem);
+    case 'h':
+        options->help = true;
+        return 0;
+    default:
+        options->version = true;
+        return 0;
+    }
+}
+
+static const struct option known[] = {
+    {"listen", required_argument, NULL, 'l'},    {"port-file", required_argument, NULL, 'p'},
+    {"auth", required_argument, NULL, 'a'},      {"authdir", required_argument, NULL, 'd'},
+    {"addresses", required_argument, NULL, 'n'}, {"overcommit", no_argument, NULL, 'o'},
+    {"state", required_argument, NULL, 's'},     {"latency", required_argument, NULL, 't'},
+    {"seed", required_argument, NULL, 'r'},      {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'v'},         {NULL, 0, NULL, 0},
+};
+
+int options_parse(struct options *options, int argc, char **argv, struct problem *problem)
+{
+    int option;
+
+    *options = (struct options){
+        .host = "127.0.0.1", .port = "8000", .addresses = DEFAULT_ADDRESSES, .auth = AUTH_NONE};
+    optind = 0; // glibc: start afresh, also in a test that parses twice
+    while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
+        if (option == ':')
+            return problem_set(problem, 400, "%s needs a value; see --help", argv[optind - 1]);
+        if (option == '?')
+            return problem_set(problem, 400, "%s is no option of mock-fm; see --help",
+                               argv[optind - 1]);
+        if (parse_one(options, option, optarg, problem) < 0)
+            return -1;
+    }
+    if (optind < argc)
+        return problem_set(problem, 400, "mock-fm takes only options, not '%s'; see --help",
+                           argv[optind]);
+    if (options->auth == AUTH_BASIC && !options->authdir)
+        return problem_set(
+            problem, 400, "--auth basic needs --authdir DIR, whose file passwd holds the password");
+    if (options->auth == AUTH_NONE && options->authdir)
+        return problem_set(problem, 400, "--authdir goes with --auth basic");
+    return 0;
+}
