@@ -10,14 +10,15 @@
 
 /* Talking to the fabric manager (fabric-manager.md): login, calls, decoding; no policy. One libcurl
  * multi handle on the broker's loop, connections kept and reused (G8). Every start function returns
- * at once and calls done exactly once, later, from the loop; never from inside the start function. */
+ * at once and calls done exactly once, later, from the loop, never from inside the start function.
+ * The process must ignore SIGPIPE. */
 
 enum fmapi_auth { FMAPI_AUTH_NONE, FMAPI_AUTH_BASIC };
 
 struct fmapi_options {
-    const char *url;     /* base, without trailing slash; "/fabric/…" is appended */
+    const char *url; /* base, without trailing slash; "/fabric/…" is appended */
     enum fmapi_auth auth;
-    const char *authdir; /* BASIC: holds the file "passwd" (user "cxi"); must not be readable by others */
+    const char *authdir; /* BASIC: holds "passwd", of user "cxi", not to be read by others */
     const char *ca;      /* CA file or directory; NULL: the system's store */
     int verify;          /* 0: do not verify the server; the caller has logged it loudly */
     int64_t timeout_ms;  /* of one call, from leaving the queue to the last byte */
@@ -41,8 +42,10 @@ struct fmapi_reply {
     int64_t took_us;
 };
 
-/* Reads the credentials and prepares them. (Basic: reads the file; the list that follows proves it.) */
-typedef void fmapi_login_fn(void *arg, int code, const char *words); /* code: 0 or enum error_code */
+/* Reads the credentials and prepares them (basic: reads the file; the list that follows proves it).
+ * code: 0 or one of enum error_code. One login at a time. A call or list that is sent before logs
+ * in by itself, and one that is refused (401, 403) renews the login once, one renewal for all. */
+typedef void fmapi_login_fn(void *arg, int code, const char *words);
 void fmapi_login(struct fmapi *api, fmapi_login_fn *done, void *arg);
 
 /* RESERVE with addresses as "mcastLimit", CHECK, or RELEASE of the job called name. */

@@ -1,0 +1,143 @@
+#include "fmapi/baseurl.h"
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static char *part(CURLU *url, CURLUPart what, unsigned flags)
+{
+    char *text = NULL;
+    return curl_url_get(url, what, &text, flags) == CURLUE_OK ? text : NULL;
+}
+
+static bool has(CURLU *url, CURLUPart what)
+{
+    char *text = part(url, what, 0);
+    bool present = text != NULL;
+    curl_free(text);
+    return present;
+}
+
+static CURLU *parse(const char *text)
+{
+    CURLU *url = curl_url();
+    if (url == NULL || curl_url_set(url, CURLUPART_URL, text, CURLU_PATH_AS_IS) != CURLUE_OK) {
+        curl_url_cleanup(url);
+        return NULL;
+    }
+    return url;
+}
+
+static bool printable(const char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text <= ' ' || *text > '~' || strchr("\\\"<>#", *text) != NULL)
+            return false;
+    return true;
+}
+
+char *baseurl_create(const char *text, struct error *err)
+{
+    static const char example[] = "https://fmn:8000";
+    CURLU *url = printable(text) ? parse(text) : NULL;
+    char *scheme = url != NULL ? part(url, CURLUPART_SCHEME, 0) : NULL;
+    char *copy = NULL;
+
+    if (scheme == NULL || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
+        error_set(err, ERROR_INVALID,
+                  "the fabric manager's URL is not an http or https URL such as %s", example);
+    else if (has(url, CURLUPART_USER) || has(url, CURLUPART_PASSWORD))
+        error_set(
+            err, ERROR_INVALID,
+            "the fabric manager's URL carries a login: move it to a file that only the service "
+            "can read (authdir)");
+    else if (has(url, CURLUPART_QUERY) || strchr(text, '?') != NULL)
+        error_set(err, ERROR_INVALID,
+                  "the fabric manager's URL ends in a query: only a base such as "
+                  "%s is allowed",
+                  example);
+    else if ((copy = strdup(text)) == NULL)
+        error_set(err, ERROR_NOMEM, "memory is exhausted");
+
+    curl_free(scheme);
+    curl_url_cleanup(url);
+    if (copy != NULL)
+        for (size_t length = strlen(copy); length > 0 && copy[length - 1] == '/'; length--)
+            copy[length - 1] = '\0';
+    return copy;
+}
+
+/* "." and ".." as a segment, also when written with %2e: libcurl and servers resolve them, and then
+ * the path lies elsewhere. */
+static bool has_dot_segment(const char *path)
+{
+    while (*path == '/') {
+        size_t dots = 0;
+        const char *at = path + 1;
+        for (; *at == '.' || strncasecmp(at, "%2e", 3) == 0; dots++)
+            at += *at == '.' ? 1 : 3;
+        if ((dots == 1 || dots == 2) && (*at == '\0' || *at == '/' || *at == '?'))
+            return true;
+        path = at + strcspn(at, "/?");
+    }
+    return false;
+}
+
+/* Whether path is prefix or lies below it. */
+static bool below(const char *path, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(path, prefix, length) == 0 && strchr("/?", path[length]) != NULL;
+}
+
+static bool same_part(CURLU *one, CURLU *other, CURLUPart what, unsigned flags)
+{
+    char *a = part(one, what, flags);
+    char *b = part(other, what, flags);
+    bool same = a != NULL && b != NULL && strcasecmp(a, b) == 0;
+    curl_free(a);
+    curl_free(b);
+    return same;
+}
+
+/* Where the path begins in a URL that was parsed: after "scheme://authority". */
+static const char *path_of(const char *url)
+{
+    const char *authority = strstr(url, "://");
+    return authority == NULL ? url + strlen(url) : authority + 3 + strcspn(authority + 3, "/?");
+}
+
+static char *resolve_full(const char *base, const char *link)
+{
+    CURLU *ours = parse(base);
+    CURLU *theirs = parse(link);
+    bool allowed = ours != NULL && theirs != NULL && !has(theirs, CURLUPART_USER) &&
+                   !has(theirs, CURLUPART_PASSWORD) &&
+                   same_part(ours, theirs, CURLUPART_SCHEME, 0) &&
+                   same_part(ours, theirs, CURLUPART_HOST, 0) &&
+                   same_part(ours, theirs, CURLUPART_PORT, CURLU_DEFAULT_PORT) &&
+                   !has_dot_segment(path_of(link)) && below(path_of(link), path_of(base));
+    curl_url_cleanup(ours);
+    curl_url_cleanup(theirs);
+    return allowed ? strdup(link) : NULL;
+}
+
+char *baseurl_resolve(const char *base, const char *link)
+{
+    if (!printable(link))
+        return NULL;
+    if (link[0] != '/')
+        return strstr(link, "://") != NULL ? resolve_full(base, link) : NULL;
+    if (link[1] == '/' || has_dot_segment(link)) /* "//host/…" is another host */
+        return NULL;
+
+    const char *base_path = path_of(base);
+    bool complete = base_path[0] != '\0' && below(link, base_path);
+    int origin = (int)(complete ? base_path - base : (ptrdiff_t)strlen(base));
+    char *url = NULL;
+    return asprintf(&url, "%.*s%s", origin, base, link) < 0 ? NULL : url;
+}

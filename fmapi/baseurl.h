@@ -1,0 +1,19 @@
+#ifndef MCAST_FMAPI_BASEURL_H
+#define MCAST_FMAPI_BASEURL_H
+
+#include "core/error.h"
+
+/* The fabric manager's base URL, and the links in its answers seen from there.
+ * Base URLs are like "https://api-gw/apis/fabric-manager" or "https://fmn:8000". */
+
+/* A copy without trailing slashes. NULL with a sentence in err when it is no http or https URL, or
+ * carries a user, query or fragment (a login belongs into authdir, where it can be guarded). */
+char *baseurl_create(const char *url, struct error *err);
+
+/* The URL of a link, from malloc. A path is one of the fabric manager's own and comes below base,
+ * unless it begins with base's path already; a full URL must have base's scheme, host, port and
+ * path. NULL when the link leads elsewhere or is odd (relative, dot segments, fragment, spaces,
+ * backslashes): the login must go nowhere else. Also NULL when memory is exhausted. */
+char *baseurl_resolve(const char *base, const char *link);
+
+#endif

@@ -1,0 +1,87 @@
+#include "fmapi/call.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct call {
+    struct fmapi *api;
+    enum fmcall_kind kind;
+    fmapi_call_fn *done;
+    void *done_arg;
+};
+
+enum fmcall_outcome call_outcome_of_end(enum transport_end end)
+{
+    switch (end) {
+    case TRANSPORT_TOO_LONG:
+        return FM_BUSY;
+    case TRANSPORT_TIMEOUT:
+        return FM_TIMEOUT;
+    case TRANSPORT_BROKEN:
+        return FM_BROKEN;
+    case TRANSPORT_UNREACHED:
+        return FM_UNREACHED;
+    case TRANSPORT_ANSWERED:
+    case TRANSPORT_CANCELLED:
+        break;
+    }
+    assert(!"only answers that are not whole");
+    return FM_BUSY;
+}
+
+void call_say_end(char words[static DECODE_WORDS_SIZE], const char *base,
+                  const struct transport_answer *answer)
+{
+    (void)snprintf(words, DECODE_WORDS_SIZE, "%.64s: %s", base, answer->words);
+}
+
+static void on_answer(void *arg, const struct transport_answer *answer)
+{
+    struct call *call = arg;
+    struct fmapi *api = call->api;
+    struct decoded decoded = {0};
+
+    api->under_way--;
+    if (answer->end == TRANSPORT_CANCELLED || api->closing) {
+        free(call);
+        return;
+    }
+    if (answer->end == TRANSPORT_ANSWERED) {
+        decode_call(&decoded, call->kind, answer->status, answer->body, answer->length);
+        if (answer->words[0] != '\0')
+            (void)snprintf(decoded.words, sizeof decoded.words, "%s", answer->words);
+    } else {
+        decoded.outcome = call_outcome_of_end(answer->end);
+        call_say_end(decoded.words, api->base, answer);
+    }
+    call->done(call->done_arg,
+               &(struct fmapi_reply){.outcome = decoded.outcome,
+                                     .token = decoded.token[0] != '\0' ? decoded.token : NULL,
+                                     .words = decoded.words,
+                                     .status = answer->status,
+                                     .took_us = answer->took_us});
+    decoded_release(&decoded);
+    free(call);
+}
+
+int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint32_t addresses,
+               fmapi_call_fn *done, void *arg)
+{
+    struct request request;
+    struct call *call = malloc(sizeof *call);
+
+    assert(!api->closing);
+    if (call == NULL || request_call(&request, api->base, kind, name, addresses) != 0) {
+        free(call);
+        return ERROR_NOMEM;
+    }
+    *call = (struct call){.api = api, .kind = kind, .done = done, .done_arg = arg};
+    int code = session_send(api->session, &request, api->timeout_ms, on_answer, call);
+    if (code != 0)
+        free(call);
+    else
+        api->under_way++;
+    return code;
+}

@@ -1,0 +1,32 @@
+#ifndef MCAST_FMAPI_CALL_H
+#define MCAST_FMAPI_CALL_H
+
+#include "fmapi/decode.h"
+#include "fmapi/fmapi.h"
+#include "fmapi/session.h"
+
+#include <stdbool.h>
+
+/* What calls and the list have in common; private to fmapi. */
+
+struct fmapi {
+    uv_loop_t *loop;
+    char *base;
+    int64_t timeout_ms;
+    struct login *login;
+    struct session *session;
+    unsigned under_way;
+    struct login_wait login_wait;
+    fmapi_login_fn *login_done; /* NULL: no fmapi_login is under way */
+    void *login_arg;
+    bool closing; /* done is not called any more */
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+/* The outcome and the words of an answer that did not come whole: not ANSWERED, not CANCELLED. */
+enum fmcall_outcome call_outcome_of_end(enum transport_end end);
+void call_say_end(char words[static DECODE_WORDS_SIZE], const char *base,
+                  const struct transport_answer *answer);
+
+#endif

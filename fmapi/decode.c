@@ -1,0 +1,267 @@
+#include "fmapi/decode.h"
+
+#include "fmapi/words.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum fmcall_outcome outcome_of_status(enum fmcall_kind kind, int status)
+{
+    if (status >= 200 && status <= 299)
+        return FM_OK;
+    switch (status) {
+    case 401:
+    case 403:
+        return FM_UNAUTHORIZED;
+    case 404:
+        return kind == FMCALL_CHECK || kind == FMCALL_RELEASE ? FM_GONE : FM_DENIED;
+    case 409:
+        return kind == FMCALL_RESERVE ? FM_EXISTS : FM_DENIED;
+    case 408: /* these three ask to come again and say nothing about the job */
+    case 425:
+    case 429:
+        return FM_BUSY;
+    case 507:
+        return FM_DENIED;
+    default:
+        return status >= 400 && status <= 499 ? FM_DENIED : FM_BUSY;
+    }
+}
+
+/* The body as a JSON object, NULL when it is something else. */
+static json_t *object_of(const char *body, size_t length)
+{
+    json_t *json = length > 0 ? json_loadb(body, length, 0, NULL) : NULL;
+    if (json != NULL && !json_is_object(json)) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
+}
+
+static void clean_member(char out[static WORDS_MAX + 1], const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    const char *secret = json_string_value(json_object_get(object, "sessionToken"));
+
+    out[0] = '\0';
+    if (!json_is_string(value))
+        return;
+    if (secret != NULL && secret[0] != '\0' && strstr(json_string_value(value), secret) != NULL)
+        return;
+    words_clean(out, WORDS_MAX + 1, json_string_value(value), json_string_length(value));
+}
+
+__attribute__((format(printf, 3, 4))) static void say(char words[static DECODE_WORDS_SIZE],
+                                                      int status, const char *format, ...)
+{
+    int length = snprintf(words, DECODE_WORDS_SIZE, "HTTP %d: ", status);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(words + length, DECODE_WORDS_SIZE - (size_t)length, format, args);
+    va_end(args);
+}
+
+/* The fabric manager's own words: libfabric reads "message", Slurm reads "detail"; either may be
+ * the one that helps. */
+static void say_theirs(char words[static DECODE_WORDS_SIZE], int status, const json_t *object,
+                       size_t length)
+{
+    char message[WORDS_MAX + 1];
+    char detail[WORDS_MAX + 1];
+    clean_member(message, object, "message");
+    clean_member(detail, object, "detail");
+
+    if (message[0] != '\0' && detail[0] != '\0' && strstr(message, detail) == NULL) {
+        char both[2 * WORDS_MAX + 4];
+        char cut[WORDS_MAX + 1];
+        int written = snprintf(both, sizeof both, "%s (%s)", message, detail);
+        words_clean(cut, sizeof cut, both, (size_t)written);
+        say(words, status, "%s", cut);
+    } else if (message[0] != '\0' || detail[0] != '\0') {
+        say(words, status, "%s", message[0] != '\0' ? message : detail);
+    } else if (object == NULL && length > 0) {
+        say(words, status, "the body is not a JSON object; is this the fabric manager?");
+    } else {
+        (void)snprintf(words, DECODE_WORDS_SIZE, "HTTP %d", status);
+    }
+}
+
+/* Tokens go into headers and, unescaped, into other programs' JSON (fabric-manager.md). */
+static bool token_usable(const char *token, size_t length)
+{
+    if (length < 1 || length > TOKEN_MAX)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (token[i] <= ' ' || token[i] > '~' || token[i] == '"' || token[i] == '\\')
+            return false;
+    return true;
+}
+
+static void take_token(struct decoded *out, int status, const json_t *object, size_t length)
+{
+    const json_t *token = json_object_get(object, "sessionToken");
+
+    if (json_is_string(token) &&
+        token_usable(json_string_value(token), json_string_length(token))) {
+        memcpy(out->token, json_string_value(token), json_string_length(token) + 1);
+        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
+        return;
+    }
+    out->outcome = FM_BUSY;
+    if (object == NULL)
+        say(out->words, status,
+            length == 0 ? "the body is empty; a sessionToken was expected"
+                        : "the body is not a JSON object");
+    else
+        say(out->words, status,
+            token == NULL ? "the body has no sessionToken" : "the sessionToken is not usable");
+}
+
+void decode_call(struct decoded *out, enum fmcall_kind kind, int status, const char *body,
+                 size_t length)
+{
+    out->outcome = outcome_of_status(kind, status);
+    out->token[0] = '\0';
+
+    json_t *object = object_of(body, length);
+    if (out->outcome == FM_OK && kind == FMCALL_RELEASE)
+        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
+    else if (out->outcome == FM_OK)
+        take_token(out, status, object, length);
+    else
+        say_theirs(out->words, status, object, length);
+    if (out->outcome == FM_GONE && object == NULL && length > 0)
+        out->outcome = FM_BUSY;
+    json_decref(object);
+}
+
+void decoded_release(struct decoded *decoded)
+{
+    explicit_bzero(decoded->token, sizeof decoded->token);
+}
+
+static int hex(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    return isxdigit((unsigned char)digit) ? (digit | 0x20) - 'a' + 10 : -1;
+}
+
+static char *percent_decode(const char *text)
+{
+    char *name = malloc(strlen(text) + 1);
+    size_t length = 0;
+
+    while (name != NULL && *text != '\0') {
+        int high = text[0] == '%' ? hex(text[1]) : -1;
+        int low = high >= 0 ? hex(text[2]) : -1;
+        bool escape = low >= 0 && (high | low) != 0;
+        name[length++] = (char)(escape ? high << 4 | low : *text);
+        text += escape ? 3 : 1;
+    }
+    if (name != NULL)
+        name[length] = '\0';
+    return name;
+}
+
+/* The text behind the last slash of a path or URL; NULL when there is nothing. */
+static const char *last_segment(const char *link)
+{
+    const char *authority = strstr(link, "://");
+    const char *slash = strrchr(authority != NULL ? authority + 3 : link, '/');
+    const char *segment = slash != NULL ? slash + 1 : authority != NULL ? "" : link;
+    return segment[0] != '\0' ? segment : NULL;
+}
+
+static bool take_names(struct decoded_page *page, const json_t *links, int status, char *words)
+{
+    size_t size = json_array_size(links);
+
+    if (!json_is_array(links)) {
+        say(words, status, "the list is not whole: documentLinks is missing or no array");
+        return false;
+    }
+    page->names = calloc(size > 0 ? size : 1, sizeof *page->names);
+    for (size_t i = 0; page->names != NULL && i < size; i++) {
+        const char *link = json_string_value(json_array_get(links, i));
+        const char *segment = link != NULL ? last_segment(link) : NULL;
+        if (segment == NULL) {
+            say(words, status, "the list is not whole: entry %zu of documentLinks is no link", i);
+            return false;
+        }
+        if ((page->names[i] = percent_decode(segment)) == NULL)
+            break;
+        page->count++;
+    }
+    if (page->names == NULL || page->count < size) {
+        say(words, status, "memory is exhausted");
+        return false;
+    }
+    return true;
+}
+
+static bool take_count(struct decoded_page *page, const json_t *count, int status, char *words)
+{
+    if (count == NULL || json_is_null(count))
+        return true;
+    double value = json_number_value(count);
+    if (!json_is_number(count) || !(value >= 0 && value <= 1e12) ||
+        (double)(int64_t)value != value) {
+        say(words, status, "the list is not whole: documentCount is no count");
+        return false;
+    }
+    page->claimed = (int64_t)value;
+    return true;
+}
+
+static bool take_next(struct decoded_page *page, const json_t *next, int status, char *words)
+{
+    if (next == NULL || json_is_null(next) ||
+        (json_is_string(next) && json_string_length(next) == 0))
+        return true;
+    if (!json_is_string(next)) {
+        say(words, status, "the list is not whole: nextPageLink is no link");
+        return false;
+    }
+    if ((page->next = strdup(json_string_value(next))) == NULL) {
+        say(words, status, "memory is exhausted");
+        return false;
+    }
+    return true;
+}
+
+enum fmcall_outcome decode_page(struct decoded_page *page, int status, const char *body,
+                                size_t length, char words[static DECODE_WORDS_SIZE])
+{
+    *page = (struct decoded_page){.claimed = -1};
+    enum fmcall_outcome outcome = outcome_of_status(FMCALL_NONE, status);
+    json_t *object = object_of(body, length);
+
+    if (outcome != FM_OK) {
+        say_theirs(words, status, object, length);
+    } else if (object == NULL) {
+        say(words, status, "the list is not whole: the body is not a JSON object");
+        outcome = FM_BUSY;
+    } else if (!take_names(page, json_object_get(object, "documentLinks"), status, words) ||
+               !take_count(page, json_object_get(object, "documentCount"), status, words) ||
+               !take_next(page, json_object_get(object, "nextPageLink"), status, words)) {
+        decoded_page_release(page);
+        outcome = FM_BUSY;
+    }
+    json_decref(object);
+    return outcome;
+}
+
+void decoded_page_release(struct decoded_page *page)
+{
+    for (size_t i = 0; i < page->count; i++)
+        free(page->names[i]);
+    free(page->names);
+    free(page->next);
+    *page = (struct decoded_page){.claimed = -1};
+}

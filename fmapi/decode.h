@@ -1,0 +1,46 @@
+#ifndef MCAST_FMAPI_DECODE_H
+#define MCAST_FMAPI_DECODE_H
+
+#include "core/fmcall.h"
+#include "core/names.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the fabric manager's answers mean (fabric-manager.md, "Jobs", "Errors"). Pure: bytes in,
+ * meaning out; any bytes are allowed. */
+
+enum { DECODE_WORDS_SIZE = 256 };
+
+struct decoded {
+    enum fmcall_outcome outcome;
+    char token[TOKEN_MAX + 1]; /* sessionToken for FM_OK of RESERVE and CHECK, else empty. Secret:
+                                  decoded_release wipes it. */
+    char
+        words[DECODE_WORDS_SIZE]; /* one clean line: "HTTP 507: 02: no addresses left"; no secret */
+};
+
+/* An answer to a call. FM_OK of RESERVE and CHECK needs a usable token: 1–4096 printable ASCII
+ * bytes without space, quote and backslash (it goes into headers and environments); an answer
+ * without one is FM_BUSY, for the call was acted on. 404 is FM_GONE only when the body is empty or
+ * a JSON object: a gateway's page says nothing about a job. */
+void decode_call(struct decoded *out, enum fmcall_kind kind, int status, const char *body,
+                 size_t length);
+void decoded_release(struct decoded *decoded);
+
+struct decoded_page {
+    char **names; /* last path segment of each link, percent-decoded; escapes that are wrong or
+                     mean NUL stay as they are, so that such a name is never taken for ours */
+    size_t count;
+    int64_t claimed; /* documentCount, -1 when there is none */
+    char *next;      /* nextPageLink, NULL when there is none */
+};
+
+/* One page of the list. FM_OK, or FM_BUSY when the body is of a wrong shape, or what the status
+ * says; words are set in all but FM_OK and the page is empty. Any page must be released. */
+enum fmcall_outcome decode_page(struct decoded_page *page, int status, const char *body,
+                                size_t length, char words[static DECODE_WORDS_SIZE]);
+void decoded_page_release(struct decoded_page *page);
+
+#endif

@@ -1,0 +1,107 @@
+#include "fmapi/fmapi.h"
+
+#include "fmapi/baseurl.h"
+#include "fmapi/call.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static int check(const struct fmapi_options *options, struct error *err)
+{
+    if (options->auth == FMAPI_AUTH_BASIC && options->authdir == NULL)
+        return error_set(err, ERROR_INVALID,
+                         "the basic login needs the directory that holds the file passwd");
+    if (options->timeout_ms < 1 || options->timeout_ms > INT32_MAX)
+        return error_set(err, ERROR_INVALID, "the timeout of a call must be 1 ms to 24 days");
+    if (options->parallel < 1)
+        return error_set(err, ERROR_INVALID, "at least one call must be allowed at a time");
+    return 0;
+}
+
+static void nothing(void *arg)
+{
+    (void)arg;
+}
+
+struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options, struct error *err)
+{
+    struct transport_options transport = {
+        .ca = options->ca, .verify = options->verify != 0, .parallel = options->parallel};
+
+    if (check(options, err) != 0)
+        return NULL;
+    struct fmapi *api = calloc(1, sizeof *api);
+    if (api == NULL || (api->login = login_create(loop, options->auth, options->authdir)) == NULL) {
+        error_set(err, ERROR_NOMEM, "memory is exhausted");
+        goto fail;
+    }
+    /* The session last: it holds handles of the loop, which take a turn of it to close. */
+    if ((api->base = baseurl_create(options->url, err)) == NULL ||
+        (api->session = session_create(loop, api->login, &transport, err)) == NULL)
+        goto fail;
+    api->loop = loop;
+    api->timeout_ms = options->timeout_ms;
+    return api;
+
+fail:
+    if (api != NULL) {
+        login_destroy(api->login, nothing, NULL);
+        free(api->base);
+    }
+    free(api);
+    return NULL;
+}
+
+static void on_session_closed(void *arg)
+{
+    struct fmapi *api = arg;
+    void (*closed)(void *closed_arg) = api->closed;
+    void *closed_arg = api->closed_arg;
+
+    assert(api->under_way == 0);
+    free(api->base);
+    free(api);
+    closed(closed_arg);
+}
+
+void fmapi_destroy(struct fmapi *api, void (*closed)(void *arg), void *arg)
+{
+    if (api == NULL)
+        return;
+    assert(!api->closing);
+    api->closing = true;
+    api->closed = closed;
+    api->closed_arg = arg;
+    session_destroy(api->session, on_session_closed, api);
+}
+
+static void on_login(struct login_wait *wait, int code, const char *words, bool cancelled)
+{
+    struct fmapi *api = (struct fmapi *)(void *)((char *)wait - offsetof(struct fmapi, login_wait));
+    fmapi_login_fn *done = api->login_done;
+
+    api->login_done = NULL;
+    if (!cancelled && !api->closing)
+        done(api->login_arg, code, words);
+}
+
+void fmapi_login(struct fmapi *api, fmapi_login_fn *done, void *arg)
+{
+    assert(!api->closing && api->login_done == NULL);
+    api->login_done = done;
+    api->login_arg = arg;
+    api->login_wait.done = on_login;
+    login_renew(api->login, &api->login_wait);
+}
+
+void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out)
+{
+    struct transport_counters counters;
+
+    transport_counters(session_transport(api->session), &counters);
+    *out = (struct fmapi_counters){.calls = counters.requests,
+                                   .connections = counters.connections,
+                                   .bytes_in = counters.bytes_in,
+                                   .bytes_out = counters.bytes_out,
+                                   .under_way = api->under_way};
+}

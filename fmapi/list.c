@@ -1,0 +1,182 @@
+#include "fmapi/baseurl.h"
+#include "fmapi/call.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_PAGES_MAX = 16384 }; /* a server whose links never end must not keep us for ever */
+
+struct list {
+    struct fmapi *api;
+    char **seen; /* links of the pages asked for, to notice one that comes again */
+    size_t pages;
+    uint64_t names;
+    int64_t claimed; /* the total that a page claimed, -1 when none did */
+    uint64_t started_ns;
+    fmapi_page_fn *page;
+    fmapi_call_fn *done;
+    void *arg;
+};
+
+static void on_page(void *arg, const struct transport_answer *answer);
+
+static void list_release(struct list *list)
+{
+    for (size_t i = 0; i < list->pages; i++)
+        free(list->seen[i]);
+    free(list->seen);
+    free(list);
+}
+
+static void finish(struct list *list, enum fmcall_outcome outcome, int status, const char *words)
+{
+    list->api->under_way--;
+    if (!list->api->closing)
+        list->done(list->arg, &(struct fmapi_reply){
+                                  .outcome = outcome,
+                                  .words = words,
+                                  .status = status,
+                                  .took_us = (int64_t)((uv_hrtime() - list->started_ns) / 1000)});
+    list_release(list);
+}
+
+__attribute__((format(printf, 3, 4))) static void finish_not_whole(struct list *list, int status,
+                                                                   const char *format, ...)
+{
+    char words[DECODE_WORDS_SIZE];
+    int length = snprintf(words, sizeof words, "HTTP %d: the list is not whole: ", status);
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(words + length, sizeof words - (size_t)length, format, args);
+    va_end(args);
+    finish(list, FM_BUSY, status, words);
+}
+
+/* Asks for a page; takes url, NULL for the first. */
+static int ask(struct list *list, char *url)
+{
+    struct request request;
+    char **seen = realloc(list->seen, (list->pages + 1) * sizeof *seen);
+
+    if (seen == NULL) {
+        free(url);
+        return ERROR_NOMEM;
+    }
+    list->seen = seen;
+    if (request_page(&request, list->api->base, url) != 0)
+        return ERROR_NOMEM;
+    if ((list->seen[list->pages] = strdup(request.url)) == NULL) {
+        request_release(&request);
+        return ERROR_NOMEM;
+    }
+    list->pages++;
+    return session_send(list->api->session, &request, list->api->timeout_ms, on_page, list);
+}
+
+/* documentCount is the page's own number with some servers and the whole list's with others: the
+ * former must match here, the latter at the end, and all pages must agree on it. */
+static bool count_agrees(struct list *list, const struct decoded_page *page)
+{
+    if (page->claimed < 0 || (uint64_t)page->claimed == page->count)
+        return true;
+    if (list->claimed < 0)
+        list->claimed = page->claimed;
+    return list->claimed == page->claimed;
+}
+
+static bool seen_before(const struct list *list, const char *url)
+{
+    for (size_t i = 0; i < list->pages; i++)
+        if (strcmp(list->seen[i], url) == 0)
+            return true;
+    return false;
+}
+
+static void follow(struct list *list, const char *link, int status)
+{
+    char *url = baseurl_resolve(list->api->base, link);
+
+    if (url == NULL) {
+        finish_not_whole(list, status, "nextPageLink leads away from the fabric manager");
+    } else if (seen_before(list, url)) {
+        free(url);
+        finish_not_whole(list, status, "page %zu comes again", list->pages);
+    } else if (list->pages == LIST_PAGES_MAX) {
+        free(url);
+        finish_not_whole(list, status, "more than %d pages", LIST_PAGES_MAX);
+    } else if (ask(list, url) != 0) {
+        finish_not_whole(list, status, "memory is exhausted");
+    }
+}
+
+static void take_page(struct list *list, const struct decoded_page *page, int status)
+{
+    if (!count_agrees(list, page)) {
+        finish_not_whole(list, status, "pages claim %" PRId64 " and %" PRId64 " jobs",
+                         list->claimed, page->claimed);
+        return;
+    }
+    list->names += page->count;
+    if (page->count > 0)
+        list->page(list->arg, (const char *const *)page->names, page->count);
+
+    if (list->api->closing) /* page may have called fmapi_destroy */
+        finish(list, FM_BUSY, status, "");
+    else if (page->next != NULL)
+        follow(list, page->next, status);
+    else if (list->claimed >= 0 && (uint64_t)list->claimed != list->names)
+        finish_not_whole(list, status, "documentCount is %" PRId64 ", the pages hold %" PRIu64,
+                         list->claimed, list->names);
+    else
+        finish(list, FM_OK, status, "HTTP 200");
+}
+
+static void on_page(void *arg, const struct transport_answer *answer)
+{
+    struct list *list = arg;
+    struct decoded_page page;
+    char words[DECODE_WORDS_SIZE] = "";
+
+    if (answer->end == TRANSPORT_CANCELLED || list->api->closing) {
+        finish(list, FM_BUSY, 0, "");
+        return;
+    }
+    if (answer->end != TRANSPORT_ANSWERED) {
+        call_say_end(words, list->api->base, answer);
+        finish(list, call_outcome_of_end(answer->end), answer->status, words);
+        return;
+    }
+    enum fmcall_outcome outcome =
+        decode_page(&page, answer->status, answer->body, answer->length, words);
+    if (outcome == FM_OK)
+        take_page(list, &page, answer->status);
+    else
+        finish(list, outcome, answer->status, answer->words[0] != '\0' ? answer->words : words);
+    decoded_page_release(&page);
+}
+
+int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg)
+{
+    struct list *list = calloc(1, sizeof *list);
+
+    assert(!api->closing);
+    if (list == NULL)
+        return ERROR_NOMEM;
+    list->api = api;
+    list->claimed = -1;
+    list->started_ns = uv_hrtime();
+    list->page = page;
+    list->done = done;
+    list->arg = arg;
+    int code = ask(list, NULL);
+    if (code != 0)
+        list_release(list);
+    else
+        api->under_way++;
+    return code;
+}

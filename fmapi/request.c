@@ -1,0 +1,78 @@
+#include "fmapi/request.h"
+
+#include "core/error.h"
+
+#include <assert.h>
+#include <curl/curl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char jobs_path[] = "/fabric/collectives/jobs";
+
+static char *job_url(const char *base, const char *name)
+{
+    char *escaped = curl_easy_escape(NULL, name, 0);
+    char *url = NULL;
+
+    if (escaped != NULL && asprintf(&url, "%s%s/%s", base, jobs_path, escaped) < 0)
+        url = NULL;
+    curl_free(escaped);
+    return url;
+}
+
+static char *reserve_body(const char *name, uint32_t addresses)
+{
+    json_t *body = json_pack("{s:s, s:I}", "jobID", name, "mcastLimit", (json_int_t)addresses);
+    char *text = json_dumps(body, JSON_COMPACT);
+
+    json_decref(body);
+    return text;
+}
+
+int request_call(struct request *request, const char *base, enum fmcall_kind kind, const char *name,
+                 uint32_t addresses)
+{
+    *request = (struct request){.answer_max = REQUEST_ANSWER_MAX};
+    switch (kind) {
+    case FMCALL_RESERVE:
+        request->method = "POST";
+        if (asprintf(&request->url, "%s%s", base, jobs_path) < 0)
+            request->url = NULL;
+        request->body = reserve_body(name, addresses);
+        break;
+    case FMCALL_CHECK:
+        request->method = "GET";
+        request->url = job_url(base, name);
+        break;
+    case FMCALL_RELEASE:
+        request->method = "DELETE";
+        request->url = job_url(base, name);
+        break;
+    case FMCALL_NONE:
+        assert(!"a call of no kind");
+    }
+    if (request->url == NULL || (kind == FMCALL_RESERVE && request->body == NULL)) {
+        request_release(request);
+        return ERROR_NOMEM;
+    }
+    return 0;
+}
+
+int request_page(struct request *request, const char *base, char *url)
+{
+    *request = (struct request){.method = "GET", .url = url, .answer_max = REQUEST_PAGE_MAX};
+    if (url == NULL && asprintf(&request->url, "%s%s/", base, jobs_path) < 0) {
+        request->url = NULL;
+        return ERROR_NOMEM;
+    }
+    return 0;
+}
+
+void request_release(struct request *request)
+{
+    free(request->url);
+    free(request->body);
+    *request = (struct request){0};
+}

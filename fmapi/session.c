@@ -1,0 +1,216 @@
+#include "fmapi/session.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct session {
+    struct login *login;
+    struct transport *transport;
+    bool closing;
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+/* One request, until it is answered. */
+struct attempt {
+    struct session *session;
+    struct request request;
+    struct login_wait wait;
+    uint64_t generation; /* of the credential it was sent with; 0: not sent yet */
+    bool renewed;
+    uint64_t started_ns;
+    int64_t timeout_ms;
+    char *refusal; /* body of the 401 or 403, kept while the login is renewed */
+    size_t refusal_length;
+    int refusal_status;
+    transport_done_fn *done;
+    void *done_arg;
+};
+
+static void on_answer(void *arg, const struct transport_answer *answer);
+
+static int64_t age_us(const struct attempt *attempt)
+{
+    return (int64_t)((uv_hrtime() - attempt->started_ns) / 1000);
+}
+
+static void attempt_release(struct attempt *attempt)
+{
+    request_release(&attempt->request);
+    free(attempt->refusal);
+    free(attempt);
+}
+
+static void finish(struct attempt *attempt, const struct transport_answer *answer)
+{
+    struct transport_answer whole = *answer;
+
+    whole.took_us = age_us(attempt);
+    attempt->done(attempt->done_arg, &whole);
+    attempt_release(attempt);
+}
+
+static void finish_refused(struct attempt *attempt, const char *words)
+{
+    finish(attempt, &(struct transport_answer){.end = TRANSPORT_ANSWERED,
+                                               .status = attempt->refusal_status,
+                                               .body = attempt->refusal,
+                                               .length = attempt->refusal_length,
+                                               .words = words});
+}
+
+static void finish_unsent(struct attempt *attempt, const char *words)
+{
+    finish(attempt, &(struct transport_answer){.end = TRANSPORT_UNREACHED, .words = words});
+}
+
+static int send_under(struct attempt *attempt, const struct credential *credential,
+                      uint64_t generation)
+{
+    int64_t left_ms = attempt->timeout_ms - age_us(attempt) / 1000;
+
+    attempt->generation = generation;
+    return transport_send(attempt->session->transport, &attempt->request, credential, left_ms,
+                          on_answer, attempt);
+}
+
+static void on_renewed(struct login_wait *wait, int code, const char *words, bool cancelled)
+{
+    struct attempt *attempt =
+        (struct attempt *)(void *)((char *)wait - offsetof(struct attempt, wait));
+    uint64_t generation;
+    const struct credential *credential = login_credential(attempt->session->login, &generation);
+
+    if (cancelled || attempt->session->closing) {
+        finish(attempt, &(struct transport_answer){.end = TRANSPORT_CANCELLED, .words = ""});
+    } else if (code != 0 || credential == NULL) {
+        /* Say what is wrong with the login: that can be mended, the refusal cannot. */
+        attempt->refusal_length = 0;
+        finish_refused(attempt, words);
+    } else if (generation == attempt->generation) {
+        finish_refused(attempt, "");
+    } else if (age_us(attempt) / 1000 >= attempt->timeout_ms) {
+        finish_unsent(attempt, "not sent: the login took the whole time of the call");
+    } else if (send_under(attempt, credential, generation) != 0) {
+        finish_unsent(attempt, "not sent: memory is exhausted");
+    }
+}
+
+static void renew(struct attempt *attempt)
+{
+    uint64_t generation;
+
+    attempt->renewed = true;
+    attempt->wait.done = on_renewed;
+    (void)login_credential(attempt->session->login, &generation);
+    if (generation != attempt->generation) /* another one's refusal has renewed it meanwhile */
+        on_renewed(&attempt->wait, 0, "", false);
+    else
+        login_renew(attempt->session->login, &attempt->wait);
+}
+
+static bool keep_refusal(struct attempt *attempt, const struct transport_answer *answer)
+{
+    attempt->refusal_status = answer->status;
+    attempt->refusal = malloc(answer->length > 0 ? answer->length : 1);
+    if (attempt->refusal == NULL)
+        return false;
+    if (answer->length > 0)
+        memcpy(attempt->refusal, answer->body, answer->length);
+    attempt->refusal_length = answer->length;
+    return true;
+}
+
+static void on_answer(void *arg, const struct transport_answer *answer)
+{
+    struct attempt *attempt = arg;
+    bool refused =
+        answer->end == TRANSPORT_ANSWERED && (answer->status == 401 || answer->status == 403);
+
+    if (!refused || attempt->renewed || attempt->session->closing || !keep_refusal(attempt, answer))
+        finish(attempt, answer);
+    else
+        renew(attempt);
+}
+
+struct session *session_create(uv_loop_t *loop, struct login *login,
+                               const struct transport_options *options, struct error *err)
+{
+    struct session *session = calloc(1, sizeof *session);
+
+    if (session == NULL) {
+        error_set(err, ERROR_NOMEM, "memory is exhausted");
+        return NULL;
+    }
+    session->login = login;
+    session->transport = transport_create(loop, options, err);
+    if (session->transport == NULL) {
+        free(session);
+        return NULL;
+    }
+    return session;
+}
+
+static void on_login_closed(void *arg)
+{
+    struct session *session = arg;
+    void (*closed)(void *closed_arg) = session->closed;
+    void *closed_arg = session->closed_arg;
+
+    free(session);
+    closed(closed_arg);
+}
+
+static void on_transport_closed(void *arg)
+{
+    struct session *session = arg;
+    login_destroy(session->login, on_login_closed, session);
+}
+
+void session_destroy(struct session *session, void (*closed)(void *arg), void *arg)
+{
+    if (session == NULL)
+        return;
+    session->closing = true;
+    session->closed = closed;
+    session->closed_arg = arg;
+    transport_destroy(session->transport, on_transport_closed, session);
+}
+
+int session_send(struct session *session, struct request *request, int64_t timeout_ms,
+                 transport_done_fn *done, void *arg)
+{
+    struct attempt *attempt = calloc(1, sizeof *attempt);
+
+    assert(!session->closing);
+    if (attempt == NULL) {
+        request_release(request);
+        return ERROR_NOMEM;
+    }
+    attempt->session = session;
+    attempt->request = *request;
+    *request = (struct request){0};
+    attempt->started_ns = uv_hrtime();
+    attempt->timeout_ms = timeout_ms;
+    attempt->refusal_status = 401;
+    attempt->done = done;
+    attempt->done_arg = arg;
+
+    uint64_t generation;
+    const struct credential *credential = login_credential(session->login, &generation);
+    if (credential == NULL) {
+        renew(attempt);
+        return 0;
+    }
+    int code = send_under(attempt, credential, generation);
+    if (code != 0)
+        attempt_release(attempt);
+    return code;
+}
+
+const struct transport *session_transport(const struct session *session)
+{
+    return session->transport;
+}

@@ -1,0 +1,304 @@
+#include "fmapi/transport.h"
+
+#include "fmapi/exchange.h"
+
+#include <assert.h>
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct transport {
+    uv_loop_t *loop;
+    struct transport_options options;
+    char *ca;
+    CURLM *multi;
+    CURLSH *share; /* TLS sessions: a new connection resumes an old one's */
+    uv_timer_t timer;
+    unsigned handles; /* of the loop's that are ours and not yet closed */
+    struct exchange *under_way;
+    struct transport_counters counters;
+    bool closing;
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+/* A socket of libcurl's that the loop watches. */
+struct watch {
+    uv_poll_t poll;
+    curl_socket_t socket;
+    struct transport *transport;
+};
+
+static void unlink_exchange(struct transport *transport, struct exchange *exchange)
+{
+    if (exchange->previous != NULL)
+        exchange->previous->next = exchange->next;
+    else
+        transport->under_way = exchange->next;
+    if (exchange->next != NULL)
+        exchange->next->previous = exchange->previous;
+}
+
+static void count(struct transport_counters *counters, CURL *easy)
+{
+    long connections = 0;
+    long request = 0;
+    long headers = 0;
+    curl_off_t down = 0;
+    curl_off_t up = 0;
+
+    (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connections);
+    (void)curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &request);
+    (void)curl_easy_getinfo(easy, CURLINFO_HEADER_SIZE, &headers);
+    (void)curl_easy_getinfo(easy, CURLINFO_SIZE_DOWNLOAD_T, &down);
+    (void)curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &up);
+    counters->requests++;
+    counters->connections += (uint64_t)connections;
+    counters->bytes_in += (uint64_t)headers + (uint64_t)down;
+    counters->bytes_out += (uint64_t)request + (uint64_t)up;
+}
+
+static void finish(struct transport *transport, struct exchange *exchange, CURLcode code)
+{
+    struct transport_answer answer = exchange_answer(exchange, code);
+
+    count(&transport->counters, exchange->easy);
+    (void)curl_multi_remove_handle(transport->multi, exchange->easy);
+    unlink_exchange(transport, exchange);
+    exchange->done(exchange->done_arg, &answer);
+    exchange_destroy(exchange);
+}
+
+/* Hands out what has come to its end. done may send more, or destroy the transport. */
+static void reap(struct transport *transport)
+{
+    CURLMsg *message;
+    int left;
+
+    while (!transport->closing &&
+           (message = curl_multi_info_read(transport->multi, &left)) != NULL) {
+        struct exchange *exchange = NULL;
+        CURLcode code = message->data.result;
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&exchange);
+        finish(transport, exchange, code);
+    }
+}
+
+static void drive(struct transport *transport, curl_socket_t socket, int events)
+{
+    int running;
+
+    if (transport->closing)
+        return;
+    CURLMcode code = curl_multi_socket_action(transport->multi, socket, events, &running);
+    assert(code == CURLM_OK || code == CURLM_OUT_OF_MEMORY);
+    (void)code;
+    reap(transport);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    drive(timer->data, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct watch *watch = poll->data;
+    int ready = status < 0 ? CURL_CSELECT_ERR : 0;
+
+    if (events & UV_READABLE)
+        ready |= CURL_CSELECT_IN;
+    if (events & UV_WRITABLE)
+        ready |= CURL_CSELECT_OUT;
+    drive(watch->transport, watch->socket, ready);
+}
+
+static int on_timeout_change(CURLM *multi, long timeout_ms, void *arg)
+{
+    struct transport *transport = arg;
+    (void)multi;
+
+    if (transport->closing || timeout_ms < 0)
+        return uv_timer_stop(&transport->timer);
+    return uv_timer_start(&transport->timer, on_timer, (uint64_t)timeout_ms, 0) == 0 ? 0 : -1;
+}
+
+static void release(struct transport *transport)
+{
+    void (*closed)(void *arg) = transport->closed;
+    void *arg = transport->closed_arg;
+
+    free(transport->ca);
+    free(transport);
+    closed(arg);
+}
+
+static void handle_closed(struct transport *transport)
+{
+    assert(transport->handles > 0);
+    if (--transport->handles == 0)
+        release(transport);
+}
+
+static void on_watch_closed(uv_handle_t *handle)
+{
+    struct watch *watch = handle->data;
+    struct transport *transport = watch->transport;
+
+    free(watch);
+    handle_closed(transport);
+}
+
+static struct watch *watch_create(struct transport *transport, curl_socket_t socket)
+{
+    struct watch *watch = calloc(1, sizeof *watch);
+
+    if (watch == NULL || uv_poll_init_socket(transport->loop, &watch->poll, socket) != 0) {
+        free(watch);
+        return NULL;
+    }
+    watch->poll.data = watch;
+    watch->socket = socket;
+    watch->transport = transport;
+    transport->handles++;
+    return watch;
+}
+
+static int on_socket_change(CURL *easy, curl_socket_t socket, int what, void *arg, void *socket_arg)
+{
+    struct transport *transport = arg;
+    struct watch *watch = socket_arg;
+    (void)easy;
+
+    if (what == CURL_POLL_REMOVE) {
+        if (watch != NULL) {
+            uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
+            (void)curl_multi_assign(transport->multi, socket, NULL);
+        }
+        return 0;
+    }
+    if (watch == NULL) {
+        if ((watch = watch_create(transport, socket)) == NULL)
+            return -1;
+        (void)curl_multi_assign(transport->multi, socket, watch);
+    }
+    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    return uv_poll_start(&watch->poll, events, on_poll) == 0 ? 0 : -1;
+}
+
+static bool prepare(struct transport *transport)
+{
+    long parallel = (long)transport->options.parallel;
+    CURLM *multi = transport->multi = curl_multi_init();
+    CURLSH *share = transport->share = curl_share_init();
+
+    return multi != NULL && share != NULL &&
+           curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK &&
+           curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket_change) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, transport) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timeout_change) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_TIMERDATA, transport) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, parallel) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, parallel) == CURLM_OK;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return path != NULL && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+struct transport *transport_create(uv_loop_t *loop, const struct transport_options *options,
+                                   struct error *err)
+{
+    assert(options->parallel > 0);
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        error_set(err, ERROR_IO, "libcurl or its TLS library cannot be set up");
+        return NULL;
+    }
+    struct transport *transport = calloc(1, sizeof *transport);
+    if (transport == NULL)
+        goto fail;
+    transport->loop = loop;
+    transport->options = *options;
+    if ((options->ca != NULL && (transport->ca = strdup(options->ca)) == NULL) ||
+        !prepare(transport))
+        goto fail;
+    transport->options.ca = transport->ca;
+    transport->options.ca_directory = is_directory(transport->ca);
+    (void)uv_timer_init(loop, &transport->timer); /* cannot fail */
+    transport->timer.data = transport;
+    transport->handles = 1;
+    return transport;
+
+fail:
+    if (transport != NULL) {
+        (void)curl_multi_cleanup(transport->multi);
+        (void)curl_share_cleanup(transport->share);
+        free(transport->ca);
+    }
+    free(transport);
+    curl_global_cleanup();
+    error_set(err, ERROR_NOMEM, "memory is exhausted");
+    return NULL;
+}
+
+/* From the loop and never from inside libcurl or reap: here everything of libcurl's can go. */
+static void on_timer_closed(uv_handle_t *handle)
+{
+    struct transport *transport = handle->data;
+    struct exchange *exchange;
+
+    while ((exchange = transport->under_way) != NULL) {
+        (void)curl_multi_remove_handle(transport->multi, exchange->easy);
+        unlink_exchange(transport, exchange);
+        exchange->done(exchange->done_arg,
+                       &(struct transport_answer){.end = TRANSPORT_CANCELLED, .words = ""});
+        exchange_destroy(exchange);
+    }
+    (void)curl_multi_cleanup(transport->multi); /* calls on_socket_change: watches close */
+    (void)curl_share_cleanup(transport->share);
+    curl_global_cleanup();
+    handle_closed(transport);
+}
+
+void transport_destroy(struct transport *transport, void (*closed)(void *arg), void *arg)
+{
+    if (transport == NULL)
+        return;
+    assert(!transport->closing);
+    transport->closing = true;
+    transport->closed = closed;
+    transport->closed_arg = arg;
+    uv_close((uv_handle_t *)&transport->timer, on_timer_closed);
+}
+
+int transport_send(struct transport *transport, const struct request *request,
+                   const struct credential *credential, int64_t timeout_ms, transport_done_fn *done,
+                   void *arg)
+{
+    assert(!transport->closing);
+    struct exchange *exchange =
+        exchange_create(&transport->options, transport->share, request, credential, timeout_ms);
+    if (exchange == NULL)
+        return ERROR_NOMEM;
+    exchange->done = done;
+    exchange->done_arg = arg;
+    if (curl_multi_add_handle(transport->multi, exchange->easy) != CURLM_OK) {
+        exchange_destroy(exchange);
+        return ERROR_NOMEM;
+    }
+    exchange->next = transport->under_way;
+    if (exchange->next != NULL)
+        exchange->next->previous = exchange;
+    transport->under_way = exchange;
+    return 0;
+}
+
+void transport_counters(const struct transport *transport, struct transport_counters *out)
+{
+    *out = transport->counters;
+}

@@ -1,0 +1,119 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fmapi/baseurl.h"
+
+static void baseurl_create__takes_bases(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"https://fmn:8000", "https://fmn:8000"},
+        {"https://fmn:8000/", "https://fmn:8000"},
+        {"http://127.0.0.1:80//", "http://127.0.0.1:80"},
+        {"https://[::1]:8000", "https://[::1]:8000"},
+        {"https://api-gw.local/apis/fabric-manager/", "https://api-gw.local/apis/fabric-manager"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct error err = {0};
+        char *base = baseurl_create(rows[i][0], &err);
+        assert_non_null(base);
+        assert_string_equal(base, rows[i][1]);
+        free(base);
+    }
+}
+
+static void baseurl_create__says_what_is_wrong(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"", "not an http or https URL"},
+        {"fmn:8000", "not an http or https URL"},
+        {"ftp://fmn", "not an http or https URL"},
+        {"file:///etc/passwd", "not an http or https URL"},
+        {"https://", "not an http or https URL"},
+        {"https://fmn:99999", "not an http or https URL"},
+        {"https://fm n", "not an http or https URL"},
+        {"https://fmn#x", "not an http or https URL"},
+        {"https://fmn/\r\nX: y", "not an http or https URL"},
+        {"https://cxi:secret@fmn", "carries a login"},
+        {"https://cxi@fmn", "carries a login"},
+        {"https://fmn/?a=b", "ends in a query"},
+        {"https://fmn/?", "ends in a query"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct error err = {0};
+        assert_null(baseurl_create(rows[i][0], &err));
+        assert_int_equal(err.code, ERROR_INVALID);
+        if (strstr(err.text, rows[i][1]) == NULL)
+            fail_msg("%s: %s", rows[i][0], err.text);
+        assert_null(strstr(err.text, "secret"));
+    }
+}
+
+static void baseurl_resolve__stays_at_the_fabric_manager(void **state)
+{
+    (void)state;
+    static const char *const rows[][3] = {
+        {"https://f:8000", "/fabric/jobs?page=2", "https://f:8000/fabric/jobs?page=2"},
+        {"https://f:8000", "https://f:8000/x", "https://f:8000/x"},
+        {"https://f:8000", "https://F:8000/x", "https://F:8000/x"},
+        {"https://f", "https://f:443/x", "https://f:443/x"},
+        {"https://f:8000", "/a/..b/.c/...", "https://f:8000/a/..b/.c/..."},
+        {"https://g/apis/fm", "/fabric/x", "https://g/apis/fm/fabric/x"},
+        {"https://g/apis/fm", "/apis/fm/fabric/x", "https://g/apis/fm/fabric/x"},
+        {"https://g/apis/fm", "/apis/fm?p=2", "https://g/apis/fm?p=2"},
+        {"https://g/apis/fm", "/apis/fmx/y", "https://g/apis/fm/apis/fmx/y"},
+        {"https://g/apis/fm", "https://g/apis/fm/fabric/x", "https://g/apis/fm/fabric/x"},
+        /* away from it */
+        {"https://f:8000", "http://f:8000/x", NULL},
+        {"https://f:8000", "https://f:8001/x", NULL},
+        {"https://f", "https://f:8000/x", NULL},
+        {"https://f:8000", "https://evil:8000/x", NULL},
+        {"https://f:8000", "https://f:8000@evil/x", NULL},
+        {"https://f:8000", "https://u@f:8000/x", NULL},
+        {"https://f:8000", "//evil/x", NULL},
+        {"https://f:8000", "file:///etc/passwd", NULL},
+        {"https://g/apis/fm", "https://g/apis/other/x", NULL},
+        {"https://g/apis/fm", "https://g/apis/fmx/x", NULL},
+        {"https://g/apis/fm", "https://g/apis/fm/../other", NULL},
+        {"https://g/apis/fm", "/../other/x", NULL},
+        {"https://g/apis/fm", "/%2e%2E/other/x", NULL},
+        {"https://g/apis/fm", "/a/.%2e", NULL},
+        {"https://g/apis/fm", "/a/./b", NULL},
+        {"https://g/apis/fm", "/a/..?x", NULL},
+        /* odd */
+        {"https://f:8000", "", NULL},
+        {"https://f:8000", "x", NULL},
+        {"https://f:8000", "?page=2", NULL},
+        {"https://f:8000", "/a b", NULL},
+        {"https://f:8000", "/a\r\nX: y", NULL},
+        {"https://f:8000", "/a\\b", NULL},
+        {"https://f:8000", "/a#b", NULL},
+        {"https://f:8000", "/k\xc3\xb6ln", NULL},
+        {"https://f:8000", "://", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *url = baseurl_resolve(rows[i][0], rows[i][1]);
+        if ((url == NULL) != (rows[i][2] == NULL))
+            fail_msg("%s + %s = %s", rows[i][0], rows[i][1], url != NULL ? url : "nothing");
+        if (url != NULL)
+            assert_string_equal(url, rows[i][2]);
+        free(url);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(baseurl_create__takes_bases),
+        cmocka_unit_test(baseurl_create__says_what_is_wrong),
+        cmocka_unit_test(baseurl_resolve__stays_at_the_fabric_manager),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

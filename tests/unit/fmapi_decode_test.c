@@ -1,0 +1,330 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fmapi/decode.h"
+
+#define TOKEN "\"sessionToken\":\"tok-1\""
+
+struct call_row {
+    enum fmcall_kind kind;
+    int status;
+    const char *body;
+    enum fmcall_outcome outcome;
+    const char *words;
+};
+
+static const struct call_row call_rows[] = {
+    /* every status that means something, for every kind */
+    {FMCALL_RESERVE, 200, "{" TOKEN "}", FM_OK, "HTTP 200"},
+    {FMCALL_RESERVE, 201, "{\"jobID\":\"c-1\"," TOKEN ",\"jobSteps\":{}}", FM_OK, "HTTP 201"},
+    {FMCALL_RESERVE, 202, "{" TOKEN "}", FM_OK, "HTTP 202"},
+    {FMCALL_CHECK, 200, "{" TOKEN ",\"message\":\"x\"}", FM_OK, "HTTP 200"},
+    {FMCALL_RELEASE, 200, "{}", FM_OK, "HTTP 200"},
+    {FMCALL_RELEASE, 200, "<html>", FM_OK, "HTTP 200"},
+    {FMCALL_RELEASE, 204, "", FM_OK, "HTTP 204"},
+    {FMCALL_RESERVE, 409, "{}", FM_EXISTS, "HTTP 409"},
+    {FMCALL_CHECK, 409, "{}", FM_DENIED, "HTTP 409"},
+    {FMCALL_RELEASE, 409, "{}", FM_DENIED, "HTTP 409"},
+    {FMCALL_RESERVE, 404, "{}", FM_DENIED, "HTTP 404"},
+    {FMCALL_CHECK, 404, "{}", FM_GONE, "HTTP 404"},
+    {FMCALL_RELEASE, 404, "", FM_GONE, "HTTP 404"},
+    {FMCALL_RELEASE, 404, "{\"detail\":\"no such job c-1\"}", FM_GONE, "HTTP 404: no such job c-1"},
+    {FMCALL_RESERVE, 401, "{}", FM_UNAUTHORIZED, "HTTP 401"},
+    {FMCALL_RELEASE, 403, "{}", FM_UNAUTHORIZED, "HTTP 403"},
+    {FMCALL_RESERVE, 400, "{}", FM_DENIED, "HTTP 400"},
+    {FMCALL_RESERVE, 405, "", FM_DENIED, "HTTP 405"},
+    {FMCALL_RESERVE, 422, "", FM_DENIED, "HTTP 422"},
+    {FMCALL_RESERVE, 507, "{\"message\":\"02: none left\"}", FM_DENIED, "HTTP 507: 02: none left"},
+    {FMCALL_RESERVE, 408, "", FM_BUSY, "HTTP 408"},
+    {FMCALL_RESERVE, 425, "", FM_BUSY, "HTTP 425"},
+    {FMCALL_RESERVE, 429, "", FM_BUSY, "HTTP 429"},
+    {FMCALL_RESERVE, 500, "", FM_BUSY, "HTTP 500"},
+    {FMCALL_RELEASE, 502, "", FM_BUSY, "HTTP 502"},
+    {FMCALL_CHECK, 503, "", FM_BUSY, "HTTP 503"},
+    {FMCALL_RESERVE, 504, "", FM_BUSY, "HTTP 504"},
+    {FMCALL_RESERVE, 307, "", FM_BUSY, "HTTP 307"},
+    {FMCALL_RELEASE, 302, "{}", FM_BUSY, "HTTP 302"},
+    {FMCALL_RESERVE, 0, "", FM_BUSY, "HTTP 0"},
+    {FMCALL_RESERVE, 999, "", FM_BUSY, "HTTP 999"},
+
+    /* 404 from something that is not the fabric manager must not end a reservation */
+    {FMCALL_CHECK, 404, "<html>Not Found</html>", FM_BUSY,
+     "HTTP 404: the body is not a JSON object; is this the fabric manager?"},
+    {FMCALL_RELEASE, 404, "[]", FM_BUSY,
+     "HTTP 404: the body is not a JSON object; is this the fabric manager?"},
+
+    /* the fabric manager's words: either field, both, odd ones */
+    {FMCALL_RESERVE, 400, "{\"message\":\"m\"}", FM_DENIED, "HTTP 400: m"},
+    {FMCALL_RESERVE, 400, "{\"detail\":\"d\"}", FM_DENIED, "HTTP 400: d"},
+    {FMCALL_RESERVE, 400, "{\"message\":\"m\",\"detail\":\"d\"}", FM_DENIED, "HTTP 400: m (d)"},
+    {FMCALL_RESERVE, 400, "{\"message\":\"m\",\"detail\":\"m\"}", FM_DENIED, "HTTP 400: m"},
+    {FMCALL_RESERVE, 400, "{\"message\":\"\",\"detail\":\"d\"}", FM_DENIED, "HTTP 400: d"},
+    {FMCALL_RESERVE, 400, "{\"message\":7,\"detail\":null}", FM_DENIED, "HTTP 400"},
+    {FMCALL_RESERVE, 400, "{\"message\":\"a\\nb\\u001b[2J\"}", FM_DENIED, "HTTP 400: a?b?[2J"},
+    {FMCALL_RESERVE, 400, "{\"message\":\"%s%n\"}", FM_DENIED, "HTTP 400: %s%n"},
+    {FMCALL_RESERVE, 502, "bad gateway", FM_BUSY,
+     "HTTP 502: the body is not a JSON object; is this the fabric manager?"},
+    {FMCALL_RESERVE, 400, "{\"message\":\"refused for tok-1\"," TOKEN "}", FM_DENIED, "HTTP 400"},
+
+    /* 2xx without a token: it acted, but we cannot use it */
+    {FMCALL_RESERVE, 200, "", FM_BUSY, "HTTP 200: the body is empty; a sessionToken was expected"},
+    {FMCALL_RESERVE, 204, "", FM_BUSY, "HTTP 204: the body is empty; a sessionToken was expected"},
+    {FMCALL_RESERVE, 200, "{}", FM_BUSY, "HTTP 200: the body has no sessionToken"},
+    {FMCALL_CHECK, 200, "{\"jobSteps\":{}}", FM_BUSY, "HTTP 200: the body has no sessionToken"},
+    {FMCALL_RESERVE, 200, "not json", FM_BUSY, "HTTP 200: the body is not a JSON object"},
+    {FMCALL_RESERVE, 200,
+     "["
+     "\"tok\""
+     "]",
+     FM_BUSY, "HTTP 200: the body is not a JSON object"},
+    {FMCALL_RESERVE, 200, "\"tok\"", FM_BUSY, "HTTP 200: the body is not a JSON object"},
+    {FMCALL_RESERVE, 200, "null", FM_BUSY, "HTTP 200: the body is not a JSON object"},
+    {FMCALL_RESERVE, 200, "{" TOKEN, FM_BUSY, "HTTP 200: the body is not a JSON object"},
+    {FMCALL_RESERVE, 200, "{" TOKEN "} more", FM_BUSY, "HTTP 200: the body is not a JSON object"},
+    {FMCALL_RESERVE, 200, "{" TOKEN ",\"x\":\"\xff\"}", FM_BUSY,
+     "HTTP 200: the body is not a JSON object"},
+
+    /* tokens that are not usable */
+    {FMCALL_RESERVE, 200, "{\"sessionToken\":null}", FM_BUSY,
+     "HTTP 200: the sessionToken is not usable"},
+    {FMCALL_RESERVE, 200, "{\"sessionToken\":17}", FM_BUSY,
+     "HTTP 200: the sessionToken is not usable"},
+    {FMCALL_RESERVE, 200, "{\"sessionToken\":[\"a\"]}", FM_BUSY,
+     "HTTP 200: the sessionToken is not usable"},
+    {FMCALL_RESERVE, 200, "{\"sessionToken\":\"\"}", FM_BUSY,
+     "HTTP 200: the sessionToken is not usable"},
+    {FMCALL_RESERVE, 200, "{\"sessionToken\":\"a b\"}", FM_BUSY,
+     "HTTP 200: the sessionToken is not usable"},
+    {FMCALL_RESERVE, 200, "{\"sessionToken\":\"a\\\"b\"}", FM_BUSY,
+     "HTTP 200: the sessionToken is not usable"},
+    {FMCALL_RESERVE, 200, "{\"sessionToken\":\"a\\\\b\"}", FM_BUSY,
+     "HTTP 200: the sessionToken is not usable"},
+    {FMCALL_RESERVE, 200, "{\"sessionToken\":\"a\\r\\nX: y\"}", FM_BUSY,
+     "HTTP 200: the sessionToken is not usable"},
+    {FMCALL_RESERVE, 200, "{\"sessionToken\":\"a\\u007f\"}", FM_BUSY,
+     "HTTP 200: the sessionToken is not usable"},
+    {FMCALL_RESERVE, 200, "{\"sessionToken\":\"k\xc3\xb6ln\"}", FM_BUSY,
+     "HTTP 200: the sessionToken is not usable"},
+    {FMCALL_RESERVE, 200, "{\"sessionToken\":\"a\\u0000b\"}", FM_BUSY,
+     "HTTP 200: the body is not a JSON object"},
+};
+
+static void decode_call__knows_every_answer(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof call_rows / sizeof call_rows[0]; i++) {
+        const struct call_row *row = &call_rows[i];
+        bool token = row->outcome == FM_OK && row->kind != FMCALL_RELEASE;
+        struct decoded out;
+        decode_call(&out, row->kind, row->status, row->body, strlen(row->body));
+        if (out.outcome != row->outcome || strcmp(out.words, row->words) != 0)
+            fail_msg("row %zu, %s %d %s: %s \"%s\"", i, fmcall_kind_word(row->kind), row->status,
+                     row->body, fmcall_outcome_word(out.outcome), out.words);
+        assert_string_equal(out.token, token ? "tok-1" : "");
+        decoded_release(&out);
+    }
+}
+
+/* Any cut of a good answer is not an answer; the bytes lie at the end of their block, so that the
+ * sanitizer sees any step beyond them. */
+static void decode_call__takes_no_truncated_body(void **state)
+{
+    (void)state;
+    static const char whole[] = "{\"jobID\":\"c-1\",\"mcastLimit\":4,\"sessionToken\":\"tok-1\","
+                                "\"jobSteps\":{\"0\":[1,2]}}";
+    for (size_t length = 0; length < sizeof whole - 1; length++) {
+        char *cut = malloc(length > 0 ? length : 1);
+        assert_non_null(cut);
+        memcpy(cut, whole, length);
+        struct decoded out;
+        decode_call(&out, FMCALL_RESERVE, 201, cut, length);
+        assert_int_equal(out.outcome, FM_BUSY);
+        assert_string_equal(out.token, "");
+        free(cut);
+    }
+}
+
+static void token_of_length(size_t length, enum fmcall_outcome expected)
+{
+    static const char before[] = "{\"sessionToken\":\"";
+    static const char after[] = "\"}";
+    size_t size = sizeof before - 1 + length + sizeof after;
+    char *body = malloc(size);
+    struct decoded out;
+
+    assert_non_null(body);
+    memcpy(body, before, sizeof before - 1);
+    memset(body + sizeof before - 1, '~', length);
+    memcpy(body + sizeof before - 1 + length, after, sizeof after);
+    decode_call(&out, FMCALL_RESERVE, 200, body, size - 1);
+    assert_int_equal(out.outcome, expected);
+    assert_int_equal(strlen(out.token), expected == FM_OK ? length : 0);
+    decoded_release(&out);
+    assert_string_equal(out.token, "");
+    free(body);
+}
+
+static void decode_call__bounds_tokens(void **state)
+{
+    (void)state;
+    token_of_length(1, FM_OK);
+    token_of_length(TOKEN_MAX, FM_OK);
+    token_of_length(TOKEN_MAX + 1, FM_BUSY);
+    token_of_length(1000000, FM_BUSY);
+}
+
+static void decode_call__bounds_words(void **state)
+{
+    (void)state;
+    char body[3000];
+    char m[1001];
+    struct decoded out;
+
+    memset(m, 'm', 1000);
+    m[1000] = '\0';
+    int length = snprintf(body, sizeof body, "{\"message\":\"%s\",\"detail\":\"x%s\"}", m, m);
+    decode_call(&out, FMCALL_RESERVE, 400, body, (size_t)length);
+    assert_int_equal(out.outcome, FM_DENIED);
+    assert_int_equal(strlen(out.words), strlen("HTTP 400: ") + 160);
+    assert_string_equal(out.words + strlen(out.words) - 4, "m...");
+}
+
+static void decode_call__survives_deep_nesting(void **state)
+{
+    (void)state;
+    size_t depth = 500000;
+    char *body = malloc(5 + depth);
+    struct decoded out;
+
+    assert_non_null(body);
+    memcpy(body, "{\"a\":", 5);
+    memset(body + 5, '[', depth);
+    decode_call(&out, FMCALL_CHECK, 200, body, 5 + depth);
+    assert_int_equal(out.outcome, FM_BUSY);
+    free(body);
+}
+
+struct page_row {
+    const char *body;
+    const char *names; /* each followed by '|'; NULL: not whole */
+    int64_t claimed;
+    const char *next;
+};
+
+#define JOBS "/fabric/collectives/jobs/"
+
+static const struct page_row page_rows[] = {
+    {"{\"documentLinks\":[]}", "", -1, NULL},
+    {"{\"documentLinks\":[\"" JOBS "c-1\",\"" JOBS "c-2\"]}", "c-1|c-2|", -1, NULL},
+    {"{\"documentLinks\":[\"https://fmn:8000/apis" JOBS "c-1\"]}", "c-1|", -1, NULL},
+    {"{\"documentLinks\":[\"c-1\"]}", "c-1|", -1, NULL},
+    {"{\"documentLinks\":[\"/a/c-1\"],\"documentCount\":1}", "c-1|", 1, NULL},
+    {"{\"documentLinks\":[],\"documentCount\":0}", "", 0, NULL},
+    {"{\"documentLinks\":[],\"documentCount\":7.0}", "", 7, NULL},
+    {"{\"documentLinks\":[],\"documentCount\":null,\"nextPageLink\":null}", "", -1, NULL},
+    {"{\"documentLinks\":[],\"nextPageLink\":\"\"}", "", -1, NULL},
+    {"{\"documentLinks\":[],\"nextPageLink\":\"/p?2\"}", "", -1, "/p?2"},
+
+    /* percent-decoding; what could pass for another name stays encoded */
+    {"{\"documentLinks\":[\"/j/c-f%3A1%2b\"]}", "c-f:1+|", -1, NULL},
+    {"{\"documentLinks\":[\"/j/c-1%00x\"]}", "c-1%00x|", -1, NULL},
+    {"{\"documentLinks\":[\"/j/100%\",\"/j/a%4\",\"/j/a%zz\",\"/j/%g0\"]}", "100%|a%4|a%zz|%g0|",
+     -1, NULL},
+    {"{\"documentLinks\":[\"/j/a%2Fb\"]}", "a/b|", -1, NULL},
+    {"{\"documentLinks\":[\"/j/%2541\"]}", "%41|", -1, NULL},
+
+    /* not whole */
+    {"", NULL, 0, NULL},
+    {"[]", NULL, 0, NULL},
+    {"<html>", NULL, 0, NULL},
+    {"{}", NULL, 0, NULL},
+    {"{\"documentLinks\":null}", NULL, 0, NULL},
+    {"{\"documentLinks\":{}}", NULL, 0, NULL},
+    {"{\"documentLinks\":\"/j/c-1\"}", NULL, 0, NULL},
+    {"{\"documentLinks\":[\"/j/c-1\",7]}", NULL, 0, NULL},
+    {"{\"documentLinks\":[null]}", NULL, 0, NULL},
+    {"{\"documentLinks\":[[\"/j/c-1\"]]}", NULL, 0, NULL},
+    {"{\"documentLinks\":[\"\"]}", NULL, 0, NULL},
+    {"{\"documentLinks\":[\"/j/\"]}", NULL, 0, NULL},
+    {"{\"documentLinks\":[\"https://fmn\"]}", NULL, 0, NULL},
+    {"{\"documentLinks\":[\"/j/c-1\"", NULL, 0, NULL},
+    {"{\"documentLinks\":[],\"documentCount\":\"0\"}", NULL, 0, NULL},
+    {"{\"documentLinks\":[],\"documentCount\":-1}", NULL, 0, NULL},
+    {"{\"documentLinks\":[],\"documentCount\":0.5}", NULL, 0, NULL},
+    {"{\"documentLinks\":[],\"documentCount\":1e300}", NULL, 0, NULL},
+    {"{\"documentLinks\":[],\"nextPageLink\":7}", NULL, 0, NULL},
+};
+
+static void decode_page__knows_every_shape(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof page_rows / sizeof page_rows[0]; i++) {
+        const struct page_row *row = &page_rows[i];
+        struct decoded_page page;
+        char words[DECODE_WORDS_SIZE] = "";
+        char names[256] = "";
+        enum fmcall_outcome outcome = decode_page(&page, 200, row->body, strlen(row->body), words);
+
+        if ((outcome == FM_OK) != (row->names != NULL))
+            fail_msg("row %zu, %s: %s %s", i, row->body, fmcall_outcome_word(outcome), words);
+        if (outcome == FM_OK) {
+            for (size_t n = 0; n < page.count; n++)
+                (void)snprintf(names + strlen(names), sizeof names - strlen(names), "%s|",
+                               page.names[n]);
+            assert_string_equal(names, row->names);
+            assert_int_equal(page.claimed, row->claimed);
+            assert_int_equal(page.next != NULL, row->next != NULL);
+            if (row->next != NULL)
+                assert_string_equal(page.next, row->next);
+        } else {
+            assert_int_equal(outcome, FM_BUSY);
+            assert_int_equal(page.count, 0);
+            assert_non_null(strstr(words, "the list is not whole: "));
+        }
+        decoded_page_release(&page);
+    }
+}
+
+static void decode_page__carries_other_answers(void **state)
+{
+    (void)state;
+    static const struct {
+        int status;
+        enum fmcall_outcome outcome;
+    } rows[] = {{401, FM_UNAUTHORIZED}, {403, FM_UNAUTHORIZED}, {404, FM_DENIED}, {429, FM_BUSY},
+                {500, FM_BUSY},         {503, FM_BUSY},         {302, FM_BUSY},   {400, FM_DENIED}};
+    static const char body[] = "{\"detail\":\"why\",\"documentLinks\":[\"/j/c-1\"]}";
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct decoded_page page;
+        char words[DECODE_WORDS_SIZE];
+        char expected[64];
+        assert_int_equal(decode_page(&page, rows[i].status, body, sizeof body - 1, words),
+                         rows[i].outcome);
+        assert_int_equal(page.count, 0);
+        (void)snprintf(expected, sizeof expected, "HTTP %d: why", rows[i].status);
+        assert_string_equal(words, expected);
+        decoded_page_release(&page);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decode_call__knows_every_answer),
+        cmocka_unit_test(decode_call__takes_no_truncated_body),
+        cmocka_unit_test(decode_call__bounds_tokens),
+        cmocka_unit_test(decode_call__bounds_words),
+        cmocka_unit_test(decode_call__survives_deep_nesting),
+        cmocka_unit_test(decode_page__knows_every_shape),
+        cmocka_unit_test(decode_page__carries_other_answers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
