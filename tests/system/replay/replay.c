@@ -1,0 +1,148 @@
+/* mcast-replay: the log of a real machine through a real broker, with the fabric manager's double.
+ * Exit status 0: every promise held. */
+#include "tests/system/replay/joblog.h"
+#include "tests/system/replay/notes.h"
+#include "tests/system/replay/rounds.h"
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/stage.h"
+
+#include <curl/curl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char usage[] =
+    "usage: mcast-replay --mcastd FILE --mock-fm FILE [--kills N] [--seed N] [--connections N] "
+    "LOG\n"
+    "  LOG: Standard Workload Format, plain or gzip. --kills N: kill -9 and restart the broker N\n"
+    "  times on the way.\n";
+
+struct arguments {
+    const char *mcastd, *mock_fm, *log;
+    unsigned kills, connections;
+    uint64_t seed;
+};
+
+static int read_arguments(struct arguments *out, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"mcastd", required_argument, NULL, 'b'},      {"mock-fm", required_argument, NULL, 'f'},
+        {"kills", required_argument, NULL, 'k'},       {"seed", required_argument, NULL, 's'},
+        {"connections", required_argument, NULL, 'c'}, {NULL, 0, NULL, 0}};
+    int option;
+
+    *out = (struct arguments){.connections = 32, .seed = 1};
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (option) {
+        case 'b':
+            out->mcastd = optarg;
+            break;
+        case 'f':
+            out->mock_fm = optarg;
+            break;
+        case 'k':
+            out->kills = (unsigned)strtoul(optarg, NULL, 10);
+            break;
+        case 's':
+            out->seed = strtoull(optarg, NULL, 10);
+            break;
+        case 'c':
+            out->connections = (unsigned)strtoul(optarg, NULL, 10);
+            break;
+        default:
+            return -1;
+        }
+    }
+    if (optind + 1 != argc || !out->mcastd || !out->mock_fm || out->connections == 0)
+        return -1;
+    out->log = argv[optind];
+    return 0;
+}
+
+/* A pool so small that every VNI is used again and again, and held back only for a moment; fewer
+ * addresses a job than the machine could give, so that deletions under way do not eat the budget.
+ */
+static struct stage *set_stage(const struct arguments *arguments)
+{
+    const struct stage_options options = {
+        .mcastd = arguments->mcastd,
+        .mock_fm = arguments->mock_fm,
+        .hwcoll = "min_nodes = 128\ntotal_addresses = 4086\nsystem_nodes = 4360\n"
+                  "addresses_per_job = 23\n",
+        .vni = "pool = 1024-1535\nhold = 100ms\n",
+    };
+    struct stage *stage = stage_create(&options);
+
+    if (stage && stage_start_fm(stage) == 0 && stage_start_broker(stage) == 0 &&
+        stage_await_link(stage) == 0)
+        return stage;
+    stage_destroy(stage);
+    return NULL;
+}
+
+static void check_outcome(const struct arguments *arguments, struct notes *notes)
+{
+    const size_t jobs = notes->job_count;
+
+    /* Only a broker that was down, or just coming up, has a reason to hand out nothing. */
+    if (arguments->kills == 0 && notes->unavailable > 0)
+        notes_fault(notes, "%zu jobs found the fabric manager unavailable, and it never was",
+                    notes->unavailable);
+    if (notes->reserved < jobs / 2)
+        notes_fault(notes, "only %zu of %zu jobs got multicast addresses", notes->reserved, jobs);
+}
+
+static int run(const struct arguments *arguments, const struct joblog *log)
+{
+    struct stage *stage = set_stage(arguments);
+    struct notes *notes = notes_create(log->job_count);
+    const struct rounds_options options = {.log = log,
+                                           .stage = stage,
+                                           .connections = arguments->connections,
+                                           .kills = arguments->kills,
+                                           .seed = arguments->seed};
+    int result = -1;
+
+    if (stage && notes) {
+        const int64_t began = await_now_ns();
+
+        result = rounds_play(&options, notes);
+        if (result == 0 && notes->faults == 0) {
+            notes_conclude(notes);
+            check_outcome(arguments, notes);
+            result = rounds_await_quiet(stage);
+        }
+        const double seconds = (double)(await_now_ns() - began) / 1e9;
+        printf(
+            "%zu of %zu jobs released in %.1f s, %u kills (seed %llu); at most %zu live at once\n"
+            "  multicast addresses: %zu reserved, %zu denied, %zu timeout, %zu unavailable\n"
+            "  %zu answers to a repeated reserve; %zu faults\n",
+            notes->released, notes->job_count, seconds, arguments->kills,
+            (unsigned long long)arguments->seed, notes->live_max, notes->reserved, notes->denied,
+            notes->timeout, notes->unavailable, notes->repeated, notes->faults);
+        if (stage_broker(stage) && notes->faults > 0)
+            process_print_log(stage_broker(stage));
+        if (notes->faults > 0 || (stage_broker(stage) && stage_stop_broker(stage) < 0))
+            result = -1;
+    }
+    notes_destroy(notes);
+    stage_destroy(stage);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments;
+    struct joblog log;
+
+    if (read_arguments(&arguments, argc, argv) < 0) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0 || joblog_read(&log, arguments.log) < 0)
+        return 1;
+    const int result = run(&arguments, &log);
+    joblog_release(&log);
+    curl_global_cleanup();
+    return result == 0 ? 0 : 1;
+}

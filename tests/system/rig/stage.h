@@ -1,0 +1,45 @@
+#ifndef MCAST_TESTS_RIG_STAGE_H
+#define MCAST_TESTS_RIG_STAGE_H
+
+#include "tests/system/rig/http.h"
+#include "tests/system/rig/process.h"
+
+#include <stdbool.h>
+
+/* The real broker and the fabric manager's double, in a folder of their own, talking to each other:
+ * where the system tests play. Failures say why on stderr, with the end of the program's log. */
+
+struct stage_options {
+    const char *mcastd;           /* path of the program */
+    const char *mock_fm;          /* the same; NULL: a broker without fabric manager */
+    const char *const *mock_args; /* further options of mock-fm, NULL-terminated; or NULL */
+    const char *broker, *state, *fm, *hwcoll, *vni; /* further lines of these sections, or NULL */
+};
+
+struct stage;
+
+/* Makes the folder and the fabric manager's password; runs nothing. The options are borrowed. */
+struct stage *stage_create(const struct stage_options *options);
+/* Kills what runs and deletes the folder (kept when MCAST_KEEP is set). NULL is allowed. */
+void stage_destroy(struct stage *stage);
+
+/* Each returns 0, or -1. Started: it serves. Stopped: it ended by itself, with exit status 0. */
+int stage_start_fm(struct stage *stage); /* at the same port again, with what it held */
+int stage_stop_fm(struct stage *stage);
+void stage_kill_fm(struct stage *stage);
+int stage_start_broker(struct stage *stage); /* until /readyz says 200 */
+int stage_stop_broker(struct stage *stage);
+void stage_kill_broker(struct stage *stage);
+/* Waits until the broker's link to the fabric manager is up. */
+int stage_await_link(struct stage *stage);
+
+const char *stage_folder(const struct stage *stage);
+const char *stage_socket(const struct stage *stage);     /* of the broker */
+const char *stage_fm_url(const struct stage *stage);     /* "http://127.0.0.1:PORT"; once started */
+struct process *stage_broker(const struct stage *stage); /* NULL: does not run */
+
+/* Clients for tests: of the broker's socket, and of mock-fm with the administrator's login. */
+struct http *stage_http(const struct stage *stage);
+struct http *stage_fm_http(const struct stage *stage);
+
+#endif
