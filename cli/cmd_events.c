@@ -1,0 +1,97 @@
+#include "cli/command.h"
+
+#include <stdio.h>
+
+static const char usage[] =
+    "Usage: mcastctl events [--after N] [--follow]\n"
+    "Prints what happened, oldest first: number, time, kind, job, words. An event marked '!' is\n"
+    "fatal for its job. With --json, one object a line.\n\n"
+    "  --after N        only events after number N (default: all that are kept)\n"
+    "  --follow         go on with what happens from now on, also over restarts of the broker\n\n"
+    "Example:\n"
+    "  mcastctl events --after 4711 --follow\n";
+
+struct wanted {
+    uint64_t after;
+    bool follow;
+    bool json;
+};
+
+static int take(int option, const char *value, void *data)
+{
+    struct wanted *wanted = data;
+    switch (option) {
+    case 'a':
+        if (!command_number(value, INT64_MAX, &wanted->after))
+            return command_misused(&command_events, "--after %.80s: not a number", value);
+        break;
+    case 'f':
+        wanted->follow = true;
+        break;
+    }
+    return COMMAND_GO_ON;
+}
+
+/* The fabric manager's words may be among a broker's: none of them shall drive the terminal. */
+static void print_words(const char *words)
+{
+    for (const char *c = words; *c; c++)
+        putchar((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
+}
+
+static void print_line(const struct mcast_event *event)
+{
+    printf("%8llu  %-24s %c%-11s ", (unsigned long long)event->seq, event->time ? event->time : "-",
+           event->fatal ? '!' : ' ', event->event);
+    if (event->cluster && event->job)
+        printf("%s/%s", event->cluster, event->job);
+    else
+        putchar('-');
+    if (event->detail) {
+        fputs("  ", stdout);
+        print_words(event->detail);
+    }
+    putchar('\n');
+}
+
+static int print_event(const struct mcast_event *event, void *data)
+{
+    const struct wanted *wanted = data;
+    if (wanted->json)
+        puts(event->json);
+    else if (event->gap_to > 0)
+        printf("%8s  events %llu to %llu are no longer kept\n", "…",
+               (unsigned long long)event->gap_from, (unsigned long long)event->gap_to);
+    else
+        print_line(event);
+    if (wanted->follow)
+        fflush(stdout);
+    return ferror(stdout) ? 1 : 0;
+}
+
+static int run(const struct command *command, struct common *common, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"after", required_argument, NULL, 'a'},
+        {"follow", no_argument, NULL, 'f'},
+        {0},
+    };
+    struct wanted wanted = {0};
+    struct mcast *handle = NULL;
+    struct mcast_error error;
+    int rc = command_options(command, common, argc, argv, options, take, &wanted);
+    if (rc == COMMAND_GO_ON)
+        rc = command_no_arguments(command, argc, argv);
+    if (rc == COMMAND_GO_ON)
+        rc = command_open(common, &handle);
+    if (rc != COMMAND_GO_ON)
+        return rc;
+    wanted.json = common->json;
+    rc = mcast_events(handle, wanted.after, wanted.follow ? MCAST_FOLLOW : 0, print_event, &wanted,
+                      &error);
+    int printed = command_finish();
+    mcast_close(handle);
+    return rc < 0 ? command_failed(&error) : printed;
+}
+
+const struct command command_events = {"events", "what happened, and what happens", usage, run};

@@ -1,0 +1,128 @@
+#include "cli/command.h"
+#include "cli/table.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char usage[] =
+    "Usage: mcastctl status\n"
+    "Shows how the broker is: its link to the fabric manager, VNIs, addresses, jobs, queues.\n\n"
+    "Example:\n"
+    "  mcastctl status\n";
+
+/* "fabric_manager" as people write it. */
+static void write_name(FILE *out, const char *name)
+{
+    for (; *name; name++)
+        fputc(*name == '_' ? ' ' : *name, out);
+}
+
+static void write_value(FILE *out, const json_t *value)
+{
+    if (json_is_string(value))
+        fputs(json_string_value(value), out);
+    else
+        json_dumpf(value, out, JSON_ENCODE_ANY | JSON_COMPACT);
+}
+
+static bool worth_showing(const json_t *value)
+{
+    return !json_is_null(value) && !(json_is_string(value) && json_string_length(value) == 0);
+}
+
+/* The members of an object side by side: "free 64512, live 3". */
+static void write_members(FILE *out, json_t *object)
+{
+    const char *name;
+    json_t *value;
+    const char *comma = "";
+    json_object_foreach(object, name, value)
+    {
+        if (!worth_showing(value))
+            continue;
+        fputs(comma, out);
+        write_name(out, name);
+        fputc(' ', out);
+        write_value(out, value);
+        comma = ", ";
+    }
+}
+
+/* One row for each member, known to this version or not. */
+static bool add_row(struct table *table, const char *name, json_t *value)
+{
+    char *cells[2] = {NULL, NULL};
+    size_t sizes[2];
+    for (size_t i = 0; i < 2; i++) {
+        FILE *out = open_memstream(&cells[i], &sizes[i]);
+        if (!out)
+            break;
+        if (i == 0)
+            write_name(out, name);
+        else if (json_is_object(value))
+            write_members(out, value);
+        else
+            write_value(out, value);
+        fclose(out);
+    }
+    bool ok = cells[0] && cells[1];
+    if (ok) {
+        table_row(table);
+        table_cell(table, cells[0]);
+        table_cell(table, cells[1]);
+    }
+    free(cells[0]);
+    free(cells[1]);
+    return ok;
+}
+
+static int print_table(const char *text)
+{
+    json_t *root = json_loads(text, 0, NULL);
+    struct table *table = table_create(false);
+    const char *name;
+    json_t *value;
+    if (table) {
+        table_column(table, "NAME", 0);
+        table_column(table, "VALUE", TABLE_WRAP);
+    }
+    json_object_foreach(root, name, value)
+    {
+        if (table && worth_showing(value))
+            add_row(table, name, value);
+    }
+    json_decref(root);
+    return table_print(table);
+}
+
+static int print_indented(const char *text)
+{
+    json_t *root = json_loads(text, 0, NULL);
+    char *indented = json_dumps(root, JSON_INDENT(2));
+    json_decref(root);
+    return command_print_json(indented);
+}
+
+static int run(const struct command *command, struct common *common, int argc, char **argv)
+{
+    struct mcast *handle = NULL;
+    struct mcast_error error;
+    char *json = NULL;
+    int rc = command_options(command, common, argc, argv, NULL, NULL, NULL);
+    if (rc == COMMAND_GO_ON)
+        rc = command_no_arguments(command, argc, argv);
+    if (rc == COMMAND_GO_ON)
+        rc = command_open(common, &handle);
+    if (rc != COMMAND_GO_ON)
+        return rc;
+    if (mcast_status(handle, &json, &error) < 0)
+        rc = command_failed(&error);
+    else
+        rc = common->json ? print_indented(json) : print_table(json);
+    free(json);
+    mcast_close(handle);
+    return rc;
+}
+
+const struct command command_status = {"status", "how the broker is", usage, run};

@@ -1,0 +1,162 @@
+#include "cli/command.h"
+#include "cli/jobid.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_URL = 256, OPTION_JSON, OPTION_CLUSTER, OPTION_VERSION };
+
+static const struct option shared[] = {
+    {"url", required_argument, NULL, OPTION_URL},
+    {"cluster", required_argument, NULL, OPTION_CLUSTER},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, OPTION_VERSION},
+};
+
+const char command_common_usage[] =
+    "Common options:\n"
+    "  --url URL        the broker: unix:/path, /path or http://host:port\n"
+    "                   (default: MCAST_URL, or " MCAST_DEFAULT_SOCKET ")\n"
+    "  --cluster NAME   the resource manager's cluster (default: MCAST_CLUSTER)\n"
+    "  --json           JSON for programs\n"
+    "  -h, --help       this text\n"
+    "  --version        the release\n";
+
+static int take_shared(const struct command *command, struct common *common, int option)
+{
+    switch (option) {
+    case OPTION_URL:
+        common->url = optarg;
+        return COMMAND_GO_ON;
+    case OPTION_CLUSTER:
+        common->cluster = optarg[0] ? optarg : NULL;
+        return COMMAND_GO_ON;
+    case OPTION_JSON:
+        common->json = true;
+        return COMMAND_GO_ON;
+    case OPTION_VERSION:
+        printf("mcastctl %s\n", mcast_version());
+        return command_finish();
+    case 'h':
+        fputs(command->usage, stdout);
+        printf("\n%s", command_common_usage);
+        return command_finish();
+    default:
+        return command_misused(command, NULL); /* getopt has said what is wrong */
+    }
+}
+
+int command_options(const struct command *command, struct common *common, int argc, char **argv,
+                    const struct option *own, command_option_fn *take, void *data)
+{
+    struct option all[COMMAND_OPTIONS_MAX + sizeof(shared) / sizeof(shared[0]) + 1] = {0};
+    size_t used = sizeof(shared) / sizeof(shared[0]);
+    memcpy(all, shared, sizeof(shared));
+    for (; own && own->name; own++)
+        all[used++] = *own;
+    int option, rc;
+    optind = 0; /* the command line's second part begins anew */
+    while ((option = getopt_long(argc, argv, "h", all, NULL)) != -1) {
+        if (option >= 256 || option == 'h' || option == '?')
+            rc = take_shared(command, common, option);
+        else
+            rc = take(option, optarg, data);
+        if (rc != COMMAND_GO_ON)
+            return rc;
+    }
+    return COMMAND_GO_ON;
+}
+
+int command_misused(const struct command *command, const char *format, ...)
+{
+    if (format) {
+        va_list args;
+        va_start(args, format);
+        fputs("mcastctl: ", stderr);
+        vfprintf(stderr, format, args);
+        fputc('\n', stderr);
+        va_end(args);
+    }
+    fprintf(stderr, "Try 'mcastctl %s%s--help'.\n", command ? command->name : "",
+            command ? " " : "");
+    return EXIT_USAGE;
+}
+
+int command_failed(const struct mcast_error *error)
+{
+    const char *step = "";
+    if (strcmp(error->word, "no-connection") == 0)
+        step = ", or name it with --url";
+    fprintf(stderr, "mcastctl: %s%s\n", error->text, step);
+    switch (error->code) {
+    case MCAST_USAGE:
+        return EXIT_USAGE;
+    case MCAST_NOT_FOUND:
+        return EXIT_NOT_FOUND;
+    case MCAST_UNREACHABLE:
+    case MCAST_UNCLEAR:
+        return EXIT_UNREACHABLE;
+    default:
+        return EXIT_REFUSED;
+    }
+}
+
+int command_job(const struct command *command, const struct common *common, int argc, char **argv,
+                char *job, size_t size)
+{
+    if (argc - optind != 1)
+        return command_misused(command, argc == optind ? "which job?" : "one job at a time");
+    if (!common->cluster)
+        return command_misused(command, "which cluster? give --cluster NAME or set MCAST_CLUSTER");
+    if (!jobid_plain(argv[optind], job, size))
+        return command_misused(command, "'%.140s' is too long for a job id", argv[optind]);
+    return COMMAND_GO_ON;
+}
+
+int command_no_arguments(const struct command *command, int argc, char **argv)
+{
+    if (optind < argc)
+        return command_misused(command, "'%s' is not understood: %s takes no arguments",
+                               argv[optind], command->name);
+    return COMMAND_GO_ON;
+}
+
+bool command_number(const char *text, uint64_t max, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || value > max)
+        return false;
+    *out = value;
+    return true;
+}
+
+int command_open(const struct common *common, struct mcast **out)
+{
+    struct mcast_error error;
+    return mcast_open(out, common->url, &error) < 0 ? command_failed(&error) : COMMAND_GO_ON;
+}
+
+int command_print_json(char *json)
+{
+    if (!json) {
+        fputs("mcastctl: memory is exhausted\n", stderr);
+        return EXIT_REFUSED;
+    }
+    puts(json);
+    free(json);
+    return command_finish();
+}
+
+int command_finish(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_OK;
+    fprintf(stderr, "mcastctl: the output could not be written: %s\n", strerror(errno));
+    return EXIT_REFUSED;
+}

@@ -1,0 +1,78 @@
+#ifndef MCAST_CLI_COMMAND_H
+#define MCAST_CLI_COMMAND_H
+
+/* The commands of mcastctl, and what they have in common: options, the connection, exit codes. */
+
+#include "client/mcast.h"
+
+#include <getopt.h>
+
+/* What scripts rely on (programs.md, api.md). */
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_REFUSED = 1, /* the broker said no, or the output could not be written */
+    EXIT_USAGE = 2,
+    EXIT_NOT_FOUND = 3,
+    EXIT_UNREACHABLE = 4, /* no broker, or something that is none */
+};
+
+/* What the common options say. */
+struct common {
+    const char *url;     /* NULL: MCAST_URL or the default socket */
+    const char *cluster; /* --cluster, or MCAST_CLUSTER; NULL: neither, or empty */
+    bool json;
+};
+
+struct command {
+    const char *name;
+    const char *summary; /* one line for `mcastctl --help` */
+    const char *usage;   /* all of `mcastctl NAME --help`, before the common options */
+    int (*run)(const struct command *command, struct common *common, int argc, char **argv);
+};
+
+extern const struct command command_reserve, command_release, command_show, command_list,
+    command_env, command_sync, command_events, command_status;
+
+/* Takes one option of the command: short is its `val`. 0, or an exit code after a message. */
+typedef int command_option_fn(int option, const char *value, void *data);
+
+enum { COMMAND_GO_ON = -1, COMMAND_OPTIONS_MAX = 16 };
+
+/* Reads the command's options (own: ended by a zero entry, values below 256; NULL: none) and the
+ * common ones, in any order with the arguments; optind then names the first argument.
+ * COMMAND_GO_ON, or the exit code with which to end: --help and --version are answered here. */
+int command_options(const struct command *command, struct common *common, int argc, char **argv,
+                    const struct option *own, command_option_fn *take, void *data);
+
+/* The common options as `mcastctl --help` shows them. */
+extern const char command_common_usage[];
+
+/* Says on standard error what is wrong with the command line and how to learn more; EXIT_USAGE.
+ * command may be NULL. */
+__attribute__((format(printf, 2, 3))) int command_misused(const struct command *command,
+                                                          const char *format, ...);
+
+/* Says what the library says, with the next step; returns the exit code that fits. */
+int command_failed(const struct mcast_error *error);
+
+/* The one job that the arguments name, in its plain form (jobid.h), written into job; and that a
+ * cluster is known. COMMAND_GO_ON or EXIT_USAGE after a message. */
+int command_job(const struct command *command, const struct common *common, int argc, char **argv,
+                char *job, size_t size);
+
+/* That no arguments are left. */
+int command_no_arguments(const struct command *command, int argc, char **argv);
+
+/* A number from 0 to max, digits only. False: it is none. */
+bool command_number(const char *text, uint64_t max, uint64_t *out);
+
+/* Opens the broker that the options name; COMMAND_GO_ON or an exit code after a message. */
+int command_open(const struct common *common, struct mcast **out);
+
+/* Prints JSON text and a newline, and frees it; NULL is memory exhausted. An exit code. */
+int command_print_json(char *json);
+
+/* Flushes standard output; EXIT_REFUSED after a message when that fails (a full disk). */
+int command_finish(void);
+
+#endif

@@ -1,0 +1,13 @@
+#ifndef MCAST_CLI_JOBID_H
+#define MCAST_CLI_JOBID_H
+
+/* Job ids as people and hooks have them, in the one form that the broker takes (flux.md). */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Writes the plain form: Flux's "ƒLxs…" becomes "fLxs…", the same number in ASCII; any other id is
+ * itself. False: it does not fit. */
+bool jobid_plain(const char *given, char *out, size_t size);
+
+#endif

@@ -1,0 +1,97 @@
+/* mcastctl: ask mcastd from the command line. */
+
+#include "cli/command.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command *const commands[] = {
+    &command_reserve, &command_release, &command_show,   &command_list,
+    &command_env,     &command_sync,    &command_events, &command_status,
+};
+
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+
+static const char head[] = "Usage: mcastctl [OPTIONS] COMMAND …\n"
+                           "VNIs and multicast addresses of jobs, from mcastd.\n\n";
+
+static const char tail[] =
+    "\nExit codes: 0 ok, 1 refused, 2 usage, 3 not found, 4 broker unreachable.\n"
+    "Every command explains itself: mcastctl COMMAND --help\n"
+    "\nExample:\n"
+    "  mcastctl reserve --cluster elcap --uid 5588 --nodes 'elcap[1-128]' f2Rs8sydSxmd\n"
+    "  mcastctl env --cluster elcap --step 0 --format sh f2Rs8sydSxmd\n"
+    "  mcastctl release --cluster elcap f2Rs8sydSxmd\n";
+
+static int print_help(void)
+{
+    fputs(head, stdout);
+    puts("Commands:");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    printf("\n%s%s", command_common_usage, tail);
+    return command_finish();
+}
+
+/* Options that come before the command's name; they end at the first word that is none. Returns its
+ * index, or 0 after *rc was set. */
+static int leading_options(struct common *common, int argc, char **argv, int *rc)
+{
+    static const struct option options[] = {
+        {"url", required_argument, NULL, 'u'}, {"cluster", required_argument, NULL, 'c'},
+        {"json", no_argument, NULL, 'j'},      {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},   {0},
+    };
+    int option;
+    while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+        switch (option) {
+        case 'u':
+            common->url = optarg;
+            break;
+        case 'c':
+            common->cluster = optarg[0] ? optarg : NULL;
+            break;
+        case 'j':
+            common->json = true;
+            break;
+        case 'h':
+            *rc = print_help();
+            return 0;
+        case 'v':
+            printf("mcastctl %s\n", mcast_version());
+            *rc = command_finish();
+            return 0;
+        default:
+            *rc = command_misused(NULL, NULL);
+            return 0;
+        }
+    }
+    if (optind == argc) {
+        *rc = command_misused(NULL, "which command?");
+        return 0;
+    }
+    return optind;
+}
+
+int main(int argc, char **argv)
+{
+    struct common common = {0};
+    int rc = EXIT_OK;
+    setlocale(LC_ALL, ""); /* so that tables count characters, not bytes */
+    const char *cluster = getenv("MCAST_CLUSTER");
+    if (cluster && cluster[0])
+        common.cluster = cluster;
+    int at = leading_options(&common, argc, argv, &rc);
+    if (at == 0)
+        return rc;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i]->name, argv[at]) == 0) {
+            char **arguments = argv + at;
+            arguments[0] = argv[0]; /* what getopt calls the program in its messages */
+            return commands[i]->run(commands[i], &common, argc - at, arguments);
+        }
+    }
+    return command_misused(NULL, "'%s' is no command", argv[at]);
+}

@@ -1,0 +1,97 @@
+#include "cli/view.h"
+#include "cli/table.h"
+
+#include <stdio.h>
+
+void view_vnis(const struct mcast_reservation *reservation, char *out, size_t size)
+{
+    size_t used = 0;
+    snprintf(out, size, "-");
+    for (size_t i = 0; i < reservation->vni_count && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%u", i > 0 ? "," : "",
+                                 reservation->vnis[i]);
+}
+
+void view_hwcoll(const struct mcast_reservation *reservation, char *out, size_t size)
+{
+    if (reservation->hwcoll_addresses > 0)
+        snprintf(out, size, "%s, %u addresses", reservation->hwcoll_state,
+                 reservation->hwcoll_addresses);
+    else if (reservation->hwcoll_reason)
+        snprintf(out, size, "%s: %s", reservation->hwcoll_state, reservation->hwcoll_reason);
+    else
+        snprintf(out, size, "%s", reservation->hwcoll_state);
+}
+
+static void row(struct table *table, const char *name, const char *value)
+{
+    table_row(table);
+    table_cell(table, name);
+    table_cell(table, value);
+}
+
+static void add_words(struct table *table, const char *const *words)
+{
+    char text[256] = "-";
+    size_t used = 0;
+    for (; *words && used < sizeof(text); words++)
+        used +=
+            (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? "," : "", *words);
+    row(table, "Traffic classes", text);
+}
+
+static void add_nodes(struct table *table, const struct mcast_reservation *reservation)
+{
+    table_row(table);
+    table_cell(table, "Nodes");
+    table_cellf(table, "%u%s%s", reservation->node_count, reservation->nodes ? "  " : "",
+                reservation->nodes ? reservation->nodes : "");
+    if (reservation->cores_per_node > 0) {
+        table_row(table);
+        table_cell(table, "Cores per node");
+        table_cellf(table, "%u", reservation->cores_per_node);
+    }
+}
+
+static void add_env(struct table *table, const struct mcast_reservation *reservation)
+{
+    for (size_t i = 0; i < reservation->env_count; i++) {
+        const struct mcast_variable *variable = &reservation->env[i];
+        table_row(table);
+        table_cell(table, i == 0 ? "Environment" : "");
+        table_cellf(table, "%s=%s", variable->name, variable->secret ? "***" : variable->value);
+    }
+}
+
+int view_reservation(const struct mcast_reservation *reservation)
+{
+    char text[512];
+    struct table *table = table_create(false);
+    if (!table)
+        return table_print(NULL);
+    table_column(table, "NAME", 0);
+    table_column(table, "VALUE", TABLE_WRAP);
+    table_row(table);
+    table_cell(table, "Job");
+    table_cellf(table, "%s/%s", reservation->cluster, reservation->job);
+    table_row(table);
+    table_cell(table, "Number");
+    table_cellf(table, "%llu", (unsigned long long)reservation->number);
+    row(table, "State", reservation->state);
+    table_row(table);
+    table_cell(table, "Owner (uid)");
+    table_cellf(table, "%u", reservation->uid);
+    add_nodes(table, reservation);
+    view_vnis(reservation, text, sizeof(text));
+    row(table, "VNIs", text);
+    add_words(table, reservation->traffic_classes);
+    view_hwcoll(reservation, text, sizeof(text));
+    row(table, "Hardware collectives", text);
+    row(table, "Created", reservation->created);
+    if (reservation->released)
+        row(table, "Released", reservation->released);
+    if (reservation->warning)
+        row(table, "Warning", reservation->warning);
+    add_env(table, reservation);
+    return table_print(table);
+}

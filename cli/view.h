@@ -1,0 +1,18 @@
+#ifndef MCAST_CLI_VIEW_H
+#define MCAST_CLI_VIEW_H
+
+/* One reservation as people read it. */
+
+#include "client/mcast.h"
+
+/* A table of names and values on standard output, with the environment if it has one; values of
+ * secret variables show as "***". An exit code. */
+int view_reservation(const struct mcast_reservation *reservation);
+
+/* "1024,1025" or "-" */
+void view_vnis(const struct mcast_reservation *reservation, char *out, size_t size);
+
+/* "reserved, 23 addresses", "denied: the pool is empty" */
+void view_hwcoll(const struct mcast_reservation *reservation, char *out, size_t size);
+
+#endif
