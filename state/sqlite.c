@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-    BUSY_TIMEOUT_MS = 5000, /* somebody's backup holds the file; the loop never waits */
+    BUSY_TIMEOUT_MS = 1000, /* somebody's backup holds the file; the loop never waits */
     QUICK_CHECK_BYTES_MAX = 8 * 1024 * 1024, /* some 50 ms; G7 forbids it for large files */
 };
 
@@ -110,6 +111,32 @@ static int find(const char *path, const char *suffix, struct stat *status, struc
     return found;
 }
 
+static uint32_t big_endian(const unsigned char *bytes, int count)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < count; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+/* True when the file is smaller than its own header says. SQLite notices whole pages only, and
+ * reads what is missing of the last one as zeros. (sqlite.org/fileformat2.html, 1.3) */
+static bool is_cut_short(const char *path, off_t size)
+{
+    enum { PAGE_SIZE_AT = 16, PAGE_COUNT_AT = 28 };
+    unsigned char header[PAGE_COUNT_AT + 4];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : pread(fd, header, sizeof header, 0);
+    if (fd >= 0)
+        close(fd);
+    if (length != (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
+        return false; /* not for its size: SQLite has the words for it */
+    uint32_t page_size = big_endian(header + PAGE_SIZE_AT, 2);
+    if (page_size == 1)
+        page_size = 65536;
+    return size < (off_t)page_size * big_endian(header + PAGE_COUNT_AT, 4);
+}
+
 /* Leaves a whole file at path, or says why not. */
 static int prepare_file(const char *path, struct error *err)
 {
@@ -133,6 +160,12 @@ static int prepare_file(const char *path, struct error *err)
                          "%s is missing, but its log %s-wal is there: put the file back, or remove "
                          "both to start with nothing",
                          path, path);
+    /* With a log, the log may hold the pages that are missing: a checkpoint was interrupted. */
+    if (file && !(log && log_status.st_size > 0) && is_cut_short(path, status.st_size))
+        return error_set(err, ERROR_CORRUPT,
+                         "%s is damaged (it was cut short): restore it from a backup, or move it "
+                         "away to start with nothing",
+                         path);
     return file ? 0 : schema_create(path, err);
 }
 

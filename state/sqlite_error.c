@@ -12,10 +12,25 @@ static bool is_full(int rc, int number)
     return (rc & 0xff) == SQLITE_IOERR && (number == ENOSPC || number == EDQUOT || number == EFBIG);
 }
 
+/* The errno of the last file operation that failed, 0 when none is known. What fails within a
+ * COMMIT does not reach sqlite3_system_errno, hence the files are asked themselves, the log first.
+ */
+static int last_errno(sqlite3 *db)
+{
+    int number = 0;
+    sqlite3_file *log = NULL;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log &&
+        log->pMethods)
+        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &number);
+    if (number == 0)
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
+    return number ? number : sqlite3_system_errno(db);
+}
+
 int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path)
 {
     const char *words = sqlite3_errstr(rc);
-    int number = sqlite3_system_errno(db); /* of the last file operation that failed */
+    int number = last_errno(db);
     if (is_full(rc, number)) {
         if ((rc & 0xff) == SQLITE_FULL)
             number = ENOSPC;
