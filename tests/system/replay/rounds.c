@@ -125,8 +125,8 @@ static int feed(struct round *round)
 /* What was acknowledged before the kill must be said again after it. */
 static void compare_all(struct round *round)
 {
-    struct http *http = stage_http(round->options->stage);
-    struct http_reply reply;
+    struct plainhttp *http = stage_http(round->options->stage);
+    struct plainhttp_reply reply;
     char path[PATH_SIZE];
     const size_t kept = round->recent_count < RELEASED_KEPT ? round->recent_count : RELEASED_KEPT;
 
@@ -134,15 +134,15 @@ static void compare_all(struct round *round)
         if (round->notes->jobs[job].life != NOTES_LIVE)
             continue;
         job_path(path, round, job);
-        http_call(http, "GET", path, NULL, &reply);
+        plainhttp_call(http, "GET", path, NULL, &reply);
         notes_compare(round->notes, job, reply.status, reply.json);
-        http_reply_release(&reply);
+        plainhttp_reply_release(&reply);
     }
     for (size_t i = 0; i < kept; i++) {
         job_path(path, round, round->recent[i]);
-        http_call(http, "GET", path, NULL, &reply);
+        plainhttp_call(http, "GET", path, NULL, &reply);
         notes_compare_released(round->notes, round->recent[i], reply.status, reply.json);
-        http_reply_release(&reply);
+        plainhttp_reply_release(&reply);
     }
 }
 
@@ -231,31 +231,31 @@ int rounds_play(const struct rounds_options *options, struct notes *notes)
 static bool is_quiet(void *arg)
 {
     struct stage *stage = arg;
-    struct http_reply list, state;
+    struct plainhttp_reply list, state;
 
-    http_call(stage_http(stage), "GET", "/v1/jobs?limit=1", NULL, &list);
-    http_call(stage_fm_http(stage), "GET", "/mock/state", NULL, &state);
+    plainhttp_call(stage_http(stage), "GET", "/v1/jobs?limit=1", NULL, &list);
+    plainhttp_call(stage_fm_http(stage), "GET", "/mock/state", NULL, &state);
     const json_t *held = json_object_get(list.json, "jobs");
     const json_t *jobs = json_object_get(state.json, "jobs");
     const bool quiet = json_is_array(held) && json_array_size(held) == 0 && json_is_array(jobs) &&
                        json_array_size(jobs) == 0;
-    http_reply_release(&list);
-    http_reply_release(&state);
+    plainhttp_reply_release(&list);
+    plainhttp_reply_release(&state);
     return quiet;
 }
 
 int rounds_await_quiet(struct stage *stage)
 {
-    struct http_reply reply;
+    struct plainhttp_reply reply;
 
     if (await(is_quiet, stage, AWAIT_DEADLINE_MS))
         return 0;
-    http_call(stage_http(stage), "GET", "/v1/status", NULL, &reply);
+    plainhttp_call(stage_http(stage), "GET", "/v1/status", NULL, &reply);
     fprintf(stderr, "every job was released, and the broker still says %s\n",
             reply.text ? reply.text : "nothing");
-    http_reply_release(&reply);
-    http_call(stage_fm_http(stage), "GET", "/mock/state", NULL, &reply);
+    plainhttp_reply_release(&reply);
+    plainhttp_call(stage_fm_http(stage), "GET", "/mock/state", NULL, &reply);
     fprintf(stderr, "the fabric manager holds %.2000s\n", reply.text ? reply.text : "");
-    http_reply_release(&reply);
+    plainhttp_reply_release(&reply);
     return -1;
 }

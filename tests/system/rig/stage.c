@@ -17,7 +17,7 @@ struct stage {
     char socket[PATH_SIZE], config[PATH_SIZE], fm_url[PATH_SIZE];
     int fm_port; /* 0: never started */
     struct process *broker, *fm;
-    struct http *http, *fm_http;
+    struct plainhttp *http, *fm_http;
 };
 
 struct stage *stage_create(const struct stage_options *options)
@@ -34,7 +34,7 @@ struct stage *stage_create(const struct stage_options *options)
     folder_path(stage->socket, sizeof stage->socket, stage->folder, "mcastd.sock");
     folder_path(stage->config, sizeof stage->config, stage->folder, "mcastd.conf");
     if (folder_write(stage->folder, "passwd", 0600, FM_PASSWORD "\n") < 0 ||
-        !(stage->http = http_create("http://mcastd", stage->socket))) {
+        !(stage->http = plainhttp_create("http://mcastd", stage->socket))) {
         stage_destroy(stage);
         return NULL;
     }
@@ -47,8 +47,8 @@ void stage_destroy(struct stage *stage)
         return;
     process_kill(stage->broker);
     process_kill(stage->fm);
-    http_destroy(stage->http);
-    http_destroy(stage->fm_http);
+    plainhttp_destroy(stage->http);
+    plainhttp_destroy(stage->fm_http);
     folder_destroy(stage->folder);
     free(stage);
 }
@@ -82,10 +82,10 @@ static bool fm_serves(void *arg)
         if (stage->fm_port == 0)
             return false;
         snprintf(stage->fm_url, sizeof stage->fm_url, "http://127.0.0.1:%d", stage->fm_port);
-        stage->fm_http = http_create(stage->fm_url, NULL);
-        http_use_basic(stage->fm_http, "cxi:" FM_PASSWORD);
+        stage->fm_http = plainhttp_create(stage->fm_url, NULL);
+        plainhttp_use_basic(stage->fm_http, "cxi:" FM_PASSWORD);
     }
-    return http_probe(stage->fm_http, "/mock/state") == 200;
+    return plainhttp_probe(stage->fm_http, "/mock/state") == 200;
 }
 
 int stage_start_fm(struct stage *stage)
@@ -158,7 +158,7 @@ static bool broker_serves(void *arg)
 {
     struct stage *stage = arg;
 
-    return !process_alive(stage->broker) || http_probe(stage->http, "/readyz") == 200;
+    return !process_alive(stage->broker) || plainhttp_probe(stage->http, "/readyz") == 200;
 }
 
 int stage_start_broker(struct stage *stage)
@@ -194,14 +194,14 @@ void stage_kill_broker(struct stage *stage)
 static bool link_is_up(void *arg)
 {
     const struct stage *stage = arg;
-    struct http_reply reply;
+    struct plainhttp_reply reply;
     const char *word = NULL;
 
-    if (http_call(stage->http, "GET", "/v1/status", NULL, &reply) == 200)
+    if (plainhttp_call(stage->http, "GET", "/v1/status", NULL, &reply) == 200)
         word = json_string_value(
             json_object_get(json_object_get(reply.json, "fabric_manager"), "link"));
     const bool up = word && strcmp(word, "up") == 0;
-    http_reply_release(&reply);
+    plainhttp_reply_release(&reply);
     return up;
 }
 
@@ -236,12 +236,12 @@ struct process *stage_broker(const struct stage *stage)
     return stage->broker;
 }
 
-struct http *stage_http(const struct stage *stage)
+struct plainhttp *stage_http(const struct stage *stage)
 {
     return stage->http;
 }
 
-struct http *stage_fm_http(const struct stage *stage)
+struct plainhttp *stage_fm_http(const struct stage *stage)
 {
     return stage->fm_http;
 }

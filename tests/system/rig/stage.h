@@ -1,7 +1,7 @@
 #ifndef MCAST_TESTS_RIG_STAGE_H
 #define MCAST_TESTS_RIG_STAGE_H
 
-#include "tests/system/rig/http.h"
+#include "tests/system/rig/plainhttp.h"
 #include "tests/system/rig/process.h"
 
 #include <stdbool.h>
@@ -39,7 +39,7 @@ const char *stage_fm_url(const struct stage *stage);     /* "http://127.0.0.1:PO
 struct process *stage_broker(const struct stage *stage); /* NULL: does not run */
 
 /* Clients for tests: of the broker's socket, and of mock-fm with the administrator's login. */
-struct http *stage_http(const struct stage *stage);
-struct http *stage_fm_http(const struct stage *stage);
+struct plainhttp *stage_http(const struct stage *stage);
+struct plainhttp *stage_fm_http(const struct stage *stage);
 
 #endif

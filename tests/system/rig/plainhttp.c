@@ -1,4 +1,4 @@
-#include "tests/system/rig/http.h"
+#include "tests/system/rig/plainhttp.h"
 
 #include <curl/curl.h>
 #include <stdbool.h>
@@ -8,18 +8,18 @@
 
 enum { CALL_TIMEOUT_S = 60, URL_SIZE = 2048 };
 
-struct http {
+struct plainhttp {
     CURL *curl;
     char *base;
     char error[CURL_ERROR_SIZE];
 };
 
-struct http *http_create(const char *base, const char *socket)
+struct plainhttp *plainhttp_create(const char *base, const char *socket)
 {
-    struct http *http = calloc(1, sizeof *http);
+    struct plainhttp *http = calloc(1, sizeof *http);
 
     if (!http || !(http->base = strdup(base)) || !(http->curl = curl_easy_init())) {
-        http_destroy(http);
+        plainhttp_destroy(http);
         return NULL;
     }
     curl_easy_setopt(http->curl, CURLOPT_UNIX_SOCKET_PATH, socket);
@@ -30,7 +30,7 @@ struct http *http_create(const char *base, const char *socket)
     return http;
 }
 
-void http_destroy(struct http *http)
+void plainhttp_destroy(struct plainhttp *http)
 {
     if (!http)
         return;
@@ -39,29 +39,29 @@ void http_destroy(struct http *http)
     free(http);
 }
 
-int http_use_basic(struct http *http, const char *user_password)
+int plainhttp_use_basic(struct plainhttp *http, const char *user_password)
 {
     curl_easy_setopt(http->curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
     return curl_easy_setopt(http->curl, CURLOPT_USERPWD, user_password) == CURLE_OK ? 0 : -1;
 }
 
-int http_use_bearer(struct http *http, const char *token)
+int plainhttp_use_bearer(struct plainhttp *http, const char *token)
 {
     curl_easy_setopt(http->curl, CURLOPT_USERPWD, NULL);
     curl_easy_setopt(http->curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
     return curl_easy_setopt(http->curl, CURLOPT_XOAUTH2_BEARER, token) == CURLE_OK ? 0 : -1;
 }
 
-void http_reply_release(struct http_reply *reply)
+void plainhttp_reply_release(struct plainhttp_reply *reply)
 {
     json_decref(reply->json);
     free(reply->text);
-    *reply = (struct http_reply){0};
+    *reply = (struct plainhttp_reply){0};
 }
 
 static size_t gather(char *data, size_t size, size_t count, void *arg)
 {
-    struct http_reply *reply = arg;
+    struct plainhttp_reply *reply = arg;
     char *longer = realloc(reply->text, reply->length + size * count + 1);
 
     if (!longer)
@@ -73,14 +73,14 @@ static size_t gather(char *data, size_t size, size_t count, void *arg)
     return size * count;
 }
 
-static bool perform(struct http *http, const char *method, const char *path, const char *body,
-                    struct http_reply *reply)
+static bool perform(struct plainhttp *http, const char *method, const char *path, const char *body,
+                    struct plainhttp_reply *reply)
 {
     char url[URL_SIZE];
     long status = 0;
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
 
-    *reply = (struct http_reply){.text = calloc(1, 1)};
+    *reply = (struct plainhttp_reply){.text = calloc(1, 1)};
     snprintf(url, sizeof url, "%s%s", http->base, path);
     curl_easy_setopt(http->curl, CURLOPT_URL, url);
     curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, body ? headers : NULL);
@@ -96,7 +96,7 @@ static bool perform(struct http *http, const char *method, const char *path, con
     const CURLcode code = curl_easy_perform(http->curl);
     curl_slist_free_all(headers);
     if (code != CURLE_OK || !reply->text) {
-        http_reply_release(reply);
+        plainhttp_reply_release(reply);
         return false;
     }
     curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
@@ -104,8 +104,8 @@ static bool perform(struct http *http, const char *method, const char *path, con
     return true;
 }
 
-int http_call(struct http *http, const char *method, const char *path, const char *body,
-              struct http_reply *reply)
+int plainhttp_call(struct plainhttp *http, const char *method, const char *path, const char *body,
+                   struct plainhttp_reply *reply)
 {
     if (!perform(http, method, path, body, reply))
         fprintf(stderr, "%s %s: %s\n", method, path, http->error);
@@ -114,13 +114,13 @@ int http_call(struct http *http, const char *method, const char *path, const cha
     return reply->status;
 }
 
-int http_probe(struct http *http, const char *path)
+int plainhttp_probe(struct plainhttp *http, const char *path)
 {
-    struct http_reply reply;
+    struct plainhttp_reply reply;
     int status = 0;
 
     if (perform(http, "GET", path, NULL, &reply))
         status = reply.status;
-    http_reply_release(&reply);
+    plainhttp_reply_release(&reply);
     return status;
 }
