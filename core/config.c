@@ -68,7 +68,8 @@ int core_config_check(const struct core_config *c, struct error *err)
     uint32_t addresses;
     if ((rc = check_clusters(c, err)) < 0 || (rc = check_vnis(c, err)) < 0)
         return rc;
-    /* Sizing is needed as soon as a job could be eligible: with a minimum size every large one is. */
+    /* Sizing is needed as soon as a job could be eligible: with a minimum size every large one is.
+     */
     if ((c->min_nodes > 0 || c->addresses_per_job > 0) &&
         (rc = sizing_addresses(c, &addresses, err)) < 0)
         return rc;

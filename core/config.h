@@ -19,11 +19,11 @@ struct cluster_config {
 };
 
 struct core_config {
-    struct idset vni_pool;      /* F1; 1 and 10 are never given out, whatever it says */
-    uint32_t vni_per_job;       /* 0–4, when a job does not say (F2) */
-    bool vni_single_node;       /* single-node jobs get VNIs too (F2) */
-    bool vni_required;          /* a job that cannot have its VNIs fails (F4) */
-    int64_t vni_hold_ms;        /* how long a released VNI is held back (F3) */
+    struct idset vni_pool; /* F1; 1 and 10 are never given out, whatever it says */
+    uint32_t vni_per_job;  /* 0–4, when a job does not say (F2) */
+    bool vni_single_node;  /* single-node jobs get VNIs too (F2) */
+    bool vni_required;     /* a job that cannot have its VNIs fails (F4) */
+    int64_t vni_hold_ms;   /* how long a released VNI is held back (F3) */
 
     uint32_t min_nodes;         /* 0: only jobs that ask (F14) */
     uint32_t addresses_per_job; /* 0: auto, see sizing.h (F15) */
@@ -33,18 +33,18 @@ struct core_config {
 
     bool fm_present;            /* a fabric manager is configured at all */
     int64_t reserve_timeout_ms; /* an answer waits no longer (F21) */
-    int64_t call_timeout_ms;    /* of one call; also how long a call given up may still be acted on */
-    uint32_t calls_at_once;     /* calls under way at the fabric manager */
-    int64_t relist_ms;          /* while up, compare with the fabric manager this often; 0: never */
-    int64_t stray_grace_ms;     /* between the two looks before a stray is deleted */
-    int64_t link_retry_ms;      /* first wait before logging in again; doubles to 32 times it */
+    int64_t call_timeout_ms; /* of one call; also how long a call given up may still be acted on */
+    uint32_t calls_at_once;  /* calls under way at the fabric manager */
+    int64_t relist_ms;       /* while up, compare with the fabric manager this often; 0: never */
+    int64_t stray_grace_ms;  /* between the two looks before a stray is deleted */
+    int64_t link_retry_ms;   /* first wait before logging in again; doubles to 32 times it */
 
-    int64_t sync_grace_ms;      /* between the two syncs that lack a job before it is released */
-    int64_t tombstone_ms;       /* how long a release of an unknown job is remembered */
-    uint32_t events_keep;       /* for replay (F24) */
+    int64_t sync_grace_ms; /* between the two syncs that lack a job before it is released */
+    int64_t tombstone_ms;  /* how long a release of an unknown job is remembered */
+    uint32_t events_keep;  /* for replay (F24) */
 
-    char fm_url[512];           /* handed to jobs: without trailing slash */
-    char job_ca[512];           /* "yes", "no" or a path: FI_CXI_COLL_FABRIC_MGR_CACERT */
+    char fm_url[512]; /* handed to jobs: without trailing slash */
+    char job_ca[512]; /* "yes", "no" or a path: FI_CXI_COLL_FABRIC_MGR_CACERT */
 
     struct cluster_config clusters[CLUSTERS_MAX];
     uint32_t cluster_count;

@@ -10,8 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The decisions of the broker: one event and the time in, state changed, effects out. Opens nothing,
- * reads no clock, draws nothing at random, waits for nothing (architecture.md). Not thread-safe. */
+/* The decisions of the broker: one event and the time in, state changed, effects out. Opens
+ * nothing, reads no clock, draws nothing at random, waits for nothing (architecture.md). Not
+ * thread-safe. */
 
 struct core;
 
@@ -19,8 +20,8 @@ struct core;
 struct reserve_request {
     const char *cluster;
     const char *job;
-    const char *nodes;       /* node list as given; NULL when only a number was given */
-    uint32_t node_count;     /* ≥ 1 */
+    const char *nodes;   /* node list as given; NULL when only a number was given */
+    uint32_t node_count; /* ≥ 1 */
     uint32_t uid;
     uint32_t cores_per_node; /* 0: not told */
     int vni_count;           /* 0–4; -1: not told */
@@ -91,7 +92,8 @@ void core_destroy(struct core *core); /* NULL is allowed; wipes tokens */
  * names the record. Only before core_start. */
 int core_load(struct core *core, const struct record *record, struct error *err);
 
-/* Everything is loaded: settles what a crash left open and begins to log in to the fabric manager. */
+/* Everything is loaded: settles what a crash left open and begins to log in to the fabric manager.
+ */
 void core_start(struct core *core, int64_t now_ms);
 
 /* One step. Its effects, and those of core_start, are read with core_effects. */
@@ -115,7 +117,7 @@ struct core_status {
     uint64_t addresses_reserved; /* asked for and not yet known to be given back */
     uint32_t addresses_per_job;  /* 0: none can be computed */
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
-    uint32_t strays;             /* seen at the fabric manager, not ours by the ledger, not yet deleted */
+    uint32_t strays; /* seen at the fabric manager, not ours by the ledger, not yet deleted */
     uint32_t calls_queued_reserve, calls_queued_release, calls_under_way;
     uint64_t last_number, first_seq, last_seq; /* events kept: first_seq–last_seq */
 };

@@ -27,19 +27,19 @@ enum effect_kind {
 
 /* code, HTTP status, stable word */
 #define ANSWER_KINDS(X)                                                                            \
-    X(CREATED, 201, "created")                 /* a new reservation */                             \
-    X(SAME, 200, "same")                       /* the same request again */                        \
-    X(ACCEPTED, 202, "accepted")               /* release under way in the background */           \
-    X(ALREADY_GONE, 200, "gone")               /* nothing left to release */                       \
+    X(CREATED, 201, "created")   /* a new reservation */                                           \
+    X(SAME, 200, "same")         /* the same request again */                                      \
+    X(ACCEPTED, 202, "accepted") /* release under way in the background */                         \
+    X(ALREADY_GONE, 200, "gone") /* nothing left to release */                                     \
     X(SYNCED, 200, "synced")                                                                       \
-    X(CONFLICT, 409, "conflict")               /* another request under this id */                 \
+    X(CONFLICT, 409, "conflict")                 /* another request under this id */               \
     X(OVERTAKEN, 409, "released-before-reserve") /* a release came first (flux.md, slurm.md) */    \
-    X(RELEASED, 409, "released-meanwhile")     /* released while its reserve was still waiting */  \
+    X(RELEASED, 409, "released-meanwhile") /* released while its reserve was still waiting */      \
     X(NOT_FOUND, 404, "not-found")                                                                 \
     X(NO_CLUSTER, 404, "no-such-cluster")                                                          \
     X(INVALID, 422, "invalid")                                                                     \
-    X(NO_VNIS, 503, "vnis-exhausted")          /* F4: fatal for the job */                         \
-    X(NO_HWCOLL, 503, "hwcoll-required")       /* asked for as required, cannot be had */
+    X(NO_VNIS, 503, "vnis-exhausted")    /* F4: fatal for the job */                               \
+    X(NO_HWCOLL, 503, "hwcoll-required") /* asked for as required, cannot be had */
 
 enum answer_kind {
 #define ANSWER_ENUM_(name, status, word) ANSWER_##name,
@@ -51,7 +51,8 @@ const char *answer_word(enum answer_kind kind);
 
 struct reservation;
 
-/* What a sync found (F20, F22). Names are job ids; lists are cut at SYNC_NAMES_MAX, counts are not. */
+/* What a sync found (F20, F22). Names are job ids; lists are cut at SYNC_NAMES_MAX, counts are not.
+ */
 enum { SYNC_NAMES_MAX = 1000 };
 struct sync_found {
     uint32_t active;    /* ids in the request */
@@ -76,7 +77,7 @@ struct effect {
         struct record record;
         struct answer answer;
         struct {
-            uint64_t id;     /* never 0, never reused while the process lives */
+            uint64_t id; /* never 0, never reused while the process lives */
             enum fmcall_kind kind;
             const char *name; /* "<cluster>-<job>" */
             uint32_t addresses;

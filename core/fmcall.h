@@ -13,7 +13,8 @@ enum fmcall_kind {
     FMCALL_RELEASE, /* DELETE /fabric/collectives/jobs/<name> */
 };
 
-/* Ordered by what the core may conclude. "Acted" is whether the fabric manager did what was asked. */
+/* Ordered by what the core may conclude. "Acted" is whether the fabric manager did what was asked.
+ */
 enum fmcall_outcome {
     FM_OK = 1,       /* 2xx, and for RESERVE and CHECK with a usable sessionToken: acted */
     FM_GONE,         /* 404: there is no such job (for RELEASE and CHECK) */

@@ -141,9 +141,9 @@ size_t idset_format(const struct idset *set, char *out, size_t size)
         while (last < UINT16_MAX && idset_has(set, (uint16_t)(last + 1)))
             last++;
         char range[16];
-        int n = first == last ? snprintf(range, sizeof range, "%s%d", length ? "," : "", first)
-                              : snprintf(range, sizeof range, "%s%d-%d", length ? "," : "", first,
-                                         last);
+        int n = first == last
+                    ? snprintf(range, sizeof range, "%s%d", length ? "," : "", first)
+                    : snprintf(range, sizeof range, "%s%d-%d", length ? "," : "", first, last);
         if (length + (size_t)n < size)
             memcpy(out + length, range, (size_t)n + 1);
         length += (size_t)n;

@@ -20,8 +20,8 @@ struct idset {
 
 void idset_init(struct idset *set);
 
-/* Ids and ranges, ascending within a range, in any order, separated by commas, blanks allowed around
- * each. Empty text is the empty set. 0 or ERROR_INVALID; on error the set is unchanged. */
+/* Ids and ranges, ascending within a range, in any order, separated by commas, blanks allowed
+ * around each. Empty text is the empty set. 0 or ERROR_INVALID; on error the set is unchanged. */
 int idset_parse(struct idset *set, const char *text, struct error *err);
 
 /* The shortest text, ascending. Returns its length as snprintf does. */

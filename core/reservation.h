@@ -23,21 +23,22 @@ struct waiter {
 /* What runs at the fabric manager for a reservation; only those that are or may be there have one.
  * Nothing here is on disk: after a restart it is rebuilt, assuming the worst. */
 struct errand {
-    struct reservation *owner;
-    struct errand *prev, *next;         /* all errands, in no order */
+    struct reservation *owner;              /* NULL: it is over */
+    struct errand *prev, *next;             /* all errands, in no order */
     struct errand *queue_prev, *queue_next; /* in its lane of the call queue */
-    struct waiter *waiters;             /* requests that wait for the answer */
-    uint64_t call;                      /* id of the call under way, 0: none */
-    enum fmcall_kind under_way, queued; /* FMCALL_NONE when not */
-    uint64_t seen;                      /* list in which it was last found, or made meanwhile */
-    uint32_t tries;                     /* failures in a row */
-    int64_t sent_ms;                    /* when the call under way was handed out */
-    int64_t give_up_ms;                 /* the answer is due; 0: nobody waits */
-    int64_t retry_ms;                   /* not before then */
-    int64_t reserve_settles_ms;         /* until then a RESERVE given up may still be acted on */
-    int64_t release_settles_ms;         /* the same for a RELEASE: the name must rest */
-    bool asked;                         /* a RESERVE has left, in this life or a former one */
-    bool doubted;                       /* a list lacked it: ask for it by name */
+    struct waiter *waiters;                 /* requests that wait for the answer */
+    uint64_t call;                          /* id of the call under way, 0: none */
+    enum fmcall_kind under_way, queued;     /* FMCALL_NONE when not */
+    int lane;                               /* of the call queue, while queued */
+    uint64_t seen;                          /* list in which it was last found, or made meanwhile */
+    uint32_t tries;                         /* failures in a row */
+    int64_t sent_ms;                        /* when the call under way was handed out */
+    int64_t give_up_ms;                     /* the answer is due; 0: nobody waits */
+    int64_t retry_ms;                       /* not before then */
+    int64_t reserve_settles_ms; /* until then a RESERVE given up may still be acted on */
+    int64_t release_settles_ms; /* the same for a RELEASE: the name must rest */
+    bool asked;                 /* a RESERVE has left, in this life or a former one */
+    bool doubted;               /* a list lacked it: ask for it by name */
 };
 
 struct reservation {
@@ -51,7 +52,7 @@ struct reservation {
     uint32_t uid, node_count, cores_per_node, addresses, min_nodes;
     uint32_t agenda_slot; /* 0: no deadline */
     int64_t due_ms;
-    uint64_t synced; /* last sync that named it */
+    uint64_t synced;   /* last sync that named it */
     int64_t missed_ms; /* when a sync first lacked it; 0: none did */
     uint16_t vnis[VNI_PER_JOB_MAX];
     uint8_t vni_count, vni_asked, traffic_classes, wish, state, hwcoll, fm_side;
@@ -65,6 +66,12 @@ struct reservation_record reservation_record(const struct reservation *reservati
 static inline bool reservation_wants_hwcoll(const struct reservation *r)
 {
     return r->state == JOB_ACTIVE && (r->hwcoll == HWCOLL_WANTED || r->hwcoll == HWCOLL_RESERVED);
+}
+
+/* Found at the fabric manager by a new ledger, taken for active until a sync says otherwise. */
+static inline bool reservation_adopted(const struct reservation *r)
+{
+    return r->hwcoll == HWCOLL_RESERVED && r->token == NULL;
 }
 
 #endif

@@ -10,11 +10,11 @@ static int too_small(const struct core_config *c, struct error *err)
                          "%u addresses cannot be shared by %u jobs a node: lower [hwcoll] sharing "
                          "to at most %u",
                          c->total_addresses, c->sharing, c->total_addresses);
-    return error_set(err, ERROR_INVALID,
-                     "%u addresses are too few for jobs of %u of %u nodes, %u a node: less than one "
-                     "each; set [hwcoll] min_nodes to %llu or more",
-                     c->total_addresses, c->min_nodes, c->system_nodes, c->sharing,
-                     (unsigned long long)least);
+    return error_set(
+        err, ERROR_INVALID,
+        "%u addresses are too few for jobs of %u of %u nodes, %u a node: less than one "
+        "each; set [hwcoll] min_nodes to %llu or more",
+        c->total_addresses, c->min_nodes, c->system_nodes, c->sharing, (unsigned long long)least);
 }
 
 int sizing_addresses(const struct core_config *c, uint32_t *addresses, struct error *err)
@@ -42,8 +42,8 @@ int sizing_addresses(const struct core_config *c, uint32_t *addresses, struct er
                          "eligible",
                          c->min_nodes, c->system_nodes);
 
-    uint64_t each = (uint64_t)c->total_addresses * c->min_nodes /
-                    ((uint64_t)c->system_nodes * c->sharing);
+    uint64_t each =
+        (uint64_t)c->total_addresses * c->min_nodes / ((uint64_t)c->system_nodes * c->sharing);
     if (each == 0)
         return too_small(c, err);
     *addresses = (uint32_t)each;
@@ -57,13 +57,15 @@ enum hwcoll_state sizing_decide(const struct core_config *c, enum hwcoll_wish wi
     if (wish == WISH_OFF)
         return HWCOLL_OFF;
     if (wish == WISH_AUTO && c->min_nodes == 0) {
-        error_set(err, ERROR_REFUSED, "no minimum size is set: only jobs that ask for it get "
-                                      "hardware collectives");
+        error_set(err, ERROR_REFUSED,
+                  "no minimum size is set: only jobs that ask for it get "
+                  "hardware collectives");
         return HWCOLL_INELIGIBLE;
     }
     if (c->min_nodes > 0 && node_count < c->min_nodes) {
-        error_set(err, ERROR_REFUSED, "the job has %u node%s, hardware collectives need at least %u",
-                  node_count, node_count == 1 ? "" : "s", c->min_nodes);
+        error_set(err, ERROR_REFUSED,
+                  "the job has %u node%s, hardware collectives need at least %u", node_count,
+                  node_count == 1 ? "" : "s", c->min_nodes);
         return HWCOLL_INELIGIBLE;
     }
     if (sizing_addresses(c, addresses, err) < 0)

@@ -11,8 +11,8 @@
  * would do; then *addresses is 0. */
 int sizing_addresses(const struct core_config *config, uint32_t *addresses, struct error *err);
 
-/* HWCOLL_OFF, HWCOLL_INELIGIBLE, or HWCOLL_WANTED with *addresses set. For INELIGIBLE a sentence for
- * the user is in err->text. */
+/* HWCOLL_OFF, HWCOLL_INELIGIBLE, or HWCOLL_WANTED with *addresses set. For INELIGIBLE a sentence
+ * for the user is in err->text. */
 enum hwcoll_state sizing_decide(const struct core_config *config, enum hwcoll_wish wish,
                                 uint32_t node_count, uint32_t *addresses, struct error *err);
 

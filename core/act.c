@@ -1,0 +1,222 @@
+#include "core/inside.h"
+#include "core/memory.h"
+
+#include <stdlib.h>
+
+/* × tombstone_ms: for how long a second release is told "gone". */
+enum { GONE_REMEMBERED_FACTOR = 20 };
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Until when the name must rest before a RESERVE may be sent under it: an older life of the job may
+ * still be there, or a RELEASE that was given up may still be acted on and would take the new
+ * reservation with it. INT64_MAX: not known yet. */
+static int64_t name_rests_until(const struct reservation *r)
+{
+    int64_t until = r->errand != NULL ? r->errand->release_settles_ms : 0;
+    for (const struct reservation *o = r->older; o != NULL; o = o->older) {
+        if (o->fm_side != FM_NOTHING)
+            return INT64_MAX;
+        if (o->errand != NULL && o->errand->release_settles_ms > until)
+            until = o->errand->release_settles_ms;
+    }
+    return until;
+}
+
+/* The one place that says which call a reservation wants now, whatever happened before. */
+static enum fmcall_kind wanted_call(const struct core *core, const struct reservation *r)
+{
+    if (r->errand == NULL || r->errand->call != 0 || core->link.state != LINK_UP)
+        return FMCALL_NONE;
+    if (!reservation_wants_hwcoll(r))
+        return r->fm_side != FM_NOTHING ? FMCALL_RELEASE : FMCALL_NONE;
+    if (r->hwcoll == HWCOLL_RESERVED)
+        return r->errand->doubted ? FMCALL_CHECK : FMCALL_NONE;
+    if (r->fm_side == FM_HELD) /* wanted, but something else sits under the name */
+        return FMCALL_RELEASE;
+    return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;
+}
+
+static void queue_call(struct core *core, struct reservation *r)
+{
+    struct errand *e = r->errand;
+    if (e == NULL)
+        return;
+    enum fmcall_kind kind = e->retry_ms <= core->now_ms ? wanted_call(core, r) : FMCALL_NONE;
+    enum lane lane = r->hwcoll == HWCOLL_WANTED ? LANE_RESERVE : LANE_BACKGROUND;
+    if (e->queued == kind && (kind == FMCALL_NONE || e->lane == (int)lane))
+        return;
+    callqueue_remove(&core->calls, e);
+    if (kind != FMCALL_NONE)
+        callqueue_push(&core->calls, e, lane, kind);
+}
+
+static int64_t due(const struct core *core, const struct reservation *r)
+{
+    int64_t when = INT64_MAX;
+    const struct errand *e = r->errand;
+    if (r->state == JOB_RELEASING && r->vni_count > 0)
+        when = earlier(when, r->hold_until_ms);
+    if (e == NULL)
+        return when;
+    if (r->hwcoll == HWCOLL_WANTED) {
+        when = earlier(when, e->give_up_ms);
+        when = earlier(when, e->retry_ms > core->now_ms ? e->retry_ms : INT64_MAX);
+        int64_t rests = name_rests_until(r);
+        when = earlier(when, rests > core->now_ms ? rests : INT64_MAX);
+    } else if (r->fm_side != FM_NOTHING || e->doubted) {
+        if (core->link.state == LINK_UP && e->retry_ms > core->now_ms)
+            when = earlier(when, e->retry_ms);
+    } else if (r->state == JOB_RELEASING && r->vni_count == 0) {
+        when = earlier(when, e->release_settles_ms);
+    }
+    return when;
+}
+
+static bool everything_confirmed(const struct core *core, const struct reservation *r)
+{
+    return r->state == JOB_RELEASING && r->vni_count == 0 && r->fm_side == FM_NOTHING &&
+           (r->errand == NULL ||
+            (r->errand->call == 0 && r->errand->release_settles_ms <= core->now_ms));
+}
+
+/* The reservation ends; a newer life of the job may have waited for it. */
+static void end(struct core *core, struct reservation *r)
+{
+    tombstones_put(&core->tombstones, r->cluster, r->job, TOMBSTONE_GONE,
+                   core->now_ms + GONE_REMEMBERED_FACTOR * core->config.tombstone_ms);
+    core_save_gone(core, r);
+    struct reservation *newest = ledger_newest(&core->ledger, r->cluster, r->job);
+    if (newest != NULL)
+        core_act(core, newest);
+}
+
+static void let_vnis_go(struct core *core, struct reservation *r)
+{
+    if (r->state != JOB_RELEASING || r->vni_count == 0 || r->hold_until_ms > core->now_ms)
+        return;
+    struct reservation_record rec = reservation_record(r);
+    rec.vni_count = 0;
+    if (r->fm_side == FM_NOTHING) {
+        /* Nothing else keeps it: it will be gone in this very step, one record is enough. */
+        struct record record = {.kind = RECORD_RESERVATION, .u.reservation = rec};
+        if (core_apply(core, &record, NULL) < 0)
+            abort();
+        if (everything_confirmed(core, r))
+            return;
+    }
+    (void)core_save(core, &rec);
+}
+
+void core_act(struct core *core, struct reservation *r)
+{
+    if (r->hwcoll == HWCOLL_WANTED && r->errand->give_up_ms <= core->now_ms) {
+        core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
+        return; /* it acts again */
+    }
+    let_vnis_go(core, r);
+    if (everything_confirmed(core, r)) {
+        end(core, r);
+        return;
+    }
+    queue_call(core, r);
+    agenda_set(&core->agenda, r, due(core, r));
+}
+
+void core_pump(struct core *core)
+{
+    struct errand *e;
+    if (core->link.state != LINK_UP)
+        return;
+    while ((e = callqueue_begin(&core->calls, core->config.calls_at_once)) != NULL) {
+        struct reservation *r = e->owner;
+        e->sent_ms = core->now_ms;
+        e->asked |= e->under_way == FMCALL_RESERVE;
+        char *name = memory_zeroed(FM_NAME_MAX + 1);
+        fm_name_format(name, r->cluster, r->job);
+        core_discard(core, name);
+        struct effect *effect = core_effect(core, EFFECT_CALL);
+        effect->u.call.id = e->call;
+        effect->u.call.kind = e->under_way;
+        effect->u.call.name = name;
+        effect->u.call.addresses = r->addresses;
+        agenda_set(&core->agenda, r, due(core, r));
+    }
+}
+
+static void answer_waiters(struct core *core, struct reservation *r)
+{
+    struct waiter *w = r->errand->waiters;
+    r->errand->waiters = NULL;
+    while (w != NULL) {
+        struct waiter *next = w->next;
+        if (r->wish == WISH_REQUIRED && r->hwcoll != HWCOLL_RESERVED)
+            core_answer(core, w->ticket, ANSWER_NO_HWCOLL, NULL,
+                        core_text(core, "hardware collectives are required and not to be had: %s",
+                                  r->reason != NULL ? r->reason : "unknown"));
+        else
+            core_answer(core, w->ticket, w->repeat ? ANSWER_SAME : ANSWER_CREATED, r, NULL);
+        free(w);
+        w = next;
+    }
+}
+
+static enum event_kind event_of(enum hwcoll_state state)
+{
+    switch (state) {
+    case HWCOLL_DENIED:
+        return EVENT_DENIED;
+    case HWCOLL_TIMEOUT:
+        return EVENT_TIMEOUT;
+    case HWCOLL_UNAVAILABLE:
+        return EVENT_UNAVAILABLE;
+    default:
+        return EVENT_RESERVED;
+    }
+}
+
+void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
+                 enum fm_side side, const char *token, const char *reason)
+{
+    struct reservation_record rec = reservation_record(r);
+    rec.hwcoll = (uint8_t)hwcoll;
+    rec.fm_side = (uint8_t)side;
+    rec.token = token;
+    rec.reason = reason;
+    (void)core_save(core, &rec);
+    r->errand->give_up_ms = 0;
+    r->errand->retry_ms = 0;
+    r->errand->tries = 0;
+    core_publish(core, event_of(hwcoll), r, reason);
+    answer_waiters(core, r);
+    if (r->wish == WISH_REQUIRED && hwcoll != HWCOLL_RESERVED)
+        core_begin_release(core, r, 0, "its reserve failed"); /* nobody was told its VNIs */
+    else
+        core_act(core, r);
+}
+
+void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
+                  const char *reason)
+{
+    /* What was never asked for cannot be there; everything else may turn up late (F21). */
+    enum fm_side side = r->errand->asked || r->fm_side == FM_HELD ? r->fm_side : FM_NOTHING;
+    if (reason == NULL && side == FM_NOTHING) {
+        hwcoll = HWCOLL_UNAVAILABLE;
+        reason = core->link.state == LINK_UP
+                     ? core_text(core,
+                                 "the fabric manager's place for the job was not free within "
+                                 "%lld ms",
+                                 (long long)core->config.reserve_timeout_ms)
+                     : "the link to the fabric manager is not up";
+    } else if (reason == NULL) {
+        reason = core_text(core, "the fabric manager did not answer within %lld ms",
+                           (long long)core->config.reserve_timeout_ms);
+    }
+    core_trace(core, TRACE_NOTICE, "%s-%s: %s -> the job runs without hardware collectives%s",
+               r->cluster, r->job, reason,
+               side == FM_NOTHING ? "" : ", a late success will be released");
+    core_settle(core, r, hwcoll, side, NULL, reason);
+}

@@ -1,0 +1,300 @@
+#include "core/inside.h"
+#include "core/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Events beyond the limit are dropped in lots, so that not every step costs the disk a deletion. */
+enum { PRUNE_AT_ONCE = 256 };
+
+struct cluster *core_cluster(struct core *core, const char *name)
+{
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        if (strcmp(core->clusters[i]->name, name) == 0)
+            return core->clusters[i];
+    }
+    core->clusters =
+        memory_resized(core->clusters, core->cluster_count + 1, sizeof *core->clusters);
+    struct cluster *cluster = memory_zeroed(sizeof *cluster);
+    strncpy(cluster->name, name, sizeof cluster->name - 1);
+    core->clusters[core->cluster_count++] = cluster;
+    return cluster;
+}
+
+const struct cluster_config *core_cluster_config(const struct core *core, const char *name)
+{
+    for (uint32_t i = 0; i < core->config.cluster_count; i++) {
+        if (strcmp(core->config.clusters[i].name, name) == 0)
+            return &core->config.clusters[i];
+    }
+    return NULL;
+}
+
+struct errand *core_errand(struct core *core, struct reservation *r)
+{
+    if (r->errand == NULL) {
+        struct errand *e = memory_zeroed(sizeof *e);
+        e->owner = r;
+        e->next = core->errands;
+        if (e->next != NULL)
+            e->next->prev = e;
+        core->errands = e;
+        r->errand = e;
+    }
+    return r->errand;
+}
+
+static void drop_errand(struct core *core, struct reservation *r)
+{
+    struct errand *e = r->errand;
+    if (e == NULL)
+        return;
+    callqueue_remove(&core->calls, e);
+    if (e->prev != NULL)
+        e->prev->next = e->next;
+    else
+        core->errands = e->next;
+    if (e->next != NULL)
+        e->next->prev = e->prev;
+    r->errand = NULL;
+    e->owner = NULL; /* whoever walks the errands in this step may still come by */
+    core_discard(core, e);
+}
+
+static void count(uint64_t *counter, uint64_t amount, bool add)
+{
+    *counter = add ? *counter + amount : *counter - amount;
+}
+
+/* What a reservation occupies: VNIs, addresses, its place in the counts. Taken back before it
+ * changes, put in again after, so that no transition can be forgotten. */
+static bool occupy(struct core *core, const struct reservation *r, bool add)
+{
+    bool fits = true;
+    for (int i = 0; i < r->vni_count; i++) {
+        if (!add)
+            vnipool_drop(&core->vnis, r->vnis[i]);
+        else if (r->state == JOB_ACTIVE)
+            fits &= vnipool_take(&core->vnis, r->vnis[i]);
+        else
+            fits &= vnipool_hold(&core->vnis, r->vnis[i]);
+    }
+    if (r->fm_side != FM_NOTHING) {
+        count(&core->addresses, r->addresses, add);
+        count(&core_cluster(core, r->cluster)->addresses, r->addresses, add);
+    }
+    count(r->state == JOB_ACTIVE ? &core->jobs_active : &core->jobs_releasing, 1, add);
+    if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
+        count(&core->jobs_reserved, 1, add);
+    return fits;
+}
+
+/* Effects of this step may still point at the old text, so its memory stays until the next one; a
+ * secret is wiped at once. */
+static void replace_text(struct core *core, char **text, const char *with, bool secret)
+{
+    if (*text == with)
+        return;
+    char *copy = memory_text(with);
+    if (*text != NULL && secret)
+        explicit_bzero(*text, strlen(*text));
+    core_discard(core, *text);
+    *text = copy;
+}
+
+static void take_over(struct core *core, struct reservation *r,
+                      const struct reservation_record *rec)
+{
+    replace_text(core, &r->nodes, rec->nodes, false);
+    replace_text(core, &r->token, rec->token, true);
+    replace_text(core, &r->reason, rec->reason, false);
+    r->created_ms = rec->created_ms;
+    r->released_ms = rec->released_ms;
+    r->hold_until_ms = rec->hold_until_ms;
+    r->uid = rec->uid;
+    r->node_count = rec->node_count;
+    r->cores_per_node = rec->cores_per_node;
+    r->addresses = rec->addresses;
+    r->min_nodes = rec->min_nodes;
+    memcpy(r->vnis, rec->vnis, sizeof r->vnis);
+    r->vni_count = rec->vni_count;
+    r->vni_asked = rec->vni_asked;
+    r->traffic_classes = rec->traffic_classes;
+    r->wish = rec->wish;
+    r->state = rec->state;
+    r->hwcoll = rec->hwcoll;
+    r->fm_side = rec->fm_side;
+    if (r->fm_side != FM_NOTHING)
+        (void)core_errand(core, r);
+}
+
+static struct reservation *create(struct core *core, const struct reservation_record *rec)
+{
+    size_t length = strlen(rec->job);
+    struct reservation *r = memory_zeroed(sizeof *r + length + 1);
+    memcpy(r->job, rec->job, length + 1);
+    r->number = rec->number;
+    r->cluster = core_cluster(core, rec->cluster)->name;
+    ledger_insert(&core->ledger, r);
+    if (core->last_number < r->number)
+        core->last_number = r->number;
+    return r;
+}
+
+static bool between(unsigned value, unsigned low, unsigned high)
+{
+    return value >= low && value <= high;
+}
+
+static int check(const struct core *core, const struct reservation_record *rec, struct error *err)
+{
+    if (!cluster_name_valid(rec->cluster) || !job_id_valid(rec->job) ||
+        rec->vni_count > VNI_PER_JOB_MAX || !between(rec->state, JOB_ACTIVE, JOB_RELEASING) ||
+        !between(rec->wish, WISH_AUTO, WISH_REQUIRED) ||
+        !between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_HELD)
+        return error_set(err, ERROR_CORRUPT, "reservation %llu holds a value that none can have",
+                         (unsigned long long)rec->number);
+    if (ledger_by_number(&core->ledger, rec->number) == NULL && core->ledger.row_count > 0 &&
+        rec->number <= core->ledger.rows[core->ledger.row_count - 1].number)
+        return error_set(err, ERROR_CORRUPT, "reservation %llu comes out of order",
+                         (unsigned long long)rec->number);
+    return 0;
+}
+
+static int apply_reservation(struct core *core, const struct reservation_record *rec,
+                             struct error *err)
+{
+    int rc = check(core, rec, err);
+    if (rc < 0)
+        return rc;
+    struct reservation *r = ledger_by_number(&core->ledger, rec->number);
+    if (r == NULL)
+        r = create(core, rec);
+    else
+        (void)occupy(core, r, false);
+    take_over(core, r, rec);
+    if (!occupy(core, r, true))
+        return error_set(err, ERROR_CORRUPT,
+                         "reservation %llu (%s-%s) has a VNI that another one has too",
+                         (unsigned long long)r->number, r->cluster, r->job);
+    return 0;
+}
+
+static int apply_gone(struct core *core, uint64_t number, struct error *err)
+{
+    struct reservation *r = ledger_by_number(&core->ledger, number);
+    if (r == NULL)
+        return error_set(err, ERROR_CORRUPT, "reservation %llu is over but was never there",
+                         (unsigned long long)number);
+    (void)occupy(core, r, false);
+    agenda_set(&core->agenda, r, INT64_MAX);
+    drop_errand(core, r);
+    ledger_remove(&core->ledger, r);
+    replace_text(core, &r->nodes, NULL, false);
+    replace_text(core, &r->token, NULL, true);
+    replace_text(core, &r->reason, NULL, false);
+    core_discard(core, r);
+    return 0;
+}
+
+static int apply_event(struct core *core, const struct event_record *event, struct error *err)
+{
+    if (eventlog_count(&core->events) > 0 && event->seq != core->events.next)
+        return error_set(err, ERROR_CORRUPT, "event %llu does not follow event %llu",
+                         (unsigned long long)event->seq,
+                         (unsigned long long)(core->events.next - 1));
+    eventlog_append(&core->events, event);
+    if (core->last_seq < event->seq)
+        core->last_seq = event->seq;
+    return 0;
+}
+
+int core_apply(struct core *core, const struct record *record, struct error *err)
+{
+    switch (record->kind) {
+    case RECORD_RESERVATION:
+        return apply_reservation(core, &record->u.reservation, err);
+    case RECORD_GONE:
+        return apply_gone(core, record->u.gone, err);
+    case RECORD_EVENT:
+        return apply_event(core, &record->u.event, err);
+    case RECORD_PRUNE:
+        eventlog_prune(&core->events, record->u.prune);
+        return 0;
+    case RECORD_COUNTERS:
+        core->last_number = record->u.counters.last_number;
+        core->last_seq = record->u.counters.last_seq;
+        return 0;
+    case RECORD_FOUNDED:
+        core->founded = true;
+        return 0;
+    }
+    return error_set(err, ERROR_CORRUPT, "a record of unknown kind %d", (int)record->kind);
+}
+
+/* A record that the core made itself fits, or the core is wrong: going on would save nonsense. */
+static void apply_own(struct core *core, const struct record *record)
+{
+    struct error err;
+    if (core_apply(core, record, &err) < 0)
+        abort();
+}
+
+struct reservation *core_save(struct core *core, const struct reservation_record *rec)
+{
+    struct record record = {.kind = RECORD_RESERVATION, .u.reservation = *rec};
+    apply_own(core, &record);
+    struct reservation *r = ledger_by_number(&core->ledger, rec->number);
+    record.u.reservation = reservation_record(r);
+    core_effect(core, EFFECT_SAVE)->u.record = record;
+    return r;
+}
+
+void core_save_gone(struct core *core, struct reservation *r)
+{
+    struct record record = {.kind = RECORD_GONE, .u.gone = r->number};
+    apply_own(core, &record);
+    core_effect(core, EFFECT_SAVE)->u.record = record;
+}
+
+void core_save_founded(struct core *core)
+{
+    struct record record = {.kind = RECORD_FOUNDED};
+    apply_own(core, &record);
+    core_effect(core, EFFECT_SAVE)->u.record = record;
+}
+
+static void prune_events(struct core *core)
+{
+    size_t kept = eventlog_count(&core->events);
+    if (kept < (size_t)core->config.events_keep + PRUNE_AT_ONCE)
+        return;
+    uint64_t up_to = core->last_seq - core->config.events_keep;
+    if (up_to > core->step_seq)
+        up_to = core->step_seq; /* effects of this step point at what came after */
+    if (up_to < core->events.first)
+        return;
+    struct record record = {.kind = RECORD_PRUNE, .u.prune = up_to};
+    apply_own(core, &record);
+    core_effect(core, EFFECT_SAVE)->u.record = record;
+}
+
+void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
+                  const char *detail)
+{
+    struct record record = {.kind = RECORD_EVENT,
+                            .u.event = {.seq = core->last_seq + 1,
+                                        .time_ms = core->now_ms,
+                                        .number = r != NULL ? r->number : 0,
+                                        .cluster = r != NULL ? r->cluster : NULL,
+                                        .job = r != NULL ? r->job : NULL,
+                                        .uid = r != NULL ? r->uid : 0,
+                                        .detail = detail,
+                                        .kind = (uint8_t)kind}};
+    prune_events(core);
+    apply_own(core, &record);
+    const struct event_record *kept = eventlog_at(&core->events, record.u.event.seq);
+    record.u.event = *kept;
+    core_effect(core, EFFECT_SAVE)->u.record = record;
+    core_effect(core, EFFECT_EVENT)->u.event = kept;
+}

@@ -1,0 +1,266 @@
+#include "core/core.h"
+#include "core/inside.h"
+#include "core/memory.h"
+#include "core/sizing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DUE_PER_TICK = 1000,  /* so that no step keeps the loop away for long */
+    LOOK_AT_ONCE = 10000, /* reservations that one page of a list looks at */
+};
+
+struct core *core_create(const struct core_config *config)
+{
+    struct core *core = memory_zeroed(sizeof *core);
+    core->config = *config;
+    ledger_init(&core->ledger);
+    vnipool_init(&core->vnis);
+    vnipool_configure(&core->vnis, &config->vni_pool);
+    agenda_init(&core->agenda);
+    callqueue_init(&core->calls);
+    callqueue_resize(&core->calls, config->calls_at_once);
+    tombstones_init(&core->tombstones);
+    strays_init(&core->strays);
+    eventlog_init(&core->events);
+    return core;
+}
+
+static void free_reservation(struct reservation *r)
+{
+    if (r->errand != NULL) {
+        for (struct waiter *w = r->errand->waiters, *next; w != NULL; w = next) {
+            next = w->next;
+            free(w);
+        }
+        free(r->errand);
+    }
+    free(r->nodes);
+    memory_wipe_text(r->token);
+    free(r->reason);
+    free(r);
+}
+
+void core_destroy(struct core *core)
+{
+    if (core == NULL)
+        return;
+    for (size_t i = 0; i < core->ledger.row_count; i++) {
+        if (core->ledger.rows[i].reservation != NULL)
+            free_reservation(core->ledger.rows[i].reservation);
+    }
+    ledger_release(&core->ledger);
+    agenda_release(&core->agenda);
+    callqueue_release(&core->calls);
+    tombstones_release(&core->tombstones);
+    strays_release(&core->strays);
+    eventlog_release(&core->events);
+    for (uint32_t i = 0; i < core->cluster_count; i++)
+        free(core->clusters[i]);
+    free(core->clusters);
+    core_effects_clear(core);
+    free(core->effects);
+    free(core->discarded);
+    free(core);
+}
+
+int core_load(struct core *core, const struct record *record, struct error *err)
+{
+    int rc = core_apply(core, record, err);
+    core_effects_clear(core);
+    return rc;
+}
+
+/* What a crash left open, assuming the worst: every call that could have been under way was, and
+ * may still be acted on. */
+static void settle_after_load(struct core *core, struct reservation *r)
+{
+    int64_t settles = core->now_ms + core->config.call_timeout_ms;
+    if (r->state == JOB_RELEASING && r->hold_until_ms > core->now_ms + core->config.vni_hold_ms)
+        r->hold_until_ms = core->now_ms + core->config.vni_hold_ms; /* the clock was set back */
+    if (r->errand == NULL && r->state == JOB_RELEASING && r->addresses > 0)
+        (void)core_errand(core, r);
+
+    struct errand *e = r->errand;
+    if (e == NULL)
+        return;
+    e->asked = true;
+    if (r->fm_side == FM_MAYBE)
+        e->reserve_settles_ms = settles;
+    if (!reservation_wants_hwcoll(r) || (r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_HELD))
+        e->release_settles_ms = settles;
+    if (r->hwcoll == HWCOLL_WANTED)
+        e->give_up_ms = core->now_ms + core->config.reserve_timeout_ms;
+}
+
+static void begin_step(struct core *core, int64_t now_ms)
+{
+    core_effects_clear(core);
+    core->step_seq = core->last_seq;
+    if (now_ms > core->now_ms)
+        core->now_ms = now_ms;
+}
+
+void core_start(struct core *core, int64_t now_ms)
+{
+    begin_step(core, now_ms);
+    core->link.since_ms = now_ms;
+    strcpy(core->link.error, core->config.fm_present ? "" : "no fabric manager is configured");
+    link_start(core);
+    for (struct reservation *r = ledger_next(&core->ledger, 0); r != NULL;
+         r = ledger_next(&core->ledger, r->number))
+        settle_after_load(core, r);
+    uint64_t after = 0;
+    for (struct reservation *r; (r = ledger_next(&core->ledger, after)) != NULL;) {
+        after = r->number; /* acting may end it, and another life of its job */
+        if (r->errand != NULL || r->state == JOB_RELEASING)
+            core_act(core, r);
+    }
+}
+
+static void configure(struct core *core, const struct core_config *config)
+{
+    bool had_fm = core->config.fm_present;
+    core->config = *config;
+    vnipool_configure(&core->vnis, &config->vni_pool);
+    callqueue_resize(&core->calls, config->calls_at_once);
+    if (!had_fm && config->fm_present)
+        link_start(core);
+    else if (had_fm && !config->fm_present)
+        link_lost(core, "the fabric manager was taken out of the configuration");
+}
+
+static void tick(struct core *core)
+{
+    link_tick(core);
+    for (int i = 0; i < DUE_PER_TICK; i++) {
+        struct reservation *r = agenda_first(&core->agenda);
+        if (r == NULL || r->due_ms > core->now_ms)
+            return;
+        core_act(core, r);
+    }
+}
+
+void core_step(struct core *core, const struct core_event *event)
+{
+    begin_step(core, event->now_ms);
+    switch (event->kind) {
+    case CORE_TICK:
+        tick(core);
+        break;
+    case CORE_RESERVE:
+        core_reserve(core, event->u.reserve.ticket, &event->u.reserve.request);
+        break;
+    case CORE_RELEASE:
+        core_release(core, event->u.release.ticket, event->u.release.cluster, event->u.release.job);
+        break;
+    case CORE_SYNC:
+        core_sync(core, event->u.sync.ticket, event->u.sync.cluster, event->u.sync.active,
+                  event->u.sync.count);
+        break;
+    case CORE_LOGIN_DONE:
+        link_login_done(core, event->u.login.ok, event->u.login.words);
+        break;
+    case CORE_LIST_NAMES:
+        listing_names(core, event->u.names.list, event->u.names.names, event->u.names.count);
+        break;
+    case CORE_LIST_DONE:
+        listing_done(core, event->u.list_done.list, event->u.list_done.outcome,
+                     event->u.list_done.words);
+        break;
+    case CORE_CALL_DONE:
+        core_call_done(core, event->u.call.id, event->u.call.outcome, event->u.call.token,
+                       event->u.call.words);
+        break;
+    case CORE_CONFIGURE:
+        configure(core, event->u.config);
+        break;
+    }
+    core_pump(core);
+}
+
+const struct effect *core_effects(const struct core *core, size_t *count)
+{
+    *count = core->effect_count;
+    return core->effects;
+}
+
+int64_t core_next_deadline(const struct core *core)
+{
+    int64_t when = link_deadline(core);
+    const struct reservation *r = agenda_first(&core->agenda);
+    return r != NULL && r->due_ms < when ? r->due_ms : when;
+}
+
+/* ---- looking ---- */
+
+void core_status(const struct core *core, struct core_status *out)
+{
+    uint32_t addresses_per_job = 0;
+    (void)sizing_addresses(&core->config, &addresses_per_job, NULL);
+    *out = (struct core_status){
+        .link = core->link.state,
+        .link_since_ms = core->link.since_ms,
+        .link_error = core->link.error,
+        .vnis_free = core->vnis.free.count,
+        .vnis_live = core->vnis.live.count,
+        .vnis_held = core->vnis.held.count,
+        .vnis_pool = core->vnis.pool.count,
+        .addresses_total = core->config.total_addresses,
+        .addresses_reserved = core->addresses,
+        .addresses_per_job = addresses_per_job,
+        .jobs_active = core->jobs_active,
+        .jobs_releasing = core->jobs_releasing,
+        .jobs_reserved = core->jobs_reserved,
+        .strays = (uint32_t)core->strays.count,
+        .calls_queued_reserve = core->calls.lanes[LANE_RESERVE].queued,
+        .calls_queued_release = core->calls.lanes[LANE_BACKGROUND].queued,
+        .calls_under_way = core->calls.lanes[LANE_RESERVE].under_way +
+                           core->calls.lanes[LANE_BACKGROUND].under_way,
+        .last_number = core->last_number,
+        .first_seq = eventlog_count(&core->events) > 0 ? core->events.first : core->last_seq + 1,
+        .last_seq = core->last_seq,
+    };
+}
+
+const struct core_config *core_config_of(const struct core *core)
+{
+    return &core->config;
+}
+
+const struct reservation *core_find(const struct core *core, const char *cluster, const char *job)
+{
+    return ledger_newest(&core->ledger, cluster, job);
+}
+
+static bool matches(const struct core_filter *filter, const struct reservation *r)
+{
+    return (filter->state == 0 || r->state == filter->state) &&
+           (filter->uid < 0 || r->uid == filter->uid) &&
+           (filter->cluster == NULL || strcmp(r->cluster, filter->cluster) == 0);
+}
+
+uint64_t core_list(const struct core *core, const struct core_filter *filter,
+                   void (*each)(void *arg, const struct reservation *reservation), void *arg)
+{
+    size_t found = 0, looked_at = 0;
+    uint64_t after = filter->after;
+    const struct reservation *r;
+    while ((r = ledger_next(&core->ledger, after)) != NULL) {
+        if (found == filter->limit || looked_at == LOOK_AT_ONCE)
+            return after;
+        after = r->number;
+        looked_at++;
+        if (matches(filter, r)) {
+            each(arg, r);
+            found++;
+        }
+    }
+    return 0;
+}
+
+const struct event_record *core_event_at(const struct core *core, uint64_t seq)
+{
+    return eventlog_at(&core->events, seq);
+}

@@ -1,0 +1,97 @@
+#include "core/inside.h"
+#include "core/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct effect *core_effect(struct core *core, enum effect_kind kind)
+{
+    if (core->effect_count == core->effect_room) {
+        core->effect_room = core->effect_room == 0 ? 64 : core->effect_room * 2;
+        core->effects = memory_resized(core->effects, core->effect_room, sizeof *core->effects);
+    }
+    struct effect *effect = &core->effects[core->effect_count++];
+    memset(effect, 0, sizeof *effect);
+    effect->kind = kind;
+    return effect;
+}
+
+void core_discard(struct core *core, void *memory)
+{
+    if (memory == NULL)
+        return;
+    if (core->discarded_count == core->discarded_room) {
+        core->discarded_room = core->discarded_room == 0 ? 64 : core->discarded_room * 2;
+        core->discarded =
+            memory_resized(core->discarded, core->discarded_room, sizeof *core->discarded);
+    }
+    core->discarded[core->discarded_count++] = memory;
+}
+
+void core_effects_clear(struct core *core)
+{
+    core->effect_count = 0;
+    for (size_t i = 0; i < core->discarded_count; i++)
+        free(core->discarded[i]);
+    core->discarded_count = 0;
+}
+
+const char *core_text(struct core *core, const char *format, ...)
+{
+    char text[ERROR_TEXT_SIZE];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    char *kept = memory_text(text);
+    core_discard(core, kept);
+    return kept;
+}
+
+void core_trace(struct core *core, int level, const char *format, ...)
+{
+    char text[2 * ERROR_TEXT_SIZE];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    char *kept = memory_text(text);
+    core_discard(core, kept);
+    struct effect *effect = core_effect(core, EFFECT_TRACE);
+    effect->u.trace.level = level;
+    effect->u.trace.text = kept;
+}
+
+void core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
+                 const struct reservation *reservation, const char *detail)
+{
+    struct effect *effect = core_effect(core, EFFECT_ANSWER);
+    effect->u.answer = (struct answer){
+        .ticket = ticket, .kind = kind, .reservation = reservation, .detail = detail};
+}
+
+int answer_status(enum answer_kind kind)
+{
+    switch (kind) {
+#define ANSWER_STATUS_(name, status, word)                                                         \
+    case ANSWER_##name:                                                                            \
+        return status;
+        ANSWER_KINDS(ANSWER_STATUS_)
+#undef ANSWER_STATUS_
+    }
+    return 500;
+}
+
+const char *answer_word(enum answer_kind kind)
+{
+    switch (kind) {
+#define ANSWER_WORD_(name, status, word)                                                           \
+    case ANSWER_##name:                                                                            \
+        return word;
+        ANSWER_KINDS(ANSWER_WORD_)
+#undef ANSWER_WORD_
+    }
+    return "unknown";
+}

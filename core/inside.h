@@ -1,0 +1,131 @@
+#ifndef MCAST_CORE_INSIDE_H
+#define MCAST_CORE_INSIDE_H
+
+#include "core/agenda.h"
+#include "core/callqueue.h"
+#include "core/core.h"
+#include "core/eventlog.h"
+#include "core/ledger.h"
+#include "core/strays.h"
+#include "core/tombstones.h"
+#include "core/vnipool.h"
+
+/* What the core remembers, and the steps it is made of. For core's own files only.
+ *
+ * apply: a record changes the state, nothing else happens; replays the disk too.
+ * act:   state → what is wanted; idempotent, so a reconnect or a restart is no special path.
+ * Each kind of event has a file that decides which records to save, then lets act look. */
+
+struct cluster {
+    char name[CLUSTER_NAME_MAX + 1];
+    uint64_t addresses; /* that its reservations have, or may have, at the fabric manager */
+    bool warned;        /* of a neighbour with a dangerous name */
+};
+
+struct link {
+    enum link_state state;
+    int64_t since_ms;
+    int64_t lost_ms;   /* when it went down last */
+    int64_t retry_ms;  /* down: when to log in again */
+    int64_t relist_ms; /* up: when to compare again; INT64_MAX: never */
+    uint32_t failures; /* attempts in a row that did not come up */
+    uint32_t timeouts; /* calls in a row that got no answer in time */
+    uint64_t list;     /* id of the list under way, 0: none */
+    char error[ERROR_TEXT_SIZE];
+};
+
+struct core {
+    struct core_config config;
+    int64_t now_ms;
+
+    struct ledger ledger;
+    struct vnipool vnis;
+    struct agenda agenda;
+    struct callqueue calls;
+    struct tombstones tombstones;
+    struct strays strays;
+    struct eventlog events;
+    struct link link;
+    struct cluster **clusters;
+    uint32_t cluster_count;
+    struct errand *errands; /* all of them */
+
+    uint64_t last_number, last_seq, last_list, last_sync;
+    uint64_t step_seq;  /* last_seq when this step began */
+    uint64_t addresses; /* of all clusters */
+    uint64_t jobs_active, jobs_releasing, jobs_reserved;
+    bool founded; /* RECORD_FOUNDED is there */
+
+    struct effect *effects;
+    size_t effect_count, effect_room;
+    void **discarded; /* freed when the next step begins: effects may point at them */
+    size_t discarded_count, discarded_room;
+};
+
+/* ---- effects.c ---- */
+struct effect *core_effect(struct core *core, enum effect_kind kind); /* a new one, to be filled */
+void core_discard(struct core *core, void *memory);
+/* Text that lives until the next step. */
+__attribute__((format(printf, 2, 3))) const char *core_text(struct core *core, const char *format,
+                                                            ...);
+__attribute__((format(printf, 3, 4))) void core_trace(struct core *core, int level,
+                                                      const char *format, ...);
+void core_effects_clear(struct core *core);
+void core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
+                 const struct reservation *reservation, const char *detail);
+
+enum { TRACE_WARNING = 4, TRACE_NOTICE = 5, TRACE_INFO = 6, TRACE_DEBUG = 7 };
+
+/* ---- apply.c ---- */
+int core_apply(struct core *core, const struct record *record, struct error *err);
+/* Applies and asks for it to be saved; returns the reservation. */
+struct reservation *core_save(struct core *core, const struct reservation_record *record);
+void core_save_gone(struct core *core, struct reservation *reservation);
+void core_save_founded(struct core *core);
+/* Saves an event and publishes it. reservation NULL: about the link. detail may be NULL. */
+void core_publish(struct core *core, enum event_kind kind, const struct reservation *reservation,
+                  const char *detail);
+struct errand *core_errand(struct core *core, struct reservation *reservation); /* makes one */
+struct cluster *core_cluster(struct core *core, const char *name);              /* makes one */
+/* The cluster's configuration, or NULL when no such cluster is configured. */
+const struct cluster_config *core_cluster_config(const struct core *core, const char *name);
+
+/* ---- act.c ---- */
+void core_act(struct core *core, struct reservation *reservation);
+void core_pump(struct core *core); /* hands out calls while there are places */
+/* The outcome of wanting multicast addresses is known: saves it, tells those who wait. */
+void core_settle(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,
+                 enum fm_side side, const char *token, const char *reason);
+/* Gives up waiting for the fabric manager (F21). */
+void core_give_up(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,
+                  const char *reason);
+
+/* ---- one event, one file ---- */
+void core_reserve(struct core *core, uint64_t ticket, const struct reserve_request *request);
+void core_release(struct core *core, uint64_t ticket, const char *cluster, const char *job);
+void core_begin_release(struct core *core, struct reservation *reservation, int64_t hold_ms,
+                        const char *why);
+void core_sync(struct core *core, uint64_t ticket, const char *cluster, const char *const *active,
+               size_t count);
+void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome, const char *token,
+                    const char *words);
+
+/* ---- link.c ---- */
+void link_start(struct core *core);
+void link_login_done(struct core *core, bool ok, const char *words);
+void link_lost(struct core *core, const char *words);
+void link_came_up(struct core *core);
+void link_tick(struct core *core);
+int64_t link_deadline(const struct core *core);
+void link_list(struct core *core);
+/* Whether a job may wait for it: up, or coming up for the first time since it last was. */
+bool link_worth_waiting(const struct link *link);
+/* A call was answered, or not in time. */
+void link_heard(struct core *core);
+void link_unheard(struct core *core, const char *words);
+
+/* ---- listing.c ---- */
+void listing_names(struct core *core, uint64_t list, const char *const *names, size_t count);
+void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome, const char *words);
+
+#endif

@@ -1,0 +1,170 @@
+#include "core/ledger.h"
+#include "core/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS_AT_FIRST = 256, ROWS_AT_FIRST = 256 };
+
+void ledger_init(struct ledger *l)
+{
+    memset(l, 0, sizeof *l);
+    l->bucket_count = BUCKETS_AT_FIRST;
+    l->buckets = memory_zeroed(l->bucket_count * sizeof *l->buckets);
+    l->row_room = ROWS_AT_FIRST;
+    l->rows = memory_zeroed(l->row_room * sizeof *l->rows);
+}
+
+void ledger_release(struct ledger *l)
+{
+    free(l->buckets);
+    free(l->rows);
+    memset(l, 0, sizeof *l);
+}
+
+/* FNV-1a over "cluster\0job". */
+static uint64_t hash_name(const char *cluster, const char *job)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (const char *c = cluster; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    hash *= UINT64_C(1099511628211);
+    for (const char *c = job; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    return hash ^ hash >> 32;
+}
+
+static struct reservation **bucket_of(const struct ledger *l, const char *cluster, const char *job)
+{
+    return &l->buckets[hash_name(cluster, job) & (l->bucket_count - 1)];
+}
+
+static bool same_name(const struct reservation *r, const char *cluster, const char *job)
+{
+    return strcmp(r->job, job) == 0 && strcmp(r->cluster, cluster) == 0;
+}
+
+/* Where the pointer to the newest reservation of a job is, or would be. */
+static struct reservation **find(const struct ledger *l, const char *cluster, const char *job)
+{
+    struct reservation **at = bucket_of(l, cluster, job);
+    while (*at != NULL && !same_name(*at, cluster, job))
+        at = &(*at)->name_next;
+    return at;
+}
+
+static void grow_buckets(struct ledger *l)
+{
+    struct reservation **old = l->buckets;
+    size_t old_count = l->bucket_count;
+    l->bucket_count *= 2;
+    l->buckets = memory_zeroed(l->bucket_count * sizeof *l->buckets);
+    for (size_t i = 0; i < old_count; i++) {
+        for (struct reservation *r = old[i], *next; r != NULL; r = next) {
+            next = r->name_next;
+            struct reservation **bucket = bucket_of(l, r->cluster, r->job);
+            r->name_next = *bucket;
+            *bucket = r;
+        }
+    }
+    free(old);
+}
+
+static void compact_rows(struct ledger *l)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < l->row_count; i++) {
+        if (l->rows[i].reservation != NULL)
+            l->rows[kept++] = l->rows[i];
+    }
+    l->row_count = kept;
+}
+
+static void append_row(struct ledger *l, struct reservation *r)
+{
+    assert(l->row_count == 0 || l->rows[l->row_count - 1].number < r->number);
+    if (l->row_count == l->row_room) {
+        /* At least a quarter given up by those that are gone is as good as growing. */
+        if (l->count < l->row_room - l->row_room / 4)
+            compact_rows(l);
+        else
+            l->rows = memory_resized(l->rows, l->row_room *= 2, sizeof *l->rows);
+    }
+    l->rows[l->row_count++] = (struct ledger_row){.number = r->number, .reservation = r};
+}
+
+void ledger_insert(struct ledger *l, struct reservation *r)
+{
+    if (l->names >= l->bucket_count)
+        grow_buckets(l);
+    struct reservation **at = find(l, r->cluster, r->job);
+    r->older = *at;
+    r->name_next = r->older != NULL ? r->older->name_next : NULL;
+    l->names += r->older == NULL;
+    *at = r;
+    append_row(l, r);
+    l->count++;
+}
+
+/* The first row whose number is at least number. */
+static size_t row_from(const struct ledger *l, uint64_t number)
+{
+    size_t low = 0, high = l->row_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->rows[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void ledger_remove(struct ledger *l, struct reservation *r)
+{
+    struct reservation **at = find(l, r->cluster, r->job);
+    if (*at == r) {
+        if (r->older != NULL) {
+            r->older->name_next = r->name_next;
+            *at = r->older;
+        } else {
+            *at = r->name_next;
+            l->names--;
+        }
+    } else {
+        struct reservation *newer = *at;
+        while (newer->older != r)
+            newer = newer->older;
+        newer->older = r->older;
+    }
+
+    size_t row = row_from(l, r->number);
+    assert(row < l->row_count && l->rows[row].reservation == r);
+    l->rows[row].reservation = NULL;
+    l->count--;
+    if (l->row_count > ROWS_AT_FIRST && l->count < l->row_count / 2)
+        compact_rows(l);
+}
+
+struct reservation *ledger_newest(const struct ledger *l, const char *cluster, const char *job)
+{
+    return *find(l, cluster, job);
+}
+
+struct reservation *ledger_by_number(const struct ledger *l, uint64_t number)
+{
+    size_t row = row_from(l, number);
+    return row < l->row_count && l->rows[row].number == number ? l->rows[row].reservation : NULL;
+}
+
+struct reservation *ledger_next(const struct ledger *l, uint64_t after)
+{
+    if (after == UINT64_MAX)
+        return NULL;
+    for (size_t row = row_from(l, after + 1); row < l->row_count; row++) {
+        if (l->rows[row].reservation != NULL)
+            return l->rows[row].reservation;
+    }
+    return NULL;
+}

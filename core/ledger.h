@@ -1,0 +1,38 @@
+#ifndef MCAST_CORE_LEDGER_H
+#define MCAST_CORE_LEDGER_H
+
+#include "core/reservation.h"
+
+/* All reservations in memory: found by job in constant time, by number in logarithmic time, walked
+ * in ascending number. Does not own them. A job may have several, one life after another: the
+ * newest is found, the others hang on its `older`. */
+
+struct ledger_row {
+    uint64_t number;
+    struct reservation *reservation; /* NULL: gone */
+};
+
+struct ledger {
+    struct reservation **buckets;
+    size_t bucket_count; /* a power of two */
+    size_t names;
+    struct ledger_row *rows; /* ascending number */
+    size_t row_count, row_room;
+    size_t count; /* reservations */
+};
+
+void ledger_init(struct ledger *ledger);
+void ledger_release(struct ledger *ledger); /* frees the tables, not the reservations */
+
+/* Its number must be higher than any before. */
+void ledger_insert(struct ledger *ledger, struct reservation *reservation);
+void ledger_remove(struct ledger *ledger, struct reservation *reservation);
+
+struct reservation *ledger_newest(const struct ledger *ledger, const char *cluster,
+                                  const char *job);
+struct reservation *ledger_by_number(const struct ledger *ledger, uint64_t number);
+
+/* The one with the smallest number above after, or NULL. */
+struct reservation *ledger_next(const struct ledger *ledger, uint64_t after);
+
+#endif

@@ -1,0 +1,152 @@
+#include "core/inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The link to the fabric manager: down → logging in → listing → up, and back (F13, F20).
+ * Nothing is sent to it but in `up`; coming up always compares first. */
+
+enum {
+    RETRY_DOUBLINGS = 5,
+    TIMEOUTS_TO_LOSE = 3, /* one slow answer is no lost connection, three in a row are */
+};
+
+const char *link_state_word(enum link_state state)
+{
+    switch (state) {
+    case LINK_DOWN:
+        return "down";
+    case LINK_LOGGING_IN:
+        return "logging-in";
+    case LINK_LISTING:
+        return "listing";
+    case LINK_UP:
+        return "up";
+    }
+    return "unknown";
+}
+
+bool link_worth_waiting(const struct link *link)
+{
+    return link->state == LINK_UP || (link->state != LINK_DOWN && link->failures == 0);
+}
+
+static void enter(struct core *core, enum link_state state)
+{
+    core_trace(core, TRACE_INFO, "link to the fabric manager: %s -> %s",
+               link_state_word(core->link.state), link_state_word(state));
+    core->link.state = state;
+    core->link.since_ms = core->now_ms;
+}
+
+void link_start(struct core *core)
+{
+    if (!core->config.fm_present)
+        return;
+    core->link.timeouts = 0;
+    enter(core, LINK_LOGGING_IN);
+    (void)core_effect(core, EFFECT_LOGIN);
+}
+
+void link_list(struct core *core)
+{
+    core->link.list = ++core->last_list;
+    core_effect(core, EFFECT_LIST)->u.list.id = core->link.list;
+}
+
+void link_login_done(struct core *core, bool ok, const char *words)
+{
+    if (core->link.state != LINK_LOGGING_IN) {
+        core_trace(core, TRACE_DEBUG, "a login that nobody waits for ended -> ignored");
+    } else if (!ok) {
+        link_lost(core, words != NULL ? words : "the login failed");
+    } else {
+        enter(core, LINK_LISTING);
+        link_list(core);
+    }
+}
+
+void link_came_up(struct core *core)
+{
+    core->link.failures = 0;
+    core->link.timeouts = 0;
+    core->link.error[0] = '\0';
+    enter(core, LINK_UP);
+    core_publish(core, EVENT_LINK_UP, NULL, core->config.fm_url);
+    /* Everything that was paused, or that the list has put in doubt, goes on. */
+    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
+        next = e->next;
+        if (e->owner != NULL)
+            core_act(core, e->owner);
+    }
+}
+
+static void give_up_all(struct core *core, const char *words)
+{
+    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
+        next = e->next;
+        if (e->owner == NULL)
+            continue;
+        if (e->owner->hwcoll == HWCOLL_WANTED)
+            core_give_up(core, e->owner, HWCOLL_UNAVAILABLE,
+                         core_text(core, "the link to the fabric manager is down: %s", words));
+        else
+            core_act(core, e->owner); /* leaves the queue, and the agenda */
+    }
+}
+
+void link_lost(struct core *core, const char *words)
+{
+    if (core->link.state == LINK_DOWN)
+        return;
+    bool news = core->link.state == LINK_UP || core->link.failures == 0;
+    uint32_t doublings =
+        core->link.failures < RETRY_DOUBLINGS ? core->link.failures : RETRY_DOUBLINGS;
+    int64_t wait = core->config.link_retry_ms << doublings;
+
+    (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
+    core_trace(core, news ? TRACE_WARNING : TRACE_INFO,
+               "fabric manager: %s -> link down, login again in %lld ms; jobs start without "
+               "hardware collectives, releases are remembered",
+               words, (long long)wait);
+    enter(core, LINK_DOWN);
+    core->link.lost_ms = core->now_ms;
+    core->link.failures++;
+    core->link.retry_ms = core->now_ms + wait;
+    core->link.list = 0;
+    if (news)
+        core_publish(core, EVENT_LINK_DOWN, NULL, core->link.error);
+    give_up_all(core, core->link.error);
+}
+
+void link_heard(struct core *core)
+{
+    core->link.timeouts = 0;
+}
+
+void link_unheard(struct core *core, const char *words)
+{
+    if (++core->link.timeouts >= TIMEOUTS_TO_LOSE)
+        link_lost(core, words);
+}
+
+int64_t link_deadline(const struct core *core)
+{
+    if (!core->config.fm_present)
+        return INT64_MAX;
+    if (core->link.state == LINK_DOWN)
+        return core->link.retry_ms;
+    if (core->link.state == LINK_UP && core->link.list == 0)
+        return core->link.relist_ms;
+    return INT64_MAX;
+}
+
+void link_tick(struct core *core)
+{
+    if (link_deadline(core) > core->now_ms)
+        return;
+    if (core->link.state == LINK_DOWN)
+        link_start(core);
+    else
+        link_list(core);
+}

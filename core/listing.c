@@ -1,0 +1,208 @@
+#include "core/inside.h"
+
+#include <string.h>
+
+/* Comparing what the fabric manager lists with the ledger (F20, F22). Only a list that was read
+ * whole concludes anything, and nothing is touched that is not provably ours: an exact cluster name
+ * of our configuration, and a job that the ledger knows to be over. */
+
+/* Slurm deletes by prefix: a cluster `foo` that lists its jobs here takes our `foo2-17` for one of
+ * its own (fabric-manager.md, "How the peers behave"). */
+static void warn_of_neighbour(struct core *core, const char *name)
+{
+    const char *dash = strchr(name, '-');
+    size_t length = dash != NULL ? (size_t)(dash - name) : 0;
+    for (uint32_t i = 0; length > 0 && i < core->config.cluster_count; i++) {
+        const char *ours = core->config.clusters[i].name;
+        struct cluster *cluster = core_cluster(core, ours);
+        if (strncmp(ours, name, length) != 0 || ours[length] == '\0' || cluster->warned)
+            continue;
+        cluster->warned = true;
+        core_trace(
+            core, TRACE_WARNING,
+            "fabric manager lists %.80s: if that is a Slurm cluster \"%.*s\", its controller "
+            "will delete our %s-<number> too -> rename cluster %s so that it does not begin "
+            "with \"%.*s\"",
+            name, (int)length, name, ours, ours, (int)length, name);
+    }
+}
+
+/* Marks every life of the job that may be what was listed. False: the ledger has none. */
+static bool mark_seen(struct core *core, const char *cluster, const char *job)
+{
+    bool known = false;
+    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    for (; r != NULL; r = r->older) {
+        if (r->fm_side == FM_NOTHING)
+            continue;
+        r->errand->seen = core->link.list;
+        known = true;
+    }
+    return known;
+}
+
+void listing_names(struct core *core, uint64_t list, const char *const *names, size_t count)
+{
+    if (list != core->link.list || list == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        char cluster[CLUSTER_NAME_MAX + 1];
+        const char *job;
+        if (!fm_name_split(names[i], cluster, &job) || core_cluster_config(core, cluster) == NULL)
+            warn_of_neighbour(core, names[i]);
+        else if (!mark_seen(core, cluster, job))
+            strays_seen(&core->strays, names[i], list, core->now_ms);
+    }
+}
+
+/* Active reservations that the list lacks are asked for by name before anyone is told: pages can
+ * shift while they are read. */
+static void doubt_missing(struct core *core, uint64_t list)
+{
+    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
+        next = e->next;
+        struct reservation *r = e->owner;
+        if (r == NULL || r->state != JOB_ACTIVE || r->hwcoll != HWCOLL_RESERVED || e->seen == list)
+            continue;
+        core_trace(core, TRACE_NOTICE,
+                   "fabric manager does not list %s-%s, ledger has it reserved -> ask for it",
+                   r->cluster, r->job);
+        e->doubted = true;
+        core_act(core, r);
+    }
+}
+
+/* A reservation without VNIs, so that the ordinary life of one takes care of the rest. */
+static void take_in(struct core *core, const char *cluster, const char *job, enum job_state state,
+                    enum hwcoll_state hwcoll, const char *reason)
+{
+    struct reservation_record rec = {
+        .number = core->last_number + 1,
+        .cluster = cluster,
+        .job = job,
+        .reason = reason,
+        .uid = UINT32_MAX,
+        .wish = WISH_AUTO,
+        .state = (uint8_t)state,
+        .hwcoll = (uint8_t)hwcoll,
+        .fm_side = FM_HELD,
+        .created_ms = core->now_ms,
+        .released_ms = state == JOB_RELEASING ? core->now_ms : 0,
+        .hold_until_ms = state == JOB_RELEASING ? core->now_ms : 0,
+    };
+    struct reservation *r = core_save(core, &rec);
+    r->errand->seen = core->link.list;
+    core_publish(core, EVENT_ADOPTED, r, reason);
+    core_act(core, r);
+}
+
+/* Nobody wants it: the job's own reservation, if there is one, gets it to release. */
+static void release_stray(struct core *core, const char *name)
+{
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *job;
+    if (!fm_name_split(name, cluster, &job))
+        return;
+    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    for (const struct reservation *life = r; life != NULL; life = life->older) {
+        if (life->fm_side != FM_NOTHING)
+            return; /* reserved while the list was read: it is somebody's now */
+    }
+    if (r == NULL) {
+        core_trace(core, TRACE_NOTICE, "fabric manager lists %s, ledger does not know it -> delete",
+                   name);
+        take_in(core, cluster, job, JOB_RELEASING, HWCOLL_RELEASED, "left at the fabric manager");
+        return;
+    }
+    core_trace(core, TRACE_NOTICE, "fabric manager lists %s, ledger has it %s without -> delete",
+               name, hwcoll_state_word(r->hwcoll));
+    struct reservation_record rec = reservation_record(r);
+    rec.fm_side = FM_HELD;
+    (void)core_save(core, &rec);
+    core_act(core, r);
+}
+
+static void release_old_strays(struct core *core)
+{
+    for (size_t i = 0; i < core->strays.count;) {
+        const struct stray *stray = &core->strays.items[i];
+        if (core->now_ms - stray->first_ms < core->config.stray_grace_ms) {
+            i++;
+            continue;
+        }
+        const char *name = core_text(core, "%s", stray->name);
+        strays_forget(&core->strays, i);
+        release_stray(core, name);
+    }
+}
+
+/* A ledger that has never seen a list cannot know what is over: perhaps the state was lost while
+ * jobs run. What is there is taken for active until a sync, a release or a new reserve says
+ * otherwise. */
+static void found_ledger(struct core *core)
+{
+    while (core->strays.count > 0) {
+        char cluster[CLUSTER_NAME_MAX + 1];
+        const char *job;
+        const char *name = core_text(core, "%s", core->strays.items[0].name);
+        strays_forget(&core->strays, 0);
+        if (!fm_name_split(name, cluster, &job))
+            continue;
+        if (ledger_newest(&core->ledger, cluster, job) != NULL) {
+            release_stray(core, name);
+            continue;
+        }
+        core_trace(core, TRACE_WARNING,
+                   "fabric manager lists %s, this ledger is new -> taken for active until a sync "
+                   "says otherwise",
+                   name);
+        take_in(core, cluster, job, JOB_ACTIVE, HWCOLL_RESERVED, "found by a new ledger");
+    }
+    core_save_founded(core);
+}
+
+static void compare(struct core *core, uint64_t list)
+{
+    strays_keep(&core->strays, list);
+    doubt_missing(core, list);
+    if (!core->founded)
+        found_ledger(core);
+    else
+        release_old_strays(core);
+    int64_t wait = core->config.relist_ms > 0 ? core->config.relist_ms : INT64_MAX;
+    if (core->strays.count > 0 && core->config.stray_grace_ms < wait)
+        wait = core->config.stray_grace_ms;
+    core->link.relist_ms = wait == INT64_MAX ? INT64_MAX : core->now_ms + wait;
+}
+
+static bool link_broken(enum fmcall_outcome outcome)
+{
+    return outcome == FM_BROKEN || outcome == FM_UNREACHED || outcome == FM_UNAUTHORIZED ||
+           outcome == FM_TIMEOUT;
+}
+
+void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome, const char *words)
+{
+    if (list != core->link.list || list == 0) {
+        core_trace(core, TRACE_DEBUG, "a list that nobody waits for ended -> ignored");
+        return;
+    }
+    if (words == NULL)
+        words = fmcall_outcome_word(outcome);
+    bool coming_up = core->link.state == LINK_LISTING;
+    if (outcome == FM_OK) {
+        compare(core, list);
+        core->link.list = 0;
+        if (coming_up)
+            link_came_up(core);
+        return;
+    }
+    core->link.list = 0;
+    if (coming_up || link_broken(outcome)) {
+        link_lost(core, words);
+        return;
+    }
+    core_trace(core, TRACE_WARNING,
+               "fabric manager: the list was not whole: %s -> nothing concluded", words);
+    core->link.relist_ms = core->now_ms + core->config.stray_grace_ms;
+}

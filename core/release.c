@@ -1,0 +1,68 @@
+#include "core/inside.h"
+
+#include <stdlib.h>
+
+/* A job is over: its VNIs are held back, its addresses given back in the background (F18). */
+
+static void answer_overtaken_waiters(struct core *core, struct reservation *r)
+{
+    struct waiter *w = r->errand->waiters;
+    r->errand->waiters = NULL;
+    for (struct waiter *next; w != NULL; w = next) {
+        next = w->next;
+        core_answer(core, w->ticket, ANSWER_RELEASED, NULL,
+                    "the job was released while its reserve was waiting for the fabric manager");
+        free(w);
+    }
+}
+
+static uint8_t hwcoll_after_release(const struct reservation *r)
+{
+    bool had = r->hwcoll == HWCOLL_RESERVED || r->hwcoll == HWCOLL_WANTED;
+    return had ? HWCOLL_RELEASED : r->hwcoll;
+}
+
+void core_begin_release(struct core *core, struct reservation *r, int64_t hold_ms, const char *why)
+{
+    struct reservation_record rec = reservation_record(r);
+    bool answered = r->hwcoll != HWCOLL_WANTED;
+    /* What was never asked for needs no release; a VNI that nobody was told needs no rest. */
+    if (!answered && !r->errand->asked && r->fm_side == FM_MAYBE)
+        rec.fm_side = FM_NOTHING;
+    rec.state = JOB_RELEASING;
+    rec.hwcoll = hwcoll_after_release(r);
+    rec.token = NULL; /* the release itself is done with the broker's own login */
+    rec.released_ms = core->now_ms;
+    rec.hold_until_ms = core->now_ms + (answered ? hold_ms : 0);
+    (void)core_save(core, &rec);
+    core_publish(core, EVENT_RELEASED, r, why);
+    if (r->errand != NULL)
+        answer_overtaken_waiters(core, r);
+    core_act(core, r);
+}
+
+void core_release(struct core *core, uint64_t ticket, const char *cluster, const char *job)
+{
+    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    if (r == NULL && core_cluster_config(core, cluster) == NULL) {
+        core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
+                    core_text(core, "no cluster \"%.40s\" is configured", cluster));
+        return;
+    }
+    if (r == NULL) {
+        if (tombstones_get(&core->tombstones, cluster, job, core->now_ms) == TOMBSTONE_GONE) {
+            core_answer(core, ticket, ANSWER_ALREADY_GONE, NULL, NULL);
+            return;
+        }
+        if (job_id_valid(job))
+            tombstones_put(&core->tombstones, cluster, job, TOMBSTONE_NEVER_KNOWN,
+                           core->now_ms + core->config.tombstone_ms);
+        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+                    core_text(core, "job %.130s of %s was never reserved", job, cluster));
+        return;
+    }
+    bool over = r->state == JOB_RELEASING && r->fm_side == FM_NOTHING;
+    if (r->state == JOB_ACTIVE)
+        core_begin_release(core, r, core->config.vni_hold_ms, NULL);
+    core_answer(core, ticket, over ? ANSWER_ALREADY_GONE : ANSWER_ACCEPTED, r, NULL);
+}

@@ -1,0 +1,267 @@
+#include "core/inside.h"
+#include "core/memory.h"
+#include "core/sizing.h"
+
+#include <string.h>
+
+/* A job wants its VNIs and, if it is eligible, multicast addresses (F1, F2, F4, F14). */
+
+enum { TC_DEFAULT = TC_BEST_EFFORT | TC_LOW_LATENCY, TC_ALL = 15 };
+
+static void refuse(struct core *core, uint64_t ticket, enum answer_kind kind, const char *field,
+                   const char *detail)
+{
+    core_answer(core, ticket, kind, NULL, detail);
+    core->effects[core->effect_count - 1].u.answer.field = field;
+}
+
+/* The field that no reservation may have, or NULL. */
+static const char *invalid_field(const struct reserve_request *q, const char **detail)
+{
+    if (!job_id_valid(q->job)) {
+        *detail = "a job id is 1-128 of A-Z a-z 0-9 . _ : @ + -";
+        return "job";
+    }
+    if (q->node_count == 0) {
+        *detail = "a job has at least one node: give nodes or node_count";
+        return "node_count";
+    }
+    if (q->vni_count < -1 || q->vni_count > VNI_PER_JOB_MAX) {
+        *detail = "a job can have 0-4 VNIs";
+        return "vni_count";
+    }
+    if (q->traffic_classes > TC_ALL) {
+        *detail = "an unknown traffic class";
+        return "traffic_classes";
+    }
+    return NULL;
+}
+
+static enum hwcoll_wish wish_of(const struct reserve_request *q)
+{
+    return q->wish == 0 ? WISH_AUTO : q->wish;
+}
+
+static uint8_t classes_of(const struct reserve_request *q)
+{
+    return q->traffic_classes == 0 ? TC_DEFAULT : q->traffic_classes;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* The first field in which a request differs from what the job has, or NULL. What a request leaves
+ * to the site is the same as whatever the site chose. */
+static const char *conflicting_field(const struct reservation *r, const struct reserve_request *q)
+{
+    if (r->uid != q->uid)
+        return "uid";
+    if (r->node_count != q->node_count)
+        return q->nodes != NULL ? "nodes" : "node_count";
+    if (!same_text(r->nodes, q->nodes))
+        return "nodes";
+    if (r->cores_per_node != q->cores_per_node)
+        return "cores_per_node";
+    if (q->vni_count >= 0 && r->vni_asked != q->vni_count)
+        return "vni_count";
+    if (r->wish != wish_of(q))
+        return "hwcoll";
+    if (r->traffic_classes != classes_of(q))
+        return "traffic_classes";
+    return NULL;
+}
+
+static void wait_for_answer(struct errand *e, uint64_t ticket, bool repeat)
+{
+    struct waiter *w = memory_zeroed(sizeof *w);
+    w->ticket = ticket;
+    w->repeat = repeat;
+    struct waiter **last = &e->waiters;
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = w;
+}
+
+static void repeat(struct core *core, uint64_t ticket, const struct reserve_request *q,
+                   struct reservation *r)
+{
+    const char *field = conflicting_field(r, q);
+    if (field != NULL)
+        refuse(core, ticket, ANSWER_CONFLICT, field,
+               core_text(core,
+                         "job %s of %s has a reservation (number %llu) with another %s: release it "
+                         "first, or repeat the request unchanged",
+                         r->job, r->cluster, (unsigned long long)r->number, field));
+    else if (r->hwcoll == HWCOLL_WANTED)
+        wait_for_answer(r->errand, ticket, true);
+    else
+        core_answer(core, ticket, ANSWER_SAME, r, NULL);
+}
+
+/* F2: what the job said, else what the site says. */
+static unsigned vnis_wanted(const struct core *core, const struct reserve_request *q)
+{
+    if (q->vni_count >= 0)
+        return (unsigned)q->vni_count;
+    if (q->node_count == 1 && !core->config.vni_single_node)
+        return 0;
+    return core->config.vni_per_job;
+}
+
+/* B4: each cluster within its own budget, all within what the fabric has. */
+static const char *over_budget(struct core *core, const struct cluster_config *cluster,
+                               uint32_t addresses)
+{
+    uint64_t used = core_cluster(core, cluster->name)->addresses;
+    if (cluster->budget > 0 && used + addresses > cluster->budget)
+        return core_text(core,
+                         "cluster %s has %llu of its %u multicast addresses in use, %u more "
+                         "are not left",
+                         cluster->name, (unsigned long long)used, cluster->budget, addresses);
+    if (core->config.total_addresses > 0 &&
+        core->addresses + addresses > core->config.total_addresses)
+        return core_text(core, "%llu of %u multicast addresses are in use, %u more are not left",
+                         (unsigned long long)core->addresses, core->config.total_addresses,
+                         addresses);
+    return NULL;
+}
+
+/* Fills in what becomes of the wish before anyone is asked. */
+static void decide_hwcoll(struct core *core, const struct cluster_config *cluster,
+                          struct reservation_record *rec)
+{
+    struct error err = {0};
+    rec->hwcoll =
+        (uint8_t)sizing_decide(&core->config, rec->wish, rec->node_count, &rec->addresses, &err);
+    if (rec->hwcoll == HWCOLL_INELIGIBLE)
+        rec->reason = core_text(core, "%s", err.text);
+    if (rec->hwcoll != HWCOLL_WANTED)
+        return;
+
+    rec->min_nodes = core->config.min_nodes;
+    if (!core->config.fm_present) {
+        rec->hwcoll = HWCOLL_UNAVAILABLE;
+        rec->reason = "no fabric manager is configured";
+    } else if ((rec->reason = over_budget(core, cluster, rec->addresses)) != NULL) {
+        rec->hwcoll = HWCOLL_DENIED;
+    } else if (!link_worth_waiting(&core->link)) {
+        rec->hwcoll = HWCOLL_UNAVAILABLE;
+        rec->reason = core_text(core, "the link to the fabric manager is %s: %s",
+                                link_state_word(core->link.state), core->link.error);
+    } else {
+        rec->fm_side = FM_MAYBE; /* the intent, saved before the call leaves */
+    }
+}
+
+static enum event_kind event_of(const struct reservation *r)
+{
+    if (r->hwcoll == HWCOLL_DENIED)
+        return EVENT_DENIED;
+    return r->hwcoll == HWCOLL_UNAVAILABLE ? EVENT_UNAVAILABLE : EVENT_RESERVED;
+}
+
+static void create(struct core *core, uint64_t ticket, const struct reservation_record *rec,
+                   const char *warning)
+{
+    struct reservation *r = core_save(core, rec);
+    tombstones_forget(&core->tombstones, rec->cluster, rec->job);
+    if (r->hwcoll == HWCOLL_WANTED) {
+        r->errand->give_up_ms = core->now_ms + core->config.reserve_timeout_ms;
+        wait_for_answer(r->errand, ticket, false);
+    } else {
+        core_publish(core, event_of(r), r, r->reason);
+        core_answer(core, ticket, ANSWER_CREATED, r, warning);
+    }
+    core_act(core, r);
+}
+
+/* Picks the VNIs. False when the job has to fail for want of them (F4). */
+static bool choose_vnis(struct core *core, struct reservation_record *rec, unsigned wanted,
+                        const char **detail)
+{
+    rec->vni_asked = (uint8_t)wanted;
+    if (vnipool_pick(&core->vnis, wanted, rec->vnis)) {
+        rec->vni_count = (uint8_t)wanted;
+        return true;
+    }
+    *detail = core_text(core, "failed to reserve %u VNI%s (%u available)", wanted,
+                        wanted == 1 ? "" : "s", core->vnis.free.count);
+    return !core->config.vni_required;
+}
+
+static void refuse_vnis(struct core *core, uint64_t ticket, const struct reserve_request *q,
+                        const char *detail)
+{
+    core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u held back",
+               q->cluster, q->job, detail, core->vnis.live.count, core->vnis.held.count);
+    refuse(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
+}
+
+static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *q,
+                        const struct cluster_config *cluster)
+{
+    const char *detail = NULL;
+    struct reservation_record rec = {.number = core->last_number + 1,
+                                     .cluster = q->cluster,
+                                     .job = q->job,
+                                     .nodes = q->nodes,
+                                     .uid = q->uid,
+                                     .node_count = q->node_count,
+                                     .cores_per_node = q->cores_per_node,
+                                     .traffic_classes = classes_of(q),
+                                     .wish = (uint8_t)wish_of(q),
+                                     .state = JOB_ACTIVE,
+                                     .created_ms = core->now_ms};
+    if (!choose_vnis(core, &rec, vnis_wanted(core, q), &detail)) {
+        refuse_vnis(core, ticket, q, detail);
+        return;
+    }
+    decide_hwcoll(core, cluster, &rec);
+    if (rec.wish == WISH_REQUIRED && rec.hwcoll != HWCOLL_WANTED) {
+        refuse(
+            core, ticket, ANSWER_NO_HWCOLL, "hwcoll",
+            core_text(core, "hardware collectives are required and not to be had: %s", rec.reason));
+        return;
+    }
+    create(core, ticket, &rec, detail);
+}
+
+void core_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q)
+{
+    const char *detail = NULL, *field;
+    const struct cluster_config *cluster = core_cluster_config(core, q->cluster);
+    if (cluster == NULL) {
+        refuse(core, ticket, ANSWER_NO_CLUSTER, "cluster",
+               core_text(core,
+                         "no cluster \"%.40s\" is configured: add [cluster \"...\"] to "
+                         "mcastd.conf",
+                         q->cluster));
+        return;
+    }
+    if ((field = invalid_field(q, &detail)) != NULL) {
+        refuse(core, ticket, ANSWER_INVALID, field, detail);
+        return;
+    }
+    if (tombstones_get(&core->tombstones, q->cluster, q->job, core->now_ms) ==
+        TOMBSTONE_NEVER_KNOWN) {
+        /* Once: a job that really starts again under its old id asks again and gets it. */
+        tombstones_forget(&core->tombstones, q->cluster, q->job);
+        core_trace(core, TRACE_NOTICE, "%s-%s: its release came before its reserve -> not reserved",
+                   q->cluster, q->job);
+        refuse(
+            core, ticket, ANSWER_OVERTAKEN, NULL,
+            "the job was released before this reserve arrived; nothing was reserved. If it really "
+            "starts (again), repeat the request");
+        return;
+    }
+    struct reservation *r = ledger_newest(&core->ledger, q->cluster, q->job);
+    if (r != NULL && r->state == JOB_ACTIVE && !reservation_adopted(r)) {
+        repeat(core, ticket, q, r);
+        return;
+    }
+    if (r != NULL && r->state == JOB_ACTIVE)
+        core_begin_release(core, r, 0, "the job was reserved anew");
+    reserve_new(core, ticket, q, cluster);
+}

@@ -1,0 +1,80 @@
+#include "core/inside.h"
+#include "core/memory.h"
+
+#include <string.h>
+
+/* A resource manager says which of its jobs are active; every other one is not (F20, F22).
+ * In two passes: what it saw may be older than the newest reservation. */
+
+static void note(const char **names, uint32_t *count, const char *name)
+{
+    if (*count < SYNC_NAMES_MAX)
+        names[*count] = name;
+    (*count)++;
+}
+
+static const char **names_until_next_step(struct core *core)
+{
+    const char **names = memory_zeroed(SYNC_NAMES_MAX * sizeof *names);
+    core_discard(core, names);
+    return names;
+}
+
+static void mark(struct core *core, const char *cluster, const char *const *active, size_t count,
+                 struct sync_found *found)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct reservation *r = ledger_newest(&core->ledger, cluster, active[i]);
+        if (r == NULL || r->state != JOB_ACTIVE) {
+            note(found->unknown, &found->unknown_count, active[i]);
+            continue;
+        }
+        found->confirmed += r->synced != core->last_sync;
+        r->synced = core->last_sync;
+        r->missed_ms = 0;
+    }
+}
+
+static void sweep(struct core *core, const char *cluster, struct sync_found *found)
+{
+    uint64_t after = 0;
+    for (struct reservation *r; (r = ledger_next(&core->ledger, after)) != NULL;) {
+        after = r->number; /* releasing may end it */
+        if (r->state != JOB_ACTIVE || r->synced == core->last_sync ||
+            strcmp(r->cluster, cluster) != 0)
+            continue;
+        if (r->missed_ms == 0) {
+            r->missed_ms = core->now_ms;
+            note(found->suspects, &found->suspect_count, r->job);
+        } else if (core->now_ms - r->missed_ms < core->config.sync_grace_ms) {
+            note(found->suspects, &found->suspect_count, r->job);
+        } else {
+            note(found->released, &found->released_count, r->job);
+            core_trace(core, TRACE_NOTICE,
+                       "%s-%s: two syncs in a row do not name it -> inactive, released", r->cluster,
+                       r->job);
+            core_begin_release(core, r, core->config.vni_hold_ms, "found inactive by sync");
+        }
+    }
+}
+
+void core_sync(struct core *core, uint64_t ticket, const char *cluster, const char *const *active,
+               size_t count)
+{
+    if (core_cluster_config(core, cluster) == NULL) {
+        core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
+                    core_text(core, "no cluster \"%.40s\" is configured", cluster));
+        return;
+    }
+    struct sync_found *found = memory_zeroed(sizeof *found);
+    core_discard(core, found);
+    found->active = (uint32_t)count;
+    found->suspects = names_until_next_step(core);
+    found->released = names_until_next_step(core);
+    found->unknown = names_until_next_step(core);
+    core->last_sync++;
+    mark(core, cluster, active, count, found);
+    sweep(core, cluster, found);
+    core_answer(core, ticket, ANSWER_SYNCED, NULL, NULL);
+    core->effects[core->effect_count - 1].u.answer.sync = found;
+}

@@ -1,0 +1,89 @@
+#include "core/tombstones.h"
+#include "core/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void tombstones_init(struct tombstones *t)
+{
+    memset(t, 0, sizeof *t);
+}
+
+void tombstones_release(struct tombstones *t)
+{
+    free(t->ring);
+    free(t->buckets);
+    memset(t, 0, sizeof *t);
+}
+
+static struct tombstone **bucket_of(const struct tombstones *t, const char *cluster,
+                                    const char *job)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *c = cluster; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    hash *= 16777619u;
+    for (const char *c = job; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    return &t->buckets[(hash ^ hash >> 16) % TOMBSTONES_MAX];
+}
+
+/* Where the pointer to the job's tombstone is, or would be. */
+static struct tombstone **find(const struct tombstones *t, const char *cluster, const char *job)
+{
+    struct tombstone **at = bucket_of(t, cluster, job);
+    while (*at != NULL && (strcmp((*at)->job, job) != 0 || strcmp((*at)->cluster, cluster) != 0))
+        at = &(*at)->chain;
+    return at;
+}
+
+void tombstones_forget(struct tombstones *t, const char *cluster, const char *job)
+{
+    if (t->ring == NULL)
+        return;
+    struct tombstone **at = find(t, cluster, job);
+    if (*at == NULL)
+        return;
+    struct tombstone *stone = *at;
+    *at = stone->chain;
+    stone->used = false;
+}
+
+static struct tombstone *free_place(struct tombstones *t)
+{
+    struct tombstone *stone = &t->ring[t->next];
+    t->next = (t->next + 1) % TOMBSTONES_MAX;
+    if (stone->used)
+        tombstones_forget(t, stone->cluster, stone->job);
+    return stone;
+}
+
+void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
+                    enum tombstone_kind kind, int64_t until_ms)
+{
+    if (t->ring == NULL) {
+        t->ring = memory_zeroed(TOMBSTONES_MAX * sizeof *t->ring);
+        t->buckets = memory_zeroed(TOMBSTONES_MAX * sizeof *t->buckets);
+    }
+    struct tombstone *stone = *find(t, cluster, job);
+    if (stone == NULL) {
+        stone = free_place(t);
+        struct tombstone **bucket = bucket_of(t, cluster, job);
+        strncpy(stone->cluster, cluster, sizeof stone->cluster - 1);
+        strncpy(stone->job, job, sizeof stone->job - 1);
+        stone->chain = *bucket;
+        stone->used = true;
+        *bucket = stone;
+    }
+    stone->kind = kind;
+    stone->until_ms = until_ms;
+}
+
+enum tombstone_kind tombstones_get(const struct tombstones *t, const char *cluster, const char *job,
+                                   int64_t now_ms)
+{
+    if (t->ring == NULL)
+        return TOMBSTONE_NONE;
+    const struct tombstone *stone = *find(t, cluster, job);
+    return stone != NULL && now_ms < stone->until_ms ? stone->kind : TOMBSTONE_NONE;
+}
