@@ -1,0 +1,23 @@
+#ifndef MCAST_BROKER_CLOCK_H
+#define MCAST_BROKER_CLOCK_H
+
+#include <stdint.h>
+
+/* The time that the core is told: Unix milliseconds that never run back while the process lives.
+ * The wall clock is read once, at the start; from then on a steady clock counts, so that somebody
+ * who sets the date neither frees a VNI early nor holds one for ever. A suspended machine's absence
+ * is counted (CLOCK_BOOTTIME). */
+
+struct clock {
+    int64_t wall_ns;   /* Unix time at the start */
+    int64_t steady_ns; /* what the steady clock said then */
+};
+
+void clock_init(struct clock *clock);
+int64_t clock_now_ms(const struct clock *clock);
+
+/* The same with the readings given: wall_ns since 1970, steady_ns since anything. */
+void clock_init_at(struct clock *clock, int64_t wall_ns, int64_t steady_ns);
+int64_t clock_at(const struct clock *clock, int64_t steady_ns);
+
+#endif

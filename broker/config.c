@@ -1,0 +1,105 @@
+#include "broker/config.h"
+
+#include "broker/config_check.h"
+#include "broker/config_file.h"
+#include "broker/config_table.h"
+#include "broker/config_value.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct config *config_create(void)
+{
+    struct config *config = calloc(1, sizeof *config);
+    if (config == NULL)
+        return NULL;
+    core_config_init(&config->core);
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct error err;
+        if (strcmp(keys[i].section, "cluster") == 0 || keys[i].initial == NULL)
+            continue;
+        if (config_value_set(&keys[i], config, keys[i].initial, false, &err) < 0) {
+            assert(err.code == ERROR_NOMEM); /* a default that is not allowed is a bug */
+            config_destroy(config);
+            return NULL;
+        }
+    }
+    return config;
+}
+
+void config_destroy(struct config *config)
+{
+    if (config == NULL)
+        return;
+    config_users_destroy(config->admins);
+    for (size_t i = 0; i < CLUSTERS_MAX; i++)
+        config_users_destroy(config->clusters[i].users);
+    free(config);
+}
+
+static int is_drop_in(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && length > 5 &&
+           strcmp(entry->d_name + length - 5, ".conf") == 0;
+}
+
+static void read_drop_in(struct config_reading *reading, const char *folder, const char *name)
+{
+    char path[CONFIG_PATH_SIZE];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || (size_t)length >= sizeof path)
+        config_fault(reading, true, NULL, "%s/%s: the path is too long", folder, name);
+    else
+        config_file_read(reading, path);
+}
+
+static void read_drop_ins(struct config_reading *reading, const char *path)
+{
+    char folder[CONFIG_PATH_SIZE];
+    const char *slash = strrchr(path, '/');
+    int length = snprintf(folder, sizeof folder, "%.*sconf.d",
+                          slash != NULL ? (int)(slash - path) + 1 : 0, path);
+    if (length < 0 || (size_t)length >= sizeof folder) {
+        config_fault(reading, true, NULL, "the path is longer than %zu bytes", sizeof folder - 1);
+        return;
+    }
+    struct dirent **found;
+    int count = scandir(folder, &found, is_drop_in, alphasort);
+    if (count < 0) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            config_fault(reading, true, NULL, "%s cannot be read: %s", folder, strerror(errno));
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        read_drop_in(reading, folder, found[i]->d_name);
+        free(found[i]);
+    }
+    free(found);
+}
+
+int config_load(struct config *config, const char *path, config_report_fn *report, void *arg)
+{
+    struct config_reading *reading = calloc(1, sizeof *reading);
+    if (reading == NULL) {
+        report(arg, true, "memory is exhausted");
+        return ERROR_INVALID;
+    }
+    reading->config = config;
+    reading->report = report;
+    reading->arg = arg;
+    config_file_read(reading, path);
+    if (reading->file_count > 0) {
+        read_drop_ins(reading, path);
+        config_check(reading);
+    }
+    unsigned faults = reading->faults;
+    config_file_release(reading);
+    free(reading);
+    return faults == 0 ? 0 : ERROR_INVALID;
+}

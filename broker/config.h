@@ -1,0 +1,69 @@
+#ifndef MCAST_BROKER_CONFIG_H
+#define MCAST_BROKER_CONFIG_H
+
+#include "core/config.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* mcastd's configuration: what the files say, checked and complete (programs.md).
+ *
+ * The keys, their types, defaults, ranges and sentences stand in one table (config_table.c), from
+ * which the parser, --help-config and the sample file are made. Texts that are unset are "". */
+
+#define CONFIG_DEFAULT_PATH "/etc/mcastd/mcastd.conf"
+
+enum { CONFIG_PATH_SIZE = 1024 };
+
+enum config_store { CONFIG_STORE_SQLITE, CONFIG_STORE_MEMORY };
+enum config_auth { CONFIG_AUTH_BASIC, CONFIG_AUTH_NONE };
+
+struct config_cluster {
+    char name[CLUSTER_NAME_MAX + 1];
+    char **users; /* NULL-terminated: user names or numeric uids; NULL when unset */
+    uint32_t budget;
+};
+
+struct config {
+    struct core_config core; /* complete after config_load */
+
+    char socket[108]; /* what fits into sockaddr_un */
+    uint32_t socket_mode;
+    char socket_group[64];
+    char listen[256]; /* "HOST:PORT", loopback */
+    char **admins;    /* as config_cluster.users */
+    bool metrics_anonymous;
+    uint32_t connections_max;
+    int log_level; /* as syslog.h */
+
+    int store; /* enum config_store */
+    char state_path[CONFIG_PATH_SIZE];
+
+    int fm_auth; /* enum config_auth */
+    char fm_authdir[CONFIG_PATH_SIZE];
+    char fm_ca[512]; /* handed to jobs too: as long as core_config.job_ca */
+    bool fm_verify;
+
+    struct config_cluster clusters[CLUSTERS_MAX]; /* core.cluster_count of them */
+};
+
+/* Hears of every fault and warning, each as one line "file:line: what is wrong, what is allowed".
+ */
+typedef void config_report_fn(void *arg, bool fault, const char *line);
+
+/* The defaults. NULL: out of memory. */
+struct config *config_create(void);
+void config_destroy(struct config *config); /* NULL is allowed */
+
+/* Reads the file at path and then, in alphabetical order, the *.conf in the folder conf.d beside
+ * it; what is read later overrides. Then checks whether it fits together. Goes on after a fault, so
+ * that all are reported at once. 0, or ERROR_INVALID when there was a fault. Once for each config.
+ */
+int config_load(struct config *config, const char *path, config_report_fn *report, void *arg);
+
+/* All keys with type, range, default and sentence; a file to begin with. */
+void config_print_help(FILE *out);
+void config_print_sample(FILE *out);
+
+#endif

@@ -1,0 +1,157 @@
+#include "broker/config_check.h"
+
+#include "fmapi/passwd.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Where a key of a plain section was set. */
+static const struct config_origin *origin_of(const struct config_reading *reading,
+                                             const char *section, const char *name)
+{
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    return &reading->origins[config_key_find(section, name) - keys];
+}
+
+static const struct config_origin *cluster_origin(const struct config_reading *reading,
+                                                  uint32_t cluster, const char *name)
+{
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    return &reading->cluster_origins[cluster][config_key_find("cluster", name) - keys];
+}
+
+static bool is_number(const char *text)
+{
+    return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+static void check_users(struct config_reading *reading, const struct config_origin *origin,
+                        char *const *users)
+{
+    for (; users != NULL && *users != NULL; users++) {
+        if (!is_number(*users) && getpwnam(*users) == NULL)
+            config_fault(reading, true, origin,
+                         "user %s is not known on this host: create it, or give its numeric uid",
+                         *users);
+    }
+}
+
+static void check_socket(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    if (config->socket_group[0] != '\0' && !is_number(config->socket_group) &&
+        getgrnam(config->socket_group) == NULL)
+        config_fault(reading, true, origin_of(reading, "broker", "socket_group"),
+                     "group %s is not known on this host: create it, or give its numeric gid",
+                     config->socket_group);
+    check_users(reading, origin_of(reading, "broker", "admins"), config->admins);
+}
+
+/* libfabric waits for ever for an authority file that does not exist (fabric-manager.md). */
+static void check_exists(struct config_reading *reading, const char *key, const char *section,
+                         const char *path)
+{
+    struct stat found;
+    if (path[0] == '/' && stat(path, &found) < 0)
+        config_fault(reading, true, origin_of(reading, section, key), "%s = %s: %s", key, path,
+                     strerror(errno));
+}
+
+static void settle_job_ca(struct config *config)
+{
+    char *job_ca = config->core.job_ca;
+    if (strcmp(job_ca, "auto") != 0)
+        return;
+    const char *settled = strncmp(config->core.fm_url, "http:", 5) == 0 ? "no"
+                          : config->fm_ca[0] != '\0'                    ? config->fm_ca
+                                                                        : "yes";
+    (void)snprintf(job_ca, sizeof config->core.job_ca, "%s", settled);
+}
+
+static bool on_this_host(const char *url)
+{
+    const char *host = strstr(url, "://") + 3;
+    return strncmp(host, "127.", 4) == 0 || strncmp(host, "[::1]", 5) == 0 ||
+           (strncmp(host, "localhost", 9) == 0 && strchr(":/", host[9]) != NULL);
+}
+
+static void check_fm(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    const char *url = config->core.fm_url;
+    bool tls = strncmp(url, "https:", 6) == 0;
+    char password[PASSWD_MAX + 1];
+    struct error err = {0};
+
+    check_exists(reading, "ca", "fm", config->fm_ca);
+    check_exists(reading, "job_ca", "hwcoll", config->core.job_ca);
+    if (!config->fm_verify)
+        config_fault(reading, false, origin_of(reading, "fm", "verify"),
+                     "verify = no: ANYONE on the way can pose as the fabric manager and read its "
+                     "login; set ca instead");
+    if (url[0] == '\0') {
+        if (config->core.min_nodes > 0)
+            config_fault(reading, false, origin_of(reading, "hwcoll", "min_nodes"),
+                         "min_nodes is set but [fm] url is not: no job gets multicast addresses");
+        return;
+    }
+    if (config->fm_auth != CONFIG_AUTH_BASIC)
+        return;
+    if (!tls && !on_this_host(url))
+        config_fault(reading, false, origin_of(reading, "fm", "url"),
+                     "http and auth = basic: the password crosses the network in the clear");
+    /* Only a warning: whoever runs --check need not be the user who may read it. */
+    if (passwd_read(config->fm_authdir, password, &err) < 0)
+        config_fault(reading, false, origin_of(reading, "fm", "authdir"), "%s", err.text);
+    explicit_bzero(password, sizeof password);
+}
+
+static void check_clusters(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    uint32_t count = config->core.cluster_count;
+    if (count == 0)
+        config_fault(reading, false, NULL,
+                     "no cluster is configured, so nobody can reserve: add [cluster \"NAME\"]");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct config_cluster *cluster = &config->clusters[i];
+        check_users(reading, cluster_origin(reading, i, "users"), cluster->users);
+        if (cluster->users == NULL || cluster->users[0] == NULL)
+            config_fault(reading, false, &reading->sections[i],
+                         "cluster \"%s\" has no users: only admins can reserve for it",
+                         cluster->name);
+        for (uint32_t j = 0; j < count; j++) {
+            const char *shorter = config->clusters[j].name;
+            if (i != j && strncmp(cluster->name, shorter, strlen(shorter)) == 0)
+                config_fault(reading, false, &reading->sections[i],
+                             "cluster \"%s\" begins with the name of cluster \"%s\": if that is a "
+                             "Slurm cluster which talks to the fabric manager itself, it deletes "
+                             "this one's reservations; rename one of them",
+                             cluster->name, shorter);
+        }
+    }
+}
+
+void config_check(struct config_reading *reading)
+{
+    struct config *config = reading->config;
+    struct error err = {0};
+    for (uint32_t i = 0; i < config->core.cluster_count; i++) {
+        memcpy(config->core.clusters[i].name, config->clusters[i].name,
+               sizeof config->core.clusters[i].name);
+        config->core.clusters[i].budget = config->clusters[i].budget;
+    }
+    config->core.fm_present = config->core.fm_url[0] != '\0';
+
+    check_socket(reading);
+    check_fm(reading);
+    check_clusters(reading);
+    settle_job_ca(config);
+    if (core_config_check(&config->core, &err) < 0)
+        config_fault(reading, true, NULL, "%s", err.text);
+}

@@ -1,0 +1,195 @@
+#include "broker/config_table.h"
+
+#include "broker/config.h"
+#include "broker/config_value.h"
+
+#include <assert.h>
+#include <string.h>
+#include <syslog.h>
+
+#define AT(member)                                                                                 \
+    .offset = offsetof(struct config, member), .size = sizeof((struct config *)0)->member
+#define IN_CLUSTER(member)                                                                         \
+    .offset = offsetof(struct config_cluster, member),                                             \
+    .size = sizeof((struct config_cluster *)0)->member
+
+enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+
+/* clang-format off */
+static const struct config_key keys[] = {
+    {"broker", "socket", CONFIG_PATH, "/run/mcastd/mcastd.sock", AT(socket),
+     .sentence = "Unix socket on which resource managers, mcastctl and hooks of this host ask."},
+    {"broker", "socket_mode", CONFIG_MODE, "0666", AT(socket_mode),
+     .sentence = "Mode of the socket file. Everyone may connect: whoever asks is known by the uid that the kernel "
+                 "tells, and job owners may read their own reservations."},
+    {"broker", "socket_group", CONFIG_TEXT, NULL, AT(socket_group), .example = "slurm",
+     .sentence = "Group of the socket file, for a socket_mode such as 0660."},
+    {"broker", "listen", CONFIG_LOOPBACK, NULL, AT(listen), .example = "127.0.0.1:7470",
+     .sentence = "TCP address besides the socket; port 0 takes a free one, the log's READY line names it."},
+    {"broker", "admins", CONFIG_USERS, "root", AT(admins),
+     .sentence = "Users who may do everything."},
+    {"broker", "metrics_anonymous", CONFIG_BOOL, "no", AT(metrics_anonymous),
+     .sentence = "Whether /metrics may be read by anyone who can connect."},
+    {"broker", "connections_max", CONFIG_NUMBER, "4096", AT(connections_max), .min = 16, .max = 65536,
+     .sentence = "Connections at once; those above it are told to come back later."},
+    {"broker", "log_level", CONFIG_CHOICE, "info", AT(log_level), .min = LOG_ERR,
+     .words = "error|warning|notice|info|debug",
+     .sentence = "How much the log tells; debug tells each decision."},
+    {"broker", "sync_grace", CONFIG_DURATION, "30s", AT(core.sync_grace_ms), .min = 10, .max = DAY,
+     .sentence = "A job is released when two syncs of its cluster, at least this far apart, both lack it."},
+    {"broker", "tombstone", CONFIG_DURATION, "30s", AT(core.tombstone_ms), .min = 0, .max = HOUR,
+     .sentence = "How long a release of an unknown job is remembered, for a reserve that it overtook."},
+
+    {"state", "store", CONFIG_CHOICE, "sqlite", AT(store), .min = CONFIG_STORE_SQLITE, .words = "sqlite|memory",
+     .sentence = "Where reservations are kept; memory forgets everything at a restart."},
+    {"state", "path", CONFIG_PATH, "/var/lib/mcastd/state.db", AT(state_path),
+     .sentence = "The ledger's file, for store = sqlite; made when missing."},
+    {"state", "events_keep", CONFIG_NUMBER, "10000", AT(core.events_keep), .min = 1, .max = 10000000,
+     .sentence = "Events kept for subscribers that come back and ask for what they missed."},
+
+    {"fm", "url", CONFIG_URL, NULL, AT(core.fm_url), .example = "https://fmn:8000",
+     .sentence = "Base URL of the fabric manager, also handed to jobs; unset: VNIs only, no multicast addresses."},
+    {"fm", "auth", CONFIG_CHOICE, "basic", AT(fm_auth), .min = CONFIG_AUTH_BASIC, .words = "basic|none",
+     .sentence = "How to log in to the fabric manager."},
+    {"fm", "authdir", CONFIG_PATH, "/etc/wlm-client-auth", AT(fm_authdir),
+     .sentence = "Folder with the login; for auth = basic, the file passwd with the password of the user cxi. "
+                 "Only the service's user may be able to read it."},
+    {"fm", "ca", CONFIG_PATH, NULL, AT(fm_ca), .example = "/etc/mcastd/fm-ca.pem",
+     .sentence = "File or hashed folder of the authorities that vouch for the fabric manager; unset: the system's."},
+    {"fm", "verify", CONFIG_BOOL, "yes", AT(fm_verify),
+     .sentence = "Whether the fabric manager must prove who it is. With no, anyone on the way can read its login."},
+    {"fm", "timeout", CONFIG_DURATION, "10s", AT(core.call_timeout_ms), .min = 100, .max = 10 * MINUTE,
+     .sentence = "Longest time for one call of the fabric manager."},
+    {"fm", "reserve_timeout", CONFIG_DURATION, "2s", AT(core.reserve_timeout_ms), .min = 10, .max = 5 * MINUTE,
+     .sentence = "Longest time that a job's start waits for the fabric manager; then it runs without."},
+    {"fm", "parallel", CONFIG_NUMBER, "16", AT(core.calls_at_once), .min = 1, .max = 256,
+     .sentence = "Calls of the fabric manager under way at once."},
+    {"fm", "relist", CONFIG_DURATION, "10m", AT(core.relist_ms), .min = 0, .max = 7 * (int64_t)DAY,
+     .sentence = "How often all reservations are compared with the fabric manager's list; 0: only after a reconnect."},
+    {"fm", "stray_grace", CONFIG_DURATION, "30s", AT(core.stray_grace_ms), .min = 10, .max = DAY,
+     .sentence = "Time between the two looks that must both find a stray reservation before it is deleted."},
+    {"fm", "link_retry", CONFIG_DURATION, "1s", AT(core.link_retry_ms), .min = 10, .max = HOUR,
+     .sentence = "First wait before logging in again after trouble; doubles up to 32 times it."},
+
+    {"hwcoll", "min_nodes", CONFIG_NUMBER, NULL, AT(core.min_nodes), .min = 1, .max = 1000000, .example = "64",
+     .sentence = "Jobs of at least this size get multicast addresses; unset: only jobs that ask."},
+    {"hwcoll", "addresses_per_job", CONFIG_AUTO, "auto", AT(core.addresses_per_job), .min = 1, .max = 65536,
+     .sentence = "Addresses for each job; auto is (total_addresses / (system_nodes / min_nodes)) / sharing."},
+    {"hwcoll", "total_addresses", CONFIG_NUMBER, NULL, AT(core.total_addresses), .min = 1, .max = 65536,
+     .example = "4086",
+     .sentence = "Multicast addresses of the fabric; jobs together never ask for more."},
+    {"hwcoll", "system_nodes", CONFIG_NUMBER, NULL, AT(core.system_nodes), .min = 1, .max = 1000000,
+     .example = "11136",
+     .sentence = "Nodes of the system."},
+    {"hwcoll", "sharing", CONFIG_NUMBER, "1", AT(core.sharing), .min = 1, .max = 1024,
+     .sentence = "Jobs that may share one node."},
+    {"hwcoll", "job_ca", CONFIG_JOB_CA, "auto", AT(core.job_ca),
+     .sentence = "How jobs verify the fabric manager: yes (the node's system store), no, or a path that exists on this "
+                 "host and on the nodes; auto: no for http, else [fm] ca, else yes."},
+
+    {"vni", "pool", CONFIG_IDSET, "1024-65535", AT(core.vni_pool),
+     .sentence = "VNIs to give to jobs; 1 and 10 are never given, whatever stands here."},
+    {"vni", "per_job", CONFIG_NUMBER, "1", AT(core.vni_per_job), .min = 0, .max = 4,
+     .sentence = "VNIs of a job that does not say how many."},
+    {"vni", "single_node", CONFIG_BOOL, "yes", AT(core.vni_single_node),
+     .sentence = "Whether jobs of one node get VNIs too; MPI libraries want one there as well."},
+    {"vni", "required", CONFIG_BOOL, "yes", AT(core.vni_required),
+     .sentence = "Whether a job fails when it cannot have its VNIs."},
+    {"vni", "hold", CONFIG_DURATION, "10m", AT(core.vni_hold_ms), .min = 0, .max = 7 * (int64_t)DAY,
+     .sentence = "How long a released VNI is held back before another job may have it."},
+
+    {"cluster", "users", CONFIG_USERS, NULL, IN_CLUSTER(users), .example = "flux",
+     .sentence = "Users who may act as the cluster's resource manager."},
+    {"cluster", "budget", CONFIG_NUMBER, NULL, IN_CLUSTER(budget), .min = 1, .max = 65536, .example = "2043",
+     .sentence = "Multicast addresses that the cluster's jobs may hold together; unset: no limit of its own."},
+};
+/* clang-format on */
+
+static_assert(sizeof keys / sizeof keys[0] <= CONFIG_KEYS_MAX, "raise CONFIG_KEYS_MAX");
+
+const struct config_key *config_keys(size_t *count)
+{
+    *count = sizeof keys / sizeof keys[0];
+    return keys;
+}
+
+const struct config_key *config_key_find(const char *section, const char *name)
+{
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (strcmp(keys[i].section, section) == 0 && strcmp(keys[i].name, name) == 0)
+            return &keys[i];
+    }
+    return NULL;
+}
+
+/* ---- the texts made from it ---- */
+
+/* Breaks the sentence into lines of at most 78 columns. */
+static void print_wrapped(FILE *out, const char *prefix, const char *text)
+{
+    size_t column = 0;
+    while (*text != '\0') {
+        size_t word = strcspn(text, " ");
+        if (column != 0 && column + 1 + word > 78) {
+            fputc('\n', out);
+            column = 0;
+        }
+        if (column == 0)
+            column = (size_t)fprintf(out, "%s%.*s", prefix, (int)word, text);
+        else
+            column += (size_t)fprintf(out, " %.*s", (int)word, text);
+        text += word;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+static bool new_section(size_t row)
+{
+    return row == 0 || strcmp(keys[row].section, keys[row - 1].section) != 0;
+}
+
+void config_print_help(FILE *out)
+{
+    fputs("mcastd reads " CONFIG_DEFAULT_PATH " (--config FILE: another) and then *.conf in the\n"
+          "folder conf.d beside it, in alphabetical order; what is read later overrides.\n"
+          "Comments begin with ';' or '#' at the start of a line, or with ';' after a blank.\n"
+          "Lists may go on in indented lines.\n",
+          out);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const struct config_key *key = &keys[i];
+        char allowed[CONFIG_ALLOWED_SIZE];
+        config_value_allowed(key, allowed, sizeof allowed);
+        if (new_section(i))
+            fprintf(out, strcmp(key->section, "cluster") == 0 ? "\n[%s \"NAME\"]\n" : "\n[%s]\n",
+                    key->section);
+        fprintf(out, "  %s = %s\n      default: %s\n", key->name, allowed,
+                key->initial != NULL ? key->initial : "unset");
+        print_wrapped(out, "      ", key->sentence);
+    }
+}
+
+void config_print_sample(FILE *out)
+{
+    fputs("# mcastd's configuration. Every key is here; a key that is commented out shows its\n"
+          "# default, or an example where there is none. `mcastd --help-config` says more,\n"
+          "# `mcastd --check` tells what is wrong.\n",
+          out);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const struct config_key *key = &keys[i];
+        char allowed[CONFIG_ALLOWED_SIZE];
+        config_value_allowed(key, allowed, sizeof allowed);
+        if (new_section(i) && strcmp(key->section, "cluster") == 0)
+            fputs("\n# One such section for each resource manager; names are [a-z0-9_]+. On a "
+                  "fabric\n"
+                  "# shared with Slurm, a name must not begin with the name of a Slurm cluster.\n"
+                  "#[cluster \"elcap\"]\n",
+                  out);
+        else if (new_section(i))
+            fprintf(out, "\n[%s]\n", key->section);
+        fputc('\n', out);
+        print_wrapped(out, "# ", key->sentence);
+        print_wrapped(out, "# ", allowed);
+        fprintf(out, "#%s = %s\n", key->name, key->initial != NULL ? key->initial : key->example);
+    }
+}

@@ -1,0 +1,43 @@
+#ifndef MCAST_BROKER_CONFIG_TABLE_H
+#define MCAST_BROKER_CONFIG_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The table of all keys: one row is everything that is known about one. */
+
+enum config_type {
+    CONFIG_TEXT,     /* char[size] */
+    CONFIG_PATH,     /* char[size]: absolute */
+    CONFIG_URL,      /* char[size]: http or https, without trailing slash */
+    CONFIG_LOOPBACK, /* char[size]: "HOST:PORT" of this host */
+    CONFIG_JOB_CA,   /* char[size]: auto, yes, no or an absolute path */
+    CONFIG_NUMBER,   /* uint32_t, min–max */
+    CONFIG_AUTO,     /* uint32_t, min–max; "auto" is 0 */
+    CONFIG_MODE,     /* uint32_t, octal */
+    CONFIG_DURATION, /* int64_t milliseconds, min–max */
+    CONFIG_BOOL,     /* bool: yes, no */
+    CONFIG_CHOICE,   /* int: min for the first of the words, min + 1 for the second, … */
+    CONFIG_IDSET,    /* struct idset; may go on in indented lines */
+    CONFIG_USERS,    /* char **, NULL-terminated; may go on in indented lines */
+};
+
+struct config_key {
+    const char *section; /* "cluster": stands for each [cluster "NAME"] */
+    const char *name;
+    enum config_type type;
+    const char *initial; /* the default, as it would be written; NULL: unset, and may be empty */
+    const char *example; /* for the sample file when there is no default */
+    const char *words;   /* CHOICE: "basic|none" */
+    const char *sentence;
+    int64_t min, max;
+    size_t offset, size; /* in struct config; for "cluster" in struct config_cluster */
+};
+
+enum { CONFIG_KEYS_MAX = 64 };
+const struct config_key *config_keys(size_t *count);
+
+/* The row, or NULL. */
+const struct config_key *config_key_find(const char *section, const char *name);
+
+#endif

@@ -1,0 +1,367 @@
+#include "broker/config_value.h"
+
+#include "core/idset.h"
+#include "fmapi/baseurl.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- durations ---- */
+
+static const struct unit {
+    const char *name;
+    int64_t ms;
+} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
+
+enum { UNITS = sizeof units / sizeof units[0] };
+
+/* Digits only, at most max; -1 for anything else. *end is behind them. */
+static int64_t parse_digits(const char *text, int64_t max, const char **end)
+{
+    int64_t value = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        value = value * 10 + (*at - '0');
+        if (value > max)
+            return -1;
+    }
+    *end = at;
+    return at == text ? -1 : value;
+}
+
+/* Milliseconds; -1: not a duration. Nothing needs no unit. */
+static int64_t parse_duration(const char *text)
+{
+    const char *end = text;
+    int64_t value = parse_digits(text, INT32_MAX, &end);
+    if (value == 0 && *end == '\0')
+        return 0;
+    for (size_t i = 0; value >= 0 && i < UNITS; i++) {
+        if (strcmp(end, units[i].name) == 0)
+            return value * units[i].ms;
+    }
+    return -1;
+}
+
+static void format_duration(char *out, size_t size, int64_t ms)
+{
+    size_t i = UNITS - 1;
+    while (i > 0 && (ms == 0 || ms % units[i].ms != 0))
+        i--;
+    if (ms == 0)
+        (void)snprintf(out, size, "0");
+    else
+        (void)snprintf(out, size, "%" PRId64 "%s", ms / units[i].ms, units[i].name);
+}
+
+/* ---- what is allowed ---- */
+
+static void words_allowed(const char *words, char *out, size_t size)
+{
+    size_t length = 0;
+    for (const char *word = words; *word != '\0';) {
+        size_t take = strcspn(word, "|");
+        const char *next = word + take + (word[take] == '|');
+        const char *before = word == words ? "" : *next == '\0' ? " or " : ", ";
+        int n = snprintf(out + length, size - length, "%s%.*s", before, (int)take, word);
+        assert(n > 0 && (size_t)n < size - length);
+        length += (size_t)n;
+        word = next;
+    }
+}
+
+void config_value_allowed(const struct config_key *key, char *out, size_t size)
+{
+    char least[32], most[32];
+    switch (key->type) {
+    case CONFIG_TEXT:
+        (void)snprintf(out, size, "a word");
+        break;
+    case CONFIG_PATH:
+        (void)snprintf(out, size, "an absolute path");
+        break;
+    case CONFIG_URL:
+        (void)snprintf(out, size, "http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH]");
+        break;
+    case CONFIG_LOOPBACK:
+        (void)snprintf(out, size, "127.0.0.1:PORT, [::1]:PORT or localhost:PORT");
+        break;
+    case CONFIG_JOB_CA:
+        (void)snprintf(out, size, "auto, yes, no or an absolute path");
+        break;
+    case CONFIG_NUMBER:
+        (void)snprintf(out, size, "a number of %" PRId64 " to %" PRId64, key->min, key->max);
+        break;
+    case CONFIG_AUTO:
+        (void)snprintf(out, size, "auto, or a number of %" PRId64 " to %" PRId64, key->min,
+                       key->max);
+        break;
+    case CONFIG_MODE:
+        (void)snprintf(out, size, "an octal file mode, 0600 to 0777");
+        break;
+    case CONFIG_DURATION:
+        format_duration(least, sizeof least, key->min);
+        format_duration(most, sizeof most, key->max);
+        (void)snprintf(out, size, "a duration of %s to %s, with one of the units ms, s, m, h, d",
+                       least, most);
+        break;
+    case CONFIG_BOOL:
+        (void)snprintf(out, size, "yes or no");
+        break;
+    case CONFIG_CHOICE:
+        words_allowed(key->words, out, size);
+        break;
+    case CONFIG_IDSET:
+        (void)snprintf(out, size, "ids and ranges of 0 to 65535, as in 1024-2047,4096");
+        break;
+    case CONFIG_USERS:
+        (void)snprintf(out, size, "user names or numeric uids, separated by blanks or commas");
+        break;
+    }
+}
+
+static int not_allowed(const struct config_key *key, struct error *err)
+{
+    char allowed[CONFIG_ALLOWED_SIZE];
+    config_value_allowed(key, allowed, sizeof allowed);
+    return error_set(err, ERROR_INVALID, "allowed is %s", allowed);
+}
+
+/* ---- the types ---- */
+
+static int set_text(const struct config_key *key, char *value, const char *text, struct error *err)
+{
+    size_t length = strlen(text);
+    if (length >= key->size)
+        return error_set(err, ERROR_INVALID, "%zu bytes are too long, at most %zu are allowed",
+                         length, key->size - 1);
+    memcpy(value, text, length + 1);
+    return 0;
+}
+
+static int set_url(const struct config_key *key, char *value, const char *text, struct error *err)
+{
+    char *url = baseurl_create(text, err);
+    if (url == NULL)
+        return ERROR_INVALID;
+    int rc = set_text(key, value, url, err);
+    free(url);
+    return rc;
+}
+
+static bool loopback_host(const char *host)
+{
+    struct in_addr address;
+    if (strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0)
+        return true;
+    return inet_pton(AF_INET, host, &address) == 1 && (ntohl(address.s_addr) >> 24) == 127;
+}
+
+static int set_loopback(const struct config_key *key, char *value, const char *text,
+                        struct error *err)
+{
+    char host[256];
+    const char *colon = strrchr(text, ':'), *end = "";
+    if (colon == NULL || (size_t)(colon - text) >= sizeof host ||
+        parse_digits(colon + 1, 65535, &end) < 0 || *end != '\0')
+        return not_allowed(key, err);
+    memcpy(host, text, (size_t)(colon - text));
+    host[colon - text] = '\0';
+    if (!loopback_host(host))
+        return error_set(err, ERROR_INVALID,
+                         "other hosts must not see what is not encrypted, and TLS is not there "
+                         "yet; allowed are 127.0.0.1:PORT, [::1]:PORT and localhost:PORT");
+    return set_text(key, value, text, err);
+}
+
+static int set_number(const struct config_key *key, uint32_t *value, const char *text,
+                      struct error *err)
+{
+    const char *end = "";
+    int64_t number = parse_digits(text, key->max, &end);
+    if (number < key->min || *end != '\0')
+        return not_allowed(key, err);
+    *value = (uint32_t)number;
+    return 0;
+}
+
+static int set_mode(const struct config_key *key, uint32_t *value, const char *text,
+                    struct error *err)
+{
+    size_t length = strlen(text);
+    if (length < 3 || length > 4 || strspn(text, "01234567") != length)
+        return not_allowed(key, err);
+    unsigned long mode = strtoul(text, NULL, 8);
+    if (mode < 0600 || mode > 0777)
+        return not_allowed(key, err);
+    *value = (uint32_t)mode;
+    return 0;
+}
+
+static int set_duration(const struct config_key *key, int64_t *value, const char *text,
+                        struct error *err)
+{
+    int64_t ms = parse_duration(text);
+    if (ms < key->min || ms > key->max)
+        return not_allowed(key, err);
+    *value = ms;
+    return 0;
+}
+
+static int set_bool(const struct config_key *key, bool *value, const char *text, struct error *err)
+{
+    if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
+        return not_allowed(key, err);
+    *value = text[0] == 'y';
+    return 0;
+}
+
+static int set_choice(const struct config_key *key, int *value, const char *text, struct error *err)
+{
+    int index = 0;
+    for (const char *word = key->words; *word != '\0'; index++) {
+        size_t take = strcspn(word, "|");
+        if (strlen(text) == take && memcmp(word, text, take) == 0) {
+            *value = (int)key->min + index;
+            return 0;
+        }
+        word += take + (word[take] == '|');
+    }
+    return not_allowed(key, err);
+}
+
+static int set_idset(struct idset *value, const char *text, bool more, struct error *err)
+{
+    struct idset set;
+    char piece[IDSET_TEXT_MAX];
+    /* A list that goes on may end its line with a comma. */
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == ',')
+        length--;
+    if (length >= sizeof piece)
+        return error_set(err, ERROR_INVALID, "longer than %d bytes", IDSET_TEXT_MAX - 1);
+    memcpy(piece, text, length);
+    piece[length] = '\0';
+
+    idset_init(&set);
+    int rc = idset_parse(&set, piece, err);
+    if (rc < 0)
+        return rc;
+    if (more) {
+        for (uint32_t id = 0; id <= UINT16_MAX; id++) {
+            if (idset_has(value, (uint16_t)id))
+                idset_add(&set, (uint16_t)id);
+        }
+    }
+    *value = set;
+    return 0;
+}
+
+void config_users_destroy(char **users)
+{
+    for (size_t i = 0; users != NULL && users[i] != NULL; i++)
+        free(users[i]);
+    free(users);
+}
+
+/* Appends the names in text; false: out of memory. */
+static bool add_users(char ***users, size_t count, const char *text)
+{
+    static const char between[] = " \t,";
+    text += strspn(text, between);
+    while (*text != '\0') {
+        size_t take = strcspn(text, between);
+        char **longer = realloc(*users, (count + 2) * sizeof *longer);
+        if (longer == NULL)
+            return false;
+        *users = longer;
+        longer[count] = strndup(text, take);
+        longer[count + 1] = NULL;
+        if (longer[count++] == NULL)
+            return false;
+        text += take;
+        text += strspn(text, between);
+    }
+    return true;
+}
+
+static int set_users(char ***value, const char *text, bool more, struct error *err)
+{
+    char **users = more ? *value : NULL;
+    size_t count = 0;
+    while (users != NULL && users[count] != NULL)
+        count++;
+    if (!more && (users = calloc(1, sizeof *users)) == NULL)
+        return error_set(err, ERROR_NOMEM, "memory is exhausted");
+    bool whole = add_users(&users, count, text);
+    if (!more)
+        config_users_destroy(*value);
+    *value = users;
+    return whole ? 0 : error_set(err, ERROR_NOMEM, "memory is exhausted");
+}
+
+static int unset(const struct config_key *key, void *value)
+{
+    if (key->type == CONFIG_USERS) {
+        config_users_destroy(*(char ***)value);
+        *(char ***)value = NULL;
+    } else {
+        memset(value, 0, key->size);
+    }
+    return 0;
+}
+
+int config_value_set(const struct config_key *key, void *base, const char *text, bool more,
+                     struct error *err)
+{
+    void *value = (char *)base + key->offset;
+    if (*text == '\0' && key->type != CONFIG_USERS)
+        return key->initial == NULL ? unset(key, value) : not_allowed(key, err);
+    switch (key->type) {
+    case CONFIG_TEXT:
+        return strpbrk(text, " \t") != NULL ? not_allowed(key, err)
+                                            : set_text(key, value, text, err);
+    case CONFIG_PATH:
+        return text[0] != '/' ? not_allowed(key, err) : set_text(key, value, text, err);
+    case CONFIG_JOB_CA:
+        if (text[0] != '/' && strcmp(text, "auto") != 0 && strcmp(text, "yes") != 0 &&
+            strcmp(text, "no") != 0)
+            return not_allowed(key, err);
+        return set_text(key, value, text, err);
+    case CONFIG_URL:
+        return set_url(key, value, text, err);
+    case CONFIG_LOOPBACK:
+        return set_loopback(key, value, text, err);
+    case CONFIG_AUTO:
+        if (strcmp(text, "auto") == 0) {
+            *(uint32_t *)value = 0;
+            return 0;
+        }
+        return set_number(key, value, text, err);
+    case CONFIG_NUMBER:
+        return set_number(key, value, text, err);
+    case CONFIG_MODE:
+        return set_mode(key, value, text, err);
+    case CONFIG_DURATION:
+        return set_duration(key, value, text, err);
+    case CONFIG_BOOL:
+        return set_bool(key, value, text, err);
+    case CONFIG_CHOICE:
+        return set_choice(key, value, text, err);
+    case CONFIG_IDSET:
+        return set_idset(value, text, more, err);
+    case CONFIG_USERS:
+        return set_users(value, text, more, err);
+    }
+    return not_allowed(key, err);
+}
+
+bool config_value_is_list(const struct config_key *key)
+{
+    return key->type == CONFIG_IDSET || key->type == CONFIG_USERS;
+}

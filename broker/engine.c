@@ -1,0 +1,475 @@
+#include "broker/engine.h"
+
+#include "broker/clock.h"
+#include "broker/fabric.h"
+#include "broker/journal.h"
+#include "broker/log.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct engine {
+    uv_loop_t *loop;
+    struct clock clock;
+    struct core *core;
+    struct store *store;
+    struct journal *journal; /* NULL before engine_start and after the end */
+    struct fabric *fabric;   /* NULL: none configured */
+    struct fmapi_options fabric_options;
+    bool fabric_wanted;
+    struct engine_listener listener;
+    enum broker_role role;
+
+    uint64_t steps;
+    uint64_t tickets;   /* accepted and not yet spoken */
+    uint64_t event_seq; /* durable, the listener not yet told; 0: none */
+    bool spoke;         /* since the listener was last told that all is out */
+    bool stepping;      /* between core_step and the last of its effects */
+
+    uv_timer_t deadline;
+    int64_t deadline_ms; /* what the timer is set to; INT64_MAX: nothing */
+    uv_prepare_t prepare;
+    uv_check_t check;
+    uint64_t awake_since; /* uv_hrtime when poll last returned; 0: not yet */
+    int64_t absence_us_max;
+    int64_t started_ms;
+
+    bool stopping; /* engine_stop was called: no new requests */
+    bool draining; /* nothing accepted is unanswered: no more steps, the rest is only saved */
+    bool closing;
+    unsigned open_parts; /* handles and rooms that have yet to close */
+    void (*stopped)(void *arg);
+    void *stopped_arg;
+};
+
+const char *broker_role_word(enum broker_role role)
+{
+    switch (role) {
+    case ROLE_STARTING:
+        return "starting";
+    case ROLE_LEADER:
+        return "leader";
+    case ROLE_STANDBY:
+        return "standby";
+    }
+    return "unknown";
+}
+
+/* ---- from the core to its edges ---- */
+
+static void speak(struct engine *engine, uint64_t ticket, int code, const char *words)
+{
+    assert(engine->tickets > 0);
+    engine->tickets--;
+    engine->spoke = true;
+    if (engine->listener.speak != NULL)
+        engine->listener.speak(engine->listener.arg, ticket, code, words);
+}
+
+static const char *why_not(const struct engine *engine, int code, struct journal_counters *counters)
+{
+    if (code == 0)
+        return NULL;
+    journal_counters(engine->journal, counters);
+    return counters->error.text;
+}
+
+static void on_say(void *arg, const struct word *word)
+{
+    struct engine *engine = arg;
+    struct journal_counters counters;
+    if (engine->draining && word->kind != WORD_ANSWER)
+        return; /* as if we had crashed just before: the next start sees to it */
+    switch (word->kind) {
+    case WORD_ANSWER:
+        speak(engine, word->u.ticket, word->code, why_not(engine, word->code, &counters));
+        break;
+    case WORD_CALL:
+        fabric_call(engine->fabric, word->u.call.id, word->u.call.kind, word->name,
+                    word->u.call.addresses);
+        break;
+    case WORD_LOGIN:
+        fabric_login(engine->fabric);
+        break;
+    case WORD_LIST:
+        fabric_list(engine->fabric, word->u.list);
+        break;
+    case WORD_EVENT:
+        engine->event_seq = word->u.seq;
+        break;
+    }
+}
+
+static void on_breath(void *arg)
+{
+    struct engine *engine = arg;
+    uint64_t seq = engine->event_seq;
+    bool spoke = engine->spoke;
+    engine->event_seq = 0;
+    engine->spoke = false;
+    if (seq != 0 && engine->listener.events != NULL)
+        engine->listener.events(engine->listener.arg, seq);
+    if (spoke && engine->listener.spoken != NULL)
+        engine->listener.spoken(engine->listener.arg);
+}
+
+static void on_deposed(void *arg)
+{
+    struct engine *engine = arg;
+    engine->role = ROLE_STANDBY;
+    log_line(LOG_ERR, "another broker has taken over: stopping, nothing more is saved here");
+    uv_stop(engine->loop);
+}
+
+/* An effect that waits for the disk, copied: its pointers die with the next step. */
+static struct word *word_of(struct engine *engine, const struct effect *effect)
+{
+    struct word *word;
+    switch (effect->kind) {
+    case EFFECT_ANSWER:
+        if (engine->listener.render != NULL)
+            engine->listener.render(engine->listener.arg, &effect->u.answer);
+        word = word_create(WORD_ANSWER, NULL);
+        word->u.ticket = effect->u.answer.ticket;
+        return word;
+    case EFFECT_CALL:
+        word = word_create(WORD_CALL, effect->u.call.name);
+        word->u.call.id = effect->u.call.id;
+        word->u.call.kind = effect->u.call.kind;
+        word->u.call.addresses = effect->u.call.addresses;
+        return word;
+    case EFFECT_LOGIN:
+        return word_create(WORD_LOGIN, NULL);
+    case EFFECT_LIST:
+        word = word_create(WORD_LIST, NULL);
+        word->u.list = effect->u.list.id;
+        return word;
+    case EFFECT_EVENT:
+        word = word_create(WORD_EVENT, NULL);
+        word->u.seq = effect->u.event->seq;
+        return word;
+    case EFFECT_SAVE:
+    case EFFECT_TRACE:
+        break;
+    }
+    return NULL;
+}
+
+static void carry_out(struct engine *engine)
+{
+    size_t count;
+    const struct effect *effects = core_effects(engine->core, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind == EFFECT_SAVE)
+            journal_save(engine->journal, &effects[i].u.record);
+        else if (effects[i].kind == EFFECT_TRACE)
+            log_line(effects[i].u.trace.level, "%s", effects[i].u.trace.text);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct word *word = word_of(engine, &effects[i]);
+        if (word != NULL)
+            journal_say(engine->journal, word);
+    }
+}
+
+/* ---- from the edges to the core ---- */
+
+static bool wants_answer(const struct core_event *event, uint64_t *ticket)
+{
+    switch (event->kind) {
+    case CORE_RESERVE:
+        *ticket = event->u.reserve.ticket;
+        return true;
+    case CORE_RELEASE:
+        *ticket = event->u.release.ticket;
+        return true;
+    case CORE_SYNC:
+        *ticket = event->u.sync.ticket;
+        return true;
+    default:
+        return false;
+    }
+}
+
+void engine_step(struct engine *engine, struct core_event *event)
+{
+    assert(!engine->stepping);
+    uint64_t ticket = 0;
+    bool asked = wants_answer(event, &ticket);
+    engine->tickets += asked;
+    if (engine->role != ROLE_LEADER || engine->draining || (engine->stopping && asked)) {
+        if (asked) {
+            speak(engine, ticket, engine->stopping ? ERROR_REFUSED : ERROR_NOT_LEADER,
+                  engine->stopping ? "mcastd is stopping: repeat the request"
+                                   : "this broker does not lead: ask the one that does");
+            on_breath(engine);
+        }
+        return;
+    }
+    event->now_ms = engine_now_ms(engine);
+    engine->steps++;
+    engine->stepping = true;
+    core_step(engine->core, event);
+    carry_out(engine);
+    engine->stepping = false;
+    journal_flush(engine->journal);
+}
+
+static void on_fabric(void *arg, struct core_event *event)
+{
+    engine_step(arg, event);
+}
+
+void engine_after_saved(struct engine *engine, uint64_t ticket)
+{
+    engine->tickets++;
+    if (engine->journal == NULL) {
+        speak(engine, ticket, 0, NULL);
+        on_breath(engine);
+        return;
+    }
+    struct word *word = word_create(WORD_ANSWER, NULL);
+    word->u.ticket = ticket;
+    journal_say(engine->journal, word);
+    journal_flush(engine->journal);
+}
+
+/* ---- the loop ---- */
+
+static void on_deadline(uv_timer_t *timer)
+{
+    struct engine *engine = timer->data;
+    engine->deadline_ms = INT64_MAX; /* the timer is spent: set it again even if it was early */
+    struct core_event event = {.kind = CORE_TICK};
+    engine_step(engine, &event);
+}
+
+static void set_deadline(struct engine *engine)
+{
+    int64_t due = core_next_deadline(engine->core);
+    if (due == engine->deadline_ms)
+        return;
+    engine->deadline_ms = due;
+    if (due == INT64_MAX) {
+        (void)uv_timer_stop(&engine->deadline);
+        return;
+    }
+    int64_t wait = due - engine_now_ms(engine);
+    uv_update_time(engine->loop);
+    (void)uv_timer_start(&engine->deadline, on_deadline, wait > 0 ? (uint64_t)wait : 0, 0);
+}
+
+static void close_parts(struct engine *engine);
+
+/* What was accepted is answered and saved. While the disk fails, what is unsaved was refused to
+ * everyone who asked for it, so nothing is lost by leaving. */
+static bool finished(struct engine *engine)
+{
+    struct journal_counters counters;
+    if (engine->role == ROLE_STANDBY)
+        return true;
+    if (engine->tickets > 0)
+        return false;
+    engine->draining = true;
+    if (journal_clean(engine->journal))
+        return true;
+    journal_counters(engine->journal, &counters);
+    if (!counters.failing)
+        return false;
+    log_line(LOG_ERR, "stopping with unsaved records=%" PRIu32 ", all of them refused: %s",
+             counters.unsaved, counters.error.text);
+    return true;
+}
+
+/* Just before the loop waits: everything that this turn brought is in one batch by now. */
+static void on_prepare(uv_prepare_t *prepare)
+{
+    struct engine *engine = prepare->data;
+    journal_turn(engine->journal);
+    if (engine->stopping && finished(engine)) {
+        close_parts(engine);
+        return;
+    }
+    if (engine->role == ROLE_LEADER)
+        set_deadline(engine);
+    if (engine->awake_since != 0) {
+        int64_t absence_us = (int64_t)((uv_hrtime() - engine->awake_since) / 1000);
+        if (absence_us > engine->absence_us_max)
+            engine->absence_us_max = absence_us;
+    }
+}
+
+static void on_check(uv_check_t *check)
+{
+    struct engine *engine = check->data;
+    engine->awake_since = uv_hrtime();
+}
+
+/* ---- life ---- */
+
+struct engine *engine_create(const struct engine_options *options, struct error *err)
+{
+    struct engine *engine = calloc(1, sizeof *engine);
+    if (engine == NULL || (engine->core = core_create(options->core)) == NULL) {
+        (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
+        free(engine);
+        return NULL;
+    }
+    engine->loop = options->loop;
+    engine->store = options->store;
+    engine->deadline_ms = INT64_MAX;
+    if (options->fabric != NULL) {
+        engine->fabric_wanted = true;
+        engine->fabric_options = *options->fabric;
+    }
+    clock_init(&engine->clock);
+    engine->started_ms = engine_now_ms(engine);
+    return engine;
+}
+
+void engine_listen(struct engine *engine, const struct engine_listener *listener)
+{
+    engine->listener = *listener;
+}
+
+struct loading {
+    struct core *core;
+    struct error *err;
+};
+
+static int load(void *arg, const struct record *record)
+{
+    const struct loading *loading = arg;
+    return core_load(loading->core, record, loading->err);
+}
+
+static void start_loop(struct engine *engine)
+{
+    (void)uv_timer_init(engine->loop, &engine->deadline);
+    (void)uv_prepare_init(engine->loop, &engine->prepare);
+    (void)uv_check_init(engine->loop, &engine->check);
+    engine->deadline.data = engine->prepare.data = engine->check.data = engine;
+    (void)uv_prepare_start(&engine->prepare, on_prepare);
+    (void)uv_check_start(&engine->check, on_check);
+}
+
+int engine_start(struct engine *engine, struct error *err)
+{
+    struct loading loading = {.core = engine->core, .err = err};
+    int rc = store_load(engine->store, load, &loading, err);
+    if (rc < 0)
+        return rc;
+
+    struct journal_mouth mouth = {
+        .arg = engine, .say = on_say, .breath = on_breath, .deposed = on_deposed};
+    engine->journal = journal_create(engine->loop, engine->store, &mouth, err);
+    if (engine->journal == NULL)
+        return ERROR_IO;
+    start_loop(engine);
+    engine->open_parts = 4;
+    if (engine->fabric_wanted) {
+        engine->fabric =
+            fabric_create(engine->loop, &engine->fabric_options, on_fabric, engine, err);
+        if (engine->fabric == NULL)
+            return ERROR_INVALID;
+        engine->open_parts++;
+    }
+
+    engine->role = ROLE_LEADER;
+    engine->stepping = true;
+    core_start(engine->core, engine_now_ms(engine));
+    carry_out(engine);
+    engine->stepping = false;
+    journal_flush(engine->journal);
+    return 0;
+}
+
+static void part_closed(void *arg)
+{
+    struct engine *engine = arg;
+    if (--engine->open_parts == 0)
+        engine->stopped(engine->stopped_arg);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    part_closed(handle->data);
+}
+
+/* Called from the loop, never from inside a callback of one of the parts. */
+static void close_parts(struct engine *engine)
+{
+    if (engine->closing)
+        return;
+    engine->closing = true;
+    uv_close((uv_handle_t *)&engine->deadline, on_handle_closed);
+    uv_close((uv_handle_t *)&engine->prepare, on_handle_closed);
+    uv_close((uv_handle_t *)&engine->check, on_handle_closed);
+    if (engine->fabric != NULL)
+        fabric_destroy(engine->fabric, part_closed, engine);
+    journal_destroy(engine->journal, part_closed, engine);
+    store_close(engine->store);
+    engine->fabric = NULL;
+    engine->journal = NULL;
+    engine->store = NULL;
+}
+
+void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg)
+{
+    engine->stopping = true;
+    if (engine->open_parts == 0) { /* never started: nothing of it is in the loop */
+        stopped(arg);
+        return;
+    }
+    engine->stopped = stopped;
+    engine->stopped_arg = arg;
+}
+
+void engine_destroy(struct engine *engine)
+{
+    if (engine == NULL)
+        return;
+    assert(engine->open_parts == 0);
+    store_close(engine->store);
+    core_destroy(engine->core);
+    free(engine);
+}
+
+/* ---- looking ---- */
+
+const struct core *engine_core(const struct engine *engine)
+{
+    return engine->core;
+}
+
+int64_t engine_now_ms(const struct engine *engine)
+{
+    return clock_now_ms(&engine->clock);
+}
+
+void engine_counters(const struct engine *engine, struct engine_counters *out)
+{
+    memset(out, 0, sizeof *out);
+    out->role = engine->role;
+    out->steps = engine->steps;
+    out->loop_absence_us_max = engine->absence_us_max;
+    out->started_ms = engine->started_ms;
+    if (engine->fabric != NULL)
+        fabric_counters(engine->fabric, out->fm_calls, &out->fabric);
+    if (engine->journal == NULL)
+        return;
+
+    struct journal_counters counters;
+    journal_counters(engine->journal, &counters);
+    out->commits = counters.commits;
+    out->commit_failures = counters.commit_failures;
+    out->records = counters.records;
+    out->commit_us_total = counters.commit_us_total;
+    out->commit_us_max = counters.commit_us_max;
+    out->batch_max = counters.batch_max;
+    out->unsaved = counters.unsaved;
+    out->storage_failing = counters.failing;
+    memcpy(out->storage_error, counters.error.text, sizeof out->storage_error);
+}

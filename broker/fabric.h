@@ -1,0 +1,39 @@
+#ifndef MCAST_BROKER_FABRIC_H
+#define MCAST_BROKER_FABRIC_H
+
+#include "core/core.h"
+#include "fmapi/fmapi.h"
+
+#include <stdint.h>
+#include <uv.h>
+
+/* The core's edge towards the fabric manager: carries out what EFFECT_CALL, EFFECT_LOGIN and
+ * EFFECT_LIST ask for and brings back what came of it as the core's next events.
+ *
+ * Each call comes back exactly once, each login and list ends exactly once, also when they could
+ * not even be begun; never from inside the function that asks for it. */
+
+struct fabric;
+
+/* step receives the events (now_ms not filled in); what they point to dies after it. */
+typedef void fabric_step_fn(void *arg, struct core_event *event);
+
+/* NULL with a sentence. */
+struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *options,
+                             fabric_step_fn *step, void *arg, struct error *err);
+
+void fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, const char *name,
+                 uint32_t addresses);
+void fabric_login(struct fabric *fabric);
+void fabric_list(struct fabric *fabric, uint64_t list);
+
+enum { FABRIC_KINDS = 4, FABRIC_OUTCOMES = 10 };
+/* calls[kind][outcome]: ended calls, by enum fmcall_kind and enum fmcall_outcome. */
+void fabric_counters(const struct fabric *fabric, uint64_t calls[FABRIC_KINDS][FABRIC_OUTCOMES],
+                     struct fmapi_counters *transport);
+
+/* Ends what is under way without a word to the core: after a restart the core asks again. closed is
+ * called from the loop when nothing is left there. */
+void fabric_destroy(struct fabric *fabric, void (*closed)(void *arg), void *arg);
+
+#endif

@@ -1,0 +1,334 @@
+#include "broker/journal.h"
+
+#include "broker/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct words {
+    struct word *first, **end;
+};
+
+/* Records, and the words that wait for them. */
+struct pack {
+    struct batch *batch; /* NULL: no records */
+    size_t records;
+    struct words words;
+};
+
+struct journal {
+    struct store *store;
+    struct journal_mouth mouth;
+    struct pack gathering;
+    struct pack writing; /* being committed, or failed and to be tried again */
+    struct words ready;
+    bool under_way;  /* the store has writing.batch */
+    bool saying;     /* journal_flush is at work further up the stack */
+    bool deposed;    /* ERROR_NOT_LEADER was seen */
+    uint64_t failed; /* attempts in a row */
+    struct journal_counters counters;
+    uv_poll_t poll;
+    uv_timer_t retry;
+    unsigned open_handles;
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+static void words_init(struct words *words)
+{
+    words->first = NULL;
+    words->end = &words->first;
+}
+
+static void words_push(struct words *words, struct word *word)
+{
+    word->next = NULL;
+    *words->end = word;
+    words->end = &word->next;
+}
+
+static struct word *words_pop(struct words *words)
+{
+    struct word *word = words->first;
+    if (word != NULL) {
+        words->first = word->next;
+        if (words->first == NULL)
+            words->end = &words->first;
+    }
+    return word;
+}
+
+/* Moves all words of `from` behind those of `to`. */
+static void words_move(struct words *to, struct words *from)
+{
+    if (from->first == NULL)
+        return;
+    *to->end = from->first;
+    to->end = from->end;
+    words_init(from);
+}
+
+static void words_release(struct words *words)
+{
+    for (struct word *word; (word = words_pop(words)) != NULL;)
+        free(word);
+}
+
+struct word *word_create(enum word_kind kind, const char *name)
+{
+    size_t length = name != NULL ? strlen(name) : 0;
+    struct word *word = calloc(1, sizeof *word + length + 1);
+    if (word == NULL)
+        log_exhausted("a word to say");
+    word->kind = kind;
+    if (name != NULL)
+        memcpy(word->name, name, length);
+    return word;
+}
+
+/* Answers among the words are not kept waiting for the disk: they become ready with the failure.
+ * The others stay, in order, or are dropped when nothing will ever be saved again. */
+static void refuse(struct journal *journal, struct words *words, int code)
+{
+    struct words all = {.first = NULL};
+    words_init(&all);
+    words_move(&all, words);
+    for (struct word *word; (word = words_pop(&all)) != NULL;) {
+        if (word->kind == WORD_ANSWER) {
+            word->code = code;
+            words_push(&journal->ready, word);
+        } else if (code == ERROR_NOT_LEADER) {
+            free(word);
+        } else {
+            words_push(words, word);
+        }
+    }
+}
+
+static void on_done(void *arg, const struct commit_result *result, struct batch *failed);
+
+static void commit(struct journal *journal)
+{
+    journal->under_way = true;
+    store_commit(journal->store, journal->writing.batch, on_done, journal);
+}
+
+static void begin(struct journal *journal)
+{
+    if (journal->under_way || journal->writing.batch != NULL || journal->gathering.batch == NULL)
+        return;
+    journal->writing.batch = journal->gathering.batch;
+    journal->writing.records = journal->gathering.records;
+    journal->gathering.batch = NULL;
+    journal->gathering.records = 0;
+    words_move(&journal->writing.words, &journal->gathering.words);
+    commit(journal);
+}
+
+static void count_commit(struct journal_counters *counters, const struct commit_result *result,
+                         size_t records)
+{
+    uint64_t took_us = result->took_us > 0 ? (uint64_t)result->took_us : 0;
+    counters->commits++;
+    counters->records += records;
+    counters->commit_us_total += took_us;
+    if (took_us > counters->commit_us_max)
+        counters->commit_us_max = took_us;
+    if (records > counters->batch_max)
+        counters->batch_max = records;
+}
+
+static void succeeded(struct journal *journal, const struct commit_result *result)
+{
+    if (journal->counters.failing)
+        log_line(LOG_NOTICE, "saving works again, after %llu failed attempts records=%zu",
+                 (unsigned long long)journal->failed, journal->writing.records);
+    journal->failed = 0;
+    journal->counters.failing = false;
+    journal->counters.error = (struct error){0};
+    count_commit(&journal->counters, result, journal->writing.records);
+
+    struct words durable;
+    words_init(&durable);
+    words_move(&durable, &journal->writing.words);
+    journal->writing.batch = NULL;
+    journal->writing.records = 0;
+    begin(journal); /* the disk works on the next batch while this one's words go out */
+    words_move(&journal->ready, &durable);
+}
+
+static void on_retry(uv_timer_t *timer)
+{
+    struct journal *journal = timer->data;
+    commit(journal);
+}
+
+static void stuck(struct journal *journal, const struct error *error, struct batch *batch)
+{
+    struct journal_counters *counters = &journal->counters;
+    counters->commit_failures++;
+    if (!counters->failing || strcmp(counters->error.text, error->text) != 0)
+        log_line(LOG_ERR,
+                 "cannot save: %s; requests are refused until it works, trying again every second",
+                 error->text);
+    counters->failing = true;
+    counters->error = *error;
+    journal->failed++;
+    journal->writing.batch = batch;
+    refuse(journal, &journal->writing.words, error->code);
+    refuse(journal, &journal->gathering.words, error->code);
+    (void)uv_timer_start(&journal->retry, on_retry, JOURNAL_RETRY_MS, 0);
+}
+
+static void depose(struct journal *journal, const struct error *error, struct batch *batch)
+{
+    journal->deposed = true;
+    journal->counters.error = *error;
+    batch_destroy(batch);
+    if (journal->gathering.batch != NULL)
+        batch_destroy(journal->gathering.batch);
+    journal->writing.batch = journal->gathering.batch = NULL;
+    journal->writing.records = journal->gathering.records = 0;
+    refuse(journal, &journal->writing.words, ERROR_NOT_LEADER);
+    refuse(journal, &journal->gathering.words, ERROR_NOT_LEADER);
+    journal->mouth.deposed(journal->mouth.arg);
+}
+
+static void on_done(void *arg, const struct commit_result *result, struct batch *failed)
+{
+    struct journal *journal = arg;
+    journal->under_way = false;
+    if (result->code == 0) {
+        succeeded(journal, result);
+    } else {
+        struct error error = result->error;
+        error.code = result->code;
+        if (result->code == ERROR_NOT_LEADER)
+            depose(journal, &error, failed);
+        else
+            stuck(journal, &error, failed);
+    }
+    journal_flush(journal);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    struct journal *journal = poll->data;
+    (void)events;
+    if (status < 0)
+        log_line(LOG_ERR, "waiting for the store failed: %s", uv_strerror(status));
+    store_dispatch(journal->store);
+}
+
+struct journal *journal_create(uv_loop_t *loop, struct store *store,
+                               const struct journal_mouth *mouth, struct error *err)
+{
+    struct journal *journal = calloc(1, sizeof *journal);
+    if (journal == NULL) {
+        (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
+        return NULL;
+    }
+    journal->store = store;
+    journal->mouth = *mouth;
+    words_init(&journal->gathering.words);
+    words_init(&journal->writing.words);
+    words_init(&journal->ready);
+
+    int rc = uv_poll_init(loop, &journal->poll, store_fd(store));
+    if (rc < 0) {
+        (void)error_set(err, ERROR_IO, "cannot watch the store: %s", uv_strerror(rc));
+        free(journal);
+        return NULL;
+    }
+    (void)uv_timer_init(loop, &journal->retry);
+    journal->open_handles = 2;
+    journal->poll.data = journal->retry.data = journal;
+    (void)uv_poll_start(&journal->poll, UV_READABLE, on_readable);
+    return journal;
+}
+
+void journal_save(struct journal *journal, const struct record *record)
+{
+    if (journal->deposed)
+        return;
+    struct pack *pack = &journal->gathering;
+    if (pack->batch == NULL && (pack->batch = batch_create(journal->store)) == NULL)
+        log_exhausted("a batch of records");
+    if (batch_add(pack->batch, record) < 0)
+        log_exhausted("a record to save");
+    pack->records = batch_size(pack->batch);
+}
+
+void journal_say(struct journal *journal, struct word *word)
+{
+    struct pack *last = journal->gathering.batch != NULL ? &journal->gathering : &journal->writing;
+    if (journal->deposed && word->kind != WORD_ANSWER) {
+        free(word);
+    } else if (last->batch == NULL) {
+        word->code = journal->deposed ? ERROR_NOT_LEADER : 0;
+        words_push(&journal->ready, word);
+    } else if (journal->counters.failing && word->kind == WORD_ANSWER) {
+        word->code = journal->counters.error.code;
+        words_push(&journal->ready, word);
+    } else {
+        words_push(&last->words, word);
+    }
+}
+
+void journal_flush(struct journal *journal)
+{
+    if (journal->saying || journal->ready.first == NULL)
+        return;
+    journal->saying = true;
+    while (journal->ready.first != NULL) {
+        for (struct word *word; (word = words_pop(&journal->ready)) != NULL;) {
+            journal->mouth.say(journal->mouth.arg, word);
+            free(word);
+        }
+        journal->mouth.breath(journal->mouth.arg);
+    }
+    journal->saying = false;
+}
+
+void journal_turn(struct journal *journal)
+{
+    begin(journal);
+}
+
+bool journal_clean(const struct journal *journal)
+{
+    return journal->gathering.batch == NULL && journal->writing.batch == NULL &&
+           journal->ready.first == NULL && !journal->saying;
+}
+
+void journal_counters(const struct journal *journal, struct journal_counters *out)
+{
+    *out = journal->counters;
+    out->unsaved = (uint32_t)(journal->gathering.records + journal->writing.records);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct journal *journal = handle->data;
+    if (--journal->open_handles != 0)
+        return;
+    void (*closed)(void *) = journal->closed;
+    void *arg = journal->closed_arg;
+    free(journal);
+    closed(arg);
+}
+
+void journal_destroy(struct journal *journal, void (*closed)(void *arg), void *arg)
+{
+    words_release(&journal->gathering.words);
+    words_release(&journal->writing.words);
+    words_release(&journal->ready);
+    if (journal->gathering.batch != NULL)
+        batch_destroy(journal->gathering.batch);
+    if (journal->writing.batch != NULL && !journal->under_way)
+        batch_destroy(journal->writing.batch);
+    journal->closed = closed;
+    journal->closed_arg = arg;
+    uv_close((uv_handle_t *)&journal->poll, on_closed);
+    uv_close((uv_handle_t *)&journal->retry, on_closed);
+}
