@@ -1,0 +1,490 @@
+/* The library's calls against a scripted broker: what goes over the wire, and what comes of what
+ * comes back. */
+
+#include "client/mcast.h"
+#include "fakebroker.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define AGENT "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n"
+#define GET(path) "GET " path " HTTP/1.1\r\n" AGENT "Accept: application/json\r\n\r\n"
+#define STREAM(path) "GET " path " HTTP/1.1\r\n" AGENT "Accept: text/event-stream\r\n"
+#define JOB(name, number)                                                                          \
+    "{\"cluster\":\"elcap\",\"job\":\"" name "\",\"number\":" number                               \
+    ",\"state\":\"active\",\"uid\":5,\"node_count\":2,\"vnis\":[1024]}"
+#define STATUS "{\"version\":\"0.1.0\"}"
+
+static struct mcast *open_fake(struct fakebroker *fake)
+{
+    struct mcast *handle = NULL;
+    assert_int_equal(mcast_open(&handle, fakebroker_url(fake), NULL), 0);
+    return handle;
+}
+
+static void expect_status(struct mcast *handle, int code, struct mcast_error *error)
+{
+    char *json = NULL;
+    assert_int_equal(mcast_status(handle, &json, error), code);
+    if (code == 0)
+        assert_string_equal(json, STATUS);
+    free(json);
+}
+
+static void reserve__sends_what_was_asked(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{201, NULL, JOB("f1", "7"), THEN_KEEP},
+                                          {200, NULL, JOB("f1", "7"), THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_request request = MCAST_REQUEST_INIT;
+    struct mcast_reservation *got = NULL;
+    static const char *const classes[] = {"best_effort", "low_latency", NULL};
+    request.cluster = "elcap";
+    request.job = "f1";
+    request.uid = 4294967294;
+    request.nodes = "elcap[1-2]";
+    request.node_count = 2;
+    request.cores_per_node = 96;
+    request.vni_count = 0;
+    request.hwcoll = "required";
+    request.traffic_classes = classes;
+    assert_int_equal(mcast_reserve(handle, &request, &got, NULL), 0);
+    assert_false(got->repeated);
+    assert_int_equal(got->number, 7);
+    mcast_reservation_free(got);
+    fakebroker_expect(fake, 1,
+                      "PUT /v1/clusters/elcap/jobs/f1 HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 152\r\n\r\n"
+                      "{\"uid\":4294967294,\"nodes\":\"elcap[1-2]\",\"node_count\":2,"
+                      "\"cores_per_node\":96,\"vni_count\":0,\"hwcoll\":\"required\","
+                      "\"traffic_classes\":[\"best_effort\",\"low_latency\"]}");
+    struct mcast_request bare = MCAST_REQUEST_INIT;
+    bare.cluster = "elcap";
+    bare.job = "f1";
+    bare.uid = 5;
+    bare.node_count = 2;
+    assert_int_equal(mcast_reserve(handle, &bare, &got, NULL), 0);
+    assert_true(got->repeated);
+    mcast_reservation_free(got);
+    fakebroker_expect(fake, 2,
+                      "PUT /v1/clusters/elcap/jobs/f1 HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 24\r\n\r\n"
+                      "{\"uid\":5,\"node_count\":2}");
+    assert_int_equal(fakebroker_connections(fake), 1);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+/* What cannot be right is refused before anything is sent. */
+static void reserve__refuses_bad_requests_unsent(void **state)
+{
+    (void)state;
+    struct fakebroker *fake = fakebroker_create(NULL, 0);
+    struct mcast *handle = open_fake(fake);
+    struct mcast_request good = MCAST_REQUEST_INIT;
+    good.cluster = "elcap";
+    good.job = "f1";
+    good.uid = 5;
+    good.node_count = 2;
+    struct mcast_request bad[9];
+    for (size_t i = 0; i < SIZE(bad); i++)
+        bad[i] = good;
+    bad[0].size = 0;
+    bad[1].cluster = "el-cap";
+    bad[2].job = "a/../b";
+    bad[3].uid = UINT32_MAX;
+    bad[4].node_count = 0;
+    bad[5].vni_count = 5;
+    bad[6].vni_count = -2;
+    bad[7].hwcoll = "\xff";
+    bad[8].cluster = NULL;
+    for (size_t i = 0; i < SIZE(bad); i++) {
+        struct mcast_reservation *got = NULL;
+        struct mcast_error error;
+        assert_int_equal(mcast_reserve(handle, &bad[i], &got, &error), MCAST_USAGE);
+        assert_true(error.text[0]);
+    }
+    fakebroker_expect(fake, 0, NULL);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+/* A program that was compiled with a later header may only use what this library knows. */
+static void reserve__does_not_drop_fields_of_later_versions(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{201, NULL, JOB("f1", "7"), THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct {
+        struct mcast_request request;
+        uint64_t later;
+    } wide = {.request = MCAST_REQUEST_INIT, .later = 1};
+    struct mcast_reservation *got = NULL;
+    wide.request.size = sizeof(wide);
+    wide.request.cluster = "elcap";
+    wide.request.job = "f1";
+    wide.request.uid = 5;
+    wide.request.node_count = 2;
+    assert_int_equal(mcast_reserve(handle, &wide.request, &got, NULL), MCAST_USAGE);
+    wide.later = 0;
+    assert_int_equal(mcast_reserve(handle, &wide.request, &got, NULL), 0);
+    mcast_reservation_free(got);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static void release__and_show(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {202, NULL, JOB("..", "7"), THEN_KEEP},
+        {200, NULL, JOB("..", "7"), THEN_KEEP},
+        {404, "application/problem+json; charset=utf-8",
+         "{\"detail\":\"elcap has no job x\",\"code\":\"no-such-job\"}", THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_reservation *got = NULL;
+    struct mcast_error error;
+    assert_int_equal(mcast_release(handle, "elcap", "..", NULL, NULL), 0);
+    fakebroker_expect(fake, 1,
+                      "DELETE /v1/clusters/elcap/jobs/.. HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\n\r\n");
+    assert_int_equal(mcast_show(handle, "elcap", "..", &got, NULL), 0);
+    fakebroker_expect(fake, 2, GET("/v1/clusters/elcap/jobs/.."));
+    mcast_reservation_free(got);
+    assert_int_equal(mcast_show(handle, "elcap", "x", &got, &error), MCAST_NOT_FOUND);
+    assert_string_equal(error.text, "elcap has no job x");
+    assert_string_equal(error.word, "no-such-job");
+    assert_int_equal(fakebroker_connections(fake), 1);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static int join_variable(const struct mcast_variable *variable, void *data)
+{
+    char *log = data;
+    snprintf(log + strlen(log), 256 - strlen(log), "%s=%s%s;", variable->name, variable->value,
+             variable->secret ? "!" : "");
+    return strcmp(variable->name, "LAST") == 0 ? 5 : 0;
+}
+
+static void env__escapes_the_step_and_keeps_the_order(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL, "{\"Z\":\"1\",\"FI_CXI_COLL_MCAST_TOKEN\":\"t\",\"A\":\"\"}", THEN_KEEP},
+        {200, NULL, "{\"LAST\":\"1\",\"NEVER\":\"2\"}", THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    char log[256] = "";
+    assert_int_equal(mcast_env(handle, "elcap", "f1", "/fA/f&B", join_variable, log, NULL), 0);
+    assert_string_equal(log, "Z=1;FI_CXI_COLL_MCAST_TOKEN=t!;A=;");
+    fakebroker_expect(fake, 1, GET("/v1/clusters/elcap/jobs/f1/env?step=%2FfA%2Ff%26B"));
+    log[0] = '\0';
+    assert_int_equal(mcast_env(handle, "elcap", "f1", NULL, join_variable, log, NULL), 5);
+    assert_string_equal(log, "LAST=1;");
+    fakebroker_expect(fake, 2, GET("/v1/clusters/elcap/jobs/f1/env"));
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static int join_job(const struct mcast_reservation *reservation, void *data)
+{
+    char *log = data;
+    snprintf(log + strlen(log), 256 - strlen(log), "%s;", reservation->job);
+    return 0;
+}
+
+/* A page may be short, or even empty, although another follows. */
+static void list__follows_every_page(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL, "{\"jobs\":[" JOB("a", "1") "],\"next\":\"/v1/jobs?limit=1000&after=1\"}",
+         THEN_KEEP},
+        {200, NULL, "{\"jobs\":[],\"next\":\"/v1/jobs?after=9&limit=1000\"}", THEN_KEEP},
+        {200, NULL, "{\"jobs\":[" JOB("b", "10") "," JOB("c", "11") "],\"next\":null}", THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_filter filter = MCAST_FILTER_INIT;
+    char log[256] = "";
+    filter.cluster = "elcap";
+    filter.state = "active";
+    filter.uid = 0;
+    assert_int_equal(mcast_list(handle, &filter, join_job, log, NULL), 0);
+    assert_string_equal(log, "a;b;c;");
+    fakebroker_expect(fake, 3, GET("/v1/jobs?after=9&limit=1000"));
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static void list__sends_the_filter_and_stops_at_the_limit(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL,
+         "{\"jobs\":[" JOB("a", "1") "," JOB("b", "2") "],\"next\":\"/v1/jobs?after=2\"}",
+         THEN_KEEP},
+        {200, NULL, "{\"jobs\":[" JOB("c", "3") "," JOB("d", "4") "]}", THEN_KEEP},
+        {200, NULL, "{\"jobs\":[]}", THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_filter filter = MCAST_FILTER_INIT;
+    char log[256] = "";
+    filter.cluster = "elcap";
+    filter.state = "releasing";
+    filter.uid = 12;
+    filter.limit = 3;
+    assert_int_equal(mcast_list(handle, &filter, join_job, log, NULL), 0);
+    assert_string_equal(log, "a;b;c;");
+    fakebroker_expect(fake, 2, GET("/v1/jobs?after=2"));
+    assert_int_equal(mcast_list(handle, NULL, join_job, log, NULL), 0);
+    fakebroker_expect(fake, 3, GET("/v1/jobs?limit=1000"));
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+/* A broker that points backwards must not keep its client busy for ever. */
+static void list__refuses_to_go_in_circles(void **state)
+{
+    (void)state;
+    static const char *const links[] = {
+        "/v1/jobs?after=0",    "/v1/jobs?after=x",  "/v1/jobs?limit=3", "/v1/jobs",
+        "http://elsewhere/v1", "/v1/jobs?after=5x", "/v1/jobs?before=7"};
+    for (size_t i = 0; i < SIZE(links); i++) {
+        char body[200], log[256] = "";
+        struct mcast_error error;
+        snprintf(body, sizeof(body), "{\"jobs\":[],\"next\":\"%s\"}", links[i]);
+        struct reply script[] = {{200, NULL, body, THEN_KEEP}};
+        struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+        struct mcast *handle = open_fake(fake);
+        assert_int_equal(mcast_list(handle, NULL, join_job, log, &error), MCAST_UNCLEAR);
+        assert_non_null(strstr(error.text, "\"next\""));
+        mcast_close(handle);
+        fakebroker_destroy(fake);
+    }
+}
+
+static void sync__sends_the_whole_list(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL,
+         "{\"active\":2,\"confirmed\":1,\"suspect\":[\"x\"],\"released\":[],\"unknown\":[\"j2\"],"
+         "\"suspect_count\":1001,\"released_count\":0,\"unknown_count\":1}",
+         THEN_KEEP},
+        {200, NULL, "{\"active\":0,\"confirmed\":0}", THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    static const char *const jobs[] = {"j1", "j2"};
+    static const char *const bad[] = {"j1", "j 2"};
+    struct mcast_sync_result *result = NULL;
+    assert_int_equal(mcast_sync(handle, "elcap", bad, 2, &result, NULL), MCAST_USAGE);
+    fakebroker_expect(fake, 0, NULL);
+    assert_int_equal(mcast_sync(handle, "elcap", jobs, 2, &result, NULL), 0);
+    fakebroker_expect(fake, 1,
+                      "POST /v1/clusters/elcap/sync HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 22\r\n\r\n{\"active\":[\"j1\",\"j2\"]}");
+    assert_int_equal(result->active, 2);
+    assert_int_equal(result->confirmed, 1);
+    assert_int_equal(result->suspect_count, 1001);
+    assert_string_equal(result->suspect[0], "x");
+    assert_null(result->released[0]);
+    assert_string_equal(result->unknown[0], "j2");
+    mcast_sync_result_free(result);
+    assert_int_equal(mcast_sync(handle, "elcap", NULL, 0, NULL, NULL), 0);
+    fakebroker_expect(fake, 2,
+                      "POST /v1/clusters/elcap/sync HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 13\r\n\r\n{\"active\":[]}");
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+/* The broker closes kept connections now and then, and is restarted. */
+static void connection__that_broke_is_made_again_once(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL, STATUS, THEN_KEEP},
+        {0, NULL, "", THEN_CLOSE},
+        {200, NULL, STATUS, THEN_CLOSE},
+        {0, NULL, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"ver", THEN_CLOSE},
+        {200, NULL, STATUS, THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    for (int i = 0; i < 3; i++)
+        expect_status(handle, 0, NULL);
+    fakebroker_expect(fake, 5, GET("/v1/status"));
+    assert_int_equal(fakebroker_connections(fake), 3);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static void connection__that_breaks_twice_is_reported(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {0, NULL, "", THEN_CLOSE},
+        {0, NULL, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"ver", THEN_CLOSE},
+        {200, NULL, STATUS, THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_error error;
+    expect_status(handle, MCAST_UNREACHABLE, &error);
+    assert_string_equal(error.word, "broken");
+    fakebroker_expect(fake, 2, GET("/v1/status"));
+    expect_status(handle, 0, NULL); /* the handle is as good as before */
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static void connection__without_a_broker(void **state)
+{
+    (void)state;
+    struct mcast *handle = NULL;
+    struct mcast_error error;
+    assert_int_equal(mcast_open(&handle, "/nonexistent/mcastd.sock", NULL), 0);
+    expect_status(handle, MCAST_UNREACHABLE, &error);
+    assert_string_equal(error.word, "no-connection");
+    assert_non_null(strstr(error.text, "/nonexistent/mcastd.sock: No such file or directory"));
+    mcast_close(handle);
+}
+
+static void connection__to_silence_has_a_time_limit(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{0, NULL, "", THEN_HANG}, {200, NULL, STATUS, THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_error error;
+    assert_int_equal(mcast_set_timeout(handle, 0, NULL), MCAST_USAGE);
+    assert_int_equal(mcast_set_timeout(handle, 50, NULL), 0);
+    expect_status(handle, MCAST_UNREACHABLE, &error);
+    assert_string_equal(error.word, "timeout");
+    fakebroker_expect(fake, 1, GET("/v1/status")); /* not sent again: it may be under way */
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static void connection__to_a_stranger_is_unclear(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {0, NULL, "SSH-2.0-OpenSSH_9.2\r\n", THEN_CLOSE},
+        {200, "text/html", "<html>", THEN_KEEP},
+        {404, "text/html", "<html>", THEN_KEEP},
+        {302, "text/html", "", THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    for (size_t i = 0; i < SIZE(script); i++) {
+        struct mcast_error error;
+        expect_status(handle, MCAST_UNCLEAR, &error);
+    }
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+/* Proxies are for the web: a broker is asked directly whatever the environment says. */
+static void connection__uses_no_proxy(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{200, NULL, STATUS, THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    setenv("http_proxy", "http://127.0.0.1:1", 1);
+    struct mcast *handle = open_fake(fake);
+    expect_status(handle, 0, NULL);
+    unsetenv("http_proxy");
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static void *stop_when_asked(void *data)
+{
+    void **both = data;
+    fakebroker_expect(both[0], 1, GET("/v1/status"));
+    mcast_stop(both[1]);
+    return NULL;
+}
+
+static void stop__ends_the_call_under_way_and_later_ones(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{0, NULL, "", THEN_HANG}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    void *both[] = {fake, handle};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, stop_when_asked, both), 0);
+    expect_status(handle, MCAST_STOPPED, NULL);
+    pthread_join(thread, NULL);
+    expect_status(handle, MCAST_STOPPED, NULL);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static int use_the_handle(const struct mcast_event *event, void *data)
+{
+    (void)event;
+    struct mcast *handle = data;
+    char *json = NULL;
+    assert_int_equal(mcast_status(handle, &json, NULL), MCAST_USAGE);
+    return 1;
+}
+
+static void callback__must_not_use_its_handle(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, "text/event-stream", "data: {\"seq\":1,\"event\":\"x\"}\n\n", THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    assert_int_equal(mcast_events(handle, 0, 0, use_the_handle, handle, NULL), 1);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reserve__sends_what_was_asked),
+        cmocka_unit_test(reserve__refuses_bad_requests_unsent),
+        cmocka_unit_test(reserve__does_not_drop_fields_of_later_versions),
+        cmocka_unit_test(release__and_show),
+        cmocka_unit_test(env__escapes_the_step_and_keeps_the_order),
+        cmocka_unit_test(list__follows_every_page),
+        cmocka_unit_test(list__sends_the_filter_and_stops_at_the_limit),
+        cmocka_unit_test(list__refuses_to_go_in_circles),
+        cmocka_unit_test(sync__sends_the_whole_list),
+        cmocka_unit_test(connection__that_broke_is_made_again_once),
+        cmocka_unit_test(connection__that_breaks_twice_is_reported),
+        cmocka_unit_test(connection__without_a_broker),
+        cmocka_unit_test(connection__to_silence_has_a_time_limit),
+        cmocka_unit_test(connection__to_a_stranger_is_unclear),
+        cmocka_unit_test(connection__uses_no_proxy),
+        cmocka_unit_test(stop__ends_the_call_under_way_and_later_ones),
+        cmocka_unit_test(callback__must_not_use_its_handle),
+    };
+    return cmocka_run_group_tests_name("client_calls", tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+#include "client/endpoint.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void accept_url(const char *url, const char *socket, const char *base, const char *name)
+{
+    struct endpoint endpoint;
+    struct mcast_error error;
+    assert_int_equal(endpoint_parse(&endpoint, url, &error), 0);
+    assert_string_equal(endpoint.socket, socket);
+    assert_string_equal(endpoint.base, base);
+    assert_string_equal(endpoint_name(&endpoint), name);
+}
+
+static void refuse_url(const char *url)
+{
+    struct endpoint endpoint;
+    struct mcast_error error;
+    assert_int_equal(endpoint_parse(&endpoint, url, &error), MCAST_USAGE);
+    assert_int_equal(error.code, MCAST_USAGE);
+    assert_true(strlen(error.text) > 10);
+}
+
+static void endpoint__takes_sockets(void **state)
+{
+    (void)state;
+    accept_url("/run/mcastd/mcastd.sock", "/run/mcastd/mcastd.sock", "http://localhost",
+               "/run/mcastd/mcastd.sock");
+    accept_url("unix:/tmp/a b.sock", "/tmp/a b.sock", "http://localhost", "/tmp/a b.sock");
+}
+
+static void endpoint__takes_hosts(void **state)
+{
+    (void)state;
+    accept_url("http://mgmt1:7470", "", "http://mgmt1:7470", "http://mgmt1:7470");
+    accept_url("http://127.0.0.1:1/", "", "http://127.0.0.1:1", "http://127.0.0.1:1");
+    accept_url("http://[::1]:65535", "", "http://[::1]:65535", "http://[::1]:65535");
+}
+
+static void endpoint__refuses_the_rest(void **state)
+{
+    (void)state;
+    static const char *const urls[] = {
+        "",
+        "mgmt1:7470",
+        "unix:",
+        "unix:relative.sock",
+        "run/mcastd.sock",
+        "https://mgmt1:7470",
+        "ftp://mgmt1:7470",
+        "http://",
+        "http://mgmt1",
+        "http://:7470",
+        "http://mgmt1:",
+        "http://mgmt1:0",
+        "http://mgmt1:65536",
+        "http://mgmt1:99999999999999999999",
+        "http://mgmt1:7470/path",
+        "http://mgmt1:7470?x",
+        "http://mgmt1:-1",
+        "http://[::1:7470",
+        "http://[]:7470",
+        "http://a b:7470",
+    };
+    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++)
+        refuse_url(urls[i]);
+}
+
+/* A password in a URL would come back in messages and logs. */
+static void endpoint__refuses_credentials_and_does_not_show_them(void **state)
+{
+    (void)state;
+    struct endpoint endpoint;
+    struct mcast_error error;
+    assert_int_equal(endpoint_parse(&endpoint, "http://me:hunter2@mgmt1:7470", &error),
+                     MCAST_USAGE);
+    assert_null(strstr(error.text, "hunter2"));
+}
+
+static void endpoint__refuses_a_path_longer_than_the_system_allows(void **state)
+{
+    (void)state;
+    char path[200];
+    struct endpoint endpoint;
+    struct mcast_error error;
+    memset(path, 'x', sizeof(path));
+    path[0] = '/';
+    path[107] = '\0';
+    assert_int_equal(endpoint_parse(&endpoint, path, &error), 0);
+    path[107] = 'x';
+    path[108] = '\0';
+    assert_int_equal(endpoint_parse(&endpoint, path, &error), MCAST_USAGE);
+    assert_non_null(strstr(error.text, "107"));
+}
+
+static void endpoint__comes_from_argument_environment_default(void **state)
+{
+    (void)state;
+    struct endpoint endpoint;
+    struct mcast_error error;
+    setenv("MCAST_URL", "http://other:1", 1);
+    assert_int_equal(endpoint_find(&endpoint, "/a.sock", &error), 0);
+    assert_string_equal(endpoint_name(&endpoint), "/a.sock");
+    assert_int_equal(endpoint_find(&endpoint, NULL, &error), 0);
+    assert_string_equal(endpoint_name(&endpoint), "http://other:1");
+    setenv("MCAST_URL", "nonsense", 1);
+    assert_int_equal(endpoint_find(&endpoint, NULL, &error), MCAST_USAGE);
+    assert_int_equal(strncmp(error.text, "MCAST_URL: ", 11), 0);
+    setenv("MCAST_URL", "", 1);
+    assert_int_equal(endpoint_find(&endpoint, NULL, &error), 0);
+    assert_string_equal(endpoint_name(&endpoint), MCAST_DEFAULT_SOCKET);
+    unsetenv("MCAST_URL");
+    assert_int_equal(endpoint_find(&endpoint, NULL, NULL), 0);
+    assert_string_equal(endpoint_name(&endpoint), MCAST_DEFAULT_SOCKET);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(endpoint__takes_sockets),
+        cmocka_unit_test(endpoint__takes_hosts),
+        cmocka_unit_test(endpoint__refuses_the_rest),
+        cmocka_unit_test(endpoint__refuses_credentials_and_does_not_show_them),
+        cmocka_unit_test(endpoint__refuses_a_path_longer_than_the_system_allows),
+        cmocka_unit_test(endpoint__comes_from_argument_environment_default),
+    };
+    return cmocka_run_group_tests_name("client_endpoint", tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+#include "client/names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void names__cluster(void **state)
+{
+    (void)state;
+    struct mcast_error error;
+    assert_int_equal(names_check_cluster("elcap_2", &error), 0);
+    assert_int_equal(names_check_cluster("abcdefghijklmnopqrstuvwxyz012345", &error), 0);
+    static const char *const bad[] = {NULL,  "",   "El",  "a-b",
+                                      "a/b", "..", "a b", "abcdefghijklmnopqrstuvwxyz0123456"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(names_check_cluster(bad[i], &error), MCAST_USAGE);
+}
+
+static void names__job(void **state)
+{
+    (void)state;
+    char longest[130];
+    struct mcast_error error;
+    assert_int_equal(names_check_job("f2Rs8sydSxmd", &error), 0);
+    assert_int_equal(names_check_job("12_3.batch:0@x+y-z", &error), 0);
+    memset(longest, 'j', sizeof(longest));
+    longest[128] = '\0';
+    assert_int_equal(names_check_job(longest, &error), 0);
+    longest[128] = 'j';
+    longest[129] = '\0';
+    assert_int_equal(names_check_job(longest, &error), MCAST_USAGE);
+    static const char *const bad[] = {NULL,
+                                      "",
+                                      "a/b",
+                                      "a%2fb",
+                                      "a?b",
+                                      "a b",
+                                      "a\nb",
+                                      "\xc6\x92"
+                                      "x"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(names_check_job(bad[i], &error), MCAST_USAGE);
+}
+
+static void names__step(void **state)
+{
+    (void)state;
+    struct mcast_error error;
+    assert_int_equal(names_check_step("0", &error), 0);
+    assert_int_equal(names_check_step("/fA/fB", &error), 0);
+    static const char *const bad[] = {"", "a b", "a\"b", "a\\b", "a\tb", "a\x7f", "\xc3\xa4"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(names_check_step(bad[i], &error), MCAST_USAGE);
+}
+
+static void names__path_holds_the_longest(void **state)
+{
+    (void)state;
+    char path[NAMES_PATH_MAX], job[129];
+    struct mcast_error error;
+    memset(job, 'j', 128);
+    job[128] = '\0';
+    assert_int_equal(
+        names_job_path(path, "abcdefghijklmnopqrstuvwxyz012345", job, "/env?step=", &error), 0);
+    assert_int_equal(strlen(path), strlen("/v1/clusters/") + 32 + strlen("/jobs/") + 128 + 10);
+    assert_int_equal(names_job_path(path, "c", "j", "", &error), 0);
+    assert_string_equal(path, "/v1/clusters/c/jobs/j");
+}
+
+/* A control character in a name must not reach a terminal through the message. */
+static void names__messages_are_harmless(void **state)
+{
+    (void)state;
+    struct mcast_error error;
+    assert_int_equal(names_check_job("\x1b[2J", &error), MCAST_USAGE);
+    assert_null(strchr(error.text, '\x1b'));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names__cluster),
+        cmocka_unit_test(names__job),
+        cmocka_unit_test(names__step),
+        cmocka_unit_test(names__path_holds_the_longest),
+        cmocka_unit_test(names__messages_are_harmless),
+    };
+    return cmocka_run_group_tests_name("client_names", tests, NULL, NULL);
+}

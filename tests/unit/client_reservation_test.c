@@ -1,0 +1,179 @@
+#include "client/reservation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const char whole[] =
+    "{\"cluster\":\"elcap\",\"job\":\"f2Rs8sydSxmd\",\"number\":4711,\"state\":\"active\","
+    "\"uid\":5588,\"nodes\":\"elcap[1-128]\",\"node_count\":128,\"cores_per_node\":96,"
+    "\"vnis\":[1024,65535],\"traffic_classes\":[\"best_effort\",\"low_latency\"],"
+    "\"created\":\"2026-11-21T08:00:00.123Z\","
+    "\"hwcoll\":{\"state\":\"reserved\",\"addresses\":23,\"min_nodes\":64},"
+    "\"env\":{\"FI_CXI_COLL_JOB_ID\":\"elcap-f2Rs8sydSxmd\","
+    "\"FI_CXI_COLL_MCAST_TOKEN\":\"s3cr3t\"},\"later\":{\"unknown\":[1]}}";
+
+static void reservation__decodes_everything(void **state)
+{
+    (void)state;
+    struct mcast_reservation *r = NULL;
+    struct mcast_error error;
+    assert_int_equal(reservation_parse(whole, strlen(whole), &r, &error), 0);
+    assert_string_equal(r->cluster, "elcap");
+    assert_string_equal(r->job, "f2Rs8sydSxmd");
+    assert_int_equal(r->number, 4711);
+    assert_string_equal(r->state, "active");
+    assert_int_equal(r->uid, 5588);
+    assert_string_equal(r->nodes, "elcap[1-128]");
+    assert_int_equal(r->node_count, 128);
+    assert_int_equal(r->cores_per_node, 96);
+    assert_int_equal(r->vni_count, 2);
+    assert_int_equal(r->vnis[0], 1024);
+    assert_int_equal(r->vnis[1], 65535);
+    assert_string_equal(r->traffic_classes[0], "best_effort");
+    assert_string_equal(r->traffic_classes[1], "low_latency");
+    assert_null(r->traffic_classes[2]);
+    assert_string_equal(r->created, "2026-11-21T08:00:00.123Z");
+    assert_null(r->released);
+    assert_string_equal(r->hwcoll_state, "reserved");
+    assert_int_equal(r->hwcoll_addresses, 23);
+    assert_int_equal(r->hwcoll_min_nodes, 64);
+    assert_null(r->warning);
+    assert_int_equal(r->env_count, 2);
+    assert_string_equal(r->env[0].name, "FI_CXI_COLL_JOB_ID");
+    assert_false(r->env[0].secret);
+    assert_string_equal(r->env[1].value, "s3cr3t");
+    assert_true(r->env[1].secret);
+    mcast_reservation_free(r);
+}
+
+static void reservation__json_masks_secrets_unless_asked(void **state)
+{
+    (void)state;
+    struct mcast_reservation *r = NULL;
+    assert_int_equal(reservation_parse(whole, strlen(whole), &r, NULL), 0);
+    char *masked = mcast_reservation_json(r, 0);
+    char *open = mcast_reservation_json(r, MCAST_JSON_SECRETS);
+    char *indented = mcast_reservation_json(r, MCAST_JSON_INDENT);
+    assert_null(strstr(masked, "s3cr3t"));
+    assert_non_null(strstr(masked, "\"FI_CXI_COLL_MCAST_TOKEN\":\"***\""));
+    assert_non_null(strstr(masked, "\"later\":{\"unknown\":[1]}"));
+    assert_string_equal(open, whole);
+    assert_null(strstr(indented, "s3cr3t"));
+    assert_non_null(strchr(indented, '\n'));
+    assert_string_equal(r->env[1].value, "s3cr3t"); /* masking leaves the reservation alone */
+    free(masked);
+    free(open);
+    free(indented);
+    mcast_reservation_free(r);
+}
+
+static void reservation__needs_only_its_names(void **state)
+{
+    (void)state;
+    static const char bare[] = "{\"cluster\":\"c\",\"job\":\"j\",\"number\":1,\"uid\":0,"
+                               "\"state\":\"something-new\",\"nodes\":null,\"hwcoll\":null,"
+                               "\"vnis\":null,\"env\":null,\"warning\":null}";
+    struct mcast_reservation *r = NULL;
+    assert_int_equal(reservation_parse(bare, strlen(bare), &r, NULL), 0);
+    assert_string_equal(r->state, "something-new");
+    assert_null(r->nodes);
+    assert_int_equal(r->vni_count, 0);
+    assert_null(r->traffic_classes[0]);
+    assert_string_equal(r->hwcoll_state, "off");
+    assert_string_equal(r->created, "");
+    assert_int_equal(r->env_count, 0);
+    char *json = mcast_reservation_json(r, 0);
+    assert_non_null(json);
+    free(json);
+    mcast_reservation_free(r);
+}
+
+/* Each of these differs from a good answer in one field, which the message must name. */
+static void reservation__refuses_odd_answers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *field, *value;
+    } cases[] = {
+        {"cluster", "null"},
+        {"cluster", "7"},
+        {"job", "[]"},
+        {"number", "\"1\""},
+        {"number", "-1"},
+        {"number", "1.5"},
+        {"state", "true"},
+        {"uid", "4294967296"},
+        {"uid", "null"},
+        {"nodes", "[\"n1\"]"},
+        {"node_count", "-5"},
+        {"vnis", "1024"},
+        {"vnis", "[1,2,3,4,5]"},
+        {"vnis", "[65536]"},
+        {"vnis", "[\"1\"]"},
+        {"traffic_classes", "[1]"},
+        {"traffic_classes", "\"best_effort\""},
+        {"hwcoll", "\"reserved\""},
+        {"hwcoll", "[]"},
+        {"env", "[]"},
+        {"env", "{\"A\":1}"},
+        {"env", "{\"A=B\":\"x\"}"},
+        {"env", "{\"A;rm\":\"x\"}"},
+        {"env", "{\"\":\"x\"}"},
+        {"env", "{\"1A\":\"x\"}"},
+        {"warning", "{}"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *root = json_loads(whole, 0, NULL);
+        json_t *value = json_loads(cases[i].value, JSON_DECODE_ANY, NULL);
+        assert_non_null(value);
+        assert_int_equal(json_object_set_new(root, cases[i].field, value), 0);
+        struct mcast_reservation *r = NULL;
+        struct mcast_error error;
+        assert_int_equal(reservation_decode(root, &r, &error), MCAST_UNCLEAR);
+        assert_null(r);
+        assert_non_null(strstr(error.text, cases[i].field));
+        assert_null(strstr(error.text, "s3cr3t"));
+    }
+}
+
+static void reservation__refuses_what_is_no_object(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {"",
+                                         "null",
+                                         "[]",
+                                         "\"x\"",
+                                         "{",
+                                         "{}{}",
+                                         "{\"a\":\"\\u0000\"}",
+                                         "{\"token\":\"s3cr3t\" oops}"};
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        struct mcast_reservation *r = NULL;
+        struct mcast_error error;
+        assert_int_equal(reservation_parse(bodies[i], strlen(bodies[i]), &r, &error),
+                         MCAST_UNCLEAR);
+        assert_null(strstr(error.text, "s3cr3t"));
+    }
+}
+
+static void reservation__free_takes_null(void **state)
+{
+    (void)state;
+    mcast_reservation_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reservation__decodes_everything),
+        cmocka_unit_test(reservation__json_masks_secrets_unless_asked),
+        cmocka_unit_test(reservation__needs_only_its_names),
+        cmocka_unit_test(reservation__refuses_odd_answers),
+        cmocka_unit_test(reservation__refuses_what_is_no_object),
+        cmocka_unit_test(reservation__free_takes_null),
+    };
+    return cmocka_run_group_tests_name("client_reservation", tests, NULL, NULL);
+}
