@@ -1,0 +1,66 @@
+#include "tests/bench/commits.h"
+
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROW_SIZE = 200, PATH_SIZE = 256 };
+
+static int by_size(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+static int measure(sqlite3 *db, size_t count, int64_t *times_ns)
+{
+    char row[ROW_SIZE];
+    sqlite3_stmt *insert = NULL;
+
+    if (sqlite3_exec(db,
+                     "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+                     "CREATE TABLE rows(number INTEGER PRIMARY KEY, body BLOB NOT NULL)",
+                     NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(db, "INSERT INTO rows VALUES(?,?)", -1, &insert, NULL) != SQLITE_OK)
+        return -1;
+    memset(row, 'x', sizeof row);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t began = await_now_ns();
+
+        sqlite3_bind_int64(insert, 1, (sqlite3_int64)i + 1);
+        sqlite3_bind_blob(insert, 2, row, sizeof row, SQLITE_STATIC);
+        if (sqlite3_step(insert) != SQLITE_DONE) {
+            sqlite3_finalize(insert);
+            return -1;
+        }
+        sqlite3_reset(insert);
+        times_ns[i] = await_now_ns() - began;
+    }
+    sqlite3_finalize(insert);
+    return 0;
+}
+
+int64_t commits_median_ns(const char *folder, size_t count)
+{
+    char path[PATH_SIZE];
+    sqlite3 *db = NULL;
+    int64_t median = -1, *times_ns = calloc(count, sizeof *times_ns);
+
+    folder_path(path, sizeof path, folder, "commits.db");
+    unlink(path);
+    if (times_ns && sqlite3_open(path, &db) == SQLITE_OK && measure(db, count, times_ns) == 0) {
+        qsort(times_ns, count, sizeof *times_ns, by_size);
+        median = times_ns[count / 2];
+    } else {
+        fprintf(stderr, "%s: %s\n", path, db ? sqlite3_errmsg(db) : "out of memory");
+    }
+    sqlite3_close(db);
+    free(times_ns);
+    return median;
+}

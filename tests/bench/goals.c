@@ -1,0 +1,380 @@
+#include "tests/bench/goals.h"
+
+#include "tests/bench/commits.h"
+#include "tests/bench/load.h"
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
+#include "tests/system/rig/stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WARM_UP = 200,
+    ECHO_FACTOR = 2,
+    SERIAL_SHARE = 16,
+    PATH_SIZE = 256,
+    FM_PARALLEL = 16,
+    JOBS_AT_ONCE = 100
+};
+
+enum goal { G1, G2, G3, G4, G5, G8, GOALS };
+
+static struct report_goal goals[GOALS] = {
+    [G1] = {"G1", "durable reserves / echoes, 64 connections", REPORT_AT_LEAST, 0.60, {{0}, 0}},
+    [G2] = {"G2", "durable reserves / echoes, 16 connections", REPORT_AT_LEAST, 0.35, {{0}, 0}},
+    [G3] = {"G3",
+            "latency of a reserve / of a bare commit, 1 connection",
+            REPORT_AT_MOST,
+            1.3,
+            {{0}, 0}},
+    [G4] = {"G4", "commits a reserve, 64 connections (count)", REPORT_AT_MOST, 1.0 / 24, {{0}, 0}},
+    [G5] = {"G5", "CPU of a durable reserve / of an echo", REPORT_AT_MOST, 1.8, {{0}, 0}},
+    [G8] = {"G8",
+            "connections to the fabric manager, whole jobs (count)",
+            REPORT_AT_MOST,
+            FM_PARALLEL,
+            {{0}, 0}},
+};
+
+enum figure {
+    ECHO_64,
+    RESERVE_64,
+    ECHO_16,
+    RESERVE_16,
+    ECHO_CPU,
+    RESERVE_CPU,
+    RESERVE_P99,
+    RESERVE_LATENCY,
+    COMMIT_LATENCY,
+    JOBS_RATE,
+    FM_CALLS,
+    FIGURES
+};
+
+static struct report_figure figures[FIGURES] = {
+    [ECHO_64] = {"echo, 64 connections", "/s", {{0}, 0}},
+    [RESERVE_64] = {"reserve, 64 connections", "/s", {{0}, 0}},
+    [ECHO_16] = {"echo, 16 connections", "/s", {{0}, 0}},
+    [RESERVE_16] = {"reserve, 16 connections", "/s", {{0}, 0}},
+    [ECHO_CPU] = {"CPU of an echo", "µs", {{0}, 0}},
+    [RESERVE_CPU] = {"CPU of a reserve", "µs", {{0}, 0}},
+    [RESERVE_P99] = {"reserve, 64 connections, 99 % within", "µs", {{0}, 0}},
+    [RESERVE_LATENCY] = {"reserve, 1 connection", "µs", {{0}, 0}},
+    [COMMIT_LATENCY] = {"bare SQLite commit", "µs", {{0}, 0}},
+    [JOBS_RATE] = {"jobs started and ended, with addresses", "/s", {{0}, 0}},
+    [FM_CALLS] = {"calls of the fabric manager a job", "", {{0}, 0}},
+};
+
+static struct report report = {
+    .goals = goals, .goal_count = GOALS, .figures = figures, .figure_count = FIGURES};
+
+/* ---- what is asked ---- */
+
+/* A body of 200 bytes, as large as that of a reserve with a real node list. */
+static void make_echo(size_t index, struct load_request *out)
+{
+    out->method = "POST";
+    snprintf(out->path, sizeof out->path, "/echo");
+    const int length =
+        snprintf(out->body, sizeof out->body,
+                 "{\"number\":%zu,\"uid\":5588,\"nodes\":\"elcap[1-16]\",\"pad\":\"", index);
+    memset(out->body + length, 'x', (size_t)(198 - length));
+    memcpy(out->body + 198, "\"}", 3);
+}
+
+/* Below the minimum size: one VNI, no multicast addresses, one commit. */
+static void make_reserve(size_t index, struct load_request *out)
+{
+    out->method = "PUT";
+    snprintf(out->path, sizeof out->path, "/v1/clusters/elcap/jobs/f%zu", index);
+    snprintf(out->body, sizeof out->body,
+             "{\"uid\":5588,\"nodes\":\"elcap[1-16]\",\"cores_per_node\":96,\"vni_count\":1,"
+             "\"hwcoll\":\"auto\",\"traffic_classes\":[\"best_effort\",\"low_latency\"]}");
+}
+
+static void make_warm_up(size_t index, struct load_request *out)
+{
+    make_reserve(index, out);
+    snprintf(out->path, sizeof out->path, "/v1/clusters/elcap/jobs/warm%zu", index);
+}
+
+static void make_eligible(size_t index, struct load_request *out)
+{
+    make_reserve(index, out);
+    snprintf(out->body, sizeof out->body, "{\"uid\":5588,\"nodes\":\"elcap[1-128]\"}");
+}
+
+static void make_release(size_t index, struct load_request *out)
+{
+    out->method = "DELETE";
+    snprintf(out->path, sizeof out->path, "/v1/clusters/elcap/jobs/f%zu", index);
+    out->body[0] = '\0';
+}
+
+/* ---- one turn of one program ---- */
+
+struct turn {
+    double rate;   /* requests a second */
+    double cpu_us; /* of the program, a request */
+    double median_us, p99_us;
+    double commits; /* a request; of the broker */
+};
+
+static int measure(struct process *process, const struct load *load, struct turn *out)
+{
+    struct load_result result;
+    const long long cpu = process_cpu_ns(process);
+
+    if (load_run(load, &result) < 0)
+        return -1;
+    const double requests = (double)load->count;
+    *out = (struct turn){.rate = requests / result.seconds,
+                         .cpu_us = (double)(process_cpu_ns(process) - cpu) / 1e3 / requests,
+                         .median_us = (double)result.median_ns / 1e3,
+                         .p99_us = (double)result.p99_ns / 1e3};
+    return 0;
+}
+
+/* The value of a metric without labels, or -1. */
+static double metric(struct stage *stage, const char *name)
+{
+    struct plainhttp_reply reply;
+    double value = -1;
+
+    if (plainhttp_call(stage_http(stage), "GET", "/metrics", NULL, &reply) == 200) {
+        const size_t length = strlen(name);
+
+        for (const char *line = reply.text; line; line = strchr(line, '\n')) {
+            line += *line == '\n';
+            if (strncmp(line, name, length) == 0 && line[length] == ' ')
+                value = strtod(line + length, NULL);
+        }
+    }
+    plainhttp_reply_release(&reply);
+    if (value < 0)
+        fprintf(stderr, "/metrics has no %s\n", name);
+    return value;
+}
+
+/* A new broker with an empty ledger for each turn, so that all turns are alike. */
+static int reserve_turn(const struct goals_options *options, unsigned connections, size_t count,
+                        struct turn *out)
+{
+    const struct stage_options stage_options = {.mcastd = options->mcastd,
+                                                .hwcoll = "min_nodes = 64\n"
+                                                          "total_addresses = 4086\n"
+                                                          "system_nodes = 11136\n"};
+    struct stage *stage = stage_create(&stage_options);
+    struct turn warm_up;
+    struct load load = {.connections = connections, .expected = 201, .make = make_warm_up};
+    int result = -1;
+
+    if (!stage || stage_start_broker(stage) < 0)
+        goto done;
+    load.socket = stage_socket(stage);
+    load.count = WARM_UP;
+    if (measure(stage_broker(stage), &load, &warm_up) < 0)
+        goto done;
+    load.make = make_reserve;
+    load.count = count;
+    const double before = metric(stage, "mcastd_commits_total");
+    if (before < 0 || measure(stage_broker(stage), &load, out) < 0)
+        goto done;
+    out->commits = (metric(stage, "mcastd_commits_total") - before) / (double)count;
+    result = stage_stop_broker(stage);
+done:
+    stage_destroy(stage);
+    return result;
+}
+
+struct echo {
+    char folder[FOLDER_PATH_SIZE], socket[PATH_SIZE];
+    struct process *process;
+};
+
+static int echo_turn(const struct echo *echo, unsigned connections, size_t count, struct turn *out)
+{
+    struct load load = {.socket = echo->socket,
+                        .connections = connections,
+                        .count = WARM_UP,
+                        .make = make_echo,
+                        .expected = 200};
+
+    if (measure(echo->process, &load, out) < 0)
+        return -1;
+    load.count = count;
+    return measure(echo->process, &load, out);
+}
+
+/* ---- the goals ---- */
+
+static int compare(const struct goals_options *options, const struct echo *echo,
+                   unsigned connections, struct turn *echoed, struct turn *reserved)
+{
+    const size_t count = connections == 64 ? options->requests : options->requests / 2;
+
+    return echo_turn(echo, connections, count * ECHO_FACTOR, echoed) < 0 ||
+                   reserve_turn(options, connections, count, reserved) < 0
+               ? -1
+               : 0;
+}
+
+static int repeat(const struct goals_options *options, const struct echo *echo)
+{
+    const size_t serial = options->requests / SERIAL_SHARE;
+    struct turn echoed, reserved;
+
+    if (compare(options, echo, 64, &echoed, &reserved) < 0)
+        return -1;
+    sample_add(&goals[G1].sample, reserved.rate / echoed.rate);
+    sample_add(&goals[G4].sample, reserved.commits);
+    sample_add(&goals[G5].sample, reserved.cpu_us / echoed.cpu_us);
+    sample_add(&figures[ECHO_64].sample, echoed.rate);
+    sample_add(&figures[RESERVE_64].sample, reserved.rate);
+    sample_add(&figures[ECHO_CPU].sample, echoed.cpu_us);
+    sample_add(&figures[RESERVE_CPU].sample, reserved.cpu_us);
+    sample_add(&figures[RESERVE_P99].sample, reserved.p99_us);
+
+    if (compare(options, echo, 16, &echoed, &reserved) < 0)
+        return -1;
+    sample_add(&goals[G2].sample, reserved.rate / echoed.rate);
+    sample_add(&figures[ECHO_16].sample, echoed.rate);
+    sample_add(&figures[RESERVE_16].sample, reserved.rate);
+
+    const int64_t commit_ns = commits_median_ns(echo->folder, serial);
+    if (commit_ns < 0 || reserve_turn(options, 1, serial, &reserved) < 0)
+        return -1;
+    const double commit_us = (double)commit_ns / 1e3;
+    sample_add(&goals[G3].sample, reserved.median_us / commit_us);
+    sample_add(&figures[COMMIT_LATENCY].sample, commit_us);
+    sample_add(&figures[RESERVE_LATENCY].sample, reserved.median_us);
+    return 0;
+}
+
+static bool gave_all_back(void *arg)
+{
+    struct plainhttp_reply reply;
+
+    plainhttp_call(stage_http(arg), "GET", "/v1/status", NULL, &reply);
+    const json_t *reserved = json_object_get(json_object_get(reply.json, "addresses"), "reserved");
+    const bool all = json_is_integer(reserved) && json_integer_value(reserved) == 0;
+    plainhttp_reply_release(&reply);
+    return all;
+}
+
+static int fm_totals(struct stage *stage, double *requests, double *connections)
+{
+    struct plainhttp_reply reply;
+    const int status = plainhttp_call(stage_fm_http(stage), "GET", "/mock/log", NULL, &reply);
+
+    *requests = json_number_value(json_object_get(reply.json, "requests"));
+    *connections = json_number_value(json_object_get(reply.json, "connections"));
+    plainhttp_reply_release(&reply);
+    return status == 200 && *connections > 0 ? 0 : -1;
+}
+
+/* Starts and ends in batches, so that no more jobs live at once than there are addresses for. */
+static int whole_jobs(struct stage *stage, size_t jobs)
+{
+    struct load load = {.socket = stage_socket(stage), .connections = 32};
+    struct load_result result;
+    double requests[2], connections[2], seconds = 0;
+
+    if (fm_totals(stage, &requests[0], &connections[0]) < 0 || stage_start_broker(stage) < 0 ||
+        stage_await_link(stage) < 0)
+        return -1;
+    const int64_t began = await_now_ns();
+    load.count = JOBS_AT_ONCE;
+    for (size_t done = 0; done < jobs; done += load.count) {
+        load.make = make_eligible;
+        load.expected = 201;
+        if (load_run(&load, &result) < 0)
+            return -1;
+        load.make = make_release;
+        load.expected = 202;
+        if (load_run(&load, &result) < 0)
+            return -1;
+        if (!await(gave_all_back, stage, AWAIT_DEADLINE_MS)) {
+            fprintf(stderr, "addresses of released jobs are not given back\n");
+            return -1;
+        }
+    }
+    seconds = (double)(await_now_ns() - began) / 1e9;
+    if (fm_totals(stage, &requests[1], &connections[1]) < 0)
+        return -1;
+    sample_add(&goals[G8].sample, connections[1] - connections[0]);
+    sample_add(&figures[JOBS_RATE].sample, (double)jobs / seconds);
+    sample_add(&figures[FM_CALLS].sample, (requests[1] - requests[0]) / (double)jobs);
+    return stage_stop_broker(stage);
+}
+
+static int measure_connections(const struct goals_options *options)
+{
+    const struct stage_options stage_options = {.mcastd = options->mcastd,
+                                                .mock_fm = options->mock_fm,
+                                                .hwcoll = "min_nodes = 64\n"
+                                                          "total_addresses = 4086\n"
+                                                          "system_nodes = 11136\n"};
+    struct stage *stage = stage_create(&stage_options);
+    const int result = stage && stage_start_fm(stage) == 0 ? whole_jobs(stage, options->jobs) : -1;
+
+    stage_destroy(stage);
+    return result;
+}
+
+static bool echo_serves(void *arg)
+{
+    struct echo *echo = arg;
+    struct plainhttp *http = plainhttp_create("http://echo", echo->socket);
+    const bool serves = !process_alive(echo->process) || (http && plainhttp_probe(http, "/") != 0);
+
+    plainhttp_destroy(http);
+    return serves;
+}
+
+static int start_echo(struct echo *echo, const char *program)
+{
+    const char *argv[] = {program, echo->socket, NULL};
+    char log[PATH_SIZE];
+
+    folder_path(echo->socket, sizeof echo->socket, echo->folder, "echo.sock");
+    echo->process = process_start(argv, folder_path(log, sizeof log, echo->folder, "echo.log"));
+    if (!echo->process)
+        return -1;
+    if (await(echo_serves, echo, AWAIT_DEADLINE_MS) && process_alive(echo->process))
+        return 0;
+    fprintf(stderr, "bench-echo does not serve\n");
+    process_print_log(echo->process);
+    return -1;
+}
+
+const struct report *goals_measure(const struct goals_options *options)
+{
+    struct echo echo = {.process = NULL};
+    int result = folder_create(echo.folder);
+
+    if (result < 0)
+        return NULL;
+    result = start_echo(&echo, options->echo);
+    for (size_t i = 0; result == 0 && i < options->repetitions; i++) {
+        printf("G1–G5, repetition %zu of %zu\n", i + 1, options->repetitions);
+        fflush(stdout);
+        result = repeat(options, &echo);
+    }
+    if (result == 0) {
+        printf("G8, %zu jobs from start to end\n", options->jobs);
+        fflush(stdout);
+        result = measure_connections(options);
+    }
+    process_kill(echo.process);
+    folder_destroy(echo.folder);
+    report.repetitions = options->repetitions;
+    return result == 0 ? &report : NULL;
+}
+
+bool goals_counts_met(void)
+{
+    return report_met(&goals[G8]);
+}

@@ -1,0 +1,21 @@
+#ifndef MCAST_TESTS_SAMPLE_H
+#define MCAST_TESTS_SAMPLE_H
+
+#include <stddef.h>
+
+/* What several repetitions gave: the middle and the extremes, never the mean. */
+
+enum { SAMPLE_MAX = 64 };
+
+struct sample {
+    double values[SAMPLE_MAX];
+    size_t count;
+};
+
+/* Repetitions above SAMPLE_MAX are left out. */
+void sample_add(struct sample *sample, double value);
+double sample_median(const struct sample *sample); /* 0 when empty */
+double sample_least(const struct sample *sample);
+double sample_most(const struct sample *sample);
+
+#endif
