@@ -63,6 +63,7 @@ fail:
 /* Cannot fail: all or nothing. */
 static void apply(struct memory *memory, struct record *record)
 {
+    assert(record);
     switch (record->kind) {
     case RECORD_RESERVATION:
         rows_put(&memory->reservations, record->u.reservation.number, record);

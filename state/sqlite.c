@@ -140,7 +140,7 @@ static bool is_cut_short(const char *path, off_t size)
 /* Leaves a whole file at path, or says why not. */
 static int prepare_file(const char *path, struct error *err)
 {
-    struct stat status, log_status, index_status;
+    struct stat status = {0}, log_status = {0}, index_status = {0};
     int file = find(path, "", &status, err);
     int log = file < 0 ? file : find(path, "-wal", &log_status, err);
     int index = log < 0 ? log : find(path, "-shm", &index_status, err);

@@ -166,15 +166,16 @@ static const char *token_at(sqlite3_stmt *statement, int column)
     return text_at(statement, column);
 }
 
-/* False, with the column's name, when the row has something there that the field cannot hold. */
+/* Leaves with the column's name when the row has something there that the field cannot hold. The
+ * value is fetched once and asked twice, which the multi-thread mode that we open with permits,
+ * and which makes a load a sixth faster (G7). */
 #define TAKE_(column, field)                                                                       \
     {                                                                                              \
-        sqlite3_int64 value = sqlite3_column_int64(statement, at);                                 \
+        sqlite3_value *cell = sqlite3_column_value(statement, at++);                               \
+        sqlite3_int64 value = sqlite3_value_int64(cell);                                           \
         record->field = (__typeof__(record->field))value;                                          \
-        if ((sqlite3_int64)record->field != value ||                                               \
-            sqlite3_column_type(statement, at) != SQLITE_INTEGER)                                  \
+        if ((sqlite3_int64)record->field != value || sqlite3_value_type(cell) != SQLITE_INTEGER)   \
             return #column " is not a number that fits";                                           \
-        at++;                                                                                      \
     }
 
 static const char *read_reservation(sqlite3_stmt *statement, struct record *out)

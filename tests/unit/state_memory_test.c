@@ -2,10 +2,10 @@
 
 #include "state_fixture.h"
 
+#include "state/packed.h"
 #include "state/rows.h"
 
-#include "state/packed.h"
-
+/* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
@@ -39,6 +39,8 @@ void *__wrap_realloc(void *memory, size_t size)
 {
     return exhausted() ? NULL : __real_realloc(memory, size);
 }
+
+/* NOLINTEND(readability-identifier-naming) */
 
 /* Enough records for the array of rows to grow. */
 static struct batch *large_batch(struct store *store)

@@ -9,9 +9,11 @@
 #include <sched.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 /* -- the file as others see it -- */
@@ -283,7 +285,7 @@ static void file__damaged_and_large_is_refused_by_load(void **state)
     struct fixture *fixture = *state;
     make_file(fixture, 150000);
     off_t size = file_size(fixture, "");
-    assert_true(size > 8 * 1024 * 1024);
+    assert_true(size > 8L * 1024 * 1024);
     char noise[4096];
     memset(noise, 0xa5, sizeof noise);
     write_file(fixture, "", size / 4096 / 2 * 4096, noise, sizeof noise);
@@ -365,6 +367,57 @@ static const char after[] = "counters 3 1\n"
                             "reservation 2 elcap-f2\n"
                             "reservation 3 elcap-f3\n"
                             "event 1 of 2\n";
+
+/* SQLite's, because the program comes before the library: every sync is counted, and can be made to
+ * fail as that of a broken disk. */
+static atomic_int syncs;
+static atomic_bool disk_broken;
+
+__attribute__((visibility("default"))) int
+fdatasync(int fd) /* NOLINT(*-parameter-name): glibc's is reserved */
+{
+    syncs++;
+    if (disk_broken) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+/* Group commit, and synchronous=FULL: as many syncs as batches, however large they are. */
+static void commit__is_one_sync_before_it_is_reported(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_open(fixture);
+    COMMIT(fixture->store, reservation(1, "f1"));
+    for (uint64_t i = 0; i < 10; i++) {
+        struct batch *batch = batch_create(fixture->store);
+        for (uint64_t k = 0; k < 64; k++) {
+            struct record record = reservation(2 + i * 64 + k, "f1");
+            assert_int_equal(batch_add(batch, &record), 0);
+        }
+        syncs = 0;
+        assert_int_equal(commit_batch(fixture->store, batch).result.code, 0);
+        assert_int_equal(syncs, 1);
+    }
+}
+
+static void disk__broken_gives_the_batch_back_and_it_works_later(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_open(fixture);
+    COMMIT(fixture->store, reservation(1, "f1"));
+    disk_broken = true;
+    struct outcome outcome = commit_batch(fixture->store, long_batch(fixture->store));
+    disk_broken = false;
+    assert_int_equal(outcome.result.code, ERROR_IO);
+    assert_non_null(strstr(outcome.result.error.text, fixture->path));
+    assert_non_null(strstr(outcome.result.error.text, "Input/output error"));
+    assert_ledger(fixture->store, before);
+    assert_int_equal(commit_batch(fixture->store, outcome.failed).result.code, 0);
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, after);
+}
 
 /* A limit on the size of files is a disk that is full, for anybody and at any place. */
 static void limit_files(rlim_t size)
@@ -522,6 +575,8 @@ int main(void)
         ON_FILE(file__damaged_and_large_is_refused_by_load),
         ON_FILE(row__that_no_broker_wrote_is_refused),
         ON_FILE(creation__interrupted_is_begun_again),
+        ON_FILE(commit__is_one_sync_before_it_is_reported),
+        ON_FILE(disk__broken_gives_the_batch_back_and_it_works_later),
         ON_FILE(disk__full_gives_the_batch_back_and_it_works_later),
         ON_FILE(disk__full_and_closed_leaves_what_was_there),
         ON_FILE(disk__full_at_creation_leaves_no_file),
