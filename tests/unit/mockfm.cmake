@@ -1,0 +1,6 @@
+mcast_unit(mockfm_objects mockfm)
+mcast_unit(mockfm_journal mockfm)
+mcast_unit(mockfm_fabric mockfm)
+mcast_unit(mockfm_fault mockfm)
+mcast_unit(mockfm_requestlog mockfm)
+mcast_unit(mockfm_options mockfm)

@@ -1,0 +1,229 @@
+// The mock fabric manager's rules of misbehaviour: which requests they hit, and what they do.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mock-fm/faults.h"
+
+static struct faults with_rules(const char *rules)
+{
+    json_t *text = json_loads(rules, 0, NULL);
+    struct faults faults;
+    struct problem problem;
+
+    assert_non_null(text);
+    faults_init(&faults, 42);
+    if (faults_add(&faults, text, &problem) < 0)
+        fail_msg("%s", problem.text);
+    json_decref(text);
+    return faults;
+}
+
+// The status that a rule answers with, 0 when none fires.
+static int status_of(struct faults *faults, const char *method, const char *path)
+{
+    struct fault fault = faults_pick(faults, method, path);
+    int status = fault.status;
+
+    faults_return(&fault);
+    return status;
+}
+
+static void rule__hits_method_and_path(void **state)
+{
+    struct faults faults = with_rules("[{\"method\":\"POST\",\"path\":\"*/jobs\",\"status\":500},"
+                                      "{\"path\":\"/fabric/*/c-?\",\"status\":503}]");
+
+    (void)state;
+    assert_int_equal(status_of(&faults, "POST", "/fabric/collectives/jobs"), 500);
+    assert_int_equal(status_of(&faults, "GET", "/fabric/collectives/jobs"), 0);
+    assert_int_equal(status_of(&faults, "GET", "/fabric/collectives/jobs/c-1"), 503);
+    assert_int_equal(status_of(&faults, "GET", "/fabric/collectives/jobs/c-11"), 0);
+    faults_clear(&faults);
+    assert_int_equal(status_of(&faults, "POST", "/fabric/collectives/jobs"), 0);
+    faults_release(&faults);
+}
+
+static void rule__skips_and_counts(void **state)
+{
+    struct faults faults = with_rules("{\"skip\":2,\"count\":3,\"status\":500}");
+    static const int expected[] = {0, 0, 500, 500, 500, 0, 0};
+    json_t *document;
+    const json_t *rule;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        assert_int_equal(status_of(&faults, "GET", "/"), expected[i]);
+    document = faults_document(&faults);
+    rule = json_array_get(json_object_get(document, "faults"), 0);
+    assert_int_equal(json_integer_value(json_object_get(rule, "matched")), 7);
+    assert_int_equal(json_integer_value(json_object_get(rule, "fired")), 3);
+    json_decref(document);
+    faults_release(&faults);
+}
+
+static void rule__used_up_leaves_room_for_the_next(void **state)
+{
+    struct faults faults =
+        with_rules("[{\"count\":1,\"status\":500},{\"count\":1,\"status\":503}]");
+
+    (void)state;
+    assert_int_equal(status_of(&faults, "GET", "/"), 500);
+    assert_int_equal(status_of(&faults, "GET", "/"), 503);
+    assert_int_equal(status_of(&faults, "GET", "/"), 0);
+    faults_release(&faults);
+}
+
+static void probability__repeats_with_the_seed(void **state)
+{
+    int outcomes[2][1000], hits = 0;
+
+    (void)state;
+    for (int run = 0; run < 2; run++) {
+        struct faults faults = with_rules("{\"probability\":0.25,\"status\":500}");
+
+        for (int i = 0; i < 1000; i++)
+            outcomes[run][i] = status_of(&faults, "GET", "/");
+        faults_release(&faults);
+    }
+    assert_memory_equal(outcomes[0], outcomes[1], sizeof outcomes[0]);
+    for (int i = 0; i < 1000; i++)
+        hits += outcomes[0][i] == 500;
+    assert_in_range(hits, 150, 350);
+}
+
+static void rule__that_is_wrong_is_named_and_adds_nothing(void **state)
+{
+    static const struct {
+        const char *rule, *named;
+    } wrong[] = {
+        {"{\"stauts\":500}", "stauts"},
+        {"{\"status\":99}", "status"},
+        {"{\"status\":\"500\"}", "status"},
+        {"{\"drop\":\"never\"}", "drop"},
+        {"{\"drop\":true}", "drop"},
+        {"{\"count\":-1}", "count"},
+        {"{\"probability\":1.5}", "probability"},
+        {"{\"delay_ms\":3600001}", "delay_ms"},
+        {"{\"garbage\":1}", "garbage"},
+        {"{\"page_size\":0}", "page_size"},
+        {"{\"method\":1}", "method"},
+        {"7", "object"},
+        {"[{\"status\":500},{\"x\":1}]", "'x'"},
+    };
+    struct faults faults;
+
+    (void)state;
+    faults_init(&faults, 1);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        json_t *text = json_loads(wrong[i].rule, JSON_DECODE_ANY, NULL);
+        struct problem problem;
+
+        assert_int_equal(faults_add(&faults, text, &problem), -1);
+        assert_int_equal(problem.status, 400);
+        assert_non_null(strstr(problem.text, wrong[i].named));
+        assert_int_equal(faults.count, 0);
+        json_decref(text);
+    }
+    faults_release(&faults);
+}
+
+// What acts, and what only pretends: late successes are made of this.
+static void fault__decides_whether_the_request_acts(void **state)
+{
+    (void)state;
+    assert_true(fault_lets_act(&(struct fault){0}));
+    assert_true(fault_lets_act(&(struct fault){.delay_ms = 5, .garbage = true}));
+    assert_true(fault_lets_act(&(struct fault){.drop = FAULT_DROP_AFTER}));
+    assert_true(fault_lets_act(&(struct fault){.status = 504, .act = true}));
+    assert_false(fault_lets_act(&(struct fault){.status = 504}));
+    assert_false(fault_lets_act(&(struct fault){.drop = FAULT_DROP_BEFORE}));
+}
+
+static json_t *sample(void)
+{
+    return json_pack("{s:[s], s:s, s:s}", "documentLinks", "/x", "hwRoot", "00:00:00:01:12:00",
+                     "sessionToken", "sess-1");
+}
+
+static void document__loses_what_the_fault_takes(void **state)
+{
+    struct answer answer = {.status = 200, .document = sample()};
+
+    (void)state;
+    fault_bend_answer(&(struct fault){.short_hw_root = true}, "POST", &answer);
+    assert_string_equal(json_string_value(json_object_get(answer.document, "hwRoot")), "01:12:00");
+    assert_int_equal(json_object_size(answer.document), 3);
+    fault_bend_answer(&(struct fault){.no_hw_root = true}, "POST", &answer);
+    assert_null(json_object_get(answer.document, "hwRoot"));
+    fault_bend_answer(&(struct fault){.no_session_token = true}, "POST", &answer);
+    assert_null(json_object_get(answer.document, "sessionToken"));
+    fault_bend_answer(&(struct fault){.no_document_links = true}, "GET", &answer);
+    assert_null(json_object_get(answer.document, "documentLinks"));
+    fault_bend_answer(&(struct fault){.patch_no_body = true}, "GET", &answer);
+    assert_non_null(answer.document);
+    fault_bend_answer(&(struct fault){.patch_no_body = true}, "PATCH", &answer);
+    assert_null(answer.document);
+    assert_int_equal(answer.status, 200);
+}
+
+static void status__brings_an_error_document(void **state)
+{
+    struct answer answer = {.status = 200, .document = sample()};
+
+    (void)state;
+    fault_bend_answer(&(struct fault){.status = 503}, "GET", &answer);
+    assert_int_equal(answer.status, 503);
+    assert_non_null(json_object_get(answer.document, "message"));
+    assert_non_null(json_object_get(answer.document, "detail"));
+    fault_bend_answer(&(struct fault){.status = 204}, "GET", &answer);
+    assert_int_equal(answer.status, 204);
+    assert_null(answer.document);
+}
+
+static void body__is_replaced(void **state)
+{
+    struct answer answer = {.status = 200, .document = sample()};
+    struct fault given = {.body = json_string("plain")},
+                 object = {.body = json_pack("{s:i}", "a", 1)};
+    struct body body;
+
+    (void)state;
+    assert_int_equal(answer_render(&answer, &body), 0);
+    assert_int_equal(fault_bend_body(&given, &body), 0);
+    assert_int_equal(body.length, 5);
+    assert_memory_equal(body.bytes, "plain", 5);
+    assert_int_equal(fault_bend_body(&object, &body), 0);
+    assert_int_equal(body.length, 7);
+    assert_memory_equal(body.bytes, "{\"a\":1}", 7);
+    assert_int_equal(fault_bend_body(&(struct fault){.length_4096 = true}, &body), 0);
+    assert_int_equal(body.length, 4096);
+    assert_memory_equal(body.bytes, "{\"a\":1} ", 8);
+    assert_int_equal(fault_bend_body(&(struct fault){.garbage = true}, &body), 0);
+    assert_null(json_loadb(body.bytes, body.length, 0, NULL));
+    free(body.bytes);
+    answer_release(&answer);
+    json_decref(given.body);
+    json_decref(object.body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rule__hits_method_and_path),
+        cmocka_unit_test(rule__skips_and_counts),
+        cmocka_unit_test(rule__used_up_leaves_room_for_the_next),
+        cmocka_unit_test(probability__repeats_with_the_seed),
+        cmocka_unit_test(rule__that_is_wrong_is_named_and_adds_nothing),
+        cmocka_unit_test(fault__decides_whether_the_request_acts),
+        cmocka_unit_test(document__loses_what_the_fault_takes),
+        cmocka_unit_test(status__brings_an_error_document),
+        cmocka_unit_test(body__is_replaced),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+// The command line of mock-fm.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "mock-fm/options.h"
+
+#define ARGUMENTS_MAX 32
+
+// Parses words separated by blanks.
+static int parse(struct options *options, const char *words, struct problem *problem)
+{
+    static char copy[512];
+    char *argv[ARGUMENTS_MAX] = {"mock-fm"};
+    int argc = 1;
+
+    strcpy(copy, words);
+    for (char *word = strtok(copy, " "); word && argc < ARGUMENTS_MAX - 1; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    return options_parse(options, argc, argv, problem);
+}
+
+static void options__have_defaults(void **state)
+{
+    struct options options;
+    struct problem problem;
+
+    (void)state;
+    assert_int_equal(parse(&options, "", &problem), 0);
+    assert_string_equal(options.host, "127.0.0.1");
+    assert_string_equal(options.port, "8000");
+    assert_int_equal(options.auth, AUTH_NONE);
+    assert_int_equal(options.addresses, 4086);
+    assert_int_equal(options.latency_ms, 0);
+    assert_false(options.seeded);
+    assert_false(options.overcommit);
+    assert_null(options.state);
+}
+
+static void options__are_read(void **state)
+{
+    struct options options;
+    struct problem problem;
+
+    (void)state;
+    assert_int_equal(parse(&options,
+                           "--listen [::1]:0 --auth basic --authdir /etc/fmsim --addresses 8192 "
+                           "--state /x --latency 20 --seed 0 --port-file /p --overcommit",
+                           &problem),
+                     0);
+    assert_string_equal(options.host, "::1");
+    assert_string_equal(options.port, "0");
+    assert_int_equal(options.auth, AUTH_BASIC);
+    assert_string_equal(options.authdir, "/etc/fmsim");
+    assert_int_equal(options.addresses, 8192);
+    assert_string_equal(options.state, "/x");
+    assert_int_equal(options.latency_ms, 20);
+    assert_true(options.seeded);
+    assert_string_equal(options.port_file, "/p");
+    assert_true(options.overcommit);
+}
+
+static void options__wrong_are_named(void **state)
+{
+    static const struct {
+        const char *words, *named;
+    } wrong[] = {
+        {"--listen 8000", "--listen"},
+        {"--listen :8000", "--listen"},
+        {"--listen h:x", "--listen"},
+        {"--listen h:65536", "65535"},
+        {"--listen h:", "--listen"},
+        {"--listen h:-1", "--listen"},
+        {"--listen h:00000080", "--listen"},
+        {"--addresses 0", "--addresses"},
+        {"--addresses 8193", "8192"},
+        {"--latency 1s", "--latency"},
+        {"--seed -1", "--seed"},
+        {"--seed 99999999999999999999", "--seed"},
+        {"--auth oauth", "--auth"},
+        {"--auth basic", "--authdir"},
+        {"--authdir /x", "--auth basic"},
+        {"--colour", "--colour"},
+        {"--state", "--state"},
+        {"serve", "serve"},
+    };
+    struct options options;
+    struct problem problem;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(parse(&options, wrong[i].words, &problem), -1);
+        assert_non_null(strstr(problem.text, wrong[i].named));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options__have_defaults),
+        cmocka_unit_test(options__are_read),
+        cmocka_unit_test(options__wrong_are_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
