@@ -28,6 +28,7 @@ struct flight {
     struct transport *transport;
     struct answer *answer;
     transport_piece_fn *each; /* NULL: everything into the answer */
+    const char *type;         /* of what may go to `each` */
     void *data;
     int ended; /* what `each` returned, once that was not 0 */
     int rc;    /* why the body was given up, 0 while it was not */
@@ -122,7 +123,7 @@ static size_t on_body(char *bytes, size_t one, size_t length, void *data)
     struct flight *flight = data;
     long status = 0;
     curl_easy_getinfo(flight->transport->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (flight->each && status == 200) {
+    if (flight->each && status == 200 && strcmp(flight->answer->type, flight->type) == 0) {
         flight->ended = flight->each(bytes, length, flight->data);
     } else if (flight->answer->body.length + length > TRANSPORT_ANSWER_MAX) {
         flight->rc = MCAST_UNCLEAR;
@@ -351,6 +352,7 @@ int transport_call(struct transport *transport, const struct call *call, struct 
 int transport_stream(struct transport *transport, const struct call *call, transport_piece_fn *each,
                      void *data, struct answer *answer, struct mcast_error *error)
 {
-    struct flight flight = {.transport = transport, .answer = answer, .each = each, .data = data};
+    struct flight flight = {
+        .transport = transport, .answer = answer, .each = each, .type = call->accept, .data = data};
     return run(&flight, call, 1, error);
 }

@@ -46,9 +46,9 @@ const char *transport_peer(const struct transport *transport); /* endpoint_name 
 int transport_call(struct transport *transport, const struct call *call, struct answer *answer,
                    struct mcast_error *error);
 
-/* As transport_call, without repetition and time limit. The body of a 200 goes to `each` piece by
- * piece, that of others into *answer. 0: the answer came to its end; else what `each` returned, or
- * a code as above. */
+/* As transport_call, without repetition and time limit. The body of a 200 of the accepted type
+ * (call->accept, not NULL) goes to `each` piece by piece, that of others into *answer. 0: the
+ * answer came to its end; else what `each` returned, or a code as above. */
 int transport_stream(struct transport *transport, const struct call *call, transport_piece_fn *each,
                      void *data, struct answer *answer, struct mcast_error *error);
 

@@ -1,0 +1,501 @@
+/* mcastctl as people and scripts meet it: real processes, their exit codes and what they print. */
+
+#include "client/mcast.h"
+#include "fakebroker.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define AGENT "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n"
+#define PROBLEM "application/problem+json"
+#define RUN(...) run(test, (const char *[]){"mcastctl", __VA_ARGS__, NULL})
+#define JOB                                                                                        \
+    "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":4711,\"state\":\"active\",\"uid\":5588,"     \
+    "\"nodes\":\"elcap[1-128]\",\"node_count\":128,\"cores_per_node\":96,\"vnis\":[1024,1025],"    \
+    "\"traffic_classes\":[\"best_effort\",\"low_latency\"],"                                       \
+    "\"created\":\"2026-11-21T08:00:00.123Z\","                                                    \
+    "\"hwcoll\":{\"state\":\"reserved\",\"addresses\":23,\"min_nodes\":64},"                       \
+    "\"env\":{\"FI_CXI_COLL_JOB_ID\":\"elcap-f1\",\"FI_CXI_COLL_MCAST_TOKEN\":\"s3cr3t\"}}"
+
+enum { OUTPUT_SIZE = 16384 };
+
+struct test {
+    struct fakebroker *fake;
+    const char *input; /* file or folder for standard input; NULL: /dev/null */
+    char out[OUTPUT_SIZE];
+    char err[OUTPUT_SIZE];
+    size_t out_length;
+};
+
+static size_t read_file(const char *path, char *text)
+{
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t length = fread(text, 1, OUTPUT_SIZE - 1, file);
+    text[length] = '\0';
+    fclose(file);
+    return length;
+}
+
+/* Runs it to its end and returns its exit code. */
+static int run(struct test *test, const char *const *arguments)
+{
+    char out[128], err[128], url[160], preload[] = "LC_ALL=C.UTF-8";
+    const char *folder = fakebroker_folder(test->fake);
+    posix_spawn_file_actions_t files;
+    pid_t child;
+    int status = 0;
+    snprintf(out, sizeof(out), "%s/out", folder);
+    snprintf(err, sizeof(err), "%s/err", folder);
+    snprintf(url, sizeof(url), "MCAST_URL=%s", fakebroker_url(test->fake));
+    char *environment[] = {url, preload, NULL};
+    assert_int_equal(posix_spawn_file_actions_init(&files), 0);
+    posix_spawn_file_actions_addopen(&files, 0, test->input ? test->input : "/dev/null", O_RDONLY,
+                                     0);
+    posix_spawn_file_actions_addopen(&files, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&files, 2, err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_int_equal(
+        posix_spawn(&child, MCASTCTL, &files, NULL, (char *const *)arguments, environment), 0);
+    posix_spawn_file_actions_destroy(&files);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    test->out_length = read_file(out, test->out);
+    read_file(err, test->err);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static struct test *begin(const struct reply *script, size_t count)
+{
+    struct test *test = calloc(1, sizeof(*test));
+    assert_non_null(test);
+    test->fake = fakebroker_create(script, count);
+    return test;
+}
+
+static void end(struct test *test)
+{
+    fakebroker_destroy(test->fake);
+    free(test);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" lacks \"%s\"", text, part);
+}
+
+static void ctl__explains_itself(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"reserve", "release", "show",   "list",
+                                           "env",     "sync",    "events", "status"};
+    struct test *test = begin(NULL, 0);
+    assert_int_equal(RUN("--help"), 0);
+    for (size_t i = 0; i < SIZE(commands); i++)
+        assert_has(test->out, commands[i]);
+    assert_has(test->out, "Exit codes: 0 ok, 1 refused, 2 usage, 3 not found, 4 broker");
+    for (size_t i = 0; i < SIZE(commands); i++) {
+        char example[64];
+        snprintf(example, sizeof(example), "mcastctl %s", commands[i]);
+        assert_int_equal(RUN(commands[i], "--help"), 0);
+        assert_has(test->out, "Example:\n");
+        assert_has(strstr(test->out, "Example:\n"), example);
+        assert_has(test->out, "--url URL");
+        assert_string_equal(test->err, "");
+    }
+    assert_int_equal(RUN("--version"), 0);
+    assert_string_equal(test->out, "mcastctl " MCAST_VERSION "\n");
+    fakebroker_expect(test->fake, 0, NULL);
+    end(test);
+}
+
+static void ctl__misuse_is_2_and_sends_nothing(void **state)
+{
+    (void)state;
+    static const char *const lines[][8] = {
+        {"mcastctl", NULL},
+        {"mcastctl", "frobnicate", NULL},
+        {"mcastctl", "--frobnicate", NULL},
+        {"mcastctl", "show", "f1", NULL},
+        {"mcastctl", "show", "--cluster", "elcap", NULL},
+        {"mcastctl", "show", "--cluster", "elcap", "f1", "f2", NULL},
+        {"mcastctl", "show", "--cluster", "el-cap", "f1", NULL},
+        {"mcastctl", "show", "--cluster", "elcap", "f/1", NULL},
+        {"mcastctl", "show", "--frobnicate", NULL},
+        {"mcastctl", "reserve", "--cluster", "elcap", "--nodes", "n1", "f1", NULL},
+        {"mcastctl", "reserve", "--cluster", "elcap", "--uid", "5", "f1", NULL},
+        {"mcastctl", "reserve", "--cluster", "elcap", "--uid", "root", "f1", NULL},
+        {"mcastctl", "reserve", "--uid", "4294967295", "f1", NULL},
+        {"mcastctl", "reserve", "--vnis", "5", "f1", NULL},
+        {"mcastctl", "reserve", "--vnis", "-1", "f1", NULL},
+        {"mcastctl", "reserve", "--tc", "a,,b", "f1", NULL},
+        {"mcastctl", "env", "--format", "csh", "f1", NULL},
+        {"mcastctl", "env", "--cluster", "elcap", "--step", "a b", "f1", NULL},
+        {"mcastctl", "list", "elcap", NULL},
+        {"mcastctl", "list", "--state", "gone", NULL},
+        {"mcastctl", "list", "--limit", "0", NULL},
+        {"mcastctl", "events", "--after", "-1", NULL},
+        {"mcastctl", "status", "now", NULL},
+        {"mcastctl", "sync", "f1", NULL},
+        {"mcastctl", "--url", "nowhere", "status", NULL},
+        {"mcastctl", "status", "--url", "http://host", NULL},
+    };
+    struct test *test = begin(NULL, 0);
+    for (size_t i = 0; i < SIZE(lines); i++) {
+        int code = run(test, lines[i]);
+        if (code != 2)
+            fail_msg("line %zu ends with %d, not 2: %s", i, code, test->err);
+        assert_string_equal(test->out, "");
+        assert_true(test->err[0]);
+    }
+    fakebroker_expect(test->fake, 0, NULL);
+    end(test);
+}
+
+static void ctl__without_a_broker_is_4(void **state)
+{
+    (void)state;
+    struct test *test = begin(NULL, 0);
+    assert_int_equal(RUN("--url", "/nonexistent/mcastd.sock", "status"), 4);
+    assert_string_equal(test->err,
+                        "mcastctl: cannot reach mcastd at /nonexistent/mcastd.sock: No such file "
+                        "or directory; is it running? (systemctl status mcastd), or name it with "
+                        "--url\n");
+    assert_int_equal(RUN("events", "--follow", "--url", "unix:/nonexistent/s"), 4);
+    end(test);
+}
+
+static void ctl__refused_is_1_and_not_found_3(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {503, PROBLEM, "{\"detail\":\"failed to reserve 4 VNIs (2 available)\"}", THEN_KEEP},
+        {404, PROBLEM, "{\"detail\":\"elcap has no job f1\"}", THEN_KEEP},
+        {200, "text/html", "<html>hello</html>", THEN_KEEP},
+    };
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("reserve", "--cluster", "elcap", "--uid", "1", "--node-count", "1", "f1"),
+                     1);
+    assert_string_equal(test->err, "mcastctl: failed to reserve 4 VNIs (2 available)\n");
+    assert_int_equal(RUN("release", "--cluster", "elcap", "f1"), 3);
+    assert_string_equal(test->err, "mcastctl: elcap has no job f1\n");
+    assert_int_equal(RUN("show", "--cluster", "elcap", "f1"), 4);
+    end(test);
+}
+
+static void reserve__sends_the_options(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{201, NULL, JOB, THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("--cluster", "elcap", "reserve", "--uid", "5588", "f1", "--nodes",
+                         "elcap[1-128]", "--cores=96", "--vnis", "2", "--hwcoll=on", "--tc",
+                         "best_effort,low_latency"),
+                     0);
+    fakebroker_expect(test->fake, 1,
+                      "PUT /v1/clusters/elcap/jobs/f1 HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 131\r\n\r\n"
+                      "{\"uid\":5588,\"nodes\":\"elcap[1-128]\",\"cores_per_node\":96,"
+                      "\"vni_count\":2,\"hwcoll\":\"on\","
+                      "\"traffic_classes\":[\"best_effort\",\"low_latency\"]}");
+    assert_has(test->out, "elcap/f1");
+    assert_has(test->out, "1024,1025");
+    assert_has(test->out, "reserved, 23 addresses");
+    assert_null(strstr(test->out, "s3cr3t"));
+    end(test);
+}
+
+/* Programs need the token; people, logs and screens must not get it. */
+static void token__shows_only_where_it_is_asked_for(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {201, NULL, JOB, THEN_KEEP},
+        {200, NULL, JOB, THEN_KEEP},
+        {200, NULL, JOB, THEN_KEEP},
+        {202, NULL, JOB, THEN_KEEP},
+        {202, NULL, JOB, THEN_KEEP},
+        {200, NULL, "{\"FI_CXI_COLL_MCAST_TOKEN\":\"s3cr3t\"}", THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("reserve", "--json", "--cluster=elcap", "--uid=1", "--node-count=1", "f1"),
+                     0);
+    assert_has(test->out, "\"FI_CXI_COLL_MCAST_TOKEN\": \"s3cr3t\"");
+    assert_int_equal(RUN("show", "--cluster=elcap", "f1"), 0);
+    assert_null(strstr(test->out, "s3cr3t"));
+    assert_has(test->out, "FI_CXI_COLL_MCAST_TOKEN=***");
+    assert_has(test->out, "FI_CXI_COLL_JOB_ID=elcap-f1");
+    assert_int_equal(RUN("show", "--json", "--cluster=elcap", "f1"), 0);
+    assert_null(strstr(test->out, "s3cr3t"));
+    assert_has(test->out, "\"FI_CXI_COLL_MCAST_TOKEN\": \"***\"");
+    assert_int_equal(RUN("release", "--cluster=elcap", "f1"), 0);
+    assert_string_equal(test->out, "elcap/f1: active\n");
+    assert_int_equal(RUN("release", "--json", "--cluster=elcap", "f1"), 0);
+    assert_null(strstr(test->out, "s3cr3t"));
+    assert_int_equal(RUN("env", "--cluster=elcap", "f1"), 0);
+    assert_string_equal(test->out, "FI_CXI_COLL_MCAST_TOKEN=s3cr3t\n");
+    end(test);
+}
+
+/* flux.md: a job arrives as ƒ… or f…, and is one and the same. */
+static void jobid__flux_form_becomes_plain(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{200, NULL, JOB, THEN_KEEP},
+                                          {200, NULL, "{\"active\":2,\"confirmed\":2}", THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("show", "--cluster=elcap",
+                         "\xc6\x92"
+                         "2Rs8sydSxmd"),
+                     0);
+    fakebroker_expect(test->fake, 1,
+                      "GET /v1/clusters/elcap/jobs/f2Rs8sydSxmd HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\n\r\n");
+    assert_int_equal(RUN("sync", "--cluster=elcap",
+                         "\xc6\x92"
+                         "A",
+                         "fB"),
+                     0);
+    fakebroker_expect(test->fake, 2,
+                      "POST /v1/clusters/elcap/sync HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 22\r\n\r\n{\"active\":[\"fA\",\"fB\"]}");
+    end(test);
+}
+
+static void env__every_format(void **state)
+{
+    (void)state;
+    static const char env[] = "{\"A\":\"it's $HOME `x` \\\"q\\\"\",\"B\":\"\"}";
+    static const struct reply script[] = {{200, NULL, env, THEN_KEEP},
+                                          {200, NULL, env, THEN_KEEP},
+                                          {200, NULL, env, THEN_KEEP},
+                                          {200, NULL, env, THEN_KEEP},
+                                          {200, NULL, "{}", THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("env", "--cluster=c", "--step=/fA/fB", "f1"), 0);
+    assert_string_equal(test->out, "A=it's $HOME `x` \"q\"\nB=\n");
+    fakebroker_expect(test->fake, 1,
+                      "GET /v1/clusters/c/jobs/f1/env?step=%2FfA%2FfB HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\n\r\n");
+    assert_int_equal(RUN("env", "--cluster=c", "--format=sh", "f1"), 0);
+    assert_string_equal(test->out, "export A='it'\\''s $HOME `x` \"q\"'\nexport B=''\n");
+    assert_int_equal(RUN("env", "--cluster=c", "--json", "f1"), 0);
+    assert_string_equal(test->out, "{\n  \"A\": \"it's $HOME `x` \\\"q\\\"\",\n  \"B\": \"\"\n}\n");
+    assert_int_equal(RUN("env", "--cluster=c", "--format=null", "f1"), 0);
+    static const char null_form[] = "A=it's $HOME `x` \"q\"\0B=";
+    assert_int_equal(test->out_length, sizeof(null_form));
+    assert_memory_equal(test->out, null_form, sizeof(null_form));
+    assert_int_equal(RUN("env", "--cluster=c", "--format=json", "f1"), 0);
+    assert_string_equal(test->out, "{}\n");
+    end(test);
+}
+
+/* Half an environment must never be evaluated, and a name never be a command. */
+static void env__all_or_nothing(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL, "{\"A\":\"1\",\"B\":\"x\\ny\"}", THEN_KEEP},
+        {200, NULL, "{\"A\":\"1\",\"B\":\"x\\ny\"}", THEN_KEEP},
+        {200, NULL, "{\"A\":\"1\",\"B;reboot\":\"x\"}", THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("env", "--cluster=c", "f1"), 1);
+    assert_string_equal(test->out, "");
+    assert_has(test->err, "B has a line break");
+    assert_int_equal(RUN("env", "--cluster=c", "--format=sh", "f1"), 0);
+    assert_string_equal(test->out, "export A='1'\nexport B='x\ny'\n");
+    assert_int_equal(RUN("env", "--cluster=c", "--format=sh", "f1"), 4);
+    assert_string_equal(test->out, "");
+    end(test);
+}
+
+static void list__table_and_json(void **state)
+{
+    (void)state;
+    static const char one[] = "{\"jobs\":[" JOB "],\"next\":null}";
+    static const struct reply script[] = {{200, NULL, one, THEN_KEEP},
+                                          {200, NULL, one, THEN_KEEP},
+                                          {200, NULL, "{\"jobs\":[]}", THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("list", "--state=active", "--uid=5588", "--limit=5"), 0);
+    fakebroker_expect(test->fake, 1,
+                      "GET /v1/jobs?limit=5&state=active&uid=5588 HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\n\r\n");
+    assert_string_equal(
+        test->out, "NUMBER CLUSTER JOB STATE   UID NODES VNIS      HWCOLL   ADDRESSES CREATED\n"
+                   "  4711 elcap   f1  active 5588   128 1024,1025 reserved        23 "
+                   "2026-11-21T08:00:00.123Z\n");
+    assert_int_equal(RUN("list", "--json", "--cluster=elcap"), 0);
+    assert_int_equal(strncmp(test->out, "{\"jobs\":[\n  {\"cluster\":\"elcap\"", 30), 0);
+    assert_null(strstr(test->out, "s3cr3t"));
+    assert_int_equal(RUN("list", "--json"), 0);
+    assert_string_equal(test->out, "{\"jobs\":[]}\n");
+    end(test);
+}
+
+static void write_input(struct test *test, char path[128], const char *text, size_t length)
+{
+    snprintf(path, 128, "%s/in", fakebroker_folder(test->fake));
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+    test->input = path;
+}
+
+static void sync__reads_standard_input(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL,
+         "{\"active\":3,\"confirmed\":2,\"suspect\":[\"x\"],\"released\":[\"y\"],"
+         "\"unknown\":[\"c\"],\"suspect_count\":2,\"released_count\":1,\"unknown_count\":1}",
+         THEN_KEEP}};
+    static const char input[] = "a\r\n\n  b \n\xc6\x92"
+                                "c";
+    struct test *test = begin(script, SIZE(script));
+    char path[128];
+    write_input(test, path, input, sizeof(input) - 1);
+    assert_int_equal(RUN("sync", "--cluster=elcap"), 0);
+    fakebroker_expect(test->fake, 1,
+                      "POST /v1/clusters/elcap/sync HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 25\r\n\r\n{\"active\":[\"a\",\"b\",\"fc\"]}");
+    assert_string_equal(test->out,
+                        "3 active, 2 of them confirmed\n"
+                        "not active, to be released if the next sync says so too (2): x …\n"
+                        "not active for the second time, released (1): y\n"
+                        "active without a reservation (1): c\n");
+    end(test);
+}
+
+/* A list that is not whole would release jobs that run. */
+static void sync__refuses_what_may_not_be_whole(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{200, NULL, "{\"active\":0,\"confirmed\":0}", THEN_KEEP}};
+    static const char binary[] = "a\nb\0c\n", space[] = "slurm_load_jobs error\n";
+    struct test *test = begin(script, SIZE(script));
+    char path[128];
+    assert_int_equal(RUN("sync", "--cluster=elcap"), 2);
+    assert_has(test->err, "--empty");
+    test->input = "/"; /* reading it fails */
+    assert_int_equal(RUN("sync", "--cluster=elcap", "--empty"), 2);
+    assert_has(test->err, "could not be read to its end (Is a directory)");
+    write_input(test, path, binary, sizeof(binary) - 1);
+    assert_int_equal(RUN("sync", "--cluster=elcap"), 2);
+    assert_has(test->err, "line 2");
+    write_input(test, path, space, sizeof(space) - 1);
+    assert_int_equal(RUN("sync", "--cluster=elcap"), 2);
+    fakebroker_expect(test->fake, 0, NULL);
+    test->input = NULL;
+    assert_int_equal(RUN("sync", "--cluster=elcap", "--empty"), 0);
+    fakebroker_expect(test->fake, 1,
+                      "POST /v1/clusters/elcap/sync HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 13\r\n\r\n{\"active\":[]}");
+    end(test);
+}
+
+static void events__lines_and_json(void **state)
+{
+    (void)state;
+    static const char stream[] =
+        "event: gap\ndata: {\"from\":1,\"to\":40}\n\n"
+        "id: 41\nevent: link-up\ndata: {\"seq\":41,\"time\":\"2026-11-21T08:00:00.000Z\","
+        "\"event\":\"link-up\",\"fatal\":false}\n\n"
+        "id: 42\nevent: lost\ndata: {\"seq\":42,\"time\":\"2026-11-21T08:00:01.000Z\","
+        "\"event\":\"lost\",\"fatal\":true,\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":7,"
+        "\"uid\":5,\"detail\":\"not there\\u001b[2J\"}\n\n";
+    static const struct reply script[] = {
+        {200, "text/event-stream", stream, THEN_KEEP},
+        {200, "text/event-stream", stream, THEN_KEEP},
+        {200, "text/event-stream", stream, THEN_CLOSE},
+        {403, PROBLEM, "{\"detail\":\"no longer yours\"}", THEN_KEEP},
+    };
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("events", "--after=3"), 0);
+    assert_string_equal(
+        test->out, "       …  events 1 to 40 are no longer kept\n"
+                   "      41  2026-11-21T08:00:00.000Z  link-up     -\n"
+                   "      42  2026-11-21T08:00:01.000Z !lost        elcap/f1  not there?[2J\n");
+    assert_int_equal(RUN("events", "--json"), 0);
+    assert_int_equal(strncmp(test->out, "{\"from\":1,\"to\":40}\n{\"seq\":41,", 30), 0);
+    assert_int_equal(RUN("events", "--follow"), 1);
+    assert_has(test->out, "!lost");
+    assert_string_equal(test->err, "mcastctl: no longer yours\n");
+    fakebroker_expect(test->fake, 4,
+                      "GET /v1/events?after=42 HTTP/1.1\r\n" AGENT
+                      "Accept: text/event-stream\r\nLast-Event-ID: 42\r\n\r\n");
+    end(test);
+}
+
+/* Fields that this version does not know are shown as well. */
+static void status__table_and_json(void **state)
+{
+    (void)state;
+    static const char body[] = "{\"version\":\"0.1.0\",\"role\":\"leader\",\"fabric_manager\":{"
+                               "\"link\":\"up\",\"url\":\"https://fmn\",\"last_error\":null},"
+                               "\"vnis\":{\"free\":3,\"live\":1},\"strays\":0,\"new\":[1]}";
+    static const struct reply script[] = {{200, NULL, body, THEN_KEEP},
+                                          {200, NULL, body, THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("status"), 0);
+    assert_string_equal(test->out, "version        0.1.0\n"
+                                   "role           leader\n"
+                                   "fabric manager link up, url https://fmn\n"
+                                   "vnis           free 3, live 1\n"
+                                   "strays         0\n"
+                                   "new            [1]\n");
+    assert_int_equal(RUN("status", "--json"), 0);
+    assert_has(test->out, "  \"version\": \"0.1.0\",\n");
+    end(test);
+}
+
+/* A script must learn that its file is not what it should be. */
+static void ctl__full_disk_is_an_error(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{200, NULL, "{\"version\":\"0.1.0\"}", THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    char command[512];
+    snprintf(command, sizeof(command), "'%s' status --url '%s' >/dev/full 2>/dev/null", MCASTCTL,
+             fakebroker_url(test->fake));
+    int status = system(command);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    end(test);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ctl__explains_itself),
+        cmocka_unit_test(ctl__misuse_is_2_and_sends_nothing),
+        cmocka_unit_test(ctl__without_a_broker_is_4),
+        cmocka_unit_test(ctl__refused_is_1_and_not_found_3),
+        cmocka_unit_test(reserve__sends_the_options),
+        cmocka_unit_test(token__shows_only_where_it_is_asked_for),
+        cmocka_unit_test(jobid__flux_form_becomes_plain),
+        cmocka_unit_test(env__every_format),
+        cmocka_unit_test(env__all_or_nothing),
+        cmocka_unit_test(list__table_and_json),
+        cmocka_unit_test(sync__reads_standard_input),
+        cmocka_unit_test(sync__refuses_what_may_not_be_whole),
+        cmocka_unit_test(events__lines_and_json),
+        cmocka_unit_test(status__table_and_json),
+        cmocka_unit_test(ctl__full_disk_is_an_error),
+    };
+    return cmocka_run_group_tests_name("client_ctl", tests, NULL, NULL);
+}
