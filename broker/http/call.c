@@ -1,0 +1,365 @@
+#include "broker/http/call.h"
+
+#include "broker/http/gate.h"
+#include "broker/http/stream.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SPARE_CALLS = 256,        /* kept for reuse */
+    SPARE_BYTES = 16384,      /* a buffer larger than this is not kept with them */
+    BODY_FIRST = 1024,        /* first size of a body's buffer */
+    UNREAD_MAX = 1 << 20,     /* of a body nobody wants: read over to keep the connection */
+    UNREAD_ENDLESS = 64 << 20 /* of one that came without its length: after that, cut off */
+};
+
+const char CALL_JSON[] = "application/json";
+static const char problem_json[] = "application/problem+json";
+
+uint64_t call_ticket(const struct call *call)
+{
+    return (uint64_t)(uintptr_t)call;
+}
+
+/* ---- coming and going ---- */
+
+static struct call *call_take(struct http *http)
+{
+    struct call *call = http->spare_calls;
+    if (!call)
+        return calloc(1, sizeof *call);
+    http->spare_calls = call->next;
+    http->spare_count--;
+    struct call kept = {.uri = call->uri,
+                        .uri_size = call->uri_size,
+                        .body = call->body,
+                        .body_size = call->body_size,
+                        .out = call->out};
+    *call = kept;
+    return call;
+}
+
+void call_destroy(struct call *call)
+{
+    writer_release(&call->out);
+    free(call->uri);
+    free(call->body);
+    free(call);
+}
+
+static void call_give_back(struct http *http, struct call *call)
+{
+    if (call->secret)
+        writer_wipe(&call->out);
+    else
+        writer_reset(&call->out);
+    if (http->spare_count == SPARE_CALLS || call->out.size > SPARE_BYTES ||
+        call->body_size > SPARE_BYTES || call->uri_size > SPARE_BYTES) {
+        call_destroy(call);
+        return;
+    }
+    call->next = http->spare_calls;
+    http->spare_calls = call;
+    http->spare_count++;
+}
+
+/* Room for `size` bytes; contents are kept. */
+static bool buffer_grow(char **buffer, size_t *have, size_t size)
+{
+    if (size <= *have)
+        return true;
+    char *grown = realloc(*buffer, size);
+    if (!grown)
+        return false;
+    *buffer = grown;
+    *have = size;
+    return true;
+}
+
+void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
+{
+    struct door *door = arg;
+    struct http *http = door->http;
+    struct peer *peer =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    struct call *call = peer ? call_take(http) : NULL;
+    size_t size = strlen(uri) + 1;
+    if (!call)
+        return NULL;
+    if (!buffer_grow(&call->uri, &call->uri_size, size < 256 ? 256 : size)) {
+        call_destroy(call);
+        return NULL;
+    }
+    memcpy(call->uri, uri, size);
+    call->http = http;
+    call->connection = connection;
+    call->peer = peer;
+    call->next = http->calls;
+    if (call->next)
+        call->next->prev = call;
+    http->calls = call;
+    return call;
+}
+
+void call_completed(void *arg, struct MHD_Connection *connection, void **context,
+                    enum MHD_RequestTerminationCode code)
+{
+    struct door *door = arg;
+    struct http *http = door->http;
+    struct call *call = *context;
+    (void)connection;
+    (void)code;
+    *context = NULL;
+    if (!call)
+        return;
+    /* A suspended connection is never closed by MHD, so the engine knows no ticket of this call. */
+    assert(call->phase != CALL_WAITING);
+    if (call->prev)
+        call->prev->next = call->next;
+    else
+        http->calls = call->next;
+    if (call->next)
+        call->next->prev = call->prev;
+    stream_destroy(call->stream);
+    if (call->owed && --http->owed == 0 && http->quiescing)
+        http_settled(http);
+    call_give_back(http, call);
+}
+
+/* ---- answering ---- */
+
+static struct MHD_Response *response_create(struct call *call)
+{
+    if (call->stream)
+        return stream_response(call->stream);
+    if (call->document)
+        return MHD_create_response_from_buffer(call->document_length, (void *)call->document,
+                                               MHD_RESPMEM_PERSISTENT);
+    return MHD_create_response_from_buffer(call->out.used, call->out.data, MHD_RESPMEM_PERSISTENT);
+}
+
+static void headers_add(const struct call *call, struct MHD_Response *response)
+{
+    char seconds[16];
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, call->type);
+    if (call->secret || call->stream)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    if (call->status < 400)
+        return;
+    if (call->allow[0])
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, call->allow);
+    if (call->status == MHD_HTTP_UNAUTHORIZED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+                                "UnixPeer realm=\"mcastd\"");
+    if (call->problem.retry_after) {
+        snprintf(seconds, sizeof seconds, "%u", call->problem.retry_after);
+        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
+    }
+    if (call->peer->surplus || call->http->quiescing)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+}
+
+/* Queues what is in out; also while the connection is suspended. */
+static enum MHD_Result send_answer(struct call *call)
+{
+    struct http *http = call->http;
+    assert(call->phase == CALL_SPOKEN);
+    call->phase = CALL_SENT;
+    size_t row = call->route ? (size_t)(call->route - routes) : ROUTES;
+    struct MHD_Response *response = call->out.failed ? NULL : response_create(call);
+    if (!response) {
+        http->answered[row][MHD_HTTP_SERVICE_UNAVAILABLE - STATUS_FIRST]++;
+        return MHD_queue_response(call->connection, MHD_HTTP_SERVICE_UNAVAILABLE, http->no_memory);
+    }
+    http->answered[row][call->status - STATUS_FIRST]++;
+    headers_add(call, response);
+    enum MHD_Result queued = MHD_queue_response(call->connection, (unsigned)call->status, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+/* What is rendered goes out: when the handler returns, or now if it has returned long ago. */
+static void speak(struct call *call)
+{
+    assert(call->phase == CALL_DECIDING || call->phase == CALL_WAITING);
+    call->phase = CALL_SPOKEN;
+    if (call->deciding)
+        return;
+    (void)send_answer(call); /* if it fails, MHD closes the connection when it goes on */
+    server_resume(call->peer->door->server, call->connection);
+}
+
+void call_reply(struct call *call, int status, const char *type)
+{
+    call->status = status;
+    call->type = type;
+    speak(call);
+}
+
+void call_reply_saved(struct call *call, int status, const char *type)
+{
+    call->status = status;
+    call->type = type;
+    engine_after_saved(call->http->engine, call_ticket(call));
+}
+
+static void problem_render(struct call *call)
+{
+    call->secret = false;
+    call->document = NULL;
+    stream_destroy(call->stream);
+    call->stream = NULL;
+    writer_wipe(&call->out);
+    problem_write(&call->problem, &call->out);
+    call->status = call->problem.status;
+    call->type = problem_json;
+}
+
+int call_refuse(struct call *call)
+{
+    problem_render(call);
+    speak(call);
+    return -1;
+}
+
+void call_render_refusal(struct call *call, const struct answer *answer)
+{
+    problem_set(&call->problem, answer_status(answer->kind), answer_word(answer->kind),
+                answer->field, "%s", answer->detail ? answer->detail : answer_word(answer->kind));
+    problem_render(call);
+}
+
+void call_render(struct call *call, const struct answer *answer)
+{
+    call->status = answer_status(answer->kind);
+    call->type = CALL_JSON;
+    if (call->status >= 400)
+        call_render_refusal(call, answer);
+    else
+        call->route->render(call, answer);
+}
+
+static void not_saved(struct call *call, int code, const char *words)
+{
+    if (code == ERROR_NOT_LEADER)
+        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "not-leader", NULL,
+                    "another broker has taken over: %s; try again", words ? words : "");
+    else
+        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
+                    "it could not be saved: %s; it may be saved later, so repeat the request",
+                    words ? words : error_word(code));
+    call->problem.retry_after = 5;
+    problem_render(call);
+}
+
+void call_speak(struct call *call, int code, const char *words)
+{
+    if (code != 0)
+        not_saved(call, code, words);
+    else if (call->durable_seq > call->http->durable_seq)
+        call->http->durable_seq = call->durable_seq;
+    speak(call);
+}
+
+/* ---- reading ---- */
+
+static uint64_t announced(const struct call *call)
+{
+    const char *text = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
+                                                   MHD_HTTP_HEADER_CONTENT_LENGTH);
+    uint64_t length = 0;
+    return !text ? 0 : target_number(text, UINT64_MAX, &length) ? length : UINT64_MAX;
+}
+
+static int too_large(struct call *call)
+{
+    size_t max = call->route ? call->route->body_max : 0;
+    return problem_set(&call->problem, MHD_HTTP_CONTENT_TOO_LARGE, "too-large", NULL,
+                       "the body is longer than the %zu bytes that this call takes", max);
+}
+
+static size_t body_limit(const struct call *call)
+{
+    return call->refused || !call->route->body_max ? UNREAD_MAX : call->route->body_max;
+}
+
+/* The headers are here. Whether to answer now, without the body; MHD then closes the connection,
+ * so a short body is rather read over. */
+static bool begin(struct call *call, const char *method)
+{
+    call->begun = true;
+    if (gate_judge(call, method) < 0)
+        call->refused = true;
+    if (announced(call) > body_limit(call)) {
+        if (!call->refused)
+            too_large(call);
+        call->refused = true;
+        return true;
+    }
+    return call->refused &&
+           MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_EXPECT);
+}
+
+static enum MHD_Result take_body(struct call *call, const char *data, size_t size)
+{
+    if (!call->refused && !call->overlong && size > body_limit(call) - call->body_used)
+        call->overlong = true;
+    if (call->refused || call->overlong || !call->route->body_max) {
+        call->body_dropped += size;
+        /* Without a length nothing else ends it, and MHD cannot answer in the middle. */
+        return call->body_dropped > UNREAD_ENDLESS ? MHD_NO : MHD_YES;
+    }
+    size_t want = call->body_size ? call->body_size : BODY_FIRST;
+    while (want < call->body_used + size)
+        want *= 2;
+    if (!buffer_grow(&call->body, &call->body_size, want)) {
+        call->refused = true;
+        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+                    "there is no memory for a body of this length; try again");
+        return MHD_YES;
+    }
+    memcpy(call->body + call->body_used, data, size);
+    call->body_used += size;
+    return MHD_YES;
+}
+
+static enum MHD_Result decide(struct call *call)
+{
+    call->phase = CALL_DECIDING;
+    call->owed = true;
+    call->http->owed++;
+    call->deciding = true;
+    if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_storage(call) < 0)
+        call_refuse(call);
+    else
+        call->route->handle(call);
+    call->deciding = false;
+    if (call->phase == CALL_SPOKEN)
+        return send_answer(call);
+    call->phase = CALL_WAITING;
+    MHD_suspend_connection(call->connection);
+    return MHD_YES;
+}
+
+enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const char *url,
+                            const char *method, const char *version, const char *data, size_t *size,
+                            void **context)
+{
+    struct door *door = arg;
+    struct call *call = *context;
+    (void)url;
+    (void)version;
+    if (!call)
+        return MHD_queue_response(connection, MHD_HTTP_SERVICE_UNAVAILABLE, door->http->no_memory);
+    if (!call->begun)
+        return begin(call, method) ? decide(call) : MHD_YES;
+    if (*size) {
+        size_t length = *size;
+        *size = 0;
+        return take_body(call, data, length);
+    }
+    return call->phase == CALL_READING ? decide(call) : MHD_YES;
+}

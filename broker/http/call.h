@@ -1,0 +1,80 @@
+#ifndef MCAST_BROKER_HTTP_CALL_H
+#define MCAST_BROKER_HTTP_CALL_H
+
+#include "broker/http/problem.h"
+#include "broker/http/shared.h"
+#include "broker/http/target.h"
+#include "broker/http/writer.h"
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One call of the API, from its request line to the last byte of its answer.
+ *
+ *   READING ── whole request is here ──▶ DECIDING ── the route's handler ──▶ SPOKEN (sent at once)
+ *                                           │                                   ▲
+ *                                           └─▶ WAITING (suspended) ── speak ───┘
+ *
+ * A handler ends in exactly one of: call_reply, call_refuse, call_reply_saved, or engine_step with
+ * call_ticket, after which the route's render writes the answer and the engine speaks it. */
+
+enum call_phase { CALL_READING, CALL_DECIDING, CALL_WAITING, CALL_SPOKEN, CALL_SENT };
+
+struct call {
+    struct http *http;
+    struct peer *peer;
+    struct MHD_Connection *connection;
+    struct call *prev, *next;
+    const struct route *route; /* NULL: there is no such path or method */
+    struct target target;
+    enum call_phase phase;
+    bool begun;    /* its headers have been looked at */
+    bool refused;  /* problem is set; the body is only waited for */
+    bool overlong; /* the body is longer than the route takes */
+    bool deciding; /* the handler is on the stack: the answer goes out when it returns */
+    bool owed;     /* counted in http->owed */
+    bool secret;   /* out holds a token: wiped afterwards, not to be cached */
+    int status;
+    const char *type;     /* of the answer */
+    const char *document; /* an answer that is not in out: lives as long as the program */
+    size_t document_length;
+    char allow[32];
+    struct stream *stream; /* the answer is this stream, */
+    uint64_t durable_seq;  /* and when it begins, events up to here are durable */
+    struct problem problem;
+    struct writer out;
+    char *uri, *body;
+    size_t uri_size, body_size, body_used, body_dropped;
+};
+
+/* The engine's mark for this call; valid until it is spoken. */
+uint64_t call_ticket(const struct call *call);
+
+/* What stands in out goes out now. type: a literal. */
+void call_reply(struct call *call, int status, const char *type);
+
+/* What stands in out goes out when all that it may show is durable. */
+void call_reply_saved(struct call *call, int status, const char *type);
+
+/* call->problem is the answer, now. Returns -1. */
+int call_refuse(struct call *call);
+
+/* Puts a refusal of the core's into out (as render does). */
+void call_render_refusal(struct call *call, const struct answer *answer);
+
+extern const char CALL_JSON[]; /* "application/json" */
+
+/* ---- for http.c: hooks of the server, arg is the struct door ---- */
+void *call_target(void *arg, const char *uri, struct MHD_Connection *connection);
+enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const char *url,
+                            const char *method, const char *version, const char *data, size_t *size,
+                            void **context);
+void call_completed(void *arg, struct MHD_Connection *connection, void **context,
+                    enum MHD_RequestTerminationCode code);
+/* ---- for http.c: the engine's listener ---- */
+void call_render(struct call *call, const struct answer *answer);
+void call_speak(struct call *call, int code, const char *words);
+void call_destroy(struct call *call);
+
+#endif

@@ -1,0 +1,53 @@
+#include "broker/http/call.h"
+#include "broker/http/routes.h"
+#include "broker/http/stream.h"
+
+#include <string.h>
+
+/* GET /v1/events. Last-Event-ID, which a browser or library sends when it connects again, counts
+ * for more than the address it connects to. */
+static int position(struct call *call, uint64_t *after, bool *given)
+{
+    const char *field = "after", *text = target_query(&call->target, field);
+    const char *id =
+        MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, "Last-Event-ID");
+    if (id && *id) {
+        field = "Last-Event-ID";
+        text = id;
+    }
+    *after = 0;
+    *given = text != NULL;
+    if (!text || target_number(text, UINT64_MAX - 1, after))
+        return 0;
+    return problem_set(&call->problem, 422, "invalid", field,
+                       "%s must be the sequence number of an event, or 0", field);
+}
+
+void events_handle(struct call *call)
+{
+    uint64_t after;
+    bool given;
+    const char *follow = target_query(&call->target, "follow");
+    if (position(call, &after, &given) < 0) {
+        call_refuse(call);
+        return;
+    }
+    if (follow && strcmp(follow, "0") != 0 && strcmp(follow, "1") != 0) {
+        problem_set(&call->problem, 422, "invalid", "follow",
+                    "follow must be 1 (go on with what comes) or 0 (end after what is kept)");
+        call_refuse(call);
+        return;
+    }
+    call->stream = stream_create(call, after, given, !follow || *follow == '1');
+    if (!call->stream) {
+        problem_set(&call->problem, 503, "out-of-memory", NULL,
+                    "there is no memory for one more subscriber; try again");
+        call_refuse(call);
+        return;
+    }
+    /* What is known now may be shown once it is saved. */
+    struct core_status status;
+    core_status(engine_core(call->http->engine), &status);
+    call->durable_seq = status.last_seq;
+    call_reply_saved(call, MHD_HTTP_OK, "text/event-stream");
+}

@@ -1,0 +1,107 @@
+#include "broker/http/gate.h"
+
+#include <string.h>
+#include <strings.h>
+
+static int find_route(struct call *call, const char *method)
+{
+    unsigned methods;
+    if (target_split(call->uri, &call->target, &call->problem) < 0)
+        return -1;
+    call->route = route_match(routes, ROUTES, &call->target, method_from_word(method), &methods);
+    if (call->route)
+        return route_check_query(call->route, &call->target, &call->problem);
+    if (!methods)
+        return problem_set(&call->problem, MHD_HTTP_NOT_FOUND, "no-such-path", NULL,
+                           "there is nothing at this address; GET /openapi.json lists what is");
+    methods_format(call->allow, sizeof call->allow, methods);
+    return problem_set(&call->problem, MHD_HTTP_METHOD_NOT_ALLOWED, "method-not-allowed", NULL,
+                       "%.16s is not possible here; allowed: %s", method, call->allow);
+}
+
+int gate_forbid(struct call *call, const char *lacks)
+{
+    return problem_set(&call->problem, MHD_HTTP_FORBIDDEN, "forbidden", NULL,
+                       "you are uid %u, seen through the Unix socket: %s",
+                       (unsigned)call->peer->identity.uid, lacks);
+}
+
+static int check_identity(struct call *call)
+{
+    const struct identity *identity = &call->peer->identity;
+    const struct http *http = call->http;
+    enum need need = call->route->need;
+    if (need == NEED_NOTHING || (need == NEED_METRICS && http->metrics_anonymous))
+        return 0;
+    if (!identity->known)
+        return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "no-identity", NULL,
+                           "a connection over TCP proves no identity yet; use the Unix socket %s",
+                           http->socket_path);
+    if (need == NEED_MANAGER && !identity->admin && !identity->clusters)
+        return gate_forbid(call, "only an admin or the resource manager of a cluster may do this; "
+                                 "see 'admins' and 'users' in the configuration");
+    if (need == NEED_CLUSTER && !rights_manages(http->rights, identity, call->target.segments[2]))
+        return gate_forbid(call, "only an admin or this cluster's resource manager may do this; "
+                                 "see 'admins' and 'users' in the configuration");
+    return 0;
+}
+
+static int check_role(struct call *call)
+{
+    struct engine_counters counters;
+    if (call->route->always)
+        return 0;
+    engine_counters(call->http->engine, &counters);
+    if (counters.role == ROLE_LEADER)
+        return 0;
+    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "not-leader", NULL,
+                       "this broker is %s and does not serve yet; try again",
+                       broker_role_word(counters.role));
+}
+
+/* A body without a type is taken for JSON; one that says it is something else is not read. */
+static int check_type(struct call *call)
+{
+    static const char json[] = "application/json";
+    if (!call->route->body_max)
+        return 0;
+    const char *type = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
+                                                   MHD_HTTP_HEADER_CONTENT_TYPE);
+    if (!type || (!strncasecmp(type, json, sizeof json - 1) &&
+                  (type[sizeof json - 1] == '\0' || strchr("; \t", type[sizeof json - 1]))))
+        return 0;
+    return problem_set(&call->problem, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "not-json", NULL,
+                       "the body is said to be %.64s; send application/json", type);
+}
+
+int gate_judge(struct call *call, const char *method)
+{
+    if (call->http->quiescing)
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "stopping", NULL,
+                           "the broker is stopping; try again when it is back");
+    if (call->peer->surplus)
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many-connections",
+                           NULL,
+                           "all %u connections are in use; try again, and keep a connection "
+                           "for several requests",
+                           call->http->connections_max);
+    if (find_route(call, method) < 0 || check_identity(call) < 0 || check_role(call) < 0)
+        return -1;
+    return check_type(call);
+}
+
+int gate_judge_storage(struct call *call)
+{
+    struct engine_counters counters;
+    if (!call->route->changes)
+        return 0;
+    engine_counters(call->http->engine, &counters);
+    if (!counters.storage_failing)
+        return 0;
+    problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
+                "nothing can be saved, so nothing can be changed: %s; try again when that is "
+                "mended",
+                counters.storage_error);
+    call->problem.retry_after = 5;
+    return -1;
+}

@@ -1,0 +1,269 @@
+#include "broker/http/http.h"
+
+#include "broker/http/call.h"
+#include "broker/http/shared.h"
+#include "broker/http/socket.h"
+#include "broker/http/stream.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+enum { LEAVE_MS = 2000 /* at the end, for answers on their way to slow readers */ };
+
+static const char no_memory[] =
+    "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
+    "\"detail\":\"there is no memory for an answer; try again\",\"code\":\"out-of-memory\"}";
+
+/* ---- the engine's listener ---- */
+
+static void on_render(void *arg, const struct answer *answer)
+{
+    (void)arg;
+    call_render((struct call *)(uintptr_t)answer->ticket, answer);
+}
+
+static void on_speak(void *arg, uint64_t ticket, int code, const char *words)
+{
+    (void)arg;
+    call_speak((struct call *)(uintptr_t)ticket, code, words);
+}
+
+static void on_spoken(void *arg)
+{
+    http_turn(arg);
+}
+
+static void on_events(void *arg, uint64_t last_seq)
+{
+    struct http *http = arg;
+    if (last_seq > http->durable_seq)
+        http->durable_seq = last_seq;
+    stream_wake_all(http, false);
+}
+
+void http_turn(struct http *http)
+{
+    for (int i = 0; i < DOORS; i++)
+        if (http->doors[i].server)
+            server_turn(http->doors[i].server);
+}
+
+/* ---- connections ---- */
+
+static void peer_identify(struct peer *peer, struct MHD_Connection *connection)
+{
+    struct ucred ucred;
+    socklen_t length = sizeof ucred;
+    int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    if (peer->door->local && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &ucred, &length) == 0)
+        peer->identity = rights_of_uid(peer->door->http->rights, ucred.uid);
+}
+
+static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct door *door = arg;
+    struct http *http = door->http;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        http->connections--;
+        free(*context);
+        *context = NULL;
+        return;
+    }
+    http->connections++;
+    http->accepted++;
+    struct peer *peer = calloc(1, sizeof *peer);
+    *context = peer;
+    if (!peer)
+        return; /* its requests are answered with no_memory */
+    peer->door = door;
+    peer->surplus = http->connections > http->connections_max;
+    http->surplus_refused += peer->surplus;
+    peer_identify(peer, connection);
+}
+
+/* ---- life ---- */
+
+static void release(struct http *http)
+{
+    for (struct call *call = http->spare_calls, *next; call; call = next) {
+        next = call->next;
+        call_destroy(call);
+    }
+    if (http->no_memory)
+        MHD_destroy_response(http->no_memory);
+    rights_destroy(http->rights);
+    free(http->socket_path);
+    free(http->fm_url);
+    free(http);
+}
+
+static void on_closed(void *arg)
+{
+    struct http *http = arg;
+    if (--http->handles > 0)
+        return;
+    void (*closed)(void *arg) = http->closed;
+    void *closed_arg = http->closed_arg;
+    release(http);
+    if (closed)
+        closed(closed_arg);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    on_closed(handle->data);
+}
+
+/* Everything that lives on the loop; the rest follows when it is gone. */
+static void close_all(struct http *http)
+{
+    http->handles = 1;
+    uv_close((uv_handle_t *)&http->pulse, on_timer_closed);
+    for (int i = 0; i < DOORS; i++) {
+        struct server *server = http->doors[i].server;
+        http->doors[i].server = NULL;
+        if (!server)
+            continue;
+        http->handles++;
+        server_destroy(server, on_closed, http);
+    }
+}
+
+static int door_open(struct http *http, int which, int fd, struct error *err)
+{
+    struct door *door = &http->doors[which];
+    const struct server_hooks hooks = {.arg = door,
+                                       .access = call_access,
+                                       .target = call_target,
+                                       .completed = call_completed,
+                                       .connection = on_connection};
+    *door = (struct door){.http = http, .local = which == DOOR_UNIX};
+    door->server =
+        server_create(http->loop, fd, http->connections_max + CONNECTIONS_SPARE, &hooks, err);
+    return door->server ? 0 : ERROR_IO;
+}
+
+static int doors_open(struct http *http, const struct http_options *options, struct error *err)
+{
+    struct stat made;
+    int fd =
+        socket_listen_unix(options->socket_path, options->socket_mode, options->socket_group, err);
+    if (fd < 0)
+        return fd;
+    if (stat(options->socket_path, &made) == 0) {
+        http->socket_device = made.st_dev;
+        http->socket_inode = made.st_ino;
+    }
+    int rc = door_open(http, DOOR_UNIX, fd, err);
+    if (rc < 0 || !options->listen)
+        return rc;
+    fd = socket_listen_loopback(options->listen, &http->port, err);
+    return fd < 0 ? fd : door_open(http, DOOR_TCP, fd, err);
+}
+
+static int prepare(struct http *http, const struct http_options *options, struct error *err)
+{
+    http->loop = options->loop;
+    http->engine = options->engine;
+    http->metrics_anonymous = options->metrics_anonymous;
+    http->connections_max =
+        options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT;
+    http->socket_path = strdup(options->socket_path);
+    http->fm_url = options->fm_url ? strdup(options->fm_url) : NULL;
+    http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,
+                                                      MHD_RESPMEM_PERSISTENT);
+    if (!http->socket_path || (options->fm_url && !http->fm_url) || !http->no_memory ||
+        MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                "application/problem+json") != MHD_YES ||
+        MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_RETRY_AFTER, "1") != MHD_YES)
+        return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
+    http->rights = rights_create(options->admins, options->clusters, options->cluster_count, err);
+    return http->rights ? 0 : ERROR_INVALID;
+}
+
+struct http *http_create(const struct http_options *options, struct error *err)
+{
+    struct http *http = calloc(1, sizeof *http);
+    if (!http) {
+        error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
+        return NULL;
+    }
+    if (prepare(http, options, err) < 0) {
+        release(http);
+        return NULL;
+    }
+    uv_timer_init(http->loop, &http->pulse);
+    http->pulse.data = http;
+    if (doors_open(http, options, err) < 0) {
+        http_destroy(http, NULL, NULL);
+        return NULL;
+    }
+    const struct engine_listener listener = {.arg = http,
+                                             .render = on_render,
+                                             .speak = on_speak,
+                                             .spoken = on_spoken,
+                                             .events = on_events};
+    engine_listen(http->engine, &listener);
+    return http;
+}
+
+int http_port(const struct http *http)
+{
+    return http->port;
+}
+
+void http_quiesce(struct http *http)
+{
+    if (http->quiescing)
+        return;
+    http->quiescing = true;
+    uv_timer_stop(&http->pulse);
+    socket_unlink_unix(http->socket_path, http->socket_device, http->socket_inode);
+    for (int i = 0; i < DOORS; i++)
+        if (http->doors[i].server)
+            server_quiesce(http->doors[i].server);
+    stream_wake_all(http, false);
+}
+
+/* Whether a worker still has a call's body: that must be waited for. */
+static bool any_waiting(const struct http *http)
+{
+    for (const struct call *call = http->calls; call; call = call->next)
+        if (call->phase == CALL_WAITING)
+            return true;
+    return false;
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+    struct http *http = timer->data;
+    if (any_waiting(http))
+        return; /* the timer repeats */
+    close_all(http);
+}
+
+/* Called from inside of MHD: what comes next must wait for the loop. */
+void http_settled(struct http *http)
+{
+    if (http->closing)
+        uv_timer_start(&http->pulse, on_deadline, 0, 100);
+}
+
+void http_destroy(struct http *http, void (*closed)(void *arg), void *arg)
+{
+    if (!http)
+        return;
+    http_quiesce(http);
+    http->closing = true;
+    http->closed = closed;
+    http->closed_arg = arg;
+    http_turn(http);
+    if (http->owed == 0)
+        close_all(http);
+    else
+        uv_timer_start(&http->pulse, on_deadline, LEAVE_MS, 100);
+}

@@ -1,0 +1,76 @@
+#include "broker/http/job_json.h"
+
+#include "core/environment.h"
+
+static void write_hwcoll(struct writer *writer, const struct reservation *reservation)
+{
+    int state = reservation->hwcoll;
+    const char *reason = reservation->reason;
+    if (state == HWCOLL_WANTED) {
+        /* Looked at before its reserve is answered: nothing is promised yet. */
+        state = HWCOLL_UNAVAILABLE;
+        reason = "the fabric manager has not answered yet";
+    }
+    writer_begin_object(writer, "hwcoll");
+    writer_string(writer, "state", hwcoll_state_word(state));
+    if (reason)
+        writer_string(writer, "reason", reason);
+    if (reservation->addresses)
+        writer_number(writer, "addresses", reservation->addresses);
+    if (reservation->min_nodes)
+        writer_number(writer, "min_nodes", reservation->min_nodes);
+    writer_end_object(writer);
+}
+
+static void write_members(struct writer *writer, const struct reservation *reservation)
+{
+    writer_string(writer, "cluster", reservation->cluster);
+    writer_string(writer, "job", reservation->job);
+    writer_number(writer, "number", reservation->number);
+    writer_string(writer, "state", job_state_word(reservation->state));
+    writer_number(writer, "uid", reservation->uid);
+    if (reservation->nodes)
+        writer_string(writer, "nodes", reservation->nodes);
+    writer_number(writer, "node_count", reservation->node_count);
+    if (reservation->cores_per_node)
+        writer_number(writer, "cores_per_node", reservation->cores_per_node);
+    writer_begin_array(writer, "vnis");
+    for (unsigned i = 0; i < reservation->vni_count; i++)
+        writer_number(writer, NULL, reservation->vnis[i]);
+    writer_end_array(writer);
+    writer_begin_array(writer, "traffic_classes");
+    for (int bit = 1; bit <= 0x80; bit <<= 1)
+        if (reservation->traffic_classes & bit)
+            writer_string(writer, NULL, traffic_class_word(bit));
+    writer_end_array(writer);
+    writer_time(writer, "created", reservation->created_ms);
+    if (reservation->released_ms)
+        writer_time(writer, "released", reservation->released_ms);
+    write_hwcoll(writer, reservation);
+}
+
+void job_json_write(struct writer *writer, const struct reservation *reservation)
+{
+    writer_begin_object(writer, NULL);
+    write_members(writer, reservation);
+    writer_end_object(writer);
+}
+
+static void write_variable(void *arg, const char *name, const char *value)
+{
+    writer_string(arg, name, value);
+}
+
+bool job_json_write_whole(struct writer *writer, const struct core_config *config,
+                          const struct reservation *reservation, const char *warning)
+{
+    writer_begin_object(writer, NULL);
+    write_members(writer, reservation);
+    if (warning)
+        writer_string(writer, "warning", warning);
+    writer_begin_object(writer, "env");
+    environment_each(config, reservation, NULL, write_variable, writer);
+    writer_end_object(writer);
+    writer_end_object(writer);
+    return reservation->token != NULL;
+}

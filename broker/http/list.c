@@ -1,0 +1,110 @@
+#include "broker/http/call.h"
+#include "broker/http/gate.h"
+#include "broker/http/job_json.h"
+#include "broker/http/routes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* GET /v1/jobs: page by page. A page may be short although there is more; "next" tells. */
+
+enum { LIMIT_DEFAULT = 100, LIMIT_MAX = 1000 };
+
+static int read_number(struct call *call, const char *name, uint64_t min, uint64_t max,
+                       uint64_t *value)
+{
+    const char *text = target_query(&call->target, name);
+    if (!text || (target_number(text, max, value) && *value >= min))
+        return 0;
+    return problem_set(&call->problem, 422, "invalid", name,
+                       "%s must be a whole number from %" PRIu64 " to %" PRIu64, name, min, max);
+}
+
+static int read_state(struct call *call, struct core_filter *filter)
+{
+    const char *word = target_query(&call->target, "state");
+    for (int state = JOB_ACTIVE; word && state <= JOB_RELEASING; state++)
+        if (!strcmp(word, job_state_word(state)))
+            filter->state = state;
+    if (!word || filter->state)
+        return 0;
+    return problem_set(&call->problem, 422, "invalid", "state",
+                       "state must be active or releasing");
+}
+
+static int read_filter(struct call *call, struct core_filter *filter)
+{
+    uint64_t uid = UINT64_MAX, limit = LIMIT_DEFAULT;
+    *filter = (struct core_filter){.cluster = target_query(&call->target, "cluster")};
+    if (filter->cluster && !cluster_name_valid(filter->cluster))
+        return problem_set(&call->problem, 422, "invalid", "cluster",
+                           "a cluster's name is 1 to %d of a-z, 0-9 and _", CLUSTER_NAME_MAX);
+    if (read_state(call, filter) < 0 || read_number(call, "uid", 0, UINT32_MAX - 1, &uid) < 0 ||
+        read_number(call, "limit", 1, LIMIT_MAX, &limit) < 0 ||
+        read_number(call, "after", 0, UINT64_MAX - 1, &filter->after) < 0)
+        return -1;
+    filter->uid = uid == UINT64_MAX ? -1 : (int64_t)uid;
+    filter->limit = (size_t)limit;
+    return 0;
+}
+
+/* A resource manager sees its clusters' jobs, anybody else their own. */
+static int narrow(struct call *call, struct core_filter *filter)
+{
+    const struct rights *rights = call->http->rights;
+    const struct identity *identity = &call->peer->identity;
+    if (identity->admin || (filter->cluster && rights_manages(rights, identity, filter->cluster)))
+        return 0;
+    if (!filter->cluster && identity->clusters) {
+        filter->cluster = rights_only_cluster(rights, identity);
+        return 0; /* of several clusters: write_job picks */
+    }
+    if (filter->uid >= 0 && filter->uid != (int64_t)identity->uid)
+        return gate_forbid(call, "only an admin or the cluster's resource manager may list other "
+                                 "users' jobs");
+    filter->uid = identity->uid;
+    return 0;
+}
+
+static void write_job(void *arg, const struct reservation *reservation)
+{
+    struct call *call = arg;
+    const struct identity *identity = &call->peer->identity;
+    if (reservation->uid == identity->uid ||
+        rights_manages(call->http->rights, identity, reservation->cluster))
+        job_json_write(&call->out, reservation);
+}
+
+static void write_next(struct call *call, const struct core_filter *filter, uint64_t after)
+{
+    struct writer *out = &call->out;
+    static const char *const kept[] = {"cluster", "state", "uid", NULL};
+    if (!after) {
+        writer_null(out, "next");
+        return;
+    }
+    /* What stands in these has been checked: none of it needs escaping. */
+    writer_text(out, ",\"next\":\"/v1/jobs?");
+    for (const char *const *name = kept; *name; name++) {
+        const char *value = target_query(&call->target, *name);
+        if (value)
+            writer_textf(out, "%s=%s&", *name, value);
+    }
+    writer_textf(out, "limit=%zu&after=%" PRIu64 "\"", filter->limit, after);
+}
+
+void list_handle(struct call *call)
+{
+    struct core_filter filter;
+    if (read_filter(call, &filter) < 0 || narrow(call, &filter) < 0) {
+        call_refuse(call);
+        return;
+    }
+    writer_begin_object(&call->out, NULL);
+    writer_begin_array(&call->out, "jobs");
+    uint64_t after = core_list(engine_core(call->http->engine), &filter, write_job, call);
+    writer_end_array(&call->out);
+    write_next(call, &filter, after);
+    writer_end_object(&call->out);
+    call_reply_saved(call, MHD_HTTP_OK, CALL_JSON);
+}

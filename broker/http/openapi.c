@@ -1,0 +1,12 @@
+#include "broker/http/openapi.h"
+
+#include "broker/http/call.h"
+#include "broker/http/routes.h"
+
+/* GET /openapi.json */
+void openapi_handle(struct call *call)
+{
+    call->document = openapi_document;
+    call->document_length = openapi_length;
+    call_reply(call, MHD_HTTP_OK, CALL_JSON);
+}

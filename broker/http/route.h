@@ -1,0 +1,53 @@
+#ifndef MCAST_BROKER_HTTP_ROUTE_H
+#define MCAST_BROKER_HTTP_ROUTE_H
+
+#include "broker/http/target.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What there is to call: one row for each method and path, and how a request finds its row. */
+
+struct call;
+struct answer;
+
+/* Bits, so that a path's methods fit into one number (Allow). */
+enum method { METHOD_GET = 1, METHOD_PUT = 2, METHOD_POST = 4, METHOD_DELETE = 8 };
+
+/* The bit of "GET", "PUT", …; HEAD is GET without its body; 0 for any other word. */
+int method_from_word(const char *word);
+
+/* "GET, HEAD, DELETE": into out, cut to fit. */
+void methods_format(char *out, size_t size, unsigned methods);
+
+/* What a peer has to be before its request is looked at any closer (api.md, "Who may do what"). */
+enum need {
+    NEED_NOTHING,
+    NEED_METRICS, /* nothing where the site says so, else as PEER */
+    NEED_PEER,    /* a proven identity; the handler decides the rest */
+    NEED_MANAGER, /* resource manager of any cluster, or admin */
+    NEED_CLUSTER, /* resource manager of the cluster in the path, or admin */
+};
+
+struct route {
+    enum method method;
+    enum need need;
+    const char *pattern;                                            /* "/v1/clusters/{}/jobs/{}" */
+    void (*handle)(struct call *call);                              /* see call.h */
+    void (*render)(struct call *call, const struct answer *answer); /* NULL: core is not asked */
+    const char *const *query; /* names of the parameters there are, NULL-terminated; or NULL */
+    size_t body_max;          /* bytes; 0: takes no body */
+    bool changes;             /* refused while nothing can be saved */
+    bool always;              /* answered in whatever role the broker is */
+};
+
+/* The row for a target and a method, or NULL. *methods receives what the path can do; 0: there is
+ * no such path. */
+const struct route *route_match(const struct route *routes, size_t count,
+                                const struct target *target, int method, unsigned *methods);
+
+/* Whether the row knows all parameters: -1 with a 422 that names the first it does not. */
+int route_check_query(const struct route *route, const struct target *target,
+                      struct problem *problem);
+
+#endif

@@ -1,0 +1,27 @@
+#include "broker/http/routes.h"
+
+enum { BODY_MAX = 1 << 20, SYNC_BODY_MAX = 64 << 20 };
+
+static const char *const env_query[] = {"step", NULL};
+static const char *const list_query[] = {"cluster", "state", "uid", "limit", "after", NULL};
+static const char *const events_query[] = {"after", "follow", NULL};
+
+#define JOB_PATH "/v1/clusters/{}/jobs/{}"
+
+const struct route routes[ROUTES] = {
+    {METHOD_PUT, NEED_CLUSTER, JOB_PATH, .handle = reserve_handle, .render = reserve_render,
+     .body_max = BODY_MAX, .changes = true},
+    {METHOD_DELETE, NEED_CLUSTER, JOB_PATH, .handle = release_handle, .render = release_render,
+     .changes = true},
+    {METHOD_GET, NEED_PEER, JOB_PATH, .handle = job_handle},
+    {METHOD_GET, NEED_PEER, JOB_PATH "/env", .handle = env_handle, .query = env_query},
+    {METHOD_GET, NEED_PEER, "/v1/jobs", .handle = list_handle, .query = list_query},
+    {METHOD_POST, NEED_CLUSTER, "/v1/clusters/{}/sync", .handle = sync_handle,
+     .render = sync_render, .body_max = SYNC_BODY_MAX, .changes = true},
+    {METHOD_GET, NEED_MANAGER, "/v1/events", .handle = events_handle, .query = events_query},
+    {METHOD_GET, NEED_PEER, "/v1/status", .handle = status_handle, .always = true},
+    {METHOD_GET, NEED_METRICS, "/metrics", .handle = metrics_handle, .always = true},
+    {METHOD_GET, NEED_NOTHING, "/healthz", .handle = health_alive, .always = true},
+    {METHOD_GET, NEED_NOTHING, "/readyz", .handle = health_ready, .always = true},
+    {METHOD_GET, NEED_NOTHING, "/openapi.json", .handle = openapi_handle, .always = true},
+};

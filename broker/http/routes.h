@@ -1,0 +1,28 @@
+#ifndef MCAST_BROKER_HTTP_ROUTES_H
+#define MCAST_BROKER_HTTP_ROUTES_H
+
+#include "broker/http/route.h"
+
+/* The table of all calls, and what carries each out: one noun a file. openapi.json says the same
+ * to the world; tests/system/http holds them together. */
+
+enum { ROUTES = 12 };
+extern const struct route routes[ROUTES];
+
+void reserve_handle(struct call *call);
+void reserve_render(struct call *call, const struct answer *answer);
+void job_handle(struct call *call);
+void release_handle(struct call *call);
+void release_render(struct call *call, const struct answer *answer);
+void env_handle(struct call *call);
+void list_handle(struct call *call);
+void sync_handle(struct call *call);
+void sync_render(struct call *call, const struct answer *answer);
+void events_handle(struct call *call);
+void status_handle(struct call *call);
+void metrics_handle(struct call *call);
+void health_alive(struct call *call);
+void health_ready(struct call *call);
+void openapi_handle(struct call *call);
+
+#endif

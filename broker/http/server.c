@@ -1,0 +1,176 @@
+#include "broker/http/server.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    RUNS_AT_ONCE = 16,         /* of MHD, before the rest of the loop gets its turn */
+    IDLE_SECONDS = 120,        /* a connection that says nothing is closed */
+    IDLE_LOOK_MS = 1000,       /* how often that is looked at while there are connections */
+    CONNECTION_MEMORY = 32768, /* request line, headers and a piece of the body */
+    HANDLES = 3
+};
+
+struct server {
+    struct MHD_Daemon *daemon;
+    struct server_hooks hooks;
+    uv_poll_t poll;
+    uv_timer_t timer;
+    uv_idle_t idle; /* active while MHD has more to do than one turn allows */
+    unsigned connections, handles;
+    bool running; /* inside MHD_run */
+    bool resumed; /* something waits for the next MHD_run */
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+static void on_timer(uv_timer_t *timer);
+static void on_idle(uv_idle_t *idle);
+
+static void run(struct server *server)
+{
+    bool more = true;
+    server->running = true;
+    for (int i = 0; more && i < RUNS_AT_ONCE; i++) {
+        MHD_UNSIGNED_LONG_LONG wait;
+        server->resumed = false;
+        MHD_run(server->daemon);
+        more = server->resumed || (MHD_get_timeout(server->daemon, &wait) == MHD_YES && wait == 0);
+    }
+    server->running = false;
+    if (more)
+        uv_idle_start(&server->idle, on_idle);
+    else
+        uv_idle_stop(&server->idle);
+    if (server->connections == 0)
+        uv_timer_stop(&server->timer);
+    else if (!uv_is_active((uv_handle_t *)&server->timer))
+        uv_timer_start(&server->timer, on_timer, IDLE_LOOK_MS, IDLE_LOOK_MS);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    run(poll->data);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    run(timer->data);
+}
+
+static void on_idle(uv_idle_t *idle)
+{
+    run(idle->data);
+}
+
+static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct server *server = arg;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        server->connections++;
+    else
+        server->connections--;
+    server->hooks.connection(server->hooks.arg, connection, context, code);
+}
+
+/* Segments and parameters are decoded by target.h, after splitting. */
+static size_t leave_escaped(void *arg, struct MHD_Connection *connection, char *text)
+{
+    (void)arg;
+    (void)connection;
+    return strlen(text);
+}
+
+static struct MHD_Daemon *daemon_start(struct server *server, int fd, unsigned connections)
+{
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, server->hooks.access,
+        server->hooks.arg, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, connections,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_URI_LOG_CALLBACK, server->hooks.target,
+        server->hooks.arg, MHD_OPTION_NOTIFY_COMPLETED, server->hooks.completed, server->hooks.arg,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        leave_escaped, NULL, MHD_OPTION_END);
+}
+
+struct server *server_create(uv_loop_t *loop, int fd, unsigned connections,
+                             const struct server_hooks *hooks, struct error *err)
+{
+    struct server *server = calloc(1, sizeof *server);
+    if (!server) {
+        close(fd);
+        error_set(err, ERROR_NOMEM, "no memory for the HTTP server");
+        return NULL;
+    }
+    server->hooks = *hooks;
+    server->daemon = daemon_start(server, fd, connections);
+    if (!server->daemon) {
+        error_set(err, ERROR_IO, "libmicrohttpd does not start (its own words: none; errno: %s)",
+                  strerror(errno));
+        close(fd);
+        free(server);
+        return NULL;
+    }
+    int epoll_fd = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    int rc = uv_poll_init(loop, &server->poll, epoll_fd);
+    if (rc < 0) {
+        error_set(err, ERROR_IO, "cannot watch the HTTP server's descriptor: %s", uv_strerror(rc));
+        MHD_stop_daemon(server->daemon);
+        free(server);
+        return NULL;
+    }
+    uv_timer_init(loop, &server->timer);
+    uv_idle_init(loop, &server->idle);
+    server->poll.data = server->timer.data = server->idle.data = server;
+    uv_poll_start(&server->poll, UV_READABLE, on_readable);
+    return server;
+}
+
+void server_resume(struct server *server, struct MHD_Connection *connection)
+{
+    MHD_resume_connection(connection);
+    server->resumed = true;
+}
+
+void server_turn(struct server *server)
+{
+    if (server->resumed && !server->running)
+        run(server);
+}
+
+void server_quiesce(struct server *server)
+{
+    MHD_socket fd = MHD_quiesce_daemon(server->daemon);
+    if (fd != MHD_INVALID_SOCKET)
+        close(fd);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct server *server = handle->data;
+    if (--server->handles > 0)
+        return;
+    void (*closed)(void *arg) = server->closed;
+    void *arg = server->closed_arg;
+    free(server);
+    closed(arg);
+}
+
+void server_destroy(struct server *server, void (*closed)(void *arg), void *arg)
+{
+    assert(!server->running);
+    server->closed = closed;
+    server->closed_arg = arg;
+    server->handles = HANDLES;
+    uv_close((uv_handle_t *)&server->poll, on_closed); /* before its descriptor goes away */
+    uv_close((uv_handle_t *)&server->timer, on_closed);
+    uv_close((uv_handle_t *)&server->idle, on_closed);
+    MHD_stop_daemon(server->daemon);
+    server->daemon = NULL;
+}

@@ -1,0 +1,47 @@
+#ifndef MCAST_BROKER_HTTP_SERVER_H
+#define MCAST_BROKER_HTTP_SERVER_H
+
+#include "core/error.h"
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+/* libmicrohttpd on the broker's loop: one daemon for one listening socket, without threads.
+ *
+ * What has to be known about 0.9.75: its epoll descriptor is polled; after every MHD_run it may
+ * have more to do although the descriptor is quiet (pipelined requests), which only MHD_get_timeout
+ * tells; a connection that waits for us is suspended, gets its response queued while suspended,
+ * and goes on in the MHD_run after its resume; all must be resumed before MHD_stop_daemon. */
+
+/* What MHD calls, each with the same arg. See microhttpd.h for their meaning. */
+struct server_hooks {
+    void *arg;
+    MHD_AccessHandlerCallback access;
+    void *(*target)(void *arg, const char *uri, struct MHD_Connection *connection);
+    MHD_RequestCompletedCallback completed;
+    MHD_NotifyConnectionCallback connection;
+};
+
+struct server;
+
+/* Takes over fd, also when it fails. connections: limit above which nothing is accepted. */
+struct server *server_create(uv_loop_t *loop, int fd, unsigned connections,
+                             const struct server_hooks *hooks, struct error *err);
+
+/* Lets a suspended connection go on, with the next server_turn. */
+void server_resume(struct server *server, struct MHD_Connection *connection);
+
+/* Lets MHD run if something was resumed since it last did. Inside of one of its own hooks: later.
+ */
+void server_turn(struct server *server);
+
+/* Accepts no more; the socket is closed. Connections go on. */
+void server_quiesce(struct server *server);
+
+/* Closes all connections; none may be suspended. closed is called from the loop when nothing is
+ * left there and the server is freed. */
+void server_destroy(struct server *server, void (*closed)(void *arg), void *arg);
+
+#endif

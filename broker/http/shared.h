@@ -1,0 +1,72 @@
+#ifndef MCAST_BROKER_HTTP_SHARED_H
+#define MCAST_BROKER_HTTP_SHARED_H
+
+#include "broker/engine.h"
+#include "broker/http/identity.h"
+#include "broker/http/routes.h"
+#include "broker/http/server.h"
+
+#include <microhttpd.h>
+
+/* struct http as the parts of this room see it. */
+
+struct call;
+struct stream;
+
+enum {
+    CONNECTIONS_DEFAULT = 4096,
+    CONNECTIONS_SPARE = 64, /* above the limit, to tell those that come too much so */
+    STATUS_FIRST = 100,
+    STATUS_END = 600,
+};
+
+/* One listening socket and its server. */
+struct door {
+    struct http *http;
+    struct server *server; /* NULL: closed */
+    bool local;            /* the Unix socket: the kernel vouches for the peer's uid */
+};
+
+/* One connection. */
+struct peer {
+    struct door *door;
+    struct identity identity;
+    bool surplus; /* above the limit: its first request is answered 503, and it is closed */
+};
+
+enum { DOOR_UNIX, DOOR_TCP, DOORS };
+
+struct http {
+    uv_loop_t *loop;
+    struct engine *engine;
+    struct rights *rights;
+    struct door doors[DOORS];
+    char *socket_path, *fm_url;
+    dev_t socket_device;
+    ino_t socket_inode;
+    int port;
+    bool metrics_anonymous, quiescing, closing;
+    unsigned connections_max, connections;
+    struct MHD_Response *no_memory; /* made beforehand */
+
+    struct call *calls, *spare_calls; /* under way; kept for reuse */
+    unsigned spare_count, owed;       /* owed: calls whose answer is not out yet */
+    struct stream *streams;
+    uint64_t durable_seq; /* events up to here may be shown */
+    uv_timer_t pulse;     /* keeps event streams from looking dead; at the end, the deadline */
+
+    uint64_t accepted, surplus_refused;
+    uint64_t answered[ROUTES + 1][STATUS_END - STATUS_FIRST]; /* last row: no such path */
+
+    unsigned handles; /* still to be closed */
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+/* Something was resumed: lets the servers go on. */
+void http_turn(struct http *http);
+
+/* The last owed answer has left (call.c says so while stopping). */
+void http_settled(struct http *http);
+
+#endif

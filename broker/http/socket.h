@@ -1,0 +1,23 @@
+#ifndef MCAST_BROKER_HTTP_SOCKET_H
+#define MCAST_BROKER_HTTP_SOCKET_H
+
+#include "core/error.h"
+
+#include <sys/types.h>
+
+/* Listening sockets. All return a descriptor (non-blocking, close-on-exec, listening), or a
+ * negative enum error_code with a sentence in err. */
+
+/* A Unix socket at path. A socket file that a dead process left there is replaced, one that
+ * answers is an error, and so is any other kind of file. Nobody can connect before mode and group
+ * (name or number; NULL: unchanged) are set. */
+int socket_listen_unix(const char *path, unsigned mode, const char *group, struct error *err);
+
+/* The socket file of fd, if it is still the one at path. */
+void socket_unlink_unix(const char *path, dev_t device, ino_t inode);
+
+/* TCP at "HOST:PORT" ("[::1]:7470", "localhost:0"); any address but loopback is refused, since
+ * nothing is encrypted. *port receives the real one. */
+int socket_listen_loopback(const char *address, int *port, struct error *err);
+
+#endif

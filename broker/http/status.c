@@ -1,0 +1,74 @@
+#include "broker/http/call.h"
+#include "broker/http/routes.h"
+
+/* GET /v1/status: numbers, nothing secret. */
+
+static void write_fabric(struct writer *out, const struct core_status *status, const char *url)
+{
+    writer_begin_object(out, "fabric_manager");
+    writer_string(out, "link", link_state_word(status->link));
+    writer_string(out, "url", url);
+    writer_time(out, "since", status->link_since_ms);
+    writer_string(out, "last_error", status->link_error);
+    writer_end_object(out);
+}
+
+static void write_pools(struct writer *out, const struct core_status *status)
+{
+    writer_begin_object(out, "vnis");
+    writer_number(out, "free", status->vnis_free);
+    writer_number(out, "live", status->vnis_live);
+    writer_number(out, "held", status->vnis_held);
+    writer_number(out, "pool", status->vnis_pool);
+    writer_end_object(out);
+    writer_begin_object(out, "addresses");
+    writer_number(out, "total", status->addresses_total);
+    writer_number(out, "reserved", status->addresses_reserved);
+    writer_number(out, "per_job", status->addresses_per_job);
+    writer_end_object(out);
+    writer_begin_object(out, "jobs");
+    writer_number(out, "active", status->jobs_active);
+    writer_number(out, "releasing", status->jobs_releasing);
+    writer_number(out, "reserved", status->jobs_reserved);
+    writer_end_object(out);
+}
+
+static void write_commits(struct writer *out, const struct engine_counters *counters)
+{
+    writer_begin_object(out, "commits");
+    writer_number(out, "count", counters->commits);
+    writer_number(out, "failures", counters->commit_failures);
+    writer_number(out, "records", counters->records);
+    if (counters->storage_failing)
+        writer_string(out, "storage_error", counters->storage_error);
+    writer_end_object(out);
+}
+
+void status_handle(struct call *call)
+{
+    struct writer *out = &call->out;
+    struct core_status status;
+    struct engine_counters counters;
+    core_status(engine_core(call->http->engine), &status);
+    engine_counters(call->http->engine, &counters);
+    writer_begin_object(out, NULL);
+    writer_string(out, "version", MCAST_VERSION);
+    writer_string(out, "role", broker_role_word(counters.role));
+    writer_time(out, "started", counters.started_ms);
+    write_fabric(out, &status, call->http->fm_url);
+    write_pools(out, &status);
+    writer_begin_object(out, "queues");
+    writer_number(out, "fm_reserve", status.calls_queued_reserve);
+    writer_number(out, "fm_release", status.calls_queued_release);
+    writer_number(out, "fm_under_way", status.calls_under_way);
+    writer_number(out, "unsaved", counters.unsaved);
+    writer_end_object(out);
+    writer_number(out, "strays", status.strays);
+    writer_begin_object(out, "events");
+    writer_number(out, "first", status.first_seq);
+    writer_number(out, "last", status.last_seq);
+    writer_end_object(out);
+    write_commits(out, &counters);
+    writer_end_object(out);
+    call_reply(call, MHD_HTTP_OK, CALL_JSON);
+}

@@ -1,0 +1,127 @@
+#include "broker/http/call.h"
+#include "broker/http/gate.h"
+#include "broker/http/job_path.h"
+#include "broker/http/routes.h"
+#include "broker/http/sync_body.h"
+
+#include <stdlib.h>
+
+/* POST /v1/clusters/{cluster}/sync. A million ids take a second to parse: on a worker thread, so
+ * that the loop goes on. */
+
+enum { INLINE_BYTES = 65536 };
+
+/* A large body on its way through the worker: parsed there, and taken apart again. */
+struct sync_work {
+    uv_work_t work;
+    struct call *call;
+    struct sync_body body;
+    struct problem problem;
+    int rc;
+};
+
+static void step(struct call *call, const struct sync_body *body)
+{
+    struct core_event event = {.kind = CORE_SYNC};
+    event.u.sync.ticket = call_ticket(call);
+    event.u.sync.cluster = call->target.segments[2];
+    event.u.sync.active = body->active;
+    event.u.sync.count = body->count;
+    engine_step(call->http->engine, &event);
+}
+
+static void parse_on_worker(uv_work_t *request)
+{
+    struct sync_work *work = request->data;
+    work->rc =
+        sync_body_parse(work->call->body, work->call->body_used, &work->body, &work->problem);
+}
+
+static void release_on_worker(uv_work_t *request)
+{
+    struct sync_work *work = request->data;
+    sync_body_release(&work->body);
+}
+
+static void on_released(uv_work_t *request, int status)
+{
+    struct sync_work *work = request->data;
+    (void)status;
+    sync_body_release(&work->body);
+    free(work);
+}
+
+static void on_parsed(uv_work_t *request, int status)
+{
+    struct sync_work *work = request->data;
+    struct call *call = work->call;
+    struct http *http = call->http;
+    (void)status;
+    if (work->rc == 0 && http->quiescing)
+        work->rc = problem_set(&work->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "stopping", NULL,
+                               "the broker is stopping; try again when it is back");
+    call->problem = work->problem;
+    if (work->rc < 0 || gate_judge_storage(call) < 0)
+        call_refuse(call);
+    else
+        step(call, &work->body);
+    http_turn(http);
+    if (uv_queue_work(http->loop, request, release_on_worker, on_released) < 0)
+        on_released(request, 0);
+}
+
+static int parse_later(struct call *call)
+{
+    struct sync_work *work = calloc(1, sizeof *work);
+    if (!work)
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+                           "there is no memory for so many ids; try again");
+    work->call = call;
+    work->work.data = work;
+    if (uv_queue_work(call->http->loop, &work->work, parse_on_worker, on_parsed) == 0)
+        return 0;
+    free(work);
+    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+                       "there is no worker for so many ids; try again");
+}
+
+void sync_handle(struct call *call)
+{
+    struct sync_body body;
+    struct job_path path;
+    if (job_path_read(call, &path) < 0)
+        call_refuse(call);
+    else if (call->body_used > INLINE_BYTES) {
+        if (parse_later(call) < 0)
+            call_refuse(call);
+    } else if (sync_body_parse(call->body, call->body_used, &body, &call->problem) < 0)
+        call_refuse(call);
+    else {
+        step(call, &body);
+        sync_body_release(&body);
+    }
+}
+
+static void write_names(struct writer *out, const char *key, const char **names, uint32_t count)
+{
+    writer_begin_array(out, key);
+    for (uint32_t i = 0; i < count && i < SYNC_NAMES_MAX; i++)
+        writer_string(out, NULL, names[i]);
+    writer_end_array(out);
+}
+
+void sync_render(struct call *call, const struct answer *answer)
+{
+    const struct sync_found *found = answer->sync;
+    struct writer *out = &call->out;
+    writer_begin_object(out, NULL);
+    writer_number(out, "active", found->active);
+    writer_number(out, "confirmed", found->confirmed);
+    writer_number(out, "suspect_count", found->suspect_count);
+    writer_number(out, "released_count", found->released_count);
+    writer_number(out, "unknown_count", found->unknown_count);
+    write_names(out, "suspect", found->suspects, found->suspect_count);
+    write_names(out, "released", found->released, found->released_count);
+    write_names(out, "unknown", found->unknown, found->unknown_count);
+    writer_end_object(out);
+}
