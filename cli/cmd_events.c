@@ -60,10 +60,8 @@ static int print_event(const struct mcast_event *event, void *data)
     if (wanted->json)
         puts(event->json);
     else if (event->gap_to > 0)
-        printf("       …  events %llu to %llu are no longer kept
-               ",
-               (unsigned long long)event->gap_from,
-               (unsigned long long)event->gap_to);
+        printf("       …  events %llu to %llu are no longer kept\n",
+               (unsigned long long)event->gap_from, (unsigned long long)event->gap_to);
     else
         print_line(event);
     if (wanted->follow)

@@ -132,10 +132,9 @@ static int replay_events(struct mcast *handle, struct subscription *sub)
 int mcast_events(struct mcast *handle, uint64_t after, unsigned flags, mcast_event_fn *each,
                  void *data, struct mcast_error *error)
 {
-    struct mcast_error own;
+    struct mcast_error own = {0}; /* what it says decides about trying again */
     struct subscription sub = {
         .each = each, .data = data, .error = error ? error : &own, .after = after};
-    *sub.error = (struct mcast_error){0};
     int rc = flags & MCAST_FOLLOW ? follow_events(handle, &sub) : replay_events(handle, &sub);
     sse_release(&sub.stream);
     return rc;
