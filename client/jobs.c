@@ -17,6 +17,7 @@ static int adopt(struct mcast_request *mine, const struct mcast_request *given,
                  struct mcast_error *error)
 {
     static const struct mcast_request defaults = MCAST_REQUEST_INIT;
+    *mine = defaults;
     const unsigned char *bytes = (const unsigned char *)given;
     if (given->size < sizeof(size_t))
         return fault_set(error, MCAST_USAGE,
@@ -27,7 +28,6 @@ static int adopt(struct mcast_request *mine, const struct mcast_request *given,
                              "the program asks for more than libmcast %s knows; update libmcast",
                              MCAST_VERSION);
     }
-    *mine = defaults;
     memcpy(mine, given, given->size < sizeof(*mine) ? given->size : sizeof(*mine));
     return 0;
 }

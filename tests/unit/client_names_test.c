@@ -30,15 +30,7 @@ static void names__job(void **state)
     longest[128] = 'j';
     longest[129] = '\0';
     assert_int_equal(names_check_job(longest, &error), MCAST_USAGE);
-    static const char *const bad[] = {NULL,
-                                      "",
-                                      "a/b",
-                                      "a%2fb",
-                                      "a?b",
-                                      "a b",
-                                      "a\nb",
-                                      "\xc6\x92"
-                                      "x"};
+    static const char *const bad[] = {NULL, "", "a/b", "a%2fb", "a?b", "a b", "a\nb", "ƒx"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_int_equal(names_check_job(bad[i], &error), MCAST_USAGE);
 }

@@ -145,7 +145,8 @@ static void sse__has_limits(void **state)
     assert_int_equal(rc, SSE_TOO_LONG);
     assert_true(fed <= (size_t)SSE_LINE_MAX + 2 * sizeof(block));
     rc = 0;
-    memcpy(block, "data: ", 6);
+    snprintf(block, sizeof(block), "data: ");
+    block[6] = 'x';
     block[sizeof(block) - 1] = '\n';
     for (fed = 0; rc == 0 && fed < 4 * (size_t)SSE_DATA_MAX; fed += sizeof(block))
         rc = sse_feed(&data, block, sizeof(block), note, log);

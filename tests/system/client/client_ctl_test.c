@@ -254,18 +254,11 @@ static void jobid__flux_form_becomes_plain(void **state)
     static const struct reply script[] = {{200, NULL, JOB, THEN_KEEP},
                                           {200, NULL, "{\"active\":2,\"confirmed\":2}", THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
-    assert_int_equal(RUN("show", "--cluster=elcap",
-                         "\xc6\x92"
-                         "2Rs8sydSxmd"),
-                     0);
+    assert_int_equal(RUN("show", "--cluster=elcap", "ƒ2Rs8sydSxmd"), 0);
     fakebroker_expect(test->fake, 1,
                       "GET /v1/clusters/elcap/jobs/f2Rs8sydSxmd HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
-    assert_int_equal(RUN("sync", "--cluster=elcap",
-                         "\xc6\x92"
-                         "A",
-                         "fB"),
-                     0);
+    assert_int_equal(RUN("sync", "--cluster=elcap", "ƒA", "fB"), 0);
     fakebroker_expect(test->fake, 2,
                       "POST /v1/clusters/elcap/sync HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\nContent-Type: application/json\r\n"
@@ -362,8 +355,7 @@ static void sync__reads_standard_input(void **state)
          "{\"active\":3,\"confirmed\":2,\"suspect\":[\"x\"],\"released\":[\"y\"],"
          "\"unknown\":[\"c\"],\"suspect_count\":2,\"released_count\":1,\"unknown_count\":1}",
          THEN_KEEP}};
-    static const char input[] = "a\r\n\n  b \n\xc6\x92"
-                                "c";
+    static const char input[] = "a\r\n\n  b \nƒc";
     struct test *test = begin(script, SIZE(script));
     char path[128];
     write_input(test, path, input, sizeof(input) - 1);

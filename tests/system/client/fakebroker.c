@@ -87,7 +87,7 @@ static void give(int client, const struct reply *reply)
     char head[256] = "";
     if (reply->status != 0)
         snprintf(head, sizeof(head),
-                 "HTTP/1.1 %d Word\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n",
+                 "HTTP/1.1 %ld Word\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n",
                  reply->status, reply->type ? reply->type : "application/json",
                  strlen(reply->body));
     /* The client may have gone; that is its business, and shows in what it reports. */

@@ -14,7 +14,7 @@ enum fakebroker_then {
 };
 
 struct reply {
-    int status;       /* 0: `body` is sent as it is, without a head */
+    long status;      /* 0: `body` is sent as it is, without a head */
     const char *type; /* media type; NULL: application/json */
     const char *body;
     enum fakebroker_then then;
