@@ -144,7 +144,7 @@ static void check_done(struct core *core, struct reservation *r, enum fmcall_out
 static void released_at_fm(struct core *core, struct reservation *r)
 {
     struct errand *e = r->errand;
-    if (e->sent_ms < e->reserve_settles_ms) {
+    if (r->hwcoll != HWCOLL_WANTED && e->sent_ms < e->reserve_settles_ms) {
         /* A RESERVE that was given up may still be acted on, after this: ask again then. */
         e->retry_ms = e->reserve_settles_ms;
         core_act(core, r);

@@ -83,7 +83,6 @@ struct reservation_record {
     X(UNAVAILABLE, "unavailable", 0)                                                               \
     X(RELEASED, "released", 0)                                                                     \
     X(LOST, "lost", 1)                                                                             \
-    X(REFUSED, "refused", 0)                                                                       \
     X(ADOPTED, "adopted", 0)                                                                       \
     X(LINK_UP, "link-up", 0)                                                                       \
     X(LINK_DOWN, "link-down", 0)

@@ -1,4 +1,4 @@
-// The mock fabric manager's paths, as its real clients use them; without HTTP.
+/* The mock fabric manager's paths, as its real clients use them; without HTTP. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +12,14 @@
 #include "mock-fm/control.h"
 #include "mock-fm/fabric.h"
 
-#define LOGIN "Basic Y3hpOmZtLXBhc3N3MHJk" // cxi:fm-passw0rd
+#define LOGIN "Basic Y3hpOmZtLXBhc3N3MHJk" /* cxi:fm-passw0rd */
 #define JOBS "/fabric/collectives/jobs"
 #define TREES "/fabric/collectives/multicasts"
 
 struct bench {
     struct fabric fabric;
     struct auth *auth;
-    struct answer answer; // the last one
+    struct answer answer; /* the last one */
 };
 
 static struct bench *bench_create(enum auth_mode mode, unsigned addresses)
@@ -55,7 +55,7 @@ static void bench_destroy(struct bench *bench)
     free(bench);
 }
 
-// The status of the answer, which stays in the bench.
+/* The status of the answer, which stays in the bench. */
 static int ask(struct bench *bench, const char *method, const char *path, const char *authorization,
                const char *body)
 {
@@ -131,7 +131,7 @@ static void jobs__need_the_login(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_int_equal(ask(bench, "DELETE", JOBS "/c-1", wrong[i], NULL), 401);
     assert_int_equal(ask(bench, "GET", JOBS, "basic  Y3hpOmZtLXBhc3N3MHJk", NULL), 200);
-    // A job's token is no login.
+    /* A job's token is no login. */
     assert_int_equal(ask(bench, "GET", JOBS "/c-1", bearer, NULL), 403);
     assert_int_equal(ask(bench, "DELETE", JOBS "/c-1", bearer, NULL), 403);
     assert_int_equal(ask(bench, "GET", JOBS, bearer, NULL), 403);
@@ -149,7 +149,7 @@ static void jobs__need_no_login_without_authentication(void **state)
     bench_destroy(bench);
 }
 
-// F19: with the job's token one gets at the job's own trees, and no others.
+/* F19: with the job's token one gets at the job's own trees, and no others. */
 static void token__opens_only_its_own_job(void **state)
 {
     struct bench *bench = bench_create(AUTH_BASIC, 100);
@@ -176,7 +176,7 @@ static void token__opens_only_its_own_job(void **state)
     bench_destroy(bench);
 }
 
-// What libfabric takes for success, and no less: it crashes without hwRoot.
+/* What libfabric takes for success, and no less: it crashes without hwRoot. */
 static void tree__is_as_libfabric_wants_it(void **state)
 {
     struct bench *bench = bench_create(AUTH_BASIC, 100);
@@ -326,7 +326,7 @@ static void path__may_have_the_gateways_prefix(void **state)
     bench_destroy(bench);
 }
 
-// libfabric writes one byte behind its buffer when a body has such a length.
+/* libfabric writes one byte behind its buffer when a body has such a length. */
 static void body__is_never_a_multiple_of_4096(void **state)
 {
     struct answer answer = {.status = 200, .document = json_object()};
@@ -371,7 +371,7 @@ static void fabric__forgets_some_or_all(void **state)
     bench_destroy(bench);
 }
 
-// The control shows what there is, but nothing that opens a door.
+/* The control shows what there is, but nothing that opens a door. */
 static void control__shows_no_token(void **state)
 {
     struct bench *bench = bench_create(AUTH_BASIC, 100);

@@ -1,4 +1,4 @@
-// The mock fabric manager's rules of misbehaviour: which requests they hit, and what they do.
+/* The mock fabric manager's rules of misbehaviour: which requests they hit, and what they do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static struct faults with_rules(const char *rules)
     return faults;
 }
 
-// The status that a rule answers with, 0 when none fires.
+/* The status that a rule answers with, 0 when none fires. */
 static int status_of(struct faults *faults, const char *method, const char *path)
 {
     struct fault fault = faults_pick(faults, method, path);
@@ -132,7 +132,7 @@ static void rule__that_is_wrong_is_named_and_adds_nothing(void **state)
     faults_release(&faults);
 }
 
-// What acts, and what only pretends: late successes are made of this.
+/* What acts, and what only pretends: late successes are made of this. */
 static void fault__decides_whether_the_request_acts(void **state)
 {
     (void)state;

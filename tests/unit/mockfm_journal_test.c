@@ -1,4 +1,4 @@
-// The mock fabric manager's state file: what was acknowledged is there again.
+/* The mock fabric manager's state file: what was acknowledged is there again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static int remove_disk(void **state)
     int result;
 
     unlink(disk->path);
-    result = rmdir(disk->folder); // fails if a rewritten file was left behind
+    result = rmdir(disk->folder); /* fails if a rewritten file was left behind */
     free(disk);
     return result;
 }
@@ -137,7 +137,7 @@ static void objects__are_there_again(void **state)
     version = objects_job(holding.objects, "c-2")->version;
     close_holding(&holding);
 
-    // Twice: the second start reads what the first one rewrote.
+    /* Twice: the second start reads what the first one rewrote. */
     for (int start = 0; start < 2; start++) {
         holding = open_holding(*state);
         assert_int_equal(objects_totals(holding.objects).jobs, 2);
@@ -162,7 +162,7 @@ static void objects__are_there_again(void **state)
     }
 }
 
-// A kill in the middle of a write leaves half a line, which nobody was told about.
+/* A kill in the middle of a write leaves half a line, which nobody was told about. */
 static void line__cut_short_is_dropped(void **state)
 {
     struct holding holding = open_holding(*state);
@@ -199,7 +199,7 @@ static void file__damaged_is_refused_by_line(void **state)
         char where[64];
 
         unlink(disk->path);
-        holding = open_holding(disk); // writes one line
+        holding = open_holding(disk); /* writes one line */
         make_job(&holding, "c-1", 1);
         close_holding(&holding);
         append_text(disk, damages[i]);

@@ -1,4 +1,4 @@
-// The rules of the mock fabric manager: reservations, trees, roots, and the three kinds of 507.
+/* The rules of the mock fabric manager: reservations, trees, roots, and the three kinds of 507. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static int reserve(struct objects *objects, const char *id, unsigned limit, stru
             .kind = CHANGE_JOB, .job = id, .token = "sess-1", .limit = limit, .serial = serial});
 }
 
-// Makes a tree over NICs first … first + count - 1. Its id, or -1 with a problem.
+/* Makes a tree over NICs first … first + count - 1. Its id, or -1 with a problem. */
 static int grow(struct objects *objects, const char *job, const char *step, uint32_t first,
                 size_t count, struct problem *problem)
 {
@@ -150,7 +150,7 @@ static void tree__root_is_one_of_its_nics(void **state)
     id = grow(objects, "c-1", "0", 500, 3, &problem);
     assert_in_range(id, 0, 99);
     assert_int_equal(objects_tree(objects, (unsigned)id)->root, 500);
-    // A NIC is the root of one tree only, so the next tree has the next one.
+    /* A NIC is the root of one tree only, so the next tree has the next one. */
     id = grow(objects, "c-1", "0", 500, 3, &problem);
     assert_int_equal(objects_tree(objects, (unsigned)id)->root, 501);
     objects_destroy(objects);
@@ -201,7 +201,7 @@ static void tree__no_free_root_is_507_03_or_400(void **state)
     assert_refused(&problem, 507, "03:");
     assert_int_equal(grow(objects, "c-1", "1", 100, 1, &problem), -1);
     assert_refused(&problem, 400, "hw root in use");
-    // The other job's deletion gives its root back.
+    /* The other job's deletion gives its root back. */
     assert_int_equal(apply_to(objects, CHANGE_JOB_GONE, "c-1", NULL, 0), 0);
     assert_true(grow(objects, "c-2", "0", 100, 1, &problem) >= 0);
     objects_destroy(objects);
@@ -240,7 +240,7 @@ static void tree__ids_go_round(void **state)
     objects_destroy(objects);
 }
 
-// F19: cleaning up one step touches no other step, and no other job's step of the same name.
+/* F19: cleaning up one step touches no other step, and no other job's step of the same name. */
 static void step__goes_alone(void **state)
 {
     struct objects *objects = objects_create(100, false);
@@ -276,7 +276,7 @@ static void change__that_contradicts_is_refused(void **state)
     assert_int_equal(apply_to(objects, CHANGE_TREE_GONE, NULL, NULL, 3), -EINVAL);
     reserve(objects, "c-9", 10, &problem);
     assert_int_equal(objects_apply(objects, &tree), 0);
-    tree.mcast_id = 1; // another id, but the same root
+    tree.mcast_id = 1; /* another id, but the same root */
     assert_int_equal(objects_apply(objects, &tree), -EINVAL);
     objects_destroy(objects);
 }

@@ -1,4 +1,4 @@
-// The command line of mock-fm.
+/* The command line of mock-fm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #define ARGUMENTS_MAX 32
 
-// Parses words separated by blanks.
+/* Parses words separated by blanks. */
 static int parse(struct options *options, const char *words, struct problem *problem)
 {
     static char copy[512];

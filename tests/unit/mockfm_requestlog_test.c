@@ -1,4 +1,4 @@
-// The mock fabric manager's request log: bounded, and still counting everything.
+/* The mock fabric manager's request log: bounded, and still counting everything. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void log__keeps_the_last_ones(void **state)
     (void)state;
     for (int i = 0; i < COUNT; i++)
         requestlog_finish(log, requestlog_begin(log, 1, "GET", "/", 0), 200);
-    requestlog_finish(log, 1, 500); // long forgotten: must not hit another's place
+    requestlog_finish(log, 1, 500); /* long forgotten: must not hit another's place */
     document = requestlog_document(log, 0);
     assert_int_equal(json_integer_value(json_object_get(document, "requests")), COUNT);
     entries = json_object_get(document, "entries");

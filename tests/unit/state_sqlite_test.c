@@ -279,6 +279,24 @@ static void file__damaged_in_any_page_is_refused(void **state)
     fixture_open(fixture);
 }
 
+/* Pages that no row is in: a load would not see it, the first commits would. */
+static void file__damaged_in_its_free_pages_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    make_file(fixture, 2000);
+    execute(fixture, "DELETE FROM event");
+    unsigned char at[4];
+    int fd = open(fixture->path, O_RDONLY);
+    assert_int_equal(pread(fd, at, sizeof at, 32), (ssize_t)sizeof at); /* first free page */
+    close(fd);
+    off_t page = (off_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
+    assert_true(page > 1);
+    char noise[512];
+    memset(noise, 0xa5, sizeof noise);
+    write_file(fixture, "", (page - 1) * 4096, noise, sizeof noise);
+    assert_refused(fixture, ERROR_CORRUPT, "is damaged");
+}
+
 /* A file too large for a check of the whole at each start (G7) still says so while it is loaded. */
 static void file__damaged_and_large_is_refused_by_load(void **state)
 {
@@ -504,6 +522,25 @@ static void file__held_by_another_program_is_an_error(void **state)
     assert_ledger(fixture->store, "counters 2 0\nreservation 1 elcap-f1\nreservation 2 elcap-f2\n");
 }
 
+/* An error that ends one statement and leaves the transaction open: the records before it must not
+ * come in with the next commit. */
+static void commit__that_fails_half_way_leaves_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_open(fixture);
+    COMMIT(fixture->store, reservation(1, "f1"));
+    execute(fixture, "ALTER TABLE event RENAME TO away");
+    struct outcome outcome = commit_batch(fixture->store, long_batch(fixture->store));
+    assert_int_equal(outcome.result.code, ERROR_IO);
+    assert_non_null(strstr(outcome.result.error.text, "no such table: event"));
+    batch_destroy(outcome.failed);
+    execute(fixture, "ALTER TABLE away RENAME TO event");
+    assert_ledger(fixture->store, before);
+    COMMIT(fixture->store, event(1, 1));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 1 1\nreservation 1 elcap-f1\nevent 1 of 1\n");
+}
+
 /* ENOSPC itself, where the tests may mount a small disk of their own. */
 enum { CANNOT_MOUNT = 77 };
 
@@ -572,6 +609,7 @@ int main(void)
         ON_FILE(file__that_is_missing_beside_its_log_is_refused),
         ON_FILE(file__cut_short_is_refused),
         ON_FILE(file__damaged_in_any_page_is_refused),
+        ON_FILE(file__damaged_in_its_free_pages_is_refused),
         ON_FILE(file__damaged_and_large_is_refused_by_load),
         ON_FILE(row__that_no_broker_wrote_is_refused),
         ON_FILE(creation__interrupted_is_begun_again),
@@ -581,6 +619,7 @@ int main(void)
         ON_FILE(disk__full_and_closed_leaves_what_was_there),
         ON_FILE(disk__full_at_creation_leaves_no_file),
         ON_FILE(file__held_by_another_program_is_an_error),
+        ON_FILE(commit__that_fails_half_way_leaves_nothing),
         ON_FILE(disk__without_space_gives_the_batch_back),
     };
     return cmocka_run_group_tests_name("state_sqlite", tests, NULL, NULL);

@@ -1,0 +1,51 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "core/agenda.h"
+
+enum { MANY = 500 };
+
+static void agenda__gives_them_in_order(void **state)
+{
+    (void)state;
+    struct agenda a;
+    struct reservation *r[MANY];
+    uint32_t random = 12345;
+    agenda_init(&a);
+    assert_null(agenda_first(&a));
+    for (int i = 0; i < MANY; i++) {
+        r[i] = calloc(1, sizeof **r + 1);
+        random = random * 1664525u + 1013904223u;
+        agenda_set(&a, r[i], random >> 16);
+    }
+    /* Change half of them, take a third off. */
+    for (int i = 0; i < MANY; i++) {
+        random = random * 1664525u + 1013904223u;
+        if (i % 2 == 0)
+            agenda_set(&a, r[i], random >> 16);
+        if (i % 3 == 0)
+            agenda_set(&a, r[i], INT64_MAX);
+    }
+    int seen = 0;
+    int64_t last = -1;
+    for (struct reservation *first; (first = agenda_first(&a)) != NULL; seen++) {
+        assert_true(first->due_ms >= last);
+        last = first->due_ms;
+        agenda_set(&a, first, INT64_MAX);
+        assert_int_equal(first->agenda_slot, 0);
+    }
+    assert_int_equal(seen, MANY - (MANY + 2) / 3);
+    for (int i = 0; i < MANY; i++)
+        free(r[i]);
+    agenda_release(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(agenda__gives_them_in_order)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core/callqueue.h"
+
+enum { AT_ONCE = 8 };
+
+/* However many releases wait, a reserve is next, and places are kept free for it. */
+static void callqueue__releases_never_starve_reserves(void **state)
+{
+    (void)state;
+    struct callqueue q;
+    struct errand releases[100] = {0}, reserve = {0};
+    callqueue_init(&q);
+    callqueue_resize(&q, AT_ONCE);
+    for (int i = 0; i < 100; i++)
+        callqueue_push(&q, &releases[i], LANE_BACKGROUND, FMCALL_RELEASE);
+    int begun = 0;
+    while (callqueue_begin(&q, AT_ONCE) != NULL)
+        begun++;
+    assert_int_equal(begun, 6); /* a quarter is kept free */
+    callqueue_push(&q, &reserve, LANE_RESERVE, FMCALL_RESERVE);
+    assert_ptr_equal(callqueue_begin(&q, AT_ONCE), &reserve);
+    assert_null(callqueue_begin(&q, AT_ONCE));
+    callqueue_release(&q);
+}
+
+static void callqueue__one_place_serves_both_lanes(void **state)
+{
+    (void)state;
+    struct callqueue q;
+    struct errand release = {0}, reserve = {0};
+    enum fmcall_kind kind;
+    callqueue_init(&q);
+    callqueue_resize(&q, 1);
+    callqueue_push(&q, &release, LANE_BACKGROUND, FMCALL_RELEASE);
+    assert_ptr_equal(callqueue_begin(&q, 1), &release);
+    callqueue_push(&q, &reserve, LANE_RESERVE, FMCALL_RESERVE);
+    assert_null(callqueue_begin(&q, 1));
+    assert_ptr_equal(callqueue_end(&q, release.call, &kind), &release);
+    assert_int_equal(kind, FMCALL_RELEASE);
+    assert_ptr_equal(callqueue_begin(&q, 1), &reserve);
+    callqueue_release(&q);
+}
+
+static void callqueue_end__knows_only_calls_under_way(void **state)
+{
+    (void)state;
+    struct callqueue q;
+    struct errand e = {0};
+    enum fmcall_kind kind;
+    callqueue_init(&q);
+    callqueue_resize(&q, AT_ONCE);
+    callqueue_push(&q, &e, LANE_RESERVE, FMCALL_RESERVE);
+    callqueue_begin(&q, AT_ONCE);
+    uint64_t id = e.call;
+    assert_null(callqueue_end(&q, 0, &kind));
+    assert_null(callqueue_end(&q, id + 1, &kind));
+    assert_ptr_equal(callqueue_end(&q, id, &kind), &e);
+    assert_null(callqueue_end(&q, id, &kind)); /* once */
+    callqueue_release(&q);
+}
+
+static void callqueue_remove__from_any_place(void **state)
+{
+    (void)state;
+    struct callqueue q;
+    struct errand e[3] = {0};
+    callqueue_init(&q);
+    callqueue_resize(&q, AT_ONCE);
+    for (int i = 0; i < 3; i++)
+        callqueue_push(&q, &e[i], LANE_RESERVE, FMCALL_RESERVE);
+    callqueue_remove(&q, &e[1]);
+    callqueue_remove(&q, &e[1]); /* not queued: nothing happens */
+    assert_ptr_equal(callqueue_begin(&q, AT_ONCE), &e[0]);
+    callqueue_remove(&q, &e[2]);
+    assert_null(callqueue_begin(&q, AT_ONCE));
+    assert_int_equal(q.lanes[LANE_RESERVE].queued, 0);
+    callqueue_release(&q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(callqueue__releases_never_starve_reserves),
+        cmocka_unit_test(callqueue__one_place_serves_both_lanes),
+        cmocka_unit_test(callqueue_end__knows_only_calls_under_way),
+        cmocka_unit_test(callqueue_remove__from_any_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

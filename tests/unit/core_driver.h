@@ -1,0 +1,189 @@
+#ifndef MCAST_TESTS_UNIT_CORE_DRIVER_H
+#define MCAST_TESTS_UNIT_CORE_DRIVER_H
+
+/* Drives a core by hand: one call a step, then its effects are looked at. Everything is durable at
+ * once here; what happens in between is the simulator's business. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "core/core.h"
+#include "core/reservation.h"
+
+struct driver {
+    struct core_config config;
+    struct core *core;
+    int64_t now;
+    uint64_t ticket;
+};
+
+static inline void driver_init(struct driver *d)
+{
+    memset(d, 0, sizeof *d);
+    core_config_init(&d->config);
+    d->config.cluster_count = 2;
+    strcpy(d->config.clusters[0].name, "elcap");
+    strcpy(d->config.clusters[1].name, "elcap2");
+    d->config.fm_present = true;
+    d->config.min_nodes = 64;
+    d->config.total_addresses = 4086;
+    d->config.system_nodes = 11136;
+    strcpy(d->config.fm_url, "http://fm");
+    d->now = 1000000;
+}
+
+static inline void driver_step(struct driver *d, struct core_event event)
+{
+    event.now_ms = d->now;
+    core_step(d->core, &event);
+}
+
+static inline void driver_start(struct driver *d)
+{
+    assert_int_equal(core_config_check(&d->config, NULL), 0);
+    d->core = core_create(&d->config);
+    core_start(d->core, d->now);
+}
+
+/* The first effect of a kind in the last step, or NULL. */
+static inline const struct effect *driver_find(const struct driver *d, enum effect_kind kind)
+{
+    size_t count;
+    const struct effect *effects = core_effects(d->core, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind == kind)
+            return &effects[i];
+    }
+    return NULL;
+}
+
+static inline int driver_count(const struct driver *d, enum effect_kind kind)
+{
+    size_t count;
+    int found = 0;
+    const struct effect *effects = core_effects(d->core, &count);
+    for (size_t i = 0; i < count; i++)
+        found += effects[i].kind == kind;
+    return found;
+}
+
+/* Whether an event of this kind was published in the last step. */
+static inline int driver_events(const struct driver *d, enum event_kind kind)
+{
+    size_t count;
+    int found = 0;
+    const struct effect *effects = core_effects(d->core, &count);
+    for (size_t i = 0; i < count; i++)
+        found += effects[i].kind == EFFECT_EVENT && effects[i].u.event->kind == kind;
+    return found;
+}
+
+static inline const struct answer *driver_answer(const struct driver *d)
+{
+    const struct effect *effect = driver_find(d, EFFECT_ANSWER);
+    return effect != NULL ? &effect->u.answer : NULL;
+}
+
+static inline enum answer_kind driver_answered(const struct driver *d)
+{
+    const struct answer *answer = driver_answer(d);
+    assert_non_null(answer);
+    return answer->kind;
+}
+
+/* The call that the last step handed out; its kind must be this one. Returns its id. */
+static inline uint64_t driver_call(const struct driver *d, enum fmcall_kind kind)
+{
+    const struct effect *effect = driver_find(d, EFFECT_CALL);
+    assert_non_null(effect);
+    assert_int_equal(effect->u.call.kind, kind);
+    return effect->u.call.id;
+}
+
+static inline void driver_list(struct driver *d, const char *const *names, size_t count,
+                               enum fmcall_outcome outcome)
+{
+    const struct effect *effect = driver_find(d, EFFECT_LIST);
+    assert_non_null(effect);
+    uint64_t list = effect->u.list.id;
+    driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
+                                       .u.names = {.list = list, .names = names, .count = count}});
+    driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
+                                       .u.list_done = {.list = list, .outcome = outcome}});
+}
+
+static inline void driver_login(struct driver *d)
+{
+    assert_non_null(driver_find(d, EFFECT_LOGIN));
+    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+}
+
+/* Starts and brings the link up, with nothing at the fabric manager. */
+static inline void driver_up(struct driver *d)
+{
+    driver_start(d);
+    driver_login(d);
+    driver_list(d, NULL, 0, FM_OK);
+}
+
+static inline struct reserve_request driver_request(const char *job, uint32_t nodes)
+{
+    return (struct reserve_request){
+        .cluster = "elcap", .job = job, .node_count = nodes, .uid = 5588, .vni_count = -1};
+}
+
+static inline void driver_reserve(struct driver *d, struct reserve_request request)
+{
+    driver_step(d, (struct core_event){.kind = CORE_RESERVE,
+                                       .u.reserve = {.ticket = ++d->ticket, .request = request}});
+}
+
+static inline void driver_release(struct driver *d, const char *job)
+{
+    driver_step(d, (struct core_event){
+                       .kind = CORE_RELEASE,
+                       .u.release = {.ticket = ++d->ticket, .cluster = "elcap", .job = job}});
+}
+
+static inline void driver_done(struct driver *d, uint64_t call, enum fmcall_outcome outcome,
+                               const char *token)
+{
+    driver_step(d, (struct core_event){.kind = CORE_CALL_DONE,
+                                       .u.call = {.id = call,
+                                                  .outcome = outcome,
+                                                  .token = token,
+                                                  .words = "the fabric manager's words"}});
+}
+
+static inline void driver_tick(struct driver *d, int64_t ms)
+{
+    d->now += ms;
+    driver_step(d, (struct core_event){.kind = CORE_TICK});
+}
+
+/* A job with its addresses, as most tests need one. */
+static inline void driver_reserved_job(struct driver *d, const char *job)
+{
+    driver_reserve(d, driver_request(job, 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-1");
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+}
+
+static inline const struct reservation *driver_job(const struct driver *d, const char *job)
+{
+    return core_find(d->core, "elcap", job);
+}
+
+static inline void driver_end(struct driver *d)
+{
+    core_destroy(d->core);
+    d->core = NULL;
+}
+
+#endif

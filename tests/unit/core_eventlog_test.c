@@ -1,0 +1,45 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "core/eventlog.h"
+
+/* F24: replayable by number, bounded, whatever number it begins with. */
+static void eventlog__replays_what_is_kept(void **state)
+{
+    (void)state;
+    struct eventlog log;
+    char job[] = "j";
+    eventlog_init(&log);
+    assert_null(eventlog_at(&log, 0));
+    for (uint64_t seq = 1000; seq < 3000; seq++) {
+        struct event_record event = {
+            .seq = seq, .cluster = "c", .job = job, .kind = EVENT_RESERVED};
+        job[0] = (char)('a' + seq % 26);
+        eventlog_append(&log, &event);
+        if (seq >= 1500)
+            eventlog_prune(&log, seq - 500);
+    }
+    assert_int_equal(eventlog_count(&log), 500);
+    assert_null(eventlog_at(&log, 2499));
+    assert_null(eventlog_at(&log, 3000));
+    for (uint64_t seq = 2500; seq < 3000; seq++) {
+        const struct event_record *event = eventlog_at(&log, seq);
+        assert_int_equal(event->seq, seq);
+        assert_int_equal(event->job[0], 'a' + (int)(seq % 26)); /* its own copy */
+        assert_string_equal(event->cluster, "c");
+        assert_null(event->detail);
+    }
+    eventlog_prune(&log, 99999);
+    assert_int_equal(eventlog_count(&log), 0);
+    eventlog_release(&log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(eventlog__replays_what_is_kept)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

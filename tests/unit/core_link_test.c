@@ -1,0 +1,287 @@
+#include "core_driver.h"
+
+static enum link_state link_of(const struct driver *d)
+{
+    struct core_status status;
+    core_status(d->core, &status);
+    return status.link;
+}
+
+/* F20: login, list, compare, then up; nothing is sent before. */
+static void link__comes_up_in_order(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_start(&d);
+    assert_int_equal(link_of(&d), LINK_LOGGING_IN);
+    driver_reserve(&d, driver_request("a", 128)); /* at start it is worth waiting a moment */
+    assert_null(driver_answer(&d));
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_tick(&d, 10);
+    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    assert_int_equal(link_of(&d), LINK_LISTING);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_list(&d, NULL, 0, FM_OK);
+    assert_int_equal(link_of(&d), LINK_UP);
+    assert_int_equal(driver_events(&d, EVENT_LINK_UP), 1);
+    (void)driver_call(&d, FMCALL_RESERVE);
+    driver_end(&d);
+}
+
+/* While it is down new jobs are answered at once, releases are remembered; coming back resumes. */
+static void link__pauses_and_resumes(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    driver_reserve(&d, driver_request("b", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BROKEN, NULL);
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
+    assert_int_equal(link_of(&d), LINK_DOWN);
+    assert_int_equal(driver_events(&d, EVENT_LINK_DOWN), 1);
+
+    driver_reserve(&d, driver_request("c", 128));
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
+    driver_release(&d, "a");
+    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
+    assert_null(driver_find(&d, EFFECT_CALL));
+
+    driver_tick(&d, d.config.link_retry_ms);
+    driver_login(&d);
+    static const char *const names[] = {"elcap-a"};
+    driver_list(&d, names, 1, FM_OK);
+    assert_int_equal(driver_count(&d, EFFECT_CALL), 2); /* a, and b that may be there */
+    driver_end(&d);
+}
+
+static void link__waits_longer_each_time(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_start(&d);
+    int64_t last = 0;
+    for (int i = 0; i < 10; i++) {
+        assert_non_null(driver_find(&d, EFFECT_LOGIN));
+        driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE,
+                                            .u.login = {.ok = false, .words = "refused"}});
+        assert_int_equal(driver_events(&d, EVENT_LINK_DOWN), i == 0); /* told once */
+        int64_t wait = core_next_deadline(d.core) - d.now;
+        assert_true(wait >= last && wait <= 32 * d.config.link_retry_ms);
+        last = wait;
+        driver_tick(&d, wait);
+    }
+    assert_int_equal(last, 32 * d.config.link_retry_ms);
+    driver_end(&d);
+}
+
+static void link__three_timeouts_in_a_row_lose_it(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    for (int i = 0; i < 3; i++) {
+        char job[2] = {(char)('a' + i), '\0'};
+        driver_reserve(&d, driver_request(job, 128));
+        assert_int_equal(link_of(&d), LINK_UP);
+        d.now++; /* sent after the link came up */
+        driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
+    }
+    assert_int_equal(link_of(&d), LINK_DOWN);
+    driver_end(&d);
+}
+
+/* F22: what the list lacks is asked for by name; gone for good means one fatal event. */
+static void link__lost_reservation_is_told_once(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_OK);
+    assert_int_equal(driver_events(&d, EVENT_LOST), 0);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_GONE, NULL);
+    assert_int_equal(driver_events(&d, EVENT_LOST), 1);
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_LOST);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_OK);
+    assert_int_equal(driver_events(&d, EVENT_LOST), 0);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_end(&d);
+}
+
+/* A list can miss one while pages shift; and the old state of a restored manager can show one of
+ * the same name that is not the same. */
+static void link__checks_the_token(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_OK);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_OK);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-0");
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_LOST);
+    (void)driver_call(&d, FMCALL_RELEASE);
+    driver_end(&d);
+}
+
+/* F20: two looks, a grace period apart, before a stray is deleted. */
+static void link__stray_needs_two_looks(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-77"};
+    driver_init(&d);
+    driver_up(&d);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, names, 1, FM_OK);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    assert_int_equal(core_next_deadline(d.core), d.now + d.config.stray_grace_ms);
+    driver_tick(&d, d.config.stray_grace_ms);
+    driver_list(&d, names, 1, FM_OK);
+    const struct effect *call = driver_find(&d, EFFECT_CALL);
+    assert_string_equal(call->u.call.name, "elcap-77");
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_null(driver_job(&d, "77"));
+    driver_end(&d);
+}
+
+static void link__stray_that_vanishes_is_forgotten(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-77"};
+    driver_init(&d);
+    driver_up(&d);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, names, 1, FM_OK);
+    driver_tick(&d, d.config.stray_grace_ms);
+    driver_list(&d, NULL, 0, FM_OK);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, names, 1, FM_OK);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_end(&d);
+}
+
+/* A list that was not read whole deletes nothing and loses nothing. */
+static void link__partial_list_concludes_nothing(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-77"};
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    for (int i = 0; i < 4; i++) {
+        driver_tick(&d, d.config.relist_ms);
+        driver_list(&d, names, 1, FM_BUSY);
+        assert_null(driver_find(&d, EFFECT_CALL));
+    }
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
+    driver_end(&d);
+}
+
+/* B4, I6: names of others, prefixes of ours and the other way round, are never touched. */
+static void link__never_touches_what_is_not_ours(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elca-1",    "elcap22-1", "elcap",    "elcap-",
+                                        "Elcap-1",   "-1",        "",         "elcap2-5 ",
+                                        "el-cap-12", "elcap_2-1", "elcap-a/b"};
+    size_t count = sizeof names / sizeof *names;
+    driver_init(&d);
+    driver_up(&d);
+    for (int i = 0; i < 4; i++) {
+        driver_tick(&d, d.config.relist_ms);
+        driver_list(&d, names, count, FM_OK);
+        assert_null(driver_find(&d, EFFECT_CALL));
+    }
+    driver_end(&d);
+}
+
+static void link__warns_of_a_dangerous_neighbour_once(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elca-12", "elca-13"};
+    driver_init(&d);
+    driver_up(&d);
+    int warned = 0;
+    for (int i = 0; i < 2; i++) {
+        driver_tick(&d, d.config.relist_ms);
+        uint64_t list = driver_find(&d, EFFECT_LIST)->u.list.id;
+        driver_step(&d, (struct core_event){.kind = CORE_LIST_NAMES,
+                                            .u.names = {.list = list, .names = names, .count = 2}});
+        warned += driver_count(&d, EFFECT_TRACE);
+        driver_step(&d, (struct core_event){.kind = CORE_LIST_DONE,
+                                            .u.list_done = {.list = list, .outcome = FM_OK}});
+    }
+    assert_int_equal(warned, 2); /* one for elcap, one for elcap2 */
+    driver_end(&d);
+}
+
+/* A ledger that was lost and made anew must not take reservations from running jobs. */
+static void link__new_ledger_takes_for_active_until_a_sync(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-77", "elcap-78"};
+    static const char *const active[] = {"77"};
+    driver_init(&d);
+    driver_start(&d);
+    driver_login(&d);
+    driver_list(&d, names, 2, FM_OK);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
+    for (int i = 0; i < 2; i++) {
+        driver_step(&d, (struct core_event){.kind = CORE_SYNC,
+                                            .u.sync = {.ticket = ++d.ticket,
+                                                       .cluster = "elcap",
+                                                       .active = active,
+                                                       .count = 1}});
+        d.now += d.config.sync_grace_ms;
+    }
+    const struct effect *call = driver_find(&d, EFFECT_CALL);
+    assert_string_equal(call->u.call.name, "elcap-78");
+    assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
+    /* Reserved anew, 77 gets a clean one. */
+    driver_reserve(&d, driver_request("77", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-77");
+    assert_string_equal(driver_job(&d, "77")->token, "sess-77");
+    driver_end(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(link__comes_up_in_order),
+        cmocka_unit_test(link__pauses_and_resumes),
+        cmocka_unit_test(link__waits_longer_each_time),
+        cmocka_unit_test(link__three_timeouts_in_a_row_lose_it),
+        cmocka_unit_test(link__lost_reservation_is_told_once),
+        cmocka_unit_test(link__checks_the_token),
+        cmocka_unit_test(link__stray_needs_two_looks),
+        cmocka_unit_test(link__stray_that_vanishes_is_forgotten),
+        cmocka_unit_test(link__partial_list_concludes_nothing),
+        cmocka_unit_test(link__never_touches_what_is_not_ours),
+        cmocka_unit_test(link__warns_of_a_dangerous_neighbour_once),
+        cmocka_unit_test(link__new_ledger_takes_for_active_until_a_sync),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

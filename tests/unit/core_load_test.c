@@ -1,0 +1,201 @@
+#include "core_driver.h"
+
+static struct record saved(uint64_t number, const char *job, enum job_state state,
+                           enum hwcoll_state hwcoll, enum fm_side side)
+{
+    return (struct record){
+        .kind = RECORD_RESERVATION,
+        .u.reservation = {.number = number,
+                          .cluster = "elcap",
+                          .job = job,
+                          .uid = 5588,
+                          .node_count = 128,
+                          .wish = WISH_AUTO,
+                          .vni_asked = 1,
+                          .vni_count = 1,
+                          .vnis = {(uint16_t)(1024 + number)},
+                          .traffic_classes = 0x0a,
+                          .addresses = 23,
+                          .min_nodes = 64,
+                          .token = hwcoll == HWCOLL_RESERVED ? "sess-1" : NULL,
+                          .state = (uint8_t)state,
+                          .hwcoll = (uint8_t)hwcoll,
+                          .fm_side = (uint8_t)side,
+                          .created_ms = 1,
+                          .hold_until_ms = state == JOB_RELEASING ? 1000000 + 5000 : 0}};
+}
+
+static void load(struct driver *d, struct record record)
+{
+    struct error err;
+    assert_int_equal(core_load(d->core, &record, &err), 0);
+}
+
+static void begin(struct driver *d)
+{
+    driver_init(d);
+    d->core = core_create(&d->config);
+    load(d, (struct record){.kind = RECORD_FOUNDED});
+}
+
+/* F22, S3: everything is there again, numbers go on. */
+static void load__brings_everything_back(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_status status;
+    begin(&d);
+    load(&d, (struct record){.kind = RECORD_COUNTERS,
+                             .u.counters = {.last_number = 41, .last_seq = 7}});
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_HELD));
+    load(&d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_HELD));
+    core_start(d.core, d.now);
+    core_status(d.core, &status);
+    assert_int_equal(status.jobs_active, 1);
+    assert_int_equal(status.jobs_releasing, 1);
+    assert_int_equal(status.vnis_live, 1);
+    assert_int_equal(status.vnis_held, 1);
+    assert_int_equal(status.addresses_reserved, 46);
+    driver_reserve(&d, driver_request("a", 128));
+    assert_int_equal(driver_answered(&d), ANSWER_SAME);
+    assert_string_equal(driver_answer(&d)->reservation->token, "sess-1");
+    driver_reserve(&d, driver_request("c", 2));
+    assert_int_equal(driver_answer(&d)->reservation->number, 42);
+    assert_int_equal(driver_find(&d, EFFECT_EVENT)->u.event->seq, 8);
+    driver_end(&d);
+}
+
+/* A crash between the intent and the answer: asked again, under the same name. */
+static void load__intent_is_finished(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-a"};
+    begin(&d);
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_MAYBE));
+    core_start(d.core, d.now);
+    driver_login(&d);
+    driver_list(&d, names, 1, FM_OK);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_EXISTS, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-2");
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
+    assert_string_equal(driver_job(&d, "a")->token, "sess-2");
+    driver_end(&d);
+}
+
+/* Nobody may come back for it: it does not stay wanted for ever. */
+static void load__intent_is_given_up_when_the_link_does_not_come(void **state)
+{
+    (void)state;
+    struct driver d;
+    begin(&d);
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_MAYBE));
+    core_start(d.core, d.now);
+    driver_tick(&d, d.config.reserve_timeout_ms);
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_TIMEOUT);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_MAYBE);
+    driver_end(&d);
+}
+
+/* F20, F22: inactive jobs are released, an active one that is gone is told. */
+static void load__compares_with_the_fabric_manager(void **state)
+{
+    (void)state;
+    struct driver d;
+    size_t count;
+    static const char *const names[] = {"elcap-b"};
+    begin(&d);
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_HELD));
+    load(&d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_HELD));
+    core_start(d.core, d.now);
+    driver_login(&d);
+    driver_list(&d, names, 1, FM_OK);
+    const struct effect *effects = core_effects(d.core, &count);
+    bool checked = false, released = false;
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind != EFFECT_CALL)
+            continue;
+        checked |= effects[i].u.call.kind == FMCALL_CHECK &&
+                   strcmp(effects[i].u.call.name, "elcap-a") == 0;
+        released |= effects[i].u.call.kind == FMCALL_RELEASE &&
+                    strcmp(effects[i].u.call.name, "elcap-b") == 0;
+    }
+    assert_true(checked);
+    assert_true(released);
+    driver_end(&d);
+}
+
+/* The clock was set back while we were away: a VNI is held no longer than it would have been. */
+static void load__clock_set_back_does_not_hold_for_ever(void **state)
+{
+    (void)state;
+    struct driver d;
+    begin(&d);
+    struct record record = saved(9, "b", JOB_RELEASING, HWCOLL_OFF, FM_NOTHING);
+    record.u.reservation.addresses = 0;
+    record.u.reservation.hold_until_ms = INT64_MAX / 2;
+    load(&d, record);
+    core_start(d.core, d.now);
+    driver_tick(&d, d.config.vni_hold_ms);
+    assert_null(driver_job(&d, "b"));
+    driver_end(&d);
+}
+
+static void load__refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct error err;
+    begin(&d);
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_HELD));
+    struct record twice = saved(6, "b", JOB_ACTIVE, HWCOLL_OFF, FM_NOTHING);
+    twice.u.reservation.vnis[0] = 1024 + 5;
+    assert_int_equal(core_load(d.core, &twice, &err), ERROR_CORRUPT);
+    assert_non_null(strstr(err.text, "elcap-b"));
+    struct record bad = saved(7, "c", 3, HWCOLL_OFF, FM_NOTHING);
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = saved(8, "a/b", JOB_ACTIVE, HWCOLL_OFF, FM_NOTHING);
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = saved(1, "early", JOB_ACTIVE, HWCOLL_OFF, FM_NOTHING);
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    driver_end(&d);
+}
+
+/* F5: the pool was shrunk while we were away; the job keeps its VNI, nobody else gets it. */
+static void load__pool_shrunk_meanwhile(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_status status;
+    driver_init(&d);
+    idset_init(&d.config.vni_pool);
+    idset_add(&d.config.vni_pool, 1029);
+    idset_add(&d.config.vni_pool, 2000);
+    d.core = core_create(&d.config);
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_NOTHING)); /* has 1029 */
+    load(&d,
+         saved(6, "b", JOB_ACTIVE, HWCOLL_OFF, FM_NOTHING)); /* has 1030, no longer in the pool */
+    core_start(d.core, d.now);
+    driver_reserve(&d, driver_request("c", 2));
+    assert_int_equal(driver_answer(&d)->reservation->vnis[0], 2000);
+    driver_release(&d, "b");
+    driver_tick(&d, d.config.vni_hold_ms);
+    core_status(d.core, &status);
+    assert_int_equal(status.vnis_free, 0);
+    driver_end(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(load__brings_everything_back),
+        cmocka_unit_test(load__intent_is_finished),
+        cmocka_unit_test(load__intent_is_given_up_when_the_link_does_not_come),
+        cmocka_unit_test(load__compares_with_the_fabric_manager),
+        cmocka_unit_test(load__clock_set_back_does_not_hold_for_ever),
+        cmocka_unit_test(load__refuses_what_cannot_be),
+        cmocka_unit_test(load__pool_shrunk_meanwhile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,317 @@
+#include "core_driver.h"
+
+/* F1, F2: VNIs by default one, by request 0–4, unique. */
+static void reserve__gives_vnis(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(&d)->reservation->vni_count, 1);
+    assert_int_equal(driver_answer(&d)->reservation->vnis[0], 1024);
+
+    struct reserve_request four = driver_request("b", 2);
+    four.vni_count = 4;
+    driver_reserve(&d, four);
+    assert_int_equal(driver_answer(&d)->reservation->vni_count, 4);
+    assert_int_equal(driver_answer(&d)->reservation->vnis[0], 1025);
+
+    struct reserve_request none = driver_request("c", 2);
+    none.vni_count = 0;
+    driver_reserve(&d, none);
+    assert_int_equal(driver_answer(&d)->reservation->vni_count, 0);
+    driver_end(&d);
+}
+
+/* F2: single-node jobs too, unless the site says otherwise. */
+static void reserve__single_node_policy(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.vni_single_node = false;
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 1));
+    assert_int_equal(driver_answer(&d)->reservation->vni_count, 0);
+    struct reserve_request asked = driver_request("b", 1);
+    asked.vni_count = 2;
+    driver_reserve(&d, asked);
+    assert_int_equal(driver_answer(&d)->reservation->vni_count, 2);
+    driver_end(&d);
+}
+
+/* F4: a clear, fatal answer; nothing stays behind. */
+static void reserve__pool_exhausted_is_fatal(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    idset_init(&d.config.vni_pool);
+    idset_add(&d.config.vni_pool, 100);
+    idset_add(&d.config.vni_pool, 101);
+    driver_up(&d);
+    struct reserve_request four = driver_request("a", 2);
+    four.vni_count = 4;
+    driver_reserve(&d, four);
+    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
+    assert_string_equal(driver_answer(&d)->detail, "failed to reserve 4 VNIs (2 available)");
+    assert_null(driver_job(&d, "a"));
+    assert_int_equal(driver_count(&d, EFFECT_SAVE), 0);
+    driver_end(&d);
+}
+
+static void reserve__pool_exhausted_may_be_allowed(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    idset_init(&d.config.vni_pool);
+    idset_add(&d.config.vni_pool, 100);
+    d.config.vni_required = false;
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    driver_reserve(&d, driver_request("b", 2));
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(&d)->reservation->vni_count, 0);
+    assert_string_equal(driver_answer(&d)->detail, "failed to reserve 1 VNI (0 available)");
+    driver_end(&d);
+}
+
+/* Intent first: the record that says "may be there" is saved in the step that asks. F15: 23. */
+static void reserve__saves_the_intent_and_asks(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("f2Rs8sydSxmd", 128));
+    const struct effect *save = driver_find(&d, EFFECT_SAVE);
+    assert_int_equal(save->u.record.u.reservation.fm_side, FM_MAYBE);
+    assert_int_equal(save->u.record.u.reservation.hwcoll, HWCOLL_WANTED);
+    const struct effect *call = driver_find(&d, EFFECT_CALL);
+    assert_string_equal(call->u.call.name, "elcap-f2Rs8sydSxmd");
+    assert_int_equal(call->u.call.addresses, 23);
+    assert_null(driver_answer(&d));
+
+    driver_done(&d, call->u.call.id, FM_OK, "sess-1");
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_RESERVED);
+    assert_string_equal(driver_answer(&d)->reservation->token, "sess-1");
+    assert_int_equal(driver_events(&d, EVENT_RESERVED), 1);
+    driver_end(&d);
+}
+
+/* The same request again gets the same answer (I7), also while the first one waits. */
+static void reserve__is_idempotent(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    uint64_t call = driver_call(&d, FMCALL_RESERVE);
+    driver_reserve(&d, driver_request("a", 128));
+    assert_null(driver_answer(&d));
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_done(&d, call, FM_OK, "sess-1");
+    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 2);
+    uint64_t number = driver_job(&d, "a")->number;
+    driver_reserve(&d, driver_request("a", 128));
+    assert_int_equal(driver_answered(&d), ANSWER_SAME);
+    assert_int_equal(driver_answer(&d)->reservation->number, number);
+    assert_int_equal(driver_count(&d, EFFECT_SAVE), 0);
+    driver_end(&d);
+}
+
+static void reserve__another_request_conflicts(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    struct reserve_request first = driver_request("a", 2);
+    first.nodes = "n[1-2]";
+    first.vni_count = 2;
+    first.cores_per_node = 8;
+    driver_reserve(&d, first);
+    struct reserve_request other[7];
+    static const char *const fields[] = {"uid",       "nodes",  "nodes",          "cores_per_node",
+                                         "vni_count", "hwcoll", "traffic_classes"};
+    for (int i = 0; i < 7; i++)
+        other[i] = first;
+    other[0].uid = 1;
+    other[1].node_count = 3;
+    other[2].nodes = "n[3-4]";
+    other[3].cores_per_node = 9;
+    other[4].vni_count = 1;
+    other[5].wish = WISH_OFF;
+    other[6].traffic_classes = TC_BULK_DATA;
+    for (int i = 0; i < 7; i++) {
+        driver_reserve(&d, other[i]);
+        assert_int_equal(driver_answered(&d), ANSWER_CONFLICT);
+        assert_string_equal(driver_answer(&d)->field, fields[i]);
+    }
+    driver_end(&d);
+}
+
+static void reserve__refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    struct reserve_request q = driver_request("a b", 2);
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_INVALID);
+    q = driver_request("a", 0);
+    driver_reserve(&d, q);
+    assert_string_equal(driver_answer(&d)->field, "node_count");
+    q = driver_request("a", 2);
+    q.vni_count = 5;
+    driver_reserve(&d, q);
+    assert_string_equal(driver_answer(&d)->field, "vni_count");
+    q = driver_request("a", 2);
+    q.cluster = "other";
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
+    driver_end(&d);
+}
+
+/* F21: given up in time; a late success is a leak in the making and is released. */
+static void reserve__late_success_is_released(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    uint64_t call = driver_call(&d, FMCALL_RESERVE);
+    assert_int_equal(core_next_deadline(d.core), d.now + d.config.reserve_timeout_ms);
+    driver_tick(&d, d.config.reserve_timeout_ms);
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_TIMEOUT);
+    assert_int_equal(driver_events(&d, EVENT_TIMEOUT), 1);
+    assert_null(driver_find(&d, EFFECT_CALL)); /* one call a reservation */
+    d.now += 100;
+    driver_done(&d, call, FM_OK, "sess-late");
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_NOTHING);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    driver_end(&d);
+}
+
+/* A RESERVE that never was answered may be acted on later still: the RELEASE that counts is one
+ * sent after that. */
+static void reserve__unanswered_is_released_until_it_cannot_come_back(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    uint64_t call = driver_call(&d, FMCALL_RESERVE);
+    driver_tick(&d, d.config.reserve_timeout_ms);
+    d.now += 8000;
+    driver_done(&d, call, FM_TIMEOUT, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_GONE, NULL);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_MAYBE);
+    driver_tick(&d, d.config.call_timeout_ms);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_NOTHING);
+    driver_end(&d);
+}
+
+static void reserve__denied_keeps_the_managers_words(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_DENIED, NULL);
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
+    assert_string_equal(driver_answer(&d)->reservation->reason, "the fabric manager's words");
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_NOTHING);
+    driver_end(&d);
+}
+
+/* None but `required` fails for want of addresses. */
+static void reserve__required_fails_and_gives_everything_back(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    struct reserve_request q = driver_request("a", 128);
+    q.wish = WISH_REQUIRED;
+    driver_reserve(&d, q);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_DENIED, NULL);
+    assert_int_equal(driver_answered(&d), ANSWER_NO_HWCOLL);
+    struct core_status status;
+    core_status(d.core, &status);
+    assert_int_equal(status.jobs_active, 0);
+    assert_int_equal(status.vnis_live + status.vnis_held, 0);
+    q.node_count = 2; /* too small: known at once */
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_NO_HWCOLL);
+    driver_end(&d);
+}
+
+/* Something sits under the name already: it is released, then asked again. */
+static void reserve__name_in_use_is_cleared_first(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_EXISTS, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-2");
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_string_equal(driver_job(&d, "a")->token, "sess-2");
+    driver_end(&d);
+}
+
+/* B4, I8: nobody asks for more than the budget. */
+static void reserve__stays_within_the_budget(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.clusters[0].budget = 50;
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    driver_reserved_job(&d, "b");
+    driver_reserve(&d, driver_request("c", 128));
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
+    assert_non_null(strstr(driver_answer(&d)->reservation->reason, "46 of its 50"));
+    driver_release(&d, "a");
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_reserved_job(&d, "e");
+    driver_end(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reserve__gives_vnis),
+        cmocka_unit_test(reserve__single_node_policy),
+        cmocka_unit_test(reserve__pool_exhausted_is_fatal),
+        cmocka_unit_test(reserve__pool_exhausted_may_be_allowed),
+        cmocka_unit_test(reserve__saves_the_intent_and_asks),
+        cmocka_unit_test(reserve__is_idempotent),
+        cmocka_unit_test(reserve__another_request_conflicts),
+        cmocka_unit_test(reserve__refuses_what_cannot_be),
+        cmocka_unit_test(reserve__late_success_is_released),
+        cmocka_unit_test(reserve__unanswered_is_released_until_it_cannot_come_back),
+        cmocka_unit_test(reserve__denied_keeps_the_managers_words),
+        cmocka_unit_test(reserve__required_fails_and_gives_everything_back),
+        cmocka_unit_test(reserve__name_in_use_is_cleared_first),
+        cmocka_unit_test(reserve__stays_within_the_budget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

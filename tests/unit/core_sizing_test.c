@@ -1,0 +1,167 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "core/sizing.h"
+
+static struct core_config sized(uint32_t m, uint32_t s_all, uint32_t s_min, uint32_t j)
+{
+    struct core_config config;
+    core_config_init(&config);
+    config.total_addresses = m;
+    config.system_nodes = s_all;
+    config.min_nodes = s_min;
+    config.sharing = j;
+    return config;
+}
+
+/* F15: (M/(S/s))/j. El Capitan: 23. */
+static void sizing_addresses__computes(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t m, s_all, s_min, j, addresses;
+    } cases[] = {
+        {4086, 11136, 64, 1, 23},
+        {4086, 11136, 64, 2, 11},
+        {4086, 11136, 11136, 1, 4086},
+        {4086, 4360, 128, 1, 119},
+        {100, 100, 1, 1, 1},
+        {4086, 11136, 3, 1, 1},
+        {8191, 4000000000u, 4000000000u, 1, 8191},
+        {4000000000u, 4000000000u, 4000000000u, 1, 4000000000u},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct core_config config = sized(cases[i].m, cases[i].s_all, cases[i].s_min, cases[i].j);
+        uint32_t addresses;
+        struct error err;
+        assert_int_equal(sizing_addresses(&config, &addresses, &err), 0);
+        assert_int_equal(addresses, cases[i].addresses);
+    }
+}
+
+static void sizing_addresses__a_number_is_taken_as_it_is(void **state)
+{
+    (void)state;
+    struct core_config config = sized(4086, 0, 0, 1);
+    uint32_t addresses;
+    config.addresses_per_job = 23;
+    assert_int_equal(sizing_addresses(&config, &addresses, NULL), 0);
+    assert_int_equal(addresses, 23);
+}
+
+/* Each impossible configuration is refused with what would do. */
+static void sizing_addresses__says_what_is_impossible(void **state)
+{
+    (void)state;
+    const struct {
+        struct core_config config;
+        const char *says;
+    } cases[] = {
+        {sized(4086, 11136, 2, 1), "min_nodes to 3 or more"},
+        {sized(4, 10, 5, 10), "sharing to at most 4"},
+        {sized(4086, 64, 128, 1), "more than system_nodes"},
+        {sized(4086, 11136, 0, 1), "set min_nodes"},
+        {sized(0, 11136, 64, 1), "total_addresses"},
+        {sized(4086, 0, 64, 1), "system_nodes"},
+        {sized(4086, 11136, 64, 0), "sharing"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t addresses = 77;
+        struct error err = {0};
+        assert_int_equal(sizing_addresses(&cases[i].config, &addresses, &err), ERROR_INVALID);
+        assert_int_equal(addresses, 0);
+        assert_non_null(strstr(err.text, cases[i].says));
+        if (cases[i].config.min_nodes > 0)
+            assert_int_equal(core_config_check(&cases[i].config, NULL), ERROR_INVALID);
+    }
+    struct core_config more = sized(10, 0, 0, 1);
+    more.addresses_per_job = 11;
+    uint32_t addresses;
+    assert_int_equal(sizing_addresses(&more, &addresses, NULL), ERROR_INVALID);
+}
+
+/* The minimum size that the error recommends really works. */
+static void sizing_addresses__recommends_what_works(void **state)
+{
+    (void)state;
+    struct core_config config = sized(4086, 11136, 3, 1);
+    uint32_t addresses;
+    assert_int_equal(sizing_addresses(&config, &addresses, NULL), 0);
+    config.min_nodes = 2;
+    assert_int_equal(sizing_addresses(&config, &addresses, NULL), ERROR_INVALID);
+}
+
+/* F14 */
+static void sizing_decide__eligibility(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t min_nodes;
+        enum hwcoll_wish wish;
+        uint32_t nodes;
+        enum hwcoll_state state;
+    } cases[] = {
+        {64, WISH_AUTO, 64, HWCOLL_WANTED},
+        {64, WISH_AUTO, 63, HWCOLL_INELIGIBLE},
+        {64, WISH_ON, 64, HWCOLL_WANTED},
+        {64, WISH_ON, 63, HWCOLL_INELIGIBLE},
+        {64, WISH_OFF, 11136, HWCOLL_OFF},
+        {64, WISH_REQUIRED, 64, HWCOLL_WANTED},
+        {64, WISH_REQUIRED, 1, HWCOLL_INELIGIBLE},
+        {0, WISH_AUTO, 11136, HWCOLL_INELIGIBLE},
+        {0, WISH_ON, 2, HWCOLL_WANTED},
+        {0, WISH_REQUIRED, 2, HWCOLL_WANTED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct core_config config = sized(4086, 11136, cases[i].min_nodes, 1);
+        uint32_t addresses;
+        struct error err = {0};
+        if (cases[i].min_nodes == 0)
+            config.addresses_per_job = 8;
+        assert_int_equal(sizing_decide(&config, cases[i].wish, cases[i].nodes, &addresses, &err),
+                         cases[i].state);
+        assert_int_equal(addresses > 0, cases[i].state == HWCOLL_WANTED);
+        if (cases[i].state == HWCOLL_INELIGIBLE)
+            assert_true(strlen(err.text) > 0);
+    }
+}
+
+static void core_config_check__names_and_pool(void **state)
+{
+    (void)state;
+    struct core_config config;
+    struct error err;
+    core_config_init(&config);
+    assert_int_equal(core_config_check(&config, &err), 0);
+    config.cluster_count = 2;
+    strcpy(config.clusters[0].name, "elcap");
+    strcpy(config.clusters[1].name, "elcap");
+    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
+    strcpy(config.clusters[1].name, "el-cap");
+    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
+    strcpy(config.clusters[1].name, "tuolumne");
+    assert_int_equal(core_config_check(&config, &err), 0);
+    idset_init(&config.vni_pool);
+    idset_add(&config.vni_pool, 10);
+    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
+    assert_non_null(strstr(err.text, "0 usable"));
+    config.vni_per_job = 0;
+    assert_int_equal(core_config_check(&config, &err), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizing_addresses__computes),
+        cmocka_unit_test(sizing_addresses__a_number_is_taken_as_it_is),
+        cmocka_unit_test(sizing_addresses__says_what_is_impossible),
+        cmocka_unit_test(sizing_addresses__recommends_what_works),
+        cmocka_unit_test(sizing_decide__eligibility),
+        cmocka_unit_test(core_config_check__names_and_pool),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

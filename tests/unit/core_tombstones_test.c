@@ -1,0 +1,52 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "core/tombstones.h"
+
+static void tombstones__last_until_their_time(void **state)
+{
+    (void)state;
+    struct tombstones t;
+    tombstones_init(&t);
+    assert_int_equal(tombstones_get(&t, "c", "1", 0), TOMBSTONE_NONE);
+    tombstones_put(&t, "c", "1", TOMBSTONE_NEVER_KNOWN, 100);
+    assert_int_equal(tombstones_get(&t, "c", "1", 99), TOMBSTONE_NEVER_KNOWN);
+    assert_int_equal(tombstones_get(&t, "c", "1", 100), TOMBSTONE_NONE);
+    assert_int_equal(tombstones_get(&t, "d", "1", 0), TOMBSTONE_NONE);
+    tombstones_put(&t, "c", "1", TOMBSTONE_GONE, 200);
+    assert_int_equal(tombstones_get(&t, "c", "1", 150), TOMBSTONE_GONE);
+    tombstones_forget(&t, "c", "1");
+    assert_int_equal(tombstones_get(&t, "c", "1", 150), TOMBSTONE_NONE);
+    tombstones_release(&t);
+}
+
+static void tombstones__are_bounded_oldest_goes_first(void **state)
+{
+    (void)state;
+    struct tombstones t;
+    char job[32];
+    tombstones_init(&t);
+    for (int i = 0; i <= TOMBSTONES_MAX; i++) {
+        snprintf(job, sizeof job, "job-number-%d", i);
+        tombstones_put(&t, "c", job, TOMBSTONE_GONE, 100);
+    }
+    assert_int_equal(tombstones_get(&t, "c", "job-number-0", 0), TOMBSTONE_NONE);
+    assert_int_equal(tombstones_get(&t, "c", "job-number-1", 0), TOMBSTONE_GONE);
+    assert_int_equal(tombstones_get(&t, "c", job, 0), TOMBSTONE_GONE);
+    tombstones_put(&t, "c", "s", TOMBSTONE_GONE, 100); /* a short name in a long one's place */
+    assert_int_equal(tombstones_get(&t, "c", "s", 0), TOMBSTONE_GONE);
+    tombstones_release(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tombstones__last_until_their_time),
+        cmocka_unit_test(tombstones__are_bounded_oldest_goes_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core/vnipool.h"
+
+static void configure(struct vnipool *pool, const char *text)
+{
+    struct idset set;
+    idset_init(&set);
+    assert_int_equal(idset_parse(&set, text, NULL), 0);
+    vnipool_configure(pool, &set);
+}
+
+static uint16_t take_one(struct vnipool *pool)
+{
+    uint16_t vni;
+    assert_true(vnipool_pick(pool, 1, &vni));
+    assert_true(vnipool_take(pool, vni));
+    return vni;
+}
+
+/* F1: 1 and 10 belong to the default service. */
+static void vnipool__never_gives_out_1_and_10(void **state)
+{
+    (void)state;
+    struct vnipool pool;
+    vnipool_init(&pool);
+    configure(&pool, "0-11");
+    assert_int_equal(pool.free.count, 10);
+    for (int i = 0; i < 10; i++) {
+        uint16_t vni = take_one(&pool);
+        assert_false(vni_reserved_by_default_service(vni));
+    }
+    uint16_t none;
+    assert_false(vnipool_pick(&pool, 1, &none));
+}
+
+/* F3: a VNI that has just come back is the last to be given out again. */
+static void vnipool__goes_round(void **state)
+{
+    (void)state;
+    struct vnipool pool;
+    vnipool_init(&pool);
+    configure(&pool, "100-103");
+    assert_int_equal(take_one(&pool), 100);
+    vnipool_drop(&pool, 100);
+    assert_int_equal(take_one(&pool), 101);
+    assert_int_equal(take_one(&pool), 102);
+    assert_int_equal(take_one(&pool), 103);
+    assert_int_equal(take_one(&pool), 100);
+}
+
+static void vnipool__held_is_not_free(void **state)
+{
+    (void)state;
+    struct vnipool pool;
+    vnipool_init(&pool);
+    configure(&pool, "100-101");
+    uint16_t vni = take_one(&pool);
+    vnipool_drop(&pool, vni);
+    assert_true(vnipool_hold(&pool, vni));
+    assert_int_equal(pool.held.count, 1);
+    assert_false(vnipool_take(&pool, vni));
+    assert_int_equal(take_one(&pool), 101);
+    uint16_t none;
+    assert_false(vnipool_pick(&pool, 1, &none));
+    vnipool_drop(&pool, vni);
+    assert_int_equal(take_one(&pool), 100);
+}
+
+static void vnipool_pick__all_or_nothing_and_distinct(void **state)
+{
+    (void)state;
+    struct vnipool pool;
+    uint16_t vnis[4] = {0};
+    vnipool_init(&pool);
+    configure(&pool, "100-102");
+    assert_false(vnipool_pick(&pool, 4, vnis));
+    assert_true(vnipool_pick(&pool, 3, vnis));
+    assert_true(vnis[0] != vnis[1] && vnis[1] != vnis[2] && vnis[0] != vnis[2]);
+    assert_int_equal(pool.free.count, 3);
+    assert_true(vnipool_pick(&pool, 0, vnis));
+}
+
+/* F5: shrinking takes no VNI from a job; what comes back later stays out. */
+static void vnipool_configure__shrinks_and_grows_with_jobs(void **state)
+{
+    (void)state;
+    struct vnipool pool;
+    vnipool_init(&pool);
+    configure(&pool, "100-109");
+    uint16_t kept = take_one(&pool);
+    configure(&pool, "105-106");
+    assert_true(idset_has(&pool.live, kept));
+    assert_int_equal(pool.free.count, 2);
+    vnipool_drop(&pool, kept);
+    assert_int_equal(pool.free.count, 2);
+    uint16_t other = take_one(&pool);
+    configure(&pool, "100-109");
+    assert_int_equal(pool.free.count, 9);
+    assert_false(idset_has(&pool.free, other));
+}
+
+static void vnipool_configure__empty_pool(void **state)
+{
+    (void)state;
+    struct vnipool pool;
+    uint16_t none;
+    vnipool_init(&pool);
+    configure(&pool, "");
+    assert_false(vnipool_pick(&pool, 1, &none));
+    assert_true(vnipool_take(&pool, 7)); /* a record from before says so */
+    vnipool_drop(&pool, 7);
+    assert_int_equal(pool.free.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vnipool__never_gives_out_1_and_10),
+        cmocka_unit_test(vnipool__goes_round),
+        cmocka_unit_test(vnipool__held_is_not_free),
+        cmocka_unit_test(vnipool_pick__all_or_nothing_and_distinct),
+        cmocka_unit_test(vnipool_configure__shrinks_and_grows_with_jobs),
+        cmocka_unit_test(vnipool_configure__empty_pool),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
