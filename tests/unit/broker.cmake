@@ -1,0 +1,10 @@
+add_library(broker_gate STATIC broker_gate.c)
+target_link_libraries(broker_gate PUBLIC state PkgConfig::UV)
+
+mcast_unit(broker_clock broker_engine)
+mcast_unit(broker_log broker_engine)
+mcast_unit(broker_config broker_config)
+mcast_unit(broker_config_value broker_config)
+mcast_unit(broker_journal broker_engine broker_gate)
+mcast_unit(broker_fabric broker_engine)
+mcast_unit(broker_engine broker_engine broker_gate)

@@ -1,0 +1,479 @@
+/* Configuration files: every fault is told, with its place and what is allowed (programs.md). */
+
+#include "broker/config.h"
+#include "broker/config_table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64];
+static char heard[16384]; /* reports, one a line, the folder's name cut, "W " before warnings */
+static struct config *config;
+
+static void on_report(void *arg, bool fault, const char *line)
+{
+    (void)arg;
+    size_t length = strlen(heard), cut = strlen(folder);
+    bool ours = strncmp(line, folder, cut) == 0 && line[cut] == '/';
+    (void)snprintf(heard + length, sizeof heard - length, "%s%s\n", fault ? "" : "W ",
+                   ours ? line + cut + 1 : line);
+}
+
+static int open_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/mcast-config-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    heard[0] = '\0';
+    config = config_create();
+    assert_non_null(config);
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    config_destroy(config);
+    (void)snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    return 0;
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[160];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void write_bytes(const char *name, const char *text, size_t length)
+{
+    FILE *file = fopen(path_of(name), "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void write_text(const char *name, const char *text)
+{
+    write_bytes(name, text, strlen(text));
+}
+
+static int load(void)
+{
+    return config_load(config, path_of("mcastd.conf"), on_report, NULL);
+}
+
+static int load_text(const char *text)
+{
+    write_text("mcastd.conf", text);
+    return load();
+}
+
+#define CLUSTER "[cluster \"elcap\"]\nusers = root\n"
+
+/* The file is refused with exactly these reports. */
+static void refused(const char *text, const char *reports)
+{
+    assert_int_equal(load_text(text), ERROR_INVALID);
+    assert_string_equal(heard, reports);
+}
+
+/* programs.md: the documented defaults. */
+static void defaults__are_as_documented(void **state)
+{
+    (void)state;
+    assert_int_equal(load_text(CLUSTER), 0);
+    assert_string_equal(heard, "");
+    assert_string_equal(config->socket, "/run/mcastd/mcastd.sock");
+    assert_int_equal(config->socket_mode, 0666);
+    assert_string_equal(config->socket_group, "");
+    assert_string_equal(config->listen, "");
+    assert_string_equal(config->admins[0], "root");
+    assert_null(config->admins[1]);
+    assert_false(config->metrics_anonymous);
+    assert_int_equal(config->connections_max, 4096);
+    assert_int_equal(config->log_level, 6);
+    assert_int_equal(config->store, CONFIG_STORE_SQLITE);
+    assert_string_equal(config->state_path, "/var/lib/mcastd/state.db");
+    assert_int_equal(config->fm_auth, CONFIG_AUTH_BASIC);
+    assert_string_equal(config->fm_authdir, "/etc/wlm-client-auth");
+    assert_string_equal(config->fm_ca, "");
+    assert_true(config->fm_verify);
+
+    const struct core_config *core = &config->core;
+    assert_string_equal(core->fm_url, "");
+    assert_false(core->fm_present);
+    assert_int_equal(core->call_timeout_ms, 10000);
+    assert_int_equal(core->reserve_timeout_ms, 2000);
+    assert_int_equal(core->calls_at_once, 16);
+    assert_int_equal(core->relist_ms, 600000);
+    assert_int_equal(core->stray_grace_ms, 30000);
+    assert_int_equal(core->link_retry_ms, 1000);
+    assert_int_equal(core->min_nodes, 0);
+    assert_int_equal(core->addresses_per_job, 0);
+    assert_int_equal(core->total_addresses, 0);
+    assert_int_equal(core->system_nodes, 0);
+    assert_int_equal(core->sharing, 1);
+    assert_string_equal(core->job_ca, "yes");
+    assert_int_equal(core->vni_pool.count, 65536 - 1024);
+    assert_true(idset_has(&core->vni_pool, 1024));
+    assert_int_equal(core->vni_per_job, 1);
+    assert_true(core->vni_single_node);
+    assert_true(core->vni_required);
+    assert_int_equal(core->vni_hold_ms, 600000);
+    assert_int_equal(core->sync_grace_ms, 30000);
+    assert_int_equal(core->tombstone_ms, 30000);
+    assert_int_equal(core->events_keep, 10000);
+    assert_int_equal(core->cluster_count, 1);
+    assert_string_equal(core->clusters[0].name, "elcap");
+    assert_int_equal(core->clusters[0].budget, 0);
+}
+
+static void file__sets_every_kind_of_value(void **state)
+{
+    (void)state;
+    write_text("ca.pem", "");
+    char text[1024];
+    (void)snprintf(text, sizeof text,
+                   "\xef\xbb\xbf; a comment\n"
+                   "# another\n"
+                   "\n"
+                   "[broker]\r\n"
+                   "  socket = /run/m.sock   ; indented, with a comment\r\n"
+                   "socket_mode=0600\n"
+                   "admins = root,\n"
+                   "   1000 ; goes on\n"
+                   "   1001\n"
+                   "[fm]\n"
+                   "url = https://fmn:8000/\n"
+                   "auth = none\n"
+                   "ca = %s/ca.pem\n"
+                   "timeout = 500ms\n"
+                   "[hwcoll]\n"
+                   "min_nodes = 64\n"
+                   "total_addresses = 4086\n"
+                   "system_nodes = 11136\n"
+                   "[vni]\n"
+                   "pool = 2000-2999,\n"
+                   "\t5000\n"
+                   "[cluster \"elcap\"]\n"
+                   "users = root\n"
+                   "budget = 2000\n"
+                   "[cluster \"tuo_1\"]\n"
+                   "users = 1000",
+                   folder);
+    int rc = load_text(text);
+    assert_string_equal(heard, "");
+    assert_int_equal(rc, 0);
+    assert_string_equal(config->socket, "/run/m.sock");
+    assert_int_equal(config->socket_mode, 0600);
+    assert_string_equal(config->admins[0], "root");
+    assert_string_equal(config->admins[1], "1000");
+    assert_string_equal(config->admins[2], "1001");
+    assert_null(config->admins[3]);
+    assert_string_equal(config->core.fm_url, "https://fmn:8000");
+    assert_true(config->core.fm_present);
+    assert_int_equal(config->core.call_timeout_ms, 500);
+    assert_string_equal(config->core.job_ca, path_of("ca.pem"));
+    assert_int_equal(config->core.vni_pool.count, 1001);
+    assert_int_equal(config->core.cluster_count, 2);
+    assert_int_equal(config->core.clusters[0].budget, 2000);
+    assert_string_equal(config->core.clusters[1].name, "tuo_1");
+    assert_string_equal(config->clusters[1].users[0], "1000");
+}
+
+static void faults__are_all_told(void **state)
+{
+    (void)state;
+    refused("socket = /x\n"
+            "[broker]\n"
+            "sokcet = /run/x\n"
+            "timeout = 3s\n"
+            "frobnicate = 1\n"
+            "socket\n"
+            "= 3\n"
+            "socket_mode = 999\n"
+            "[brokr]\n"
+            "anything = 1\n"
+            "[fm\n"
+            "anything = 1\n"
+            "[cluster \"El-Cap\"]\n"
+            "users = root\n"
+            "[vni]\n"
+            "hold = 10\n"
+            "  11\n"
+            "per_job = 1\n"
+            "   2\n"
+            "per_job = 2\n" CLUSTER "   nobody_by_this_name\n",
+            "mcastd.conf:1: socket stands before the first section\n"
+            "mcastd.conf:3: there is no key sokcet in [broker]; the nearest is socket\n"
+            "mcastd.conf:4: timeout is a key of [fm], not of [broker]\n"
+            "mcastd.conf:5: there is no key frobnicate in [broker]; there are socket, socket_mode, "
+            "socket_group, listen, admins, metrics_anonymous, connections_max, log_level, "
+            "sync_grace, tombstone\n"
+            "mcastd.conf:6: neither a section nor a comment nor \"key = value\": the = is missing\n"
+            "mcastd.conf:7: there is no key before the =\n"
+            "mcastd.conf:8: socket_mode = 999: allowed is an octal file mode, 0600 to 0777\n"
+            "mcastd.conf:9: there is no section [brokr]; there are [broker], [state], [fm], "
+            "[hwcoll], [vni] and [cluster \"NAME\"]\n"
+            "mcastd.conf:11: a section's line is [NAME], the ] is missing\n"
+            "mcastd.conf:13: cluster \"El-Cap\": allowed are 1 to 32 of a-z, 0-9 and _\n"
+            "mcastd.conf:16: hold = 10: allowed is a duration of 0 to 7d, with one of the units "
+            "ms, s, m, h, d\n"
+            "mcastd.conf:19: an indented line goes on with per_job, which is no list\n"
+            "mcastd.conf:20: per_job is set twice, first in line 18\n"
+            "mcastd.conf:22: user nobody_by_this_name is not known on this host: create it, or "
+            "give its numeric uid\n");
+}
+
+static void later_keys__are_refused_not_ignored(void **state)
+{
+    (void)state;
+    (void)load_text(CLUSTER "list_command = /bin/true\n"
+                            "[broker]\ntls_cert = /x\n[state]\nkey_file = /x\nstore = etcd\n"
+                            "[fm]\nmtls_cert = /x\nauth = oauth\n");
+    assert_non_null(strstr(heard, "mcastd.conf:3: there is no key list_command in [cluster]"));
+    assert_non_null(strstr(heard, "mcastd.conf:5: there is no key tls_cert in [broker]"));
+    assert_non_null(strstr(heard, "mcastd.conf:7: there is no key key_file in [state]"));
+    assert_non_null(strstr(heard, "mcastd.conf:8: store = etcd: allowed is sqlite or memory"));
+    assert_non_null(strstr(heard, "mcastd.conf:10: there is no key mtls_cert in [fm]"));
+    assert_non_null(strstr(heard, "mcastd.conf:11: auth = oauth: allowed is basic or none"));
+}
+
+static void lines__are_bounded_and_text(void **state)
+{
+    (void)state;
+    char text[1024] = CLUSTER "[vni]\npool = 1024-2047";
+    memset(text + strlen(text), ' ', 300);
+    strcat(text, "\n"); /* trailing blanks do not count */
+    size_t length = strlen(text);
+    memcpy(text + length, "[state]\npath = /", 16);
+    memset(text + length + 16, 'x', 300);
+    memcpy(text + length + 316, "\nstore = mem\0ory\n", 18);
+    write_bytes("mcastd.conf", text, length + 316 + 17);
+    assert_int_equal(load(), ERROR_INVALID);
+    assert_string_equal(heard, "mcastd.conf:6: longer than 197 bytes; a list may go on in the next "
+                               "line if that is indented\n"
+                               "mcastd.conf:7: a NUL byte: this is no text file\n");
+}
+
+static void reports__never_hold_control_characters(void **state)
+{
+    (void)state;
+    refused(CLUSTER "[vni]\nhold = 1\x1b[2J\n",
+            "mcastd.conf:4: hold = 1?[2J: allowed is a duration of 0 to 7d, with one of the units "
+            "ms, s, m, h, d\n");
+}
+
+static void drop_ins__override_in_alphabetical_order(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(path_of("conf.d"), 0700), 0);
+    write_text("conf.d/20-b.conf", "[vni]\nper_job = 3\n[cluster \"tuo\"]\nusers = 7\n");
+    write_text("conf.d/10-a.conf", "[vni]\nper_job = 2\nhold = 1m\n");
+    write_text("conf.d/README", "not read");
+    write_text("conf.d/.hidden.conf", "not read");
+    write_text("conf.d/30-c.conf", "[cluster \"elcap\"]\nbudget = 5\n");
+    assert_int_equal(load_text(CLUSTER "[vni]\nper_job = 1\nrequired = no\n"), 0);
+    assert_string_equal(heard, "");
+    assert_int_equal(config->core.vni_per_job, 3);
+    assert_int_equal(config->core.vni_hold_ms, 60000);
+    assert_false(config->core.vni_required);
+    assert_int_equal(config->core.cluster_count, 2);
+    assert_string_equal(config->clusters[0].users[0], "root");
+    assert_int_equal(config->core.clusters[0].budget, 5);
+}
+
+static void drop_ins__faults_name_their_file(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(path_of("conf.d"), 0700), 0);
+    write_text("conf.d/10-a.conf", "\n[vni]\nper_job = 9\n");
+    refused(CLUSTER, "conf.d/10-a.conf:3: per_job = 9: allowed is a number of 0 to 4\n");
+}
+
+static void missing_file__tells_how_to_make_one(void **state)
+{
+    (void)state;
+    assert_int_equal(load(), ERROR_INVALID);
+    assert_memory_equal(heard,
+                        "mcastd.conf: cannot be read: No such file or directory; `mcastd "
+                        "--sample-config` prints one to begin with\n",
+                        60);
+}
+
+/* F15: what is impossible is told when the configuration is read, not when a job starts. */
+static void sizing__must_be_possible(void **state)
+{
+    (void)state;
+    assert_int_equal(load_text(CLUSTER "[fm]\nurl = http://localhost:1\nauth = none\n"
+                                       "[hwcoll]\nmin_nodes = 64\n"),
+                     ERROR_INVALID);
+    assert_non_null(strstr(heard, "mcastd.conf: [hwcoll]"));
+    assert_non_null(strstr(heard, "system_nodes"));
+}
+
+static void files_named__must_exist(void **state)
+{
+    (void)state;
+    refused(CLUSTER "[fm]\nca = /nonexistent/ca\n[hwcoll]\njob_ca = /nonexistent/job-ca\n"
+                    "[broker]\nsocket_group = no_such_group_here\nadmins = no_such_user_here\n",
+            "mcastd.conf:8: group no_such_group_here is not known on this host: create it, or give "
+            "its numeric gid\n"
+            "mcastd.conf:9: user no_such_user_here is not known on this host: create it, or give "
+            "its numeric uid\n"
+            "mcastd.conf:4: ca = /nonexistent/ca: No such file or directory\n"
+            "mcastd.conf:6: job_ca = /nonexistent/job-ca: No such file or directory\n");
+}
+
+static void job_ca__follows_the_url(void **state)
+{
+    (void)state;
+    assert_int_equal(load_text(CLUSTER "[fm]\nurl = http://localhost:8000\nauth = none\n"), 0);
+    assert_string_equal(config->core.job_ca, "no");
+    config_destroy(config);
+    config = config_create();
+    assert_int_equal(load_text(CLUSTER "[fm]\nurl = https://fmn:8000\nauth = none\n"), 0);
+    assert_string_equal(config->core.job_ca, "yes");
+    config_destroy(config);
+    config = config_create();
+    assert_int_equal(load_text(CLUSTER "[fm]\nurl = https://fmn:8000\nauth = none\n"
+                                       "[hwcoll]\njob_ca = no\n"),
+                     0);
+    assert_string_equal(config->core.job_ca, "no");
+    assert_string_equal(heard, "");
+}
+
+static void doubtful_settings__are_warned_of(void **state)
+{
+    (void)state;
+    char text[512];
+    (void)snprintf(text, sizeof text,
+                   "[fm]\nurl = http://fmn:8000\nauthdir = %s\nverify = no\n"
+                   "[cluster \"foo\"]\nusers = root\n"
+                   "[cluster \"foo2\"]\n",
+                   folder);
+    assert_int_equal(load_text(text), 0);
+    assert_non_null(strstr(heard, "W mcastd.conf:4: verify = no: ANYONE"));
+    assert_non_null(strstr(heard, "W mcastd.conf:2: http and auth = basic"));
+    assert_non_null(strstr(heard, "passwd"));
+    assert_non_null(strstr(heard, "W mcastd.conf:7: cluster \"foo2\" has no users"));
+    assert_non_null(strstr(heard, "W mcastd.conf:7: cluster \"foo2\" begins with the name of "
+                                  "cluster \"foo\""));
+    assert_null(strstr(heard, "cluster \"foo\" begins"));
+}
+
+static void no_cluster__is_warned_of(void **state)
+{
+    (void)state;
+    assert_int_equal(load_text(""), 0);
+    assert_string_equal(heard, "W mcastd.conf: no cluster is configured, so nobody can reserve: "
+                               "add [cluster \"NAME\"]\n");
+}
+
+static void too_many_clusters__are_refused(void **state)
+{
+    (void)state;
+    char text[4096] = "";
+    for (int i = 0; i <= CLUSTERS_MAX; i++) {
+        size_t length = strlen(text);
+        (void)snprintf(text + length, sizeof text - length, "[cluster \"%c%c\"]\nusers = root\n",
+                       'a' + i / 26, 'a' + i % 26);
+    }
+    refused(text, "mcastd.conf:129: cluster \"cm\" is one too many, at most 64 are allowed\n");
+}
+
+/* Takes the '#' from "#key = value" and "#[cluster …]". */
+static void uncomment(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from != '\0'; from++) {
+        bool starts = from == text || from[-1] == '\n';
+        if (!(starts && *from == '#' && from[1] != ' '))
+            *to++ = *from;
+    }
+    *to = '\0';
+}
+
+static void sample__is_a_configuration(void **state)
+{
+    (void)state;
+    char *text;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    config_print_sample(out);
+    fclose(out);
+    assert_int_equal(load_text(text), 0);
+    assert_string_equal(heard, "W mcastd.conf: no cluster is configured, so nobody can reserve: "
+                               "add [cluster \"NAME\"]\n");
+
+    /* With every key: all are known and well formed; only what this host lacks is told. */
+    uncomment(text);
+    heard[0] = '\0';
+    config_destroy(config);
+    config = config_create();
+    (void)load_text(text);
+    free(text);
+    for (char *line = strtok(heard, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        if (strncmp(line, "W ", 2) != 0 && strstr(line, "is not known on this host") == NULL &&
+            strstr(line, "No such file") == NULL)
+            fail_msg("%s", line);
+    }
+    assert_int_equal(config->core.min_nodes, 64);
+    assert_int_equal(config->core.cluster_count, 1);
+}
+
+static void help__explains_every_key(void **state)
+{
+    (void)state;
+    char *text;
+    size_t length, count;
+    FILE *out = open_memstream(&text, &length);
+    config_print_help(out);
+    fclose(out);
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        char line[64];
+        (void)snprintf(line, sizeof line, "\n  %s = ", keys[i].name);
+        assert_non_null(strstr(text, line));
+    }
+    assert_non_null(strstr(text, "[cluster \"NAME\"]"));
+    free(text);
+}
+
+#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FOLDER_TEST(defaults__are_as_documented),
+        FOLDER_TEST(file__sets_every_kind_of_value),
+        FOLDER_TEST(faults__are_all_told),
+        FOLDER_TEST(later_keys__are_refused_not_ignored),
+        FOLDER_TEST(lines__are_bounded_and_text),
+        FOLDER_TEST(reports__never_hold_control_characters),
+        FOLDER_TEST(drop_ins__override_in_alphabetical_order),
+        FOLDER_TEST(drop_ins__faults_name_their_file),
+        FOLDER_TEST(missing_file__tells_how_to_make_one),
+        FOLDER_TEST(sizing__must_be_possible),
+        FOLDER_TEST(files_named__must_exist),
+        FOLDER_TEST(job_ca__follows_the_url),
+        FOLDER_TEST(doubtful_settings__are_warned_of),
+        FOLDER_TEST(no_cluster__is_warned_of),
+        FOLDER_TEST(too_many_clusters__are_refused),
+        FOLDER_TEST(sample__is_a_configuration),
+        FOLDER_TEST(help__explains_every_key),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+#include "broker/config.h"
+#include "broker/config_table.h"
+#include "broker/config_value.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+static struct config *config;
+static struct error err;
+
+static int open_config(void **state)
+{
+    (void)state;
+    config = config_create();
+    assert_non_null(config);
+    return 0;
+}
+
+static int close_config(void **state)
+{
+    (void)state;
+    config_destroy(config);
+    return 0;
+}
+
+static const struct config_key *key_of(const char *section, const char *name)
+{
+    const struct config_key *key = config_key_find(section, name);
+    assert_non_null(key);
+    return key;
+}
+
+static bool takes(const char *section, const char *name, const char *text)
+{
+    return config_value_set(key_of(section, name), config, text, false, &err) == 0;
+}
+
+/* Refused, with words that say what is allowed. */
+static void refuses(const char *section, const char *name, const char *text, const char *words)
+{
+    if (takes(section, name, text))
+        fail_msg("[%s] %s = %s was taken", section, name, text);
+    if (strstr(err.text, words) == NULL)
+        fail_msg("[%s] %s = %s: \"%s\" lacks \"%s\"", section, name, text, err.text, words);
+}
+
+static void duration__has_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ms;
+    } good[] = {{"0", 0},        {"0s", 0},       {"500ms", 500},   {"2s", 2000},
+                {"10m", 600000}, {"1h", 3600000}, {"7d", 604800000}};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_true(takes("vni", "hold", good[i].text));
+        assert_int_equal(config->core.vni_hold_ms, good[i].ms);
+    }
+    static const char *const bad[] = {"",    "10",   "2 s",        "s",
+                                      "-1s", "1.5s", "8d",         "2sx",
+                                      "2S",  "+2s",  "0x2s",       "99999999999999999999s",
+                                      "ms",  "1h1m", "2147483647d"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        refuses("vni", "hold", bad[i], "allowed is a duration of 0 to 7d");
+    assert_int_equal(config->core.vni_hold_ms, 604800000); /* a refused value changes nothing */
+}
+
+static void number__has_a_range(void **state)
+{
+    (void)state;
+    assert_true(takes("vni", "per_job", "0"));
+    assert_true(takes("vni", "per_job", "4"));
+    assert_int_equal(config->core.vni_per_job, 4);
+    static const char *const bad[] = {"5", "-1", "", "four", "1 ", "0x1", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        refuses("vni", "per_job", bad[i], "allowed is a number of 0 to 4");
+    assert_true(takes("hwcoll", "min_nodes", "64"));
+    assert_int_equal(config->core.min_nodes, 64);
+    assert_true(takes("hwcoll", "min_nodes", "")); /* unset again: only jobs that ask (F14) */
+    assert_int_equal(config->core.min_nodes, 0);
+    refuses("hwcoll", "min_nodes", "0", "1 to 1000000");
+}
+
+static void auto_number__is_zero(void **state)
+{
+    (void)state;
+    assert_true(takes("hwcoll", "addresses_per_job", "23"));
+    assert_int_equal(config->core.addresses_per_job, 23);
+    assert_true(takes("hwcoll", "addresses_per_job", "auto"));
+    assert_int_equal(config->core.addresses_per_job, 0);
+    refuses("hwcoll", "addresses_per_job", "0", "auto, or a number");
+}
+
+static void bool__is_yes_or_no(void **state)
+{
+    (void)state;
+    assert_true(takes("fm", "verify", "no"));
+    assert_false(config->fm_verify);
+    assert_true(takes("fm", "verify", "yes"));
+    assert_true(config->fm_verify);
+    refuses("fm", "verify", "true", "allowed is yes or no");
+    refuses("fm", "verify", "NO", "allowed is yes or no");
+}
+
+static void choice__takes_only_what_works(void **state)
+{
+    (void)state;
+    assert_true(takes("state", "store", "memory"));
+    assert_int_equal(config->store, CONFIG_STORE_MEMORY);
+    refuses("state", "store", "etcd", "allowed is sqlite or memory");
+    refuses("state", "store", "sql", "allowed is sqlite or memory");
+    assert_true(takes("fm", "auth", "none"));
+    assert_int_equal(config->fm_auth, CONFIG_AUTH_NONE);
+    refuses("fm", "auth", "oauth", "allowed is basic or none");
+    assert_true(takes("broker", "log_level", "debug"));
+    assert_int_equal(config->log_level, 7);
+    assert_true(takes("broker", "log_level", "error"));
+    assert_int_equal(config->log_level, 3);
+}
+
+static void mode__is_octal(void **state)
+{
+    (void)state;
+    assert_true(takes("broker", "socket_mode", "0660"));
+    assert_int_equal(config->socket_mode, 0660);
+    assert_true(takes("broker", "socket_mode", "600"));
+    assert_int_equal(config->socket_mode, 0600);
+    static const char *const bad[] = {"66", "0888", "1777", "00666", "rw", "0066"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        refuses("broker", "socket_mode", bad[i], "octal file mode");
+}
+
+static void path__is_absolute_and_fits(void **state)
+{
+    (void)state;
+    char longest[200];
+    memset(longest, 'x', sizeof longest);
+    longest[0] = '/';
+    longest[108] = '\0';
+    refuses("broker", "socket", "run/mcastd.sock", "absolute path");
+    refuses("broker", "socket", longest, "at most 107");
+    longest[107] = '\0';
+    assert_true(takes("broker", "socket", longest));
+    assert_string_equal(config->socket, longest);
+}
+
+static void url__loses_its_trailing_slash(void **state)
+{
+    (void)state;
+    assert_true(takes("fm", "url", "https://api-gw/apis/fabric-manager/"));
+    assert_string_equal(config->core.fm_url, "https://api-gw/apis/fabric-manager");
+    assert_false(takes("fm", "url", "fmn:8000"));
+    assert_false(takes("fm", "url", "https://user:word@fmn"));
+    assert_true(takes("fm", "url", ""));
+    assert_string_equal(config->core.fm_url, "");
+}
+
+static void listen__is_loopback(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"127.0.0.1:7470", "127.0.0.1:0", "[::1]:7470",
+                                       "localhost:65535", "127.1.2.3:1"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_true(takes("broker", "listen", good[i]));
+    assert_string_equal(config->listen, "127.1.2.3:1");
+    static const char *const far[] = {"0.0.0.0:7470", "mgmt1:7470",    "[::]:7470",
+                                      ":7470",        "10.0.0.1:7470", "127.0.0.1.example.com:80"};
+    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++)
+        refuses("broker", "listen", far[i], "TLS is not there yet");
+    refuses("broker", "listen", "127.0.0.1", "127.0.0.1:PORT");
+    refuses("broker", "listen", "127.0.0.1:65536", "127.0.0.1:PORT");
+    refuses("broker", "listen", "127.0.0.1:http", "127.0.0.1:PORT");
+}
+
+static void job_ca__is_a_word_or_a_path(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"auto", "yes", "no", "/etc/ca.pem"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        assert_true(takes("hwcoll", "job_ca", good[i]));
+    refuses("hwcoll", "job_ca", "maybe", "auto, yes, no or an absolute path");
+}
+
+static void idset__replaces_or_goes_on(void **state)
+{
+    (void)state;
+    const struct config_key *key = key_of("vni", "pool");
+    assert_true(takes("vni", "pool", "100-199,"));
+    assert_int_equal(config->core.vni_pool.count, 100);
+    assert_int_equal(config_value_set(key, config, "65535,0-9", true, &err), 0);
+    assert_int_equal(config->core.vni_pool.count, 111);
+    assert_true(idset_has(&config->core.vni_pool, 65535));
+    assert_true(takes("vni", "pool", "7"));
+    assert_int_equal(config->core.vni_pool.count, 1);
+    assert_false(takes("vni", "pool", "1024-65536"));
+    assert_false(takes("vni", "pool", "2047-1024"));
+    assert_false(takes("vni", "pool", ""));
+    assert_int_equal(config->core.vni_pool.count, 1);
+}
+
+static void users__replace_or_go_on(void **state)
+{
+    (void)state;
+    const struct config_key *key = key_of("broker", "admins");
+    assert_true(takes("broker", "admins", "root, flux\tslurm,"));
+    assert_string_equal(config->admins[0], "root");
+    assert_string_equal(config->admins[1], "flux");
+    assert_string_equal(config->admins[2], "slurm");
+    assert_null(config->admins[3]);
+    assert_int_equal(config_value_set(key, config, "1000", true, &err), 0);
+    assert_string_equal(config->admins[3], "1000");
+    assert_null(config->admins[4]);
+    assert_true(takes("broker", "admins", ""));
+    assert_null(config->admins[0]);
+}
+
+/* One table makes everything: so each row must be whole. */
+static void table__is_whole(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        char allowed[CONFIG_ALLOWED_SIZE];
+        config_value_allowed(&keys[i], allowed, sizeof allowed);
+        assert_true(strlen(allowed) > 0);
+        assert_true(keys[i].sentence[strlen(keys[i].sentence) - 1] == '.');
+        assert_true((keys[i].initial != NULL) != (keys[i].example != NULL));
+        assert_ptr_equal(config_key_find(keys[i].section, keys[i].name), &keys[i]);
+        bool in_cluster = strcmp(keys[i].section, "cluster") == 0;
+        struct config_cluster cluster = {0};
+        assert_int_equal(
+            config_value_set(&keys[i], in_cluster ? (void *)&cluster : config,
+                             keys[i].initial != NULL ? keys[i].initial : keys[i].example, false,
+                             &err),
+            0);
+        config_users_destroy(cluster.users);
+    }
+}
+
+#define CONFIG_TEST(name) cmocka_unit_test_setup_teardown(name, open_config, close_config)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CONFIG_TEST(duration__has_units),
+        CONFIG_TEST(number__has_a_range),
+        CONFIG_TEST(auto_number__is_zero),
+        CONFIG_TEST(bool__is_yes_or_no),
+        CONFIG_TEST(choice__takes_only_what_works),
+        CONFIG_TEST(mode__is_octal),
+        CONFIG_TEST(path__is_absolute_and_fits),
+        CONFIG_TEST(url__loses_its_trailing_slash),
+        CONFIG_TEST(listen__is_loopback),
+        CONFIG_TEST(job_ca__is_a_word_or_a_path),
+        CONFIG_TEST(idset__replaces_or_goes_on),
+        CONFIG_TEST(users__replace_or_go_on),
+        CONFIG_TEST(table__is_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+/* The engine: the real core, joined to a store that the test holds the reins of. */
+
+#include "broker/engine.h"
+#include "broker/log.h"
+#include "broker_gate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+struct stand {
+    uv_loop_t loop;
+    struct gate gate;
+    struct core_config config;
+    struct engine *engine;
+    char heard[1024]; /* "render 1 created; speak 1; events 1; spoken; " */
+    unsigned spoken, stopped;
+};
+
+static void hear(struct stand *stand, const char *format, ...)
+{
+    size_t length = strlen(stand->heard);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(stand->heard + length, sizeof stand->heard - length, format, args);
+    va_end(args);
+}
+
+static void on_render(void *arg, const struct answer *answer)
+{
+    hear(arg, "render %d %s; ", (int)answer->ticket, answer_word(answer->kind));
+}
+
+static void on_speak(void *arg, uint64_t ticket, int code, const char *words)
+{
+    if (code == 0)
+        hear(arg, "speak %d; ", (int)ticket);
+    else
+        hear(arg, "refuse %d %s (%s); ", (int)ticket, error_word(code), words);
+    ((struct stand *)arg)->spoken++;
+}
+
+static void on_spoken(void *arg)
+{
+    hear(arg, "spoken; ");
+}
+
+static void on_events(void *arg, uint64_t last_seq)
+{
+    hear(arg, "events %d; ", (int)last_seq);
+}
+
+static void on_stopped(void *arg)
+{
+    ((struct stand *)arg)->stopped++;
+}
+
+static int open_stand(void **state)
+{
+    static struct stand stand;
+    struct error err = {0};
+    memset(&stand, 0, sizeof stand);
+    log_set_level(-1);
+    assert_int_equal(uv_loop_init(&stand.loop), 0);
+    gate_init(&stand.gate, false);
+    core_config_init(&stand.config);
+    strcpy(stand.config.clusters[0].name, "elcap");
+    stand.config.cluster_count = 1;
+    struct engine_options options = {
+        .loop = &stand.loop, .core = &stand.config, .store = &stand.gate.store};
+    stand.engine = engine_create(&options, &err);
+    assert_non_null(stand.engine);
+    struct engine_listener listener = {.arg = &stand,
+                                       .render = on_render,
+                                       .speak = on_speak,
+                                       .spoken = on_spoken,
+                                       .events = on_events};
+    engine_listen(stand.engine, &listener);
+    assert_int_equal(engine_start(stand.engine, &err), 0);
+    *state = &stand;
+    return 0;
+}
+
+static int close_stand(void **state)
+{
+    struct stand *stand = *state;
+    if (stand->stopped == 0) {
+        engine_stop(stand->engine, on_stopped, stand);
+        stand->gate.automatic = true;
+        if (stand->gate.batch != NULL)
+            gate_finish(&stand->gate, &stand->loop, 0);
+        gate_await(&stand->loop, &stand->stopped, 1);
+    }
+    assert_int_equal(stand->stopped, 1);
+    engine_destroy(stand->engine);
+    assert_true(stand->gate.closed);
+    gate_release(&stand->gate);
+    assert_int_equal(uv_loop_close(&stand->loop), 0);
+    return 0;
+}
+
+static void reserve(struct stand *stand, uint64_t ticket, const char *job)
+{
+    struct core_event event = {
+        .kind = CORE_RESERVE,
+        .u.reserve = {.ticket = ticket,
+                      .request = {.cluster = "elcap",
+                                  .job = job,
+                                  .node_count = 2,
+                                  .uid = 1000,
+                                  .vni_count = -1}},
+    };
+    engine_step(stand->engine, &event);
+}
+
+static void turn(struct stand *stand)
+{
+    (void)uv_run(&stand->loop, UV_RUN_NOWAIT);
+}
+
+static struct engine_counters counters_of(const struct stand *stand)
+{
+    struct engine_counters counters;
+    engine_counters(stand->engine, &counters);
+    return counters;
+}
+
+/* B6, I2: what is acknowledged is on disk. */
+static void answer__goes_out_when_it_is_durable(void **state)
+{
+    struct stand *stand = *state;
+    reserve(stand, 1, "f1");
+    turn(stand);
+    assert_string_equal(stand->heard, "render 1 created; ");
+    assert_int_equal(stand->gate.commits, 1);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    assert_non_null(strstr(stand->heard, "render 1 created; speak 1; "));
+    assert_non_null(strstr(stand->heard, "spoken; "));
+}
+
+/* I7: the same request again; nothing to save, but not before the first one is durable. */
+static void repeat__waits_for_the_first(void **state)
+{
+    struct stand *stand = *state;
+    reserve(stand, 1, "f1");
+    turn(stand);
+    reserve(stand, 2, "f1");
+    engine_after_saved(stand->engine, 3);
+    assert_string_equal(stand->heard, "render 1 created; render 2 same; ");
+    gate_finish(&stand->gate, &stand->loop, 0);
+    assert_non_null(strstr(stand->heard, "speak 1; "));
+    assert_non_null(strstr(stand->heard, "speak 2; speak 3; "));
+    engine_after_saved(stand->engine, 4);
+    assert_non_null(strstr(stand->heard, "speak 4; spoken; "));
+}
+
+/* G4 */
+static void requests_of_one_turn__share_a_commit(void **state)
+{
+    struct stand *stand = *state;
+    for (uint64_t i = 0; i < 40; i++) {
+        char job[8];
+        (void)snprintf(job, sizeof job, "f%d", (int)i);
+        reserve(stand, i, job);
+    }
+    turn(stand);
+    assert_int_equal(stand->gate.commits, 1);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    assert_int_equal(stand->spoken, 40);
+    assert_int_equal(counters_of(stand).commits, 1);
+    assert_int_equal(counters_of(stand).steps, 40);
+}
+
+static void failing_store__refuses_and_recovers(void **state)
+{
+    struct stand *stand = *state;
+    reserve(stand, 1, "f1");
+    turn(stand);
+    gate_finish(&stand->gate, &stand->loop, ERROR_FULL);
+    assert_non_null(strstr(stand->heard, "refuse 1 full (the gate says full); "));
+    assert_true(counters_of(stand).storage_failing);
+    assert_string_equal(counters_of(stand).storage_error, "the gate says full");
+    assert_int_equal(counters_of(stand).commit_failures, 1);
+
+    gate_await(&stand->loop, &stand->gate.commits, 2);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    assert_false(counters_of(stand).storage_failing);
+    assert_int_equal(stand->spoken, 1); /* not a second time */
+    reserve(stand, 2, "f1");
+    assert_non_null(strstr(stand->heard, "render 2 same; speak 2; "));
+}
+
+/* Issue: SIGTERM answers what was accepted. */
+static void stop__answers_what_was_accepted(void **state)
+{
+    struct stand *stand = *state;
+    reserve(stand, 1, "f1");
+    turn(stand);
+    engine_stop(stand->engine, on_stopped, stand);
+    reserve(stand, 2, "f2"); /* came too late */
+    for (int i = 0; i < 5; i++)
+        turn(stand);
+    assert_int_equal(stand->stopped, 0);
+    assert_non_null(strstr(stand->heard, "refuse 2 refused (mcastd is stopping"));
+    stand->gate.automatic = true;
+    gate_finish(&stand->gate, &stand->loop, 0);
+    assert_non_null(strstr(stand->heard, "speak 1; "));
+    gate_await(&stand->loop, &stand->stopped, 1);
+    engine_after_saved(stand->engine, 3); /* whoever still looks is answered */
+    assert_non_null(strstr(stand->heard, "speak 3; "));
+}
+
+static void stop__does_not_wait_for_a_disk_that_fails(void **state)
+{
+    struct stand *stand = *state;
+    reserve(stand, 1, "f1");
+    turn(stand);
+    gate_finish(&stand->gate, &stand->loop, ERROR_IO);
+    engine_stop(stand->engine, on_stopped, stand);
+    gate_await(&stand->loop, &stand->stopped, 1);
+    assert_int_equal(stand->gate.records, 0);
+}
+
+/* B7: the store says that another broker leads. */
+static void deposed__is_standby_and_leaves_the_loop(void **state)
+{
+    struct stand *stand = *state;
+    reserve(stand, 1, "f1");
+    turn(stand);
+    gate_finish(&stand->gate, &stand->loop, ERROR_NOT_LEADER);
+    assert_int_equal(counters_of(stand).role, ROLE_STANDBY);
+    assert_non_null(strstr(stand->heard, "refuse 1 not-leader (the gate says not-leader); "));
+    reserve(stand, 2, "f2");
+    assert_non_null(strstr(stand->heard, "refuse 2 not-leader (this broker does not lead"));
+}
+
+/* F3: a held-back VNI comes free by a tick that nobody but the engine's timer brings. */
+static void deadline__ticks_the_core(void **state)
+{
+    struct stand *stand = *state;
+    stand->gate.automatic = true;
+    struct core_event configure = {.kind = CORE_CONFIGURE};
+    stand->config.vni_hold_ms = 20;
+    configure.u.config = &stand->config;
+    engine_step(stand->engine, &configure);
+    reserve(stand, 1, "f1");
+    gate_await(&stand->loop, &stand->spoken, 1);
+    struct core_event release = {.kind = CORE_RELEASE,
+                                 .u.release = {.ticket = 2, .cluster = "elcap", .job = "f1"}};
+    engine_step(stand->engine, &release);
+    gate_await(&stand->loop, &stand->spoken, 2);
+    struct core_status status;
+    int64_t give_up = engine_now_ms(stand->engine) + 10000;
+    do {
+        (void)uv_run(&stand->loop, UV_RUN_ONCE);
+        core_status(engine_core(stand->engine), &status);
+        assert_true(engine_now_ms(stand->engine) < give_up);
+    } while (status.vnis_held > 0 || status.jobs_releasing > 0);
+    assert_int_equal(status.vnis_live, 0);
+}
+
+static void never_started__stops_at_once(void **state)
+{
+    struct stand *stand = *state;
+    struct error err;
+    struct gate other;
+    gate_init(&other, false);
+    struct engine_options options = {
+        .loop = &stand->loop, .core = &stand->config, .store = &other.store};
+    struct engine *engine = engine_create(&options, &err);
+    unsigned before = stand->stopped;
+    engine_stop(engine, on_stopped, stand);
+    assert_int_equal(stand->stopped, before + 1);
+    stand->stopped = before;
+    engine_destroy(engine);
+    assert_true(other.closed);
+    gate_release(&other);
+}
+
+#define STAND_TEST(name) cmocka_unit_test_setup_teardown(name, open_stand, close_stand)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STAND_TEST(answer__goes_out_when_it_is_durable),
+        STAND_TEST(repeat__waits_for_the_first),
+        STAND_TEST(requests_of_one_turn__share_a_commit),
+        STAND_TEST(failing_store__refuses_and_recovers),
+        STAND_TEST(stop__answers_what_was_accepted),
+        STAND_TEST(stop__does_not_wait_for_a_disk_that_fails),
+        STAND_TEST(deposed__is_standby_and_leaves_the_loop),
+        STAND_TEST(deadline__ticks_the_core),
+        STAND_TEST(never_started__stops_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

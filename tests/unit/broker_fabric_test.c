@@ -1,0 +1,264 @@
+/* The edge to the fabric manager, with a transport that fails to begin or answers as told: these
+ * fmapi functions stand in for the library's. */
+
+#include "broker/fabric.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fmapi {
+    int begin; /* what fmapi_call and fmapi_list return */
+    fmapi_call_fn *done;
+    fmapi_page_fn *page;
+    fmapi_login_fn *login;
+    void *arg;
+    uv_idle_t handle;
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+static struct fmapi api;
+static uv_loop_t loop;
+static char heard[1024];
+static unsigned closed;
+
+struct fmapi *fmapi_create(uv_loop_t *on, const struct fmapi_options *options, struct error *err)
+{
+    if (options->url == NULL) {
+        (void)error_set(err, ERROR_INVALID, "no url");
+        return NULL;
+    }
+    memset(&api, 0, sizeof api);
+    uv_idle_init(on, &api.handle);
+    return &api;
+}
+
+static void handle_closed(uv_handle_t *handle)
+{
+    (void)handle;
+    api.closed(api.closed_arg);
+}
+
+void fmapi_destroy(struct fmapi *a, void (*done)(void *arg), void *arg)
+{
+    a->closed = done;
+    a->closed_arg = arg;
+    uv_close((uv_handle_t *)&a->handle, handle_closed);
+}
+
+void fmapi_login(struct fmapi *a, fmapi_login_fn *done, void *arg)
+{
+    a->login = done;
+    a->arg = arg;
+}
+
+int fmapi_call(struct fmapi *a, enum fmcall_kind kind, const char *name, uint32_t addresses,
+               fmapi_call_fn *done, void *arg)
+{
+    (void)kind;
+    (void)name;
+    (void)addresses;
+    a->done = done;
+    a->arg = arg;
+    return a->begin;
+}
+
+int fmapi_list(struct fmapi *a, fmapi_page_fn *page, fmapi_call_fn *done, void *arg)
+{
+    a->page = page;
+    a->done = done;
+    a->arg = arg;
+    return a->begin;
+}
+
+void fmapi_counters(const struct fmapi *a, struct fmapi_counters *out)
+{
+    (void)a;
+    *out = (struct fmapi_counters){.calls = 42};
+}
+
+static struct fabric *fabric;
+
+static void on_step(void *arg, struct core_event *event)
+{
+    (void)arg;
+    size_t length = strlen(heard), room = sizeof heard - length;
+    char *at = heard + length;
+    switch (event->kind) {
+    case CORE_CALL_DONE:
+        (void)snprintf(at, room, "call %llu %s %s (%s); ", (unsigned long long)event->u.call.id,
+                       fmcall_outcome_word(event->u.call.outcome),
+                       event->u.call.token != NULL ? event->u.call.token : "-",
+                       event->u.call.words != NULL ? event->u.call.words : "");
+        break;
+    case CORE_LOGIN_DONE:
+        (void)snprintf(at, room, "login %d (%s); ", event->u.login.ok,
+                       event->u.login.words != NULL ? event->u.login.words : "");
+        break;
+    case CORE_LIST_NAMES:
+        (void)snprintf(at, room, "names %llu %zu %s; ", (unsigned long long)event->u.names.list,
+                       event->u.names.count, event->u.names.names[0]);
+        break;
+    case CORE_LIST_DONE:
+        (void)snprintf(at, room, "list %llu %s (%s); ", (unsigned long long)event->u.list_done.list,
+                       fmcall_outcome_word(event->u.list_done.outcome),
+                       event->u.list_done.words != NULL ? event->u.list_done.words : "");
+        break;
+    default:
+        fail();
+    }
+}
+
+static int open_fabric(void **state)
+{
+    (void)state;
+    struct fmapi_options options = {.url = "http://localhost"};
+    struct error err;
+    heard[0] = '\0';
+    closed = 0;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    fabric = fabric_create(&loop, &options, on_step, NULL, &err);
+    assert_non_null(fabric);
+    return 0;
+}
+
+static void on_closed(void *arg)
+{
+    (void)arg;
+    closed++;
+}
+
+static int close_fabric(void **state)
+{
+    (void)state;
+    fabric_destroy(fabric, on_closed, NULL);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(closed, 1);
+    assert_int_equal(uv_loop_close(&loop), 0);
+    return 0;
+}
+
+static void reply(enum fmcall_outcome outcome, const char *token, const char *words)
+{
+    struct fmapi_reply r = {.outcome = outcome, .token = token, .words = words};
+    api.done(api.arg, &r);
+}
+
+static uint64_t counted(enum fmcall_kind kind, enum fmcall_outcome outcome)
+{
+    uint64_t calls[FABRIC_KINDS][FABRIC_OUTCOMES];
+    struct fmapi_counters transport;
+    fabric_counters(fabric, calls, &transport);
+    assert_int_equal(transport.calls, 42);
+    return calls[kind][outcome];
+}
+
+static void call__comes_back_with_what_came_of_it(void **state)
+{
+    (void)state;
+    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    assert_string_equal(heard, "");
+    reply(FM_OK, "secret", "200");
+    assert_string_equal(heard, "call 5 ok secret (200); ");
+    fabric_call(fabric, 6, FMCALL_RELEASE, "elcap-1", 0);
+    reply(FM_TIMEOUT, NULL, "no answer");
+    assert_string_equal(heard, "call 5 ok secret (200); call 6 timeout - (no answer); ");
+    assert_int_equal(counted(FMCALL_RESERVE, FM_OK), 1);
+    assert_int_equal(counted(FMCALL_RELEASE, FM_TIMEOUT), 1);
+    assert_int_equal(counted(FMCALL_RELEASE, FM_OK), 0);
+}
+
+/* core.h: CORE_CALL_DONE exactly once for each EFFECT_CALL, whatever happens. */
+static void call_that_cannot_begin__comes_back_once_and_later(void **state)
+{
+    (void)state;
+    api.begin = ERROR_NOMEM;
+    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    fabric_call(fabric, 6, FMCALL_CHECK, "elcap-2", 0);
+    assert_string_equal(heard, "");
+    for (int i = 0; i < 3; i++)
+        (void)uv_run(&loop, UV_RUN_NOWAIT);
+    assert_non_null(strstr(heard, "call 5 unreached - (the call could not be begun"));
+    assert_non_null(strstr(heard, "call 6 unreached - (the call could not be begun"));
+    assert_int_equal(counted(FMCALL_RESERVE, FM_UNREACHED), 1);
+    assert_int_equal(counted(FMCALL_CHECK, FM_UNREACHED), 1);
+}
+
+static void list__brings_names_and_one_end(void **state)
+{
+    (void)state;
+    fabric_list(fabric, 9);
+    const char *names[] = {"elcap-1", "elcap-2"};
+    api.page(api.arg, names, 2);
+    reply(FM_OK, NULL, NULL);
+    assert_string_equal(heard, "names 9 2 elcap-1; list 9 ok (); ");
+}
+
+static void list_that_cannot_begin__ends_later(void **state)
+{
+    (void)state;
+    api.begin = ERROR_IO;
+    fabric_list(fabric, 9);
+    assert_string_equal(heard, "");
+    (void)uv_run(&loop, UV_RUN_NOWAIT);
+    (void)uv_run(&loop, UV_RUN_NOWAIT);
+    assert_string_equal(heard, "list 9 unreached (the call could not be begun: io); ");
+}
+
+static void login__tells_why_not(void **state)
+{
+    (void)state;
+    fabric_login(fabric);
+    api.login(api.arg, ERROR_REFUSED, "passwd: others may read it");
+    fabric_login(fabric);
+    api.login(api.arg, 0, NULL);
+    assert_string_equal(heard, "login 0 (passwd: others may read it); login 1 (); ");
+}
+
+static void destroy__says_nothing_of_what_is_under_way(void **state)
+{
+    (void)state;
+    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    api.begin = ERROR_NOMEM;
+    fabric_call(fabric, 6, FMCALL_RESERVE, "elcap-2", 23);
+}
+
+static int close_silent_fabric(void **state)
+{
+    int rc = close_fabric(state);
+    assert_string_equal(heard, "");
+    return rc;
+}
+
+static void create__tells_what_the_transport_refuses(void **state)
+{
+    (void)state;
+    struct fmapi_options options = {0};
+    struct error err;
+    assert_null(fabric_create(&loop, &options, on_step, NULL, &err));
+    assert_string_equal(err.text, "no url");
+}
+
+#define FABRIC_TEST(name) cmocka_unit_test_setup_teardown(name, open_fabric, close_fabric)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FABRIC_TEST(call__comes_back_with_what_came_of_it),
+        FABRIC_TEST(call_that_cannot_begin__comes_back_once_and_later),
+        FABRIC_TEST(list__brings_names_and_one_end),
+        FABRIC_TEST(list_that_cannot_begin__ends_later),
+        FABRIC_TEST(login__tells_why_not),
+        cmocka_unit_test_setup_teardown(destroy__says_nothing_of_what_is_under_way, open_fabric,
+                                        close_silent_fabric),
+        cmocka_unit_test(create__tells_what_the_transport_refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

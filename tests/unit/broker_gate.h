@@ -1,0 +1,34 @@
+#ifndef MCAST_TESTS_UNIT_BROKER_GATE_H
+#define MCAST_TESTS_UNIT_BROKER_GATE_H
+
+#include "state/store.h"
+
+#include <stdbool.h>
+#include <uv.h>
+
+/* A store whose commits end when and how the test says. Keeps nothing but counts. */
+
+struct gate {
+    struct store store;
+    int fd;
+    unsigned commits;    /* begun */
+    size_t records;      /* durable */
+    struct batch *batch; /* being committed, or NULL */
+    store_done_fn *done;
+    void *arg;
+    int code; /* how it ends, once open */
+    bool open, automatic;
+    bool closed;
+};
+
+/* automatic: each commit succeeds by itself, at the next dispatch. */
+void gate_init(struct gate *gate, bool automatic);
+void gate_release(struct gate *gate);
+
+/* Ends the commit under way with 0 or an error code, by way of the loop. */
+void gate_finish(struct gate *gate, uv_loop_t *loop, int code);
+
+/* Turns the loop until *condition is at least `least`, or fails the test after ten seconds. */
+void gate_await(uv_loop_t *loop, const unsigned *condition, unsigned least);
+
+#endif

@@ -1,0 +1,318 @@
+/* Save before speaking (architecture.md; B6, I2): no word leaves before its records are durable. */
+
+#include "broker/journal.h"
+#include "broker/log.h"
+#include "broker_gate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+struct desk {
+    uv_loop_t loop;
+    struct gate gate;
+    struct journal *journal;
+    char said[512]; /* "A1 E2 A3!io " in order; ! and the code when refused */
+    unsigned breaths, closed;
+    unsigned commits_at_first; /* commits begun when the first word came out */
+    bool deposed;
+    void (*on_word)(struct desk *desk, const struct word *word);
+};
+
+static void on_say(void *arg, const struct word *word)
+{
+    struct desk *desk = arg;
+    size_t length = strlen(desk->said);
+    if (length == 0)
+        desk->commits_at_first = desk->gate.commits;
+    (void)snprintf(desk->said + length, sizeof desk->said - length, "%c%llu%s%s ",
+                   "ACLLE"[word->kind], (unsigned long long)word -> u.ticket,
+                   word->code != 0 ? "!" : "", word->code != 0 ? error_word(word->code) : "");
+    if (desk->on_word != NULL)
+        desk->on_word(desk, word);
+}
+
+static void on_breath(void *arg)
+{
+    ((struct desk *)arg)->breaths++;
+}
+
+static void on_deposed(void *arg)
+{
+    ((struct desk *)arg)->deposed = true;
+}
+
+static void on_closed(void *arg)
+{
+    ((struct desk *)arg)->closed++;
+}
+
+static int open_desk(void **state)
+{
+    static struct desk desk;
+    memset(&desk, 0, sizeof desk);
+    log_set_level(-1);
+    assert_int_equal(uv_loop_init(&desk.loop), 0);
+    gate_init(&desk.gate, false);
+    struct journal_mouth mouth = {
+        .arg = &desk, .say = on_say, .breath = on_breath, .deposed = on_deposed};
+    struct error err;
+    desk.journal = journal_create(&desk.loop, &desk.gate.store, &mouth, &err);
+    assert_non_null(desk.journal);
+    *state = &desk;
+    return 0;
+}
+
+static int close_desk(void **state)
+{
+    struct desk *desk = *state;
+    journal_destroy(desk->journal, on_closed, desk);
+    gate_release(&desk->gate);
+    while (desk->closed == 0)
+        (void)uv_run(&desk->loop, UV_RUN_ONCE);
+    (void)uv_run(&desk->loop, UV_RUN_NOWAIT);
+    assert_int_equal(uv_loop_close(&desk->loop), 0);
+    return 0;
+}
+
+static void save(struct desk *desk, uint64_t number)
+{
+    struct record record = {.kind = RECORD_GONE, .u.gone = number};
+    journal_save(desk->journal, &record);
+}
+
+static void say(struct desk *desk, enum word_kind kind, uint64_t mark)
+{
+    struct word *word = word_create(kind, NULL);
+    word->u.ticket = mark;
+    journal_say(desk->journal, word);
+}
+
+static void step(struct desk *desk, uint64_t number)
+{
+    save(desk, number);
+    say(desk, WORD_ANSWER, number);
+    journal_flush(desk->journal);
+}
+
+static void look(struct desk *desk, uint64_t mark)
+{
+    say(desk, WORD_ANSWER, mark);
+    journal_flush(desk->journal);
+}
+
+static void word__waits_for_its_record(void **state)
+{
+    struct desk *desk = *state;
+    step(desk, 1);
+    assert_string_equal(desk->said, "");
+    assert_int_equal(desk->gate.commits, 0); /* not within the step: the turn may bring more */
+    journal_turn(desk->journal);
+    assert_int_equal(desk->gate.commits, 1);
+    assert_string_equal(desk->said, "");
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "A1 ");
+    assert_int_equal(desk->gate.records, 1);
+    assert_int_equal(desk->breaths, 1);
+    assert_true(journal_clean(desk->journal));
+}
+
+static void word__is_said_at_once_when_nothing_is_unsaved(void **state)
+{
+    struct desk *desk = *state;
+    look(desk, 1);
+    assert_string_equal(desk->said, "A1 ");
+    journal_turn(desk->journal);
+    assert_int_equal(desk->gate.commits, 0);
+}
+
+/* No answer overtakes what it was built on. */
+static void word_without_record__waits_for_what_is_unsaved(void **state)
+{
+    struct desk *desk = *state;
+    step(desk, 1);
+    look(desk, 2); /* behind what is gathered */
+    journal_turn(desk->journal);
+    look(desk, 3); /* behind what is being written */
+    assert_string_equal(desk->said, "");
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "A1 A2 A3 ");
+    assert_int_equal(desk->gate.commits, 1);
+}
+
+/* G4: one commit for all steps of a turn, and one for all that came while it was written. */
+static void commits__are_shared(void **state)
+{
+    struct desk *desk = *state;
+    for (uint64_t i = 1; i <= 30; i++)
+        step(desk, i);
+    journal_turn(desk->journal);
+    for (uint64_t i = 31; i <= 70; i++) {
+        step(desk, i);
+        journal_turn(desk->journal);
+    }
+    assert_int_equal(desk->gate.commits, 1);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_int_equal(desk->gate.commits, 2);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    journal_turn(desk->journal);
+    assert_int_equal(desk->gate.commits, 2);
+
+    struct journal_counters counters;
+    journal_counters(desk->journal, &counters);
+    assert_int_equal(counters.commits, 2);
+    assert_int_equal(counters.records, 70);
+    assert_int_equal(counters.batch_max, 40);
+    assert_int_equal(counters.commit_us_total, 14);
+    assert_int_equal(counters.unsaved, 0);
+}
+
+static void next_commit__begins_before_the_words_of_the_last_go_out(void **state)
+{
+    struct desk *desk = *state;
+    step(desk, 1);
+    journal_turn(desk->journal);
+    step(desk, 2);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "A1 ");
+    assert_int_equal(desk->commits_at_first, 2);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "A1 A2 ");
+}
+
+static void answer_again(struct desk *desk, const struct word *word)
+{
+    if (word->u.ticket < 4) {
+        look(desk, word->u.ticket + 10);
+        step(desk, word->u.ticket + 20);
+    }
+}
+
+/* Whoever hears a word may step the core at once; what comes of it keeps the order. */
+static void saying__may_cause_more_words(void **state)
+{
+    struct desk *desk = *state;
+    step(desk, 1);
+    step(desk, 2);
+    journal_turn(desk->journal);
+    desk->on_word = answer_again;
+    gate_finish(&desk->gate, &desk->loop, 0);
+    /* 11 was asked for before 21 was unsaved; 12 after it. */
+    assert_string_equal(desk->said, "A1 A2 A11 ");
+    assert_int_equal(desk->breaths, 1);
+    assert_false(journal_clean(desk->journal));
+    journal_turn(desk->journal);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "A1 A2 A11 A21 A12 A22 ");
+}
+
+static void failed_commit__is_repeated_and_its_answers_are_refused_once(void **state)
+{
+    struct desk *desk = *state;
+    save(desk, 1);
+    say(desk, WORD_CALL, 7);
+    say(desk, WORD_ANSWER, 1);
+    say(desk, WORD_EVENT, 8);
+    journal_turn(desk->journal);
+    save(desk, 2);
+    say(desk, WORD_EVENT, 9);
+    say(desk, WORD_ANSWER, 2);
+    gate_finish(&desk->gate, &desk->loop, ERROR_FULL);
+    assert_string_equal(desk->said, "A1!full A2!full ");
+    struct journal_counters counters;
+    journal_counters(desk->journal, &counters);
+    assert_true(counters.failing);
+    assert_string_equal(counters.error.text, "the gate says full");
+    assert_int_equal(counters.commit_failures, 1);
+    assert_int_equal(counters.unsaved, 2);
+
+    look(desk, 3); /* would tell what is not saved: refused, without waiting */
+    assert_string_equal(desk->said, "A1!full A2!full A3!full ");
+    journal_turn(desk->journal);
+    assert_int_equal(desk->gate.commits, 1); /* not before the second is over */
+
+    gate_await(&desk->loop, &desk->gate.commits, 2);
+    gate_finish(&desk->gate, &desk->loop, ERROR_IO);
+    gate_await(&desk->loop, &desk->gate.commits, 3);
+    desk->said[0] = '\0';
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "C7 E8 ");
+    assert_int_equal(desk->gate.commits, 4); /* those gathered meanwhile, behind it */
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "C7 E8 E9 ");
+    assert_int_equal(desk->gate.records, 2);
+    journal_counters(desk->journal, &counters);
+    assert_false(counters.failing);
+    assert_int_equal(counters.commit_failures, 2);
+
+    step(desk, 4);
+    journal_turn(desk->journal);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "C7 E8 E9 A4 ");
+}
+
+/* B7: a broker that lost its leadership says nothing more of what it could not save. */
+static void deposed__says_nothing_but_no(void **state)
+{
+    struct desk *desk = *state;
+    save(desk, 1);
+    say(desk, WORD_CALL, 7);
+    say(desk, WORD_ANSWER, 1);
+    journal_turn(desk->journal);
+    save(desk, 2);
+    say(desk, WORD_EVENT, 9);
+    say(desk, WORD_ANSWER, 2);
+    gate_finish(&desk->gate, &desk->loop, ERROR_NOT_LEADER);
+    assert_true(desk->deposed);
+    assert_string_equal(desk->said, "A1!not-leader A2!not-leader ");
+    step(desk, 3);
+    say(desk, WORD_CALL, 8);
+    journal_turn(desk->journal);
+    assert_string_equal(desk->said, "A1!not-leader A2!not-leader A3!not-leader ");
+    assert_int_equal(desk->gate.commits, 1);
+    assert_true(journal_clean(desk->journal));
+}
+
+/* Leaks are found by the sanitizer. */
+static void destroy__forgets_what_is_unsaved(void **state)
+{
+    struct desk *desk = *state;
+    step(desk, 1);
+    journal_turn(desk->journal);
+    step(desk, 2);
+    assert_false(journal_clean(desk->journal));
+}
+
+static void destroy__forgets_a_batch_that_failed(void **state)
+{
+    struct desk *desk = *state;
+    save(desk, 1);
+    say(desk, WORD_CALL, 7);
+    journal_turn(desk->journal);
+    gate_finish(&desk->gate, &desk->loop, ERROR_IO);
+    assert_string_equal(desk->said, "");
+}
+
+#define DESK_TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DESK_TEST(word__waits_for_its_record),
+        DESK_TEST(word__is_said_at_once_when_nothing_is_unsaved),
+        DESK_TEST(word_without_record__waits_for_what_is_unsaved),
+        DESK_TEST(commits__are_shared),
+        DESK_TEST(next_commit__begins_before_the_words_of_the_last_go_out),
+        DESK_TEST(saying__may_cause_more_words),
+        DESK_TEST(failed_commit__is_repeated_and_its_answers_are_refused_once),
+        DESK_TEST(deposed__says_nothing_but_no),
+        DESK_TEST(destroy__forgets_what_is_unsaved),
+        DESK_TEST(destroy__forgets_a_batch_that_failed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
