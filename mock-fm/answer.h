@@ -1,4 +1,4 @@
-// What is answered to a request: a status and a JSON document, and the bytes that come of them.
+/* What is answered to a request: a status and a JSON document, and the bytes that come of them. */
 #ifndef MCAST_MOCK_FM_ANSWER_H
 #define MCAST_MOCK_FM_ANSWER_H
 
@@ -10,23 +10,23 @@
 
 struct answer {
     int status;
-    json_t *document;  // owned; NULL: no body
-    const char *allow; // the methods to name in a 405, otherwise NULL
-    bool challenge;    // ask for a login (WWW-Authenticate), with a 401
+    json_t *document;  /* owned; NULL: no body */
+    const char *allow; /* the methods to name in a 405, otherwise NULL */
+    bool challenge;    /* ask for a login (WWW-Authenticate), with a 401 */
 };
 
 struct body {
-    char *bytes; // owned; NULL when empty
+    char *bytes; /* owned; NULL when empty */
     size_t length;
 };
 
-// The fabric manager's error document for this problem.
+/* The fabric manager's error document for this problem. */
 void answer_problem(struct answer *answer, const struct problem *problem);
 
 void answer_release(struct answer *answer);
 
-// Writes the document as text. The length is never a multiple of 4096: libfabric writes one byte
-// behind its buffer then. 0, or -1 without memory; the caller frees body->bytes.
+/* Writes the document as text. The length is never a multiple of 4096: libfabric writes one byte
+ * behind its buffer then. 0, or -1 without memory; the caller frees body->bytes. */
 int answer_render(const struct answer *answer, struct body *body);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct auth {
     enum auth_mode mode;
-    char *credentials; // base64 of "cxi:<password>"
+    char *credentials; /* base64 of "cxi:<password>" */
 };
 
 static char *base64(const char *text)
@@ -48,7 +48,7 @@ static int read_password(const char *path, char password[PASSWORD_MAX], struct p
     if (!file)
         return problem_set(problem, 500, "cannot read the password in %s: %s", path,
                            strerror(errno));
-    setvbuf(file, NULL, _IONBF, 0); // no copy of the password stays behind in a freed buffer
+    setvbuf(file, NULL, _IONBF, 0); /* no copy of the password stays behind in a freed buffer */
     line = fgets(password, PASSWORD_MAX, file);
     fclose(file);
     if (line)
@@ -101,7 +101,7 @@ void auth_close(struct auth *auth)
     free(auth);
 }
 
-// What follows the scheme in the header; NULL for another scheme.
+/* What follows the scheme in the header; NULL for another scheme. */
 static const char *after_scheme(const char *header, const char *scheme)
 {
     size_t length = strlen(scheme);

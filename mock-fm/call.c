@@ -6,10 +6,10 @@
 #include <time.h>
 
 enum phase {
-    READING,           // the body is coming in
-    WAITING_TO_ACT,    // suspended
-    WAITING_TO_ANSWER, // suspended; what was asked for is done
-    READY,             // the answer can leave
+    READING,           /* the body is coming in */
+    WAITING_TO_ACT,    /* suspended */
+    WAITING_TO_ANSWER, /* suspended; what was asked for is done */
+    READY,             /* the answer can leave */
 };
 
 struct call {
@@ -30,9 +30,9 @@ struct call {
     bool dropped;
     uint64_t log_number;
     uv_timer_t timer;
-    bool timer_open;              // libuv still holds the timer
-    bool completed;               // libmicrohttpd is done with the call
-    struct call *next, *previous; // while suspended
+    bool timer_open;              /* libuv still holds the timer */
+    bool completed;               /* libmicrohttpd is done with the call */
+    struct call *next, *previous; /* while suspended */
 };
 
 static int64_t now_us(void)
@@ -81,7 +81,7 @@ static struct call *call_create(struct calls *calls, struct MHD_Connection *conn
     return call;
 }
 
-// Keeps what came, up to the limit; behind it the rest is only swallowed.
+/* Keeps what came, up to the limit; behind it the rest is only swallowed. */
 static int take_upload(struct call *call, const char *bytes, size_t size)
 {
     size_t needed = call->upload.length + size;
@@ -129,7 +129,7 @@ static void note(struct call *call)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(call->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    uint64_t *connection = info->socket_context; // NULL if there was no memory for it
+    uint64_t *connection = info->socket_context; /* NULL if there was no memory for it */
     struct requestlog *log = call->calls->control->log;
 
     if (connection && *connection == 0)
@@ -139,7 +139,7 @@ static void note(struct call *call)
     call->logged = true;
 }
 
-// Does what is asked for, as far as the fault lets it, and prepares the answer.
+/* Does what is asked for, as far as the fault lets it, and prepares the answer. */
 static void act(struct call *call)
 {
     call->request.now_us = now_us();
@@ -210,13 +210,13 @@ static void suspend(struct call *call, enum phase phase, uint64_t delay_ms)
     uv_timer_init(calls->loop, &call->timer);
     call->timer.data = call;
     call->timer_open = true;
-    // libuv counts from its idea of now, which is as old as this round of the loop.
+    /* libuv counts from its idea of now, which is as old as this round of the loop. */
     uv_update_time(calls->loop);
     uv_timer_start(&call->timer, on_timer, delay_ms, 0);
     MHD_suspend_connection(call->connection);
 }
 
-// Hands out the first half of a body whose whole length was announced, then breaks off.
+/* Hands out the first half of a body whose whole length was announced, then breaks off. */
 static ssize_t read_half(void *cls, uint64_t position, char *buffer, size_t room)
 {
     const struct body *body = cls;
@@ -291,11 +291,11 @@ static enum MHD_Result finish(struct call *call)
     if (call->logged)
         requestlog_finish(call->calls->control->log, call->log_number,
                           call->dropped ? REQUESTLOG_DROPPED : call->answer.status);
-    // MHD_NO closes the connection without a word, which is what a drop is.
+    /* MHD_NO closes the connection without a word, which is what a drop is. */
     return call->dropped ? MHD_NO : send_answer(call);
 }
 
-// The whole request is here.
+/* The whole request is here. */
 static enum MHD_Result start(struct call *call)
 {
     struct calls *calls = call->calls;
@@ -362,7 +362,7 @@ void call_on_completed(void *cls, struct MHD_Connection *connection, void **cont
         call_destroy(call);
 }
 
-// Each connection carries its number in the request log, once it has one.
+/* Each connection carries its number in the request log, once it has one. */
 void call_on_connection(void *cls, struct MHD_Connection *connection, void **context,
                         enum MHD_ConnectionNotificationCode what)
 {

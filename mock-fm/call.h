@@ -1,7 +1,7 @@
-// The life of one HTTP request: read it, let it misbehave as the fault rules say, act, answer.
-//
-// A delayed request is suspended, with a timer of its own, and so holds up nobody. It acts when its
-// time comes, whether its client is still there or not.
+/* The life of one HTTP request: read it, let it misbehave as the fault rules say, act, answer.
+ *
+ * A delayed request is suspended, with a timer of its own, and so holds up nobody. It acts when its
+ * time comes, whether its client is still there or not. */
 #ifndef MCAST_MOCK_FM_CALL_H
 #define MCAST_MOCK_FM_CALL_H
 
@@ -11,22 +11,22 @@
 
 #include "mock-fm/control.h"
 
-#define CALL_BODY_MAX (16U << 20) // bytes; the NICs of 11,136 nodes need less than 1 MB
+#define CALL_BODY_MAX (16U << 20) /* bytes; the NICs of 11,136 nodes need less than 1 MB */
 
 struct call;
 
-// What all calls share. `wake` is called when a suspended connection may go on: the server then
-// lets libmicrohttpd run.
+/* What all calls share. `wake` is called when a suspended connection may go on: the server then
+ * lets libmicrohttpd run. */
 struct calls {
     uv_loop_t *loop;
     struct control *control;
     uint64_t latency_ms;
     void (*wake)(void *server);
     void *server;
-    struct call *waiting; // the suspended ones
+    struct call *waiting; /* the suspended ones */
 };
 
-// libmicrohttpd's callbacks; their `cls` is the struct calls.
+/* libmicrohttpd's callbacks; their `cls` is the struct calls. */
 enum MHD_Result call_on_request(void *cls, struct MHD_Connection *connection, const char *url,
                                 const char *method, const char *version, const char *upload,
                                 size_t *upload_size, void **context);
@@ -35,7 +35,7 @@ void call_on_completed(void *cls, struct MHD_Connection *connection, void **cont
 void call_on_connection(void *cls, struct MHD_Connection *connection, void **context,
                         enum MHD_ConnectionNotificationCode what);
 
-// Lets go of every suspended request, unanswered; libmicrohttpd can be stopped only then.
+/* Lets go of every suspended request, unanswered; libmicrohttpd can be stopped only then. */
 void calls_abandon(struct calls *calls);
 
 #endif

@@ -94,7 +94,7 @@ static int decode_macs(const json_t *list, struct change_read *read)
     return 0;
 }
 
-// A number of the line that must be there and lie in 0…most.
+/* A number of the line that must be there and lie in 0…most. */
 static int decode_number(const json_t *line, const char *name, json_int_t most, json_int_t *number)
 {
     const json_t *value = json_object_get(line, name);

@@ -1,4 +1,4 @@
-// One change of the objects, as it is decided, written to the journal and applied.
+/* One change of the objects, as it is decided, written to the journal and applied. */
 #ifndef MCAST_MOCK_FM_CHANGE_H
 #define MCAST_MOCK_FM_CHANGE_H
 
@@ -7,18 +7,18 @@
 #include <stdint.h>
 
 enum change_kind {
-    CHANGE_MARK,      // counters that outlive the objects: serial, next_mcast_id
-    CHANGE_JOB,       // a reservation: job, token, limit, serial, version
-    CHANGE_JOB_GONE,  // a reservation and its trees are gone: job
-    CHANGE_STEP_GONE, // the trees of one step are gone: job, step
-    CHANGE_TREE,      // a tree: mcast_id, job, step, root, vni, timeout_us, macs
-    CHANGE_TREE_GONE, // one tree is gone: mcast_id
+    CHANGE_MARK,      /* counters that outlive the objects: serial, next_mcast_id */
+    CHANGE_JOB,       /* a reservation: job, token, limit, serial, version */
+    CHANGE_JOB_GONE,  /* a reservation and its trees are gone: job */
+    CHANGE_STEP_GONE, /* the trees of one step are gone: job, step */
+    CHANGE_TREE,      /* a tree: mcast_id, job, step, root, vni, timeout_us, macs */
+    CHANGE_TREE_GONE, /* one tree is gone: mcast_id */
 };
 
-// Only the fields named at the kind count. Strings and macs are borrowed.
+/* Only the fields named at the kind count. Strings and macs are borrowed. */
 struct change {
     enum change_kind kind;
-    int64_t at_us; // when, in microseconds since 1970
+    int64_t at_us; /* when, in microseconds since 1970 */
     const char *job;
     const char *step;
     const char *token;
@@ -34,18 +34,18 @@ struct change {
     size_t mac_count;
 };
 
-// A change read back, with what it borrows from.
+/* A change read back, with what it borrows from. */
 struct change_read {
     struct change change;
     json_t *line;
     uint32_t *macs;
 };
 
-// One line of JSON with a newline at its end, or NULL without memory; the caller frees it.
+/* One line of JSON with a newline at its end, or NULL without memory; the caller frees it. */
 char *change_encode(const struct change *change);
 
-// Reads one such line (of `length` bytes, newline or not). 0, or -1 when it is no change;
-// release after success only.
+/* Reads one such line (of `length` bytes, newline or not). 0, or -1 when it is no change;
+ * release after success only. */
 int change_decode(const char *line, size_t length, struct change_read *read);
 void change_release(struct change_read *read);
 

@@ -91,7 +91,7 @@ static json_t *delete_faults(struct control *control, const struct request *requ
     return faults_document(control->faults);
 }
 
-// No body: everything. Otherwise {"jobs":[…]}, so that a misspelt list does not lose everything.
+/* No body: everything. Otherwise {"jobs":[…]}, so that a misspelt list does not lose everything. */
 static json_t *post_forget(struct control *control, const struct request *request,
                            struct problem *problem)
 {

@@ -1,4 +1,5 @@
-// The paths below /mock by which a test looks behind the fabric manager and disturbs it. No login.
+/* The paths below /mock by which a test looks behind the fabric manager and disturbs it. No login.
+ */
 #ifndef MCAST_MOCK_FM_CONTROL_H
 #define MCAST_MOCK_FM_CONTROL_H
 
@@ -14,10 +15,10 @@ struct control {
     struct requestlog *log;
 };
 
-// Is this path the control's?
+/* Is this path the control's? */
 bool control_owns(const char *path);
 
-// Always an answer; the caller releases it. request->after is `since` of GET /mock/log.
+/* Always an answer; the caller releases it. request->after is `since` of GET /mock/log. */
 void control_answer(struct control *control, const struct request *request, struct answer *answer);
 
 #endif

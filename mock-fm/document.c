@@ -4,7 +4,8 @@
 
 #include "mock-fm/nic.h"
 
-// What a real fabric manager calls its kinds is not known; only the one for errors is Xenon's own.
+/* What a real fabric manager calls its kinds is not known; only the one for errors is Xenon's own.
+ */
 #define KIND_JOB "com:mock-fm:collectives:Job"
 #define KIND_TREE "com:mock-fm:collectives:Multicast"
 #define KIND_LIST "com:vmware:xenon:common:ServiceDocumentQueryResult"

@@ -13,7 +13,7 @@
 typedef int handler(struct fabric *fabric, const struct request *request, const char *name,
                     struct answer *answer, struct problem *problem);
 
-// Durable first, then in force, then answered.
+/* Durable first, then in force, then answered. */
 static int commit(struct fabric *fabric, const struct change *change, struct problem *problem)
 {
     int result;
@@ -35,7 +35,7 @@ static int succeed(struct answer *answer, int status, json_t *document, struct p
     return 0;
 }
 
-// The body as a JSON object: a new reference, or NULL with a 400.
+/* The body as a JSON object: a new reference, or NULL with a 400. */
 static json_t *parse_body(const struct request *request, struct problem *problem)
 {
     json_error_t error;
@@ -169,7 +169,7 @@ static int delete_job(struct fabric *fabric, const struct request *request, cons
 
     if (need_login(fabric, request, problem) < 0 || !(job = find_job(fabric, name, problem)))
         return -1;
-    // The answer shows the job as it was.
+    /* The answer shows the job as it was. */
     if (succeed(answer, 200, document_of_job(job), problem) < 0)
         return -1;
     return commit(fabric, &change, problem);
@@ -209,7 +209,7 @@ static int patch_job(struct fabric *fabric, const struct request *request, const
 
     if (!bearer && need_login(fabric, request, problem) < 0)
         return -1;
-    // The job's own token may clean up its steps; whether a real one allows that is assumed.
+    /* The job's own token may clean up its steps; whether a real one allows that is assumed. */
     if (bearer && need_token_of(objects_job(fabric->objects, name), request, problem) < 0)
         return -1;
     if (!(job = find_job(fabric, name, problem)) || !(body = parse_body(request, problem)))
@@ -261,7 +261,7 @@ static int parse_macs(const json_t *list, struct change *wish, uint32_t **macs,
     return 0;
 }
 
-// vni and timeout may be left out; when there, they must be what libfabric sends.
+/* vni and timeout may be left out; when there, they must be what libfabric sends. */
 static int parse_wish(const json_t *body, struct change *wish, uint32_t **macs,
                       struct problem *problem)
 {
@@ -305,7 +305,7 @@ static int post_tree(struct fabric *fabric, const struct request *request, const
     return result;
 }
 
-// Decimal digits only, a known tree, or a 404.
+/* Decimal digits only, a known tree, or a 404. */
 static const struct tree *find_tree(struct fabric *fabric, const char *name,
                                     struct problem *problem)
 {
@@ -353,7 +353,7 @@ static int delete_tree(struct fabric *fabric, const struct request *request, con
     return commit(fabric, &change, problem);
 }
 
-// What can be done with the list (name NULL) and with one of its members.
+/* What can be done with the list (name NULL) and with one of its members. */
 static const struct route {
     const char *base;
     bool member;
@@ -374,7 +374,7 @@ static const char *allowed_methods(const char *base, bool member)
     return strcmp(base, DOCUMENT_JOBS) == 0 ? "GET, PATCH, DELETE" : "GET, DELETE";
 }
 
-// Splits the path into one of the two lists and the member's name; "…/jobs/" is the list, too.
+/* Splits the path into one of the two lists and the member's name; "…/jobs/" is the list, too. */
 static const char *split(const char *path, const char **name)
 {
     static const char *const bases[] = {DOCUMENT_JOBS, DOCUMENT_TREES};

@@ -176,7 +176,7 @@ bool fault_lets_act(const struct fault *fault)
     return fault->drop != FAULT_DROP_BEFORE && (fault->status == 0 || fault->act);
 }
 
-// "00:00:00:01:12:00" without the three groups that are zero.
+/* "00:00:00:01:12:00" without the three groups that are zero. */
 static void shorten_hw_root(json_t *document)
 {
     const char *root = json_string_value(json_object_get(document, "hwRoot"));

@@ -1,4 +1,4 @@
-// One rule of misbehaviour: which requests it is for, how often, and what then goes wrong.
+/* One rule of misbehaviour: which requests it is for, how often, and what then goes wrong. */
 #ifndef MCAST_MOCK_FM_FAULT_H
 #define MCAST_MOCK_FM_FAULT_H
 
@@ -13,56 +13,57 @@
 
 enum fault_drop {
     FAULT_DROP_NONE,
-    FAULT_DROP_BEFORE, // close the connection, nothing done
-    FAULT_DROP_AFTER,  // act, then close the connection without an answer
+    FAULT_DROP_BEFORE, /* close the connection, nothing done */
+    FAULT_DROP_AFTER,  /* act, then close the connection without an answer */
 };
 
-// What goes wrong. All zero: nothing.
+/* What goes wrong. All zero: nothing. */
 struct fault {
-    int64_t
-        act_after_ms; // act (and answer) that much later, whether the client is still there or not
-    int64_t delay_ms; // act, then answer that much later
+    int64_t act_after_ms; /* act (and answer) that much later, whether the client is still there or
+                             not */
+    int64_t delay_ms;     /* act, then answer that much later */
     enum fault_drop drop;
-    int status;    // answer this instead of acting; 0: no
-    bool act;      // with status: act nevertheless
-    json_t *body;  // owned; answer this: a string as it is, anything else as JSON
-    bool truncate; // half of the body, then close
-    bool garbage;  // a body that is not JSON
+    int status;    /* answer this instead of acting; 0: no */
+    bool act;      /* with status: act nevertheless */
+    json_t *body;  /* owned; answer this: a string as it is, anything else as JSON */
+    bool truncate; /* half of the body, then close */
+    bool garbage;  /* a body that is not JSON */
     bool no_document_links;
     bool no_hw_root;
-    bool short_hw_root; // three groups instead of six
+    bool short_hw_root; /* three groups instead of six */
     bool no_session_token;
     bool patch_no_body;
-    bool length_4096; // fill the body up to a multiple of 4096 bytes
+    bool length_4096; /* fill the body up to a multiple of 4096 bytes */
     uint64_t page_size;
 };
 
 struct fault_rule {
-    char *method;       // NULL: any
-    char *path;         // fnmatch pattern, in which * also stands for '/'; NULL: any
-    int64_t count;      // fires so often at most; -1: always
-    int64_t skip;       // lets so many pass first
-    double probability; // then fires so often
+    char *method;       /* NULL: any */
+    char *path;         /* fnmatch pattern, in which * also stands for '/'; NULL: any */
+    int64_t count;      /* fires so often at most; -1: always */
+    int64_t skip;       /* lets so many pass first */
+    double probability; /* then fires so often */
     struct fault fault;
-    json_t *text; // as it was given
+    json_t *text; /* as it was given */
     uint64_t matched, fired;
 };
 
-// Reads a rule; NULL with a 400 that names the field.
+/* Reads a rule; NULL with a 400 that names the field. */
 struct fault_rule *fault_rule_create(const json_t *text, struct problem *problem);
 void fault_rule_destroy(struct fault_rule *rule);
 
-// Does it fire for this request? Counts the request; may advance the dice.
+/* Does it fire for this request? Counts the request; may advance the dice. */
 bool fault_rule_fires(struct fault_rule *rule, const char *method, const char *path,
                       uint64_t *dice);
 
-// Does the request do what it asks for?
+/* Does the request do what it asks for? */
 bool fault_lets_act(const struct fault *fault);
 
-// The answer instead of, or made of, the one that acting gave (all zero when there was no acting).
+/* The answer instead of, or made of, the one that acting gave (all zero when there was no acting).
+ */
 void fault_bend_answer(const struct fault *fault, const char *method, struct answer *answer);
 
-// The bytes instead of those that were rendered. 0, or -1 without memory.
+/* The bytes instead of those that were rendered. 0, or -1 without memory. */
 int fault_bend_body(const struct fault *fault, struct body *body);
 
 #endif

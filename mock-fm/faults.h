@@ -1,4 +1,4 @@
-// The rules of misbehaviour in force. The first one that fires decides.
+/* The rules of misbehaviour in force. The first one that fires decides. */
 #ifndef MCAST_MOCK_FM_FAULTS_H
 #define MCAST_MOCK_FM_FAULTS_H
 
@@ -18,16 +18,16 @@ struct faults {
 void faults_init(struct faults *faults, uint64_t seed);
 void faults_release(struct faults *faults);
 
-// Adds one rule (an object) or several (an array of them), all or none. 0, or -1 with a problem.
+/* Adds one rule (an object) or several (an array of them), all or none. 0, or -1 with a problem. */
 int faults_add(struct faults *faults, const json_t *rules, struct problem *problem);
 void faults_clear(struct faults *faults);
 
-// What goes wrong with this request; its body is a reference of its own, to be given back by
-// faults_return, as the rule may be gone before the request is answered.
+/* What goes wrong with this request; its body is a reference of its own, to be given back by
+ * faults_return, as the rule may be gone before the request is answered. */
 struct fault faults_pick(struct faults *faults, const char *method, const char *path);
 void faults_return(struct fault *fault);
 
-// The rules as given, each with the counters `matched` and `fired`.
+/* The rules as given, each with the counters `matched` and `fired`. */
 json_t *faults_document(const struct faults *faults);
 
 #endif

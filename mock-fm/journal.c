@@ -9,18 +9,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The file is rewritten when it has this many lines more than four times what is held.
+/* The file is rewritten when it has this many lines more than four times what is held. */
 #define SPARE_LINES 100000
 
 struct journal {
     char *path;
-    char *new_path; // where a rewritten file grows before it takes the old one's place
+    char *new_path; /* where a rewritten file grows before it takes the old one's place */
     const struct objects *objects;
     int fd;
-    uint64_t lines; // appended since the file was rewritten
+    uint64_t lines; /* appended since the file was rewritten */
 };
 
-// All bytes or none: what a full disk cut short is cut off again.
+/* All bytes or none: what a full disk cut short is cut off again. */
 static int write_line(int fd, const char *line, size_t length)
 {
     off_t before = lseek(fd, 0, SEEK_END);
@@ -54,7 +54,7 @@ static int write_change(int fd, const struct change *change)
 
 static int write_job(int fd, const struct job *job)
 {
-    // Replaying its trees counts the job's version up to what it is now.
+    /* Replaying its trees counts the job's version up to what it is now. */
     struct change change = {.kind = CHANGE_JOB,
                             .at_us = job->updated_us,
                             .job = job->id,
@@ -89,7 +89,7 @@ static int write_all(int fd, const struct objects *objects)
 
     for (const struct job *job = objects_first(objects); job && result == 0; job = job->next)
         result = write_job(fd, job);
-    // Last, because the counters may be ahead of every object that is left.
+    /* Last, because the counters may be ahead of every object that is left. */
     if (result == 0)
         result = write_change(fd, &mark);
     if (result == 0 && fsync(fd) < 0)
@@ -97,7 +97,7 @@ static int write_all(int fd, const struct objects *objects)
     return result;
 }
 
-// Writes what is held into a new file and puts it in the old one's place.
+/* Writes what is held into a new file and puts it in the old one's place. */
 static int rewrite(struct journal *journal)
 {
     int fd = open(journal->new_path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);

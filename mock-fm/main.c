@@ -1,4 +1,4 @@
-// mock-fm: plays the fabric manager of an HPE Slingshot network.
+/* mock-fm: plays the fabric manager of an HPE Slingshot network. */
 
 #include <errno.h>
 #include <signal.h>
@@ -77,7 +77,7 @@ static void close_objects(struct program *program)
     auth_close(program->auth);
 }
 
-// Whole or not at all: a reader that waits for the file never sees half a number.
+/* Whole or not at all: a reader that waits for the file never sees half a number. */
 static int write_port_file(const char *path, unsigned port, struct problem *problem)
 {
     char *new_path;

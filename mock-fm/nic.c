@@ -13,7 +13,7 @@ bool nic_parse(const char *text, uint32_t *nic)
         char *end;
         unsigned long value;
 
-        // strtoul would also take blanks, signs and "0x".
+        /* strtoul would also take blanks, signs and "0x". */
         if (!isxdigit((unsigned char)text[0]) || text[1] == 'x' || text[1] == 'X')
             return false;
         value = strtoul(text, &end, 16);

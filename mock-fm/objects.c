@@ -15,14 +15,14 @@ struct objects {
     bool overcommit;
     struct job *first, *last;
     struct job **buckets;
-    size_t bucket_count; // a power of two
+    size_t bucket_count; /* a power of two */
     struct tree *trees[OBJECTS_MCAST_IDS];
-    struct tree **roots; // by NIC address: the tree it is the root of
+    struct tree **roots; /* by NIC address: the tree it is the root of */
 };
 
 static size_t bucket_of(const char *id, size_t bucket_count)
 {
-    uint64_t hash = 14695981039346656037U; // FNV-1a
+    uint64_t hash = 14695981039346656037U; /* FNV-1a */
 
     for (; *id; id++)
         hash = (hash ^ (unsigned char)*id) * 1099511628211U;
@@ -48,7 +48,7 @@ struct objects *objects_create(unsigned addresses, bool overcommit)
     objects->totals.addresses = addresses;
     objects->overcommit = overcommit;
     objects->bucket_count = FIRST_BUCKETS;
-    // The table of roots is 8 MB of address space, of which only touched pages cost memory.
+    /* The table of roots is 8 MB of address space, of which only touched pages cost memory. */
     if (!(objects->buckets = calloc(FIRST_BUCKETS, sizeof objects->buckets[0])) ||
         !(objects->roots = calloc(NIC_ADDRESSES, sizeof objects->roots[0]))) {
         objects_destroy(objects);
@@ -92,7 +92,7 @@ void objects_destroy(struct objects *objects)
     free(objects);
 }
 
-// libfabric puts ids into JSON without escaping them, and they are the last part of a path.
+/* libfabric puts ids into JSON without escaping them, and they are the last part of a path. */
 static bool is_job_id(const char *id)
 {
     size_t length = strlen(id);
@@ -130,7 +130,7 @@ int objects_may_reserve(const struct objects *objects, const char *id, int64_t l
     return 0;
 }
 
-// The next free id in a round, so that a stale id is not soon someone else's.
+/* The next free id in a round, so that a stale id is not soon someone else's. */
 static bool find_free_id(const struct objects *objects, unsigned *id)
 {
     unsigned addresses = objects->totals.addresses;
@@ -296,7 +296,7 @@ static int add_tree(struct objects *objects, const struct change *change)
     return 0;
 }
 
-// Removes the trees of a job that have this step, or this id; without either, all of them.
+/* Removes the trees of a job that have this step, or this id; without either, all of them. */
 static void remove_trees(struct objects *objects, struct job *job, const char *step,
                          const struct tree *only)
 {

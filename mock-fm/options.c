@@ -8,7 +8,7 @@
 
 #include "mock-fm/objects.h"
 
-#define DEFAULT_ADDRESSES 4086 // what El Capitan has
+#define DEFAULT_ADDRESSES 4086 /* what El Capitan has */
 #define LATENCY_MAX_MS 3600000
 
 const char options_help[] =
@@ -42,14 +42,14 @@ static int parse_number(const char *name, const char *text, uint64_t least, uint
 
     errno = 0;
     *number = strtoull(text, &end, 10);
-    // strtoull would take a sign and blanks.
+    /* strtoull would take a sign and blanks. */
     if (!isdigit((unsigned char)text[0]) || *end || errno || *number < least || *number > most)
         return problem_set(problem, 400, "%s must be a number from %llu to %llu, not '%s'", name,
                            (unsigned long long)least, (unsigned long long)most, text);
     return 0;
 }
 
-// HOST:PORT, or [ADDRESS]:PORT for IPv6.
+/* HOST:PORT, or [ADDRESS]:PORT for IPv6. */
 static int parse_listen(struct options *options, const char *text, struct problem *problem)
 {
     const char *colon = strrchr(text, ':');
@@ -136,7 +136,7 @@ int options_parse(struct options *options, int argc, char **argv, struct problem
 
     *options = (struct options){
         .host = "127.0.0.1", .port = "8000", .addresses = DEFAULT_ADDRESSES, .auth = AUTH_NONE};
-    optind = 0; // glibc: start afresh, also in a test that parses twice
+    optind = 0; /* glibc: start afresh, also in a test that parses twice */
     while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
         if (option == ':')
             return problem_set(problem, 400, "%s needs a value; see --help", argv[optind - 1]);

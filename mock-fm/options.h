@@ -1,4 +1,4 @@
-// The command line of mock-fm.
+/* The command line of mock-fm. */
 #ifndef MCAST_MOCK_FM_OPTIONS_H
 #define MCAST_MOCK_FM_OPTIONS_H
 
@@ -11,7 +11,7 @@
 struct options {
     char host[256];
     char port[8];
-    const char *port_file; // or NULL, as the others
+    const char *port_file; /* or NULL, as the others */
     enum auth_mode auth;
     const char *authdir;
     unsigned addresses;
@@ -20,10 +20,10 @@ struct options {
     uint64_t latency_ms;
     bool seeded;
     uint64_t seed;
-    bool help, version; // print that and nothing else
+    bool help, version; /* print that and nothing else */
 };
 
-// 0, or -1 with a sentence that says what is allowed. The strings are those of argv.
+/* 0, or -1 with a sentence that says what is allowed. The strings are those of argv. */
 int options_parse(struct options *options, int argc, char **argv, struct problem *problem);
 
 extern const char options_help[];

@@ -9,12 +9,12 @@ struct entry {
     int64_t at_us;
     int status;
     char method[12];
-    char path[300]; // job ids have at most 255 bytes; longer paths are cut
+    char path[300]; /* job ids have at most 255 bytes; longer paths are cut */
 };
 
 struct requestlog {
-    uint64_t requests;    // the newest entry's number
-    uint64_t connections; // that carried a request
+    uint64_t requests;    /* the newest entry's number */
+    uint64_t connections; /* that carried a request */
     struct entry entries[REQUESTLOG_ENTRIES];
 };
 
@@ -33,7 +33,7 @@ uint64_t requestlog_connection(struct requestlog *log)
     return ++log->connections;
 }
 
-// JSON must be UTF-8, a path can be anything.
+/* JSON must be UTF-8, a path can be anything. */
 static void copy_printable(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from);

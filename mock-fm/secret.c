@@ -6,7 +6,7 @@
 bool secret_equal(const char *expected, const char *given)
 {
     size_t expected_length = strlen(expected), given_length = strlen(given);
-    // volatile: the compiler must not leave the loop at the first difference.
+    /* volatile: the compiler must not leave the loop at the first difference. */
     volatile unsigned char difference = expected_length != given_length;
 
     for (size_t i = 0; i < given_length; i++) {

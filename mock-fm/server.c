@@ -11,10 +11,10 @@
 
 #include "mock-fm/call.h"
 
-#define RUNS_AT_ONCE 64 // rounds of libmicrohttpd before others on the loop have their turn
+#define RUNS_AT_ONCE 64 /* rounds of libmicrohttpd before others on the loop have their turn */
 #define CONNECTIONS_MAX 16384
-#define DESCRIPTORS_SPARE 32 // for the state file, the loop and the like
-#define IDLE_SECONDS 300     // then a kept connection is closed
+#define DESCRIPTORS_SPARE 32 /* for the state file, the loop and the like */
+#define IDLE_SECONDS 300     /* then a kept connection is closed */
 #define BACKLOG 4096
 
 struct server {
@@ -33,8 +33,8 @@ static void on_timeout(uv_timer_t *timer)
     on_idle(&((struct server *)timer->data)->idle);
 }
 
-// libmicrohttpd may have more to do than its descriptor tells (pipelined requests): after every run
-// it has to be asked.
+/* libmicrohttpd may have more to do than its descriptor tells (pipelined requests): after every run
+ * it has to be asked. */
 static void run(struct server *server)
 {
     MHD_UNSIGNED_LONG_LONG timeout;
@@ -67,7 +67,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     run(poll->data);
 }
 
-// In the loop's next round, once for all the connections resumed in this one.
+/* In the loop's next round, once for all the connections resumed in this one. */
 static void wake(void *cls)
 {
     struct server *server = cls;
@@ -119,7 +119,7 @@ static unsigned port_of(int fd)
                                          : ntohs(((struct sockaddr_in *)&address)->sin_port);
 }
 
-// As many as the system lets us have descriptors for, raising the soft limit as far as it goes.
+/* As many as the system lets us have descriptors for, raising the soft limit as far as it goes. */
 static unsigned connection_limit(void)
 {
     struct rlimit limit;
@@ -188,7 +188,7 @@ void server_close(struct server *server)
     uv_close((uv_handle_t *)&server->timer, NULL);
     uv_close((uv_handle_t *)&server->idle, NULL);
     calls_abandon(&server->calls);
-    MHD_run(server->daemon); // resumed connections must have gone on before the stop
+    MHD_run(server->daemon); /* resumed connections must have gone on before the stop */
     MHD_stop_daemon(server->daemon);
     server->daemon = NULL;
 }

@@ -1,4 +1,4 @@
-// The HTTP server: libmicrohttpd on a libuv loop.
+/* The HTTP server: libmicrohttpd on a libuv loop. */
 #ifndef MCAST_MOCK_FM_SERVER_H
 #define MCAST_MOCK_FM_SERVER_H
 
@@ -9,19 +9,20 @@
 
 struct server;
 
-// Listens at host (a name or an address) and port ("0": any) and serves as long as the loop runs;
-// every answer but the control's is `latency_ms` late. NULL with a problem. Close before destroy.
+/* Listens at host (a name or an address) and port ("0": any) and serves as long as the loop runs;
+ * every answer but the control's is `latency_ms` late. NULL with a problem. Close before destroy.
+ */
 struct server *server_create(uv_loop_t *loop, struct control *control, const char *host,
                              const char *port, uint64_t latency_ms, struct problem *problem);
 
-// The port it listens at.
+/* The port it listens at. */
 unsigned server_port(const struct server *server);
 
-// Stops serving; requests that are still delayed stay unanswered. The loop must run until it ends
-// by itself before server_destroy.
+/* Stops serving; requests that are still delayed stay unanswered. The loop must run until it ends
+ * by itself before server_destroy. */
 void server_close(struct server *server);
 
-// Takes NULL.
+/* Takes NULL. */
 void server_destroy(struct server *server);
 
 #endif

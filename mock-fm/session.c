@@ -11,7 +11,8 @@ int session_token(const struct session_mint *mint, uint64_t serial, char token[S
     uint64_t words[2];
 
     if (mint->seeded) {
-        // From seed and serial only: a restart neither repeats a token nor needs to count the dice.
+        /* From seed and serial only: a restart neither repeats a token nor needs to count the dice.
+         */
         uint64_t state = mint->seed;
 
         state = dice_next(&state) + serial;

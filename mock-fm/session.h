@@ -1,19 +1,19 @@
-// Makes session tokens: what a job shows to make and delete its multicast trees.
+/* Makes session tokens: what a job shows to make and delete its multicast trees. */
 #ifndef MCAST_MOCK_FM_SESSION_H
 #define MCAST_MOCK_FM_SESSION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SESSION_TOKEN_SIZE 38 // "sess-", 32 hexadecimal digits and a NUL
+#define SESSION_TOKEN_SIZE 38 /* "sess-", 32 hexadecimal digits and a NUL */
 
 struct session_mint {
-    bool seeded; // reproducible, for tests; otherwise from the kernel's random numbers
+    bool seeded; /* reproducible, for tests; otherwise from the kernel's random numbers */
     uint64_t seed;
 };
 
-// The token of the reservation with this serial number. 0, or -1 when the kernel gives no
-// randomness.
+/* The token of the reservation with this serial number. 0, or -1 when the kernel gives no
+ * randomness. */
 int session_token(const struct session_mint *mint, uint64_t serial, char token[SESSION_TOKEN_SIZE]);
 
 #endif

@@ -1,0 +1,45 @@
+/* A running mock-fm in a folder of its own. */
+#ifndef MCAST_TESTS_SYSTEM_MOCKFM_DOUBLE_H
+#define MCAST_TESTS_SYSTEM_MOCKFM_DOUBLE_H
+
+#include "tests/system/mockfm/rawhttp.h"
+#include "tests/system/rig/folder.h"
+#include "tests/system/rig/process.h"
+
+#define DOUBLE_LOGIN "Authorization: Basic Y3hpOmZtLXBhc3N3MHJk\r\n" /* cxi:fm-passw0rd */
+#define DOUBLE_JOBS "/fabric/collectives/jobs"
+#define DOUBLE_TREES "/fabric/collectives/multicasts"
+
+struct double_fm {
+    char folder[FOLDER_PATH_SIZE];
+    struct process *process;
+    unsigned port;
+};
+
+/* Setup and teardown of cmocka: the folder with the password file, nothing running. */
+int double_setup(void **state);
+int double_teardown(void **state);
+
+/* Starts it with a login and a state file, and further options (words, NULL at the end; or NULL).
+ * Returns when it serves; fails the test when it does not. */
+void double_start(struct double_fm *fm, const char *const *options);
+void double_kill(struct double_fm *fm); /* -9 */
+void double_stop(struct double_fm *fm); /* SIGTERM; fails the test unless it exits with 0 */
+
+/* Reserves, failing the test when refused, and writes the header line with the job's token. */
+void double_reserve(const struct double_fm *fm, const char *job, int limit, char bearer[128]);
+
+/* The body of a request for a tree over three NICs that begin at this number. */
+const char *double_tree(char body[256], const char *job, const char *step, unsigned nic);
+
+/* Puts rules into force, instead of those that were. */
+void double_fault(const struct double_fm *fm, const char *rules);
+
+/* Does GET /mock/state show this job? And how many jobs? */
+bool double_holds(const struct double_fm *fm, const char *job);
+size_t double_count_jobs(const struct double_fm *fm);
+
+/* A number of GET /mock/log: "requests" or "connections". */
+json_int_t double_log_total(const struct double_fm *fm, const char *name);
+
+#endif

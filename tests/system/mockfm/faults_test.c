@@ -1,0 +1,270 @@
+/* Each fault does what it says, seen from the client's end of the connection. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/system/mockfm/double.h"
+#include "tests/system/rig/await.h"
+
+#define RESERVE "{\"jobID\":\"c-1\",\"mcastLimit\":1}"
+
+static int post_job(const struct double_fm *fm, struct rawhttp_reply *reply)
+{
+    return rawhttp_once(fm->port, "POST", DOUBLE_JOBS, DOUBLE_LOGIN, RESERVE, reply);
+}
+
+static int get_list(const struct double_fm *fm, struct rawhttp_reply *reply)
+{
+    return rawhttp_once(fm->port, "GET", DOUBLE_JOBS "/", DOUBLE_LOGIN, NULL, reply);
+}
+
+static bool holds_c_1(void *arg)
+{
+    return double_holds(arg, "c-1");
+}
+
+static void status__replaces_the_act_unless_told_otherwise(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+
+    double_start(fm, NULL);
+    double_fault(fm, "{\"method\":\"POST\",\"count\":1,\"status\":503}");
+    assert_int_equal(post_job(fm, &reply), 503);
+    assert_true(json_is_string(json_object_get(reply.json, "message")));
+    assert_true(json_is_string(json_object_get(reply.json, "detail")));
+    rawhttp_release(&reply);
+    assert_false(double_holds(fm, "c-1"));
+    /* Used up: the next one succeeds. */
+    assert_int_equal(post_job(fm, NULL), 201);
+    assert_int_equal(rawhttp_once(fm->port, "DELETE", DOUBLE_JOBS "/c-1", DOUBLE_LOGIN, NULL, NULL),
+                     200);
+    double_fault(fm, "{\"method\":\"POST\",\"status\":504,\"act\":true,\"body\":{\"late\":1}}");
+    assert_int_equal(post_job(fm, &reply), 504);
+    assert_string_equal(reply.body, "{\"late\":1}");
+    rawhttp_release(&reply);
+    assert_true(double_holds(fm, "c-1"));
+    double_stop(fm);
+}
+
+static void drop__before_does_nothing_after_does_it(void **state)
+{
+    struct double_fm *fm = *state;
+
+    double_start(fm, NULL);
+    double_fault(fm, "{\"method\":\"POST\",\"drop\":\"before\"}");
+    assert_int_equal(post_job(fm, NULL), 0);
+    assert_false(double_holds(fm, "c-1"));
+    double_fault(fm, "{\"method\":\"POST\",\"drop\":\"after\"}");
+    assert_int_equal(post_job(fm, NULL), 0);
+    assert_true(double_holds(fm, "c-1"));
+    double_stop(fm);
+}
+
+/* F21: the client has given up and gone, and still gets its reservation. */
+static void act_after__succeeds_when_the_client_is_gone(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp http;
+
+    double_start(fm, NULL);
+    double_fault(fm, "{\"method\":\"POST\",\"act_after_ms\":300}");
+    rawhttp_open(&http, fm->port);
+    rawhttp_ask(&http, "POST", DOUBLE_JOBS, DOUBLE_LOGIN, RESERVE);
+    while (double_log_total(fm, "requests") < 1)
+        ;
+    rawhttp_close(&http);
+    assert_true(await(holds_c_1, fm, AWAIT_DEADLINE_MS));
+    double_stop(fm);
+}
+
+static void act_after__is_answered_when_the_client_waits(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+
+    double_start(fm, NULL);
+    double_fault(fm, "{\"method\":\"POST\",\"act_after_ms\":20,\"delay_ms\":20}");
+    assert_int_equal(post_job(fm, &reply), 201);
+    assert_true(json_is_string(json_object_get(reply.json, "sessionToken")));
+    rawhttp_release(&reply);
+    double_stop(fm);
+}
+
+/* Acts at once, answers an hour later: and others are served in the meantime. */
+static void delay__holds_up_nobody_else(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp http;
+
+    double_start(fm, NULL);
+    double_fault(fm, "{\"method\":\"POST\",\"delay_ms\":3600000}");
+    rawhttp_open(&http, fm->port);
+    rawhttp_ask(&http, "POST", DOUBLE_JOBS, DOUBLE_LOGIN, RESERVE);
+    assert_true(await(holds_c_1, fm, AWAIT_DEADLINE_MS));
+    assert_int_equal(get_list(fm, NULL), 200);
+    rawhttp_close(&http);
+    assert_int_equal(get_list(fm, NULL), 200);
+    double_stop(fm);
+}
+
+static void truncate__breaks_off_within_the_body(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+
+    double_start(fm, NULL);
+    double_fault(fm, "{\"method\":\"GET\",\"truncate\":true}");
+    assert_int_equal(get_list(fm, &reply), 200);
+    assert_true(reply.body_length > 0);
+    assert_true(reply.body_length < reply.content_length);
+    rawhttp_release(&reply);
+    double_stop(fm);
+}
+
+static void garbage__is_not_json(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+
+    double_start(fm, NULL);
+    double_fault(fm, "{\"garbage\":true}");
+    assert_int_equal(get_list(fm, &reply), 200);
+    assert_true(reply.body_length > 0);
+    assert_int_equal(reply.body_length, reply.content_length);
+    assert_null(reply.json);
+    rawhttp_release(&reply);
+    double_stop(fm);
+}
+
+static void fields__are_taken_away(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+    char bearer[128], body[256];
+
+    double_start(fm, NULL);
+    double_fault(fm,
+                 "[{\"method\":\"GET\",\"path\":\"*/jobs/\",\"no_document_links\":true},"
+                 "{\"method\":\"POST\",\"path\":\"*/jobs\",\"no_session_token\":true,\"count\":1},"
+                 "{\"path\":\"*/multicasts\",\"short_hw_root\":true,\"count\":1},"
+                 "{\"path\":\"*/multicasts\",\"no_hw_root\":true}]");
+    assert_int_equal(get_list(fm, &reply), 200);
+    assert_true(json_is_object(reply.json));
+    assert_null(json_object_get(reply.json, "documentLinks"));
+    rawhttp_release(&reply);
+    assert_int_equal(post_job(fm, &reply), 201);
+    assert_null(json_object_get(reply.json, "sessionToken"));
+    rawhttp_release(&reply);
+    double_reserve(fm, "c-2", 2, bearer);
+    double_tree(body, "c-2", "0", 0x10);
+    assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_TREES, bearer, body, &reply), 201);
+    assert_string_equal(json_string_value(json_object_get(reply.json, "hwRoot")), "01:12:10");
+    rawhttp_release(&reply);
+    assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_TREES, bearer, body, &reply), 201);
+    assert_null(json_object_get(reply.json, "hwRoot"));
+    assert_true(json_is_integer(json_object_get(reply.json, "mcastID")));
+    rawhttp_release(&reply);
+    double_stop(fm);
+}
+
+static void patch_no_body__is_a_bare_200(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+    char bearer[128];
+
+    double_start(fm, NULL);
+    double_reserve(fm, "c-1", 1, bearer);
+    double_fault(fm, "{\"patch_no_body\":true}");
+    assert_int_equal(rawhttp_once(fm->port, "PATCH", DOUBLE_JOBS "/c-1", bearer,
+                                  "{\"jobSteps\":{\"0\":null}}", &reply),
+                     200);
+    assert_int_equal(reply.content_length, 0);
+    rawhttp_release(&reply);
+    double_stop(fm);
+}
+
+static void length_4096__is_a_multiple(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+
+    double_start(fm, NULL);
+    double_fault(fm, "{\"length_4096\":true}");
+    assert_int_equal(get_list(fm, &reply), 200);
+    assert_int_equal(reply.content_length, 4096);
+    assert_true(json_is_object(reply.json));
+    rawhttp_release(&reply);
+    double_stop(fm);
+}
+
+/* The pages that follow are pages too, without a rule for them; here the second one fails. */
+static void page_size__cuts_the_list(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+    char bearer[128], next[128];
+
+    double_start(fm, NULL);
+    double_reserve(fm, "c-1", 1, bearer);
+    double_reserve(fm, "c-2", 1, bearer);
+    double_reserve(fm, "c-3", 1, bearer);
+    double_fault(fm, "[{\"path\":\"*/jobs*\",\"page_size\":2,\"count\":1},"
+                     "{\"path\":\"*/jobs*\",\"status\":500,\"count\":1}]");
+    assert_int_equal(get_list(fm, &reply), 200);
+    assert_int_equal(json_array_size(json_object_get(reply.json, "documentLinks")), 2);
+    snprintf(next, sizeof next, "%s",
+             json_string_value(json_object_get(reply.json, "nextPageLink")));
+    rawhttp_release(&reply);
+    assert_int_equal(rawhttp_once(fm->port, "GET", next, DOUBLE_LOGIN, NULL, NULL), 500);
+    assert_int_equal(rawhttp_once(fm->port, "GET", next, DOUBLE_LOGIN, NULL, &reply), 200);
+    assert_int_equal(json_array_size(json_object_get(reply.json, "documentLinks")), 1);
+    assert_null(json_object_get(reply.json, "nextPageLink"));
+    rawhttp_release(&reply);
+    double_stop(fm);
+}
+
+static void control__is_never_disturbed(void **state)
+{
+    static const char *const options[] = {"--latency", "3600000", NULL};
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+
+    double_start(fm, options);
+    double_fault(fm, "{\"drop\":\"before\"}");
+    assert_int_equal(rawhttp_once(fm->port, "GET", "/mock/faults", NULL, NULL, &reply), 200);
+    assert_int_equal(json_array_size(json_object_get(reply.json, "faults")), 1);
+    rawhttp_release(&reply);
+    assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/faults", NULL, "{\"x\":1}", NULL), 400);
+    assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/faults", NULL, "{", NULL), 400);
+    assert_int_equal(rawhttp_once(fm->port, "GET", "/mock/nothing", NULL, NULL, NULL), 404);
+    assert_int_equal(double_log_total(fm, "requests"), 0);
+    double_stop(fm);
+}
+
+#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, double_setup, double_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_DOUBLE(status__replaces_the_act_unless_told_otherwise),
+        WITH_DOUBLE(drop__before_does_nothing_after_does_it),
+        WITH_DOUBLE(act_after__succeeds_when_the_client_is_gone),
+        WITH_DOUBLE(act_after__is_answered_when_the_client_waits),
+        WITH_DOUBLE(delay__holds_up_nobody_else),
+        WITH_DOUBLE(truncate__breaks_off_within_the_body),
+        WITH_DOUBLE(garbage__is_not_json),
+        WITH_DOUBLE(fields__are_taken_away),
+        WITH_DOUBLE(patch_no_body__is_a_bare_200),
+        WITH_DOUBLE(length_4096__is_a_multiple),
+        WITH_DOUBLE(page_size__cuts_the_list),
+        WITH_DOUBLE(control__is_never_disturbed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
