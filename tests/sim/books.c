@@ -1,0 +1,459 @@
+#include "tests/sim/books.h"
+
+#include "core/reservation.h"
+#include "tests/sim/memory.h"
+#include "tests/sim/sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How long after its time a VNI may still be held back: until the timer has looked. */
+enum { HOLD_LATE_MS = 500 };
+
+void books_init(struct sim *sim)
+{
+    memset(&sim->books, 0, sizeof sim->books);
+}
+
+void books_release(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->books.count; i++)
+        free(sim->books.entries[i]);
+    free(sim->books.entries);
+    memset(&sim->books, 0, sizeof sim->books);
+}
+
+static struct entry *find(const struct books *books, uint64_t number)
+{
+    return number > 0 && number <= books->count ? books->entries[number - 1] : NULL;
+}
+
+const struct entry *books_entry(const struct books *books, uint64_t number)
+{
+    return find(books, number);
+}
+
+static unsigned long long n(uint64_t number)
+{
+    return (unsigned long long)number;
+}
+
+/* ---- VNIs ---- */
+
+/* I1, F3: whether the VNI is in the hands of e: live, or told to a job and still to be held back.
+ */
+static bool holds(const struct sim *sim, const struct entry *e, uint16_t vni)
+{
+    bool has = false;
+    for (int i = 0; i < e->vni_count; i++)
+        has |= e->vnis[i] == vni;
+    if (!has)
+        return false;
+    if (!e->freed_batch)
+        return e->gone_batch == 0 || e->told;
+    return e->told && sim->now_ms < e->freed_ms + sim->config.vni_hold_ms;
+}
+
+static void vnis_are_free(struct sim *sim, const struct entry *born)
+{
+    for (int i = 0; i < born->vni_count; i++) {
+        uint16_t vni = born->vnis[i];
+        if (!idset_has(&sim->config.vni_pool, vni) || vni == 1 || vni == 10)
+            sim_fail(sim, "F1", "number %llu got VNI %u, which is not in the pool", n(born->number),
+                     vni);
+        for (int j = 0; j < i; j++)
+            if (born->vnis[j] == vni)
+                sim_fail(sim, "I1", "number %llu got VNI %u twice", n(born->number), vni);
+    }
+    for (size_t at = 0; at < sim->books.count; at++) {
+        const struct entry *e = sim->books.entries[at];
+        for (int i = 0; e && e != born && i < born->vni_count; i++)
+            if (holds(sim, e, born->vnis[i]))
+                sim_fail(sim, "I1", "number %llu got VNI %u, which number %llu %s", n(born->number),
+                         born->vnis[i], n(e->number),
+                         e->freed_batch ? "released, and it must still be held back" : "has");
+    }
+}
+
+/* F4: a refusal for want of VNIs is only right when there are too few. */
+static void vnis_are_short(struct sim *sim, const struct request *request, unsigned asked)
+{
+    unsigned available = 0;
+    for (uint32_t vni = 0; vni <= UINT16_MAX; vni++) {
+        if (!idset_has(&sim->config.vni_pool, (uint16_t)vni) || vni == 1 || vni == 10)
+            continue;
+        bool used = false;
+        for (size_t at = 0; at < sim->books.count && !used; at++) {
+            const struct entry *e = sim->books.entries[at];
+            for (int i = 0; e && i < e->vni_count; i++)
+                used |= e->vnis[i] == vni &&
+                        (e->freed_batch == 0
+                             ? e->gone_batch == 0
+                             : sim->now_ms <= e->freed_ms + sim->config.vni_hold_ms + HOLD_LATE_MS);
+        }
+        available += !used;
+    }
+    if (available >= asked || !sim->config.vni_required)
+        sim_fail(sim, "F4", "%s was refused %u VNIs although %u are available",
+                 rm_job_name(request->job), asked, available);
+}
+
+/* ---- records ---- */
+
+static struct entry *born(struct sim *sim, const struct reservation_record *r, uint64_t batch)
+{
+    struct books *books = &sim->books;
+    if (r->number <= books->count) {
+        if (r->number == 0 || books->entries[r->number - 1]) {
+            sim_fail(sim, "S3", "number %llu is used twice", n(r->number));
+            return NULL;
+        }
+        for (size_t i = r->number; i < books->count; i++)
+            if (books->entries[i])
+                sim_fail(sim, "S3", "number %llu comes after %llu", n(r->number), n(i + 1));
+    }
+    while (books->count < r->number) {
+        MEMORY_GROW(books->entries, books->count, books->room);
+        books->entries[books->count++] = NULL;
+    }
+    struct entry *e = memory_zeroed(sizeof *e);
+    books->entries[r->number - 1] = e;
+    e->number = r->number;
+    e->job = rm_find(sim, r->cluster, r->job);
+    e->vni_count = r->vni_count;
+    memcpy(e->vnis, r->vnis, sizeof e->vnis);
+    e->born_batch = batch;
+    e->event_hwcoll = r->hwcoll;
+    vnis_are_free(sim, e);
+    return e;
+}
+
+static bool relies_on(const struct entry *e)
+{
+    return books_protects(e->job) && e->job->told_number == e->number;
+}
+
+static void reservation_saved(struct sim *sim, const struct reservation_record *r, uint64_t batch)
+{
+    struct entry *e = find(&sim->books, r->number);
+    if (!e && !(e = born(sim, r, batch)))
+        return;
+    bool same = r->vni_count == e->vni_count &&
+                memcmp(r->vnis, e->vnis, r->vni_count * sizeof *r->vnis) == 0;
+    if (r->state == JOB_ACTIVE && !same)
+        sim_fail(sim, "F5", "the VNIs of number %llu changed while its job runs", n(e->number));
+    if (r->state == JOB_ACTIVE && e->freed_batch)
+        sim_fail(sim, "I2", "number %llu is active again after its release", n(e->number));
+    if (r->state == JOB_RELEASING && !e->freed_batch) {
+        e->freed_ms = sim->now_ms;
+        e->freed_batch = batch;
+        if (relies_on(e))
+            sim_fail(sim, "I3", "number %llu was released, and its job %s is active", n(e->number),
+                     rm_job_name(e->job));
+    }
+    e->saved_hwcoll = r->hwcoll;
+}
+
+static void gone_saved(struct sim *sim, uint64_t number, uint64_t batch)
+{
+    struct entry *e = find(&sim->books, number);
+    if (!e || e->gone_batch) {
+        sim_fail(sim, "I2", "number %llu is gone and was not there", n(number));
+        return;
+    }
+    e->gone_batch = batch;
+    if (e->told && !e->freed_batch)
+        sim_fail(sim, "I2", "number %llu is gone and nobody released it", n(number));
+}
+
+/* I4: once, and only when it is true. */
+static void lost_saved(struct sim *sim, struct entry *e, uint64_t batch)
+{
+    if (e->lost_batch)
+        sim_fail(sim, "I4", "number %llu is declared lost twice", n(e->number));
+    e->lost_batch = batch;
+    if (!e->ever_forgotten)
+        sim_fail(sim, "I4", "number %llu is declared lost, the fabric manager never lost it",
+                 n(e->number));
+}
+
+static void event_saved(struct sim *sim, const struct event_record *event, uint64_t batch)
+{
+    struct entry *e = find(&sim->books, event->number);
+    sim->result.events[event->kind]++;
+    sim_trace(sim, "broker: event %llu %s, number %llu", n(event->seq),
+              event_kind_word(event->kind), n(event->number));
+    if (event->number == 0)
+        return;
+    if (!e) {
+        sim_fail(sim, "F24", "event %llu is about number %llu, which is not there", n(event->seq),
+                 n(event->number));
+        return;
+    }
+    e->event_hwcoll = e->saved_hwcoll;
+    if (event->kind == EVENT_LOST)
+        lost_saved(sim, e, batch);
+}
+
+void books_saved(struct sim *sim, const struct record *record, uint64_t batch)
+{
+    switch (record->kind) {
+    case RECORD_RESERVATION:
+        reservation_saved(sim, &record->u.reservation, batch);
+        break;
+    case RECORD_GONE:
+        gone_saved(sim, record->u.gone, batch);
+        break;
+    case RECORD_EVENT:
+        event_saved(sim, &record->u.event, batch);
+        break;
+    case RECORD_PRUNE:
+    case RECORD_COUNTERS:
+    case RECORD_FOUNDED:
+        break;
+    }
+}
+
+/* ---- answers ---- */
+
+static unsigned vnis_asked(const struct sim *sim, const struct request *request)
+{
+    if (request->wanted.vni_count >= 0)
+        return (unsigned)request->wanted.vni_count;
+    bool none = request->wanted.node_count == 1 && !sim->config.vni_single_node;
+    return none ? 0 : sim->config.vni_per_job;
+}
+
+static void granted(struct sim *sim, const struct request *request, const struct told *told)
+{
+    const struct entry *e = find(&sim->books, told->number);
+    const struct job *job = request->job;
+    if (!e || e->freed_batch || e->gone_batch || told->state != JOB_ACTIVE) {
+        sim_fail(sim, "I2", "%s was told of number %llu, which is not an active reservation",
+                 rm_job_name(job), n(told->number));
+        return;
+    }
+    if (e->job != job)
+        sim_fail(sim, "I7", "%s was told of the reservation of %s", rm_job_name(job),
+                 rm_job_name(e->job));
+    if (told->hwcoll == HWCOLL_WANTED || told->hwcoll != e->saved_hwcoll)
+        sim_fail(sim, "I7", "number %llu: told hwcoll %s, saved %s", n(e->number),
+                 hwcoll_state_word(told->hwcoll), hwcoll_state_word(e->saved_hwcoll));
+    if (told->vni_count != e->vni_count ||
+        memcmp(told->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
+        sim_fail(sim, "I7", "number %llu: told other VNIs than it has", n(e->number));
+    unsigned asked = vnis_asked(sim, request);
+    if (told->vni_count != asked && (told->vni_count != 0 || sim->config.vni_required))
+        sim_fail(sim, "F2", "%s asked for %u VNIs and got %u", rm_job_name(job), asked,
+                 told->vni_count);
+    if (books_protects(job) && job->life == request->life && job->told_number != told->number)
+        sim_fail(sim, "I7", "%s was told number %llu, then number %llu", rm_job_name(job),
+                 n(job->told_number), n(told->number));
+}
+
+static void reserve_answered(struct sim *sim, const struct request *request,
+                             const struct told *told)
+{
+    const struct job *job = request->job;
+    bool relied = books_protects(job) && job->life == request->life;
+    bool invalid = told->kind == ANSWER_INVALID || told->kind == ANSWER_NO_CLUSTER;
+    if (invalid != (request->nonsense != 0)) {
+        sim_fail(sim, "answers", "a %s reserve of %s was answered: %s",
+                 request->nonsense ? "nonsensical" : "sensible", rm_job_name(job),
+                 answer_word(told->kind));
+        return;
+    }
+    if (invalid)
+        return;
+    switch (told->kind) {
+    case ANSWER_CREATED:
+    case ANSWER_SAME:
+        if (request->other && relied)
+            sim_fail(sim, "I7", "%s: another request under its id was granted", job->id);
+        else
+            granted(sim, request, told);
+        return;
+    case ANSWER_NO_VNIS:
+        vnis_are_short(sim, request, vnis_asked(sim, request));
+        break;
+    case ANSWER_NO_HWCOLL:
+        if (request->wanted.wish != WISH_REQUIRED)
+            sim_fail(sim, "F14", "%s was refused for want of hardware collectives", job->id);
+        break;
+    case ANSWER_CONFLICT:
+        relied &= !request->other;
+        break;
+    case ANSWER_OVERTAKEN:
+    case ANSWER_RELEASED:
+        break;
+    default:
+        sim_fail(sim, "answers", "a reserve of %s was answered: %s", job->id,
+                 answer_word(told->kind));
+    }
+    if (relied)
+        sim_fail(sim, "I7", "%s has number %llu and was answered: %s", job->id, n(job->told_number),
+                 answer_word(told->kind));
+}
+
+static void release_answered(struct sim *sim, const struct request *request,
+                             const struct told *told, uint64_t batch)
+{
+    struct entry *named = find(&sim->books, told->number);
+    if (told->kind != ANSWER_ACCEPTED && told->kind != ANSWER_ALREADY_GONE &&
+        told->kind != ANSWER_NOT_FOUND)
+        sim_fail(sim, "answers", "a release of %s was answered: %s", rm_job_name(request->job),
+                 answer_word(told->kind));
+    if (told->kind == ANSWER_ACCEPTED && named && !named->freed_batch) {
+        named->freed_ms = sim->now_ms;
+        named->freed_batch = batch;
+    }
+    for (size_t at = 0; at < sim->books.count; at++) {
+        const struct entry *e = sim->books.entries[at];
+        if (e && e->job == request->job && e->told && !e->freed_batch)
+            sim_fail(sim, "I2", "a release of %s was answered %s, and number %llu lives on",
+                     rm_job_name(request->job), answer_word(told->kind), n(e->number));
+    }
+}
+
+void books_answered(struct sim *sim, const struct request *request, const struct told *told,
+                    uint64_t batch)
+{
+    if (request->kind == REQUEST_RESERVE)
+        reserve_answered(sim, request, told);
+    else if (request->kind == REQUEST_RELEASE)
+        release_answered(sim, request, told, batch);
+    else if (told->kind != ANSWER_SYNCED)
+        sim_fail(sim, "answers", "a sync was answered: %s", answer_word(told->kind));
+}
+
+void books_told(struct sim *sim, const struct request *request)
+{
+    const struct told *told = &request->told;
+    struct entry *e = find(&sim->books, told->number);
+    struct job *job = request->job;
+    if (!e)
+        return;
+    if (told->kind == ANSWER_ACCEPTED)
+        e->free_told = true;
+    if (told->kind != ANSWER_CREATED && told->kind != ANSWER_SAME)
+        return;
+    e->told = true;
+    e->told_hwcoll = told->hwcoll;
+    e->reserved |= told->hwcoll == HWCOLL_RESERVED;
+    if (job->active && job->life == request->life && !request->other) {
+        job->told = true;
+        job->told_number = told->number;
+        if (e->freed_batch)
+            sim_fail(sim, "I3", "number %llu was released before its job %s was told of it",
+                     n(e->number), job->id);
+    }
+}
+
+void books_event_told(struct sim *sim, uint64_t seq, uint64_t number, uint8_t kind)
+{
+    (void)number, (void)kind;
+    if (seq <= sim->books.last_seq_told)
+        sim_fail(sim, "F24", "event %llu was told after event %llu", n(seq),
+                 n(sim->books.last_seq_told));
+    sim->books.last_seq_told = seq;
+}
+
+/* ---- after every step ---- */
+
+static void still_has(struct sim *sim, const struct entry *e, const struct reservation *r)
+{
+    if (!r || r->number != e->number || r->state != JOB_ACTIVE) {
+        sim_fail(sim, "I2", "%s was told number %llu; now it has %s%.0llu", rm_job_name(e->job),
+                 n(e->number), r ? "another one, or it is released: " : "nothing",
+                 r ? n(r->number) : 0);
+        return;
+    }
+    if (r->vni_count != e->vni_count ||
+        memcmp(r->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
+        sim_fail(sim, "I2", "number %llu has other VNIs than its job was told", n(e->number));
+    if (r->hwcoll != e->told_hwcoll && r->hwcoll != e->event_hwcoll)
+        sim_fail(sim, "I7", "number %llu: hwcoll was told %s and is %s, no event says so",
+                 n(e->number), hwcoll_state_word(e->told_hwcoll), hwcoll_state_word(r->hwcoll));
+}
+
+static const struct reservation *in_core(const struct sim *sim, const struct job *job)
+{
+    return core_find(sim->edge.core, rm_cluster_name(sim, job), job->id);
+}
+
+void books_check(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->rm.job_count; i++) {
+        const struct job *job = sim->rm.jobs[i];
+        const struct entry *e = books_protects(job) ? find(&sim->books, job->told_number) : NULL;
+        if (e)
+            still_has(sim, e, in_core(sim, job));
+    }
+}
+
+/* ---- crashes ---- */
+
+static bool undone(uint64_t batch, uint64_t durable)
+{
+    return batch > durable;
+}
+
+void books_died(struct sim *sim, uint64_t durable)
+{
+    struct books *books = &sim->books;
+    for (size_t at = 0; at < books->count; at++) {
+        struct entry *e = books->entries[at];
+        if (!e)
+            continue;
+        if (undone(e->born_batch, durable) && !e->told) {
+            free(e);
+            books->entries[at] = NULL;
+            continue;
+        }
+        if (undone(e->freed_batch, durable) && !e->free_told)
+            e->freed_batch = 0;
+        if (undone(e->gone_batch, durable))
+            e->gone_batch = 0;
+        if (undone(e->lost_batch, durable))
+            e->lost_batch = 0;
+        const struct reservation_record *saved = disk_find(&sim->disk, e->number);
+        if (saved)
+            e->saved_hwcoll = e->event_hwcoll = saved->hwcoll;
+    }
+}
+
+void books_restarted(struct sim *sim)
+{
+    struct core_status status;
+    core_status(sim->edge.core, &status);
+    if (status.last_seq < sim->books.last_seq_told)
+        sim_fail(sim, "F24", "event %llu was told, the last one known is %llu",
+                 n(sim->books.last_seq_told), n(status.last_seq));
+    for (size_t at = 0; at < sim->books.count; at++) {
+        const struct entry *e = sim->books.entries[at];
+        if (!e || !e->job)
+            continue;
+        const struct reservation *r = in_core(sim, e->job);
+        if (e->told && !e->freed_batch && !e->gone_batch)
+            still_has(sim, e, r);
+        if (e->free_told && r && r->number == e->number && r->state == JOB_ACTIVE)
+            sim_fail(sim, "I2", "the release of number %llu was accepted, now it is active",
+                     n(e->number));
+    }
+}
+
+/* ---- the fabric manager's losses ---- */
+
+void books_forgotten(struct sim *sim, uint64_t number)
+{
+    struct entry *e = find(&sim->books, number);
+    if (e)
+        e->ever_forgotten = e->missing = true;
+}
+
+void books_made(struct sim *sim, uint64_t number)
+{
+    struct entry *e = find(&sim->books, number);
+    if (e)
+        e->missing = false;
+}

@@ -1,0 +1,74 @@
+#ifndef MCAST_SIM_BOOKS_H
+#define MCAST_SIM_BOOKS_H
+
+#include "core/record.h"
+#include "tests/sim/rm.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The simulator's own books: who was told what, which VNI may be in whose hands, what the fabric
+ * manager lost. Kept from what leaves the broker, not from what the core thinks; the invariants of
+ * quality.md are checked against them after every step. */
+
+struct sim;
+
+struct entry { /* one reservation number that was ever durable, or is about to be */
+    uint64_t number;
+    struct job *job; /* NULL: of no job that a resource manager knows */
+    uint16_t vnis[VNI_PER_JOB_MAX];
+    uint8_t vni_count;
+    uint64_t born_batch;
+
+    bool told;            /* a client was told of it: its VNIs are in somebody's hands */
+    bool reserved;        /* … and of its multicast addresses */
+    uint8_t told_hwcoll;  /* as it was last told */
+    uint8_t saved_hwcoll; /* as it was last saved */
+    uint8_t event_hwcoll; /* as it was saved when an event last spoke of it */
+
+    int64_t freed_ms;     /* when its release was accepted */
+    uint64_t freed_batch; /* 0: it was not */
+    bool free_told;       /* … and the client was told */
+    uint64_t gone_batch;  /* 0: it is there */
+
+    bool ever_forgotten; /* the fabric manager lost it */
+    bool missing;        /* … and it was not made again since */
+    uint64_t lost_batch; /* of the event that told so; 0: none yet */
+};
+
+struct books {
+    struct entry **entries; /* number n is at n - 1; NULL: not there */
+    size_t count, room;
+    uint64_t last_seq_told;
+};
+
+void books_init(struct sim *sim);
+void books_release(struct sim *sim);
+
+/* What the core does, in this order within a step. */
+void books_saved(struct sim *sim, const struct record *record, uint64_t batch);
+void books_answered(struct sim *sim, const struct request *request, const struct told *told,
+                    uint64_t batch);
+void books_check(struct sim *sim);
+
+/* What leaves the broker. */
+void books_told(struct sim *sim, const struct request *request);
+void books_event_told(struct sim *sim, uint64_t seq, uint64_t number, uint8_t kind);
+
+/* The broker died, having made durable all batches up to this one; and lives again. */
+void books_died(struct sim *sim, uint64_t durable);
+void books_restarted(struct sim *sim);
+
+/* The fabric manager lost, or made, the object of a reservation; number 0 is allowed. */
+void books_forgotten(struct sim *sim, uint64_t number);
+void books_made(struct sim *sim, uint64_t number);
+
+/* Whether a job was told of its reservation and relies on it now. */
+static inline bool books_protects(const struct job *job)
+{
+    return job && job->active && job->told;
+}
+const struct entry *books_entry(const struct books *books, uint64_t number); /* or NULL */
+
+#endif

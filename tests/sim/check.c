@@ -1,0 +1,204 @@
+#include "tests/sim/check.h"
+
+#include "core/reservation.h"
+#include "tests/sim/sim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static unsigned long long n(uint64_t number)
+{
+    return (unsigned long long)number;
+}
+
+static struct job *job_behind(const struct sim *sim, const char *name)
+{
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *job;
+    return fm_name_split(name, cluster, &job) ? rm_find(sim, cluster, job) : NULL;
+}
+
+/* ---- the broker itself ---- */
+
+static void broker_is_settled(struct sim *sim)
+{
+    struct core_status status;
+    if (!edge_settled(&sim->edge)) {
+        sim_fail(sim, "quiet", "the broker has not settled: %s",
+                 sim->edge.core ? "words or requests wait" : "it is dead");
+        return;
+    }
+    core_status(sim->edge.core, &status);
+    if (sim->config.fm_present && status.link != LINK_UP)
+        sim_fail(sim, "F20", "the fabric manager is healthy, the link is %s: %s",
+                 link_state_word(status.link), status.link_error);
+    if (status.calls_under_way + status.calls_queued_release + status.calls_queued_reserve > 0)
+        sim_fail(sim, "quiet", "calls are queued or under way");
+}
+
+/* The events kept can be replayed and are those on disk (F24). */
+static void events_are_kept(struct sim *sim)
+{
+    struct core_status status;
+    core_status(sim->edge.core, &status);
+    if (status.last_seq != sim->disk.last_seq)
+        sim_fail(sim, "F24", "the last event is %llu, on disk %llu", n(status.last_seq),
+                 n(sim->disk.last_seq));
+    for (uint64_t seq = status.first_seq; seq <= status.last_seq && status.last_seq > 0; seq++) {
+        const struct event_record *kept = core_event_at(sim->edge.core, seq);
+        const struct event_record *saved = disk_event(&sim->disk, seq);
+        if (!kept || !saved || kept->seq != seq || kept->kind != saved->kind ||
+            kept->number != saved->number)
+            sim_fail(sim, "F24", "event %llu cannot be replayed as it was saved", n(seq));
+    }
+}
+
+static void is_expected(void *arg, const struct reservation *r)
+{
+    struct sim *sim = arg;
+    const struct reservation_record *saved = disk_find(&sim->disk, r->number);
+    if (!saved || saved->state != r->state || saved->hwcoll != r->hwcoll ||
+        saved->fm_side != r->fm_side || saved->vni_count != r->vni_count)
+        sim_fail(sim, "I2", "number %llu on disk is not what it is in memory", n(r->number));
+    if (r->state != JOB_ACTIVE)
+        return;
+    const struct job *job = rm_find(sim, r->cluster, r->job);
+    if (!books_protects(job) || job->told_number != r->number)
+        sim_fail(sim, "I3", "number %llu (%s-%s) is active, and no job of that name is",
+                 n(r->number), r->cluster, r->job);
+}
+
+static void each_reservation_is_expected(struct sim *sim)
+{
+    struct core_filter filter = {.uid = -1, .limit = 1000};
+    do
+        filter.after = core_list(sim->edge.core, &filter, is_expected, sim);
+    while (filter.after != 0);
+}
+
+/* ---- the fabric manager ---- */
+
+static void object_is_expected(struct sim *sim, const struct object *object)
+{
+    const struct job *job = job_behind(sim, object->name);
+    if (!books_protects(job)) {
+        sim_fail(sim, "I3", "the fabric manager holds %s for no active job: a leak", object->name);
+        return;
+    }
+    const struct entry *e = books_entry(&sim->books, job->told_number);
+    const struct reservation *r = core_find(sim->edge.core, rm_cluster_name(sim, job), job->id);
+    if (!e || !r)
+        return; /* books_check has said so */
+    if (r->hwcoll != HWCOLL_RESERVED)
+        sim_fail(sim, "I3", "the fabric manager holds %s, its job was told hwcoll %s: a leak",
+                 object->name, hwcoll_state_word(r->hwcoll));
+    else if (!r->token || strcmp(r->token, object->token) != 0)
+        sim_fail(sim, "I3", "%s: the token of the job does not open it", object->name);
+    else if (object->limit != r->addresses)
+        sim_fail(sim, "F15", "%s has %u addresses instead of %u", object->name, object->limit,
+                 r->addresses);
+}
+
+static void job_has_its_object(struct sim *sim, const struct job *job)
+{
+    const struct entry *e = books_entry(&sim->books, job->told_number);
+    char name[FM_NAME_MAX + 1];
+    if (!e || !e->reserved)
+        return;
+    fm_name_format(name, rm_cluster_name(sim, job), job->id);
+    if (e->missing && !e->lost_batch)
+        sim_fail(sim, "I4", "the fabric manager lost %s, number %llu, and its job was not told",
+                 name, n(e->number));
+    if (!e->missing && !e->lost_batch && !fabric_find(&sim->fabric, name))
+        sim_fail(sim, "I3", "%s was told of its addresses, the fabric manager has none for it",
+                 name);
+}
+
+static void fabric_is_right(struct sim *sim)
+{
+    uint32_t foreign = 0;
+    for (size_t i = 0; i < sim->fabric.count && sim->config.fm_present; i++) {
+        const struct object *object = &sim->fabric.objects[i];
+        foreign += object->foreign;
+        if (!object->foreign)
+            object_is_expected(sim, object);
+    }
+    if (sim->config.fm_present && foreign != sim->fabric.foreign)
+        sim_fail(sim, "I6", "of %u objects of others %u are left", sim->fabric.foreign, foreign);
+    for (size_t i = 0; i < sim->rm.job_count; i++)
+        if (books_protects(sim->rm.jobs[i]))
+            job_has_its_object(sim, sim->rm.jobs[i]);
+}
+
+void check_quiet(struct sim *sim)
+{
+    broker_is_settled(sim);
+    if (sim->result.failed)
+        return;
+    events_are_kept(sim);
+    each_reservation_is_expected(sim);
+    fabric_is_right(sim);
+}
+
+void check_empty(struct sim *sim)
+{
+    struct core_status status;
+    check_quiet(sim);
+    if (sim->result.failed)
+        return;
+    core_status(sim->edge.core, &status);
+    if (sim->disk.reservation_count > 0 || status.jobs_active + status.jobs_releasing > 0)
+        sim_fail(sim, "I2", "%zu reservations are left on disk, %llu in memory",
+                 sim->disk.reservation_count, n(status.jobs_active + status.jobs_releasing));
+    if (status.vnis_live + status.vnis_held > 0 || status.vnis_free != status.vnis_pool)
+        sim_fail(sim, "F3", "every job is over; VNIs: %u live, %u held, %u of %u free",
+                 status.vnis_live, status.vnis_held, status.vnis_free, status.vnis_pool);
+    if (status.addresses_reserved > 0 || status.jobs_reserved > 0)
+        sim_fail(sim, "I8", "every job is over, %llu addresses count as reserved",
+                 n(status.addresses_reserved));
+    if (status.strays > 0)
+        sim_fail(sim, "I3", "%u strays are left", status.strays);
+}
+
+/* ---- budgets ---- */
+
+static bool in_cluster(const char *name, const char *cluster)
+{
+    size_t length = strlen(cluster);
+    return strncmp(name, cluster, length) == 0 && name[length] == '-';
+}
+
+static uint64_t held_and_asked(const struct sim *sim, const char *cluster)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sim->fabric.count; i++) {
+        const struct object *object = &sim->fabric.objects[i];
+        if (object->number != 0 && (!cluster || in_cluster(object->name, cluster)))
+            sum += object->limit;
+    }
+    for (const struct wire_call *call = sim->wire.calls; call; call = call->next) {
+        bool may_act = call->kind == FMCALL_RESERVE && call->act_ms != INT64_MAX && !call->came;
+        if (may_act && (!cluster || in_cluster(call->name, cluster)) &&
+            !fabric_find(&sim->fabric, call->name))
+            sum += call->addresses;
+    }
+    return sum;
+}
+
+void check_budget(struct sim *sim, const struct wire_call *leaving)
+{
+    const struct core_config *config = &sim->config;
+    uint64_t all = held_and_asked(sim, NULL);
+    if (config->total_addresses > 0 && all > config->total_addresses)
+        sim_fail(sim, "I8", "with %s, %llu of %u addresses are asked for", leaving->name, n(all),
+                 config->total_addresses);
+    for (uint32_t i = 0; i < config->cluster_count; i++) {
+        const struct cluster_config *cluster = &config->clusters[i];
+        if (cluster->budget == 0 || !in_cluster(leaving->name, cluster->name))
+            continue;
+        uint64_t sum = held_and_asked(sim, cluster->name);
+        if (sum > cluster->budget)
+            sim_fail(sim, "I8", "with %s, %llu of the %u addresses of its cluster are asked for",
+                     leaving->name, n(sum), cluster->budget);
+    }
+}

@@ -1,0 +1,215 @@
+#include "tests/sim/disk.h"
+
+#include "tests/sim/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t text_size(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+static const char *put(char **at, const char *text)
+{
+    if (!text)
+        return NULL;
+    size_t size = strlen(text) + 1;
+    char *copy = memcpy(*at, text, size);
+    *at += size;
+    return copy;
+}
+
+/* One allocation: the record, then its strings. */
+static struct record *record_copied(const struct record *record)
+{
+    const struct reservation_record *r = &record->u.reservation;
+    const struct event_record *e = &record->u.event;
+    size_t size = sizeof *record;
+    if (record->kind == RECORD_RESERVATION)
+        size += text_size(r->cluster) + text_size(r->job) + text_size(r->nodes) +
+                text_size(r->token) + text_size(r->reason);
+    if (record->kind == RECORD_EVENT)
+        size += text_size(e->cluster) + text_size(e->job) + text_size(e->detail);
+
+    struct record *copy = memory_zeroed(size);
+    char *at = (char *)(copy + 1);
+    *copy = *record;
+    if (record->kind == RECORD_RESERVATION) {
+        copy->u.reservation.cluster = put(&at, r->cluster);
+        copy->u.reservation.job = put(&at, r->job);
+        copy->u.reservation.nodes = put(&at, r->nodes);
+        copy->u.reservation.token = put(&at, r->token);
+        copy->u.reservation.reason = put(&at, r->reason);
+    }
+    if (record->kind == RECORD_EVENT) {
+        copy->u.event.cluster = put(&at, e->cluster);
+        copy->u.event.job = put(&at, e->job);
+        copy->u.event.detail = put(&at, e->detail);
+    }
+    return copy;
+}
+
+void batch_init(struct batch *batch, uint64_t id)
+{
+    memset(batch, 0, sizeof *batch);
+    batch->id = id;
+}
+
+void batch_release(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        free(batch->records[i]);
+    free(batch->records);
+    memset(batch, 0, sizeof *batch);
+}
+
+void batch_add(struct batch *batch, const struct record *record)
+{
+    MEMORY_GROW(batch->records, batch->count, batch->room);
+    batch->records[batch->count++] = record_copied(record);
+}
+
+void disk_init(struct disk *disk)
+{
+    memset(disk, 0, sizeof *disk);
+}
+
+void disk_release(struct disk *disk)
+{
+    for (size_t i = 0; i < disk->reservation_count; i++)
+        free(disk->reservations[i]);
+    for (size_t i = 0; i < disk->event_count; i++)
+        free(disk->events[i]);
+    free(disk->reservations);
+    free(disk->events);
+    memset(disk, 0, sizeof *disk);
+}
+
+/* Where the number is, or would be put in. */
+static size_t place_of(const struct disk *disk, uint64_t number)
+{
+    size_t low = 0, high = disk->reservation_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (disk->reservations[middle]->u.reservation.number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_at(const struct disk *disk, size_t place, uint64_t number)
+{
+    return place < disk->reservation_count &&
+           disk->reservations[place]->u.reservation.number == number;
+}
+
+static const char *put_reservation(struct disk *disk, const struct record *record)
+{
+    uint64_t number = record->u.reservation.number;
+    size_t place = place_of(disk, number);
+    if (is_at(disk, place, number)) {
+        free(disk->reservations[place]);
+        disk->reservations[place] = record_copied(record);
+        return NULL;
+    }
+    if (number <= disk->last_number)
+        return "a new reservation has a number that was given out before (S3)";
+    MEMORY_GROW(disk->reservations, disk->reservation_count, disk->reservation_room);
+    disk->reservations[disk->reservation_count++] = record_copied(record);
+    disk->last_number = number;
+    return NULL;
+}
+
+static const char *take_reservation(struct disk *disk, uint64_t number)
+{
+    size_t place = place_of(disk, number);
+    if (!is_at(disk, place, number))
+        return "a reservation that is not on disk was declared gone";
+    free(disk->reservations[place]);
+    memmove(&disk->reservations[place], &disk->reservations[place + 1],
+            (--disk->reservation_count - place) * sizeof *disk->reservations);
+    return NULL;
+}
+
+static const char *put_event(struct disk *disk, const struct record *record)
+{
+    if (record->u.event.seq != disk->last_seq + 1)
+        return "the sequence of events has a gap or a repeat (F24)";
+    MEMORY_GROW(disk->events, disk->event_count, disk->event_room);
+    disk->events[disk->event_count++] = record_copied(record);
+    disk->last_seq++;
+    return NULL;
+}
+
+static void prune(struct disk *disk, uint64_t seq)
+{
+    size_t gone = 0;
+    while (gone < disk->event_count && disk->events[gone]->u.event.seq <= seq)
+        free(disk->events[gone++]);
+    disk->event_count -= gone;
+    memmove(disk->events, disk->events + gone, disk->event_count * sizeof *disk->events);
+}
+
+static const char *apply_one(struct disk *disk, const struct record *record)
+{
+    switch (record->kind) {
+    case RECORD_RESERVATION:
+        return put_reservation(disk, record);
+    case RECORD_GONE:
+        return take_reservation(disk, record->u.gone);
+    case RECORD_EVENT:
+        return put_event(disk, record);
+    case RECORD_PRUNE:
+        prune(disk, record->u.prune);
+        return NULL;
+    case RECORD_FOUNDED:
+        disk->founded = true;
+        return NULL;
+    case RECORD_COUNTERS:
+        break;
+    }
+    return "a record of a kind that the core has no business writing";
+}
+
+const char *disk_apply(struct disk *disk, const struct batch *batch, size_t count)
+{
+    const char *wrong = NULL;
+    for (size_t i = 0; i < count && !wrong; i++)
+        wrong = apply_one(disk, batch->records[i]);
+    return wrong;
+}
+
+int disk_load(const struct disk *disk, int (*each)(void *arg, const struct record *record),
+              void *arg)
+{
+    struct record counters = {.kind = RECORD_COUNTERS};
+    counters.u.counters.last_number = disk->last_number;
+    counters.u.counters.last_seq = disk->last_seq;
+    int result = each(arg, &counters);
+    if (result == 0 && disk->founded)
+        result = each(arg, &(struct record){.kind = RECORD_FOUNDED});
+    for (size_t i = 0; i < disk->reservation_count && result == 0; i++)
+        result = each(arg, disk->reservations[i]);
+    for (size_t i = 0; i < disk->event_count && result == 0; i++)
+        result = each(arg, disk->events[i]);
+    return result;
+}
+
+const struct reservation_record *disk_find(const struct disk *disk, uint64_t number)
+{
+    size_t place = place_of(disk, number);
+    return is_at(disk, place, number) ? &disk->reservations[place]->u.reservation : NULL;
+}
+
+const struct event_record *disk_event(const struct disk *disk, uint64_t seq)
+{
+    if (disk->event_count == 0)
+        return NULL;
+    uint64_t first = disk->events[0]->u.event.seq;
+    if (seq < first || seq - first >= disk->event_count)
+        return NULL;
+    return &disk->events[seq - first]->u.event;
+}

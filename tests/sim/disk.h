@@ -1,0 +1,47 @@
+#ifndef MCAST_SIM_DISK_H
+#define MCAST_SIM_DISK_H
+
+#include "core/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The modelled store: what state/store.h promises, without files. A batch is there whole or not at
+ * all; what is in no durable batch dies with the process. */
+
+struct batch {
+    uint64_t id; /* grows by one a batch, over the whole run */
+    struct record **records;
+    size_t count, room;
+};
+
+void batch_init(struct batch *batch, uint64_t id);
+void batch_release(struct batch *batch);
+void batch_add(struct batch *batch, const struct record *record); /* copies, strings too */
+
+struct disk {
+    struct record **reservations; /* ascending number */
+    size_t reservation_count, reservation_room;
+    struct record **events; /* ascending seq */
+    size_t event_count, event_room;
+    uint64_t last_number, last_seq;
+    bool founded;
+};
+
+void disk_init(struct disk *disk);
+void disk_release(struct disk *disk);
+
+/* Makes the first count records of the batch durable. NULL, or what no right core would write. */
+const char *disk_apply(struct disk *disk, const struct batch *batch, size_t count);
+
+/* Every record in the store's order: counters, founded, reservations, events. Stops when each
+ * returns other than 0, and returns that. */
+int disk_load(const struct disk *disk, int (*each)(void *arg, const struct record *record),
+              void *arg);
+
+/* The reservation of that number, or NULL. */
+const struct reservation_record *disk_find(const struct disk *disk, uint64_t number);
+const struct event_record *disk_event(const struct disk *disk, uint64_t seq);
+
+#endif

@@ -1,0 +1,633 @@
+#include "tests/sim/edge.h"
+
+#include "core/reservation.h"
+#include "tests/sim/memory.h"
+#include "tests/sim/sim.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TIMER_LATE_MAX_MS = 150,
+    TICKS_AT_ONCE_MAX = 64,      /* at one moment of virtual time */
+    TICKS_IN_WINDOW_MAX = 20000, /* in WINDOW_MS of it */
+    WINDOW_MS = 10000,
+};
+
+static void edge_begin(struct sim *sim, void *what, uint64_t mark);
+static void settle_step(struct sim *sim);
+
+void edge_init(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    memset(edge, 0, sizeof *edge);
+    rng_init(&edge->rng, sim->profile.seed, 5);
+    batch_init(&edge->gathering, ++edge->last_batch);
+}
+
+static void forget_listed(struct edge *edge)
+{
+    for (size_t i = 0; i < edge->listed_count; i++)
+        free(edge->listed[i]);
+    edge->listed_count = 0;
+}
+
+void edge_release(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    core_destroy(edge->core);
+    batch_release(&edge->gathering);
+    batch_release(&edge->committing);
+    batch_release(&edge->unsynced);
+    forget_listed(edge);
+    free(edge->listed);
+    free(edge->words);
+    free(edge->calls);
+    free(edge->open);
+    memset(edge, 0, sizeof *edge);
+}
+
+/* ---- the disk ---- */
+
+static void land(struct sim *sim, struct batch *batch, size_t count)
+{
+    const char *wrong = disk_apply(&sim->disk, batch, count);
+    if (wrong)
+        sim_fail(sim, "I2", "%s", wrong);
+}
+
+/* Planted NO_FSYNC: what is acknowledged reaches the platter one commit later. */
+static void land_acknowledged(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    if (sim->profile.plant != PLANT_NO_FSYNC) {
+        land(sim, &edge->committing, edge->committing.count);
+        batch_release(&edge->committing);
+        return;
+    }
+    land(sim, &edge->unsynced, edge->unsynced.count);
+    batch_release(&edge->unsynced);
+    edge->unsynced = edge->committing;
+    memset(&edge->committing, 0, sizeof edge->committing);
+}
+
+/* ---- death ---- */
+
+static bool lands_whole(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    fault_count(&sim->faults, FAULT_CRASH_IN_COMMIT);
+    if (sim->profile.plant == PLANT_TORN_COMMIT) {
+        land(sim, &edge->committing, edge->committing.count / 2);
+        return false;
+    }
+    return rng_chance(&edge->rng, 500);
+}
+
+static void die(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    bool landed = edge->commit_under_way && lands_whole(sim);
+    fault_count(&sim->faults, FAULT_CRASH);
+    sim_trace(sim, "broker: dies%s",
+              !edge->commit_under_way ? ""
+              : landed                ? ", the commit under way has landed"
+                                      : ", the commit under way is lost");
+    if (landed) {
+        edge->durable = edge->committing.id;
+        land(sim, &edge->committing, edge->committing.count);
+    }
+    books_died(sim, edge->durable);
+    wire_cut(sim);
+    core_destroy(edge->core);
+    edge->core = NULL;
+    batch_release(&edge->committing);
+    batch_release(&edge->unsynced);
+    batch_release(&edge->gathering);
+    batch_init(&edge->gathering, ++edge->last_batch);
+    edge->commit_under_way = edge->commit_due = false;
+    edge->commit_mark++;
+    edge->timer++;
+    edge->word_first = edge->word_count = 0;
+    edge->call_count = edge->open_count = 0;
+    edge->fuse = 0;
+    edge->die_in_commit = false;
+    static const int64_t longest[] = {20, 2000, 60000};
+    sim_later(sim, rng_between(&edge->rng, 1, longest[rng_below(&edge->rng, 3)]), edge_begin, NULL,
+              0);
+}
+
+/* True: the broker is dead now. Between any two things it does stands one of these. */
+static bool crash_point(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    if (edge->fuse == 0 || --edge->fuse > 0)
+        return false;
+    if (!fault_possible(&sim->faults, FAULT_CRASH))
+        return false;
+    die(sim);
+    return true;
+}
+
+static void light_fuse(struct sim *sim, void *what, uint64_t mark)
+{
+    struct edge *edge = &sim->edge;
+    (void)what;
+    if (!edge->core)
+        return;
+    if (mark == 0)
+        edge->die_in_commit = fault_possible(&sim->faults, FAULT_CRASH_IN_COMMIT);
+    else
+        edge->fuse = (uint32_t)mark;
+}
+
+/* ---- speaking ---- */
+
+static void intent_is_saved(struct sim *sim, const struct word *word)
+{
+    const struct reservation_record *saved = disk_find(&sim->disk, word->u.call.number);
+    if (word->u.call.kind == FMCALL_RESERVE && (!saved || saved->fm_side == FM_NOTHING))
+        sim_fail(sim, "intent", "the fabric manager is asked for %s, and no record on disk says so",
+                 word->u.call.name);
+}
+
+static void say(struct sim *sim, const struct word *word)
+{
+    switch (word->kind) {
+    case EFFECT_ANSWER:
+        rm_told(sim, &word->u.told);
+        break;
+    case EFFECT_CALL:
+        if (sim->profile.plant != PLANT_ANSWER_EARLY && sim->profile.plant != PLANT_NO_FSYNC)
+            intent_is_saved(sim, word);
+        sim->result.calls++;
+        wire_send(sim, word);
+        break;
+    case EFFECT_LOGIN:
+        wire_login(sim);
+        break;
+    case EFFECT_LIST:
+        forget_listed(&sim->edge);
+        wire_list(sim, word->u.list);
+        break;
+    case EFFECT_EVENT:
+        books_event_told(sim, word->u.event.seq, word->u.event.number, word->u.event.kind);
+        break;
+    case EFFECT_SAVE:
+    case EFFECT_TRACE:
+        assert(!"a word");
+    }
+}
+
+static void speak(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    bool early = sim->profile.plant == PLANT_ANSWER_EARLY;
+    while (edge->core && edge->word_first < edge->word_count) {
+        struct word word = edge->words[edge->word_first];
+        if (word.batch > edge->durable && !early)
+            return;
+        edge->word_first++;
+        say(sim, &word);
+        if (crash_point(sim))
+            return;
+    }
+    edge->word_first = edge->word_count = 0;
+}
+
+bool edge_settled(const struct edge *edge)
+{
+    return edge->core && edge->word_count == 0 && edge->gathering.count == 0 &&
+           !edge->commit_under_way && edge->open_count == 0;
+}
+
+/* ---- committing ---- */
+
+static void commit_soon(struct sim *sim);
+
+static void commit_ends(struct sim *sim, void *what, uint64_t mark)
+{
+    struct edge *edge = &sim->edge;
+    (void)what;
+    if (mark != edge->commit_mark)
+        return;
+    if (fault_happens(&sim->faults, FAULT_COMMIT_FAILS)) {
+        sim_trace(sim, "disk: commit %llu fails", (unsigned long long)edge->committing.id);
+        sim_later(sim, rng_between(&edge->rng, 1, 3000), commit_ends, NULL, mark);
+        return;
+    }
+    edge->commit_under_way = false;
+    edge->durable = edge->committing.id;
+    sim->result.commits++;
+    land_acknowledged(sim);
+    if (crash_point(sim))
+        return;
+    commit_soon(sim);
+    speak(sim);
+}
+
+static void die_in_commit(struct sim *sim, void *what, uint64_t mark)
+{
+    (void)what;
+    if (mark == sim->edge.commit_mark && fault_possible(&sim->faults, FAULT_CRASH_IN_COMMIT))
+        die(sim);
+}
+
+static void commit_begins(struct sim *sim, void *what, uint64_t mark)
+{
+    struct edge *edge = &sim->edge;
+    (void)what;
+    if (mark != edge->commit_mark)
+        return;
+    edge->commit_due = false;
+    edge->commit_under_way = true;
+    edge->committing = edge->gathering;
+    batch_init(&edge->gathering, ++edge->last_batch);
+    int64_t took = rng_between(&edge->rng, 0, sim->profile.disk_ms);
+    if (fault_happens(&sim->faults, FAULT_SLOW_DISK))
+        took += rng_between(&edge->rng, 1, 4000);
+    if (edge->die_in_commit)
+        sim_later(sim, rng_between(&edge->rng, 0, took), die_in_commit, NULL, mark);
+    sim_later(sim, took, commit_ends, NULL, mark);
+}
+
+static void commit_soon(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    if (edge->gathering.count == 0 || edge->commit_under_way || edge->commit_due)
+        return;
+    edge->commit_due = true;
+    edge->commit_mark++;
+    sim_later(sim, 0, commit_begins, NULL, edge->commit_mark);
+}
+
+/* ---- one step ---- */
+
+/* Planted bugs that change or drop a record. False: it is dropped. */
+static bool planted_record(enum plant plant, struct record *record)
+{
+    const struct reservation_record *r = &record->u.reservation;
+    switch (plant) {
+    case PLANT_SKIP_INTENT:
+        return record->kind != RECORD_RESERVATION || r->hwcoll != HWCOLL_WANTED;
+    case PLANT_LOSE_RELEASE:
+        return record->kind != RECORD_RESERVATION || r->state != JOB_RELEASING;
+    case PLANT_SWALLOW_LOST:
+        if (record->kind == RECORD_EVENT && record->u.event.kind == EVENT_LOST)
+            record->u.event.kind = EVENT_UNAVAILABLE;
+        return true;
+    default:
+        return true;
+    }
+}
+
+static void gather_records(struct sim *sim, const struct effect *effects, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind == EFFECT_TRACE)
+            sim_trace(sim, "core: %s", effects[i].u.trace.text);
+        if (effects[i].kind != EFFECT_SAVE)
+            continue;
+        struct record record = effects[i].u.record;
+        if (!planted_record(sim->profile.plant, &record))
+            continue;
+        batch_add(&sim->edge.gathering, &record);
+        books_saved(sim, &record, sim->edge.gathering.id);
+    }
+}
+
+static void call_is_allowed(struct sim *sim, const struct word *word)
+{
+    struct edge *edge = &sim->edge;
+    struct core_status status;
+    core_status(edge->core, &status);
+    if (status.link != LINK_UP)
+        sim_fail(sim, "calls", "%s of %s while the link is %s", fmcall_kind_word(word->u.call.kind),
+                 word->u.call.name, link_state_word(status.link));
+    for (size_t i = 0; i < edge->call_count; i++)
+        if (strcmp(edge->calls[i].name, word->u.call.name) == 0)
+            sim_fail(sim, "calls", "two calls for %s under way", word->u.call.name);
+    if (edge->call_count >= sim->config.calls_at_once)
+        sim_fail(sim, "calls", "more than %u calls under way", sim->config.calls_at_once);
+    MEMORY_GROW(edge->calls, edge->call_count, edge->call_room);
+    edge->calls[edge->call_count].id = word->u.call.id;
+    strcpy(edge->calls[edge->call_count++].name, word->u.call.name);
+}
+
+static void answer_is_allowed(struct sim *sim, const struct word *word)
+{
+    struct edge *edge = &sim->edge;
+    for (size_t i = 0; i < edge->open_count; i++) {
+        if (edge->open[i]->ticket != word->u.told.ticket)
+            continue;
+        struct request *request = edge->open[i];
+        request->answered = true;
+        edge->open[i] = edge->open[--edge->open_count];
+        sim->result.answers[word->u.told.kind]++;
+        books_answered(sim, request, &word->u.told, word->batch);
+        return;
+    }
+    sim_fail(sim, "answers", "an answer to ticket %llu, which is not open",
+             (unsigned long long)word->u.told.ticket);
+}
+
+static void hear_words(struct sim *sim, const struct effect *effects, size_t count)
+{
+    struct edge *edge = &sim->edge;
+    uint64_t batch = edge->gathering.count > 0 ? edge->gathering.id
+                     : edge->commit_under_way  ? edge->committing.id
+                                               : edge->durable;
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind == EFFECT_SAVE || effects[i].kind == EFFECT_TRACE)
+            continue;
+        MEMORY_GROW(edge->words, edge->word_count, edge->word_room);
+        struct word *word = &edge->words[edge->word_count++];
+        word_copy(word, edge->core, &effects[i], batch);
+        if (word->kind == EFFECT_CALL)
+            call_is_allowed(sim, word);
+        if (word->kind == EFFECT_ANSWER)
+            answer_is_allowed(sim, word);
+        if (word->kind == EFFECT_EVENT && sim->profile.plant == PLANT_SWALLOW_LOST &&
+            word->u.event.kind == EVENT_LOST)
+            word->u.event.kind = EVENT_UNAVAILABLE;
+        if (word->kind == EFFECT_ANSWER && sim->profile.plant == PLANT_DOUBLE_ANSWER &&
+            rng_chance(&edge->rng, 50))
+            answer_is_allowed(sim, word);
+    }
+}
+
+static void answers_are_in_time(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    for (size_t i = 0; i < edge->open_count; i++) {
+        const struct request *request = edge->open[i];
+        if (request->kind != REQUEST_RESERVE)
+            sim_fail(sim, "I5", "the answer to a %s of %s waits", rm_request_word(request),
+                     rm_job_name(request->job));
+        else if (sim->now_ms >
+                 request->asked_ms + sim->config.reserve_timeout_ms + TIMER_LATE_MAX_MS)
+            sim_fail(sim, "F21", "a reserve of %s waits for %lld ms", rm_job_name(request->job),
+                     (long long)(sim->now_ms - request->asked_ms));
+    }
+}
+
+static void tick(struct sim *sim, void *what, uint64_t mark);
+
+static void arm(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    int64_t due = core_next_deadline(edge->core);
+    if (due == edge->armed_ms)
+        return;
+    edge->armed_ms = due;
+    edge->timer++;
+    if (due == INT64_MAX)
+        return;
+    int64_t wait = due > sim->now_ms ? due - sim->now_ms : 0;
+    if (fault_happens(&sim->faults, FAULT_LATE_TIMER))
+        wait += rng_between(&edge->rng, 1, TIMER_LATE_MAX_MS);
+    sim_later(sim, wait, tick, NULL, edge->timer);
+}
+
+/* What follows every step: its records gathered, its words held, then let out as far as they may.
+ */
+static void settle_step(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    size_t count;
+    const struct effect *effects = core_effects(edge->core, &count);
+    gather_records(sim, effects, count);
+    hear_words(sim, effects, count);
+    answers_are_in_time(sim);
+    books_check(sim);
+    arm(sim);
+    if (crash_point(sim))
+        return;
+    commit_soon(sim);
+    speak(sim);
+}
+
+static void step(struct sim *sim, struct core_event *event)
+{
+    event->now_ms = sim->now_ms;
+    sim->result.steps++;
+    core_step(sim->edge.core, event);
+    settle_step(sim);
+}
+
+static void no_busy_loop(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    sim->result.ticks++;
+    edge->ticks_at_once = edge->ticked_ms == sim->now_ms ? edge->ticks_at_once + 1 : 0;
+    edge->ticked_ms = sim->now_ms;
+    if (sim->now_ms > edge->window_ms + WINDOW_MS) {
+        edge->window_ms = sim->now_ms;
+        edge->ticks_in_window = 0;
+    }
+    if (edge->ticks_at_once > TICKS_AT_ONCE_MAX || ++edge->ticks_in_window > TICKS_IN_WINDOW_MAX)
+        sim_fail(sim, "ticks", "a busy loop: %u ticks at one moment, %u in %d ms",
+                 edge->ticks_at_once, edge->ticks_in_window, WINDOW_MS);
+}
+
+static void tick(struct sim *sim, void *what, uint64_t mark)
+{
+    (void)what;
+    if (!sim->edge.core || mark != sim->edge.timer)
+        return;
+    no_busy_loop(sim);
+    sim->edge.armed_ms = INT64_MIN;
+    step(sim, &(struct core_event){.kind = CORE_TICK});
+}
+
+/* ---- a life ---- */
+
+static int load_one(void *arg, const struct record *record)
+{
+    struct sim *sim = arg;
+    struct record planted = *record;
+    struct error err = {0};
+    if (sim->profile.plant == PLANT_FORGET_NUMBER && record->kind == RECORD_COUNTERS)
+        planted.u.counters.last_number = 0;
+    int rc = core_load(sim->edge.core, &planted, &err);
+    if (rc < 0)
+        sim_fail(sim, "I2", "what was saved cannot be loaded: %s", err.text);
+    return rc;
+}
+
+static struct core_config planted_config(const struct sim *sim)
+{
+    struct core_config config = sim->config;
+    if (sim->profile.plant == PLANT_REUSE_HELD)
+        config.vni_hold_ms = 0;
+    return config;
+}
+
+static void edge_begin(struct sim *sim, void *what, uint64_t mark)
+{
+    struct edge *edge = &sim->edge;
+    (void)what, (void)mark;
+    struct core_config config = planted_config(sim);
+    edge->process++;
+    sim_trace(sim, "broker: starts");
+    edge->core = core_create(&config);
+    if (!edge->core || disk_load(&sim->disk, load_one, sim) < 0) {
+        sim_fail(sim, "I2", "the broker cannot start");
+        return;
+    }
+    edge->armed_ms = INT64_MIN;
+    core_start(edge->core, sim->now_ms);
+    books_restarted(sim);
+    settle_step(sim);
+}
+
+void edge_start(struct sim *sim)
+{
+    edge_begin(sim, NULL, 0);
+}
+
+static void reload(struct sim *sim, void *what, uint64_t mark)
+{
+    struct edge *edge = &sim->edge;
+    (void)what, (void)mark;
+    if (!fault_possible(&sim->faults, FAULT_RECONFIGURE))
+        return;
+    struct core_config changed = sim->config;
+    uint32_t from = rng_below(&edge->rng, 65520), size = 4 + rng_below(&edge->rng, 40);
+    if (rng_chance(&edge->rng, 600)) { /* mostly overlapping with what it was */
+        int first = idset_next(&sim->config.vni_pool, 0);
+        from = (uint32_t)first + rng_below(&edge->rng, 20);
+    }
+    idset_init(&changed.vni_pool);
+    for (uint32_t vni = from; vni < from + size && vni <= UINT16_MAX; vni++)
+        idset_add(&changed.vni_pool, (uint16_t)vni);
+    struct error err;
+    if (core_config_check(&changed, &err) < 0)
+        return;
+    fault_count(&sim->faults, FAULT_RECONFIGURE);
+    sim_trace(sim, "broker: the VNI pool is now %u-%u", from, from + size - 1);
+    sim->config = changed;
+    if (!edge->core)
+        return;
+    struct core_config config = planted_config(sim);
+    step(sim, &(struct core_event){.kind = CORE_CONFIGURE, .u.config = &config});
+}
+
+void edge_storm(struct sim *sim)
+{
+    struct rng *rng = &sim->edge.rng;
+    for (uint32_t i = 0; i < sim->profile.crashes; i++)
+        sim_later(sim, rng_between(rng, 0, sim->profile.storm_ms), light_fuse, NULL,
+                  rng_below(rng, 16));
+    for (uint32_t i = 0; i < sim->profile.reloads; i++)
+        sim_later(sim, rng_between(rng, 0, sim->profile.storm_ms), reload, NULL, 0);
+}
+
+void edge_calm(struct sim *sim)
+{
+    sim->edge.fuse = 0;
+    sim->edge.die_in_commit = false;
+}
+
+/* ---- what comes in ---- */
+
+bool edge_receive(struct sim *sim, struct request *request)
+{
+    struct edge *edge = &sim->edge;
+    if (!edge->core)
+        return false;
+    struct core_status before;
+    core_status(edge->core, &before);
+    MEMORY_GROW(edge->open, edge->open_count, edge->open_room);
+    edge->open[edge->open_count++] = request;
+    request->asked_ms = sim->now_ms;
+    struct core_event event;
+    rm_event(sim, request, &event);
+    step(sim, &event);
+    bool nobody_to_ask = before.link == LINK_DOWN || !sim->config.fm_present;
+    if (request->kind == REQUEST_RESERVE && nobody_to_ask && !request->answered)
+        sim_fail(sim, "F20", "the answer to a reserve of %s waits, and the link is down",
+                 rm_job_name(request->job));
+    return true;
+}
+
+void edge_login_done(struct sim *sim, bool ok)
+{
+    struct core_event event = {.kind = CORE_LOGIN_DONE};
+    event.u.login.ok = ok;
+    event.u.login.words = ok ? NULL : "401 Unauthorized";
+    sim_trace(sim, "fm: login %s", ok ? "ok" : "fails");
+    step(sim, &event);
+}
+
+static void remember_listed(struct sim *sim, const char *const *names, size_t count)
+{
+    struct edge *edge = &sim->edge;
+    for (size_t i = 0; i < count && sim->profile.plant == PLANT_PARTIAL_LIST; i++) {
+        MEMORY_GROW(edge->listed, edge->listed_count, edge->listed_room);
+        edge->listed[edge->listed_count++] = memory_text(names[i]);
+    }
+}
+
+static bool was_listed(const struct edge *edge, const char *name)
+{
+    for (size_t i = 0; i < edge->listed_count; i++)
+        if (strcmp(edge->listed[i], name) == 0)
+            return true;
+    return false;
+}
+
+void edge_list_names(struct sim *sim, uint64_t list, const char *const *names, size_t count)
+{
+    struct core_event event = {.kind = CORE_LIST_NAMES};
+    event.u.names.list = list;
+    event.u.names.names = names;
+    event.u.names.count = count;
+    for (size_t i = 0; i < count && sim->trace; i++)
+        sim_trace(sim, "fm: lists %s", names[i]);
+    remember_listed(sim, names, count);
+    step(sim, &event);
+}
+
+void edge_list_done(struct sim *sim, uint64_t list, int outcome)
+{
+    struct core_event event = {.kind = CORE_LIST_DONE};
+    if (sim->profile.plant == PLANT_PARTIAL_LIST)
+        outcome = FM_OK;
+    event.u.list_done.list = list;
+    event.u.list_done.outcome = (enum fmcall_outcome)outcome;
+    event.u.list_done.words = outcome == FM_OK ? NULL : "planned trouble";
+    sim_trace(sim, "fm: list ends: %s", fmcall_outcome_word(event.u.list_done.outcome));
+    step(sim, &event);
+}
+
+void edge_call_done(struct sim *sim, const struct wire_call *call, int outcome)
+{
+    struct edge *edge = &sim->edge;
+    struct core_event event = {.kind = CORE_CALL_DONE};
+    if (sim->profile.plant == PLANT_PARTIAL_LIST && call->kind == FMCALL_CHECK &&
+        outcome == FM_OK && !was_listed(edge, call->name))
+        outcome = FM_GONE;
+    for (size_t i = 0; i < edge->call_count; i++)
+        if (edge->calls[i].id == call->id)
+            edge->calls[i] = edge->calls[--edge->call_count];
+    event.u.call.id = call->id;
+    event.u.call.outcome = (enum fmcall_outcome)outcome;
+    event.u.call.token = outcome == FM_OK && call->kind != FMCALL_RELEASE ? call->token : NULL;
+    event.u.call.words = outcome == FM_OK ? NULL : fmcall_outcome_word(event.u.call.outcome);
+    sim->result.outcomes[outcome]++;
+    sim_trace(sim, "fm: %s %s: %s", fmcall_kind_word(call->kind), call->name,
+              fmcall_outcome_word(event.u.call.outcome));
+    step(sim, &event);
+}
+
+bool edge_gave_up(const struct edge *edge, const char *name)
+{
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *job;
+    if (!edge->core || !fm_name_split(name, cluster, &job))
+        return true;
+    const struct reservation *r = core_find(edge->core, cluster, job);
+    return !r || r->hwcoll != HWCOLL_WANTED;
+}

@@ -1,0 +1,234 @@
+#include "tests/sim/fabric.h"
+
+#include "tests/sim/memory.h"
+#include "tests/sim/sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct object *add(struct sim *sim, const char *name, uint32_t limit)
+{
+    struct fabric *f = &sim->fabric;
+    MEMORY_GROW(f->objects, f->count, f->room);
+    struct object *object = &f->objects[f->count++];
+    memset(object, 0, sizeof *object);
+    snprintf(object->name, sizeof object->name, "%s", name);
+    object->limit = limit;
+    object->made = ++f->last_made;
+    snprintf(object->token, sizeof object->token, "token-%llu", (unsigned long long)object->made);
+    f->addresses += limit;
+    return object;
+}
+
+static void drop(struct fabric *f, size_t at)
+{
+    f->addresses -= f->objects[at].limit;
+    f->removals++;
+    memmove(&f->objects[at], &f->objects[at + 1], (--f->count - at) * sizeof *f->objects);
+}
+
+static size_t place_of(const struct fabric *f, const char *name)
+{
+    size_t at = 0;
+    while (at < f->count && strcmp(f->objects[at].name, name) != 0)
+        at++;
+    return at;
+}
+
+const struct object *fabric_find(const struct fabric *f, const char *name)
+{
+    size_t at = place_of(f, name);
+    return at < f->count ? &f->objects[at] : NULL;
+}
+
+static void add_foreign(struct sim *sim, const char *name)
+{
+    if (fabric_find(&sim->fabric, name))
+        return;
+    add(sim, name, 1)->foreign = true;
+    sim->fabric.foreign++;
+}
+
+/* Entries of others: clusters whose names begin with ours, ours begin with theirs, Slurm's own, and
+ * what is no job name at all. None of their clusters is ever configured here. */
+static void settle_foreigners(struct sim *sim)
+{
+    static const char *const names[] = {
+        "elcap22-17", "elca-17",   "e-1",        "elcap2x-f3",   "elcap_-5", "elcap_22-1",
+        "ELCAP-17",   "elcap 1",   "elcap",      "elcap2.el-9",  "-17",      "elcap-",
+        "el-a/b",     "elcap-a b", "elcap2-\"x", "elcap_2-j\\1",
+    };
+    for (uint32_t i = 0; i < sim->profile.foreign; i++) {
+        add_foreign(sim, names[rng_below(&sim->fabric.rng, sizeof names / sizeof *names)]);
+    }
+    /* A cluster that other runs configure, and this one does not. */
+    if (sim->profile.foreign > 0 && sim->config.cluster_count < 4)
+        add_foreign(sim, profile_neighbour(&sim->profile));
+}
+
+void fabric_init(struct sim *sim)
+{
+    struct fabric *f = &sim->fabric;
+    memset(f, 0, sizeof *f);
+    rng_init(&f->rng, sim->profile.seed, 3);
+    f->up = true;
+    settle_foreigners(sim);
+}
+
+void fabric_release(struct sim *sim)
+{
+    free(sim->fabric.objects);
+    memset(&sim->fabric, 0, sizeof sim->fabric);
+}
+
+static void forget(struct sim *sim, uint32_t per_mille)
+{
+    struct fabric *f = &sim->fabric;
+    uint64_t forgotten = 0;
+    for (size_t at = f->count; at-- > 0;) {
+        const struct object *object = &f->objects[at];
+        if (object->foreign || !rng_chance(&f->rng, per_mille))
+            continue;
+        sim_trace(sim, "fm: forgets %s", object->name);
+        books_forgotten(sim, object->number);
+        drop(f, at);
+        forgotten++;
+    }
+    if (forgotten > 0)
+        fault_count(&sim->faults, FAULT_FM_FORGETS);
+}
+
+static void forget_some(struct sim *sim, void *what, uint64_t mark)
+{
+    (void)what;
+    if (fault_possible(&sim->faults, FAULT_FM_FORGETS))
+        forget(sim, (uint32_t)mark);
+}
+
+static void come_up(struct sim *sim, void *what, uint64_t mark)
+{
+    (void)what, (void)mark;
+    if (!sim->fabric.up)
+        sim_trace(sim, "fm: up");
+    sim->fabric.up = true;
+}
+
+static void go_down(struct sim *sim, void *what, uint64_t mark)
+{
+    (void)what;
+    struct fabric *f = &sim->fabric;
+    if (!fault_possible(&sim->faults, FAULT_FM_DOWN) || !f->up)
+        return;
+    fault_count(&sim->faults, FAULT_FM_DOWN);
+    sim_trace(sim, "fm: down");
+    f->up = false;
+    if (mark > 0 && fault_possible(&sim->faults, FAULT_FM_FORGETS))
+        forget(sim, (uint32_t)mark);
+    static const int64_t longest[] = {500, 20000, 120000};
+    sim_later(sim, rng_between(&f->rng, 10, longest[rng_below(&f->rng, 3)]), come_up, NULL, 0);
+}
+
+/* Somebody made an object under one of our clusters' names: an earlier installation, or a mistake.
+ */
+static void stray_appears(struct sim *sim, void *what, uint64_t mark)
+{
+    (void)what;
+    if (!fault_possible(&sim->faults, FAULT_STRAY))
+        return;
+    const struct core_config *config = &sim->config;
+    uint32_t cluster = rng_below(&sim->fabric.rng, config->cluster_count);
+    char name[FM_NAME_MAX + 1];
+    if (mark % 2 == 0)
+        snprintf(name, sizeof name, "%s-stray%llu", config->clusters[cluster].name,
+                 (unsigned long long)mark);
+    else /* in the way of a job that may come, or is there */
+        snprintf(name, sizeof name, "%s-%s", config->clusters[cluster].name,
+                 rm_any_job(sim, &sim->fabric.rng));
+    if (fabric_find(&sim->fabric, name))
+        return;
+    sim_trace(sim, "fm: stray %s appears", name);
+    add(sim, name, 1);
+    fault_count(&sim->faults, FAULT_STRAY);
+}
+
+void fabric_storm(struct sim *sim)
+{
+    struct rng *rng = &sim->fabric.rng;
+    int64_t storm = sim->profile.storm_ms;
+    static const uint64_t losses[] = {0, 0, 300, 1000};
+    for (uint32_t i = 0; i < sim->profile.outages; i++)
+        sim_later(sim, rng_between(rng, 0, storm), go_down, NULL, losses[rng_below(rng, 4)]);
+    for (uint32_t i = 0; i < sim->profile.outages; i++)
+        sim_later(sim, rng_between(rng, 0, storm), forget_some, NULL, losses[rng_below(rng, 4)]);
+    for (uint64_t i = 0; i < 3; i++)
+        sim_later(sim, rng_between(rng, 0, storm), stray_appears, NULL, rng_below(rng, 100));
+}
+
+void fabric_calm(struct sim *sim)
+{
+    come_up(sim, NULL, 0);
+}
+
+static enum fmcall_outcome reserve(struct sim *sim, const char *name, uint32_t addresses,
+                                   uint64_t number, char *token)
+{
+    if (fabric_find(&sim->fabric, name))
+        return FM_EXISTS;
+    if (sim->fabric.addresses + addresses > sim->profile.capacity)
+        return FM_DENIED;
+    struct object *object = add(sim, name, addresses);
+    object->number = number;
+    strcpy(token, object->token);
+    books_made(sim, number);
+    return FM_OK;
+}
+
+static bool named_by(const struct object *object, const char *name, enum plant plant)
+{
+    if (plant == PLANT_PREFIX_DELETE)
+        return strncmp(object->name, name, strlen(name)) == 0;
+    return strcmp(object->name, name) == 0;
+}
+
+static enum fmcall_outcome release(struct sim *sim, const char *name)
+{
+    struct fabric *f = &sim->fabric;
+    for (size_t at = 0; at < f->count; at++) {
+        if (!named_by(&f->objects[at], name, sim->profile.plant))
+            continue;
+        if (f->objects[at].foreign)
+            sim_fail(sim, "I6", "%s is not ours and was deleted", f->objects[at].name);
+        drop(f, at);
+        return FM_OK;
+    }
+    return FM_GONE;
+}
+
+enum fmcall_outcome fabric_act(struct sim *sim, enum fmcall_kind kind, const char *name,
+                               uint32_t addresses, uint64_t number,
+                               char token[static FABRIC_TOKEN_MAX + 1])
+{
+    enum fmcall_outcome outcome = FM_GONE;
+    const struct object *object;
+    token[0] = 0;
+    switch (kind) {
+    case FMCALL_RESERVE:
+        outcome = reserve(sim, name, addresses, number, token);
+        break;
+    case FMCALL_CHECK:
+        if ((object = fabric_find(&sim->fabric, name))) {
+            strcpy(token, object->token);
+            outcome = FM_OK;
+        }
+        break;
+    case FMCALL_RELEASE:
+        outcome = release(sim, name);
+        break;
+    case FMCALL_NONE:
+        break;
+    }
+    sim_trace(sim, "fm: acts: %s %s -> %s", fmcall_kind_word(kind), name,
+              fmcall_outcome_word(outcome));
+    return outcome;
+}

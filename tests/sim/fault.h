@@ -1,0 +1,79 @@
+#ifndef MCAST_SIM_FAULT_H
+#define MCAST_SIM_FAULT_H
+
+#include "tests/sim/rng.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Every kind of trouble that the simulator can make, whether a run may make it, how often, and how
+ * often it really did: an empty campaign shows. */
+
+/* name, word for the command line, chance in a thousand when a run has it */
+#define FAULT_KINDS(X)                                                                             \
+    X(CRASH, "crash", 0)                     /* the broker dies; when is drawn by edge.c */        \
+    X(CRASH_IN_COMMIT, "crash-in-commit", 0) /* … while a commit is under way */                 \
+    X(COMMIT_FAILS, "commit-fails", 20)      /* nothing written, tried again */                    \
+    X(SLOW_DISK, "slow-disk", 40)                                                                  \
+    X(LATE_TIMER, "late-timer", 100)                                                               \
+    X(CALL_UNREACHED, "call-unreached", 15) /* not acted */                                        \
+    X(CALL_LOST, "call-lost", 30)           /* never acted, the client times out */                \
+    X(REPLY_LOST, "reply-lost", 40)         /* acted, the client times out */                      \
+    X(ACTS_LATE, "acts-late", 60)           /* the client times out, then it is acted on */        \
+    X(CALL_BROKEN, "call-broken", 30)       /* acted before, after the break, or never */          \
+    X(CALL_BUSY, "call-busy", 50)           /* 5xx: acted before, after, or never */               \
+    X(CALL_DENIED, "call-denied", 30)       /* 4xx: not acted */                                   \
+    X(CALL_UNAUTHORIZED, "call-unauthorized", 10)                                                  \
+    X(CALL_SLOW, "call-slow", 80) /* answered, but only just in time */                            \
+    X(LOGIN_FAILS, "login-fails", 200)                                                             \
+    X(LIST_FAILS, "list-fails", 100)     /* before the first name */                               \
+    X(LIST_HALF, "list-half", 150)       /* after some names */                                    \
+    X(LIST_SHIFTS, "list-shifts", 300)   /* pages by offset: a deletion hides an entry */          \
+    X(FM_DOWN, "fm-down", 0)             /* when is drawn by fabric.c */                           \
+    X(FM_FORGETS, "fm-forgets", 0)       /* some or all objects */                                 \
+    X(STRAY, "stray", 0)                 /* an object under our prefix, not ours */                \
+    X(REQUEST_LOST, "request-lost", 50)  /* a resource manager's request never arrives */          \
+    X(ANSWER_LOST, "answer-lost", 50)    /* … or its answer */                                   \
+    X(DUPLICATE, "duplicate", 60)        /* a request arrives twice */                             \
+    X(STRAGGLER, "straggler", 30)        /* … seconds later, perhaps after the release */        \
+    X(CANCEL_EARLY, "cancel-early", 120) /* released before its answer is out */                   \
+    X(OVERTAKE, "overtake", 300)         /* … and the release arrives first */                   \
+    X(EPILOG_LOST, "epilog-lost", 80)    /* never released; only syncs tell */                     \
+    X(DOUBLE_RELEASE, "double-release", 150)                                                       \
+    X(REQUEUE, "requeue", 250)  /* the same id again at once */                                    \
+    X(CONFLICT, "conflict", 60) /* another request under a live id */                              \
+    X(NONSENSE, "nonsense", 20) /* a request that cannot be granted */                             \
+    X(SYNC_LOST, "sync-lost", 150)                                                                 \
+    X(SYNC_LAGS, "sync-lags", 300)   /* the list is older, by less than the grace */               \
+    X(RECONFIGURE, "reconfigure", 0) /* the VNI pool shrinks, grows, moves */
+
+enum fault_kind {
+#define FAULT_ENUM_(name, word, chance) FAULT_##name,
+    FAULT_KINDS(FAULT_ENUM_)
+#undef FAULT_ENUM_
+        FAULT_COUNT
+};
+_Static_assert(FAULT_COUNT <= 64, "fault masks are 64 bits wide");
+
+struct faults {
+    uint64_t mask;      /* bit k: this run may have faults of kind k */
+    bool calm;          /* a quiet spell: none at all */
+    uint32_t eagerness; /* in percent of the chances above */
+    struct rng rng[FAULT_COUNT];
+    uint64_t happened[FAULT_COUNT];
+};
+
+/* Which kinds a run has is drawn from the seed, then cut by allowed. */
+void fault_init(struct faults *faults, uint64_t seed, uint64_t allowed);
+
+/* Throws the dice of that kind; counts when it says yes. */
+bool fault_happens(struct faults *faults, enum fault_kind kind);
+
+/* For kinds whose moment is drawn elsewhere. */
+bool fault_possible(const struct faults *faults, enum fault_kind kind);
+void fault_count(struct faults *faults, enum fault_kind kind);
+
+const char *fault_word(enum fault_kind kind);
+int fault_from_word(const char *word); /* -1: no such kind */
+
+#endif

@@ -1,0 +1,29 @@
+#include "tests/sim/plant.h"
+
+#include <string.h>
+
+static const struct {
+    const char *word, *what;
+} plants[PLANT_END] = {{"none", "nothing is done wrong on purpose"},
+#define PLANT_ROW_(name, word, what) {word, what},
+                       PLANTS(PLANT_ROW_)
+#undef PLANT_ROW_
+};
+
+const char *plant_word(enum plant plant)
+{
+    return plants[plant].word;
+}
+
+const char *plant_what(enum plant plant)
+{
+    return plants[plant].what;
+}
+
+int plant_from_word(const char *word)
+{
+    for (int plant = 0; plant < PLANT_END; plant++)
+        if (strcmp(plants[plant].word, word) == 0)
+            return plant;
+    return -1;
+}

@@ -1,0 +1,34 @@
+#ifndef MCAST_SIM_PLANT_H
+#define MCAST_SIM_PLANT_H
+
+/* Deliberate mistakes, made at the edge and not in the core, which the simulator must find: it has
+ * to be able to fail (quality.md, "Safety"). */
+
+/* name, word, what is done wrong */
+#define PLANTS(X)                                                                                  \
+    X(SKIP_INTENT, "skip-intent", "the record of an intent is not saved before the call")          \
+    X(ANSWER_EARLY, "answer-early", "words leave before the commit")                               \
+    X(REUSE_HELD, "reuse-held", "released VNIs are not held back")                                 \
+    X(FORGET_LATE, "forget-late", "a late success is taken for a failure that never acted")        \
+    X(PARTIAL_LIST, "partial-list", "a list that failed half way is taken for the whole truth")    \
+    X(LOSE_RELEASE, "lose-release", "the record of a release is not saved")                        \
+    X(SWALLOW_LOST, "swallow-lost", "the event that a reservation was lost is not told")           \
+    X(TORN_COMMIT, "torn-commit", "a crash in a commit leaves half of it")                         \
+    X(NO_FSYNC, "no-fsync", "a crash takes the last acknowledged commit with it")                  \
+    X(FORGET_NUMBER, "forget-number", "the counters are not loaded at start")                      \
+    X(PREFIX_DELETE, "prefix-delete", "a release deletes whatever begins with the name")           \
+    X(DOUBLE_ANSWER, "double-answer", "an answer is given twice")
+
+enum plant {
+    PLANT_NONE = 0,
+#define PLANT_ENUM_(name, word, what) PLANT_##name,
+    PLANTS(PLANT_ENUM_)
+#undef PLANT_ENUM_
+        PLANT_END
+};
+
+const char *plant_word(enum plant plant);
+const char *plant_what(enum plant plant);
+int plant_from_word(const char *word); /* -1: no such plant */
+
+#endif

@@ -1,0 +1,132 @@
+#include "tests/sim/profile.h"
+
+#include "tests/sim/fault.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+void profile_init(struct profile *profile, uint64_t seed)
+{
+    memset(profile, 0, sizeof *profile);
+    profile->seed = seed;
+    profile->faults = UINT64_MAX;
+}
+
+static int64_t pick(struct rng *rng, const int64_t *choices, uint32_t count)
+{
+    return choices[rng_below(rng, count)];
+}
+#define PICK(rng, ...)                                                                             \
+    pick(rng, (const int64_t[]){__VA_ARGS__},                                                      \
+         sizeof(const int64_t[]){__VA_ARGS__} / sizeof(int64_t))
+
+static void draw_vnis(struct rng *rng, struct core_config *config)
+{
+    struct error err;
+    char text[64];
+    /* Small enough to run dry; some with 1 and 10 in it, which nobody may get (F1). */
+    int64_t first = PICK(rng, 1, 8, 1024, 65500);
+    int64_t size = rng_between(rng, 12, 36);
+    snprintf(text, sizeof text, "%lld-%lld", (long long)first, (long long)(first + size - 1));
+    int parsed = idset_parse(&config->vni_pool, text, &err);
+    assert(parsed == 0);
+    (void)parsed;
+    config->vni_per_job = (uint32_t)PICK(rng, 1, 1, 1, 0, 2, 4);
+    config->vni_single_node = !rng_chance(rng, 250);
+    config->vni_required = !rng_chance(rng, 150);
+    config->vni_hold_ms = PICK(rng, 1000, 20000, 60000, 600000);
+}
+
+static void draw_fabric(struct rng *rng, struct core_config *config)
+{
+    config->fm_present = !rng_chance(rng, 40);
+    config->min_nodes = (uint32_t)PICK(rng, 0, 2, 2, 8, 64);
+    config->total_addresses = (uint32_t)PICK(rng, 64, 256, 4086);
+    config->system_nodes = 11136;
+    config->sharing = 1;
+    config->addresses_per_job = (uint32_t)PICK(rng, 1, 8, 23, 23);
+    if (config->total_addresses == 4086 && config->min_nodes == 64)
+        config->addresses_per_job = 0; /* auto: 23 (F15) */
+    config->reserve_timeout_ms = PICK(rng, 300, 2000, 2000, 8000);
+    config->call_timeout_ms = PICK(rng, 1000, 3000, 10000);
+    config->calls_at_once = (uint32_t)PICK(rng, 1, 2, 4, 16);
+    config->relist_ms = PICK(rng, 0, 5000, 30000, 600000);
+    config->stray_grace_ms = PICK(rng, 1000, 5000, 30000);
+    config->link_retry_ms = PICK(rng, 100, 1000);
+}
+
+/* Each is a prefix of another, or has one for a prefix. */
+static const char *const names[] = {"elcap", "elcap2", "el", "elcap_2"};
+static const char *const neighbours[] = {"elcap-f1", "elcap2-f1", "el-f1", "elcap_2-f1"};
+
+static void draw_clusters(struct rng *rng, struct core_config *config)
+{
+    config->cluster_count = 1 + rng_below(rng, 4);
+    uint32_t from = rng_below(rng, 4);
+    for (uint32_t i = 0; i < config->cluster_count; i++) {
+        strcpy(config->clusters[i].name, names[(from + i) % 4]);
+        config->clusters[i].budget = (uint32_t)PICK(rng, 0, 0, 30, 200);
+    }
+}
+
+const char *profile_neighbour(const struct profile *profile)
+{
+    const struct core_config *config = &profile->config;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        bool ours = false;
+        for (uint32_t j = 0; j < config->cluster_count; j++)
+            ours |= strcmp(names[i], config->clusters[j].name) == 0;
+        if (!ours)
+            return neighbours[i];
+    }
+    return NULL;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+void profile_draw(struct profile *p)
+{
+    struct rng rng;
+    struct core_config *config = &p->config;
+    rng_init(&rng, p->seed, 2);
+    core_config_init(config);
+    draw_vnis(&rng, config);
+    draw_fabric(&rng, config);
+    draw_clusters(&rng, config);
+    config->sync_grace_ms = PICK(&rng, 5000, 20000, 60000);
+    config->tombstone_ms = PICK(&rng, 2000, 30000);
+    config->events_keep = (uint32_t)PICK(&rng, 8, 50, 10000);
+    strcpy(config->fm_url, "https://fmn:8000");
+
+    uint32_t jobs = (uint32_t)rng_between(&rng, 4, 48);
+    p->jobs = p->jobs ? p->jobs : jobs;
+    uint32_t rounds = 1 + rng_below(&rng, 3);
+    p->rounds = p->rounds ? p->rounds : rounds;
+    p->storm_ms = PICK(&rng, 30000, 120000, 600000);
+    p->run_ms = PICK(&rng, 2000, 20000, 200000);
+    p->sync_ms = PICK(&rng, 7000, 30000, 90000);
+    p->crashes = (uint32_t)PICK(&rng, 0, 1, 3, 8);
+    p->outages = (uint32_t)PICK(&rng, 0, 1, 3);
+    p->reloads = (uint32_t)PICK(&rng, 0, 1, 4);
+    p->capacity = config->total_addresses * (uint32_t)PICK(&rng, 1, 1, 1, 2) + 200;
+    if (rng_chance(&rng, 200))
+        p->capacity = 40; /* the fabric manager has less than the site believes: 507 */
+    p->foreign = rng_below(&rng, 12);
+    p->page = (uint32_t)PICK(&rng, 1, 5, 1000);
+    p->disk_ms = PICK(&rng, 1, 5, 30);
+    p->net_ms = PICK(&rng, 2, 20, 200);
+
+    /* An object that vanishes or appears while the link is up is only found by comparing. */
+    if (config->relist_ms == 0)
+        p->faults &= ~((uint64_t)1 << FAULT_FM_FORGETS | (uint64_t)1 << FAULT_STRAY);
+
+    /* What may follow one after the other: the link's longest pause, calls that act late and their
+     * repeats, two lists and two syncs with their grace periods. */
+    p->quiet_ms = 60000 + 4 * 32 * config->link_retry_ms + 12 * config->call_timeout_ms +
+                  4 * most(config->relist_ms, config->stray_grace_ms) +
+                  4 * most(config->sync_grace_ms, p->sync_ms) + 2 * config->tombstone_ms;
+}

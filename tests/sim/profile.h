@@ -1,0 +1,42 @@
+#ifndef MCAST_SIM_PROFILE_H
+#define MCAST_SIM_PROFILE_H
+
+#include "core/config.h"
+#include "tests/sim/plant.h"
+
+#include <stdint.h>
+
+/* What one run is made of: chosen on the command line, or drawn from its seed. */
+
+struct profile {
+    uint64_t seed;
+    uint64_t faults; /* kinds that are allowed, bits of enum fault_kind */
+    enum plant plant;
+    uint32_t jobs; /* job ids over the whole run; each may live several times; 0: drawn */
+
+    uint32_t rounds;  /* storms, each followed by a quiet spell; 0: drawn */
+    int64_t storm_ms; /* how long a storm lasts */
+    int64_t quiet_ms; /* how long the quiet spell after it lasts: enough for everything to settle */
+    int64_t run_ms;   /* how long a job runs, at most */
+    int64_t sync_ms;  /* between two syncs of a cluster */
+    uint32_t crashes; /* of the broker, in a storm */
+    uint32_t outages; /* of the fabric manager, in a storm */
+    uint32_t reloads; /* of the configuration, in a storm */
+    uint32_t capacity; /* addresses that the fabric manager really has */
+    uint32_t foreign;  /* objects of others at the fabric manager */
+    uint32_t page;     /* names a page of its list */
+    int64_t disk_ms;   /* a commit takes at most so long on a good day */
+    int64_t net_ms;    /* so does a message */
+    struct core_config config;
+};
+
+/* Everything allowed, nothing chosen. */
+void profile_init(struct profile *profile, uint64_t seed);
+
+/* Draws what was not chosen: jobs when 0, and all the rest. */
+void profile_draw(struct profile *profile);
+
+/* What a cluster that this run does not configure calls its first job; NULL: all are configured. */
+const char *profile_neighbour(const struct profile *profile);
+
+#endif

@@ -1,0 +1,468 @@
+#include "tests/sim/rm.h"
+
+#include "tests/sim/memory.h"
+#include "tests/sim/sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONSENSE_KINDS = 5 };
+
+static void sync_begins(struct sim *sim, void *what, uint64_t cluster);
+static void job_starts(struct sim *sim, void *what, uint64_t life);
+static void job_ends(struct sim *sim, void *what, uint64_t life);
+static void send_reserve(struct sim *sim, struct job *job, int64_t travel_ms);
+static void send_release(struct sim *sim, struct job *job);
+static void end_job(struct sim *sim, struct job *job);
+
+/* ---- jobs ---- */
+
+void rm_init(struct sim *sim)
+{
+    struct rm *rm = &sim->rm;
+    memset(rm, 0, sizeof *rm);
+    rng_init(&rm->rng, sim->profile.seed, 6);
+    uint32_t clusters = sim->config.cluster_count;
+    rm->job_count = sim->profile.jobs;
+    rm->jobs = memory_zeroed((rm->job_count + 1) * sizeof *rm->jobs);
+    for (uint32_t i = 0; i < rm->job_count; i++) {
+        struct job *job = memory_zeroed(sizeof *job);
+        job->cluster = i % clusters;
+        unsigned serial = i / clusters + 1; /* clusters use the same ids */
+        switch (serial % 4) {
+        case 0:
+            snprintf(job->id, sizeof job->id, "f%uRs8", serial);
+            break;
+        case 1:
+            snprintf(job->id, sizeof job->id, "%u", serial);
+            break;
+        case 2:
+            snprintf(job->id, sizeof job->id, "x-%u", serial);
+            break;
+        default:
+            snprintf(job->id, sizeof job->id, "a.%u_0+1@b:c", serial);
+            break;
+        }
+        rm->jobs[i] = job;
+    }
+    for (uint32_t cluster = 0; cluster < clusters; cluster++)
+        sim_later(sim, rng_between(&rm->rng, 1, sim->profile.sync_ms), sync_begins, NULL, cluster);
+}
+
+void rm_release(struct sim *sim)
+{
+    struct rm *rm = &sim->rm;
+    for (size_t i = 0; i < rm->job_count; i++)
+        free(rm->jobs[i]);
+    for (size_t i = 0; i < rm->request_count; i++) {
+        free(rm->requests[i]->active);
+        free(rm->requests[i]);
+    }
+    free(rm->jobs);
+    free(rm->requests);
+    memset(rm, 0, sizeof *rm);
+}
+
+void rm_storm(struct sim *sim, uint32_t round)
+{
+    struct rm *rm = &sim->rm;
+    for (size_t i = 0; i < rm->job_count; i++) {
+        struct job *job = rm->jobs[i];
+        if (i % sim->profile.rounds == round && job->stage == STAGE_NONE)
+            sim_later(sim, rng_between(&rm->rng, 0, sim->profile.storm_ms), job_starts, job,
+                      job->life + 1);
+    }
+}
+
+void rm_drain(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->rm.job_count; i++)
+        if (sim->rm.jobs[i]->stage == STAGE_RUNNING)
+            end_job(sim, sim->rm.jobs[i]);
+}
+
+struct job *rm_find(const struct sim *sim, const char *cluster, const char *id)
+{
+    for (size_t i = 0; i < sim->rm.job_count; i++) {
+        struct job *job = sim->rm.jobs[i];
+        if (strcmp(job->id, id) == 0 && strcmp(rm_cluster_name(sim, job), cluster) == 0)
+            return job;
+    }
+    return NULL;
+}
+
+const char *rm_any_job(struct sim *sim, struct rng *rng)
+{
+    return sim->rm.jobs[rng_below(rng, (uint32_t)sim->rm.job_count)]->id;
+}
+
+const char *rm_cluster_name(const struct sim *sim, const struct job *job)
+{
+    return sim->config.clusters[job->cluster].name;
+}
+
+const char *rm_job_name(const struct job *job)
+{
+    return job ? job->id : "(no job)";
+}
+
+const char *rm_request_word(const struct request *request)
+{
+    static const char *const words[] = {"reserve", "release", "sync"};
+    return words[request->kind];
+}
+
+/* ---- messages ---- */
+
+static struct request *add_request(struct sim *sim, enum request_kind kind, struct job *job)
+{
+    struct rm *rm = &sim->rm;
+    struct request *request = memory_zeroed(sizeof *request);
+    MEMORY_GROW(rm->requests, rm->request_count, rm->request_room);
+    rm->requests[rm->request_count++] = request;
+    request->ticket = rm->request_count;
+    request->kind = kind;
+    request->job = job;
+    if (job) {
+        request->cluster = job->cluster;
+        request->life = job->life;
+        request->wanted = job->wanted;
+    }
+    return request;
+}
+
+static void arrive(struct sim *sim, void *what, uint64_t lost)
+{
+    struct request *request = what;
+    if (request->kind == REQUEST_RELEASE)
+        request->job->releases_travelling--;
+    if (lost)
+        return;
+    sim_trace(sim, "rm: %s %s-%s (ticket %llu) arrives%s", rm_request_word(request),
+              sim->config.clusters[request->cluster].name, rm_job_name(request->job),
+              (unsigned long long)request->ticket, sim->edge.core ? "" : ", nobody listens");
+    edge_receive(sim, request);
+}
+
+static void send(struct sim *sim, struct request *request, int64_t travel_ms)
+{
+    bool lost = fault_happens(&sim->faults, FAULT_REQUEST_LOST);
+    if (request->kind == REQUEST_RELEASE)
+        request->job->releases_travelling++;
+    sim_later(sim, travel_ms, arrive, request, lost);
+}
+
+static int64_t travel(struct sim *sim)
+{
+    return rng_between(&sim->rm.rng, 0, sim->profile.net_ms);
+}
+
+static int64_t patience(struct sim *sim)
+{
+    return sim->config.reserve_timeout_ms + rng_between(&sim->rm.rng, 500, 8000);
+}
+
+static void wrong_reserve(struct sim *sim, const struct request *request,
+                          struct reserve_request *out)
+{
+    (void)sim;
+    switch (request->nonsense) {
+    case 1:
+        out->cluster = "nowhere";
+        break;
+    case 2:
+        out->job = "no job id";
+        break;
+    case 3:
+        out->vni_count = VNI_PER_JOB_MAX + 1;
+        break;
+    case 4:
+        out->node_count = 0;
+        break;
+    case 5:
+        out->job = "";
+        break;
+    }
+}
+
+void rm_event(const struct sim *sim, const struct request *request, struct core_event *event)
+{
+    const char *cluster = sim->config.clusters[request->cluster].name;
+    memset(event, 0, sizeof *event);
+    switch (request->kind) {
+    case REQUEST_RESERVE:
+        event->kind = CORE_RESERVE;
+        event->u.reserve.ticket = request->ticket;
+        event->u.reserve.request = (struct reserve_request){
+            .cluster = cluster,
+            .job = request->job ? request->job->id : "nonsense",
+            .node_count = request->wanted.node_count,
+            .uid = request->wanted.uid,
+            .vni_count = request->wanted.vni_count,
+            .wish = request->wanted.wish,
+        };
+        if (request->nonsense)
+            wrong_reserve((struct sim *)sim, request, &event->u.reserve.request);
+        break;
+    case REQUEST_RELEASE:
+        event->kind = CORE_RELEASE;
+        event->u.release.ticket = request->ticket;
+        event->u.release.cluster = cluster;
+        event->u.release.job = request->job->id;
+        break;
+    case REQUEST_SYNC:
+        event->kind = CORE_SYNC;
+        event->u.sync.ticket = request->ticket;
+        event->u.sync.cluster = cluster;
+        event->u.sync.active = request->active;
+        event->u.sync.count = request->active_count;
+        break;
+    }
+}
+
+/* ---- a life ---- */
+
+static struct wanted draw_wanted(struct sim *sim)
+{
+    static const enum hwcoll_wish wishes[] = {0,       0,       0,        WISH_AUTO,
+                                              WISH_ON, WISH_ON, WISH_OFF, WISH_REQUIRED};
+    static const uint32_t sizes[] = {1, 2, 16, 64, 128, 11136};
+    struct rng *rng = &sim->rm.rng;
+    return (struct wanted){
+        .node_count = sizes[rng_below(rng, 6)],
+        .uid = 1000 + rng_below(rng, 3),
+        .vni_count = rng_chance(rng, 600) ? -1 : (int)rng_below(rng, VNI_PER_JOB_MAX + 1),
+        .wish = wishes[rng_below(rng, 8)],
+    };
+}
+
+static void retry_reserve(struct sim *sim, void *what, uint64_t attempt)
+{
+    struct job *job = what;
+    if (job->stage == STAGE_STARTING && job->attempt == attempt)
+        send_reserve(sim, job, travel(sim));
+}
+
+static void send_reserve(struct sim *sim, struct job *job, int64_t travel_ms)
+{
+    send(sim, add_request(sim, REQUEST_RESERVE, job), travel_ms);
+    if (fault_happens(&sim->faults, FAULT_DUPLICATE))
+        send(sim, add_request(sim, REQUEST_RESERVE, job),
+             travel_ms + rng_between(&sim->rm.rng, 0, 500));
+    if (fault_happens(&sim->faults, FAULT_STRAGGLER))
+        send(sim, add_request(sim, REQUEST_RESERVE, job),
+             travel_ms + rng_between(&sim->rm.rng, 1000, 30000));
+    sim_later(sim, patience(sim), retry_reserve, job, ++job->attempt);
+}
+
+static void retry_release(struct sim *sim, void *what, uint64_t attempt)
+{
+    struct job *job = what;
+    if (job->stage == STAGE_ENDING && job->attempt == attempt)
+        send_release(sim, job);
+}
+
+static void send_release(struct sim *sim, struct job *job)
+{
+    send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim));
+    if (fault_happens(&sim->faults, FAULT_DUPLICATE))
+        send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim));
+    sim_later(sim, patience(sim), retry_release, job, ++job->attempt);
+}
+
+static void begin_release(struct sim *sim, struct job *job)
+{
+    job->active = false;
+    job->stage = STAGE_ENDING;
+    send_release(sim, job);
+}
+
+static void may_requeue(struct sim *sim, struct job *job)
+{
+    if (fault_happens(&sim->faults, FAULT_REQUEUE))
+        sim_later(sim, rng_chance(&sim->rm.rng, 500) ? 0 : rng_between(&sim->rm.rng, 1, 60000),
+                  job_starts, job, job->life + 1);
+}
+
+static void job_is_over(struct sim *sim, struct job *job)
+{
+    job->active = false;
+    job->stage = STAGE_NONE;
+    may_requeue(sim, job);
+}
+
+static void job_is_cancelled(struct sim *sim, void *what, uint64_t life)
+{
+    struct job *job = what;
+    if (job->life == life && (job->stage == STAGE_STARTING || job->stage == STAGE_RUNNING))
+        begin_release(sim, job);
+}
+
+static void job_starts(struct sim *sim, void *what, uint64_t life)
+{
+    struct job *job = what;
+    struct rng *rng = &sim->rm.rng;
+    if (sim->phase != PHASE_STORM || job->stage != STAGE_NONE || job->life + 1 != life)
+        return;
+    if (job->releases_travelling > 0) { /* nothing tells one life's release from another's */
+        sim_later(sim, 50, job_starts, job, life);
+        return;
+    }
+    job->life++;
+    sim->result.lives++;
+    job->stage = STAGE_STARTING;
+    job->active = true;
+    job->told = false;
+    if (job->life == 1 || rng_chance(rng, 200))
+        job->wanted = draw_wanted(sim);
+    sim_trace(sim, "rm: %s-%s starts, life %u", rm_cluster_name(sim, job), job->id, job->life);
+
+    int64_t reserve_travels = travel(sim);
+    if (fault_happens(&sim->faults, FAULT_CANCEL_EARLY)) {
+        int64_t at = rng_between(rng, 0, sim->config.reserve_timeout_ms + 500);
+        if (fault_happens(&sim->faults, FAULT_OVERTAKE))
+            reserve_travels = at + rng_between(rng, 1, 3000);
+        sim_later(sim, at, job_is_cancelled, job, life);
+    }
+    send_reserve(sim, job, reserve_travels);
+}
+
+static void end_job(struct sim *sim, struct job *job)
+{
+    if (!fault_happens(&sim->faults, FAULT_EPILOG_LOST)) {
+        begin_release(sim, job);
+        return;
+    }
+    sim_trace(sim, "rm: %s-%s ends, its epilog is lost", rm_cluster_name(sim, job), job->id);
+    job_is_over(sim, job);
+}
+
+static void job_ends(struct sim *sim, void *what, uint64_t life)
+{
+    struct job *job = what;
+    if (job->stage != STAGE_RUNNING || job->life != life)
+        return;
+    if (sim->phase == PHASE_QUIET) /* nothing starts or ends in a quiet spell */
+        sim_later(sim, sim->profile.quiet_ms, job_ends, job, life);
+    else
+        end_job(sim, job);
+}
+
+/* ---- trouble that a running job can make ---- */
+
+static void another_request(struct sim *sim, void *what, uint64_t life)
+{
+    struct job *job = what;
+    if (job->stage != STAGE_RUNNING || job->life != life)
+        return;
+    struct request *request = add_request(sim, REQUEST_RESERVE, job);
+    request->other = true;
+    request->wanted.uid += 100;
+    send(sim, request, travel(sim));
+}
+
+static void same_request(struct sim *sim, void *what, uint64_t life)
+{
+    struct job *job = what;
+    if (job->stage == STAGE_RUNNING && job->life == life)
+        send(sim, add_request(sim, REQUEST_RESERVE, job), travel(sim));
+}
+
+static void talk_nonsense(struct sim *sim)
+{
+    struct request *request = add_request(sim, REQUEST_RESERVE, NULL);
+    request->nonsense = 1 + rng_below(&sim->rm.rng, NONSENSE_KINDS);
+    request->wanted = (struct wanted){.node_count = 1, .vni_count = -1};
+    send(sim, request, travel(sim));
+}
+
+static void job_runs(struct sim *sim, struct job *job)
+{
+    struct rng *rng = &sim->rm.rng;
+    int64_t runs = rng_between(rng, 1, sim->profile.run_ms);
+    job->stage = STAGE_RUNNING;
+    sim_later(sim, runs, job_ends, job, job->life);
+    if (rng_chance(rng, 300)) /* a prolog that is run again (slurm.md) */
+        sim_later(sim, rng_between(rng, 0, runs), same_request, job, job->life);
+    if (fault_happens(&sim->faults, FAULT_CONFLICT))
+        sim_later(sim, rng_between(rng, 0, runs), another_request, job, job->life);
+    if (fault_happens(&sim->faults, FAULT_NONSENSE))
+        talk_nonsense(sim);
+}
+
+/* ---- answers ---- */
+
+static void reserve_answered(struct sim *sim, const struct request *request)
+{
+    struct job *job = request->job;
+    if (!job || request->other || job->stage != STAGE_STARTING || job->life != request->life)
+        return;
+    if (request->told.kind == ANSWER_CREATED || request->told.kind == ANSWER_SAME)
+        job_runs(sim, job);
+    else if (rng_chance(&sim->rm.rng, 500))
+        begin_release(sim, job); /* its epilog runs all the same */
+    else
+        job_is_over(sim, job);
+}
+
+static void release_answered(struct sim *sim, const struct request *request)
+{
+    struct job *job = request->job;
+    if (job->stage != STAGE_ENDING || job->life != request->life)
+        return;
+    if (fault_happens(&sim->faults, FAULT_DOUBLE_RELEASE))
+        send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim));
+    job_is_over(sim, job);
+}
+
+static void answer_arrives(struct sim *sim, void *what, uint64_t mark)
+{
+    const struct request *request = what;
+    (void)mark;
+    if (request->kind == REQUEST_RESERVE)
+        reserve_answered(sim, request);
+    else if (request->kind == REQUEST_RELEASE)
+        release_answered(sim, request);
+}
+
+void rm_told(struct sim *sim, const struct told *told)
+{
+    struct request *request = sim->rm.requests[told->ticket - 1];
+    request->told = *told;
+    sim_trace(sim, "broker: answers ticket %llu (%s %s): %s, number %llu, hwcoll %s",
+              (unsigned long long)told->ticket, rm_request_word(request), rm_job_name(request->job),
+              answer_word(told->kind), (unsigned long long)told->number,
+              told->number ? hwcoll_state_word(told->hwcoll) : "-");
+    books_told(sim, request);
+    if (!fault_happens(&sim->faults, FAULT_ANSWER_LOST))
+        sim_later(sim, travel(sim), answer_arrives, request, 0);
+}
+
+/* ---- syncs ---- */
+
+static void list_active(struct sim *sim, struct request *request)
+{
+    const struct rm *rm = &sim->rm;
+    request->active = memory_zeroed((rm->job_count + 1) * sizeof *request->active);
+    for (size_t i = 0; i < rm->job_count; i++)
+        if (rm->jobs[i]->active && rm->jobs[i]->cluster == request->cluster)
+            request->active[request->active_count++] = rm->jobs[i]->id;
+}
+
+static void sync_begins(struct sim *sim, void *what, uint64_t cluster)
+{
+    struct rng *rng = &sim->rm.rng;
+    (void)what;
+    sim_later(sim, sim->profile.sync_ms, sync_begins, NULL, cluster);
+    if (fault_happens(&sim->faults, FAULT_SYNC_LOST))
+        return;
+    struct request *request = add_request(sim, REQUEST_SYNC, NULL);
+    request->cluster = (uint32_t)cluster;
+    list_active(sim, request);
+    /* However long it takes, less than the grace period: the core's assumption (F20). */
+    int64_t lag = travel(sim);
+    if (fault_happens(&sim->faults, FAULT_SYNC_LAGS))
+        lag = rng_between(rng, 0, sim->config.sync_grace_ms - 1);
+    send(sim, request, lag);
+}

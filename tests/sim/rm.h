@@ -1,0 +1,92 @@
+#ifndef MCAST_SIM_RM_H
+#define MCAST_SIM_RM_H
+
+#include "core/core.h"
+#include "tests/sim/rng.h"
+#include "tests/sim/word.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The modelled resource managers, one a cluster: jobs that start, run, end, are cancelled and start
+ * again under their old id; hooks that repeat, overtake each other or never run; syncs
+ * (flux.md, slurm.md). What they believe of their jobs is the truth that the broker must follow. */
+
+struct sim;
+
+enum job_stage {
+    STAGE_NONE,     /* not running, not heard of */
+    STAGE_STARTING, /* its prolog asks for a reservation */
+    STAGE_RUNNING,
+    STAGE_ENDING, /* its epilog asks for the release */
+};
+
+struct wanted { /* what a life of a job asks for */
+    uint32_t node_count, uid;
+    int vni_count;
+    enum hwcoll_wish wish;
+};
+
+struct job {
+    uint32_t cluster; /* index in the configuration */
+    char id[JOB_ID_MAX + 1];
+    enum job_stage stage;
+    bool active;      /* what a sync says; false from the moment when its release is decided */
+    uint32_t life;    /* 1, 2, …: the same id again */
+    uint32_t attempt; /* of the request that is being tried */
+    uint32_t releases_travelling;
+    struct wanted wanted;
+
+    /* What it was told in this life and must be able to rely on; kept by books.c. */
+    bool told;
+    uint64_t told_number;
+};
+
+enum request_kind { REQUEST_RESERVE, REQUEST_RELEASE, REQUEST_SYNC };
+
+struct request { /* one message; a duplicate is another one */
+    uint64_t ticket;
+    enum request_kind kind;
+    uint32_t cluster;
+    struct job *job; /* NULL: sync, nonsense */
+    uint32_t life;
+    struct wanted wanted;
+    bool other;        /* differs from what the job asked for */
+    unsigned nonsense; /* not 0: which nonsense */
+    const char **active;
+    size_t active_count;
+    int64_t asked_ms; /* when it reached the broker */
+    bool answered;    /* the core has answered; the words may not be out yet */
+    struct told told; /* when it was */
+};
+
+struct rm {
+    struct job **jobs;
+    size_t job_count;
+    struct request **requests; /* ticket n is at n - 1 */
+    size_t request_count, request_room;
+    struct rng rng;
+};
+
+void rm_init(struct sim *sim);
+void rm_release(struct sim *sim);
+
+/* Jobs of this round start during the storm that begins now. */
+void rm_storm(struct sim *sim, uint32_t round);
+/* Every job ends now. */
+void rm_drain(struct sim *sim);
+
+struct job *rm_find(const struct sim *sim, const char *cluster, const char *id); /* or NULL */
+const char *rm_any_job(struct sim *sim, struct rng *rng);
+const char *rm_cluster_name(const struct sim *sim, const struct job *job);
+const char *rm_job_name(const struct job *job); /* for messages; NULL is allowed */
+const char *rm_request_word(const struct request *request);
+
+/* The event that the request is to the core; valid while the request is. */
+void rm_event(const struct sim *sim, const struct request *request, struct core_event *event);
+
+/* The broker speaks: its answer sets out for the resource manager. */
+void rm_told(struct sim *sim, const struct told *told);
+
+#endif

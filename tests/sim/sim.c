@@ -1,0 +1,123 @@
+#include "tests/sim/sim.h"
+
+#include "tests/sim/check.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum { STEPS_MAX = 5000000 };
+
+void sim_fail(struct sim *sim, const char *invariant, const char *format, ...)
+{
+    struct sim_result *result = &sim->result;
+    if (result->failed) /* the first is the cause */
+        return;
+    va_list args;
+    result->failed = true;
+    snprintf(result->invariant, sizeof result->invariant, "%s", invariant);
+    va_start(args, format);
+    vsnprintf(result->words, sizeof result->words, format, args);
+    va_end(args);
+    sim_trace(sim, "BROKEN %s: %s", result->invariant, result->words);
+}
+
+void sim_trace(struct sim *sim, const char *format, ...)
+{
+    if (!sim->trace)
+        return;
+    va_list args;
+    fprintf(sim->trace, "%10.3f  ", (double)(sim->now_ms - sim->start_ms) / 1000);
+    va_start(args, format);
+    vfprintf(sim->trace, format, args);
+    va_end(args);
+    fputc('\n', sim->trace);
+}
+
+void sim_later(struct sim *sim, int64_t after_ms,
+               void (*happen)(struct sim *sim, void *what, uint64_t mark), void *what,
+               uint64_t mark)
+{
+    queue_add(&sim->queue, sim->now_ms + after_ms, happen, what, mark);
+}
+
+static void run_for(struct sim *sim, int64_t span_ms)
+{
+    int64_t until_ms = sim->now_ms + span_ms;
+    struct occurrence occurrence;
+    while (!sim->result.failed && queue_take(&sim->queue, until_ms, &occurrence)) {
+        sim->now_ms = occurrence.at_ms;
+        occurrence.happen(sim, occurrence.what, occurrence.mark);
+        if (sim->result.steps > STEPS_MAX)
+            sim_fail(sim, "ticks", "more than %d steps", STEPS_MAX);
+    }
+    sim->now_ms = until_ms;
+}
+
+static void phase_begins(struct sim *sim, enum sim_phase phase)
+{
+    static const char *const words[] = {"a storm", "a quiet spell", "the end of all jobs"};
+    sim->phase = phase;
+    sim->faults.calm = phase != PHASE_STORM;
+    sim_trace(sim, "-- %s", words[phase]);
+    if (phase == PHASE_STORM)
+        return;
+    fabric_calm(sim);
+    edge_calm(sim);
+}
+
+static void live(struct sim *sim)
+{
+    const struct profile *profile = &sim->profile;
+    edge_start(sim);
+    for (uint32_t round = 0; round < profile->rounds && !sim->result.failed; round++) {
+        phase_begins(sim, PHASE_STORM);
+        edge_storm(sim);
+        fabric_storm(sim);
+        rm_storm(sim, round);
+        run_for(sim, profile->storm_ms);
+        phase_begins(sim, PHASE_QUIET);
+        run_for(sim, profile->quiet_ms);
+        check_quiet(sim);
+    }
+    if (sim->result.failed)
+        return;
+    phase_begins(sim, PHASE_DRAIN);
+    rm_drain(sim);
+    run_for(sim, profile->quiet_ms + profile->config.vni_hold_ms);
+    check_empty(sim);
+}
+
+void sim_run(const struct profile *profile, FILE *trace, struct sim_result *result)
+{
+    struct sim sim;
+    struct error err;
+    memset(&sim, 0, sizeof sim);
+    sim.profile = *profile;
+    sim.trace = trace;
+    sim.start_ms = sim.now_ms = 1700000000000;
+    profile_draw(&sim.profile);
+    sim.config = sim.profile.config;
+    fault_init(&sim.faults, profile->seed, sim.profile.faults);
+    queue_init(&sim.queue);
+    disk_init(&sim.disk);
+    books_init(&sim);
+    fabric_init(&sim);
+    wire_init(&sim);
+    edge_init(&sim);
+    rm_init(&sim);
+    if (core_config_check(&sim.config, &err) < 0)
+        sim_fail(&sim, "profile", "%s", err.text);
+    else
+        live(&sim);
+
+    *result = sim.result;
+    memcpy(result->faults, sim.faults.happened, sizeof result->faults);
+    result->virtual_ms = sim.now_ms - sim.start_ms;
+    rm_release(&sim);
+    edge_release(&sim);
+    wire_release(&sim);
+    fabric_release(&sim);
+    books_release(&sim);
+    disk_release(&sim.disk);
+    queue_release(&sim.queue);
+}

@@ -1,0 +1,67 @@
+#ifndef MCAST_SIM_SIM_H
+#define MCAST_SIM_SIM_H
+
+#include "tests/sim/books.h"
+#include "tests/sim/disk.h"
+#include "tests/sim/edge.h"
+#include "tests/sim/fabric.h"
+#include "tests/sim/fault.h"
+#include "tests/sim/profile.h"
+#include "tests/sim/queue.h"
+#include "tests/sim/rm.h"
+#include "tests/sim/wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* One world: the real core in the middle, everything around it modelled, one clock, one seed. */
+
+enum sim_phase {
+    PHASE_STORM, /* faults */
+    PHASE_QUIET, /* no faults, nothing starts or ends: it must settle */
+    PHASE_DRAIN, /* no faults, every job ends: it must become empty */
+};
+
+struct sim_result {
+    bool failed;
+    char invariant[16]; /* "I1" … */
+    char words[400];
+    uint64_t lives, steps, ticks, crashes_survived, commits, calls;
+    uint64_t answers[32];  /* by enum answer_kind */
+    uint64_t events[32];   /* by enum event_kind */
+    uint64_t outcomes[16]; /* of calls, by enum fmcall_outcome */
+    uint64_t faults[FAULT_COUNT];
+    int64_t virtual_ms;
+};
+
+struct sim {
+    struct profile profile;
+    struct core_config config; /* in force: what a restart reads */
+    enum sim_phase phase;
+    int64_t start_ms, now_ms;
+    struct queue queue;
+    struct faults faults;
+    struct disk disk;
+    struct edge edge;
+    struct fabric fabric;
+    struct wire wire;
+    struct rm rm;
+    struct books books;
+    struct sim_result result;
+    FILE *trace; /* NULL: none */
+};
+
+/* One run. trace may be NULL. The same profile gives the same run. */
+void sim_run(const struct profile *profile, FILE *trace, struct sim_result *result);
+
+/* For the parts of the world. */
+__attribute__((format(printf, 3, 4))) void sim_fail(struct sim *sim, const char *invariant,
+                                                    const char *format, ...);
+__attribute__((format(printf, 2, 3))) void sim_trace(struct sim *sim, const char *format, ...);
+/* Lets something happen after_ms from now, 0 or more. */
+void sim_later(struct sim *sim, int64_t after_ms,
+               void (*happen)(struct sim *sim, void *what, uint64_t mark), void *what,
+               uint64_t mark);
+
+#endif

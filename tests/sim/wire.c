@@ -1,0 +1,274 @@
+#include "tests/sim/wire.h"
+
+#include "tests/sim/check.h"
+#include "tests/sim/memory.h"
+#include "tests/sim/sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void wire_init(struct sim *sim)
+{
+    memset(&sim->wire, 0, sizeof sim->wire);
+    rng_init(&sim->wire.rng, sim->profile.seed, 4);
+}
+
+static void unlink_call(struct wire *wire, struct wire_call *call)
+{
+    if (call->prev)
+        call->prev->next = call->next;
+    else
+        wire->calls = call->next;
+    if (call->next)
+        call->next->prev = call->prev;
+    free(call);
+}
+
+static void drop_reference(struct wire *wire, struct wire_call *call)
+{
+    if (--call->references == 0)
+        unlink_call(wire, call);
+}
+
+void wire_release(struct sim *sim)
+{
+    while (sim->wire.calls)
+        unlink_call(&sim->wire, sim->wire.calls);
+}
+
+/* ---- a call ---- */
+
+struct journey { /* times from now; INT64_MAX: never */
+    int64_t act_ms, end_ms;
+    enum fmcall_outcome forced;
+};
+
+/* An answer that tells nothing: acted on before it, after it, or never. */
+static struct journey untold(struct rng *rng, int64_t timeout, enum fmcall_outcome outcome)
+{
+    struct journey j = {INT64_MAX, rng_between(rng, 1, timeout - 1), outcome};
+    switch (rng_below(rng, 3)) {
+    case 0:
+        j.act_ms = rng_between(rng, 0, j.end_ms);
+        break;
+    case 1:
+        j.act_ms = rng_between(rng, j.end_ms, j.end_ms + timeout);
+        break;
+    }
+    return j;
+}
+
+static struct journey travel(struct sim *sim)
+{
+    struct faults *faults = &sim->faults;
+    struct rng *rng = &sim->wire.rng;
+    int64_t timeout = sim->config.call_timeout_ms;
+    int64_t soon = rng_between(
+        rng, 0, 2 * sim->profile.net_ms < timeout ? 2 * sim->profile.net_ms : timeout - 1);
+    if (!sim->fabric.up)
+        return rng_chance(rng, 250) ? (struct journey){INT64_MAX, timeout, FM_TIMEOUT}
+                                    : (struct journey){INT64_MAX, soon, FM_UNREACHED};
+    if (fault_happens(faults, FAULT_CALL_UNREACHED))
+        return (struct journey){INT64_MAX, soon, FM_UNREACHED};
+    if (fault_happens(faults, FAULT_CALL_LOST))
+        return (struct journey){INT64_MAX, timeout, FM_TIMEOUT};
+    if (fault_happens(faults, FAULT_REPLY_LOST))
+        return (struct journey){rng_between(rng, 0, timeout), timeout, FM_TIMEOUT};
+    if (fault_happens(faults, FAULT_ACTS_LATE))
+        return (struct journey){rng_between(rng, timeout, 2 * timeout), timeout, FM_TIMEOUT};
+    if (fault_happens(faults, FAULT_CALL_BROKEN))
+        return untold(rng, timeout, FM_BROKEN);
+    if (fault_happens(faults, FAULT_CALL_BUSY))
+        return untold(rng, timeout, FM_BUSY);
+    if (fault_happens(faults, FAULT_CALL_DENIED))
+        return (struct journey){INT64_MAX, soon, FM_DENIED};
+    if (fault_happens(faults, FAULT_CALL_UNAUTHORIZED))
+        return (struct journey){INT64_MAX, soon, FM_UNAUTHORIZED};
+    if (fault_happens(faults, FAULT_CALL_SLOW)) {
+        int64_t end = rng_between(rng, timeout / 4, timeout - 1);
+        return (struct journey){rng_between(rng, 0, end), end, 0};
+    }
+    return (struct journey){rng_between(rng, 0, soon), soon, 0};
+}
+
+static void call_acts(struct sim *sim, void *what, uint64_t mark)
+{
+    struct wire_call *call = what;
+    (void)mark;
+    if (sim->now_ms == call->act_ms && sim->fabric.up)
+        call->came =
+            fabric_act(sim, call->kind, call->name, call->addresses, call->number, call->token);
+    drop_reference(&sim->wire, call);
+}
+
+/* Planted: a success that nobody waited for is taken for a clean failure. */
+static enum fmcall_outcome forgotten_late(const struct sim *sim, const struct wire_call *call,
+                                          enum fmcall_outcome outcome)
+{
+    bool late = call->kind == FMCALL_RESERVE && call->came == FM_OK &&
+                (fmcall_unsure(outcome) || edge_gave_up(&sim->edge, call->name));
+    return sim->profile.plant == PLANT_FORGET_LATE && late ? FM_DENIED : outcome;
+}
+
+static void call_ends(struct sim *sim, void *what, uint64_t mark)
+{
+    struct wire_call *call = what;
+    (void)mark;
+    if (!call->ended) {
+        call->ended = true;
+        enum fmcall_outcome outcome = call->forced ? call->forced : call->came;
+        if (outcome == 0)
+            outcome = FM_BROKEN; /* the fabric manager went down before it acted */
+        edge_call_done(sim, call, forgotten_late(sim, call, outcome));
+    }
+    drop_reference(&sim->wire, call);
+}
+
+void wire_send(struct sim *sim, const struct word *word)
+{
+    struct wire_call *call = memory_zeroed(sizeof *call);
+    call->id = word->u.call.id;
+    call->process = sim->edge.process;
+    call->kind = word->u.call.kind;
+    call->addresses = word->u.call.addresses;
+    call->number = word->u.call.number;
+    strcpy(call->name, word->u.call.name);
+    call->next = sim->wire.calls;
+    if (call->next)
+        call->next->prev = call;
+    sim->wire.calls = call;
+
+    struct journey j = travel(sim);
+    call->forced = j.forced;
+    call->act_ms = INT64_MAX;
+    call->references = 1;
+    if (j.act_ms != INT64_MAX) {
+        call->act_ms = sim->now_ms + j.act_ms;
+        call->references = 2;
+        sim_later(sim, j.act_ms, call_acts, call, 0);
+    }
+    sim_later(sim, j.end_ms, call_ends, call, 0);
+    if (call->kind == FMCALL_RESERVE)
+        check_budget(sim, call);
+}
+
+void wire_cut(struct sim *sim)
+{
+    for (struct wire_call *call = sim->wire.calls; call; call = call->next) {
+        if (call->ended)
+            continue;
+        call->ended = true;
+        if (call->act_ms > sim->now_ms + sim->config.call_timeout_ms)
+            call->act_ms = INT64_MAX;
+    }
+    sim->wire.list.id = 0;
+    sim->wire.login = false;
+}
+
+/* ---- login ---- */
+
+static void login_ends(struct sim *sim, void *what, uint64_t process)
+{
+    (void)what;
+    if (process != sim->edge.process || !sim->wire.login)
+        return;
+    sim->wire.login = false;
+    bool ok = sim->fabric.up && !fault_happens(&sim->faults, FAULT_LOGIN_FAILS);
+    edge_login_done(sim, ok);
+}
+
+void wire_login(struct sim *sim)
+{
+    if (sim->wire.login)
+        sim_fail(sim, "calls", "a login is asked for while one is under way");
+    sim->wire.login = true;
+    sim_later(sim, rng_between(&sim->wire.rng, 1, 2 * sim->profile.net_ms), login_ends, NULL,
+              sim->edge.process);
+}
+
+/* ---- list ---- */
+
+static size_t page_by_offset(struct sim *sim, const char **names)
+{
+    struct wire_list *list = &sim->wire.list;
+    const struct fabric *f = &sim->fabric;
+    size_t count = 0;
+    if (list->offset > 0 && list->removals != f->removals)
+        fault_count(&sim->faults, FAULT_LIST_SHIFTS);
+    list->removals = f->removals;
+    while (list->offset < f->count && count < sim->profile.page)
+        names[count++] = f->objects[list->offset++].name;
+    return count;
+}
+
+static size_t page_by_last(struct sim *sim, const char **names)
+{
+    struct wire_list *list = &sim->wire.list;
+    const struct fabric *f = &sim->fabric;
+    size_t count = 0;
+    for (size_t at = 0; at < f->count && count < sim->profile.page; at++) {
+        if (f->objects[at].made <= list->last_made)
+            continue;
+        names[count++] = f->objects[at].name;
+        list->last_made = f->objects[at].made;
+    }
+    return count;
+}
+
+static void list_over(struct sim *sim, enum fmcall_outcome outcome)
+{
+    uint64_t id = sim->wire.list.id;
+    sim->wire.list.id = 0;
+    edge_list_done(sim, id, outcome);
+}
+
+static void page_arrives(struct sim *sim, void *what, uint64_t mark)
+{
+    struct wire_list *list = &sim->wire.list;
+    (void)what;
+    if (list->id == 0 || list->serial != mark)
+        return;
+    if (!sim->fabric.up) {
+        list_over(sim, FM_BROKEN);
+        return;
+    }
+    if (list->pages_left == 0) {
+        static const enum fmcall_outcome ends[] = {FM_BUSY, FM_TIMEOUT, FM_BROKEN, FM_DENIED};
+        list_over(sim, ends[rng_below(&sim->wire.rng, 4)]);
+        return;
+    }
+    if (list->pages_left != UINT32_MAX)
+        list->pages_left--;
+
+    const char **names = memory_zeroed((sim->fabric.count + 1) * sizeof *names);
+    size_t count = list->shifting ? page_by_offset(sim, names) : page_by_last(sim, names);
+    bool last = count < sim->profile.page;
+    if (count > 0)
+        edge_list_names(sim, list->id, names, count);
+    free(names);
+    if (list->id == 0 || list->serial != mark)
+        return; /* the broker died over it */
+    if (last && list->pages_left == UINT32_MAX)
+        list_over(sim, FM_OK);
+    else
+        sim_later(sim, rng_between(&sim->wire.rng, 0, sim->profile.net_ms), page_arrives, NULL,
+                  mark);
+}
+
+void wire_list(struct sim *sim, uint64_t id)
+{
+    struct wire_list *list = &sim->wire.list;
+    struct rng *rng = &sim->wire.rng;
+    if (list->id != 0)
+        sim_fail(sim, "calls", "a list is asked for while one is under way");
+    memset(list, 0, sizeof *list);
+    list->id = id;
+    list->serial = ++sim->wire.last_serial;
+    list->pages_left = UINT32_MAX;
+    list->shifting = fault_possible(&sim->faults, FAULT_LIST_SHIFTS);
+    if (fault_happens(&sim->faults, FAULT_LIST_FAILS))
+        list->pages_left = 0;
+    else if (sim->profile.page < sim->fabric.count && fault_happens(&sim->faults, FAULT_LIST_HALF))
+        list->pages_left = 1 + rng_below(rng, (uint32_t)(sim->fabric.count / sim->profile.page));
+    sim_later(sim, rng_between(rng, 1, 2 * sim->profile.net_ms), page_arrives, NULL, list->serial);
+}

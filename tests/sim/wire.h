@@ -1,0 +1,66 @@
+#ifndef MCAST_SIM_WIRE_H
+#define MCAST_SIM_WIRE_H
+
+#include "core/fmcall.h"
+#include "tests/sim/fabric.h"
+#include "tests/sim/rng.h"
+#include "tests/sim/word.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The way between broker and fabric manager: every call may be lost, delayed, answered with any
+ * status, acted on although its client gave up.
+ *
+ * What the core may rely on, and this keeps: a call is acted on no later than call_timeout after
+ * its client gave up (config.h), whether that was the timeout, a broken connection, an answer that
+ * told nothing, or the client's death. */
+
+struct sim;
+
+struct wire_call {
+    struct wire_call *prev, *next;
+    uint64_t id;
+    uint64_t process; /* the life of the broker that made it */
+    enum fmcall_kind kind;
+    char name[FM_NAME_MAX + 1];
+    char token[FABRIC_TOKEN_MAX + 1];
+    uint32_t addresses;
+    uint64_t number;
+    int64_t act_ms;             /* INT64_MAX: never */
+    enum fmcall_outcome forced; /* 0: what came of acting */
+    enum fmcall_outcome came;   /* of acting; 0: not acted */
+    bool ended;                 /* the client knows, or is dead */
+    bool late;                  /* the answer comes when nobody waits for it any more */
+    int references;             /* occurrences to come */
+};
+
+struct wire_list {
+    uint64_t id;        /* the core's; 0: none under way */
+    uint64_t serial;    /* the simulator's: over all lives of the broker */
+    bool shifting;      /* pages by offset instead of by the last entry seen */
+    uint64_t last_made; /* … of the page before */
+    size_t offset;
+    uint64_t removals;   /* of the fabric when the page before was read */
+    uint32_t pages_left; /* until it fails; UINT32_MAX: it does not */
+};
+
+struct wire {
+    struct wire_call *calls; /* not yet over on both sides */
+    struct wire_list list;
+    uint64_t last_serial;
+    bool login; /* one is under way */
+    struct rng rng;
+};
+
+void wire_init(struct sim *sim);
+void wire_release(struct sim *sim);
+
+void wire_send(struct sim *sim, const struct word *word); /* of kind CALL */
+void wire_login(struct sim *sim);
+void wire_list(struct sim *sim, uint64_t id);
+
+/* The broker died: nobody listens any more, and what it asked for settles within call_timeout. */
+void wire_cut(struct sim *sim);
+
+#endif

@@ -1,0 +1,64 @@
+#include "tests/sim/word.h"
+
+#include "core/reservation.h"
+
+#include <assert.h>
+#include <string.h>
+
+static void copy_answer(struct told *told, const struct answer *answer)
+{
+    told->ticket = answer->ticket;
+    told->kind = answer->kind;
+    if (answer->reservation) {
+        const struct reservation *r = answer->reservation;
+        told->number = r->number;
+        memcpy(told->vnis, r->vnis, sizeof told->vnis);
+        told->vni_count = r->vni_count;
+        told->hwcoll = r->hwcoll;
+        told->state = r->state;
+        told->addresses = r->addresses;
+    }
+}
+
+static uint64_t number_behind(const struct core *core, const char *name)
+{
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *job;
+    const struct reservation *r =
+        fm_name_split(name, cluster, &job) ? core_find(core, cluster, job) : NULL;
+    return r ? r->number : 0;
+}
+
+void word_copy(struct word *word, const struct core *core, const struct effect *effect,
+               uint64_t batch)
+{
+    memset(word, 0, sizeof *word);
+    word->kind = effect->kind;
+    word->batch = batch;
+    switch (effect->kind) {
+    case EFFECT_ANSWER:
+        copy_answer(&word->u.told, &effect->u.answer);
+        break;
+    case EFFECT_CALL:
+        word->u.call.id = effect->u.call.id;
+        word->u.call.kind = effect->u.call.kind;
+        word->u.call.addresses = effect->u.call.addresses;
+        word->u.call.number = number_behind(core, effect->u.call.name);
+        assert(strlen(effect->u.call.name) <= FM_NAME_MAX);
+        strcpy(word->u.call.name, effect->u.call.name);
+        break;
+    case EFFECT_LIST:
+        word->u.list = effect->u.list.id;
+        break;
+    case EFFECT_EVENT:
+        word->u.event.seq = effect->u.event->seq;
+        word->u.event.number = effect->u.event->number;
+        word->u.event.kind = effect->u.event->kind;
+        break;
+    case EFFECT_LOGIN:
+        break;
+    case EFFECT_SAVE:
+    case EFFECT_TRACE:
+        assert(!"a word");
+    }
+}

@@ -1,0 +1,44 @@
+#ifndef MCAST_SIM_WORD_H
+#define MCAST_SIM_WORD_H
+
+#include "core/core.h"
+
+#include <stdint.h>
+
+/* A word of the core, copied out of its effect, that waits until the batch it was built on is
+ * durable (effect.h, "save before speaking"). */
+
+struct told { /* what an answer says */
+    uint64_t ticket;
+    enum answer_kind kind;
+    uint64_t number; /* 0: it named no reservation */
+    uint16_t vnis[VNI_PER_JOB_MAX];
+    uint8_t vni_count, hwcoll, state;
+    uint32_t addresses;
+};
+
+struct word {
+    enum effect_kind kind; /* never SAVE or TRACE */
+    uint64_t batch;        /* it may leave when this batch is durable */
+    union {
+        struct told told;
+        struct {
+            uint64_t id;
+            enum fmcall_kind kind;
+            char name[FM_NAME_MAX + 1];
+            uint32_t addresses;
+            uint64_t number; /* of the reservation it is made for, as the simulator sees it */
+        } call;
+        uint64_t list;
+        struct {
+            uint64_t seq, number;
+            uint8_t kind;
+        } event;
+    } u;
+};
+
+/* effect is not SAVE or TRACE. */
+void word_copy(struct word *word, const struct core *core, const struct effect *effect,
+               uint64_t batch);
+
+#endif
