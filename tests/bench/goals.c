@@ -264,15 +264,21 @@ static bool gave_all_back(void *arg)
     return all;
 }
 
+/* What mock-fm has seen; it does not count what is asked of its controls. */
 static int fm_totals(struct stage *stage, double *requests, double *connections)
 {
     struct plainhttp_reply reply;
-    const int status = plainhttp_call(stage_fm_http(stage), "GET", "/mock/log", NULL, &reply);
 
-    *requests = json_number_value(json_object_get(reply.json, "requests"));
-    *connections = json_number_value(json_object_get(reply.json, "connections"));
+    plainhttp_call(stage_fm_http(stage), "GET", "/mock/log", NULL, &reply);
+    const json_t *seen = json_object_get(reply.json, "requests");
+    const json_t *over = json_object_get(reply.json, "connections");
+    const int result = json_is_integer(seen) && json_is_integer(over) ? 0 : -1;
+    *requests = json_number_value(seen);
+    *connections = json_number_value(over);
     plainhttp_reply_release(&reply);
-    return status == 200 && *connections > 0 ? 0 : -1;
+    if (result < 0)
+        fprintf(stderr, "GET /mock/log has no totals\n");
+    return result;
 }
 
 /* Starts and ends in batches, so that no more jobs live at once than there are addresses for. */
