@@ -89,23 +89,25 @@ static bool count_agrees(struct list *list, const struct decoded_page *page)
     return list->claimed == page->claimed;
 }
 
-static bool seen_before(const struct list *list, const char *url)
+/* The number of the page that has this URL, 0 when none had it yet. */
+static size_t seen_before(const struct list *list, const char *url)
 {
     for (size_t i = 0; i < list->pages; i++)
         if (strcmp(list->seen[i], url) == 0)
-            return true;
-    return false;
+            return i + 1;
+    return 0;
 }
 
 static void follow(struct list *list, const char *link, int status)
 {
     char *url = baseurl_resolve(list->api->base, link);
+    size_t before = url != NULL ? seen_before(list, url) : 0;
 
     if (url == NULL) {
         finish_not_whole(list, status, "nextPageLink leads away from the fabric manager");
-    } else if (seen_before(list, url)) {
+    } else if (before > 0) {
         free(url);
-        finish_not_whole(list, status, "page %zu comes again", list->pages);
+        finish_not_whole(list, status, "page %zu comes again", before);
     } else if (list->pages == LIST_PAGES_MAX) {
         free(url);
         finish_not_whole(list, status, "more than %d pages", LIST_PAGES_MAX);

@@ -1,0 +1,249 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+
+#include "tests/system/fmapi/pilot.h"
+#include "tests/system/fmapi/puppet.h"
+
+/* A fabric manager at its best behaviour. */
+static void be_good(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+{
+    (void)arg;
+    if (strcmp(request->method, "POST") == 0) {
+        answer->status = 201;
+        answer->body = puppet_text("{\"sessionToken\":\"tok-%u\"}", request->number);
+    } else if (strcmp(request->method, "GET") == 0) {
+        answer->body = puppet_text("{\"sessionToken\":\"tok-again\",\"jobSteps\":{}}");
+    } else {
+        answer->body = puppet_text("{}");
+    }
+}
+
+static void call__carries_the_three_kinds(void **state)
+{
+    (void)state;
+    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = be_good});
+    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct pilot pilot;
+    pilot_init(&pilot, &options);
+
+    struct landing reserve = pilot_call(&pilot, FMCALL_RESERVE, "c-1");
+    assert_int_equal(reserve.outcome, FM_OK);
+    assert_int_equal(reserve.status, 201);
+    assert_string_equal(reserve.token, "tok-1");
+    assert_string_equal(reserve.words, "HTTP 201");
+    assert_true(reserve.took_us >= 0);
+
+    struct landing check = pilot_call(&pilot, FMCALL_CHECK, "c-1");
+    assert_int_equal(check.outcome, FM_OK);
+    assert_string_equal(check.token, "tok-again");
+
+    struct landing release = pilot_call(&pilot, FMCALL_RELEASE, "c-1");
+    assert_int_equal(release.outcome, FM_OK);
+    assert_false(release.has_token);
+
+    struct fmapi_counters counters;
+    fmapi_counters(pilot.api, &counters);
+    assert_int_equal(counters.calls, 3);
+    assert_int_equal(counters.connections, 1);
+    assert_int_equal(counters.under_way, 0);
+    assert_true(counters.bytes_in > 3 * 60 && counters.bytes_out > 3 * 60);
+
+    pilot_release(&pilot);
+    puppet_destroy(puppet);
+}
+
+struct heard {
+    char heads[3][1024];
+    char bodies[3][256];
+};
+
+static void hear(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+{
+    struct heard *heard = arg;
+    if (request->number <= 3) {
+        (void)snprintf(heard->heads[request->number - 1], 1024, "%s", request->head);
+        (void)snprintf(heard->bodies[request->number - 1], 256, "%s", request->body);
+    }
+    be_good(NULL, request, answer);
+}
+
+/* Strict in what we send: fabric-manager.md, "Jobs". */
+static void call__sends_just_what_is_needed(void **state)
+{
+    (void)state;
+    struct heard heard = {0};
+    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = hear, .arg = &heard});
+    char base[128];
+    (void)snprintf(base, sizeof base, "%s/apis/fabric-manager", puppet_url(puppet));
+    struct fmapi_options options = pilot_options(base);
+    struct pilot pilot;
+    pilot_init(&pilot, &options);
+
+    (void)pilot_call(&pilot, FMCALL_RESERVE, "c-1");
+    (void)pilot_call(&pilot, FMCALL_CHECK, "c-1");
+    (void)pilot_call(&pilot, FMCALL_RELEASE, "c-f:1");
+
+    static const char *const begins[] = {
+        "POST /apis/fabric-manager/fabric/collectives/jobs HTTP/1.1\r\n",
+        "GET /apis/fabric-manager/fabric/collectives/jobs/c-1 HTTP/1.1\r\n",
+        "DELETE /apis/fabric-manager/fabric/collectives/jobs/c-f%3A1 HTTP/1.1\r\n"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_memory_equal(heard.heads[i], begins[i], strlen(begins[i]));
+        assert_non_null(strstr(heard.heads[i], "\r\nAccept: application/json\r\n"));
+        assert_non_null(strstr(heard.heads[i], "\r\nUser-Agent: mcastd/"));
+        assert_null(strcasestr(heard.heads[i], "\r\nExpect:"));
+        assert_null(strcasestr(heard.heads[i], "\r\nTransfer-Encoding:"));
+        assert_null(strcasestr(heard.heads[i], "\r\nAuthorization:"));
+    }
+    assert_non_null(strstr(heard.heads[0], "\r\nContent-Type: application/json\r\n"));
+    assert_null(strcasestr(heard.heads[1], "\r\nContent-"));
+    assert_null(strcasestr(heard.heads[2], "\r\nContent-"));
+    assert_string_equal(heard.bodies[0], "{\"jobID\":\"c-1\",\"mcastLimit\":23}");
+
+    pilot_release(&pilot);
+    puppet_destroy(puppet);
+}
+
+/* G8: connections are kept. */
+static void call__keeps_its_connection(void **state)
+{
+    (void)state;
+    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = be_good});
+    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct pilot pilot;
+    pilot_init(&pilot, &options);
+
+    static const enum fmcall_kind kinds[] = {FMCALL_RESERVE, FMCALL_CHECK, FMCALL_RELEASE};
+    for (unsigned i = 0; i < 1000; i++)
+        assert_int_equal(pilot_call(&pilot, kinds[i % 3], "c-1").outcome, FM_OK);
+    assert_int_equal(puppet_requests(puppet), 1000);
+    assert_int_equal(puppet_connections(puppet), 1);
+
+    struct fmapi_counters counters;
+    fmapi_counters(pilot.api, &counters);
+    assert_int_equal(counters.calls, 1000);
+    assert_int_equal(counters.connections, 1);
+
+    pilot_release(&pilot);
+    puppet_destroy(puppet);
+}
+
+/* As many at once as allowed (the puppet answers nobody before four have come), and never more. */
+static void call__runs_in_parallel_within_bounds(void **state)
+{
+    (void)state;
+    enum { CALLS = 64 };
+    struct puppet *puppet =
+        puppet_create(&(struct puppet_options){.script = be_good, .gathering = 4});
+    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct landing landings[CALLS] = {0};
+    struct fmapi_counters counters;
+    struct pilot pilot;
+    pilot_init(&pilot, &options);
+
+    for (size_t round = 0; round < 2; round++) {
+        memset(landings, 0, sizeof landings);
+        for (size_t i = 0; i < CALLS; i++)
+            pilot_start(&pilot, FMCALL_RESERVE, "c-1", &landings[i]);
+        fmapi_counters(pilot.api, &counters);
+        assert_int_equal(counters.under_way, CALLS);
+        for (size_t i = 0; i < CALLS; i++) {
+            pilot_await(&pilot, &landings[i]);
+            assert_int_equal(landings[i].outcome, FM_OK);
+        }
+    }
+    assert_int_equal(puppet_most_open(puppet), 4);
+    assert_int_equal(puppet_connections(puppet), 4);
+    fmapi_counters(pilot.api, &counters);
+    assert_int_equal(counters.under_way, 0);
+    assert_int_equal(counters.connections, 4);
+
+    pilot_release(&pilot);
+    puppet_destroy(puppet);
+}
+
+struct chain {
+    struct pilot *pilot;
+    unsigned left;
+    struct landing last;
+};
+
+static void on_link(void *arg, const struct fmapi_reply *reply)
+{
+    struct chain *chain = arg;
+    assert_int_equal(reply->outcome, FM_OK);
+    if (--chain->left > 0)
+        assert_int_equal(fmapi_call(chain->pilot->api, FMCALL_RELEASE, "c-1", 0, on_link, chain),
+                         0);
+    else
+        pilot_land(&chain->last, reply);
+}
+
+static void call__can_be_started_from_an_answer(void **state)
+{
+    (void)state;
+    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = be_good});
+    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct pilot pilot;
+    pilot_init(&pilot, &options);
+
+    struct chain chain = {.pilot = &pilot, .left = 50};
+    assert_int_equal(fmapi_call(pilot.api, FMCALL_RELEASE, "c-1", 0, on_link, &chain), 0);
+    pilot_await(&pilot, &chain.last);
+    assert_int_equal(puppet_requests(puppet), 50);
+    assert_int_equal(puppet_connections(puppet), 1);
+
+    pilot_release(&pilot);
+    puppet_destroy(puppet);
+}
+
+static void create__says_what_is_wrong(void **state)
+{
+    (void)state;
+    uv_loop_t loop;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    struct fmapi_options good = pilot_options("http://127.0.0.1:1");
+    struct fmapi_options rows[] = {good, good, good, good, good};
+    rows[0].url = "fmn:8000";
+    rows[1].timeout_ms = 0;
+    rows[2].parallel = 0;
+    rows[3].auth = FMAPI_AUTH_BASIC;
+    rows[4].url = "https://cxi:secret@fmn";
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct error err = {0};
+        assert_null(fmapi_create(&loop, &rows[i], &err));
+        assert_int_equal(err.code, ERROR_INVALID);
+        assert_true(strlen(err.text) > 10);
+    }
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+static void destroy__takes_nothing(void **state)
+{
+    (void)state;
+    fmapi_destroy(NULL, NULL, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(call__carries_the_three_kinds),
+        cmocka_unit_test(call__sends_just_what_is_needed),
+        cmocka_unit_test(call__keeps_its_connection),
+        cmocka_unit_test(call__runs_in_parallel_within_bounds),
+        cmocka_unit_test(call__can_be_started_from_an_answer),
+        cmocka_unit_test(create__says_what_is_wrong),
+        cmocka_unit_test(destroy__takes_nothing),
+    };
+    (void)signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

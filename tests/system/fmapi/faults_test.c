@@ -1,0 +1,337 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+
+#include "tests/system/fmapi/pilot.h"
+#include "tests/system/fmapi/puppet.h"
+
+/* What is done to the first requests, in this order; the last one repeats. */
+struct plan {
+    struct {
+        enum puppet_fault fault;
+        int status;
+        const char *body, *header;
+        bool close;
+    } steps[4];
+    size_t count;
+};
+
+static void follow(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+{
+    const struct plan *plan = arg;
+    size_t step = request->number <= plan->count ? request->number - 1 : plan->count - 1;
+    answer->fault = plan->steps[step].fault;
+    answer->status = plan->steps[step].status;
+    answer->header = plan->steps[step].header;
+    answer->close = plan->steps[step].close;
+    if (plan->steps[step].body != NULL)
+        answer->body = puppet_text("%s", plan->steps[step].body);
+}
+
+#define TOKEN "{\"sessionToken\":\"tok-1\"}"
+
+struct scene {
+    struct puppet *puppet;
+    struct pilot pilot;
+};
+
+static void scene_init(struct scene *scene, struct plan *plan, int64_t timeout_ms)
+{
+    scene->puppet = puppet_create(&(struct puppet_options){.script = follow, .arg = plan});
+    struct fmapi_options options = pilot_options(puppet_url(scene->puppet));
+    options.timeout_ms = timeout_ms;
+    pilot_init(&scene->pilot, &options);
+}
+
+static void scene_release(struct scene *scene)
+{
+    pilot_release(&scene->pilot);
+    puppet_destroy(scene->puppet);
+}
+
+/* One call, on a fresh connection, whose answer is spoilt. */
+static void spoilt(struct plan plan, int64_t timeout_ms, enum fmcall_outcome outcome,
+                   const char *words)
+{
+    struct scene scene;
+    plan.count = 1;
+    scene_init(&scene, &plan, timeout_ms);
+    struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+    if (landing.outcome != outcome || strstr(landing.words, words) == NULL)
+        fail_msg("%s: %s", fmcall_outcome_word(landing.outcome), landing.words);
+    assert_false(landing.has_token);
+    assert_null(strstr(landing.words, "tok-1"));
+    assert_int_equal(puppet_requests(scene.puppet), 1);
+    scene_release(&scene);
+}
+
+static void call__carries_refusals_with_their_words(void **state)
+{
+    (void)state;
+    spoilt(
+        (struct plan){
+            .steps = {{.status = 507,
+                       .body = "{\"message\":\"02: no addresses left\",\"statusCode\":507}"}}},
+        60000, FM_DENIED, "HTTP 507: 02: no addresses left");
+    spoilt((struct plan){.steps = {{.status = 409, .body = "{\"detail\":\"exists\"}"}}}, 60000,
+           FM_EXISTS, "HTTP 409: exists");
+    spoilt((struct plan){.steps = {{.status = 503}}}, 60000, FM_BUSY, "HTTP 503");
+    spoilt((struct plan){.steps = {{.status = 200, .body = "{}"}}}, 60000, FM_BUSY,
+           "no sessionToken");
+}
+
+static void call__notices_broken_connections(void **state)
+{
+    (void)state;
+    spoilt((struct plan){.steps = {{.fault = PUPPET_DROP}}}, 60000, FM_BROKEN,
+           "the connection broke: ");
+    spoilt((struct plan){.steps = {{.fault = PUPPET_RESET}}}, 60000, FM_BROKEN,
+           "the connection broke: ");
+    spoilt((struct plan){.steps = {{.fault = PUPPET_TRUNCATE, .status = 201, .body = TOKEN}}},
+           60000, FM_BROKEN, "the connection broke: ");
+    spoilt((struct plan){.steps = {{.fault = PUPPET_GARBAGE}}}, 60000, FM_BROKEN,
+           "the connection broke: ");
+}
+
+static void call__gives_up_in_time(void **state)
+{
+    (void)state;
+    spoilt((struct plan){.steps = {{.fault = PUPPET_SILENT}}}, 100, FM_TIMEOUT,
+           "no whole answer within 100 ms");
+    spoilt((struct plan){.steps = {{.fault = PUPPET_STALL, .status = 201, .body = TOKEN}}}, 100,
+           FM_TIMEOUT, "no whole answer within 100 ms");
+}
+
+/* The login must go nowhere else. */
+static void call__follows_no_redirect(void **state)
+{
+    (void)state;
+    spoilt((struct plan){.steps = {{.status = 307, .header = "Location: /elsewhere"}}}, 60000,
+           FM_BUSY, "HTTP 307");
+}
+
+static void call__bounds_bodies(void **state)
+{
+    (void)state;
+    size_t size = (1 << 20) + 1;
+    char *body = malloc(size + 1);
+    assert_non_null(body);
+    memset(body, ' ', size);
+    memcpy(body, TOKEN, strlen(TOKEN));
+    body[size] = '\0';
+    spoilt((struct plan){.steps = {{.status = 200, .body = body}}}, 60000, FM_BUSY,
+           "the answer is longer than 1048576 bytes");
+
+    body[size - 1] = '\0'; /* 1 MiB is good */
+    struct plan plan = {.steps = {{.status = 200, .body = body}}, 1};
+    struct scene scene;
+    scene_init(&scene, &plan, 60000);
+    struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+    assert_int_equal(landing.outcome, FM_OK);
+    assert_string_equal(landing.token, "tok-1");
+    scene_release(&scene);
+    free(body);
+}
+
+static void call__uses_a_new_connection_after_a_fault(void **state)
+{
+    (void)state;
+    struct plan plan = {
+        {{.fault = PUPPET_TRUNCATE, .status = 201, .body = TOKEN}, {.status = 201, .body = TOKEN}},
+        2};
+    struct scene scene;
+    scene_init(&scene, &plan, 60000);
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_BROKEN);
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+    assert_int_equal(puppet_connections(scene.puppet), 2);
+    scene_release(&scene);
+}
+
+/* transport.h: a kept connection that dies on a request makes libcurl send it again, a POST too;
+ * the fabric manager may have acted on the first copy and then says that the name is taken. */
+static void call__may_be_sent_twice_on_a_kept_connection(void **state)
+{
+    (void)state;
+    struct plan plan = {.steps = {{.status = 201, .body = TOKEN},
+                                  {.fault = PUPPET_DROP},
+                                  {.status = 409, .body = "{\"message\":\"exists\"}"}},
+                        3};
+    struct scene scene;
+    scene_init(&scene, &plan, 60000);
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-2").outcome, FM_EXISTS);
+    assert_int_equal(puppet_requests(scene.puppet), 3);
+    assert_int_equal(puppet_connections(scene.puppet), 2);
+    scene_release(&scene);
+}
+
+/* F21: when the first copy left and the second finds nobody, the request may still be acted on. */
+static void call__is_not_unreached_once_a_copy_has_left(void **state)
+{
+    (void)state;
+    struct plan plan = {.steps = {{.status = 201, .body = TOKEN}, {.fault = PUPPET_DROP}}, 2};
+    struct scene scene;
+    scene_init(&scene, &plan, 60000);
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+    puppet_refuse(scene.puppet);
+    struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-2");
+    assert_int_equal(puppet_requests(scene.puppet), 2);
+    assert_int_equal(landing.outcome, FM_BROKEN);
+    scene_release(&scene);
+}
+
+/* A kept connection that was closed while idle is not written to: surely not acted. */
+static void call__notices_a_connection_closed_while_idle(void **state)
+{
+    (void)state;
+    struct plan plan = {.steps = {{.status = 201, .body = TOKEN, .close = true}}, 1};
+    struct scene scene;
+    scene_init(&scene, &plan, 60000);
+    for (unsigned i = 1; i <= 10; i++) {
+        assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+        puppet_await_closed(scene.puppet);
+        assert_int_equal(puppet_requests(scene.puppet), i);
+    }
+    puppet_refuse(scene.puppet);
+    struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+    assert_int_equal(landing.outcome, FM_UNREACHED);
+    assert_int_equal(puppet_requests(scene.puppet), 10);
+    scene_release(&scene);
+}
+
+static void call__knows_that_nobody_was_reached(void **state)
+{
+    (void)state;
+    struct plan plan = {.steps = {{.status = 200}}, 1};
+    struct scene scene;
+    scene_init(&scene, &plan, 60000);
+    puppet_refuse(scene.puppet);
+    struct landing landing = pilot_call(&scene.pilot, FMCALL_RELEASE, "c-1");
+    assert_int_equal(landing.outcome, FM_UNREACHED);
+    assert_int_equal(landing.status, 0);
+    assert_non_null(strstr(landing.words, puppet_url(scene.puppet)));
+    assert_non_null(strstr(landing.words, ": cannot be reached: "));
+    scene_release(&scene);
+
+    /* A name that does not exist, or whose resolver does not answer in time: the same. */
+    struct fmapi_options options = pilot_options("http://fabric-manager.invalid:8000");
+    options.timeout_ms = 200;
+    struct pilot pilot;
+    pilot_init(&pilot, &options);
+    assert_int_equal(pilot_call(&pilot, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
+    pilot_release(&pilot);
+}
+
+static void nothing_more(void *arg, const struct fmapi_reply *reply)
+{
+    (void)reply;
+    ++*(unsigned *)arg;
+}
+
+static void no_page(void *arg, const char *const *names, size_t count)
+{
+    (void)names;
+    (void)count;
+    ++*(unsigned *)arg;
+}
+
+static void destroy__ends_what_is_under_way(void **state)
+{
+    (void)state;
+    struct plan plan = {.steps = {{.fault = PUPPET_SILENT}}, 1};
+    struct scene scene;
+    unsigned calls = 0;
+    scene_init(&scene, &plan, 60000);
+    for (size_t i = 0; i < 10; i++) /* four wait for an answer, six for a connection */
+        assert_int_equal(
+            fmapi_call(scene.pilot.api, FMCALL_RESERVE, "c-1", 4, nothing_more, &calls), 0);
+    assert_int_equal(fmapi_list(scene.pilot.api, no_page, nothing_more, &calls), 0);
+    struct landing login = {0};
+    pilot_start_login(&scene.pilot, &login);
+    pilot_await(&scene.pilot, &login);
+    while (puppet_requests(scene.puppet) < 4)
+        (void)uv_run(&scene.pilot.loop, UV_RUN_NOWAIT);
+    scene_release(&scene);
+    assert_int_equal(calls, 0);
+}
+
+static void destroy__comes_before_anything_was_sent(void **state)
+{
+    (void)state;
+    struct plan plan = {.steps = {{.status = 200}}, 1};
+    struct scene scene;
+    unsigned calls = 0;
+    struct landing login = {0};
+    scene_init(&scene, &plan, 60000);
+    assert_int_equal(fmapi_call(scene.pilot.api, FMCALL_CHECK, "c-1", 0, nothing_more, &calls), 0);
+    assert_int_equal(fmapi_list(scene.pilot.api, no_page, nothing_more, &calls), 0);
+    pilot_start_login(&scene.pilot, &login);
+    pilot_destroy_api(&scene.pilot);
+    scene_release(&scene);
+    assert_int_equal(calls, 0);
+    assert_int_equal(login.times, 0);
+}
+
+struct last_wish {
+    struct pilot *pilot;
+    unsigned times;
+};
+
+static void destroy_now(void *arg, const struct fmapi_reply *reply)
+{
+    struct last_wish *wish = arg;
+    assert_int_equal(reply->outcome, FM_OK);
+    wish->times++;
+    pilot_destroy_api(wish->pilot);
+    assert_string_equal(reply->token, "tok-1"); /* still valid */
+}
+
+static void destroy__is_allowed_in_an_answer(void **state)
+{
+    (void)state;
+    struct plan plan = {.steps = {{.status = 200, .body = TOKEN}}, 1};
+    struct scene scene;
+    scene_init(&scene, &plan, 60000);
+    struct last_wish wish = {.pilot = &scene.pilot};
+    assert_int_equal(fmapi_call(scene.pilot.api, FMCALL_RESERVE, "c-1", 4, destroy_now, &wish), 0);
+    while (wish.times == 0)
+        (void)uv_run(&scene.pilot.loop, UV_RUN_ONCE);
+    assert_null(scene.pilot.api);
+    scene_release(&scene);
+    assert_int_equal(wish.times, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(call__carries_refusals_with_their_words),
+        cmocka_unit_test(call__notices_broken_connections),
+        cmocka_unit_test(call__gives_up_in_time),
+        cmocka_unit_test(call__follows_no_redirect),
+        cmocka_unit_test(call__bounds_bodies),
+        cmocka_unit_test(call__uses_a_new_connection_after_a_fault),
+        cmocka_unit_test(call__may_be_sent_twice_on_a_kept_connection),
+        cmocka_unit_test(call__is_not_unreached_once_a_copy_has_left),
+        cmocka_unit_test(call__notices_a_connection_closed_while_idle),
+        cmocka_unit_test(call__knows_that_nobody_was_reached),
+        cmocka_unit_test(destroy__ends_what_is_under_way),
+        cmocka_unit_test(destroy__comes_before_anything_was_sent),
+        cmocka_unit_test(destroy__is_allowed_in_an_answer),
+    };
+    (void)signal(SIGPIPE, SIG_IGN);
+    /* The environment's proxies must not see the fabric manager's login: all tests here would fail.
+     */
+    (void)setenv("http_proxy", "http://127.0.0.1:1", 1);
+    (void)setenv("ALL_PROXY", "http://127.0.0.1:1", 1);
+    (void)unsetenv("no_proxy");
+    (void)unsetenv("NO_PROXY");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+
+#include "tests/system/fmapi/pilot.h"
+#include "tests/system/fmapi/puppet.h"
+
+#define LIST "/fabric/collectives/jobs/"
+
+/* Answers to the pages in the order they are asked for; the text "%URL%" in one is the puppet's. */
+struct book {
+    struct {
+        int status;
+        const char *body;
+        enum puppet_fault fault;
+    } pages[5];
+    const char *url;
+    char paths[5][128];
+};
+
+static void turn(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+{
+    struct book *book = arg;
+    size_t page = request->number - 1;
+    if (page >= 5 || book->pages[page].body == NULL) {
+        answer->status = 410;
+        return;
+    }
+    (void)snprintf(book->paths[page], sizeof book->paths[page], "%s %s", request->method,
+                   request->path);
+    const char *body = book->pages[page].body;
+    const char *mark = strstr(body, "%URL%");
+    answer->status = book->pages[page].status != 0 ? book->pages[page].status : 200;
+    answer->fault = book->pages[page].fault;
+    answer->body = mark == NULL ? puppet_text("%s", body)
+                                : puppet_text("%.*s%s%s", (int)(mark - body), body, book->url,
+                                              mark + strlen("%URL%"));
+}
+
+struct collected {
+    char names[256]; /* each followed by '|'; "/" between pages */
+    size_t count;
+    struct landing landing;
+    struct pilot *destroy; /* when a page comes */
+};
+
+static void on_page(void *arg, const char *const *names, size_t count)
+{
+    struct collected *all = arg;
+    assert_int_equal(all->landing.times, 0);
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(all->names);
+        (void)snprintf(all->names + length, sizeof all->names - length, "%s|", names[i]);
+    }
+    all->count += count;
+    if (all->destroy != NULL)
+        pilot_destroy_api(all->destroy);
+}
+
+static void on_end(void *arg, const struct fmapi_reply *reply)
+{
+    assert_null(reply->token);
+    pilot_land(&((struct collected *)arg)->landing, reply);
+}
+
+/* Lists once; asserts what comes of it and how many pages were asked for. */
+static void lists(struct book *book, enum fmcall_outcome outcome, const char *names,
+                  const char *words, unsigned asked)
+{
+    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = turn, .arg = book});
+    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct collected all = {0};
+    struct pilot pilot;
+
+    book->url = puppet_url(puppet);
+    pilot_init(&pilot, &options);
+    assert_int_equal(fmapi_list(pilot.api, on_page, on_end, &all), 0);
+    pilot_await(&pilot, &all.landing);
+    if (all.landing.outcome != outcome || strcmp(all.names, names) != 0 ||
+        strstr(all.landing.words, words) == NULL)
+        fail_msg("%s: %s, names %s", fmcall_outcome_word(all.landing.outcome), all.landing.words,
+                 all.names);
+    assert_int_equal(puppet_requests(puppet), asked);
+    pilot_release(&pilot);
+    puppet_destroy(puppet);
+}
+
+static void list__reads_one_page(void **state)
+{
+    (void)state;
+    struct book book = {
+        .pages = {{.body = "{\"documentLinks\":[\"" LIST "c-1\",\"" LIST "d-f%3A2\"],"
+                           "\"documentCount\":2}"}}};
+    lists(&book, FM_OK, "c-1|d-f:2|", "HTTP 200", 1);
+    assert_string_equal(book.paths[0], "GET " LIST);
+
+    struct book empty = {.pages = {{.body = "{\"documentLinks\":[]}"}}};
+    lists(&empty, FM_OK, "", "HTTP 200", 1);
+}
+
+static void list__reads_all_pages(void **state)
+{
+    (void)state;
+    struct book book = {
+        .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"" LIST "?page=2\"}"},
+                  {.body = "{\"documentLinks\":[],\"nextPageLink\":\"%URL%" LIST "?page=3\"}"},
+                  {.body = "{\"documentLinks\":[\"/j/c-2\",\"/j/c-3\"]}"}}};
+    lists(&book, FM_OK, "c-1|c-2|c-3|", "HTTP 200", 3);
+    assert_string_equal(book.paths[1], "GET " LIST "?page=2");
+    assert_string_equal(book.paths[2], "GET " LIST "?page=3");
+}
+
+/* documentCount: of the page with some, of the whole list with others. */
+static void list__checks_the_count(void **state)
+{
+    (void)state;
+    struct book whole = {
+        .pages = {
+            {.body =
+                 "{\"documentLinks\":[\"/j/c-1\"],\"documentCount\":3,\"nextPageLink\":\"/2\"}"},
+            {.body = "{\"documentLinks\":[\"/j/c-2\",\"/j/c-3\"],\"documentCount\":3}"}}};
+    lists(&whole, FM_OK, "c-1|c-2|c-3|", "", 2);
+
+    struct book each = {
+        .pages = {
+            {.body =
+                 "{\"documentLinks\":[\"/j/c-1\"],\"documentCount\":1,\"nextPageLink\":\"/2\"}"},
+            {.body = "{\"documentLinks\":[\"/j/c-2\",\"/j/c-3\"],\"documentCount\":2}"}}};
+    lists(&each, FM_OK, "c-1|c-2|c-3|", "", 2);
+
+    struct book missing = {
+        .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"documentCount\":2}"}}};
+    lists(&missing, FM_BUSY, "c-1|", "the list is not whole: documentCount is 2, the pages hold 1",
+          1);
+
+    struct book more = {
+        .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"documentCount\":0}"}}};
+    lists(&more, FM_BUSY, "c-1|", "the list is not whole: documentCount is 0", 1);
+
+    struct book changing = {
+        .pages = {
+            {.body =
+                 "{\"documentLinks\":[\"/j/c-1\"],\"documentCount\":3,\"nextPageLink\":\"/2\"}"},
+            {.body = "{\"documentLinks\":[\"/j/c-2\",\"/j/c-3\"],\"documentCount\":4}"}}};
+    lists(&changing, FM_BUSY, "c-1|", "the list is not whole: pages claim 3 and 4 jobs", 2);
+}
+
+/* A partial or odd list deletes nothing (F20): it must say that it is one. */
+static void list__says_when_it_is_not_whole(void **state)
+{
+    (void)state;
+    struct book half = {
+        .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"/2\"}"},
+                  {.status = 500, .body = "{\"message\":\"out of order\"}"}}};
+    lists(&half, FM_BUSY, "c-1|", "HTTP 500: out of order", 2);
+
+    struct book cut = {
+        .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"/2\"}"},
+                  {.body = "{\"documentLinks\":[]}", .fault = PUPPET_TRUNCATE}}};
+    lists(&cut, FM_BROKEN, "c-1|", "the connection broke", 2);
+
+    struct book odd = {.pages = {{.body = "{\"documentLinks\":[\"/j/c-1\",{}]}"}}};
+    lists(&odd, FM_BUSY, "", "the list is not whole: entry 1 of documentLinks", 1);
+
+    struct book none = {.pages = {{.body = "{}"}}};
+    lists(&none, FM_BUSY, "", "the list is not whole: documentLinks is missing", 1);
+
+    struct book moved = {.pages = {{.status = 404, .body = "{\"message\":\"no such path\"}"}}};
+    lists(&moved, FM_DENIED, "", "HTTP 404: no such path", 1);
+}
+
+static void list__notices_pages_that_repeat(void **state)
+{
+    (void)state;
+    struct book itself = {
+        .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"" LIST "\"}"}}};
+    lists(&itself, FM_BUSY, "c-1|", "the list is not whole: page 1 comes again", 1);
+
+    struct book circle = {
+        .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"/2\"}"},
+                  {.body = "{\"documentLinks\":[\"/j/c-2\"],\"nextPageLink\":\"/3\"}"},
+                  {.body = "{\"documentLinks\":[\"/j/c-3\"],\"nextPageLink\":\"/2\"}"}}};
+    lists(&circle, FM_BUSY, "c-1|c-2|c-3|", "the list is not whole: page 2 comes again", 3);
+}
+
+/* The login must go nowhere else. */
+static void list__does_not_leave_the_fabric_manager(void **state)
+{
+    (void)state;
+    static const char *const links[] = {"http://127.0.0.1:1/fabric", "//evil/x", "/../x",
+                                        "https://evil/fabric/collectives/jobs/?2", "relative"};
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        char body[256];
+        (void)snprintf(body, sizeof body, "{\"documentLinks\":[],\"nextPageLink\":\"%s\"}",
+                       links[i]);
+        struct book book = {.pages = {{.body = body}}};
+        lists(&book, FM_BUSY, "", "nextPageLink leads away from the fabric manager", 1);
+    }
+}
+
+static void many(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+{
+    const unsigned *names = arg;
+    size_t size = 64 + (size_t)*names * 64;
+    size_t length = 0;
+    (void)request;
+    answer->body = malloc(size);
+    assert_non_null(answer->body);
+    length += (size_t)snprintf(answer->body, size, "{\"documentLinks\":[");
+    for (unsigned i = 0; i < *names; i++)
+        length += (size_t)snprintf(answer->body + length, size - length, "%s\"" LIST "c-%u\"",
+                                   i > 0 ? "," : "", i);
+    (void)snprintf(answer->body + length, size - length, "],\"documentCount\":%u}", *names);
+}
+
+struct census {
+    unsigned next;
+    struct landing landing;
+};
+
+static void on_many(void *arg, const char *const *names, size_t count)
+{
+    struct census *census = arg;
+    for (size_t i = 0; i < count; i++) {
+        char expected[32];
+        (void)snprintf(expected, sizeof expected, "c-%u", census->next++);
+        assert_string_equal(names[i], expected);
+    }
+}
+
+static void on_many_end(void *arg, const struct fmapi_reply *reply)
+{
+    pilot_land(&((struct census *)arg)->landing, reply);
+}
+
+static void list__takes_a_hundred_thousand_names(void **state)
+{
+    (void)state;
+    unsigned names = 100000;
+    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = many, .arg = &names});
+    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct census census = {0};
+    struct pilot pilot;
+    pilot_init(&pilot, &options);
+    assert_int_equal(fmapi_list(pilot.api, on_many, on_many_end, &census), 0);
+    pilot_await(&pilot, &census.landing);
+    assert_int_equal(census.landing.outcome, FM_OK);
+    assert_int_equal(census.next, names);
+    pilot_release(&pilot);
+    puppet_destroy(puppet);
+}
+
+static void destroy__is_allowed_in_a_page(void **state)
+{
+    (void)state;
+    struct book book = {
+        .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"/2\"}"},
+                  {.body = "{\"documentLinks\":[\"/j/c-2\"]}"}}};
+    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = turn, .arg = &book});
+    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct pilot pilot;
+    pilot_init(&pilot, &options);
+    struct collected all = {.destroy = &pilot};
+    assert_int_equal(fmapi_list(pilot.api, on_page, on_end, &all), 0);
+    while (pilot.api != NULL)
+        (void)uv_run(&pilot.loop, UV_RUN_ONCE);
+    pilot_release(&pilot);
+    assert_string_equal(all.names, "c-1|");
+    assert_int_equal(all.landing.times, 0);
+    assert_int_equal(puppet_requests(puppet), 1);
+    puppet_destroy(puppet);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(list__reads_one_page),
+        cmocka_unit_test(list__reads_all_pages),
+        cmocka_unit_test(list__checks_the_count),
+        cmocka_unit_test(list__says_when_it_is_not_whole),
+        cmocka_unit_test(list__notices_pages_that_repeat),
+        cmocka_unit_test(list__does_not_leave_the_fabric_manager),
+        cmocka_unit_test(list__takes_a_hundred_thousand_names),
+        cmocka_unit_test(destroy__is_allowed_in_a_page),
+    };
+    (void)signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

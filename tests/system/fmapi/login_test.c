@@ -1,0 +1,250 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/system/fmapi/pilot.h"
+#include "tests/system/fmapi/puppet.h"
+
+/* base64 of "cxi:fm-passw0rd" and of "cxi:second" */
+#define FIRST "\r\nAuthorization: Basic Y3hpOmZtLXBhc3N3MHJk\r\n"
+#define SECOND "\r\nAuthorization: Basic Y3hpOnNlY29uZA==\r\n"
+
+/* A fabric manager that takes one login. */
+struct guard {
+    const char *wanted;
+    int refusal;
+    unsigned refused;
+};
+
+static void ask_login(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+{
+    struct guard *guard = arg;
+    if (strstr(request->head, guard->wanted) == NULL) {
+        guard->refused++;
+        answer->status = guard->refusal;
+        answer->body = puppet_text("{\"message\":\"who are you?\"}");
+        answer->header = "WWW-Authenticate: Basic realm=\"fm\"";
+    } else {
+        answer->body =
+            puppet_text("{\"sessionToken\":\"tok-1\",\"documentLinks\":[\"/j/c-1\",\"/j/c-2\"]}");
+    }
+}
+
+struct scene {
+    char folder[64];
+    char file[96];
+    struct guard guard;
+    struct puppet *puppet;
+    struct pilot pilot;
+};
+
+static void put_password(const struct scene *scene, const char *password, mode_t mode)
+{
+    FILE *file = fopen(scene->file, "w");
+    assert_non_null(file);
+    assert_true(fprintf(file, "%s\n", password) > 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(scene->file, mode), 0);
+}
+
+static void scene_init(struct scene *scene, const char *wanted, unsigned gathering)
+{
+    *scene = (struct scene){.guard = {.wanted = wanted, .refusal = 401}};
+    (void)snprintf(scene->folder, sizeof scene->folder, "/tmp/mcast-login-XXXXXX");
+    assert_non_null(mkdtemp(scene->folder));
+    (void)snprintf(scene->file, sizeof scene->file, "%s/passwd", scene->folder);
+    put_password(scene, "fm-passw0rd", 0600);
+    scene->puppet = puppet_create(&(struct puppet_options){
+        .script = ask_login, .arg = &scene->guard, .gathering = gathering});
+    struct fmapi_options options = pilot_options(puppet_url(scene->puppet));
+    options.auth = FMAPI_AUTH_BASIC;
+    options.authdir = scene->folder;
+    pilot_init(&scene->pilot, &options);
+}
+
+static void scene_release(struct scene *scene)
+{
+    pilot_release(&scene->pilot);
+    puppet_destroy(scene->puppet);
+    (void)unlink(scene->file);
+    (void)rmdir(scene->folder);
+}
+
+/* F13: sent from the start, not after a 401. */
+static void login__is_sent_at_once(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene, FIRST, 0);
+    struct landing login = pilot_login(&scene.pilot);
+    assert_int_equal(login.code, 0);
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RELEASE, "c-1").outcome, FM_OK);
+    assert_int_equal(puppet_requests(scene.puppet), 2);
+    assert_int_equal(scene.guard.refused, 0);
+    scene_release(&scene);
+}
+
+static void login__refuses_a_file_that_others_can_read(void **state)
+{
+    (void)state;
+    struct scene scene;
+    char words[300];
+    scene_init(&scene, FIRST, 0);
+    put_password(&scene, "fm-passw0rd", 0644);
+    (void)snprintf(words, sizeof words, "%s can be read by others: chmod 0600 %s", scene.file,
+                   scene.file);
+
+    struct landing login = pilot_login(&scene.pilot);
+    assert_int_equal(login.code, ERROR_REFUSED);
+    assert_string_equal(login.words, words);
+
+    /* And nothing is sent without a login. */
+    struct landing call = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+    assert_int_equal(call.outcome, FM_UNAUTHORIZED);
+    assert_string_equal(call.words, words);
+    assert_int_equal(puppet_requests(scene.puppet), 0);
+
+    put_password(&scene, "fm-passw0rd", 0600);
+    assert_int_equal(pilot_login(&scene.pilot).code, 0);
+    scene_release(&scene);
+}
+
+static void login__is_made_by_the_first_call(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene, FIRST, 0);
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_CHECK, "c-1").outcome, FM_OK);
+    assert_int_equal(puppet_requests(scene.puppet), 1);
+    scene_release(&scene);
+}
+
+/* quality.md: 401 and 403 renew the login once; calls that were refused together go again. */
+static void login__is_renewed_when_refused(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct landing landings[4] = {0};
+    scene_init(&scene, SECOND, 4);
+    assert_int_equal(pilot_login(&scene.pilot).code, 0);
+    put_password(&scene, "second", 0600);
+    scene.guard.refusal = 403;
+
+    for (size_t i = 0; i < 4; i++)
+        pilot_start(&scene.pilot, FMCALL_RESERVE, "c-1", &landings[i]);
+    for (size_t i = 0; i < 4; i++) {
+        pilot_await(&scene.pilot, &landings[i]);
+        assert_int_equal(landings[i].outcome, FM_OK);
+    }
+    assert_int_equal(scene.guard.refused, 4);
+    assert_int_equal(puppet_requests(scene.puppet), 8);
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+    assert_int_equal(scene.guard.refused, 4);
+    scene_release(&scene);
+}
+
+static void login__is_not_tried_again_in_vain(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene, SECOND, 0);
+    struct landing same = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+    assert_int_equal(same.outcome, FM_UNAUTHORIZED);
+    assert_int_equal(same.status, 401);
+    assert_string_equal(same.words, "HTTP 401: who are you?");
+    assert_int_equal(puppet_requests(scene.puppet), 1);
+
+    put_password(&scene, "third", 0600); /* another one, as wrong: one more attempt, not two */
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_UNAUTHORIZED);
+    assert_int_equal(puppet_requests(scene.puppet), 3);
+    scene_release(&scene);
+}
+
+static void login__says_why_it_cannot_be_renewed(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene, SECOND, 0);
+    assert_int_equal(pilot_login(&scene.pilot).code, 0);
+    assert_int_equal(unlink(scene.file), 0);
+    struct landing landing = pilot_call(&scene.pilot, FMCALL_RELEASE, "c-1");
+    assert_int_equal(landing.outcome, FM_UNAUTHORIZED);
+    assert_non_null(strstr(landing.words, "/passwd: No such file or directory"));
+
+    /* The login in force stays. */
+    scene.guard.wanted = FIRST;
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RELEASE, "c-1").outcome, FM_OK);
+    scene_release(&scene);
+}
+
+static void count_names(void *arg, const char *const *names, size_t count)
+{
+    (void)names;
+    *(size_t *)arg += count;
+}
+
+struct listing {
+    size_t names; /* first: page gets the same pointer */
+    struct landing landing;
+};
+
+static void end_listing(void *arg, const struct fmapi_reply *reply)
+{
+    pilot_land(&((struct listing *)arg)->landing, reply);
+}
+
+static void login__is_renewed_for_the_list(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct listing listing = {0};
+    scene_init(&scene, SECOND, 0);
+    assert_int_equal(pilot_login(&scene.pilot).code, 0);
+    put_password(&scene, "second", 0600);
+    assert_int_equal(fmapi_list(scene.pilot.api, count_names, end_listing, &listing), 0);
+    pilot_await(&scene.pilot, &listing.landing);
+    assert_int_equal(listing.landing.outcome, FM_OK);
+    assert_int_equal(listing.names, 2);
+    scene_release(&scene);
+}
+
+static void destroy__ends_a_renewal(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct landing login = {0};
+    struct landing call = {0};
+    scene_init(&scene, FIRST, 0);
+    pilot_start_login(&scene.pilot, &login);
+    pilot_start(&scene.pilot, FMCALL_RESERVE, "c-1", &call); /* waits for the same login */
+    scene_release(&scene);
+    assert_int_equal(login.times, 0);
+    assert_int_equal(call.times, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(login__is_sent_at_once),
+        cmocka_unit_test(login__refuses_a_file_that_others_can_read),
+        cmocka_unit_test(login__is_made_by_the_first_call),
+        cmocka_unit_test(login__is_renewed_when_refused),
+        cmocka_unit_test(login__is_not_tried_again_in_vain),
+        cmocka_unit_test(login__says_why_it_cannot_be_renewed),
+        cmocka_unit_test(login__is_renewed_for_the_list),
+        cmocka_unit_test(destroy__ends_a_renewal),
+    };
+    (void)signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

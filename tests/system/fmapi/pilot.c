@@ -1,0 +1,121 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/system/fmapi/pilot.h"
+
+struct fmapi_options pilot_options(const char *url)
+{
+    return (struct fmapi_options){
+        .url = url, .auth = FMAPI_AUTH_NONE, .verify = 1, .timeout_ms = 60000, .parallel = 4};
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+    (void)timer;
+    fprintf(stderr, "pilot: what the test waits for did not happen\n");
+    abort();
+}
+
+void pilot_init(struct pilot *pilot, const struct fmapi_options *options)
+{
+    struct error err = {0};
+
+    *pilot = (struct pilot){0};
+    assert_int_equal(uv_loop_init(&pilot->loop), 0);
+    assert_int_equal(uv_timer_init(&pilot->loop, &pilot->deadline), 0);
+    assert_int_equal(uv_timer_start(&pilot->deadline, on_deadline, 110000, 0), 0);
+    pilot->api = fmapi_create(&pilot->loop, options, &err);
+    if (pilot->api == NULL)
+        fail_msg("%s", err.text);
+}
+
+static void on_closed(void *arg)
+{
+    struct pilot *pilot = arg;
+    assert_false(pilot->closed);
+    pilot->closed = true;
+}
+
+void pilot_destroy_api(struct pilot *pilot)
+{
+    fmapi_destroy(pilot->api, on_closed, pilot);
+    pilot->api = NULL;
+    assert_false(pilot->closed);
+}
+
+void pilot_release(struct pilot *pilot)
+{
+    if (pilot->api != NULL)
+        pilot_destroy_api(pilot);
+    while (!pilot->closed)
+        (void)uv_run(&pilot->loop, UV_RUN_ONCE);
+    uv_close((uv_handle_t *)&pilot->deadline, NULL);
+    assert_int_equal(uv_run(&pilot->loop, UV_RUN_DEFAULT), 0);
+    assert_int_equal(uv_loop_close(&pilot->loop), 0); /* nothing of fmapi's is left in it */
+}
+
+void pilot_land(void *arg, const struct fmapi_reply *reply)
+{
+    struct landing *landing = arg;
+
+    landing->times++;
+    landing->outcome = reply->outcome;
+    landing->status = reply->status;
+    landing->took_us = reply->took_us;
+    landing->has_token = reply->token != NULL;
+    (void)snprintf(landing->token, sizeof landing->token, "%s",
+                   reply->token != NULL ? reply->token : "");
+    (void)snprintf(landing->words, sizeof landing->words, "%s", reply->words);
+}
+
+void pilot_start(struct pilot *pilot, enum fmcall_kind kind, const char *name,
+                 struct landing *landing)
+{
+    unsigned before = landing->times;
+    assert_int_equal(fmapi_call(pilot->api, kind, name, 23, pilot_land, landing), 0);
+    assert_int_equal(landing->times, before); /* never from inside the start function */
+}
+
+static void on_login(void *arg, int code, const char *words)
+{
+    struct landing *landing = arg;
+    landing->times++;
+    landing->code = code;
+    (void)snprintf(landing->words, sizeof landing->words, "%s", words);
+}
+
+void pilot_start_login(struct pilot *pilot, struct landing *landing)
+{
+    fmapi_login(pilot->api, on_login, landing);
+    assert_int_equal(landing->times, 0);
+}
+
+void pilot_await(struct pilot *pilot, const struct landing *landing)
+{
+    while (landing->times == 0)
+        (void)uv_run(&pilot->loop, UV_RUN_ONCE);
+    assert_int_equal(landing->times, 1);
+}
+
+struct landing pilot_call(struct pilot *pilot, enum fmcall_kind kind, const char *name)
+{
+    struct landing landing = {0};
+    pilot_start(pilot, kind, name, &landing);
+    pilot_await(pilot, &landing);
+    return landing;
+}
+
+struct landing pilot_login(struct pilot *pilot)
+{
+    struct landing landing = {0};
+    pilot_start_login(pilot, &landing);
+    pilot_await(pilot, &landing);
+    return landing;
+}

@@ -1,0 +1,141 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+
+#include "tests/system/fmapi/authority.h"
+#include "tests/system/fmapi/pilot.h"
+#include "tests/system/fmapi/puppet.h"
+
+static void be_good(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+{
+    (void)arg;
+    (void)request;
+    answer->body = puppet_text("{\"sessionToken\":\"tok-1\"}");
+}
+
+struct scene {
+    struct authority own, other;
+    struct puppet *puppet;
+};
+
+static void scene_init(struct scene *scene, const char *name)
+{
+    authority_init(&scene->own, name);
+    authority_init(&scene->other, name);
+    scene->puppet = puppet_create(&(struct puppet_options){
+        .script = be_good, .tls_cert = scene->own.cert, .tls_key = scene->own.key});
+}
+
+static void scene_release(struct scene *scene)
+{
+    puppet_destroy(scene->puppet);
+    authority_release(&scene->own);
+    authority_release(&scene->other);
+}
+
+/* Two calls, the second on the kept connection. */
+static struct landing talk(const struct scene *scene, const char *ca, int verify)
+{
+    struct fmapi_options options = pilot_options(puppet_url(scene->puppet));
+    struct pilot pilot;
+    options.ca = ca;
+    options.verify = verify;
+    pilot_init(&pilot, &options);
+    (void)pilot_call(&pilot, FMCALL_RESERVE, "c-1");
+    struct landing landing = pilot_call(&pilot, FMCALL_RESERVE, "c-2");
+    pilot_release(&pilot);
+    return landing;
+}
+
+static void tls__trusts_the_authority_it_is_told(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene, "IP:127.0.0.1");
+    assert_int_equal(talk(&scene, scene.own.cert, 1).outcome, FM_OK);
+    assert_int_equal(puppet_connections(scene.puppet), 1);
+    assert_int_equal(talk(&scene, scene.own.folder, 1).outcome, FM_OK);
+    scene_release(&scene);
+}
+
+static void tls__refuses_strangers(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene, "IP:127.0.0.1");
+    const char *const wrong[] = {NULL, scene.other.cert, scene.other.folder};
+    for (size_t i = 0; i < 3; i++) {
+        struct landing landing = talk(&scene, wrong[i], 1);
+        assert_int_equal(landing.outcome, FM_UNREACHED);
+        assert_non_null(strstr(landing.words, "certificate"));
+        assert_non_null(strstr(landing.words, "name its authority's CA file"));
+    }
+    struct landing landing = talk(&scene, "/nonexistent/ca.pem", 1);
+    assert_int_equal(landing.outcome, FM_UNREACHED);
+    assert_non_null(strstr(landing.words, "/nonexistent/ca.pem"));
+    assert_int_equal(puppet_requests(scene.puppet), 0);
+    scene_release(&scene);
+}
+
+static void tls__refuses_another_hosts_certificate(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene, "DNS:elsewhere");
+    assert_int_equal(talk(&scene, scene.own.cert, 1).outcome, FM_UNREACHED);
+    assert_int_equal(puppet_requests(scene.puppet), 0);
+    assert_int_equal(talk(&scene, NULL, 0).outcome, FM_OK); /* verify = no */
+    assert_int_equal(puppet_requests(scene.puppet), 2);
+    scene_release(&scene);
+}
+
+/* The request cannot leave before the handshake is done. */
+static void tls__is_unreached_when_the_handshake_fails(void **state)
+{
+    (void)state;
+    char url[64];
+    struct puppet *plain = puppet_create(&(struct puppet_options){.script = be_good});
+    (void)snprintf(url, sizeof url, "https%s", puppet_url(plain) + strlen("http"));
+    struct fmapi_options options = pilot_options(url);
+    struct pilot pilot;
+    pilot_init(&pilot, &options);
+    assert_int_equal(pilot_call(&pilot, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
+    pilot_release(&pilot);
+    puppet_destroy(plain);
+}
+
+static void tls__is_unreached_when_the_handshake_takes_too_long(void **state)
+{
+    (void)state;
+    char url[64];
+    struct puppet *mute = puppet_create(&(struct puppet_options){.script = be_good, .mute = true});
+    (void)snprintf(url, sizeof url, "https%s", puppet_url(mute) + strlen("http"));
+    struct fmapi_options options = pilot_options(url);
+    struct pilot pilot;
+    options.timeout_ms = 100;
+    pilot_init(&pilot, &options);
+    assert_int_equal(pilot_call(&pilot, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
+    pilot_release(&pilot);
+    puppet_destroy(mute);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tls__trusts_the_authority_it_is_told),
+        cmocka_unit_test(tls__refuses_strangers),
+        cmocka_unit_test(tls__refuses_another_hosts_certificate),
+        cmocka_unit_test(tls__is_unreached_when_the_handshake_fails),
+        cmocka_unit_test(tls__is_unreached_when_the_handshake_takes_too_long),
+    };
+    (void)signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
