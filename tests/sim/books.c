@@ -1,7 +1,7 @@
 #include "tests/sim/books.h"
 
 #include "core/reservation.h"
-#include "tests/sim/memory.h"
+#include "tests/sim/grow.h"
 #include "tests/sim/sim.h"
 
 #include <stdlib.h>
@@ -113,7 +113,7 @@ static struct entry *born(struct sim *sim, const struct reservation_record *r, u
                 sim_fail(sim, "S3", "number %llu comes after %llu", n(r->number), n(i + 1));
     }
     while (books->count < r->number) {
-        MEMORY_GROW(books->entries, books->count, books->room);
+        GROW(books->entries, books->count, books->room);
         books->entries[books->count++] = NULL;
     }
     struct entry *e = memory_zeroed(sizeof *e);

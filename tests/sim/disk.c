@@ -1,6 +1,6 @@
 #include "tests/sim/disk.h"
 
-#include "tests/sim/memory.h"
+#include "tests/sim/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ void batch_release(struct batch *batch)
 
 void batch_add(struct batch *batch, const struct record *record)
 {
-    MEMORY_GROW(batch->records, batch->count, batch->room);
+    GROW(batch->records, batch->count, batch->room);
     batch->records[batch->count++] = record_copied(record);
 }
 
@@ -117,7 +117,7 @@ static const char *put_reservation(struct disk *disk, const struct record *recor
     }
     if (number <= disk->last_number)
         return "a new reservation has a number that was given out before (S3)";
-    MEMORY_GROW(disk->reservations, disk->reservation_count, disk->reservation_room);
+    GROW(disk->reservations, disk->reservation_count, disk->reservation_room);
     disk->reservations[disk->reservation_count++] = record_copied(record);
     disk->last_number = number;
     return NULL;
@@ -138,7 +138,7 @@ static const char *put_event(struct disk *disk, const struct record *record)
 {
     if (record->u.event.seq != disk->last_seq + 1)
         return "the sequence of events has a gap or a repeat (F24)";
-    MEMORY_GROW(disk->events, disk->event_count, disk->event_room);
+    GROW(disk->events, disk->event_count, disk->event_room);
     disk->events[disk->event_count++] = record_copied(record);
     disk->last_seq++;
     return NULL;

@@ -1,7 +1,7 @@
 #include "tests/sim/edge.h"
 
 #include "core/reservation.h"
-#include "tests/sim/memory.h"
+#include "tests/sim/grow.h"
 #include "tests/sim/sim.h"
 
 #include <assert.h>
@@ -310,7 +310,7 @@ static void call_is_allowed(struct sim *sim, const struct word *word)
             sim_fail(sim, "calls", "two calls for %s under way", word->u.call.name);
     if (edge->call_count >= sim->config.calls_at_once)
         sim_fail(sim, "calls", "more than %u calls under way", sim->config.calls_at_once);
-    MEMORY_GROW(edge->calls, edge->call_count, edge->call_room);
+    GROW(edge->calls, edge->call_count, edge->call_room);
     edge->calls[edge->call_count].id = word->u.call.id;
     strcpy(edge->calls[edge->call_count++].name, word->u.call.name);
 }
@@ -341,7 +341,7 @@ static void hear_words(struct sim *sim, const struct effect *effects, size_t cou
     for (size_t i = 0; i < count; i++) {
         if (effects[i].kind == EFFECT_SAVE || effects[i].kind == EFFECT_TRACE)
             continue;
-        MEMORY_GROW(edge->words, edge->word_count, edge->word_room);
+        GROW(edge->words, edge->word_count, edge->word_room);
         struct word *word = &edge->words[edge->word_count++];
         word_copy(word, edge->core, &effects[i], batch);
         if (word->kind == EFFECT_CALL)
@@ -539,7 +539,7 @@ bool edge_receive(struct sim *sim, struct request *request)
         return false;
     struct core_status before;
     core_status(edge->core, &before);
-    MEMORY_GROW(edge->open, edge->open_count, edge->open_room);
+    GROW(edge->open, edge->open_count, edge->open_room);
     edge->open[edge->open_count++] = request;
     request->asked_ms = sim->now_ms;
     struct core_event event;
@@ -565,7 +565,7 @@ static void remember_listed(struct sim *sim, const char *const *names, size_t co
 {
     struct edge *edge = &sim->edge;
     for (size_t i = 0; i < count && sim->profile.plant == PLANT_PARTIAL_LIST; i++) {
-        MEMORY_GROW(edge->listed, edge->listed_count, edge->listed_room);
+        GROW(edge->listed, edge->listed_count, edge->listed_room);
         edge->listed[edge->listed_count++] = memory_text(names[i]);
     }
 }

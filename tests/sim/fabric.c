@@ -1,6 +1,6 @@
 #include "tests/sim/fabric.h"
 
-#include "tests/sim/memory.h"
+#include "tests/sim/grow.h"
 #include "tests/sim/sim.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 static struct object *add(struct sim *sim, const char *name, uint32_t limit)
 {
     struct fabric *f = &sim->fabric;
-    MEMORY_GROW(f->objects, f->count, f->room);
+    GROW(f->objects, f->count, f->room);
     struct object *object = &f->objects[f->count++];
     memset(object, 0, sizeof *object);
     snprintf(object->name, sizeof object->name, "%s", name);

@@ -1,6 +1,6 @@
 #include "tests/sim/queue.h"
 
-#include "tests/sim/memory.h"
+#include "tests/sim/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ void queue_add(struct queue *queue, int64_t at_ms,
                uint64_t mark)
 {
     struct occurrence added = {at_ms, queue->next_order++, happen, what, mark};
-    MEMORY_GROW(queue->heap, queue->count, queue->room);
+    GROW(queue->heap, queue->count, queue->room);
     size_t at = queue->count++;
     while (at > 0 && before(&added, &queue->heap[(at - 1) / 2])) {
         queue->heap[at] = queue->heap[(at - 1) / 2];

@@ -1,6 +1,6 @@
 #include "tests/sim/rm.h"
 
-#include "tests/sim/memory.h"
+#include "tests/sim/grow.h"
 #include "tests/sim/sim.h"
 
 #include <stdio.h>
@@ -119,7 +119,7 @@ static struct request *add_request(struct sim *sim, enum request_kind kind, stru
 {
     struct rm *rm = &sim->rm;
     struct request *request = memory_zeroed(sizeof *request);
-    MEMORY_GROW(rm->requests, rm->request_count, rm->request_room);
+    GROW(rm->requests, rm->request_count, rm->request_room);
     rm->requests[rm->request_count++] = request;
     request->ticket = rm->request_count;
     request->kind = kind;

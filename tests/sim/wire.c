@@ -1,7 +1,7 @@
 #include "tests/sim/wire.h"
 
 #include "tests/sim/check.h"
-#include "tests/sim/memory.h"
+#include "tests/sim/grow.h"
 #include "tests/sim/sim.h"
 
 #include <stdlib.h>
