@@ -6,12 +6,11 @@
 #include "state/schema.h"
 #include "state/sqlite_error.h"
 #include "state/sqlite_rows.h"
+#include "state/statefile.h"
 #include "state/worker.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,95 +79,6 @@ static void sqlite_close(struct store *store)
     free(sqlite);
 }
 
-/* What path names in the end, so that a symbolic link to the file does not get a lock of its own;
- * path itself when there is nothing yet. Always with a '/': SQLite has a meaning of its own for
- * some names without. */
-static char *resolve(const char *path)
-{
-    char *resolved = realpath(path, NULL);
-    if (!resolved && errno == ENOENT &&
-        asprintf(&resolved, "%s%s", strchr(path, '/') ? "" : "./", path) < 0)
-        return NULL;
-    return resolved;
-}
-
-/* 1 there, 0 missing, negative: cannot tell. *status is set when it is there. */
-static int find(const char *path, const char *suffix, struct stat *status, struct error *err)
-{
-    char *name;
-    if (asprintf(&name, "%s%s", path, suffix) < 0)
-        return error_set(err, ERROR_NOMEM, "out of memory while opening %s", path);
-    int found = 1;
-    if (stat(name, status) < 0)
-        found = errno == ENOENT
-                    ? 0
-                    : error_set(err, ERROR_IO, "cannot open %s: %s", name, strerror(errno));
-    /* A copy brought back from a backup may be readable for all, and it holds tokens. */
-    else if (S_ISREG(status->st_mode) && (status->st_mode & 0777) != 0600 && chmod(name, 0600) < 0)
-        found = error_set(err, ERROR_IO, "cannot make %s private to its owner: %s", name,
-                          strerror(errno));
-    free(name);
-    return found;
-}
-
-static uint32_t big_endian(const unsigned char *bytes, int count)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < count; i++)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
-/* True when the file is smaller than its own header says. SQLite notices whole pages only, and
- * reads what is missing of the last one as zeros. (sqlite.org/fileformat2.html, 1.3) */
-static bool is_cut_short(const char *path, off_t size)
-{
-    enum { PAGE_SIZE_AT = 16, PAGE_COUNT_AT = 28 };
-    unsigned char header[PAGE_COUNT_AT + 4];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : pread(fd, header, sizeof header, 0);
-    if (fd >= 0)
-        close(fd);
-    if (length != (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
-        return false; /* not for its size: SQLite has the words for it */
-    uint32_t page_size = big_endian(header + PAGE_SIZE_AT, 2);
-    if (page_size == 1)
-        page_size = 65536;
-    return size < (off_t)page_size * big_endian(header + PAGE_COUNT_AT, 4);
-}
-
-/* Leaves a whole file at path, or says why not. */
-static int prepare_file(const char *path, struct error *err)
-{
-    struct stat status = {0}, log_status = {0}, index_status = {0};
-    int file = find(path, "", &status, err);
-    int log = file < 0 ? file : find(path, "-wal", &log_status, err);
-    int index = log < 0 ? log : find(path, "-shm", &index_status, err);
-    if (index < 0)
-        return index;
-    if (file && !S_ISREG(status.st_mode))
-        return error_set(err, ERROR_INVALID, "%s is not a regular file: check the path", path);
-    /* We never leave an empty file, so this one lost what it had (peers.md). SQLite would begin
-     * anew without a word, as it would with a log whose file is gone. */
-    if (file && status.st_size == 0)
-        return error_set(err, ERROR_CORRUPT,
-                         "%s is empty, its contents are lost: restore it from a backup, or remove "
-                         "it to start with nothing",
-                         path);
-    if (!file && log)
-        return error_set(err, ERROR_CORRUPT,
-                         "%s is missing, but its log %s-wal is there: put the file back, or remove "
-                         "both to start with nothing",
-                         path, path);
-    /* With a log, the log may hold the pages that are missing: a checkpoint was interrupted. */
-    if (file && !(log && log_status.st_size > 0) && is_cut_short(path, status.st_size))
-        return error_set(err, ERROR_CORRUPT,
-                         "%s is damaged (it was cut short): restore it from a backup, or move it "
-                         "away to start with nothing",
-                         path);
-    return file ? 0 : schema_create(path, err);
-}
-
 static int quick_check(sqlite3 *db, const char *path, struct error *err)
 {
     struct stat status;
@@ -181,10 +91,7 @@ static int quick_check(sqlite3 *db, const char *path, struct error *err)
         rc = SQLITE_OK;
         const char *words = (const char *)sqlite3_column_text(statement, 0);
         if (!words || strcmp(words, "ok") != 0)
-            code = error_set(err, ERROR_CORRUPT,
-                             "%s is damaged (%s): restore it from a backup, or move it away to "
-                             "start with nothing",
-                             path, words ? words : "no words");
+            code = sqlite_damaged(err, path, "%s", words ? words : "no words");
     }
     if (rc != SQLITE_OK)
         code = sqlite_error(err, db, rc, path);
@@ -226,6 +133,8 @@ static int open_database(struct sqlite *sqlite, struct error *err)
     sqlite3_busy_timeout(sqlite->db, BUSY_TIMEOUT_MS);
     int code = schema_open(sqlite->db, sqlite->path, err);
     if (code == 0)
+        code = statefile_make_private(sqlite->path, err);
+    if (code == 0)
         code = write_ahead(sqlite->db, sqlite->path, err);
     if (code < 0)
         return code;
@@ -260,12 +169,12 @@ struct store *store_sqlite_open(const char *path, struct error *err)
     }
     sqlite->store.ops = &ops;
     sqlite->lock = -1;
-    if (!(sqlite->path = resolve(path))) {
+    if (!(sqlite->path = statefile_resolve(path))) {
         error_set(err, ERROR_IO, "cannot open %s: %s", path, strerror(errno));
         goto fail;
     }
     if ((sqlite->lock = filelock_take(sqlite->path, err)) < 0 ||
-        prepare_file(sqlite->path, err) < 0 || open_database(sqlite, err) < 0 ||
+        statefile_prepare(sqlite->path, err) < 0 || open_database(sqlite, err) < 0 ||
         sqlite_rows_init(&sqlite->rows, sqlite->db, sqlite->path, err) < 0 ||
         start_worker(sqlite, err) < 0)
         goto fail;

@@ -1,7 +1,9 @@
 #include "state/sqlite_error.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 /* SQLite knows ENOSPC as SQLITE_FULL; a quota and a limit on the file's size are the same to us. */
@@ -27,6 +29,21 @@ static int last_errno(sqlite3 *db)
     return number ? number : sqlite3_system_errno(db);
 }
 
+int sqlite_damaged(struct error *err, const char *path, const char *format, ...)
+{
+    char what[ERROR_TEXT_SIZE / 2];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    for (char *end; (end = strchr(what, '\n'));) /* SQLite writes reports, we write sentences */
+        *end = ' ';
+    return error_set(err, ERROR_CORRUPT,
+                     "%s is damaged (%s): restore it from a backup, or move it away to start with "
+                     "nothing",
+                     path, what);
+}
+
 int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path)
 {
     const char *words = sqlite3_errstr(rc);
@@ -44,10 +61,7 @@ int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path)
                          "backup",
                          path, words);
     case SQLITE_CORRUPT:
-        return error_set(err, ERROR_CORRUPT,
-                         "%s is damaged (%s): restore it from a backup, or move it away to start "
-                         "with nothing",
-                         path, words);
+        return sqlite_damaged(err, path, "%s", words);
     case SQLITE_NOMEM:
         return error_set(err, ERROR_NOMEM, "out of memory while using %s", path);
     case SQLITE_BUSY:

@@ -10,4 +10,9 @@
  * or ERROR_IO. Call it before anything else is done with db. */
 int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path);
 
+/* The same for what SQLite does not notice by itself: "path is damaged (…)", with what there is to
+ * do. Returns ERROR_CORRUPT. */
+__attribute__((format(printf, 3, 4))) int sqlite_damaged(struct error *err, const char *path,
+                                                         const char *format, ...);
+
 #endif

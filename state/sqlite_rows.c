@@ -32,10 +32,7 @@ int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path, st
         int rc = sqlite3_prepare_v3(db, table[i].sql, -1, SQLITE_PREPARE_PERSISTENT,
                                     table[i].statement, NULL);
         if (rc == SQLITE_ERROR) /* the SQL is right, so the tables are not */
-            return error_set(err, ERROR_CORRUPT,
-                             "%s is damaged (%s): restore it from a backup, or move it away to "
-                             "start with nothing",
-                             path, sqlite3_errmsg(db));
+            return sqlite_damaged(err, path, "%s", sqlite3_errmsg(db));
         if (rc != SQLITE_OK)
             return sqlite_error(err, db, rc, path);
     }
@@ -207,10 +204,8 @@ static const char *read_event(sqlite3_stmt *statement, struct record *out)
 static int damaged(const struct reader *reader, const char *table, sqlite3_int64 row,
                    const char *fault)
 {
-    return error_set(reader->err, ERROR_CORRUPT,
-                     "%s is damaged (%s %lld: %s): restore it from a backup, or move it away to "
-                     "start with nothing",
-                     reader->rows->path, table, (long long)row, fault);
+    return sqlite_damaged(reader->err, reader->rows->path, "%s %lld: %s", table, (long long)row,
+                          fault);
 }
 
 static int visit_reservation(struct reader *reader, sqlite3_stmt *statement)

@@ -222,7 +222,11 @@ static void file__that_is_no_database_is_refused(void **state)
     char text[8192];
     memset(text, 'a', sizeof text);
     write_file(fixture, "", 0, text, sizeof text);
+    assert_int_equal(chmod(fixture->path, 0644), 0);
     assert_refused(fixture, ERROR_CORRUPT, "is not a state file");
+    struct stat status;
+    assert_int_equal(stat(fixture->path, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0644); /* not ours to change */
     assert_int_equal(truncate(fixture->path, 20), 0);
     assert_refused(fixture, ERROR_CORRUPT, "is not a state file");
 }
