@@ -16,6 +16,9 @@ static const char usage[] =
     "Example:\n"
     "  mcastctl list --cluster elcap --state active\n";
 
+/* Not before the first answer: a broker that cannot be reached leaves standard output empty. */
+static const char opening[] = "{\"jobs\":[";
+
 /* What one reservation after the other is printed into. */
 struct output {
     struct table *table; /* NULL: JSON */
@@ -60,7 +63,7 @@ static int add_row(const struct mcast_reservation *reservation, void *data)
     view_vnis(reservation, text, sizeof(text));
     table_cell(table, text);
     table_cell(table, reservation->hwcoll_state);
-    table_cellf(table, "%u", reservation->hwcoll_addresses);
+    table_cellf(table, "%u", view_addresses(reservation));
     table_cell(table, reservation->created);
     return 0;
 }
@@ -70,7 +73,8 @@ static int print_json(const struct mcast_reservation *reservation, void *data)
     struct output *output = data;
     char *json = mcast_reservation_json(reservation, 0);
     output->failed = !json;
-    printf("%s\n  %s", output->first ? "" : ",", json ? json : "");
+    if (json)
+        printf("%s\n  %s", output->first ? opening : ",", json);
     output->first = false;
     free(json);
     return output->failed ? 1 : 0;
@@ -80,13 +84,12 @@ static int list_json(struct mcast *handle, const struct mcast_filter *filter)
 {
     struct mcast_error error;
     struct output output = {.first = true};
-    printf("{\"jobs\":[");
     int rc = mcast_list(handle, filter, print_json, &output, &error);
     if (rc < 0)
         return command_failed(&error);
     if (output.failed)
         return command_print_json(NULL);
-    printf("]}\n");
+    printf("%s]}\n", output.first ? opening : "");
     return command_finish();
 }
 

@@ -2,6 +2,7 @@
 #include "cli/table.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void view_vnis(const struct mcast_reservation *reservation, char *out, size_t size)
 {
@@ -12,11 +13,17 @@ void view_vnis(const struct mcast_reservation *reservation, char *out, size_t si
                                  reservation->vnis[i]);
 }
 
+uint32_t view_addresses(const struct mcast_reservation *reservation)
+{
+    bool reserved = strcmp(reservation->hwcoll_state, "reserved") == 0;
+    return reserved ? reservation->hwcoll_addresses : 0;
+}
+
 void view_hwcoll(const struct mcast_reservation *reservation, char *out, size_t size)
 {
-    if (reservation->hwcoll_addresses > 0)
+    if (view_addresses(reservation) > 0)
         snprintf(out, size, "%s, %u addresses", reservation->hwcoll_state,
-                 reservation->hwcoll_addresses);
+                 view_addresses(reservation));
     else if (reservation->hwcoll_reason)
         snprintf(out, size, "%s: %s", reservation->hwcoll_state, reservation->hwcoll_reason);
     else

@@ -77,8 +77,9 @@ static int show_page(struct listing *listing, const json_t *jobs, struct mcast_e
     json_array_foreach(jobs, index, job)
     {
         struct mcast_reservation *reservation = NULL;
-        if (listing->limited && listing->left-- == 0)
+        if (listing->limited && listing->left == 0)
             return 0;
+        listing->left--;
         if (!json_is_object(job))
             return field_fault(error, "jobs", "not a list of objects");
         int rc = reservation_decode(json_incref(job), &reservation, error);

@@ -72,13 +72,16 @@ static int decode_scalars(struct whole *whole, struct mcast_error *error)
     int rc;
     if ((rc = field_string(root, "cluster", FIELD_REQUIRED, &seen->cluster, error)) < 0 ||
         (rc = field_string(root, "job", FIELD_REQUIRED, &seen->job, error)) < 0 ||
-        (rc = field_string(root, "state", FIELD_REQUIRED, &seen->state, error)) < 0 ||
-        (rc = field_string(root, "nodes", FIELD_OPTIONAL, &seen->nodes, error)) < 0 ||
+        (rc = field_string(root, "state", FIELD_REQUIRED, &seen->state, error)) < 0)
+        return rc;
+    /* Of a job that is gone the broker remembers the name, and for a while only. */
+    enum field_need need = strcmp(seen->state, "gone") == 0 ? FIELD_OPTIONAL : FIELD_REQUIRED;
+    if ((rc = field_string(root, "nodes", FIELD_OPTIONAL, &seen->nodes, error)) < 0 ||
         (rc = field_string(root, "created", FIELD_OPTIONAL, &seen->created, error)) < 0 ||
         (rc = field_string(root, "released", FIELD_OPTIONAL, &seen->released, error)) < 0 ||
         (rc = field_string(root, "warning", FIELD_OPTIONAL, &seen->warning, error)) < 0 ||
-        (rc = field_uint64(root, "number", FIELD_REQUIRED, UINT64_MAX, &seen->number, error)) < 0 ||
-        (rc = field_uint32(root, "uid", FIELD_REQUIRED, &seen->uid, error)) < 0 ||
+        (rc = field_uint64(root, "number", need, UINT64_MAX, &seen->number, error)) < 0 ||
+        (rc = field_uint32(root, "uid", need, &seen->uid, error)) < 0 ||
         (rc = field_uint32(root, "node_count", FIELD_OPTIONAL, &seen->node_count, error)) < 0)
         return rc;
     return field_uint32(root, "cores_per_node", FIELD_OPTIONAL, &seen->cores_per_node, error);
@@ -94,6 +97,7 @@ int reservation_decode(json_t *root, struct mcast_reservation **out, struct mcas
     }
     whole->root = root;
     whole->seen.created = "";
+    whole->seen.uid = UINT32_MAX;
     if ((rc = decode_scalars(whole, error)) < 0 || (rc = decode_vnis(whole, error)) < 0 ||
         (rc = decode_hwcoll(whole, error)) < 0 || (rc = decode_env(whole, error)) < 0 ||
         (rc = field_words(root, "traffic_classes", &whole->traffic_classes, error)) < 0) {

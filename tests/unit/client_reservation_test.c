@@ -91,6 +91,19 @@ static void reservation__needs_only_its_names(void **state)
     mcast_reservation_free(r);
 }
 
+/* What a second release gets: a hook that runs twice must see success. */
+static void reservation__of_a_job_that_is_gone(void **state)
+{
+    (void)state;
+    static const char gone[] = "{\"cluster\":\"c\",\"job\":\"j\",\"state\":\"gone\"}";
+    struct mcast_reservation *r = NULL;
+    assert_int_equal(reservation_parse(gone, strlen(gone), &r, NULL), 0);
+    assert_string_equal(r->state, "gone");
+    assert_int_equal(r->number, 0);
+    assert_int_equal(r->uid, UINT32_MAX);
+    mcast_reservation_free(r);
+}
+
 /* Each of these differs from a good answer in one field, which the message must name. */
 static void reservation__refuses_odd_answers(void **state)
 {
@@ -171,6 +184,7 @@ int main(void)
         cmocka_unit_test(reservation__decodes_everything),
         cmocka_unit_test(reservation__json_masks_secrets_unless_asked),
         cmocka_unit_test(reservation__needs_only_its_names),
+        cmocka_unit_test(reservation__of_a_job_that_is_gone),
         cmocka_unit_test(reservation__refuses_odd_answers),
         cmocka_unit_test(reservation__refuses_what_is_no_object),
         cmocka_unit_test(reservation__free_takes_null),

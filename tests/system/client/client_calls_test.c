@@ -240,7 +240,9 @@ static void list__sends_the_filter_and_stops_at_the_limit(void **state)
         {200, NULL,
          "{\"jobs\":[" JOB("a", "1") "," JOB("b", "2") "],\"next\":\"/v1/jobs?after=2\"}",
          THEN_KEEP},
-        {200, NULL, "{\"jobs\":[" JOB("c", "3") "," JOB("d", "4") "]}", THEN_KEEP},
+        {200, NULL,
+         "{\"jobs\":[" JOB("c", "3") "," JOB("d", "4") "],\"next\":\"/v1/jobs?after=4\"}",
+         THEN_KEEP},
         {200, NULL, "{\"jobs\":[]}", THEN_KEEP},
     };
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
