@@ -86,6 +86,7 @@ void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
     struct peer *peer =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     struct call *call = peer ? call_take(http) : NULL;
+    uri = uri ? uri : ""; /* a request line without a target */
     size_t size = strlen(uri) + 1;
     if (!call)
         return NULL;
@@ -244,7 +245,10 @@ void call_render(struct call *call, const struct answer *answer)
 
 static void not_saved(struct call *call, int code, const char *words)
 {
-    if (code == ERROR_NOT_LEADER)
+    if (code == ERROR_REFUSED)
+        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "stopping", NULL, "%s",
+                    words ? words : "the broker is stopping: repeat the request");
+    else if (code == ERROR_NOT_LEADER)
         problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "not-leader", NULL,
                     "another broker has taken over: %s; try again", words ? words : "");
     else

@@ -1,0 +1,8 @@
+mcast_unit(http_writer broker_http)
+mcast_unit(http_target broker_http)
+mcast_unit(http_accept broker_http)
+mcast_unit(http_route broker_http)
+mcast_unit(http_identity broker_http)
+mcast_unit(http_socket broker_http)
+mcast_unit(http_reserve_body broker_http)
+mcast_unit(http_sync_body broker_http)

@@ -1,0 +1,194 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "broker/http/reserve_body.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int parse(const char *text, struct reserve_body *body, struct problem *problem)
+{
+    return reserve_body_parse(text, strlen(text), body, problem);
+}
+
+static void request__is_read_whole(void **state)
+{
+    (void)state;
+    struct reserve_body body;
+    struct problem problem;
+    assert_int_equal(parse("{\"uid\":5588,\"nodes\":\"elcap[1-128]\",\"node_count\":128,"
+                           "\"cores_per_node\":96,\"vni_count\":4,\"hwcoll\":\"required\","
+                           "\"traffic_classes\":[\"bulk_data\",\"dedicated_access\"]}",
+                           &body, &problem),
+                     0);
+    const struct reserve_request *request = &body.request;
+    assert_int_equal(request->uid, 5588);
+    assert_string_equal(request->nodes, "elcap[1-128]");
+    assert_int_equal(request->node_count, 128);
+    assert_int_equal(request->cores_per_node, 96);
+    assert_int_equal(request->vni_count, 4);
+    assert_int_equal(request->wish, WISH_REQUIRED);
+    assert_int_equal(request->traffic_classes, TC_BULK_DATA | TC_DEDICATED_ACCESS);
+    reserve_body_release(&body);
+}
+
+static void request__says_what_was_not_told(void **state)
+{
+    (void)state;
+    struct reserve_body body;
+    struct problem problem;
+    assert_int_equal(parse(" {\"uid\":0,\"node_count\":1}\n", &body, &problem), 0);
+    const struct reserve_request *request = &body.request;
+    assert_int_equal(request->uid, 0);
+    assert_null(request->nodes);
+    assert_int_equal(request->node_count, 1);
+    assert_int_equal(request->cores_per_node, 0);
+    assert_int_equal(request->vni_count, -1);
+    assert_int_equal(request->wish, 0);
+    assert_int_equal(request->traffic_classes, 0);
+    reserve_body_release(&body);
+    assert_int_equal(parse("{\"uid\":4294967294,\"nodes\":\"a\",\"vni_count\":0}", &body, &problem),
+                     0);
+    assert_int_equal(body.request.vni_count, 0); /* none is a wish, too (F2) */
+    assert_int_equal(body.request.node_count, 1);
+    reserve_body_release(&body);
+}
+
+#define MORE(members) "{\"uid\":1,\"node_count\":2," members "}"
+
+static void bad_value__is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *code, *field;
+    } cases[] = {
+        {"{}", "missing-field", "uid"},
+        {"{\"node_count\":2}", "missing-field", "uid"},
+        {"{\"uid\":1}", "missing-field", "nodes"},
+        {"{\"uid\":-1,\"node_count\":2}", "invalid", "uid"},
+        {"{\"uid\":4294967295,\"node_count\":2}", "invalid", "uid"},
+        {"{\"uid\":1.0,\"node_count\":2}", "invalid", "uid"},
+        {"{\"uid\":\"1\",\"node_count\":2}", "invalid", "uid"},
+        {"{\"uid\":null,\"node_count\":2}", "invalid", "uid"},
+        {"{\"uid\":true,\"node_count\":2}", "invalid", "uid"},
+        {"{\"uid\":[1],\"node_count\":2}", "invalid", "uid"},
+        {"{\"uid\":1,\"node_count\":0}", "invalid", "node_count"},
+        {"{\"uid\":1,\"node_count\":1000001}", "invalid", "node_count"},
+        {"{\"uid\":1,\"nodes\":7}", "invalid", "nodes"},
+        {"{\"uid\":1,\"nodes\":\"\"}", "invalid", "nodes"},
+        {"{\"uid\":1,\"nodes\":\"a[1-\"}", "invalid", "nodes"},
+        {"{\"uid\":1,\"nodes\":\"a[1-3]\",\"node_count\":2}", "invalid", "node_count"},
+        {MORE("\"cores_per_node\":0"), "invalid", "cores_per_node"},
+        {MORE("\"cores_per_node\":99999999999999"), "invalid", "cores_per_node"},
+        {MORE("\"vni_count\":5"), "invalid", "vni_count"},
+        {MORE("\"vni_count\":-1"), "invalid", "vni_count"},
+        {MORE("\"vni_count\":null"), "invalid", "vni_count"},
+        {MORE("\"hwcoll\":\"maybe\""), "invalid", "hwcoll"},
+        {MORE("\"hwcoll\":\"\""), "invalid", "hwcoll"},
+        {MORE("\"hwcoll\":true"), "invalid", "hwcoll"},
+        {MORE("\"traffic_classes\":[]"), "invalid", "traffic_classes"},
+        {MORE("\"traffic_classes\":\"bulk_data\""), "invalid", "traffic_classes"},
+        {MORE("\"traffic_classes\":[\"bulk_data\",\"fast\"]"), "invalid", "traffic_classes[1]"},
+        {MORE("\"traffic_classes\":[1]"), "invalid", "traffic_classes[0]"},
+        {MORE("\"vnis\":1"), "unknown-field", "vnis"},
+        {MORE("\"\":1"), "unknown-field", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct reserve_body body;
+        struct problem problem;
+        assert_int_equal(parse(cases[i].text, &body, &problem), -1);
+        assert_null(body.root);
+        assert_int_equal(problem.status, 422);
+        assert_string_equal(problem.code, cases[i].code);
+        assert_string_equal(problem.field, cases[i].field);
+        assert_true(problem.detail[0] != '\0');
+    }
+}
+
+static void bad_json__is_told_with_line_and_column(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *where;
+    } cases[] = {
+        {"", "line 1, column 0"},
+        {"{", "line 1, column 1"},
+        {"{\n\"uid\":1,\n  x}", "line 3, column 3"},
+        {"{\"uid\":1,\"uid\":1}", "line 1, column 14"},
+        {"{\"uid\":1}{", "line 1, column 10"},
+        {"{\"uid\":01}", "line 1"},
+        {"{\"uid\":1e999}", "line 1"},
+        {"{\"uid\":99999999999999999999}", "line 1"},
+        {"{\"nodes\":\"\xff\"}", "line 1"},
+        {"{\"nodes\":\"\\u0000\"}", "line 1"},
+        {"{'uid':1}", "line 1"},
+        {"[]", "line 1, column 1"},
+        {"[1]", "line 1, column 1"},
+        {"null", "line 1"},
+        {"7", "line 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct reserve_body body;
+        struct problem problem;
+        assert_int_equal(parse(cases[i].text, &body, &problem), -1);
+        assert_int_equal(problem.status, 400);
+        assert_string_equal(problem.code, "bad-json");
+        assert_non_null(strstr(problem.detail, cases[i].where));
+    }
+}
+
+static void bytes__of_every_kind_are_survived(void **state)
+{
+    (void)state;
+    static const char good[] =
+        "{\"uid\":1,\"nodes\":\"a[1-2]\",\"traffic_classes\":[\"bulk_data\"]}";
+    char text[sizeof good];
+    for (size_t at = 0; at < sizeof good - 1; at++) {
+        for (int byte = 0; byte < 256; byte++) {
+            struct reserve_body body;
+            struct problem problem;
+            memcpy(text, good, sizeof good);
+            text[at] = (char)byte;
+            if (reserve_body_parse(text, sizeof good - 1, &body, &problem) == 0)
+                reserve_body_release(&body);
+            else
+                assert_true(problem.status == 400 || problem.status == 422);
+        }
+        struct reserve_body body;
+        struct problem problem;
+        assert_int_equal(reserve_body_parse(good, at, &body, &problem), -1);
+    }
+}
+
+static void nodes__have_a_longest_text(void **state)
+{
+    (void)state;
+    enum { LONG = 70000 };
+    char *text = malloc(LONG + 64);
+    assert_non_null(text);
+    int used = snprintf(text, 64, "{\"uid\":1,\"nodes\":\"");
+    memset(text + used, 'n', LONG);
+    strcpy(text + used + LONG, "\"}");
+    struct reserve_body body;
+    struct problem problem;
+    assert_int_equal(parse(text, &body, &problem), -1);
+    assert_string_equal(problem.field, "nodes");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(request__is_read_whole),
+        cmocka_unit_test(request__says_what_was_not_told),
+        cmocka_unit_test(bad_value__is_named),
+        cmocka_unit_test(bad_json__is_told_with_line_and_column),
+        cmocka_unit_test(bytes__of_every_kind_are_survived),
+        cmocka_unit_test(nodes__have_a_longest_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
