@@ -122,7 +122,9 @@ static int run(const struct arguments *arguments, const struct joblog *log)
             notes->timeout, notes->unavailable, notes->repeated, notes->faults);
         if (stage_broker(stage) && notes->faults > 0)
             process_print_log(stage_broker(stage));
-        if (notes->faults > 0 || (stage_broker(stage) && stage_stop_broker(stage) < 0))
+        /* Both must be able to end by themselves, and with nothing to complain about. */
+        if (notes->faults > 0 || (stage_broker(stage) && stage_stop_broker(stage) < 0) ||
+            stage_stop_fm(stage) < 0)
             result = -1;
     }
     notes_destroy(notes);

@@ -91,7 +91,7 @@ int process_stop(struct process *process)
                 WTERMSIG(process->status));
     else
         status = WEXITSTATUS(process->status);
-    if (status < 0)
+    if (status != 0)
         process_print_log(process);
     process_kill(process);
     return status;

@@ -16,8 +16,8 @@ pid_t process_pid(const struct process *process);
 /* False once it has ended by itself. */
 bool process_alive(struct process *process);
 
-/* SIGTERM, and waits: the exit status, or -1 (with the log on stderr) when a signal ended it or it
- * did not end within the deadline. Frees it. */
+/* SIGTERM, and waits: the exit status, or -1 when a signal ended it or it did not end within the
+ * deadline. Anything but 0 shows the end of its log on stderr. Frees it. */
 int process_stop(struct process *process);
 /* kill -9, and waits until it is gone. Frees it; NULL is allowed. */
 void process_kill(struct process *process);

@@ -53,6 +53,15 @@ void stage_destroy(struct stage *stage)
     free(stage);
 }
 
+static int stopped(const char *name, struct process *process)
+{
+    const int status = process_stop(process);
+
+    if (status > 0)
+        fprintf(stderr, "%s ended with exit status %d\n", name, status);
+    return status == 0 ? 0 : -1;
+}
+
 /* ---- the fabric manager ---- */
 
 static int read_port(const char *path)
@@ -126,7 +135,7 @@ int stage_stop_fm(struct stage *stage)
     struct process *fm = stage->fm;
 
     stage->fm = NULL;
-    return process_stop(fm) == 0 ? 0 : -1;
+    return stopped("mock-fm", fm);
 }
 
 void stage_kill_fm(struct stage *stage)
@@ -182,7 +191,7 @@ int stage_stop_broker(struct stage *stage)
     struct process *broker = stage->broker;
 
     stage->broker = NULL;
-    return process_stop(broker) == 0 ? 0 : -1;
+    return stopped("mcastd", broker);
 }
 
 void stage_kill_broker(struct stage *stage)
