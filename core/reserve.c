@@ -88,6 +88,7 @@ static void repeat(struct core *core, uint64_t ticket, const struct reserve_requ
                    struct reservation *r)
 {
     const char *field = conflicting_field(r, q);
+    r->missed_ms = 0; /* as good a sign of life as being named by a sync */
     if (field != NULL)
         refuse(core, ticket, ANSWER_CONFLICT, field,
                core_text(core,
