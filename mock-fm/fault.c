@@ -222,7 +222,8 @@ static int replace_body(struct body *body, const char *bytes, size_t length)
         return -1;
     memcpy(copy, bytes, length);
     free(body->bytes);
-    *body = (struct body){copy, length};
+    body->bytes = copy;
+    body->length = length;
     return 0;
 }
 
@@ -242,14 +243,14 @@ static int use_given_body(const struct fault *fault, struct body *body)
 
 static int fill_to_4096(struct body *body)
 {
-    size_t length = (body->length + 4095) / 4096 * 4096;
-    char *filled = realloc(body->bytes, length ? length : 4096);
+    size_t length = body->length ? (body->length + 4095) / 4096 * 4096 : 4096;
+    char *filled = realloc(body->bytes, length);
 
     if (!filled)
         return -1;
-    length = length ? length : 4096;
     memset(filled + body->length, ' ', length - body->length);
-    *body = (struct body){filled, length};
+    body->bytes = filled;
+    body->length = length;
     return 0;
 }
 

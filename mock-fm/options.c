@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ const char options_help[] =
     "\n"
     "Example: a fabric manager whose every second reservation comes back as 503\n"
     "  mock-fm --listen 127.0.0.1:8000 --state /tmp/fm.journal &\n"
-    "  curl -d '{\"method\":\"POST\",\"probability\":0.5,\"status\":503}' \\\n"
+    "  curl -d '{\"path\":\"*/jobs\",\"method\":\"POST\",\"probability\":0.5,\"status\":503}' \\\n"
     "       http://127.0.0.1:8000/mock/faults\n";
 
 static int parse_number(const char *name, const char *text, uint64_t least, uint64_t most,
@@ -66,9 +67,7 @@ static int parse_listen(struct options *options, const char *text, struct proble
         return -1;
     memcpy(options->host, text, length);
     options->host[length] = '\0';
-    if (strlen(colon + 1) >= sizeof options->port)
-        return problem_set(problem, 400, "the port of --listen has too many digits");
-    strcpy(options->port, colon + 1);
+    snprintf(options->port, sizeof options->port, "%u", (unsigned)port);
     return 0;
 }
 

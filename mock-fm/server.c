@@ -13,8 +13,8 @@
 
 #define RUNS_AT_ONCE 64 /* rounds of libmicrohttpd before others on the loop have their turn */
 #define CONNECTIONS_MAX 16384
-#define DESCRIPTORS_SPARE 32 /* for the state file, the loop and the like */
-#define IDLE_SECONDS 300     /* then a kept connection is closed */
+#define DESCRIPTORS_SPARE 32U /* for the state file, the loop and the like */
+#define IDLE_SECONDS 300      /* then a kept connection is closed */
 #define BACKLOG 4096
 
 struct server {
@@ -110,13 +110,16 @@ static int open_socket(const char *host, const char *port, struct problem *probl
 
 static unsigned port_of(int fd)
 {
-    struct sockaddr_storage address;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address = {.v6 = {0}};
     socklen_t length = sizeof address;
 
-    if (getsockname(fd, (struct sockaddr *)&address, &length) < 0)
+    if (getsockname(fd, &address.any, &length) < 0)
         return 0;
-    return address.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&address)->sin6_port)
-                                         : ntohs(((struct sockaddr_in *)&address)->sin_port);
+    return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
 /* As many as the system lets us have descriptors for, raising the soft limit as far as it goes. */
@@ -134,8 +137,8 @@ static unsigned connection_limit(void)
     }
     if (limit.rlim_cur >= CONNECTIONS_MAX + DESCRIPTORS_SPARE)
         return CONNECTIONS_MAX;
-    return limit.rlim_cur > 2 * DESCRIPTORS_SPARE ? (unsigned)limit.rlim_cur - DESCRIPTORS_SPARE
-                                                  : DESCRIPTORS_SPARE;
+    return limit.rlim_cur > 2UL * DESCRIPTORS_SPARE ? (unsigned)limit.rlim_cur - DESCRIPTORS_SPARE
+                                                    : DESCRIPTORS_SPARE;
 }
 
 static struct MHD_Daemon *start_daemon(struct server *server, int fd)

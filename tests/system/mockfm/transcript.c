@@ -25,7 +25,7 @@ static void append(struct transcript_request *request, const char *text)
 void transcript_read(struct transcript *transcript, const char *path)
 {
     struct transcript_request *request = NULL;
-    size_t announced[TRANSCRIPT_REQUESTS_MAX];
+    size_t announced[TRANSCRIPT_REQUESTS_MAX] = {0};
     char line[2048];
     FILE *file = fopen(path, "re");
 

@@ -52,7 +52,7 @@ static void slurm__gets_what_it_accepts(void **state)
 {
     struct double_fm *fm = *state;
     struct transcript transcript;
-    struct rawhttp_reply replies[TRANSCRIPT_REQUESTS_MAX];
+    struct rawhttp_reply replies[TRANSCRIPT_REQUESTS_MAX] = {0};
 
     transcript_read(&transcript, TRANSCRIPTS "/slurm-02-basic-fakelibcxi-nodebug.txt");
     assert_int_equal(transcript.count, 4);
@@ -84,7 +84,7 @@ static void libfabric__gets_what_it_accepts(void **state)
 {
     struct double_fm *fm = *state;
     struct transcript transcript;
-    struct rawhttp_reply replies[TRANSCRIPT_REQUESTS_MAX];
+    struct rawhttp_reply replies[TRANSCRIPT_REQUESTS_MAX] = {0};
     const json_t *id;
 
     assert_int_equal(folder_write(fm->folder, "state", 0600, libfabric_state), 0);
