@@ -13,7 +13,9 @@
     .offset = offsetof(struct config_cluster, member),                                             \
     .size = sizeof((struct config_cluster *)0)->member
 
-enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+#define MINUTE (60 * INT64_C(1000))
+#define HOUR (60 * MINUTE)
+#define DAY (24 * HOUR)
 
 /* clang-format off */
 static const struct config_key keys[] = {
@@ -64,7 +66,7 @@ static const struct config_key keys[] = {
      .sentence = "Longest time that a job's start waits for the fabric manager; then it runs without."},
     {"fm", "parallel", CONFIG_NUMBER, "16", AT(core.calls_at_once), .min = 1, .max = 256,
      .sentence = "Calls of the fabric manager under way at once."},
-    {"fm", "relist", CONFIG_DURATION, "10m", AT(core.relist_ms), .min = 0, .max = 7 * (int64_t)DAY,
+    {"fm", "relist", CONFIG_DURATION, "10m", AT(core.relist_ms), .min = 0, .max = 7 * DAY,
      .sentence = "How often all reservations are compared with the fabric manager's list; 0: only after a reconnect."},
     {"fm", "stray_grace", CONFIG_DURATION, "30s", AT(core.stray_grace_ms), .min = 10, .max = DAY,
      .sentence = "Time between the two looks that must both find a stray reservation before it is deleted."},
@@ -95,7 +97,7 @@ static const struct config_key keys[] = {
      .sentence = "Whether jobs of one node get VNIs too; MPI libraries want one there as well."},
     {"vni", "required", CONFIG_BOOL, "yes", AT(core.vni_required),
      .sentence = "Whether a job fails when it cannot have its VNIs."},
-    {"vni", "hold", CONFIG_DURATION, "10m", AT(core.vni_hold_ms), .min = 0, .max = 7 * (int64_t)DAY,
+    {"vni", "hold", CONFIG_DURATION, "10m", AT(core.vni_hold_ms), .min = 0, .max = 7 * DAY,
      .sentence = "How long a released VNI is held back before another job may have it."},
 
     {"cluster", "users", CONFIG_USERS, NULL, IN_CLUSTER(users), .example = "flux",

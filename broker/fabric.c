@@ -1,6 +1,6 @@
 #include "broker/fabric.h"
 
-#include "broker/log.h"
+#include "core/memory.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -9,12 +9,11 @@
 
 /* One call or list under way, or one that could not be begun and is about to be reported. */
 struct errand_out {
-    struct errand_out *next, **link; /* in fabric->under_way */
+    struct errand_out *prev, *next; /* in fabric->under_way; in stillborn only next counts */
     struct fabric *fabric;
     uint64_t id;
     enum fmcall_kind kind; /* FMCALL_NONE: a list */
-    bool stillborn;        /* it could not be begun */
-    char words[128];       /* why not */
+    char words[128];       /* why it could not be begun */
 };
 
 struct fabric {
@@ -22,8 +21,9 @@ struct fabric {
     fabric_step_fn *step;
     void *arg;
     struct errand_out *under_way;
+    struct errand_out *stillborn; /* reported in the next turn of the loop */
     uint64_t calls[FABRIC_KINDS][FABRIC_OUTCOMES];
-    uv_timer_t stillborn; /* reports those that could not be begun, in the next turn of the loop */
+    uv_timer_t next_turn;
     unsigned closing;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -31,30 +31,37 @@ struct fabric {
 
 static struct errand_out *errand_create(struct fabric *fabric, uint64_t id, enum fmcall_kind kind)
 {
-    struct errand_out *errand = calloc(1, sizeof *errand);
-    if (errand == NULL)
-        log_exhausted("a call of the fabric manager");
+    struct errand_out *errand = memory_zeroed(sizeof *errand);
     errand->fabric = fabric;
     errand->id = id;
     errand->kind = kind;
     errand->next = fabric->under_way;
-    errand->link = &fabric->under_way;
     if (errand->next != NULL)
-        errand->next->link = &errand->next;
+        errand->next->prev = errand;
     fabric->under_way = errand;
     return errand;
 }
 
-static void errand_destroy(struct errand_out *errand)
+static void take_out(struct errand_out *errand)
 {
-    *errand->link = errand->next;
+    if (errand->prev != NULL)
+        errand->prev->next = errand->next;
+    else
+        errand->fabric->under_way = errand->next;
     if (errand->next != NULL)
-        errand->next->link = errand->link;
-    free(errand);
+        errand->next->prev = errand->prev;
 }
 
-/* Reports the end of an errand to the core and forgets it. */
-static void finish(struct errand_out *errand, enum fmcall_outcome outcome, const char *token,
+static void free_all(struct errand_out *errand)
+{
+    for (struct errand_out *next; errand != NULL; errand = next) {
+        next = errand->next;
+        free(errand);
+    }
+}
+
+/* Tells the core how an errand ended. */
+static void report(const struct errand_out *errand, enum fmcall_outcome outcome, const char *token,
                    const char *words)
 {
     struct fabric *fabric = errand->fabric;
@@ -72,40 +79,36 @@ static void finish(struct errand_out *errand, enum fmcall_outcome outcome, const
         event.u.call.token = token;
         event.u.call.words = words;
     }
-    errand_destroy(errand);
     fabric->step(fabric->arg, &event);
 }
 
 static void on_reply(void *arg, const struct fmapi_reply *reply)
 {
-    finish(arg, reply->outcome, reply->token, reply->words);
+    struct errand_out *errand = arg;
+    take_out(errand);
+    report(errand, reply->outcome, reply->token, reply->words);
+    free(errand);
 }
 
-static struct errand_out *next_stillborn(const struct fabric *fabric)
-{
-    struct errand_out *errand = fabric->under_way;
-    while (errand != NULL && !errand->stillborn)
-        errand = errand->next;
-    return errand;
-}
-
-static void on_stillborn(uv_timer_t *timer)
+static void on_next_turn(uv_timer_t *timer)
 {
     struct fabric *fabric = timer->data;
-    /* From the start each time: a step may begin and end others. */
-    for (struct errand_out *errand; (errand = next_stillborn(fabric)) != NULL;) {
-        char words[sizeof errand->words];
-        memcpy(words, errand->words, sizeof words);
-        finish(errand, FM_UNREACHED, NULL, words);
-    }
+    struct errand_out *stillborn = fabric->stillborn;
+    fabric->stillborn = NULL; /* what a step below adds waits for its own turn */
+    for (const struct errand_out *errand = stillborn; errand != NULL; errand = errand->next)
+        report(errand, FM_UNREACHED, NULL, errand->words);
+    free_all(stillborn);
 }
 
 static void bury(struct errand_out *errand, int code)
 {
-    errand->stillborn = true;
+    struct fabric *fabric = errand->fabric;
+    take_out(errand);
+    errand->next = fabric->stillborn;
+    fabric->stillborn = errand;
     (void)snprintf(errand->words, sizeof errand->words, "the call could not be begun: %s",
                    error_word(code));
-    (void)uv_timer_start(&errand->fabric->stillborn, on_stillborn, 0, 0);
+    (void)uv_timer_start(&fabric->next_turn, on_next_turn, 0, 0);
 }
 
 void fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, const char *name,
@@ -166,8 +169,8 @@ struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *option
         free(fabric);
         return NULL;
     }
-    (void)uv_timer_init(loop, &fabric->stillborn);
-    fabric->stillborn.data = fabric;
+    (void)uv_timer_init(loop, &fabric->next_turn);
+    fabric->next_turn.data = fabric;
     return fabric;
 }
 
@@ -204,7 +207,7 @@ void fabric_destroy(struct fabric *fabric, void (*closed)(void *arg), void *arg)
     fabric->closed_arg = arg;
     fabric->closing = 2;
     fmapi_destroy(fabric->api, on_api_closed, fabric);
-    while (fabric->under_way != NULL)
-        errand_destroy(fabric->under_way);
-    uv_close((uv_handle_t *)&fabric->stillborn, on_timer_closed);
+    free_all(fabric->under_way);
+    free_all(fabric->stillborn);
+    uv_close((uv_handle_t *)&fabric->next_turn, on_timer_closed);
 }

@@ -1,6 +1,7 @@
 #include "broker/journal.h"
 
 #include "broker/log.h"
+#include "core/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,13 +77,11 @@ static void words_release(struct words *words)
 
 struct word *word_create(enum word_kind kind, const char *name)
 {
-    size_t length = name != NULL ? strlen(name) : 0;
-    struct word *word = calloc(1, sizeof *word + length + 1);
-    if (word == NULL)
-        log_exhausted("a word to say");
+    size_t size = name != NULL ? strlen(name) + 1 : 1;
+    struct word *word = memory_zeroed(sizeof *word + size);
     word->kind = kind;
     if (name != NULL)
-        memcpy(word->name, name, length);
+        memcpy(word->name, name, size);
     return word;
 }
 
@@ -247,15 +246,23 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
     return journal;
 }
 
+/* The core has changed its state already, so the record must be kept or the process must end: the
+ * same choice as in core/memory.h. */
+static _Noreturn void exhausted(void)
+{
+    log_line(LOG_ERR, "memory is exhausted: stopping; what was acknowledged is on disk");
+    abort();
+}
+
 void journal_save(struct journal *journal, const struct record *record)
 {
     if (journal->deposed)
         return;
     struct pack *pack = &journal->gathering;
     if (pack->batch == NULL && (pack->batch = batch_create(journal->store)) == NULL)
-        log_exhausted("a batch of records");
+        exhausted();
     if (batch_add(pack->batch, record) < 0)
-        log_exhausted("a record to save");
+        exhausted();
     pack->records = batch_size(pack->batch);
 }
 

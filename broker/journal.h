@@ -42,7 +42,7 @@ struct word {
     char name[]; /* CALL: of the job at the fabric manager; else "" */
 };
 
-/* name may be NULL. Never NULL: exhausted memory ends the process (log_exhausted). */
+/* name may be NULL. Never NULL (core/memory.h). */
 struct word *word_create(enum word_kind kind, const char *name);
 
 /* Who carries out what is said. Both may step the core and so say more; that comes out after what

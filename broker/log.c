@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -146,12 +145,4 @@ void log_line(int level, const char *format, ...)
     ssize_t written = write(STDERR_FILENO, line, length);
     (void)written;
     errno = saved;
-}
-
-void log_exhausted(const char *what)
-{
-    log_line(LOG_ERR,
-             "memory is exhausted (%s): stopping; what was acknowledged is on disk, start again",
-             what);
-    _exit(EX_OSERR);
 }

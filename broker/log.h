@@ -25,11 +25,6 @@ bool log_wants(int level);
 
 __attribute__((format(printf, 2, 3))) void log_line(int level, const char *format, ...);
 
-/* Memory is exhausted and the core's state would part from what is on disk: says so and ends the
- * process with status 71 (EX_OSERR). Nothing unsaved has been spoken, so the start that follows
- * finds everything that anyone was told. */
-_Noreturn void log_exhausted(const char *what);
-
 /* "error", "warning", "notice", "info", "debug". */
 const char *log_level_word(int level);
 

@@ -56,7 +56,7 @@ static void print_usage(FILE *out)
         "  mcastd --check && systemctl restart mcastd\n"
         "\n"
         "SIGTERM: answer what was accepted, then stop. Exit status: 0 stopped, 1 cannot start,\n"
-        "64 wrong usage, 71 out of memory, 75 another broker has taken over.\n",
+        "64 wrong usage, 75 another broker has taken over.\n",
         out);
 }
 

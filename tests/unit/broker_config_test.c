@@ -258,7 +258,7 @@ static void lines__are_bounded_and_text(void **state)
     memset(text + strlen(text), ' ', 300);
     strcat(text, "\n"); /* trailing blanks do not count */
     size_t length = strlen(text);
-    memcpy(text + length, "[state]\npath = /", 16);
+    (void)snprintf(text + length, sizeof text - length, "[state]\npath = /");
     memset(text + length + 16, 'x', 300);
     memcpy(text + length + 316, "\nstore = mem\0ory\n", 18);
     write_bytes("mcastd.conf", text, length + 316 + 17);

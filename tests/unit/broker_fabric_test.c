@@ -24,63 +24,63 @@ struct fmapi {
     void *closed_arg;
 };
 
-static struct fmapi api;
-static uv_loop_t loop;
+static struct fmapi transport;
+static uv_loop_t broker_loop;
 static char heard[1024];
-static unsigned closed;
+static unsigned times_closed;
 
-struct fmapi *fmapi_create(uv_loop_t *on, const struct fmapi_options *options, struct error *err)
+struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options, struct error *err)
 {
     if (options->url == NULL) {
         (void)error_set(err, ERROR_INVALID, "no url");
         return NULL;
     }
-    memset(&api, 0, sizeof api);
-    uv_idle_init(on, &api.handle);
-    return &api;
+    memset(&transport, 0, sizeof transport);
+    uv_idle_init(loop, &transport.handle);
+    return &transport;
 }
 
 static void handle_closed(uv_handle_t *handle)
 {
     (void)handle;
-    api.closed(api.closed_arg);
+    transport.closed(transport.closed_arg);
 }
 
-void fmapi_destroy(struct fmapi *a, void (*done)(void *arg), void *arg)
+void fmapi_destroy(struct fmapi *api, void (*closed)(void *arg), void *arg)
 {
-    a->closed = done;
-    a->closed_arg = arg;
-    uv_close((uv_handle_t *)&a->handle, handle_closed);
+    api->closed = closed;
+    api->closed_arg = arg;
+    uv_close((uv_handle_t *)&api->handle, handle_closed);
 }
 
-void fmapi_login(struct fmapi *a, fmapi_login_fn *done, void *arg)
+void fmapi_login(struct fmapi *api, fmapi_login_fn *done, void *arg)
 {
-    a->login = done;
-    a->arg = arg;
+    api->login = done;
+    api->arg = arg;
 }
 
-int fmapi_call(struct fmapi *a, enum fmcall_kind kind, const char *name, uint32_t addresses,
+int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint32_t addresses,
                fmapi_call_fn *done, void *arg)
 {
     (void)kind;
     (void)name;
     (void)addresses;
-    a->done = done;
-    a->arg = arg;
-    return a->begin;
+    api->done = done;
+    api->arg = arg;
+    return api->begin;
 }
 
-int fmapi_list(struct fmapi *a, fmapi_page_fn *page, fmapi_call_fn *done, void *arg)
+int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg)
 {
-    a->page = page;
-    a->done = done;
-    a->arg = arg;
-    return a->begin;
+    api->page = page;
+    api->done = done;
+    api->arg = arg;
+    return api->begin;
 }
 
-void fmapi_counters(const struct fmapi *a, struct fmapi_counters *out)
+void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out)
 {
-    (void)a;
+    (void)api;
     *out = (struct fmapi_counters){.calls = 42};
 }
 
@@ -122,9 +122,9 @@ static int open_fabric(void **state)
     struct fmapi_options options = {.url = "http://localhost"};
     struct error err;
     heard[0] = '\0';
-    closed = 0;
-    assert_int_equal(uv_loop_init(&loop), 0);
-    fabric = fabric_create(&loop, &options, on_step, NULL, &err);
+    times_closed = 0;
+    assert_int_equal(uv_loop_init(&broker_loop), 0);
+    fabric = fabric_create(&broker_loop, &options, on_step, NULL, &err);
     assert_non_null(fabric);
     return 0;
 }
@@ -132,31 +132,31 @@ static int open_fabric(void **state)
 static void on_closed(void *arg)
 {
     (void)arg;
-    closed++;
+    times_closed++;
 }
 
 static int close_fabric(void **state)
 {
     (void)state;
     fabric_destroy(fabric, on_closed, NULL);
-    (void)uv_run(&loop, UV_RUN_DEFAULT);
-    assert_int_equal(closed, 1);
-    assert_int_equal(uv_loop_close(&loop), 0);
+    (void)uv_run(&broker_loop, UV_RUN_DEFAULT);
+    assert_int_equal(times_closed, 1);
+    assert_int_equal(uv_loop_close(&broker_loop), 0);
     return 0;
 }
 
 static void reply(enum fmcall_outcome outcome, const char *token, const char *words)
 {
     struct fmapi_reply r = {.outcome = outcome, .token = token, .words = words};
-    api.done(api.arg, &r);
+    transport.done(transport.arg, &r);
 }
 
 static uint64_t counted(enum fmcall_kind kind, enum fmcall_outcome outcome)
 {
     uint64_t calls[FABRIC_KINDS][FABRIC_OUTCOMES];
-    struct fmapi_counters transport;
-    fabric_counters(fabric, calls, &transport);
-    assert_int_equal(transport.calls, 42);
+    struct fmapi_counters below;
+    fabric_counters(fabric, calls, &below);
+    assert_int_equal(below.calls, 42);
     return calls[kind][outcome];
 }
 
@@ -179,12 +179,12 @@ static void call__comes_back_with_what_came_of_it(void **state)
 static void call_that_cannot_begin__comes_back_once_and_later(void **state)
 {
     (void)state;
-    api.begin = ERROR_NOMEM;
+    transport.begin = ERROR_NOMEM;
     fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
     fabric_call(fabric, 6, FMCALL_CHECK, "elcap-2", 0);
     assert_string_equal(heard, "");
     for (int i = 0; i < 3; i++)
-        (void)uv_run(&loop, UV_RUN_NOWAIT);
+        (void)uv_run(&broker_loop, UV_RUN_NOWAIT);
     assert_non_null(strstr(heard, "call 5 unreached - (the call could not be begun"));
     assert_non_null(strstr(heard, "call 6 unreached - (the call could not be begun"));
     assert_int_equal(counted(FMCALL_RESERVE, FM_UNREACHED), 1);
@@ -196,7 +196,7 @@ static void list__brings_names_and_one_end(void **state)
     (void)state;
     fabric_list(fabric, 9);
     const char *names[] = {"elcap-1", "elcap-2"};
-    api.page(api.arg, names, 2);
+    transport.page(transport.arg, names, 2);
     reply(FM_OK, NULL, NULL);
     assert_string_equal(heard, "names 9 2 elcap-1; list 9 ok (); ");
 }
@@ -204,11 +204,11 @@ static void list__brings_names_and_one_end(void **state)
 static void list_that_cannot_begin__ends_later(void **state)
 {
     (void)state;
-    api.begin = ERROR_IO;
+    transport.begin = ERROR_IO;
     fabric_list(fabric, 9);
     assert_string_equal(heard, "");
-    (void)uv_run(&loop, UV_RUN_NOWAIT);
-    (void)uv_run(&loop, UV_RUN_NOWAIT);
+    (void)uv_run(&broker_loop, UV_RUN_NOWAIT);
+    (void)uv_run(&broker_loop, UV_RUN_NOWAIT);
     assert_string_equal(heard, "list 9 unreached (the call could not be begun: io); ");
 }
 
@@ -216,9 +216,9 @@ static void login__tells_why_not(void **state)
 {
     (void)state;
     fabric_login(fabric);
-    api.login(api.arg, ERROR_REFUSED, "passwd: others may read it");
+    transport.login(transport.arg, ERROR_REFUSED, "passwd: others may read it");
     fabric_login(fabric);
-    api.login(api.arg, 0, NULL);
+    transport.login(transport.arg, 0, NULL);
     assert_string_equal(heard, "login 0 (passwd: others may read it); login 1 (); ");
 }
 
@@ -226,7 +226,7 @@ static void destroy__says_nothing_of_what_is_under_way(void **state)
 {
     (void)state;
     fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
-    api.begin = ERROR_NOMEM;
+    transport.begin = ERROR_NOMEM;
     fabric_call(fabric, 6, FMCALL_RESERVE, "elcap-2", 23);
 }
 
@@ -242,7 +242,7 @@ static void create__tells_what_the_transport_refuses(void **state)
     (void)state;
     struct fmapi_options options = {0};
     struct error err;
-    assert_null(fabric_create(&loop, &options, on_step, NULL, &err));
+    assert_null(fabric_create(&broker_loop, &options, on_step, NULL, &err));
     assert_string_equal(err.text, "no url");
 }
 
