@@ -58,7 +58,8 @@ static int add_row(const struct mcast_reservation *reservation, void *data)
     table_cell(table, reservation->cluster);
     table_cell(table, reservation->job);
     table_cell(table, reservation->state);
-    table_cellf(table, "%u", reservation->uid);
+    view_uid(reservation, text, sizeof(text));
+    table_cell(table, text);
     table_cellf(table, "%u", reservation->node_count);
     view_vnis(reservation, text, sizeof(text));
     table_cell(table, text);

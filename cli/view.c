@@ -13,6 +13,14 @@ void view_vnis(const struct mcast_reservation *reservation, char *out, size_t si
                                  reservation->vnis[i]);
 }
 
+void view_uid(const struct mcast_reservation *reservation, char *out, size_t size)
+{
+    if (reservation->uid == UINT32_MAX)
+        snprintf(out, size, "-");
+    else
+        snprintf(out, size, "%u", reservation->uid);
+}
+
 uint32_t view_addresses(const struct mcast_reservation *reservation)
 {
     bool reserved = strcmp(reservation->hwcoll_state, "reserved") == 0;
@@ -85,9 +93,8 @@ int view_reservation(const struct mcast_reservation *reservation)
     table_cell(table, "Number");
     table_cellf(table, "%llu", (unsigned long long)reservation->number);
     row(table, "State", reservation->state);
-    table_row(table);
-    table_cell(table, "Owner (uid)");
-    table_cellf(table, "%u", reservation->uid);
+    view_uid(reservation, text, sizeof(text));
+    row(table, "Owner (uid)", text);
     add_nodes(table, reservation);
     view_vnis(reservation, text, sizeof(text));
     row(table, "VNIs", text);

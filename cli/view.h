@@ -12,6 +12,9 @@ int view_reservation(const struct mcast_reservation *reservation);
 /* "1024,1025" or "-" */
 void view_vnis(const struct mcast_reservation *reservation, char *out, size_t size);
 
+/* "5588", or "-" when the owner is not known */
+void view_uid(const struct mcast_reservation *reservation, char *out, size_t size);
+
 /* Addresses that the job has, not had. */
 uint32_t view_addresses(const struct mcast_reservation *reservation);
 

@@ -16,7 +16,7 @@ enum { PAGE_SIZE = 1000, STATE_MAX = 32, QUERY_MAX = 256 };
 struct listing {
     mcast_reservation_fn *each;
     void *data;
-    uint64_t left; /* reservations that may still be shown; 0: no limit was given */
+    uint64_t left; /* reservations that may still be shown, if limited */
     bool limited;
     uint64_t after; /* number of the last page's end */
 };
@@ -77,9 +77,11 @@ static int show_page(struct listing *listing, const json_t *jobs, struct mcast_e
     json_array_foreach(jobs, index, job)
     {
         struct mcast_reservation *reservation = NULL;
-        if (listing->limited && listing->left == 0)
-            return 0;
-        listing->left--;
+        if (listing->limited) {
+            if (listing->left == 0)
+                return 0;
+            listing->left--;
+        }
         if (!json_is_object(job))
             return field_fault(error, "jobs", "not a list of objects");
         int rc = reservation_decode(json_incref(job), &reservation, error);

@@ -111,7 +111,7 @@ struct mcast_reservation {
     uint64_t number; /* grows for ever, never used twice; 0 when gone */
     const char
         *state;   /* "active", "releasing"; "gone": released before, only its names are known */
-    uint32_t uid; /* UINT32_MAX when gone */
+    uint32_t uid; /* UINT32_MAX when it is not known: gone, or adopted from the fabric manager */
     uint32_t node_count;
     uint32_t cores_per_node;            /* 0: not told */
     const char *nodes;                  /* or NULL */

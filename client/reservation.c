@@ -81,7 +81,7 @@ static int decode_scalars(struct whole *whole, struct mcast_error *error)
         (rc = field_string(root, "released", FIELD_OPTIONAL, &seen->released, error)) < 0 ||
         (rc = field_string(root, "warning", FIELD_OPTIONAL, &seen->warning, error)) < 0 ||
         (rc = field_uint64(root, "number", need, UINT64_MAX, &seen->number, error)) < 0 ||
-        (rc = field_uint32(root, "uid", need, &seen->uid, error)) < 0 ||
+        (rc = field_uint32(root, "uid", FIELD_OPTIONAL, &seen->uid, error)) < 0 ||
         (rc = field_uint32(root, "node_count", FIELD_OPTIONAL, &seen->node_count, error)) < 0)
         return rc;
     return field_uint32(root, "cores_per_node", FIELD_OPTIONAL, &seen->cores_per_node, error);

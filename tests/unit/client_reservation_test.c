@@ -119,7 +119,7 @@ static void reservation__refuses_odd_answers(void **state)
         {"number", "1.5"},
         {"state", "true"},
         {"uid", "4294967296"},
-        {"uid", "null"},
+        {"uid", "\"root\""},
         {"nodes", "[\"n1\"]"},
         {"node_count", "-5"},
         {"vnis", "1024"},
