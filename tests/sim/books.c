@@ -172,7 +172,7 @@ static void lost_saved(struct sim *sim, struct entry *e, uint64_t batch)
     if (e->lost_batch)
         sim_fail(sim, "I4", "number %llu is declared lost twice", n(e->number));
     e->lost_batch = batch;
-    if (!e->ever_forgotten)
+    if (!e->ever_forgotten && e->told)
         sim_fail(sim, "I4", "number %llu is declared lost, the fabric manager never lost it",
                  n(e->number));
 }
@@ -243,7 +243,8 @@ static void granted(struct sim *sim, const struct request *request, const struct
         memcmp(told->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
         sim_fail(sim, "I7", "number %llu: told other VNIs than it has", n(e->number));
     unsigned asked = vnis_asked(sim, request);
-    if (told->vni_count != asked && (told->vni_count != 0 || sim->config.vni_required))
+    bool fresh = told->kind == ANSWER_CREATED;
+    if (fresh && told->vni_count != asked && (told->vni_count != 0 || sim->config.vni_required))
         sim_fail(sim, "F2", "%s asked for %u VNIs and got %u", rm_job_name(job), asked,
                  told->vni_count);
     if (books_protects(job) && job->life == request->life && job->told_number != told->number)

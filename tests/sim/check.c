@@ -24,8 +24,11 @@ static void broker_is_settled(struct sim *sim)
 {
     struct core_status status;
     if (!edge_settled(&sim->edge)) {
-        sim_fail(sim, "quiet", "the broker has not settled: %s",
-                 sim->edge.core ? "words or requests wait" : "it is dead");
+        const struct edge *edge = &sim->edge;
+        sim_fail(sim, "quiet",
+                 "the broker has not settled: %s, %zu words, %zu records, %zu requests wait%s",
+                 edge->core ? "alive" : "dead", edge->word_count, edge->gathering.count,
+                 edge->open_count, edge->commit_under_way ? ", a commit is under way" : "");
         return;
     }
     core_status(sim->edge.core, &status);
@@ -168,6 +171,20 @@ static bool in_cluster(const char *name, const char *cluster)
     return strncmp(name, cluster, length) == 0 && name[length] == '-';
 }
 
+static bool may_make_one(const struct wire_call *call)
+{
+    return call->kind == FMCALL_RESERVE && call->act_ms != INT64_MAX && !call->came;
+}
+
+/* Of several calls for one name only one can succeed. */
+static bool asked_before(const struct sim *sim, const struct wire_call *call)
+{
+    for (const struct wire_call *other = sim->wire.calls; other != call; other = other->next)
+        if (may_make_one(other) && strcmp(other->name, call->name) == 0)
+            return true;
+    return false;
+}
+
 static uint64_t held_and_asked(const struct sim *sim, const char *cluster)
 {
     uint64_t sum = 0;
@@ -177,9 +194,8 @@ static uint64_t held_and_asked(const struct sim *sim, const char *cluster)
             sum += object->limit;
     }
     for (const struct wire_call *call = sim->wire.calls; call; call = call->next) {
-        bool may_act = call->kind == FMCALL_RESERVE && call->act_ms != INT64_MAX && !call->came;
-        if (may_act && (!cluster || in_cluster(call->name, cluster)) &&
-            !fabric_find(&sim->fabric, call->name))
+        if (may_make_one(call) && (!cluster || in_cluster(call->name, cluster)) &&
+            !fabric_find(&sim->fabric, call->name) && !asked_before(sim, call))
             sum += call->addresses;
     }
     return sum;

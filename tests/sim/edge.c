@@ -578,14 +578,22 @@ static bool was_listed(const struct edge *edge, const char *name)
     return false;
 }
 
+static void trace_names(struct sim *sim, const char *const *names, size_t count)
+{
+    char text[400] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < count && sim->trace && length < sizeof text; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, " %s", names[i]);
+    sim_trace(sim, "fm: lists%s", text);
+}
+
 void edge_list_names(struct sim *sim, uint64_t list, const char *const *names, size_t count)
 {
     struct core_event event = {.kind = CORE_LIST_NAMES};
     event.u.names.list = list;
     event.u.names.names = names;
     event.u.names.count = count;
-    for (size_t i = 0; i < count && sim->trace; i++)
-        sim_trace(sim, "fm: lists %s", names[i]);
+    trace_names(sim, names, count);
     remember_listed(sim, names, count);
     step(sim, &event);
 }

@@ -142,10 +142,12 @@ static void stray_appears(struct sim *sim, void *what, uint64_t mark)
     if (mark % 2 == 0)
         snprintf(name, sizeof name, "%s-stray%llu", config->clusters[cluster].name,
                  (unsigned long long)mark);
-    else /* in the way of a job that may come, or is there */
+    else /* in the way of a job that may come */
         snprintf(name, sizeof name, "%s-%s", config->clusters[cluster].name,
                  rm_any_job(sim, &sim->fabric.rng));
-    if (fabric_find(&sim->fabric, name))
+    const char *id = strchr(name, '-') + 1;
+    const struct job *job = rm_find(sim, config->clusters[cluster].name, id);
+    if (fabric_find(&sim->fabric, name) || (job && job->active))
         return;
     sim_trace(sim, "fm: stray %s appears", name);
     add(sim, name, 1);

@@ -132,6 +132,19 @@ static struct request *add_request(struct sim *sim, enum request_kind kind, stru
     return request;
 }
 
+static void trace_arrival(struct sim *sim, const struct request *request)
+{
+    char active[200] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < request->active_count && sim->trace && length < sizeof active; i++)
+        length +=
+            (size_t)snprintf(active + length, sizeof active - length, " %s", request->active[i]);
+    sim_trace(sim, "rm: %s of %s%s%s%s (ticket %llu) arrives%s", rm_request_word(request),
+              sim->config.clusters[request->cluster].name, request->job ? "-" : ":",
+              request->job ? request->job->id : "", active, (unsigned long long)request->ticket,
+              sim->edge.core ? "" : ", nobody listens");
+}
+
 static void arrive(struct sim *sim, void *what, uint64_t lost)
 {
     struct request *request = what;
@@ -139,9 +152,7 @@ static void arrive(struct sim *sim, void *what, uint64_t lost)
         request->job->releases_travelling--;
     if (lost)
         return;
-    sim_trace(sim, "rm: %s %s-%s (ticket %llu) arrives%s", rm_request_word(request),
-              sim->config.clusters[request->cluster].name, rm_job_name(request->job),
-              (unsigned long long)request->ticket, sim->edge.core ? "" : ", nobody listens");
+    trace_arrival(sim, request);
     edge_receive(sim, request);
 }
 

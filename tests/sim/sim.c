@@ -65,6 +65,14 @@ static void phase_begins(struct sim *sim, enum sim_phase phase)
     edge_calm(sim);
 }
 
+/* A sync or the end of a hold may fall on the last moment of a quiet spell: a second for it. */
+static void run_quiet(struct sim *sim, int64_t span_ms)
+{
+    run_for(sim, span_ms);
+    for (int i = 0; i < 50 && !sim->result.failed && !edge_settled(&sim->edge); i++)
+        run_for(sim, 20);
+}
+
 static void live(struct sim *sim)
 {
     const struct profile *profile = &sim->profile;
@@ -76,14 +84,14 @@ static void live(struct sim *sim)
         rm_storm(sim, round);
         run_for(sim, profile->storm_ms);
         phase_begins(sim, PHASE_QUIET);
-        run_for(sim, profile->quiet_ms);
+        run_quiet(sim, profile->quiet_ms);
         check_quiet(sim);
     }
     if (sim->result.failed)
         return;
     phase_begins(sim, PHASE_DRAIN);
     rm_drain(sim);
-    run_for(sim, profile->quiet_ms + profile->config.vni_hold_ms);
+    run_quiet(sim, profile->quiet_ms + profile->config.vni_hold_ms);
     check_empty(sim);
 }
 

@@ -30,12 +30,6 @@ static void drop_reference(struct wire *wire, struct wire_call *call)
         unlink_call(wire, call);
 }
 
-void wire_release(struct sim *sim)
-{
-    while (sim->wire.calls)
-        unlink_call(&sim->wire, sim->wire.calls);
-}
-
 /* ---- a call ---- */
 
 struct journey { /* times from now; INT64_MAX: never */
@@ -161,7 +155,6 @@ void wire_cut(struct sim *sim)
         if (call->act_ms > sim->now_ms + sim->config.call_timeout_ms)
             call->act_ms = INT64_MAX;
     }
-    sim->wire.list.id = 0;
     sim->wire.login = false;
 }
 
@@ -188,9 +181,8 @@ void wire_login(struct sim *sim)
 
 /* ---- list ---- */
 
-static size_t page_by_offset(struct sim *sim, const char **names)
+static size_t page_by_offset(struct sim *sim, struct wire_list *list, const char **names)
 {
-    struct wire_list *list = &sim->wire.list;
     const struct fabric *f = &sim->fabric;
     size_t count = 0;
     if (list->offset > 0 && list->removals != f->removals)
@@ -201,9 +193,8 @@ static size_t page_by_offset(struct sim *sim, const char **names)
     return count;
 }
 
-static size_t page_by_last(struct sim *sim, const char **names)
+static size_t page_by_last(struct sim *sim, struct wire_list *list, const char **names)
 {
-    struct wire_list *list = &sim->wire.list;
     const struct fabric *f = &sim->fabric;
     size_t count = 0;
     for (size_t at = 0; at < f->count && count < sim->profile.page; at++) {
@@ -215,60 +206,87 @@ static size_t page_by_last(struct sim *sim, const char **names)
     return count;
 }
 
-static void list_over(struct sim *sim, enum fmcall_outcome outcome)
+static void unlink_list(struct wire *wire, struct wire_list *list)
 {
-    uint64_t id = sim->wire.list.id;
-    sim->wire.list.id = 0;
+    if (list->prev)
+        list->prev->next = list->next;
+    else
+        wire->lists = list->next;
+    if (list->next)
+        list->next->prev = list->prev;
+    free(list);
+}
+
+static void list_over(struct sim *sim, struct wire_list *list, enum fmcall_outcome outcome)
+{
+    uint64_t id = list->id;
+    unlink_list(&sim->wire, list);
     edge_list_done(sim, id, outcome);
+}
+
+static bool heard(const struct sim *sim, const struct wire_list *list)
+{
+    return sim->edge.core && list->process == sim->edge.process;
+}
+
+/* Gives the core one page. False: it was the last one. */
+static bool deliver_page(struct sim *sim, struct wire_list *list)
+{
+    const char **names = memory_zeroed((sim->fabric.count + 1) * sizeof *names);
+    size_t count =
+        list->shifting ? page_by_offset(sim, list, names) : page_by_last(sim, list, names);
+    if (count > 0)
+        edge_list_names(sim, list->id, names, count);
+    free(names);
+    return count == sim->profile.page;
 }
 
 static void page_arrives(struct sim *sim, void *what, uint64_t mark)
 {
-    struct wire_list *list = &sim->wire.list;
-    (void)what;
-    if (list->id == 0 || list->serial != mark)
-        return;
-    if (!sim->fabric.up) {
-        list_over(sim, FM_BROKEN);
-        return;
-    }
-    if (list->pages_left == 0) {
-        static const enum fmcall_outcome ends[] = {FM_BUSY, FM_TIMEOUT, FM_BROKEN, FM_DENIED};
-        list_over(sim, ends[rng_below(&sim->wire.rng, 4)]);
+    static const enum fmcall_outcome ends[] = {FM_BUSY, FM_TIMEOUT, FM_BROKEN, FM_DENIED};
+    struct wire_list *list = what;
+    (void)mark;
+    if (!heard(sim, list)) {
+        unlink_list(&sim->wire, list);
         return;
     }
-    if (list->pages_left != UINT32_MAX)
+    if (!sim->fabric.up || list->pages_left == 0) {
+        list_over(sim, list, sim->fabric.up ? ends[rng_below(&sim->wire.rng, 4)] : FM_BROKEN);
+        return;
+    }
+    bool fails = list->pages_left != UINT32_MAX;
+    if (fails)
         list->pages_left--;
-
-    const char **names = memory_zeroed((sim->fabric.count + 1) * sizeof *names);
-    size_t count = list->shifting ? page_by_offset(sim, names) : page_by_last(sim, names);
-    bool last = count < sim->profile.page;
-    if (count > 0)
-        edge_list_names(sim, list->id, names, count);
-    free(names);
-    if (list->id == 0 || list->serial != mark)
-        return; /* the broker died over it */
-    if (last && list->pages_left == UINT32_MAX)
-        list_over(sim, FM_OK);
+    bool more = deliver_page(sim, list);
+    if (!more && !fails && heard(sim, list))
+        list_over(sim, list, FM_OK);
     else
-        sim_later(sim, rng_between(&sim->wire.rng, 0, sim->profile.net_ms), page_arrives, NULL,
-                  mark);
+        sim_later(sim, rng_between(&sim->wire.rng, 0, sim->profile.net_ms), page_arrives, list, 0);
 }
 
 void wire_list(struct sim *sim, uint64_t id)
 {
-    struct wire_list *list = &sim->wire.list;
     struct rng *rng = &sim->wire.rng;
-    if (list->id != 0)
-        sim_fail(sim, "calls", "a list is asked for while one is under way");
-    memset(list, 0, sizeof *list);
+    struct wire_list *list = memory_zeroed(sizeof *list);
+    list->next = sim->wire.lists;
+    if (list->next)
+        list->next->prev = list;
+    sim->wire.lists = list;
     list->id = id;
-    list->serial = ++sim->wire.last_serial;
+    list->process = sim->edge.process;
     list->pages_left = UINT32_MAX;
     list->shifting = fault_possible(&sim->faults, FAULT_LIST_SHIFTS);
     if (fault_happens(&sim->faults, FAULT_LIST_FAILS))
         list->pages_left = 0;
     else if (sim->profile.page < sim->fabric.count && fault_happens(&sim->faults, FAULT_LIST_HALF))
         list->pages_left = 1 + rng_below(rng, (uint32_t)(sim->fabric.count / sim->profile.page));
-    sim_later(sim, rng_between(rng, 1, 2 * sim->profile.net_ms), page_arrives, NULL, list->serial);
+    sim_later(sim, rng_between(rng, 1, 2 * sim->profile.net_ms), page_arrives, list, 0);
+}
+
+void wire_release(struct sim *sim)
+{
+    while (sim->wire.calls)
+        unlink_call(&sim->wire, sim->wire.calls);
+    while (sim->wire.lists)
+        unlink_list(&sim->wire, sim->wire.lists);
 }

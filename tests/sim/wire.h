@@ -35,9 +35,9 @@ struct wire_call {
     int references;             /* occurrences to come */
 };
 
-struct wire_list {
-    uint64_t id;        /* the core's; 0: none under way */
-    uint64_t serial;    /* the simulator's: over all lives of the broker */
+struct wire_list { /* being read; the core may have forgotten it and asked for another one */
+    struct wire_list *prev, *next;
+    uint64_t id, process;
     bool shifting;      /* pages by offset instead of by the last entry seen */
     uint64_t last_made; /* … of the page before */
     size_t offset;
@@ -47,8 +47,7 @@ struct wire_list {
 
 struct wire {
     struct wire_call *calls; /* not yet over on both sides */
-    struct wire_list list;
-    uint64_t last_serial;
+    struct wire_list *lists;
     bool login; /* one is under way */
     struct rng rng;
 };
