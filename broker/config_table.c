@@ -191,7 +191,7 @@ void config_print_sample(FILE *out)
             fprintf(out, "\n[%s]\n", key->section);
         fputc('\n', out);
         print_wrapped(out, "# ", key->sentence);
-        print_wrapped(out, "# ", allowed);
+        fprintf(out, "# Allowed: %s.\n", allowed);
         fprintf(out, "#%s = %s\n", key->name, key->initial != NULL ? key->initial : key->example);
     }
 }
