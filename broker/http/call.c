@@ -134,7 +134,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
 
 static struct MHD_Response *response_create(struct call *call)
 {
-    if (call->stream)
+    if (call->stream && !call->head) /* MHD would send a HEAD the end of its chunks */
         return stream_response(call->stream);
     if (call->document)
         return MHD_create_response_from_buffer(call->document_length, (void *)call->document,
@@ -295,6 +295,7 @@ static size_t body_limit(const struct call *call)
 static bool begin(struct call *call, const char *method)
 {
     call->begun = true;
+    call->head = !strcmp(method, "HEAD");
     if (gate_judge(call, method) < 0)
         call->refused = true;
     if (announced(call) > body_limit(call)) {

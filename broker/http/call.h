@@ -29,6 +29,7 @@ struct call {
     const struct route *route; /* NULL: there is no such path or method */
     struct target target;
     enum call_phase phase;
+    bool head;     /* answered without a body */
     bool begun;    /* its headers have been looked at */
     bool refused;  /* problem is set; the body is only waited for */
     bool overlong; /* the body is longer than the route takes */

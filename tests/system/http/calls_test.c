@@ -1,0 +1,396 @@
+#include "tests/system/http/contract.h"
+#include "tests/system/http/site.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* The calls of api.md, each answer held against openapi.json. */
+
+#define JOB "/v1/clusters/elcap/jobs/"
+
+static int open_site(void **state)
+{
+    *state = site_open(&(struct site_options){.mcastd = MCASTD});
+    return 0;
+}
+
+static int close_site(void **state)
+{
+    site_close(*state);
+    return 0;
+}
+
+static const char *text_of(const struct answer *answer, const char *name)
+{
+    const char *text = json_string_value(json_object_get(answer->json, name));
+    return text ? text : "";
+}
+
+static json_int_t number_of(const struct answer *answer, const char *name)
+{
+    return json_integer_value(json_object_get(answer->json, name));
+}
+
+static void reserve__answers_the_same_again(void **state)
+{
+    struct answer first, again, shown;
+    const char *body = "{\"uid\":5588,\"nodes\":\"elcap[1-128]\",\"cores_per_node\":96,"
+                       "\"vni_count\":2,\"traffic_classes\":[\"bulk_data\"]}";
+    assert_int_equal(site_call(*state, "PUT", JOB "f1", body, &first), 201);
+    assert_string_equal(text_of(&first, "state"), "active");
+    assert_string_equal(text_of(&first, "nodes"), "elcap[1-128]");
+    assert_int_equal(number_of(&first, "node_count"), 128);
+    assert_int_equal(number_of(&first, "cores_per_node"), 96);
+    assert_int_equal(number_of(&first, "uid"), 5588);
+    assert_int_equal(json_array_size(json_object_get(first.json, "vnis")), 2);
+    assert_int_equal(site_call(*state, "PUT", JOB "f1", body, &again), 200);
+    assert_true(json_equal(first.json, again.json)); /* I7 */
+    assert_int_equal(site_call(*state, "GET", JOB "f1", NULL, &shown), 200);
+    assert_true(json_equal(first.json, shown.json));
+    answer_release(&first);
+    answer_release(&again);
+    answer_release(&shown);
+
+    assert_int_equal(site_call(*state, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", &again),
+                     409);
+    assert_string_equal(text_of(&again, "code"), "conflict");
+    assert_true(text_of(&again, "field")[0] != '\0');
+    answer_release(&again);
+}
+
+static void release__is_answered_at_once_and_again(void **state)
+{
+    struct answer answer;
+    assert_int_equal(site_call(*state, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL), 201);
+    assert_int_equal(site_call(*state, "DELETE", JOB "f1", NULL, &answer), 202); /* F18 */
+    assert_string_equal(text_of(&answer, "state"), "releasing");
+    assert_true(text_of(&answer, "released")[0] != '\0');
+    answer_release(&answer);
+    assert_int_equal(site_call(*state, "DELETE", JOB "f1", NULL, NULL), 200);
+    assert_int_equal(site_call(*state, "DELETE", JOB "never", NULL, &answer), 404);
+    site_expect_problem(&answer, 404, "not-found", NULL);
+    /* It is remembered that its release came first. */
+    assert_int_equal(site_call(*state, "PUT", JOB "never", "{\"uid\":1,\"node_count\":1}", &answer),
+                     409);
+    site_expect_problem(&answer, 409, "released-before-reserve", NULL);
+}
+
+/* As Slurm's plugin sends its DELETE: chunked, Expect, no body, an answer at once. */
+static void release__takes_an_expected_empty_chunked_body(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    struct line *line = site_line(site);
+    static const char request[] = "DELETE " JOB "f1 HTTP/1.1\r\nHost: x\r\n"
+                                  "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n";
+    assert_int_equal(
+        site_ask(site, line, "PUT", JOB "f1", NULL, "{\"uid\":1,\"node_count\":1}", NULL), 201);
+    assert_int_equal(line_send(line, request, sizeof request - 1), 0);
+    assert_int_equal(line_answer(line, false, &answer), 0);
+    assert_int_equal(answer.status, 100);
+    answer_release(&answer);
+    assert_int_equal(line_send(line, "0\r\n\r\n", 5), 0);
+    assert_int_equal(line_answer(line, false, &answer), 0);
+    assert_int_equal(answer.status, 202);
+    answer_release(&answer);
+    line_close(line);
+}
+
+static void env__comes_as_asked_for(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    char value[64];
+    struct line *line = site_line(site);
+    const char *path = JOB "f1/env?step=%2FfA%2FfB";
+    assert_int_equal(
+        site_ask(site, line, "PUT", JOB "f1", NULL, "{\"uid\":1,\"node_count\":1}", NULL), 201);
+    assert_int_equal(site_ask(site, line, "GET", path, NULL, NULL, &answer), 200);
+    assert_true(json_is_object(answer.json));
+    assert_true(answer_header(&answer, "Cache-Control", value, sizeof value));
+    assert_string_equal(value, "no-store");
+    answer_release(&answer);
+    assert_int_equal(site_ask(site, line, "GET", path, "Accept: text/plain\r\n", NULL, &answer),
+                     200);
+    assert_true(answer_header(&answer, "Content-Type", value, sizeof value));
+    assert_string_equal(value, "text/plain; charset=utf-8");
+    assert_int_equal(answer.length, 0); /* no collectives, no variables */
+    answer_release(&answer);
+    site_ask(site, line, "GET", path, "Accept: image/png\r\n", NULL, &answer);
+    site_expect_problem(&answer, 406, "not-acceptable", "Accept");
+    site_ask(site, line, "GET", JOB "f1/env?step=a%20b", NULL, NULL, &answer);
+    site_expect_problem(&answer, 422, "invalid", "step");
+    site_ask(site, line, "GET", JOB "f2/env", NULL, NULL, &answer);
+    site_expect_problem(&answer, 404, "not-found", NULL);
+    line_close(line);
+}
+
+/* Goes through all pages, as "next" says; returns the number of jobs. */
+static size_t walk(struct site *site, const char *first, uint64_t *last)
+{
+    size_t jobs = 0;
+    char path[256];
+    snprintf(path, sizeof path, "%s", first);
+    while (path[0]) {
+        struct answer answer;
+        size_t i;
+        json_t *job;
+        assert_int_equal(site_call(site, "GET", path, NULL, &answer), 200);
+        json_array_foreach(json_object_get(answer.json, "jobs"), i, job)
+        {
+            uint64_t number = (uint64_t)json_integer_value(json_object_get(job, "number"));
+            assert_true(number > *last);
+            assert_null(json_object_get(job, "env")); /* a list holds no token */
+            *last = number;
+            jobs++;
+        }
+        snprintf(path, sizeof path, "%s", text_of(&answer, "next"));
+        answer_release(&answer);
+    }
+    return jobs;
+}
+
+static void list__goes_page_by_page(void **state)
+{
+    struct site *site = *state;
+    struct line *line = site_line(site);
+    for (int i = 0; i < 250; i++) {
+        char path[64], body[64];
+        snprintf(path, sizeof path, "/v1/clusters/%s/jobs/f%d", i % 5 ? "elcap" : "tuo", i);
+        snprintf(body, sizeof body, "{\"uid\":%d,\"node_count\":1}", i % 2 + 10);
+        assert_int_equal(site_ask(site, line, "PUT", path, NULL, body, NULL), 201);
+    }
+    assert_int_equal(site_ask(site, line, "DELETE", JOB "f1", NULL, NULL, NULL), 202);
+    line_close(line);
+    static const struct {
+        const char *query;
+        size_t jobs;
+    } cases[] = {
+        {"", 250},
+        {"?limit=1000", 250},
+        {"?limit=7", 250},
+        {"?cluster=tuo&limit=7", 50},
+        {"?uid=10&limit=20", 125},
+        {"?uid=10&cluster=elcap", 100},
+        {"?state=releasing", 1},
+        {"?state=active&limit=100", 249},
+        {"?cluster=other", 0},
+        {"?uid=77", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char path[128];
+        uint64_t last = 0;
+        snprintf(path, sizeof path, "/v1/jobs%s", cases[i].query);
+        assert_int_equal(walk(site, path, &last), cases[i].jobs);
+    }
+    uint64_t last = 200;
+    assert_int_equal(walk(site, "/v1/jobs?after=200", &last), 50);
+    static const char *const bad[][2] = {
+        {"limit", "0"},        {"limit", "1001"}, {"limit", "x"},     {"after", "-1"},
+        {"uid", "4294967295"}, {"state", "gone"}, {"cluster", "A-B"}, {"state", ""}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char path[64];
+        struct answer answer;
+        snprintf(path, sizeof path, "/v1/jobs?%s=%s", bad[i][0], bad[i][1]);
+        site_call(site, "GET", path, NULL, &answer);
+        site_expect_problem(&answer, 422, "invalid", bad[i][0]);
+    }
+}
+
+static void sync__tells_what_it_found(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL);
+    site_call(site, "PUT", JOB "f2", "{\"uid\":1,\"node_count\":1}", NULL);
+    assert_int_equal(
+        site_call(site, "POST", "/v1/clusters/elcap/sync", "{\"active\":[\"f1\",\"f9\"]}", &answer),
+        200);
+    assert_int_equal(number_of(&answer, "active"), 2);
+    assert_int_equal(number_of(&answer, "confirmed"), 1);
+    assert_int_equal(number_of(&answer, "suspect_count"), 1);
+    assert_int_equal(number_of(&answer, "unknown_count"), 1);
+    assert_string_equal(
+        json_string_value(json_array_get(json_object_get(answer.json, "suspect"), 0)), "f2");
+    assert_string_equal(
+        json_string_value(json_array_get(json_object_get(answer.json, "unknown"), 0)), "f9");
+    answer_release(&answer);
+}
+
+/* A body of many megabytes goes through a worker thread: the broker answers others meanwhile. */
+static void sync__takes_very_many_ids(void **state)
+{
+    enum { IDS = 200000, ID_SIZE = 16 };
+    struct site *site = *state;
+    struct answer answer;
+    char *body = malloc((size_t)IDS * ID_SIZE + 64);
+    assert_non_null(body);
+    size_t used = (size_t)sprintf(body, "{\"active\":[\"f1\"");
+    for (int i = 1; i < IDS; i++)
+        used += (size_t)sprintf(body + used, ",\"g%07d\"", i);
+    strcpy(body + used, "]}");
+    site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL);
+    struct line *line = site_line(site);
+    assert_int_equal(line_request(line, "POST", "/v1/clusters/elcap/sync", NULL, body), 0);
+    assert_int_equal(site_call(site, "GET", "/healthz", NULL, NULL), 200);
+    assert_int_equal(line_answer(line, false, &answer), 0);
+    assert_int_equal(answer.status, 200);
+    assert_int_equal(number_of(&answer, "active"), IDS);
+    assert_int_equal(number_of(&answer, "confirmed"), 1);
+    assert_int_equal(number_of(&answer, "unknown_count"), IDS - 1);
+    assert_int_equal(json_array_size(json_object_get(answer.json, "unknown")), 1000);
+    answer_release(&answer);
+    body[used] = 'x'; /* bad at its very end */
+    assert_int_equal(site_ask(site, line, "POST", "/v1/clusters/elcap/sync", NULL, body, &answer),
+                     400);
+    site_expect_problem(&answer, 400, "bad-json", NULL);
+    line_close(line);
+    free(body);
+}
+
+static void status__counts(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1,\"vni_count\":3}", NULL);
+    site_call(site, "PUT", JOB "f2", "{\"uid\":1,\"node_count\":1,\"vni_count\":1}", NULL);
+    site_call(site, "DELETE", JOB "f2", NULL, NULL);
+    assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
+    json_t *vnis = json_object_get(answer.json, "vnis");
+    assert_int_equal(json_integer_value(json_object_get(vnis, "live")), 3);
+    assert_int_equal(json_integer_value(json_object_get(vnis, "held")), 1);
+    assert_int_equal(json_integer_value(json_object_get(vnis, "free")),
+                     json_integer_value(json_object_get(vnis, "pool")) - 4);
+    json_t *jobs = json_object_get(answer.json, "jobs");
+    assert_int_equal(json_integer_value(json_object_get(jobs, "active")), 1);
+    assert_int_equal(json_integer_value(json_object_get(jobs, "releasing")), 1);
+    answer_release(&answer);
+    assert_int_equal(site_call(site, "GET", "/readyz", NULL, &answer), 200);
+    assert_string_equal(text_of(&answer, "fabric_manager"), "down");
+    answer_release(&answer);
+}
+
+static void metrics__count_requests_by_route_and_status(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL);
+    site_call(site, "PUT", JOB "f2", "{\"uid\":1,\"node_count\":1}", NULL);
+    site_call(site, "GET", "/nowhere", NULL, NULL);
+    assert_int_equal(site_call(site, "GET", "/metrics", NULL, &answer), 200);
+    static const char *const lines[] = {
+        "\nmcastd_http_requests_total{method=\"PUT\",route=\"/v1/clusters/{}/jobs/{}\","
+        "status=\"201\"} 2\n",
+        "\nmcastd_http_requests_total{method=\"\",route=\"none\",status=\"404\"} 1\n",
+        "\nmcastd_vnis{state=\"live\"} 2\n",
+        "\nmcastd_fabric_manager_link{state=\"down\"} 1\n",
+        "\nmcastd_fabric_manager_calls_total{kind=\"reserve\",outcome=\"ok\"} 0\n",
+        "\nmcastd_http_connections 1\n",
+        "\nmcastd_storage_failing 0\n",
+        "\nmcastd_role{role=\"leader\"} 1\n",
+        "\n# TYPE mcastd_commits_total counter\n",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        if (!strstr(answer.body, lines[i]))
+            fail_msg("metrics lack %s:\n%s", lines[i], answer.body);
+    answer_release(&answer);
+}
+
+/* The document and the program say the same: every path of it exists with just its methods. */
+static void openapi__is_what_is_served(void **state)
+{
+    struct site *site = *state;
+    const char *template, *method;
+    json_t *item, *operation;
+    json_object_foreach(json_object_get(site_contract(site), "paths"), template, item)
+    {
+        char path[128], allow[64], expected[64] = "";
+        struct answer answer;
+        size_t used = 0;
+        for (const char *at = template; *at; at++) {
+            path[used++] = *at == '{' ? 'x' : *at;
+            if (*at == '{')
+                at += strcspn(at, "}");
+        }
+        path[used] = '\0';
+        static const char *const order[][2] = {
+            {"get", "GET, HEAD"}, {"put", "PUT"}, {"post", "POST"}, {"delete", "DELETE"}};
+        for (size_t i = 0; i < 4; i++)
+            if (json_object_get(item, order[i][0]))
+                sprintf(expected + strlen(expected), "%s%s", expected[0] ? ", " : "", order[i][1]);
+        site_call(site, "PATCH", path, NULL, &answer);
+        assert_true(answer_header(&answer, "Allow", allow, sizeof allow));
+        assert_string_equal(allow, expected);
+        site_expect_problem(&answer, 405, "method-not-allowed", NULL);
+        json_object_foreach(item, method, operation)
+        {
+            json_t *codes = json_object_get(operation, "responses");
+            assert_true(!json_is_object(operation) || json_object_size(codes) > 1);
+        }
+    }
+}
+
+static void head__is_get_without_a_body(void **state)
+{
+    static const char *const paths[] = {"/healthz", "/v1/status",         "/v1/jobs",
+                                        "/metrics", "/openapi.json",      JOB "f1",
+                                        JOB "none", "/v1/events?follow=0"};
+    struct site *site = *state;
+    struct line *line = site_line(site);
+    site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL);
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        struct answer get, head;
+        site_ask(site, line, "HEAD", paths[i], NULL, NULL, &head);
+        site_ask(site, line, "GET", paths[i], NULL, NULL, &get); /* a body would be in its way */
+        assert_int_equal(head.status, get.status);
+        answer_release(&head);
+        answer_release(&get);
+    }
+    line_close(line);
+}
+
+/* F4: fatal for the job, and its words say how many there are. */
+static void pool__exhausted_is_503_with_retry_after(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    site_restart(site, &(struct site_options){.mcastd = MCASTD, .vni = "pool = 2000-2004"});
+    assert_int_equal(
+        site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1,\"vni_count\":3}", NULL),
+        201);
+    assert_int_equal(
+        site_call(site, "PUT", JOB "f2", "{\"uid\":1,\"node_count\":1,\"vni_count\":4}", &answer),
+        503);
+    assert_non_null(strstr(text_of(&answer, "detail"), "failed to reserve 4 VNIs (2 available)"));
+    site_expect_problem(&answer, 503, "vnis-exhausted", "vni_count");
+    assert_int_equal(site_call(site, "GET", JOB "f2", NULL, NULL), 404);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(reserve__answers_the_same_again, open_site, close_site),
+        cmocka_unit_test_setup_teardown(release__is_answered_at_once_and_again, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(release__takes_an_expected_empty_chunked_body, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(env__comes_as_asked_for, open_site, close_site),
+        cmocka_unit_test_setup_teardown(list__goes_page_by_page, open_site, close_site),
+        cmocka_unit_test_setup_teardown(sync__tells_what_it_found, open_site, close_site),
+        cmocka_unit_test_setup_teardown(sync__takes_very_many_ids, open_site, close_site),
+        cmocka_unit_test_setup_teardown(status__counts, open_site, close_site),
+        cmocka_unit_test_setup_teardown(metrics__count_requests_by_route_and_status, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(openapi__is_what_is_served, open_site, close_site),
+        cmocka_unit_test_setup_teardown(head__is_get_without_a_body, open_site, close_site),
+        cmocka_unit_test_setup_teardown(pool__exhausted_is_503_with_retry_after, open_site,
+                                        close_site),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

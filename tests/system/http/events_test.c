@@ -1,0 +1,205 @@
+#include "tests/system/http/contract.h"
+#include "tests/system/http/site.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <inttypes.h>
+
+/* F24: events are replayed by number and followed. */
+
+#define JOB "/v1/clusters/elcap/jobs/"
+
+static int open_site(void **state)
+{
+    *state = site_open(&(struct site_options){.mcastd = MCASTD, .keep = true});
+    return 0;
+}
+
+static int close_site(void **state)
+{
+    site_close(*state);
+    return 0;
+}
+
+static void reserve(struct site *site, int from, int to)
+{
+    struct line *line = site_line(site);
+    for (int i = from; i <= to; i++) {
+        char path[64];
+        snprintf(path, sizeof path, JOB "f%d", i);
+        assert_int_equal(
+            site_ask(site, line, "PUT", path, NULL, "{\"uid\":7,\"node_count\":1}", NULL), 201);
+    }
+    line_close(line);
+}
+
+/* Checks every event of a replay: form, order, contract; returns how many, *last the last seq. */
+static size_t check_replay(struct site *site, const char *body, uint64_t *last)
+{
+    size_t count = 0;
+    for (const char *at = strstr(body, "id: "); at; at = strstr(at, "\n\nid: ")) {
+        uint64_t id;
+        char word[32], why[256];
+        at += *at == '\n' ? 2 : 0;
+        assert_int_equal(sscanf(at, "id: %" SCNu64 "\nevent: %31s\n", &id, word), 2);
+        const char *data = strstr(at, "\ndata: ");
+        assert_non_null(data);
+        json_t *event = json_loadb(data + 7, strcspn(data + 7, "\n"), 0, NULL);
+        assert_non_null(event);
+        if (!contract_suits(site_contract(site), "Event", event, why, sizeof why))
+            fail_msg("%s", why);
+        assert_int_equal(json_integer_value(json_object_get(event, "seq")), id);
+        assert_string_equal(json_string_value(json_object_get(event, "event")), word);
+        assert_true(id > *last);
+        *last = id;
+        json_decref(event);
+        count++;
+    }
+    return count;
+}
+
+static size_t replay(struct site *site, const char *query, const char *headers, uint64_t *last)
+{
+    char path[64];
+    struct answer answer;
+    struct line *line = site_line(site);
+    snprintf(path, sizeof path, "/v1/events?follow=0%s", query);
+    assert_int_equal(site_ask(site, line, "GET", path, headers, NULL, &answer), 200);
+    size_t count = check_replay(site, answer.body, last);
+    answer_release(&answer);
+    line_close(line);
+    return count;
+}
+
+static void replay__starts_after_the_number_given(void **state)
+{
+    struct site *site = *state;
+    uint64_t last = 0;
+    reserve(site, 1, 300);
+    assert_int_equal(replay(site, "", NULL, &last), 300);
+    assert_int_equal(last, 300);
+    last = 290;
+    assert_int_equal(replay(site, "&after=290", NULL, &last), 10);
+    last = 0;
+    assert_int_equal(replay(site, "&after=300", NULL, &last), 0);
+    last = 0; /* what a browser sends when it connects again counts for more */
+    assert_int_equal(replay(site, "&after=0", "Last-Event-ID: 299\r\n", &last), 1);
+    assert_int_equal(last, 300);
+
+    struct answer answer;
+    site_call(site, "GET", "/v1/events?after=x", NULL, &answer);
+    site_expect_problem(&answer, 422, "invalid", "after");
+    site_call(site, "GET", "/v1/events?follow=2", NULL, &answer);
+    site_expect_problem(&answer, 422, "invalid", "follow");
+}
+
+static void replay__survives_a_restart(void **state)
+{
+    struct site *site = *state;
+    uint64_t last = 0;
+    reserve(site, 1, 5);
+    site_restart(site, &(struct site_options){.mcastd = MCASTD, .keep = true});
+    assert_int_equal(replay(site, "", NULL, &last), 5);
+    reserve(site, 6, 6);
+    assert_int_equal(replay(site, "&after=5", NULL, &last), 1);
+    assert_int_equal(last, 6);
+}
+
+static void gap__is_told_first(void **state)
+{
+    enum { EVENTS = 1000 };
+    struct site *site = *state;
+    struct answer answer;
+    uint64_t last = 0;
+    char why[256];
+    site_restart(site, &(struct site_options){.mcastd = MCASTD, .state = "events_keep = 20"});
+    reserve(site, 1, EVENTS);
+    assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
+    json_int_t first =
+        json_integer_value(json_object_get(json_object_get(answer.json, "events"), "first"));
+    answer_release(&answer);
+    assert_true(first > 10 && first <= EVENTS - 20 + 1);
+    assert_int_equal(site_call(site, "GET", "/v1/events?follow=0&after=5", NULL, &answer), 200);
+    assert_memory_equal(answer.body, "event: gap\ndata: ", 17);
+    json_t *gap = json_loadb(answer.body + 17, strcspn(answer.body + 17, "\n"), 0, NULL);
+    assert_true(contract_suits(site_contract(site), "Gap", gap, why, sizeof why));
+    assert_int_equal(json_integer_value(json_object_get(gap, "from")), 6);
+    assert_int_equal(json_integer_value(json_object_get(gap, "to")), first - 1);
+    json_decref(gap);
+    last = (uint64_t)first - 1;
+    assert_int_equal(check_replay(site, answer.body, &last), EVENTS - first + 1);
+    answer_release(&answer);
+    last = 0; /* nothing was asked for, so nothing is missed */
+    assert_int_equal(replay(site, "", NULL, &last), EVENTS - first + 1);
+    /* Numbers of a future that this ledger does not know. */
+    assert_int_equal(site_call(site, "GET", "/v1/events?follow=0&after=5000", NULL, &answer), 200);
+    assert_string_equal(answer.body, "event: gap\ndata: {\"from\":1001,\"to\":5000}\n\n");
+    answer_release(&answer);
+}
+
+static void followers__get_what_comes(void **state)
+{
+    enum { FOLLOWERS = 50 };
+    struct site *site = *state;
+    struct line *lines[FOLLOWERS];
+    reserve(site, 1, 3);
+    for (int i = 0; i < FOLLOWERS; i++) {
+        lines[i] = site_line(site);
+        assert_int_equal(line_request(lines[i], "GET", "/v1/events?after=2", NULL, NULL), 0);
+        assert_true(line_await(lines[i], "\r\n\r\n"));
+        assert_true(line_await(lines[i], "id: 3\nevent: reserved\n"));
+    }
+    reserve(site, 4, 4);
+    for (int i = 0; i < FOLLOWERS; i++) {
+        assert_true(line_await(lines[i], "id: 4\nevent: reserved\n"));
+        assert_null(strstr(line_seen(lines[i]), "id: 2\n"));
+    }
+    site_call(site, "DELETE", JOB "f4", NULL, NULL);
+    for (int i = 0; i < FOLLOWERS; i += 2) /* gone without a word, some of them */
+        line_close(lines[i]);
+    reserve(site, 5, 5);
+    for (int i = 1; i < FOLLOWERS; i += 2)
+        assert_true(line_await(lines[i], "event: released\n") &&
+                    line_await(lines[i], "\"job\":\"f5\""));
+    /* SIGTERM ends the streams properly, with the last chunk, and the broker with 0. */
+    site_stop(site);
+    for (int i = 1; i < FOLLOWERS; i += 2) {
+        assert_true(line_await(lines[i], "\r\n0\r\n\r\n"));
+        line_close(lines[i]);
+    }
+}
+
+/* A subscriber that does not read holds nothing up, and is told what it missed. */
+static void slow_reader__gets_a_gap(void **state)
+{
+    struct site *site = *state;
+    struct line *slow = site_line(site);
+    site_restart(site, &(struct site_options){.mcastd = MCASTD, .state = "events_keep = 50"});
+    line_close(slow);
+    slow = site_line(site);
+    assert_int_equal(line_request(slow, "GET", "/v1/events?after=0", NULL, NULL), 0);
+    reserve(site, 1, 4000); /* far more than the socket takes */
+    assert_true(line_await(slow, "id: 4000\n"));
+    assert_non_null(strstr(line_seen(slow), "event: gap\n"));
+    line_close(slow);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(replay__starts_after_the_number_given, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(replay__survives_a_restart, open_site, close_site),
+        cmocka_unit_test_setup_teardown(gap__is_told_first, open_site, close_site),
+        cmocka_unit_test_setup_teardown(followers__get_what_comes, open_site, close_site),
+        cmocka_unit_test_setup_teardown(slow_reader__gets_a_gap, open_site, close_site),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

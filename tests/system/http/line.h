@@ -1,0 +1,32 @@
+#ifndef MCAST_TESTS_HTTP_LINE_H
+#define MCAST_TESTS_HTTP_LINE_H
+
+#include "tests/system/http/answer.h"
+
+/* One raw connection, blocking, with a deadline: for what no HTTP library lets one do. */
+
+struct line;
+
+/* To a Unix socket, or with path NULL to 127.0.0.1:port. Asserts that it is made. */
+struct line *line_open(const char *path, int port);
+void line_close(struct line *line); /* NULL is allowed */
+
+/* All of it, or -1 when the other side has closed. */
+int line_send(struct line *line, const char *bytes, size_t length);
+
+/* "METHOD path HTTP/1.1", Host, the headers ("Name: value\r\n…", may be NULL), the body. */
+int line_request(struct line *line, const char *method, const char *path, const char *headers,
+                 const char *body);
+
+/* The next answer. 0; -1: closed, or the deadline passed. bodiless as answer_take. */
+int line_answer(struct line *line, bool bodiless, struct answer *answer);
+
+/* Reads until what was received since the last answer holds text (chunk marks and all), or the
+ * other side closes: whether it does. The bytes so far: line_seen. */
+bool line_await(struct line *line, const char *text);
+const char *line_seen(const struct line *line);
+
+/* Whether nothing more comes: closed without a byte beyond what was read. */
+bool line_ended(struct line *line);
+
+#endif

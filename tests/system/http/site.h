@@ -1,0 +1,46 @@
+#ifndef MCAST_TESTS_HTTP_SITE_H
+#define MCAST_TESTS_HTTP_SITE_H
+
+#include "tests/system/http/line.h"
+#include "tests/system/rig/process.h"
+
+#include <sys/types.h>
+
+/* A real broker without a fabric manager, in a folder of its own, and one way to ask it that holds
+ * every answer against openapi.json. Failures are asserts. */
+
+struct site_options {
+    const char *mcastd;
+    const char *admins; /* NULL: whoever runs the test */
+    const char *users;  /* of the clusters elcap and tuo; NULL: nobody */
+    const char *users_tuo;
+    const char *broker, *state, *vni; /* further lines of these sections, or NULL */
+    bool keep;                        /* state on disk, so that it survives site_restart */
+};
+
+struct site;
+struct site *site_open(const struct site_options *options);
+void site_close(struct site *site); /* stops the broker, which must exit with 0 */
+
+/* The same folder, other options. */
+void site_restart(struct site *site, const struct site_options *options);
+/* SIGTERM; the exit status is asserted to be 0. */
+void site_stop(struct site *site);
+struct process *site_broker(const struct site *site);
+
+struct line *site_line(const struct site *site); /* a new connection to the Unix socket */
+struct line *site_tcp(const struct site *site);
+json_t *site_contract(const struct site *site); /* borrowed */
+
+/* Sends one request and takes its answer, which must be as openapi.json says. Returns its status.
+ */
+int site_ask(struct site *site, struct line *line, const char *method, const char *path,
+             const char *headers, const char *body, struct answer *answer);
+/* The same on a connection of its own. answer may be NULL. */
+int site_call(struct site *site, const char *method, const char *path, const char *body,
+              struct answer *answer);
+
+/* The answer is a problem with this code and field ("" or NULL: none). Releases it. */
+void site_expect_problem(struct answer *answer, int status, const char *code, const char *field);
+
+#endif
