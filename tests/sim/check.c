@@ -138,9 +138,9 @@ void check_quiet(struct sim *sim)
     broker_is_settled(sim);
     if (sim->result.failed)
         return;
-    events_are_kept(sim);
-    each_reservation_is_expected(sim);
     fabric_is_right(sim);
+    each_reservation_is_expected(sim);
+    events_are_kept(sim);
 }
 
 void check_empty(struct sim *sim)

@@ -68,6 +68,11 @@ static void land_acknowledged(struct sim *sim)
     }
     land(sim, &edge->unsynced, edge->unsynced.count);
     batch_release(&edge->unsynced);
+    if (sim->faults.calm) { /* no crash will come to show it */
+        land(sim, &edge->committing, edge->committing.count);
+        batch_release(&edge->committing);
+        return;
+    }
     edge->unsynced = edge->committing;
     memset(&edge->committing, 0, sizeof edge->committing);
 }

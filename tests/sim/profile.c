@@ -26,8 +26,8 @@ static void draw_vnis(struct rng *rng, struct core_config *config)
     struct error err;
     char text[64];
     /* Small enough to run dry; some with 1 and 10 in it, which nobody may get (F1). */
-    int64_t first = PICK(rng, 1, 8, 1024, 65500);
-    int64_t size = rng_between(rng, 12, 36);
+    int64_t first = PICK(rng, 1, 8, 1024, 65470);
+    int64_t size = rng_between(rng, 12, 60);
     snprintf(text, sizeof text, "%lld-%lld", (long long)first, (long long)(first + size - 1));
     int parsed = idset_parse(&config->vni_pool, text, &err);
     assert(parsed == 0);
@@ -41,7 +41,7 @@ static void draw_vnis(struct rng *rng, struct core_config *config)
 static void draw_fabric(struct rng *rng, struct core_config *config)
 {
     config->fm_present = !rng_chance(rng, 40);
-    config->min_nodes = (uint32_t)PICK(rng, 0, 2, 2, 8, 64);
+    config->min_nodes = (uint32_t)PICK(rng, 0, 1, 2, 2, 8, 64);
     config->total_addresses = (uint32_t)PICK(rng, 64, 256, 4086);
     config->system_nodes = 11136;
     config->sharing = 1;
@@ -66,7 +66,7 @@ static void draw_clusters(struct rng *rng, struct core_config *config)
     uint32_t from = rng_below(rng, 4);
     for (uint32_t i = 0; i < config->cluster_count; i++) {
         strcpy(config->clusters[i].name, names[(from + i) % 4]);
-        config->clusters[i].budget = (uint32_t)PICK(rng, 0, 0, 30, 200);
+        config->clusters[i].budget = (uint32_t)PICK(rng, 0, 0, 0, 30, 200);
     }
 }
 
@@ -108,7 +108,7 @@ void profile_draw(struct profile *p)
     p->rounds = p->rounds ? p->rounds : rounds;
     p->storm_ms = PICK(&rng, 30000, 120000, 600000);
     p->run_ms = PICK(&rng, 2000, 20000, 200000);
-    p->sync_ms = PICK(&rng, 7000, 30000, 90000);
+    p->sync_ms = PICK(&rng, 7000, 30000, 90000, 90000);
     p->crashes = (uint32_t)PICK(&rng, 0, 1, 3, 8);
     p->outages = (uint32_t)PICK(&rng, 0, 1, 3);
     p->reloads = (uint32_t)PICK(&rng, 0, 1, 4);

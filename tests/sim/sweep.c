@@ -1,5 +1,7 @@
 #include "tests/sim/sweep.h"
 
+#include "core/memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 #include <unistd.h>
 
 struct desk {      /* what a worker and its parent share */
+    uint64_t next; /* of its seeds, counted from the first */
     uint64_t seed; /* being run */
     struct sweep_outcome outcome;
 };
@@ -62,12 +65,13 @@ static void note_failure(struct sweep_outcome *out, uint64_t seed, const struct 
     memcpy(out->total.words, one->words, sizeof one->words);
 }
 
-static void work(const struct sweep *sweep, uint32_t worker, struct desk *desk)
+static void work(const struct sweep *sweep, struct desk *desk)
 {
-    for (uint64_t i = worker; i < sweep->seeds; i += sweep->workers) {
+    while (desk->next < sweep->seeds) {
         struct profile profile = sweep->profile;
         struct sim_result result;
-        profile.seed = desk->seed = sweep->first + i;
+        profile.seed = desk->seed = sweep->first + desk->next;
+        desk->next += sweep->workers;
         sim_run(&profile, NULL, &result);
         desk->outcome.runs++;
         add(&desk->outcome.total, &result);
@@ -93,35 +97,49 @@ static void died_by_signal(struct sim_result *result, int status)
         snprintf(result->words, sizeof result->words, "exited with %d", WEXITSTATUS(status));
 }
 
+static pid_t start_worker(const struct sweep *sweep, struct desk *desk)
+{
+    pid_t pid = fork_or_exit();
+    if (pid > 0)
+        return pid;
+    work(sweep, desk);
+    fflush(stdout);
+    _exit(0);
+}
+
+/* Until its seeds are done. A worker that died over one is followed by another for the rest. */
+static void await_worker(const struct sweep *sweep, struct desk *desk, pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) == pid && status != 0) {
+        struct sim_result result = {0};
+        died_by_signal(&result, status);
+        note_failure(&desk->outcome, desk->seed, &result);
+        printf("seed %llu: %s\n", (unsigned long long)desk->seed, result.words);
+        if (!sweep->keep_going)
+            return;
+        pid = start_worker(sweep, desk);
+    }
+}
+
 void sweep_run(const struct sweep *sweep, struct sweep_outcome *out)
 {
     struct desk *desks = desks_create(sweep->workers);
-    pid_t *pids = calloc(sweep->workers, sizeof *pids);
+    pid_t *pids = memory_zeroed(sweep->workers * sizeof *pids);
     memset(out, 0, sizeof *out);
-    if (!pids)
-        exit(2);
     for (uint32_t i = 0; i < sweep->workers; i++) {
-        if ((pids[i] = fork_or_exit()) > 0)
-            continue;
-        work(sweep, i, &desks[i]);
-        fflush(stdout);
-        _exit(0);
+        desks[i].next = i;
+        pids[i] = start_worker(sweep, &desks[i]);
     }
     for (uint32_t i = 0; i < sweep->workers; i++) {
-        struct desk *desk = &desks[i];
-        int status;
-        waitpid(pids[i], &status, 0);
-        if (status != 0) {
-            struct sim_result result = {0};
-            died_by_signal(&result, status);
-            note_failure(&desk->outcome, desk->seed, &result);
-            printf("seed %llu: %s\n", (unsigned long long)desk->seed, result.words);
-        }
-        out->runs += desk->outcome.runs;
-        add(&out->total, &desk->outcome.total);
-        if (desk->outcome.failures > 0)
-            note_failure(out, desk->outcome.failed_seed, &desk->outcome.total);
-        out->failures += desk->outcome.failures > 0 ? desk->outcome.failures - 1 : 0;
+        const struct sweep_outcome *one = &desks[i].outcome;
+        await_worker(sweep, &desks[i], pids[i]);
+        out->runs += one->runs;
+        add(&out->total, &one->total);
+        if (one->failures == 0)
+            continue;
+        note_failure(out, one->failed_seed, &one->total);
+        out->failures += one->failures - 1;
     }
     munmap(desks, sweep->workers * sizeof *desks);
     free(pids);
