@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROW_SIZE = 200, PATH_SIZE = 256 };
+enum { ROW_SIZE = 200, PATH_SIZE = 256, FIRST_ROWS = 30000 };
 
 static int by_size(const void *left, const void *right)
 {
@@ -18,32 +18,48 @@ static int by_size(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-static int measure(sqlite3 *db, size_t count, int64_t *times_ns)
+static int insert(sqlite3_stmt *statement, size_t number)
 {
     char row[ROW_SIZE];
-    sqlite3_stmt *insert = NULL;
+
+    memset(row, 'x', sizeof row);
+    sqlite3_bind_int64(statement, 1, (sqlite3_int64)number);
+    sqlite3_bind_blob(statement, 2, row, sizeof row, SQLITE_STATIC);
+    const int code = sqlite3_step(statement);
+    sqlite3_reset(statement);
+    return code == SQLITE_DONE ? 0 : -1;
+}
+
+/* Many rows at once, so that the log has its full length: while it grows, each commit also pays for
+ * the length of the file. */
+static int fill(sqlite3 *db, sqlite3_stmt *statement)
+{
+    sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
+    for (size_t i = 0; i < FIRST_ROWS; i++)
+        if (insert(statement, i) < 0)
+            return -1;
+    return sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ? 0 : -1;
+}
+
+static int measure(sqlite3 *db, size_t count, int64_t *times_ns)
+{
+    sqlite3_stmt *statement = NULL;
+    int result = -1;
 
     if (sqlite3_exec(db,
                      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
                      "CREATE TABLE rows(number INTEGER PRIMARY KEY, body BLOB NOT NULL)",
-                     NULL, NULL, NULL) != SQLITE_OK ||
-        sqlite3_prepare_v2(db, "INSERT INTO rows VALUES(?,?)", -1, &insert, NULL) != SQLITE_OK)
-        return -1;
-    memset(row, 'x', sizeof row);
-    for (size_t i = 0; i < count; i++) {
+                     NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, "INSERT INTO rows VALUES(?,?)", -1, &statement, NULL) == SQLITE_OK)
+        result = fill(db, statement);
+    for (size_t i = 0; result == 0 && i < count; i++) {
         const int64_t began = await_now_ns();
 
-        sqlite3_bind_int64(insert, 1, (sqlite3_int64)i + 1);
-        sqlite3_bind_blob(insert, 2, row, sizeof row, SQLITE_STATIC);
-        if (sqlite3_step(insert) != SQLITE_DONE) {
-            sqlite3_finalize(insert);
-            return -1;
-        }
-        sqlite3_reset(insert);
+        result = insert(statement, FIRST_ROWS + i);
         times_ns[i] = await_now_ns() - began;
     }
-    sqlite3_finalize(insert);
-    return 0;
+    sqlite3_finalize(statement);
+    return result;
 }
 
 int64_t commits_median_ns(const char *folder, size_t count)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    WARM_UP = 200,
+    WARM_UP = 2000,
     ECHO_FACTOR = 2,
     SERIAL_SHARE = 16,
     PATH_SIZE = 256,
@@ -168,7 +168,7 @@ static int reserve_turn(const struct goals_options *options, unsigned connection
                                                           "system_nodes = 11136\n"};
     struct stage *stage = stage_create(&stage_options);
     struct turn warm_up;
-    struct load load = {.connections = connections, .expected = 201, .make = make_warm_up};
+    struct load load = {.connections = 64, .expected = 201, .make = make_warm_up};
     int result = -1;
 
     if (!stage || stage_start_broker(stage) < 0)
@@ -177,6 +177,7 @@ static int reserve_turn(const struct goals_options *options, unsigned connection
     load.count = WARM_UP;
     if (measure(stage_broker(stage), &load, &warm_up) < 0)
         goto done;
+    load.connections = connections;
     load.make = make_reserve;
     load.count = count;
     const double before = metric(stage, "mcastd_commits_total");
