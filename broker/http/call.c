@@ -245,17 +245,21 @@ void call_render(struct call *call, const struct answer *answer)
 
 static void not_saved(struct call *call, int code, const char *words)
 {
+    if (!words)
+        words = error_word(code);
     if (code == ERROR_REFUSED)
-        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "stopping", NULL, "%s",
-                    words ? words : "the broker is stopping: repeat the request");
+        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "stopping", NULL, "%s", words);
     else if (code == ERROR_NOT_LEADER)
         problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "not-leader", NULL,
-                    "another broker has taken over: %s; try again", words ? words : "");
-    else
+                    "another broker has taken over: %s; try again", words);
+    else if (call->route->changes)
         problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
                     "it could not be saved: %s; it may be saved later, so repeat the request",
-                    words ? words : error_word(code));
-    call->problem.retry_after = 5;
+                    words);
+    else
+        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
+                    "what is to be shown is not saved yet: %s; try again", words);
+    call->problem.retry_after = GATE_RETRY_STORAGE;
     problem_render(call);
 }
 
@@ -337,7 +341,7 @@ static enum MHD_Result decide(struct call *call)
     call->owed = true;
     call->http->owed++;
     call->deciding = true;
-    if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_storage(call) < 0)
+    if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_engine(call) < 0)
         call_refuse(call);
     else
         call->route->handle(call);

@@ -46,17 +46,12 @@ static int check_identity(struct call *call)
     return 0;
 }
 
-static int check_role(struct call *call)
+static int check_stopping(struct call *call)
 {
-    struct engine_counters counters;
-    if (call->route->always)
+    if (!call->http->quiescing)
         return 0;
-    engine_counters(call->http->engine, &counters);
-    if (counters.role == ROLE_LEADER)
-        return 0;
-    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "not-leader", NULL,
-                       "this broker is %s and does not serve yet; try again",
-                       broker_role_word(counters.role));
+    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "stopping", NULL,
+                       "the broker is stopping; try again when it is back");
 }
 
 /* A body without a type is taken for JSON; one that says it is something else is not read. */
@@ -76,32 +71,37 @@ static int check_type(struct call *call)
 
 int gate_judge(struct call *call, const char *method)
 {
-    if (call->http->quiescing)
-        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "stopping", NULL,
-                           "the broker is stopping; try again when it is back");
+    if (check_stopping(call) < 0)
+        return -1;
     if (call->peer->surplus)
         return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many-connections",
                            NULL,
-                           "all %u connections are in use; try again, and keep a connection "
-                           "for several requests",
+                           "all %u connections are in use; try again, and keep a connection for "
+                           "several requests",
                            call->http->connections_max);
-    if (find_route(call, method) < 0 || check_identity(call) < 0 || check_role(call) < 0)
+    if (find_route(call, method) < 0 || check_identity(call) < 0)
         return -1;
     return check_type(call);
 }
 
-int gate_judge_storage(struct call *call)
+int gate_judge_engine(struct call *call)
 {
     struct engine_counters counters;
-    if (!call->route->changes)
+    if (check_stopping(call) < 0)
+        return -1;
+    if (call->route->always)
         return 0;
     engine_counters(call->http->engine, &counters);
-    if (!counters.storage_failing)
+    if (counters.role != ROLE_LEADER)
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "not-leader", NULL,
+                           "this broker is %s and does not serve; try again",
+                           broker_role_word(counters.role));
+    if (!counters.storage_failing || !call->route->changes)
         return 0;
     problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
                 "nothing can be saved, so nothing can be changed: %s; try again when that is "
                 "mended",
                 counters.storage_error);
-    call->problem.retry_after = 5;
+    call->problem.retry_after = GATE_RETRY_STORAGE;
     return -1;
 }

@@ -3,14 +3,17 @@
 
 #include "broker/http/call.h"
 
-/* Whether a request may pass, judged by its headers alone, before its body is read. */
+/* Whether a request may pass, judged before its body is looked at. */
 
-/* Finds the route and checks method, parameters, identity, the broker's role and the body's type.
- * 0, or -1 with call->problem set. */
+/* Seconds after which it is worth asking again while the disk fails. */
+enum { GATE_RETRY_STORAGE = 5 };
+
+/* Finds the route and checks method, parameters, identity and the body's type. 0, or -1 with
+ * call->problem set. */
 int gate_judge(struct call *call, const char *method);
 
-/* The same for what can change while the body is read: storage. */
-int gate_judge_storage(struct call *call);
+/* The same for what can change while the body comes: the broker's role, storage, its end. */
+int gate_judge_engine(struct call *call);
 
 /* 403 for a peer that may not see this job: names who it is and what it lacks. Returns -1. */
 int gate_forbid(struct call *call, const char *lacks);

@@ -10,7 +10,8 @@ enum {
     RUNS_AT_ONCE = 16,         /* of MHD, before the rest of the loop gets its turn */
     IDLE_SECONDS = 120,        /* a connection that says nothing is closed */
     IDLE_LOOK_MS = 1000,       /* how often that is looked at while there are connections */
-    CONNECTION_MEMORY = 32768, /* request line, headers and a piece of the body */
+    CONNECTION_MEMORY = 16384, /* request line, headers and a piece of the body; MHD wipes all
+                                  of it for each request */
     HANDLES = 3
 };
 

@@ -57,11 +57,8 @@ static void on_parsed(uv_work_t *request, int status)
     struct call *call = work->call;
     struct http *http = call->http;
     (void)status;
-    if (work->rc == 0 && http->quiescing)
-        work->rc = problem_set(&work->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "stopping", NULL,
-                               "the broker is stopping; try again when it is back");
     call->problem = work->problem;
-    if (work->rc < 0 || gate_judge_storage(call) < 0)
+    if (work->rc < 0 || gate_judge_engine(call) < 0)
         call_refuse(call);
     else
         step(call, &work->body);
