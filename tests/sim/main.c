@@ -19,8 +19,8 @@ struct options {
 static void usage(FILE *out)
 {
     fputs("usage: mcast-sim [--seeds N] [--seed K] [--jobs J] [--trace] [--keep-going]\n"
-          "                 [--lives N] [--rounds N] [--only KINDS] [--without KINDS]\n"
-          "                 [--plant NAME [--caught]] [--list]\n"
+          "                 [--lives N] [--skip JOBS] [--rounds N] [--only KINDS]\n"
+          "                 [--without KINDS] [--plant NAME [--caught]] [--list]\n"
           "\n"
           "  --seeds N       how many seeds (100; 1 with --trace)\n"
           "  --seed K        the first one (1)\n"
@@ -28,6 +28,7 @@ static void usage(FILE *out)
           "  --trace         print everything that happens\n"
           "  --keep-going    one line for each failing seed, instead of the first one's trace\n"
           "  --lives N       job ids in a run (drawn from the seed)\n"
+          "  --skip JOBS     these of them never start (0, 1, ... comma-separated)\n"
           "  --rounds N      storms in a run (drawn from the seed)\n"
           "  --only KINDS    only these kinds of faults, comma-separated; \"none\" for none\n"
           "  --without KINDS all but these\n"
@@ -80,6 +81,20 @@ static uint64_t kinds(const char *text)
     return mask;
 }
 
+static uint64_t skipped(const char *text)
+{
+    uint64_t mask = 0;
+    char *copy = strdup(text), *rest = copy;
+    for (char *word; copy && (word = strsep(&rest, ","));) {
+        uint64_t job = number(word, 0);
+        if (job >= 64)
+            bad("only the first 64 jobs can be skipped, not", word);
+        mask |= (uint64_t)1 << job;
+    }
+    free(copy);
+    return mask;
+}
+
 static enum plant plant(const char *word)
 {
     int found = plant_from_word(word);
@@ -91,13 +106,21 @@ static enum plant plant(const char *word)
 static void parse(int argc, char **argv, struct options *options)
 {
     static const struct option names[] = {
-        {"seeds", required_argument, NULL, 'n'}, {"seed", required_argument, NULL, 's'},
-        {"jobs", required_argument, NULL, 'j'},  {"trace", no_argument, NULL, 't'},
-        {"lives", required_argument, NULL, 'l'}, {"rounds", required_argument, NULL, 'r'},
-        {"only", required_argument, NULL, 'o'},  {"without", required_argument, NULL, 'w'},
-        {"plant", required_argument, NULL, 'p'}, {"caught", no_argument, NULL, 'c'},
-        {"keep-going", no_argument, NULL, 'k'},  {"list", no_argument, NULL, 'L'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+        {"seeds", required_argument, NULL, 'n'},
+        {"seed", required_argument, NULL, 's'},
+        {"jobs", required_argument, NULL, 'j'},
+        {"trace", no_argument, NULL, 't'},
+        {"lives", required_argument, NULL, 'l'},
+        {"rounds", required_argument, NULL, 'r'},
+        {"only", required_argument, NULL, 'o'},
+        {"without", required_argument, NULL, 'w'},
+        {"plant", required_argument, NULL, 'p'},
+        {"caught", no_argument, NULL, 'c'},
+        {"keep-going", no_argument, NULL, 'k'},
+        {"list", no_argument, NULL, 'L'},
+        {"skip", required_argument, NULL, 'x'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     struct sweep *sweep = &options->sweep;
     memset(options, 0, sizeof *options);
@@ -132,6 +155,9 @@ static void parse(int argc, char **argv, struct options *options)
             break;
         case 'p':
             sweep->profile.plant = plant(optarg);
+            break;
+        case 'x':
+            sweep->profile.skipped = skipped(optarg);
             break;
         case 'c':
             options->caught = true;
@@ -220,9 +246,16 @@ static void print_again(const struct profile *profile)
         printf(" --lives %u", profile->jobs);
     if (profile->rounds)
         printf(" --rounds %u", profile->rounds);
+    const char *separator = " --skip ";
+    for (unsigned job = 0; job < 64; job++) {
+        if (profile->skipped >> job & 1) {
+            printf("%s%u", separator, job);
+            separator = ",";
+        }
+    }
     if (profile->plant)
         printf(" --plant %s", plant_word(profile->plant));
-    const char *separator = " --only ";
+    separator = " --only ";
     for (unsigned kind = 0; kind < FAULT_COUNT && profile->faults != UINT64_MAX; kind++) {
         if (profile->faults >> kind & 1) {
             printf("%s%s", separator, fault_word((enum fault_kind)kind));

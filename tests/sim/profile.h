@@ -14,6 +14,7 @@ struct profile {
     enum plant plant;
     uint32_t jobs; /* job ids over the whole run; each may live several times; 0: drawn */
 
+    uint64_t skipped; /* bit n: the n-th job never starts (shrinking) */
     uint32_t rounds;  /* storms, each followed by a quiet spell; 0: drawn */
     int64_t storm_ms; /* how long a storm lasts */
     int64_t quiet_ms; /* how long the quiet spell after it lasts: enough for everything to settle */

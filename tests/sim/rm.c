@@ -29,6 +29,7 @@ void rm_init(struct sim *sim)
     for (uint32_t i = 0; i < rm->job_count; i++) {
         struct job *job = memory_zeroed(sizeof *job);
         job->cluster = i % clusters;
+        rng_init(&job->rng, sim->profile.seed, 5000 + i);
         unsigned serial = i / clusters + 1; /* clusters use the same ids */
         switch (serial % 4) {
         case 0:
@@ -69,8 +70,9 @@ void rm_storm(struct sim *sim, uint32_t round)
     struct rm *rm = &sim->rm;
     for (size_t i = 0; i < rm->job_count; i++) {
         struct job *job = rm->jobs[i];
-        if (i % sim->profile.rounds == round && job->stage == STAGE_NONE)
-            sim_later(sim, rng_between(&rm->rng, 0, sim->profile.storm_ms), job_starts, job,
+        bool skipped = i < 64 && (sim->profile.skipped >> i & 1);
+        if (i % sim->profile.rounds == round && job->stage == STAGE_NONE && !skipped)
+            sim_later(sim, rng_between(&job->rng, 0, sim->profile.storm_ms), job_starts, job,
                       job->life + 1);
     }
 }
@@ -164,14 +166,14 @@ static void send(struct sim *sim, struct request *request, int64_t travel_ms)
     sim_later(sim, travel_ms, arrive, request, lost);
 }
 
-static int64_t travel(struct sim *sim)
+static int64_t travel(const struct sim *sim, struct rng *rng)
 {
-    return rng_between(&sim->rm.rng, 0, sim->profile.net_ms);
+    return rng_between(rng, 0, sim->profile.net_ms);
 }
 
-static int64_t patience(struct sim *sim)
+static int64_t patience(const struct sim *sim, struct job *job)
 {
-    return sim->config.reserve_timeout_ms + rng_between(&sim->rm.rng, 500, 8000);
+    return sim->config.reserve_timeout_ms + rng_between(&job->rng, 500, 8000);
 }
 
 static void wrong_reserve(struct sim *sim, const struct request *request,
@@ -234,12 +236,11 @@ void rm_event(const struct sim *sim, const struct request *request, struct core_
 
 /* ---- a life ---- */
 
-static struct wanted draw_wanted(struct sim *sim)
+static struct wanted draw_wanted(struct rng *rng)
 {
     static const enum hwcoll_wish wishes[] = {0,       0,       0,        WISH_AUTO,
                                               WISH_ON, WISH_ON, WISH_OFF, WISH_REQUIRED};
     static const uint32_t sizes[] = {1, 2, 16, 64, 128, 11136};
-    struct rng *rng = &sim->rm.rng;
     return (struct wanted){
         .node_count = sizes[rng_below(rng, 6)],
         .uid = 1000 + rng_below(rng, 3),
@@ -252,7 +253,7 @@ static void retry_reserve(struct sim *sim, void *what, uint64_t attempt)
 {
     struct job *job = what;
     if (job->stage == STAGE_STARTING && job->attempt == attempt)
-        send_reserve(sim, job, travel(sim));
+        send_reserve(sim, job, travel(sim, &job->rng));
 }
 
 static void send_reserve(struct sim *sim, struct job *job, int64_t travel_ms)
@@ -260,11 +261,11 @@ static void send_reserve(struct sim *sim, struct job *job, int64_t travel_ms)
     send(sim, add_request(sim, REQUEST_RESERVE, job), travel_ms);
     if (fault_happens(&sim->faults, FAULT_DUPLICATE))
         send(sim, add_request(sim, REQUEST_RESERVE, job),
-             travel_ms + rng_between(&sim->rm.rng, 0, 500));
+             travel_ms + rng_between(&job->rng, 0, 500));
     if (fault_happens(&sim->faults, FAULT_STRAGGLER))
         send(sim, add_request(sim, REQUEST_RESERVE, job),
-             travel_ms + rng_between(&sim->rm.rng, 1000, 30000));
-    sim_later(sim, patience(sim), retry_reserve, job, ++job->attempt);
+             travel_ms + rng_between(&job->rng, 1000, 30000));
+    sim_later(sim, patience(sim, job), retry_reserve, job, ++job->attempt);
 }
 
 static void retry_release(struct sim *sim, void *what, uint64_t attempt)
@@ -276,10 +277,10 @@ static void retry_release(struct sim *sim, void *what, uint64_t attempt)
 
 static void send_release(struct sim *sim, struct job *job)
 {
-    send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim));
+    send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
     if (fault_happens(&sim->faults, FAULT_DUPLICATE))
-        send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim));
-    sim_later(sim, patience(sim), retry_release, job, ++job->attempt);
+        send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
+    sim_later(sim, patience(sim, job), retry_release, job, ++job->attempt);
 }
 
 static void begin_release(struct sim *sim, struct job *job)
@@ -292,7 +293,7 @@ static void begin_release(struct sim *sim, struct job *job)
 static void may_requeue(struct sim *sim, struct job *job)
 {
     if (fault_happens(&sim->faults, FAULT_REQUEUE))
-        sim_later(sim, rng_chance(&sim->rm.rng, 500) ? 0 : rng_between(&sim->rm.rng, 1, 60000),
+        sim_later(sim, rng_chance(&job->rng, 500) ? 0 : rng_between(&job->rng, 1, 60000),
                   job_starts, job, job->life + 1);
 }
 
@@ -313,7 +314,7 @@ static void job_is_cancelled(struct sim *sim, void *what, uint64_t life)
 static void job_starts(struct sim *sim, void *what, uint64_t life)
 {
     struct job *job = what;
-    struct rng *rng = &sim->rm.rng;
+    struct rng *rng = &job->rng;
     if (sim->phase != PHASE_STORM || job->stage != STAGE_NONE || job->life + 1 != life)
         return;
     if (job->releases_travelling > 0) { /* nothing tells one life's release from another's */
@@ -326,10 +327,10 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     job->active = true;
     job->told = false;
     if (job->life == 1 || rng_chance(rng, 200))
-        job->wanted = draw_wanted(sim);
+        job->wanted = draw_wanted(rng);
     sim_trace(sim, "rm: %s-%s starts, life %u", rm_cluster_name(sim, job), job->id, job->life);
 
-    int64_t reserve_travels = travel(sim);
+    int64_t reserve_travels = travel(sim, &job->rng);
     if (fault_happens(&sim->faults, FAULT_CANCEL_EARLY)) {
         int64_t at = rng_between(rng, 0, sim->config.reserve_timeout_ms + 500);
         if (fault_happens(&sim->faults, FAULT_OVERTAKE))
@@ -370,27 +371,27 @@ static void another_request(struct sim *sim, void *what, uint64_t life)
     struct request *request = add_request(sim, REQUEST_RESERVE, job);
     request->other = true;
     request->wanted.uid += 100;
-    send(sim, request, travel(sim));
+    send(sim, request, travel(sim, &job->rng));
 }
 
 static void same_request(struct sim *sim, void *what, uint64_t life)
 {
     struct job *job = what;
     if (job->stage == STAGE_RUNNING && job->life == life)
-        send(sim, add_request(sim, REQUEST_RESERVE, job), travel(sim));
+        send(sim, add_request(sim, REQUEST_RESERVE, job), travel(sim, &job->rng));
 }
 
-static void talk_nonsense(struct sim *sim)
+static void talk_nonsense(struct sim *sim, struct job *job)
 {
     struct request *request = add_request(sim, REQUEST_RESERVE, NULL);
-    request->nonsense = 1 + rng_below(&sim->rm.rng, NONSENSE_KINDS);
+    request->nonsense = 1 + rng_below(&job->rng, NONSENSE_KINDS);
     request->wanted = (struct wanted){.node_count = 1, .vni_count = -1};
-    send(sim, request, travel(sim));
+    send(sim, request, travel(sim, &job->rng));
 }
 
 static void job_runs(struct sim *sim, struct job *job)
 {
-    struct rng *rng = &sim->rm.rng;
+    struct rng *rng = &job->rng;
     int64_t runs = rng_between(rng, 1, sim->profile.run_ms);
     job->stage = STAGE_RUNNING;
     sim_later(sim, runs, job_ends, job, job->life);
@@ -399,7 +400,7 @@ static void job_runs(struct sim *sim, struct job *job)
     if (fault_happens(&sim->faults, FAULT_CONFLICT))
         sim_later(sim, rng_between(rng, 0, runs), another_request, job, job->life);
     if (fault_happens(&sim->faults, FAULT_NONSENSE))
-        talk_nonsense(sim);
+        talk_nonsense(sim, job);
 }
 
 /* ---- answers ---- */
@@ -411,7 +412,7 @@ static void reserve_answered(struct sim *sim, const struct request *request)
         return;
     if (request->told.kind == ANSWER_CREATED || request->told.kind == ANSWER_SAME)
         job_runs(sim, job);
-    else if (rng_chance(&sim->rm.rng, 500))
+    else if (rng_chance(&job->rng, 500))
         begin_release(sim, job); /* its epilog runs all the same */
     else
         job_is_over(sim, job);
@@ -423,7 +424,7 @@ static void release_answered(struct sim *sim, const struct request *request)
     if (job->stage != STAGE_ENDING || job->life != request->life)
         return;
     if (fault_happens(&sim->faults, FAULT_DOUBLE_RELEASE))
-        send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim));
+        send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
     job_is_over(sim, job);
 }
 
@@ -447,7 +448,8 @@ void rm_told(struct sim *sim, const struct told *told)
               told->number ? hwcoll_state_word(told->hwcoll) : "-");
     books_told(sim, request);
     if (!fault_happens(&sim->faults, FAULT_ANSWER_LOST))
-        sim_later(sim, travel(sim), answer_arrives, request, 0);
+        sim_later(sim, travel(sim, request->job ? &request->job->rng : &sim->rm.rng),
+                  answer_arrives, request, 0);
 }
 
 /* ---- syncs ---- */
@@ -472,7 +474,7 @@ static void sync_begins(struct sim *sim, void *what, uint64_t cluster)
     request->cluster = (uint32_t)cluster;
     list_active(sim, request);
     /* However long it takes, less than the grace period: the core's assumption (F20). */
-    int64_t lag = travel(sim);
+    int64_t lag = travel(sim, rng);
     if (fault_happens(&sim->faults, FAULT_SYNC_LAGS))
         lag = rng_between(rng, 0, sim->config.sync_grace_ms - 1);
     send(sim, request, lag);

@@ -37,6 +37,7 @@ struct job {
     uint32_t attempt; /* of the request that is being tried */
     uint32_t releases_travelling;
     struct wanted wanted;
+    struct rng rng; /* its own: what one job does leaves the others' dice alone (shrinking) */
 
     /* What it was told in this life and must be able to rely on; kept by books.c. */
     bool told;
