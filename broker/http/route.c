@@ -17,7 +17,7 @@ int method_from_word(const char *word)
 {
     for (size_t i = 0; i < WORDS; i++)
         if (!strcmp(words[i].word, word))
-            return words[i].method;
+            return (int)words[i].method;
     return 0;
 }
 
