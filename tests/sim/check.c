@@ -95,10 +95,11 @@ static void object_is_expected(struct sim *sim, const struct object *object)
     if (r->hwcoll != HWCOLL_RESERVED)
         sim_fail(sim, "I3", "the fabric manager holds %s, its job was told hwcoll %s: a leak",
                  object->name, hwcoll_state_word(r->hwcoll));
-    else if (!r->token || (strcmp(r->token, object->token) != 0 && !e->ever_forgotten))
-        /* Lost, then made anew by a call that was acted on late: a list shows names, not tokens. */
+    if (e->ever_forgotten)
+        return; /* made anew, by a call that was late or from a backup: a list shows only names */
+    if (!r->token || strcmp(r->token, object->token) != 0)
         sim_fail(sim, "I3", "%s: the token of the job does not open it", object->name);
-    else if (object->limit != r->addresses)
+    if (object->limit != r->addresses)
         sim_fail(sim, "F15", "%s has %u addresses instead of %u", object->name, object->limit,
                  r->addresses);
 }

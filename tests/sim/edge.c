@@ -370,8 +370,7 @@ static void answers_are_in_time(struct sim *sim)
         if (request->kind != REQUEST_RESERVE)
             sim_fail(sim, "I5", "the answer to a %s of %s waits", rm_request_word(request),
                      rm_job_name(request->job));
-        else if (sim->now_ms >
-                 request->asked_ms + sim->config.reserve_timeout_ms + TIMER_LATE_MAX_MS)
+        else if (sim->now_ms > request->due_ms)
             sim_fail(sim, "F21", "a reserve of %s waits for %lld ms", rm_job_name(request->job),
                      (long long)(sim->now_ms - request->asked_ms));
     }
@@ -492,31 +491,59 @@ void edge_start(struct sim *sim)
     edge_begin(sim, NULL, 0);
 }
 
+static void apply_config(struct sim *sim, const struct core_config *changed)
+{
+    struct error err;
+    if (core_config_check(changed, &err) < 0)
+        return;
+    sim->config = *changed;
+    if (!sim->edge.core)
+        return;
+    struct core_config config = planted_config(sim);
+    step(sim, &(struct core_event){.kind = CORE_CONFIGURE, .u.config = &config});
+}
+
+static void move_pool(struct sim *sim, struct core_config *changed)
+{
+    struct rng *rng = &sim->edge.rng;
+    uint32_t from = rng_below(rng, 65520), size = 4 + rng_below(rng, 40);
+    if (rng_chance(rng, 600)) /* mostly overlapping with what it was */
+        from = (uint32_t)idset_next(&sim->config.vni_pool, 0) + rng_below(rng, 20);
+    idset_init(&changed->vni_pool);
+    for (uint32_t vni = from; vni < from + size && vni <= UINT16_MAX; vni++)
+        idset_add(&changed->vni_pool, (uint16_t)vni);
+    sim_trace(sim, "broker: the VNI pool is to be %u-%u", from, from + size - 1);
+}
+
+static void change_limits(struct sim *sim, struct core_config *changed)
+{
+    static const uint32_t sizes[] = {0, 1, 2, 64}, calls[] = {1, 2, 16};
+    struct rng *rng = &sim->edge.rng;
+    changed->min_nodes = sizes[rng_below(rng, 4)];
+    changed->calls_at_once = calls[rng_below(rng, 3)];
+    changed->reserve_timeout_ms = rng_between(rng, 100, 5000);
+    sim_trace(sim, "broker: min_nodes is to be %u, calls at once %u, reserve_timeout %lld ms",
+              changed->min_nodes, changed->calls_at_once, (long long)changed->reserve_timeout_ms);
+}
+
 static void reload(struct sim *sim, void *what, uint64_t mark)
 {
-    struct edge *edge = &sim->edge;
     (void)what, (void)mark;
     if (!fault_possible(&sim->faults, FAULT_RECONFIGURE))
         return;
     struct core_config changed = sim->config;
-    uint32_t from = rng_below(&edge->rng, 65520), size = 4 + rng_below(&edge->rng, 40);
-    if (rng_chance(&edge->rng, 600)) { /* mostly overlapping with what it was */
-        int first = idset_next(&sim->config.vni_pool, 0);
-        from = (uint32_t)first + rng_below(&edge->rng, 20);
+    uint32_t what_changes = rng_below(&sim->edge.rng, 10);
+    if (what_changes < 6) {
+        move_pool(sim, &changed);
+    } else if (what_changes < 9) {
+        change_limits(sim, &changed);
+    } else {
+        changed.fm_present = !changed.fm_present && sim->profile.config.fm_present;
+        sim_trace(sim, "broker: %s fabric manager is to be configured",
+                  changed.fm_present ? "a" : "no");
     }
-    idset_init(&changed.vni_pool);
-    for (uint32_t vni = from; vni < from + size && vni <= UINT16_MAX; vni++)
-        idset_add(&changed.vni_pool, (uint16_t)vni);
-    struct error err;
-    if (core_config_check(&changed, &err) < 0)
-        return;
     fault_count(&sim->faults, FAULT_RECONFIGURE);
-    sim_trace(sim, "broker: the VNI pool is now %u-%u", from, from + size - 1);
-    sim->config = changed;
-    if (!edge->core)
-        return;
-    struct core_config config = planted_config(sim);
-    step(sim, &(struct core_event){.kind = CORE_CONFIGURE, .u.config = &config});
+    apply_config(sim, &changed);
 }
 
 void edge_storm(struct sim *sim)
@@ -533,6 +560,11 @@ void edge_calm(struct sim *sim)
 {
     sim->edge.fuse = 0;
     sim->edge.die_in_commit = false;
+    if (sim->config.fm_present == sim->profile.config.fm_present)
+        return;
+    struct core_config changed = sim->config;
+    changed.fm_present = sim->profile.config.fm_present;
+    apply_config(sim, &changed);
 }
 
 /* ---- what comes in ---- */
@@ -547,6 +579,10 @@ bool edge_receive(struct sim *sim, struct request *request)
     GROW(edge->open, edge->open_count, edge->open_room);
     edge->open[edge->open_count++] = request;
     request->asked_ms = sim->now_ms;
+    /* A repeat waits with the first one, which may have had longer by an older configuration. */
+    if (edge->longest_wait_ms < sim->config.reserve_timeout_ms)
+        edge->longest_wait_ms = sim->config.reserve_timeout_ms;
+    request->due_ms = sim->now_ms + edge->longest_wait_ms + TIMER_LATE_MAX_MS;
     struct core_event event;
     rm_event(sim, request, &event);
     step(sim, &event);

@@ -40,7 +40,8 @@ struct edge {
     struct request **open; /* that the core has to answer */
     size_t open_count, open_room;
 
-    int64_t armed_ms; /* the timer */
+    int64_t longest_wait_ms; /* the longest reserve_timeout there was */
+    int64_t armed_ms;        /* the timer */
     uint64_t timer;
     int64_t ticked_ms, window_ms;
     uint32_t ticks_at_once, ticks_in_window;

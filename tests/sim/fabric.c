@@ -24,7 +24,6 @@ static struct object *add(struct sim *sim, const char *name, uint32_t limit)
 static void drop(struct fabric *f, size_t at)
 {
     f->addresses -= f->objects[at].limit;
-    f->removals++;
     memmove(&f->objects[at], &f->objects[at + 1], (--f->count - at) * sizeof *f->objects);
 }
 
@@ -79,6 +78,7 @@ void fabric_init(struct sim *sim)
 void fabric_release(struct sim *sim)
 {
     free(sim->fabric.objects);
+    free(sim->fabric.backup);
     memset(&sim->fabric, 0, sizeof sim->fabric);
 }
 
@@ -104,6 +104,62 @@ static void forget_some(struct sim *sim, void *what, uint64_t mark)
     (void)what;
     if (fault_possible(&sim->faults, FAULT_FM_FORGETS))
         forget(sim, (uint32_t)mark);
+}
+
+static void back_up(struct sim *sim, void *what, uint64_t mark)
+{
+    struct fabric *f = &sim->fabric;
+    (void)what, (void)mark;
+    free(f->backup);
+    f->backup = memory_zeroed((f->count + 1) * sizeof *f->backup);
+    f->backup_count = f->count;
+    for (size_t i = 0; i < f->count; i++)
+        f->backup[i] = f->objects[i];
+}
+
+static const struct object *find_made(const struct object *objects, size_t count, uint64_t made)
+{
+    for (size_t i = 0; i < count; i++)
+        if (objects[i].made == made)
+            return &objects[i];
+    return NULL;
+}
+
+/* Under the name of the job there is an object again; a list cannot tell whether it is its own. */
+static void name_is_back(struct sim *sim, const char *name)
+{
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *id;
+    const struct job *job = fm_name_split(name, cluster, &id) ? rm_find(sim, cluster, id) : NULL;
+    if (job && job->told)
+        books_made(sim, job->told_number);
+}
+
+/* Younger objects are gone, deleted ones are back: nobody of ours wants these. */
+static void restore(struct sim *sim, void *what, uint64_t mark)
+{
+    struct fabric *f = &sim->fabric;
+    (void)what, (void)mark;
+    if (!f->backup || !fault_possible(&sim->faults, FAULT_FM_RESTORES))
+        return;
+    sim_trace(sim, "fm: an old state comes back");
+    fault_count(&sim->faults, FAULT_FM_RESTORES);
+    for (size_t i = 0; i < f->count; i++)
+        if (!find_made(f->backup, f->backup_count, f->objects[i].made))
+            books_forgotten(sim, f->objects[i].number);
+    for (size_t i = 0; i < f->backup_count; i++) {
+        if (!find_made(f->objects, f->count, f->backup[i].made))
+            f->backup[i].number = 0;
+        name_is_back(sim, f->backup[i].name);
+    }
+    free(f->objects);
+    f->objects = f->backup;
+    f->count = f->backup_count;
+    f->room = f->count + 1;
+    f->backup = NULL;
+    f->addresses = 0;
+    for (size_t i = 0; i < f->count; i++)
+        f->addresses += f->objects[i].limit;
 }
 
 static void come_up(struct sim *sim, void *what, uint64_t mark)
@@ -154,6 +210,13 @@ static void stray_appears(struct sim *sim, void *what, uint64_t mark)
     fault_count(&sim->faults, FAULT_STRAY);
 }
 
+void fabric_begin(struct sim *sim)
+{
+    uint32_t left = rng_below(&sim->fabric.rng, 4);
+    for (uint32_t i = 0; i < left; i++)
+        stray_appears(sim, NULL, rng_below(&sim->fabric.rng, 100));
+}
+
 void fabric_storm(struct sim *sim)
 {
     struct rng *rng = &sim->fabric.rng;
@@ -163,6 +226,11 @@ void fabric_storm(struct sim *sim)
         sim_later(sim, rng_between(rng, 0, storm), go_down, NULL, losses[rng_below(rng, 4)]);
     for (uint32_t i = 0; i < sim->profile.outages; i++)
         sim_later(sim, rng_between(rng, 0, storm), forget_some, NULL, losses[rng_below(rng, 4)]);
+    if (rng_chance(rng, 300)) {
+        int64_t taken = rng_between(rng, 0, storm);
+        sim_later(sim, taken, back_up, NULL, 0);
+        sim_later(sim, rng_between(rng, taken, storm), restore, NULL, 0);
+    }
     for (uint64_t i = 0; i < 3; i++)
         sim_later(sim, rng_between(rng, 0, storm), stray_appears, NULL, rng_below(rng, 100));
 }

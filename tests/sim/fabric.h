@@ -27,9 +27,10 @@ struct object {
 
 struct fabric {
     struct object *objects; /* in the order in which they were made */
+    struct object *backup;  /* what may be restored; NULL: none was taken */
+    size_t backup_count;
     size_t count, room;
     uint64_t last_made;
-    uint64_t removals; /* for telling whether a list by offset was shifted */
     uint32_t addresses;
     uint32_t foreign;
     bool up;
@@ -39,6 +40,8 @@ struct fabric {
 void fabric_init(struct sim *sim);
 void fabric_release(struct sim *sim);
 
+/* What an earlier installation left behind; after rm_init. */
+void fabric_begin(struct sim *sim);
 /* Draws the outages, losses and strays of a storm that begins now. */
 void fabric_storm(struct sim *sim);
 /* Healthy from now on. */

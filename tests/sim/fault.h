@@ -28,9 +28,10 @@
     X(LOGIN_FAILS, "login-fails", 200)                                                             \
     X(LIST_FAILS, "list-fails", 100)     /* before the first name */                               \
     X(LIST_HALF, "list-half", 150)       /* after some names */                                    \
-    X(LIST_SHIFTS, "list-shifts", 300)   /* pages by offset: a deletion hides an entry */          \
+    X(LIST_SHIFTS, "list-shifts", 100)   /* pages by offset: a deletion hides an entry */          \
     X(FM_DOWN, "fm-down", 0)             /* when is drawn by fabric.c */                           \
     X(FM_FORGETS, "fm-forgets", 0)       /* some or all objects */                                 \
+    X(FM_RESTORES, "fm-restores", 0)     /* an old state of it comes back */                       \
     X(STRAY, "stray", 0)                 /* an object under our prefix, not ours */                \
     X(REQUEST_LOST, "request-lost", 50)  /* a resource manager's request never arrives */          \
     X(ANSWER_LOST, "answer-lost", 50)    /* … or its answer */                                   \
@@ -45,7 +46,7 @@
     X(NONSENSE, "nonsense", 20) /* a request that cannot be granted */                             \
     X(SYNC_LOST, "sync-lost", 150)                                                                 \
     X(SYNC_LAGS, "sync-lags", 300)   /* the list is older, by less than the grace */               \
-    X(RECONFIGURE, "reconfigure", 0) /* the VNI pool shrinks, grows, moves */
+    X(RECONFIGURE, "reconfigure", 0) /* the VNI pool shrinks, grows, moves; limits change */
 
 enum fault_kind {
 #define FAULT_ENUM_(name, word, chance) FAULT_##name,

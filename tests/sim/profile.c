@@ -103,6 +103,8 @@ void profile_draw(struct profile *p)
     strcpy(config->fm_url, "https://fmn:8000");
 
     uint32_t jobs = (uint32_t)rng_between(&rng, 4, 48);
+    if (rng_chance(&rng, 8)) /* a crowd now and then: tables have to grow */
+        jobs *= 12;
     p->jobs = p->jobs ? p->jobs : jobs;
     uint32_t rounds = 1 + rng_below(&rng, 3);
     p->rounds = p->rounds ? p->rounds : rounds;
@@ -122,7 +124,8 @@ void profile_draw(struct profile *p)
 
     /* An object that vanishes or appears while the link is up is only found by comparing. */
     if (config->relist_ms == 0)
-        p->faults &= ~((uint64_t)1 << FAULT_FM_FORGETS | (uint64_t)1 << FAULT_STRAY);
+        p->faults &= ~((uint64_t)1 << FAULT_FM_FORGETS | (uint64_t)1 << FAULT_STRAY |
+                       (uint64_t)1 << FAULT_FM_RESTORES);
 
     /* What may follow one after the other: the link's longest pause, calls that act late and their
      * repeats, two lists and two syncs with their grace periods. */

@@ -58,6 +58,7 @@ struct request { /* one message; a duplicate is another one */
     const char **active;
     size_t active_count;
     int64_t asked_ms; /* when it reached the broker */
+    int64_t due_ms;   /* a reserve: when it must be answered */
     bool answered;    /* the core has answered; the words may not be out yet */
     struct told told; /* when it was */
 };

@@ -76,6 +76,7 @@ static void run_quiet(struct sim *sim, int64_t span_ms)
 static void live(struct sim *sim)
 {
     const struct profile *profile = &sim->profile;
+    fabric_begin(sim);
     edge_start(sim);
     for (uint32_t round = 0; round < profile->rounds && !sim->result.failed; round++) {
         phase_begins(sim, PHASE_STORM);

@@ -41,7 +41,6 @@ struct wire_list { /* being read; the core may have forgotten it and asked for a
     bool shifting;      /* pages by offset instead of by the last entry seen */
     uint64_t last_made; /* … of the page before */
     size_t offset;
-    uint64_t removals;   /* of the fabric when the page before was read */
     uint32_t pages_left; /* until it fails; UINT32_MAX: it does not */
 };
 
