@@ -11,15 +11,26 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* An earlier life of the job may still have something under the name: it is that one's to release.
+ */
+static bool older_life_remains(const struct reservation *r)
+{
+    for (const struct reservation *o = r->older; o != NULL; o = o->older) {
+        if (o->fm_side != FM_NOTHING)
+            return true;
+    }
+    return false;
+}
+
 /* Until when the name must rest before a RESERVE may be sent under it: an older life of the job may
  * still be there, or a RELEASE that was given up may still be acted on and would take the new
  * reservation with it. INT64_MAX: not known yet. */
 static int64_t name_rests_until(const struct reservation *r)
 {
     int64_t until = r->errand != NULL ? r->errand->release_settles_ms : 0;
+    if (older_life_remains(r))
+        return INT64_MAX;
     for (const struct reservation *o = r->older; o != NULL; o = o->older) {
-        if (o->fm_side != FM_NOTHING)
-            return INT64_MAX;
         if (o->errand != NULL && o->errand->release_settles_ms > until)
             until = o->errand->release_settles_ms;
     }
@@ -32,12 +43,19 @@ static enum fmcall_kind wanted_call(const struct core *core, const struct reserv
     if (r->errand == NULL || r->errand->call != 0 || core->link.state != LINK_UP)
         return FMCALL_NONE;
     if (!reservation_wants_hwcoll(r))
-        return r->fm_side != FM_NOTHING ? FMCALL_RELEASE : FMCALL_NONE;
+        return r->fm_side != FM_NOTHING && !older_life_remains(r) ? FMCALL_RELEASE : FMCALL_NONE;
     if (r->hwcoll == HWCOLL_RESERVED)
         return r->errand->doubted ? FMCALL_CHECK : FMCALL_NONE;
     if (r->fm_side == FM_HELD) /* wanted, but something else sits under the name */
         return FMCALL_RELEASE;
     return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;
+}
+
+static enum lane lane_of(const struct reservation *r, enum fmcall_kind kind)
+{
+    if (r->hwcoll == HWCOLL_WANTED)
+        return LANE_RESERVE;
+    return kind == FMCALL_CHECK ? LANE_CHECK : LANE_RELEASE;
 }
 
 static void queue_call(struct core *core, struct reservation *r)
@@ -46,12 +64,20 @@ static void queue_call(struct core *core, struct reservation *r)
     if (e == NULL)
         return;
     enum fmcall_kind kind = e->retry_ms <= core->now_ms ? wanted_call(core, r) : FMCALL_NONE;
-    enum lane lane = r->hwcoll == HWCOLL_WANTED ? LANE_RESERVE : LANE_BACKGROUND;
+    enum lane lane = lane_of(r, kind);
     if (e->queued == kind && (kind == FMCALL_NONE || e->lane == (int)lane))
         return;
     callqueue_remove(&core->calls, e);
     if (kind != FMCALL_NONE)
         callqueue_push(&core->calls, e, lane, kind);
+}
+
+/* Reserved at the second try: the first, acted on late, is refused as long as ours is there. Should
+ * ours have vanished in between, what is there has another token, and no list can tell. */
+static bool must_look_again(const struct reservation *r)
+{
+    return r->hwcoll == HWCOLL_RESERVED && r->state == JOB_ACTIVE && r->errand != NULL &&
+           r->errand->unsure;
 }
 
 static int64_t due(const struct core *core, const struct reservation *r)
@@ -67,7 +93,9 @@ static int64_t due(const struct core *core, const struct reservation *r)
         when = earlier(when, e->retry_ms > core->now_ms ? e->retry_ms : INT64_MAX);
         int64_t rests = name_rests_until(r);
         when = earlier(when, rests > core->now_ms ? rests : INT64_MAX);
-    } else if (r->fm_side != FM_NOTHING || e->doubted) {
+    } else if (must_look_again(r)) {
+        when = earlier(when, e->reserve_settles_ms);
+    } else if (r->fm_side != FM_NOTHING) {
         if (core->link.state == LINK_UP && e->retry_ms > core->now_ms)
             when = earlier(when, e->retry_ms);
     } else if (r->state == JOB_RELEASING && r->vni_count == 0) {
@@ -83,15 +111,28 @@ static bool everything_confirmed(const struct core *core, const struct reservati
             (r->errand->call == 0 && r->errand->release_settles_ms <= core->now_ms));
 }
 
+void core_act_on_lives(struct core *core, const char *cluster, const char *job)
+{
+    uint64_t below = UINT64_MAX;
+    for (;;) {
+        /* Looked up anew each time: acting on one may end it, or another. */
+        struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+        while (r != NULL && r->number >= below)
+            r = r->older;
+        if (r == NULL)
+            return;
+        below = r->number;
+        core_act(core, r);
+    }
+}
+
 /* The reservation ends; a newer life of the job may have waited for it. */
 static void end(struct core *core, struct reservation *r)
 {
     tombstones_put(&core->tombstones, r->cluster, r->job, TOMBSTONE_GONE,
                    core->now_ms + GONE_REMEMBERED_FACTOR * core->config.tombstone_ms);
     core_save_gone(core, r);
-    struct reservation *newest = ledger_newest(&core->ledger, r->cluster, r->job);
-    if (newest != NULL)
-        core_act(core, newest);
+    core_act_on_lives(core, r->cluster, r->job);
 }
 
 static void let_vnis_go(struct core *core, struct reservation *r)
@@ -116,6 +157,10 @@ void core_act(struct core *core, struct reservation *r)
     if (r->hwcoll == HWCOLL_WANTED && r->errand->give_up_ms <= core->now_ms) {
         core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return; /* it acts again */
+    }
+    if (must_look_again(r) && r->errand->reserve_settles_ms <= core->now_ms) {
+        r->errand->unsure = false;
+        r->errand->doubted = true;
     }
     let_vnis_go(core, r);
     if (everything_confirmed(core, r)) {
@@ -198,23 +243,25 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
         core_act(core, r);
 }
 
+static const char *why_given_up(struct core *core, bool asked)
+{
+    long long waited = (long long)core->config.reserve_timeout_ms;
+    if (asked)
+        return core_text(core, "the fabric manager did not answer within %lld ms", waited);
+    if (core->link.state != LINK_UP)
+        return "the link to the fabric manager is not up";
+    return core_text(core, "the fabric manager was busy with other calls for %lld ms", waited);
+}
+
 void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
                   const char *reason)
 {
     /* What was never asked for cannot be there; everything else may turn up late (F21). */
     enum fm_side side = r->errand->asked || r->fm_side == FM_HELD ? r->fm_side : FM_NOTHING;
-    if (reason == NULL && side == FM_NOTHING) {
+    if (side == FM_NOTHING)
         hwcoll = HWCOLL_UNAVAILABLE;
-        reason = core->link.state == LINK_UP
-                     ? core_text(core,
-                                 "the fabric manager's place for the job was not free within "
-                                 "%lld ms",
-                                 (long long)core->config.reserve_timeout_ms)
-                     : "the link to the fabric manager is not up";
-    } else if (reason == NULL) {
-        reason = core_text(core, "the fabric manager did not answer within %lld ms",
-                           (long long)core->config.reserve_timeout_ms);
-    }
+    if (reason == NULL)
+        reason = why_given_up(core, side != FM_NOTHING);
     core_trace(core, TRACE_NOTICE, "%s-%s: %s -> the job runs without hardware collectives%s",
                r->cluster, r->job, reason,
                side == FM_NOTHING ? "" : ", a late success will be released");

@@ -36,17 +36,16 @@ static void set_side(struct core *core, struct reservation *r, enum fm_side side
     (void)core_save(core, &rec);
 }
 
-/* A definite no to RESERVE; but an earlier try may still be acted on. */
-static enum fm_side side_after_no(const struct core *core, const struct reservation *r)
+/* A definite no to RESERVE; but an earlier try may have been, or may yet be, acted on. */
+static enum fm_side side_after_no(const struct reservation *r)
 {
-    return r->errand->reserve_settles_ms > core->now_ms ? FM_MAYBE : FM_NOTHING;
+    return r->errand->unsure ? FM_MAYBE : FM_NOTHING;
 }
 
 static void reserve_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
                          const char *token, const char *words)
 {
     bool wanted = r->hwcoll == HWCOLL_WANTED;
-    r->errand->seen = core->link.list; /* a list that is being read may have missed it */
     switch (outcome) {
     case FM_OK:
         if (wanted) {
@@ -69,24 +68,25 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_UNAUTHORIZED:
         /* Surely not acted on: forget that this try was made. */
         if (wanted)
-            core_settle(core, r, HWCOLL_UNAVAILABLE, side_after_no(core, r), NULL, words);
+            core_settle(core, r, HWCOLL_UNAVAILABLE, side_after_no(r), NULL, words);
         else if (r->fm_side == FM_MAYBE) {
-            set_side(core, r, side_after_no(core, r));
+            set_side(core, r, side_after_no(r));
             core_act(core, r);
         }
         return;
     case FM_DENIED:
     case FM_GONE: /* a 404 to POST: this fabric manager has no such path */
         if (wanted)
-            core_settle(core, r, HWCOLL_DENIED, side_after_no(core, r), NULL, words);
+            core_settle(core, r, HWCOLL_DENIED, side_after_no(r), NULL, words);
         else {
-            set_side(core, r, side_after_no(core, r));
+            set_side(core, r, side_after_no(r));
             core_act(core, r);
         }
         return;
     case FM_BUSY:
     case FM_TIMEOUT:
     case FM_BROKEN:
+        r->errand->unsure = true;
         r->errand->reserve_settles_ms = core->now_ms + core->config.call_timeout_ms;
         again_later(core, r, wanted ? core->now_ms + backoff(r) : core->now_ms);
         return;
@@ -150,13 +150,12 @@ static void released_at_fm(struct core *core, struct reservation *r)
         core_act(core, r);
         return;
     }
+    if (e->sent_ms >= e->reserve_settles_ms)
+        e->unsure = false;
     e->tries = 0;
     e->retry_ms = 0;
     set_side(core, r, r->hwcoll == HWCOLL_WANTED ? FM_MAYBE : FM_NOTHING);
-    core_act(core, r);
-    struct reservation *newest = ledger_newest(&core->ledger, r->cluster, r->job);
-    if (newest != NULL && newest != r)
-        core_act(core, newest);
+    core_act_on_lives(core, r->cluster, r->job);
 }
 
 static void release_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,

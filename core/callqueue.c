@@ -60,16 +60,18 @@ void callqueue_remove(struct callqueue *q, struct errand *e)
 
 static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
 {
-    uint32_t under_way = q->lanes[LANE_RESERVE].under_way + q->lanes[LANE_BACKGROUND].under_way;
-    if (under_way >= calls_at_once)
+    uint32_t reserves = q->lanes[LANE_RESERVE].under_way;
+    uint32_t others = q->lanes[LANE_RELEASE].under_way + q->lanes[LANE_CHECK].under_way;
+    if (reserves + others >= calls_at_once)
         return LANES;
     if (q->lanes[LANE_RESERVE].first != NULL)
         return LANE_RESERVE;
     uint32_t kept_free = calls_at_once > 1 ? (calls_at_once + 3) / 4 : 0;
-    if (q->lanes[LANE_BACKGROUND].first != NULL &&
-        q->lanes[LANE_BACKGROUND].under_way < calls_at_once - kept_free)
-        return LANE_BACKGROUND;
-    return LANES;
+    if (others >= calls_at_once - kept_free)
+        return LANES;
+    if (q->lanes[LANE_RELEASE].first != NULL)
+        return LANE_RELEASE;
+    return q->lanes[LANE_CHECK].first != NULL ? LANE_CHECK : LANES;
 }
 
 struct errand *callqueue_begin(struct callqueue *q, uint32_t calls_at_once)

@@ -3,12 +3,12 @@
 
 #include "core/reservation.h"
 
-/* Who may call the fabric manager next. At most so many calls are under way; two lanes, so that
+/* Who may call the fabric manager next. At most so many calls are under way; three lanes, so that
  * thousands of old releases never keep a starting job waiting: reserves go first, and a quarter of
- * the places is never given to anything else. Which call an errand makes is decided when its turn
- * comes, by the caller. */
+ * the places is never given to anything else; releases go before mere questions. Which call an
+ * errand makes is decided when its turn comes, by the caller. */
 
-enum lane { LANE_RESERVE, LANE_BACKGROUND, LANES };
+enum lane { LANE_RESERVE, LANE_RELEASE, LANE_CHECK, LANES };
 
 struct call_slot {
     uint64_t id; /* 0: free */

@@ -86,8 +86,10 @@ static void settle_after_load(struct core *core, struct reservation *r)
     if (e == NULL)
         return;
     e->asked = true;
-    if (r->fm_side == FM_MAYBE)
+    if (r->fm_side == FM_MAYBE) {
+        e->unsure = true;
         e->reserve_settles_ms = settles;
+    }
     if (!reservation_wants_hwcoll(r) || (r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_HELD))
         e->release_settles_ms = settles;
     if (r->hwcoll == HWCOLL_WANTED)
@@ -215,9 +217,11 @@ void core_status(const struct core *core, struct core_status *out)
         .jobs_reserved = core->jobs_reserved,
         .strays = (uint32_t)core->strays.count,
         .calls_queued_reserve = core->calls.lanes[LANE_RESERVE].queued,
-        .calls_queued_release = core->calls.lanes[LANE_BACKGROUND].queued,
+        .calls_queued_release = core->calls.lanes[LANE_RELEASE].queued,
+        .calls_queued_check = core->calls.lanes[LANE_CHECK].queued,
         .calls_under_way = core->calls.lanes[LANE_RESERVE].under_way +
-                           core->calls.lanes[LANE_BACKGROUND].under_way,
+                           core->calls.lanes[LANE_RELEASE].under_way +
+                           core->calls.lanes[LANE_CHECK].under_way,
         .last_number = core->last_number,
         .first_seq = eventlog_count(&core->events) > 0 ? core->events.first : core->last_seq + 1,
         .last_seq = core->last_seq,

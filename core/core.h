@@ -118,7 +118,7 @@ struct core_status {
     uint32_t addresses_per_job;  /* 0: none can be computed */
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
     uint32_t strays; /* seen at the fabric manager, not ours by the ledger, not yet deleted */
-    uint32_t calls_queued_reserve, calls_queued_release, calls_under_way;
+    uint32_t calls_queued_reserve, calls_queued_release, calls_queued_check, calls_under_way;
     uint64_t last_number, first_seq, last_seq; /* events kept: first_seq–last_seq */
 };
 void core_status(const struct core *core, struct core_status *out);

@@ -92,6 +92,8 @@ const struct cluster_config *core_cluster_config(const struct core *core, const 
 
 /* ---- act.c ---- */
 void core_act(struct core *core, struct reservation *reservation);
+/* All lives of a job: what one of them waited for may have come. */
+void core_act_on_lives(struct core *core, const char *cluster, const char *job);
 void core_pump(struct core *core); /* hands out calls while there are places */
 /* The outcome of wanting multicast addresses is known: saves it, tells those who wait. */
 void core_settle(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,

@@ -27,18 +27,13 @@ static void warn_of_neighbour(struct core *core, const char *name)
     }
 }
 
-/* Marks every life of the job that may be what was listed. False: the ledger has none. */
-static bool mark_seen(struct core *core, const char *cluster, const char *job)
+/* Whether some life of the job may be what was listed. */
+static bool in_ledger(const struct core *core, const char *cluster, const char *job)
 {
-    bool known = false;
-    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
-    for (; r != NULL; r = r->older) {
-        if (r->fm_side == FM_NOTHING)
-            continue;
-        r->errand->seen = core->link.list;
-        known = true;
-    }
-    return known;
+    const struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    while (r != NULL && r->fm_side == FM_NOTHING)
+        r = r->older;
+    return r != NULL;
 }
 
 void listing_names(struct core *core, uint64_t list, const char *const *names, size_t count)
@@ -50,23 +45,21 @@ void listing_names(struct core *core, uint64_t list, const char *const *names, s
         const char *job;
         if (!fm_name_split(names[i], cluster, &job) || core_cluster_config(core, cluster) == NULL)
             warn_of_neighbour(core, names[i]);
-        else if (!mark_seen(core, cluster, job))
+        else if (!in_ledger(core, cluster, job))
             strays_seen(&core->strays, names[i], list, core->now_ms);
     }
 }
 
-/* Active reservations that the list lacks are asked for by name before anyone is told: pages can
- * shift while they are read. */
-static void doubt_missing(struct core *core, uint64_t list)
+/* Every active reservation is asked for by name; the list alone proves nothing of it. One that it
+ * lacks may have been missed while pages shifted; one that it has may not be ours any more: a
+ * manager that came back with an old state holds the same name with another token. */
+static void doubt_active(struct core *core)
 {
     for (struct errand *e = core->errands, *next; e != NULL; e = next) {
         next = e->next;
         struct reservation *r = e->owner;
-        if (r == NULL || r->state != JOB_ACTIVE || r->hwcoll != HWCOLL_RESERVED || e->seen == list)
+        if (r == NULL || r->state != JOB_ACTIVE || r->hwcoll != HWCOLL_RESERVED)
             continue;
-        core_trace(core, TRACE_NOTICE,
-                   "fabric manager does not list %s-%s, ledger has it reserved -> ask for it",
-                   r->cluster, r->job);
         e->doubted = true;
         core_act(core, r);
     }
@@ -91,7 +84,6 @@ static void take_in(struct core *core, const char *cluster, const char *job, enu
         .hold_until_ms = state == JOB_RELEASING ? core->now_ms : 0,
     };
     struct reservation *r = core_save(core, &rec);
-    r->errand->seen = core->link.list;
     core_publish(core, EVENT_ADOPTED, r, reason);
     core_act(core, r);
 }
@@ -104,10 +96,8 @@ static void release_stray(struct core *core, const char *name)
     if (!fm_name_split(name, cluster, &job))
         return;
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
-    for (const struct reservation *life = r; life != NULL; life = life->older) {
-        if (life->fm_side != FM_NOTHING)
-            return; /* reserved while the list was read: it is somebody's now */
-    }
+    if (in_ledger(core, cluster, job))
+        return; /* reserved while the list was read: it is somebody's now */
     if (r == NULL) {
         core_trace(core, TRACE_NOTICE, "fabric manager lists %s, ledger does not know it -> delete",
                    name);
@@ -164,7 +154,7 @@ static void found_ledger(struct core *core)
 static void compare(struct core *core, uint64_t list)
 {
     strays_keep(&core->strays, list);
-    doubt_missing(core, list);
+    doubt_active(core);
     if (!core->founded)
         found_ledger(core);
     else

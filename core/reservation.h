@@ -30,7 +30,6 @@ struct errand {
     uint64_t call;                          /* id of the call under way, 0: none */
     enum fmcall_kind under_way, queued;     /* FMCALL_NONE when not */
     int lane;                               /* of the call queue, while queued */
-    uint64_t seen;                          /* list in which it was last found, or made meanwhile */
     uint32_t tries;                         /* failures in a row */
     int64_t sent_ms;                        /* when the call under way was handed out */
     int64_t give_up_ms;                     /* the answer is due; 0: nobody waits */
@@ -38,7 +37,9 @@ struct errand {
     int64_t reserve_settles_ms; /* until then a RESERVE given up may still be acted on */
     int64_t release_settles_ms; /* the same for a RELEASE: the name must rest */
     bool asked;                 /* a RESERVE has left, in this life or a former one */
-    bool doubted;               /* a list lacked it: ask for it by name */
+    bool unsure;  /* a RESERVE was given up, or a crash hid what came of it: it may have been, or
+                     may yet be, acted on; until a RELEASE sent after it settled is answered */
+    bool doubted; /* to be asked for by name */
 };
 
 struct reservation {

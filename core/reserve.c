@@ -84,6 +84,14 @@ static void wait_for_answer(struct errand *e, uint64_t ticket, bool repeat)
     *last = w;
 }
 
+/* No answer waits longer than the timeout that is in force when its request comes (F21). */
+static void give_up_in_time(const struct core *core, struct reservation *r)
+{
+    int64_t latest = core->now_ms + core->config.reserve_timeout_ms;
+    if (r->errand->give_up_ms == 0 || r->errand->give_up_ms > latest)
+        r->errand->give_up_ms = latest;
+}
+
 static void repeat(struct core *core, uint64_t ticket, const struct reserve_request *q,
                    struct reservation *r)
 {
@@ -95,9 +103,11 @@ static void repeat(struct core *core, uint64_t ticket, const struct reserve_requ
                          "job %s of %s has a reservation (number %llu) with another %s: release it "
                          "first, or repeat the request unchanged",
                          r->job, r->cluster, (unsigned long long)r->number, field));
-    else if (r->hwcoll == HWCOLL_WANTED)
+    else if (r->hwcoll == HWCOLL_WANTED) {
         wait_for_answer(r->errand, ticket, true);
-    else
+        give_up_in_time(core, r);
+        core_act(core, r);
+    } else
         core_answer(core, ticket, ANSWER_SAME, r, NULL);
 }
 
@@ -169,7 +179,7 @@ static void create(struct core *core, uint64_t ticket, const struct reservation_
     struct reservation *r = core_save(core, rec);
     tombstones_forget(&core->tombstones, rec->cluster, rec->job);
     if (r->hwcoll == HWCOLL_WANTED) {
-        r->errand->give_up_ms = core->now_ms + core->config.reserve_timeout_ms;
+        give_up_in_time(core, r);
         wait_for_answer(r->errand, ticket, false);
     } else {
         core_publish(core, event_of(r), r, r->reason);

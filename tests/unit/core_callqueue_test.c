@@ -17,7 +17,7 @@ static void callqueue__releases_never_starve_reserves(void **state)
     callqueue_init(&q);
     callqueue_resize(&q, AT_ONCE);
     for (int i = 0; i < 100; i++)
-        callqueue_push(&q, &releases[i], LANE_BACKGROUND, FMCALL_RELEASE);
+        callqueue_push(&q, &releases[i], LANE_RELEASE, FMCALL_RELEASE);
     int begun = 0;
     while (callqueue_begin(&q, AT_ONCE) != NULL)
         begun++;
@@ -25,6 +25,25 @@ static void callqueue__releases_never_starve_reserves(void **state)
     callqueue_push(&q, &reserve, LANE_RESERVE, FMCALL_RESERVE);
     assert_ptr_equal(callqueue_begin(&q, AT_ONCE), &reserve);
     assert_null(callqueue_begin(&q, AT_ONCE));
+    callqueue_release(&q);
+}
+
+static void callqueue__releases_go_before_questions(void **state)
+{
+    (void)state;
+    struct callqueue q;
+    struct errand checks[AT_ONCE] = {0}, release = {0};
+    enum fmcall_kind kind;
+    callqueue_init(&q);
+    callqueue_resize(&q, AT_ONCE);
+    for (int i = 0; i < AT_ONCE; i++)
+        callqueue_push(&q, &checks[i], LANE_CHECK, FMCALL_CHECK);
+    while (callqueue_begin(&q, AT_ONCE) != NULL)
+        continue;
+    callqueue_push(&q, &release, LANE_RELEASE, FMCALL_RELEASE);
+    assert_null(callqueue_begin(&q, AT_ONCE)); /* they share what reserves leave them */
+    callqueue_end(&q, checks[0].call, &kind);
+    assert_ptr_equal(callqueue_begin(&q, AT_ONCE), &release);
     callqueue_release(&q);
 }
 
@@ -36,7 +55,7 @@ static void callqueue__one_place_serves_both_lanes(void **state)
     enum fmcall_kind kind;
     callqueue_init(&q);
     callqueue_resize(&q, 1);
-    callqueue_push(&q, &release, LANE_BACKGROUND, FMCALL_RELEASE);
+    callqueue_push(&q, &release, LANE_RELEASE, FMCALL_RELEASE);
     assert_ptr_equal(callqueue_begin(&q, 1), &release);
     callqueue_push(&q, &reserve, LANE_RESERVE, FMCALL_RESERVE);
     assert_null(callqueue_begin(&q, 1));
@@ -86,6 +105,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(callqueue__releases_never_starve_reserves),
+        cmocka_unit_test(callqueue__releases_go_before_questions),
         cmocka_unit_test(callqueue__one_place_serves_both_lanes),
         cmocka_unit_test(callqueue_end__knows_only_calls_under_way),
         cmocka_unit_test(callqueue_remove__from_any_place),

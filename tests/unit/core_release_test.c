@@ -172,6 +172,29 @@ static void release__unanswered_lets_the_name_rest(void **state)
     driver_end(&d);
 }
 
+/* Released while it was being asked for by name: it still ends. */
+static void release__of_a_doubted_one_ends(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_OK);
+    uint64_t check = driver_call(&d, FMCALL_CHECK);
+    driver_release(&d, "a");
+    driver_done(&d, check, FM_BUSY, NULL);
+    uint64_t release = driver_call(&d, FMCALL_RELEASE);
+    driver_tick(&d, d.config.vni_hold_ms);
+    driver_done(&d, release, FM_BUSY, NULL);
+    driver_tick(&d, core_next_deadline(d.core) - d.now);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_tick(&d, d.config.call_timeout_ms);
+    assert_null(driver_job(&d, "a"));
+    driver_end(&d);
+}
+
 static void release__is_tried_until_it_is_done(void **state)
 {
     (void)state;
@@ -206,6 +229,7 @@ int main(void)
         cmocka_unit_test(release__while_the_reserve_waits),
         cmocka_unit_test(release__same_id_again_while_the_old_one_is_deleted),
         cmocka_unit_test(release__unanswered_lets_the_name_rest),
+        cmocka_unit_test(release__of_a_doubted_one_ends),
         cmocka_unit_test(release__is_tried_until_it_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

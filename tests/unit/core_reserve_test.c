@@ -223,6 +223,45 @@ static void reserve__unanswered_is_released_until_it_cannot_come_back(void **sta
     driver_end(&d);
 }
 
+/* A no to the second try says nothing of the first, which may have been acted on late (I3). */
+static void reserve__no_to_a_retry_does_not_settle_the_first_try(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_tick(&d, 250);
+    uint64_t second = driver_call(&d, FMCALL_RESERVE);
+    driver_tick(&d, d.config.reserve_timeout_ms);
+    driver_tick(&d, d.config.call_timeout_ms); /* the first has settled by now */
+    driver_done(&d, second, FM_DENIED, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_NOTHING);
+    driver_end(&d);
+}
+
+/* Reserved at the second try: looked at by name once, when the first cannot be acted on any more.
+ */
+static void reserve__second_try_is_checked_when_the_first_has_settled(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_tick(&d, 250);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-2");
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_tick(&d, d.config.call_timeout_ms - 250);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
+    assert_int_equal(driver_events(&d, EVENT_LOST), 1);
+    driver_end(&d);
+}
+
 static void reserve__denied_keeps_the_managers_words(void **state)
 {
     (void)state;
@@ -308,6 +347,8 @@ int main(void)
         cmocka_unit_test(reserve__refuses_what_cannot_be),
         cmocka_unit_test(reserve__late_success_is_released),
         cmocka_unit_test(reserve__unanswered_is_released_until_it_cannot_come_back),
+        cmocka_unit_test(reserve__no_to_a_retry_does_not_settle_the_first_try),
+        cmocka_unit_test(reserve__second_try_is_checked_when_the_first_has_settled),
         cmocka_unit_test(reserve__denied_keeps_the_managers_words),
         cmocka_unit_test(reserve__required_fails_and_gives_everything_back),
         cmocka_unit_test(reserve__name_in_use_is_cleared_first),
