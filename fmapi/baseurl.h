@@ -8,7 +8,7 @@
 
 /* A copy without trailing slashes. NULL with a sentence in err when it is no http or https URL, or
  * carries a user, query or fragment (a login belongs into authdir, where it can be guarded). */
-char *baseurl_create(const char *url, struct error *err);
+char *baseurl_create(const char *text, struct error *err);
 
 /* The URL of a link, from malloc. A path is one of the fabric manager's own and comes below base,
  * unless it begins with base's path already; a full URL must have base's scheme, host, port and

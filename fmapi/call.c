@@ -14,20 +14,19 @@ struct call {
 
 enum fmcall_outcome call_outcome_of_end(enum transport_end end)
 {
+    assert(end != TRANSPORT_ANSWERED && end != TRANSPORT_CANCELLED);
     switch (end) {
-    case TRANSPORT_TOO_LONG:
-        return FM_BUSY;
     case TRANSPORT_TIMEOUT:
         return FM_TIMEOUT;
     case TRANSPORT_BROKEN:
         return FM_BROKEN;
     case TRANSPORT_UNREACHED:
         return FM_UNREACHED;
+    case TRANSPORT_TOO_LONG:
     case TRANSPORT_ANSWERED:
     case TRANSPORT_CANCELLED:
         break;
     }
-    assert(!"only answers that are not whole");
     return FM_BUSY;
 }
 

@@ -51,6 +51,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 
 /* Called when a connection stands, TLS included, right before the request is written; again for
  * each fresh connection. From here on nobody can say that the request did not leave. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
 static int on_sending(void *arg, char *ip, char *local_ip, int port, int local_port)
 {
     struct exchange *exchange = arg;

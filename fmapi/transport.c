@@ -185,7 +185,8 @@ static int on_socket_change(CURL *easy, curl_socket_t socket, int what, void *ar
             return -1;
         (void)curl_multi_assign(transport->multi, socket, watch);
     }
-    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    int events = ((what & CURL_POLL_IN) != 0 ? UV_READABLE : 0) |
+                 ((what & CURL_POLL_OUT) != 0 ? UV_WRITABLE : 0);
     return uv_poll_start(&watch->poll, events, on_poll) == 0 ? 0 : -1;
 }
 

@@ -23,6 +23,14 @@ static void on_deadline(uv_timer_t *timer)
     abort();
 }
 
+/* An answer may come in a timer's turn; the loop would then sleep before uv_run returns. */
+static void on_before_sleep(uv_prepare_t *prepare)
+{
+    struct pilot *pilot = prepare->data;
+    if (pilot->api == NULL || (pilot->awaited != NULL && pilot->awaited->times > 0))
+        uv_stop(&pilot->loop);
+}
+
 void pilot_init(struct pilot *pilot, const struct fmapi_options *options)
 {
     struct error err = {0};
@@ -31,6 +39,9 @@ void pilot_init(struct pilot *pilot, const struct fmapi_options *options)
     assert_int_equal(uv_loop_init(&pilot->loop), 0);
     assert_int_equal(uv_timer_init(&pilot->loop, &pilot->deadline), 0);
     assert_int_equal(uv_timer_start(&pilot->deadline, on_deadline, 110000, 0), 0);
+    assert_int_equal(uv_prepare_init(&pilot->loop, &pilot->before_sleep), 0);
+    pilot->before_sleep.data = pilot;
+    assert_int_equal(uv_prepare_start(&pilot->before_sleep, on_before_sleep), 0);
     pilot->api = fmapi_create(&pilot->loop, options, &err);
     if (pilot->api == NULL)
         fail_msg("%s", err.text);
@@ -57,6 +68,7 @@ void pilot_release(struct pilot *pilot)
     while (!pilot->closed)
         (void)uv_run(&pilot->loop, UV_RUN_ONCE);
     uv_close((uv_handle_t *)&pilot->deadline, NULL);
+    uv_close((uv_handle_t *)&pilot->before_sleep, NULL);
     assert_int_equal(uv_run(&pilot->loop, UV_RUN_DEFAULT), 0);
     assert_int_equal(uv_loop_close(&pilot->loop), 0); /* nothing of fmapi's is left in it */
 }
@@ -99,8 +111,10 @@ void pilot_start_login(struct pilot *pilot, struct landing *landing)
 
 void pilot_await(struct pilot *pilot, const struct landing *landing)
 {
+    pilot->awaited = landing;
     while (landing->times == 0)
         (void)uv_run(&pilot->loop, UV_RUN_ONCE);
+    pilot->awaited = NULL;
     assert_int_equal(landing->times, 1);
 }
 

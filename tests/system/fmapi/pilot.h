@@ -10,7 +10,9 @@
 struct pilot {
     uv_loop_t loop;
     uv_timer_t deadline; /* a test that waits in vain ends by it */
-    struct fmapi *api;   /* NULL once destroyed */
+    uv_prepare_t before_sleep;
+    const struct landing *awaited;
+    struct fmapi *api; /* NULL once destroyed */
     bool closed;
 };
 

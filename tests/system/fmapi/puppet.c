@@ -1,8 +1,10 @@
 #include "tests/system/fmapi/puppet.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
@@ -100,6 +102,8 @@ static size_t read_head(struct connection *connection)
         const char *end = strstr(connection->head, "\r\n\r\n");
         if (end != NULL)
             return (size_t)(end - connection->head) + 4;
+        if (connection->length > 0 && !isupper((unsigned char)connection->head[0]))
+            return 0; /* TLS, for one */
         if (connection->length == HEAD_MAX)
             return 0;
         ssize_t got =
@@ -259,6 +263,8 @@ static void *run_accepting(void *arg)
         struct connection *connection = calloc(1, sizeof *connection);
         if (connection == NULL)
             die("calloc");
+        int at_once = 1; /* head and body are two writes: Nagle would hold the second back */
+        (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
         connection->puppet = puppet;
         connection->socket = socket;
         (void)pthread_mutex_lock(&puppet->lock);
