@@ -153,6 +153,7 @@ static int kill_and_restart(struct round *round)
     stage_kill_broker(round->options->stage);
     while (wire_under_way(round->wire) > 0)
         wire_turn(round->wire, -1); /* answers that had left, then broken connections */
+    wire_hang_up(round->wire);
     round->notes->floor = round->notes->highest;
     memset(round->fresh, 0, round->log->job_count * sizeof *round->fresh);
     if (stage_start_broker(round->options->stage) < 0)

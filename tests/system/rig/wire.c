@@ -312,7 +312,7 @@ static int receive(struct wire *wire, struct connection *connection)
     for (;;) {
         if (!buffer_reserve(in, BUFFER_FIRST / 2 + 1))
             return -1;
-        const size_t room = in->size - in->length - 1; /* for the NUL behind the last body */
+        const size_t room = in->size - in->length - 1; /* for the NUL behind it all */
         const ssize_t got = recv(connection->fd, in->data + in->length, room, 0);
 
         if (got < 0 && errno == EAGAIN)
@@ -320,6 +320,7 @@ static int receive(struct wire *wire, struct connection *connection)
         if (got <= 0)
             return -1;
         in->length += (size_t)got;
+        in->data[in->length] = '\0';
         if (take_answers(wire, connection) < 0)
             return -1;
         if ((size_t)got < room)
@@ -347,4 +348,12 @@ size_t wire_turn(struct wire *wire, int timeout_ms)
             lose(wire, connection);
     }
     return wire->delivered;
+}
+
+void wire_hang_up(struct wire *wire)
+{
+    assert(wire->under_way == 0);
+    for (unsigned i = 0; i < wire->options.connections; i++)
+        if (wire->connections[i].fd >= 0)
+            lose(wire, &wire->connections[i]);
 }

@@ -42,4 +42,8 @@ int wire_send(struct wire *wire, uint64_t tag, const char *method, const char *p
 /* Waits for answers up to timeout_ms (-1: for ever) and delivers them. Their number. */
 size_t wire_turn(struct wire *wire, int timeout_ms);
 
+/* Closes all connections; nothing may be under way. After the other side was killed: its end of an
+ * idle connection is gone, which the next request on it would be the first to notice. */
+void wire_hang_up(struct wire *wire);
+
 #endif
