@@ -116,7 +116,9 @@ void core_start(struct core *core, int64_t now_ms)
     uint64_t after = 0;
     for (struct reservation *r; (r = ledger_next(&core->ledger, after)) != NULL;) {
         after = r->number; /* acting may end it, and another life of its job */
-        if (r->errand != NULL || r->state == JOB_RELEASING)
+        if (r->hwcoll == HWCOLL_WANTED && !core->config.fm_present)
+            core_give_up(core, r, HWCOLL_UNAVAILABLE, core->link.error);
+        else if (r->errand != NULL || r->state == JOB_RELEASING)
             core_act(core, r);
     }
 }

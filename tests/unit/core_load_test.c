@@ -98,6 +98,20 @@ static void load__intent_is_given_up_when_the_link_does_not_come(void **state)
     driver_end(&d);
 }
 
+static void load__intent_is_given_up_without_a_fabric_manager(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.fm_present = false;
+    d.core = core_create(&d.config);
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_MAYBE));
+    core_start(d.core, d.now);
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_UNAVAILABLE);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_MAYBE);
+    driver_end(&d);
+}
+
 /* F20, F22: inactive jobs are released, an active one that is gone is told. */
 static void load__compares_with_the_fabric_manager(void **state)
 {
@@ -192,6 +206,7 @@ int main(void)
         cmocka_unit_test(load__brings_everything_back),
         cmocka_unit_test(load__intent_is_finished),
         cmocka_unit_test(load__intent_is_given_up_when_the_link_does_not_come),
+        cmocka_unit_test(load__intent_is_given_up_without_a_fabric_manager),
         cmocka_unit_test(load__compares_with_the_fabric_manager),
         cmocka_unit_test(load__clock_set_back_does_not_hold_for_ever),
         cmocka_unit_test(load__refuses_what_cannot_be),
