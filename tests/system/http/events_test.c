@@ -191,6 +191,18 @@ static void slow_reader__gets_a_gap(void **state)
     line_close(slow);
 }
 
+/* It has two seconds to take what is on its way; then the broker leaves, with 0. */
+static void stalled_reader__does_not_keep_the_broker(void **state)
+{
+    struct site *site = *state;
+    site_restart(site, &(struct site_options){.mcastd = MCASTD, .state = "events_keep = 10000"});
+    struct line *stalled = site_line(site);
+    assert_int_equal(line_request(stalled, "GET", "/v1/events?after=0", NULL, NULL), 0);
+    reserve(site, 1, 4000); /* far more than the socket takes */
+    site_stop(site);
+    line_close(stalled);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +212,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(gap__is_told_first, open_site, close_site),
         cmocka_unit_test_setup_teardown(followers__get_what_comes, open_site, close_site),
         cmocka_unit_test_setup_teardown(slow_reader__gets_a_gap, open_site, close_site),
+        cmocka_unit_test_setup_teardown(stalled_reader__does_not_keep_the_broker, open_site,
+                                        close_site),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
