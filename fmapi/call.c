@@ -1,6 +1,7 @@
 #include "fmapi/call.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +31,14 @@ enum fmcall_outcome call_outcome_of_end(enum transport_end end)
     return FM_BUSY;
 }
 
-void call_say_end(char words[static DECODE_WORDS_SIZE], const char *base,
+void call_say_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
                   const struct transport_answer *answer)
 {
-    (void)snprintf(words, DECODE_WORDS_SIZE, "%.64s: %s", base, answer->words);
+    int length = snprintf(words, DECODE_WORDS_SIZE, "%.64s: %s", api->base, answer->words);
+    /* The call's own limit: the transport had what a login left of it. */
+    if (answer->end == TRANSPORT_TIMEOUT && length < DECODE_WORDS_SIZE)
+        (void)snprintf(words + length, (size_t)(DECODE_WORDS_SIZE - length), " (%" PRId64 " ms)",
+                       api->timeout_ms);
 }
 
 static void on_answer(void *arg, const struct transport_answer *answer)
@@ -53,7 +58,7 @@ static void on_answer(void *arg, const struct transport_answer *answer)
             (void)snprintf(decoded.words, sizeof decoded.words, "%s", answer->words);
     } else {
         decoded.outcome = call_outcome_of_end(answer->end);
-        call_say_end(decoded.words, api->base, answer);
+        call_say_end(decoded.words, api, answer);
     }
     call->done(call->done_arg,
                &(struct fmapi_reply){.outcome = decoded.outcome,

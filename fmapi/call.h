@@ -26,7 +26,7 @@ struct fmapi {
 
 /* The outcome and the words of an answer that did not come whole: not ANSWERED, not CANCELLED. */
 enum fmcall_outcome call_outcome_of_end(enum transport_end end);
-void call_say_end(char words[static DECODE_WORDS_SIZE], const char *base,
+void call_say_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
                   const struct transport_answer *answer);
 
 #endif

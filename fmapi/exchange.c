@@ -2,7 +2,6 @@
 
 #include "fmapi/words.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,8 +193,7 @@ static void say(struct exchange *exchange, enum transport_end end, CURLcode code
                        "the answer is longer than %zu bytes", exchange->max);
         break;
     case TRANSPORT_TIMEOUT:
-        (void)snprintf(exchange->words, sizeof exchange->words,
-                       "no whole answer within %" PRId64 " ms", exchange->timeout_ms);
+        (void)snprintf(exchange->words, sizeof exchange->words, "no whole answer in time");
         break;
     case TRANSPORT_BROKEN:
         (void)snprintf(exchange->words, sizeof exchange->words, "the connection broke: %s", cause);

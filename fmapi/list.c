@@ -149,7 +149,7 @@ static void on_page(void *arg, const struct transport_answer *answer)
         return;
     }
     if (answer->end != TRANSPORT_ANSWERED) {
-        call_say_end(words, list->api->base, answer);
+        call_say_end(words, list->api, answer);
         finish(list, call_outcome_of_end(answer->end), answer->status, words);
         return;
     }

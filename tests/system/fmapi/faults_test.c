@@ -104,10 +104,10 @@ static void call__notices_broken_connections(void **state)
 static void call__gives_up_in_time(void **state)
 {
     (void)state;
-    spoilt((struct plan){.steps = {{.fault = PUPPET_SILENT}}}, 100, FM_TIMEOUT,
-           "no whole answer within 100 ms");
-    spoilt((struct plan){.steps = {{.fault = PUPPET_STALL, .status = 201, .body = TOKEN}}}, 100,
-           FM_TIMEOUT, "no whole answer within 100 ms");
+    spoilt((struct plan){.steps = {{.fault = PUPPET_SILENT}}}, 500, FM_TIMEOUT,
+           "no whole answer in time (500 ms)");
+    spoilt((struct plan){.steps = {{.fault = PUPPET_STALL, .status = 201, .body = TOKEN}}}, 500,
+           FM_TIMEOUT, "no whole answer in time (500 ms)");
 }
 
 /* The login must go nowhere else. */

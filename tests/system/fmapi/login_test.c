@@ -159,6 +159,7 @@ static void login__is_not_tried_again_in_vain(void **state)
     (void)state;
     struct scene scene;
     scene_init(&scene, SECOND, 0);
+    assert_int_equal(pilot_login(&scene.pilot).code, 0);
     struct landing same = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
     assert_int_equal(same.outcome, FM_UNAUTHORIZED);
     assert_int_equal(same.status, 401);
