@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,11 +60,6 @@ struct process *process_start(const char *const argv[], const char *log)
         become(argv, fd, parent);
     close(fd);
     return process;
-}
-
-pid_t process_pid(const struct process *process)
-{
-    return process->pid;
 }
 
 bool process_alive(struct process *process)

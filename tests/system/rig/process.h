@@ -2,7 +2,6 @@
 #define MCAST_TESTS_RIG_PROCESS_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 /* A real program under test: started, stopped politely, killed at once. It never outlives the test:
  * the kernel kills it when the test ends, however that happens. Failures say why on stderr. */
@@ -12,7 +11,6 @@ struct process;
 /* Runs argv[0] (a path) with argv, the test's environment, and stdout and stderr appended to the
  * file log. NULL: it could not be started. */
 struct process *process_start(const char *const argv[], const char *log);
-pid_t process_pid(const struct process *process);
 /* False once it has ended by itself. */
 bool process_alive(struct process *process);
 

@@ -225,19 +225,9 @@ int stage_await_link(struct stage *stage)
 
 /* ---- looking ---- */
 
-const char *stage_folder(const struct stage *stage)
-{
-    return stage->folder;
-}
-
 const char *stage_socket(const struct stage *stage)
 {
     return stage->socket;
-}
-
-const char *stage_fm_url(const struct stage *stage)
-{
-    return stage->fm_url;
 }
 
 struct process *stage_broker(const struct stage *stage)

@@ -33,9 +33,7 @@ void stage_kill_broker(struct stage *stage);
 /* Waits until the broker's link to the fabric manager is up. */
 int stage_await_link(struct stage *stage);
 
-const char *stage_folder(const struct stage *stage);
 const char *stage_socket(const struct stage *stage);     /* of the broker */
-const char *stage_fm_url(const struct stage *stage);     /* "http://127.0.0.1:PORT"; once started */
 struct process *stage_broker(const struct stage *stage); /* NULL: does not run */
 
 /* Clients for tests: of the broker's socket, and of mock-fm with the administrator's login. */
