@@ -22,7 +22,8 @@ struct engine_listener {
     void (*render)(void *arg, const struct answer *answer);
     /* What was rendered for the ticket may go out now. code: 0, or why it may not: ERROR_IO or
      * ERROR_FULL (it could not be saved: 503; it may be saved later, so the client repeats its
-     * request), ERROR_NOT_LEADER. Called exactly once for each ticket. */
+     * request), ERROR_NOT_LEADER, ERROR_REFUSED (the broker is stopping; these two may come without
+     * a render before). Called exactly once for each ticket. */
     void (*speak)(void *arg, uint64_t ticket, int code, const char *words);
     /* All answers that were ready in this turn of the loop are out (for one MHD_run after many). */
     void (*spoken)(void *arg);
@@ -61,9 +62,9 @@ struct engine_counters {
     enum broker_role role;
     uint64_t commits, commit_failures, records, steps;
     uint64_t commit_us_total, commit_us_max;
-    uint64_t batch_max;       /* records in the largest commit */
-    uint32_t unsaved;         /* records gathered or being written now */
-    bool storage_failing;     /* the last commit failed; being tried again */
+    uint64_t batch_max;   /* records in the largest commit */
+    uint32_t unsaved;     /* records gathered or being written now */
+    bool storage_failing; /* the last commit failed; being tried again */
     char storage_error[ERROR_TEXT_SIZE];
     uint64_t fm_calls[4][10]; /* [enum fmcall_kind][enum fmcall_outcome] */
     struct fmapi_counters fabric;

@@ -74,7 +74,7 @@ static void take_in(struct core *core, const char *cluster, const char *job, enu
         .cluster = cluster,
         .job = job,
         .reason = reason,
-        .uid = UINT32_MAX,
+        .uid = UID_UNKNOWN,
         .wish = WISH_AUTO,
         .state = (uint8_t)state,
         .hwcoll = (uint8_t)hwcoll,

@@ -8,6 +8,9 @@
 
 enum { VNI_PER_JOB_MAX = 4 };
 
+/* Owner of what a new ledger found at the fabric manager: nobody's uid, so nobody's to read. */
+#define UID_UNKNOWN UINT32_MAX
+
 enum job_state {
     JOB_ACTIVE = 1,
     JOB_RELEASING = 2, /* released; VNIs held back, or the fabric manager not yet clean */

@@ -28,10 +28,12 @@ static void write_members(struct writer *writer, const struct reservation *reser
     writer_string(writer, "job", reservation->job);
     writer_number(writer, "number", reservation->number);
     writer_string(writer, "state", job_state_word(reservation->state));
-    writer_number(writer, "uid", reservation->uid);
+    if (reservation->uid != UID_UNKNOWN)
+        writer_number(writer, "uid", reservation->uid);
     if (reservation->nodes)
         writer_string(writer, "nodes", reservation->nodes);
-    writer_number(writer, "node_count", reservation->node_count);
+    if (reservation->node_count)
+        writer_number(writer, "node_count", reservation->node_count);
     if (reservation->cores_per_node)
         writer_number(writer, "cores_per_node", reservation->cores_per_node);
     writer_begin_array(writer, "vnis");

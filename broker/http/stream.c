@@ -90,7 +90,8 @@ void stream_write_event(struct writer *writer, const struct event_record *event)
         writer_string(writer, "job", event->job);
     if (event->number) {
         writer_number(writer, "number", event->number);
-        writer_number(writer, "uid", event->uid);
+        if (event->uid != UID_UNKNOWN)
+            writer_number(writer, "uid", event->uid);
     }
     if (event->detail)
         writer_string(writer, "detail", event->detail);
