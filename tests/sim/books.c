@@ -172,7 +172,7 @@ static void lost_saved(struct sim *sim, struct entry *e, uint64_t batch)
     if (e->lost_batch)
         sim_fail(sim, "I4", "number %llu is declared lost twice", n(e->number));
     e->lost_batch = batch;
-    if (!e->ever_forgotten && e->told)
+    if (!e->forgotten && e->told)
         sim_fail(sim, "I4", "number %llu is declared lost, the fabric manager never lost it",
                  n(e->number));
 }
@@ -239,6 +239,10 @@ static void granted(struct sim *sim, const struct request *request, const struct
     if (told->hwcoll == HWCOLL_WANTED || told->hwcoll != e->saved_hwcoll)
         sim_fail(sim, "I7", "number %llu: told hwcoll %s, saved %s", n(e->number),
                  hwcoll_state_word(told->hwcoll), hwcoll_state_word(e->saved_hwcoll));
+    if (told->hwcoll == HWCOLL_RESERVED && !told->token[0])
+        sim_fail(sim, "F16", "number %llu: told reserved, without a token", n(e->number));
+    if (told->hwcoll == HWCOLL_RESERVED && e->token[0] && strcmp(told->token, e->token) != 0)
+        sim_fail(sim, "I7", "number %llu: told another token than before", n(e->number));
     if (told->vni_count != e->vni_count ||
         memcmp(told->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
         sim_fail(sim, "I7", "number %llu: told other VNIs than it has", n(e->number));
@@ -340,7 +344,8 @@ void books_told(struct sim *sim, const struct request *request)
         return;
     e->told = true;
     e->told_hwcoll = told->hwcoll;
-    e->reserved |= told->hwcoll == HWCOLL_RESERVED;
+    if (told->hwcoll == HWCOLL_RESERVED)
+        memcpy(e->token, told->token, sizeof e->token);
     if (job->active && job->life == request->life && !request->other) {
         job->told = true;
         job->told_number = told->number;
@@ -449,12 +454,5 @@ void books_forgotten(struct sim *sim, uint64_t number)
 {
     struct entry *e = find(&sim->books, number);
     if (e)
-        e->ever_forgotten = e->missing = true;
-}
-
-void books_made(struct sim *sim, uint64_t number)
-{
-    struct entry *e = find(&sim->books, number);
-    if (e)
-        e->missing = false;
+        e->forgotten = true;
 }

@@ -21,19 +21,18 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint8_t vni_count;
     uint64_t born_batch;
 
-    bool told;            /* a client was told of it: its VNIs are in somebody's hands */
-    bool reserved;        /* … and of its multicast addresses */
-    uint8_t told_hwcoll;  /* as it was last told */
-    uint8_t saved_hwcoll; /* as it was last saved */
-    uint8_t event_hwcoll; /* as it was saved when an event last spoke of it */
+    bool told;                      /* a client was told of it: its VNIs are in somebody's hands */
+    char token[TOLD_TOKEN_MAX + 1]; /* … and this token of its multicast addresses; "": none */
+    uint8_t told_hwcoll;            /* as it was last told */
+    uint8_t saved_hwcoll;           /* as it was last saved */
+    uint8_t event_hwcoll;           /* as it was saved when an event last spoke of it */
 
     int64_t freed_ms;     /* when its release was accepted */
     uint64_t freed_batch; /* 0: it was not */
     bool free_told;       /* … and the client was told */
     uint64_t gone_batch;  /* 0: it is there */
 
-    bool ever_forgotten; /* the fabric manager lost it */
-    bool missing;        /* … and it was not made again since */
+    bool forgotten;      /* the fabric manager lost what it held for it, once at least */
     uint64_t lost_batch; /* of the event that told so; 0: none yet */
 };
 
@@ -60,9 +59,8 @@ void books_event_told(struct sim *sim, uint64_t seq, uint64_t number, uint8_t ki
 void books_died(struct sim *sim, uint64_t durable);
 void books_restarted(struct sim *sim);
 
-/* The fabric manager lost, or made, the object of a reservation; number 0 is allowed. */
+/* The fabric manager lost the object of a reservation; number 0 is allowed. */
 void books_forgotten(struct sim *sim, uint64_t number);
-void books_made(struct sim *sim, uint64_t number);
 
 /* Whether a job was told of its reservation and relies on it now. */
 static inline bool books_protects(const struct job *job)

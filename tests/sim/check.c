@@ -23,20 +23,20 @@ static struct job *job_behind(const struct sim *sim, const char *name)
 static void broker_is_settled(struct sim *sim)
 {
     struct core_status status;
-    if (!edge_settled(&sim->edge)) {
+    if (!edge_settled(&sim->edge) || !journal_idle(&sim->journal)) {
         const struct edge *edge = &sim->edge;
         sim_fail(sim, "quiet",
                  "the broker has not settled: %s, %zu words, %zu records, %zu requests wait%s",
-                 edge->core ? "alive" : "dead", edge->word_count, edge->gathering.count,
-                 edge->open_count, edge->commit_under_way ? ", a commit is under way" : "");
+                 edge->core ? "alive" : "dead", edge->word_count, sim->journal.gathering.count,
+                 edge->open_count, sim->journal.under_way ? ", a commit is under way" : "");
         return;
     }
     core_status(sim->edge.core, &status);
     if (sim->config.fm_present && status.link != LINK_UP)
         sim_fail(sim, "F20", "the fabric manager is healthy, the link is %s: %s",
                  link_state_word(status.link), status.link_error);
-    if (status.calls_under_way + status.calls_queued_release + status.calls_queued_reserve > 0)
-        sim_fail(sim, "quiet", "calls are queued or under way");
+    if (status.calls_queued_release + status.calls_queued_reserve > 0)
+        sim_fail(sim, "quiet", "calls that change something are queued");
 }
 
 /* The events kept can be replayed and are those on disk (F24). */
@@ -92,14 +92,12 @@ static void object_is_expected(struct sim *sim, const struct object *object)
     const struct reservation *r = core_find(sim->edge.core, rm_cluster_name(sim, job), job->id);
     if (!e || !r)
         return; /* books_check has said so */
-    if (r->hwcoll != HWCOLL_RESERVED)
+    if (!e->token[0] || e->lost_batch)
         sim_fail(sim, "I3", "the fabric manager holds %s, its job was told hwcoll %s: a leak",
                  object->name, hwcoll_state_word(r->hwcoll));
-    if (e->ever_forgotten)
-        return; /* made anew, by a call that was late or from a backup: a list shows only names */
-    if (!r->token || strcmp(r->token, object->token) != 0)
-        sim_fail(sim, "I3", "%s: the token of the job does not open it", object->name);
-    if (object->limit != r->addresses)
+    else if (strcmp(e->token, object->token) != 0)
+        sim_fail(sim, "I4", "%s: the token that its job was told does not open it", object->name);
+    else if (object->limit != r->addresses)
         sim_fail(sim, "F15", "%s has %u addresses instead of %u", object->name, object->limit,
                  r->addresses);
 }
@@ -108,15 +106,13 @@ static void job_has_its_object(struct sim *sim, const struct job *job)
 {
     const struct entry *e = books_entry(&sim->books, job->told_number);
     char name[FM_NAME_MAX + 1];
-    if (!e || !e->reserved)
+    if (!e || !e->token[0] || e->lost_batch)
         return;
     fm_name_format(name, rm_cluster_name(sim, job), job->id);
-    if (e->missing && !e->lost_batch)
-        sim_fail(sim, "I4", "the fabric manager lost %s, number %llu, and its job was not told",
-                 name, n(e->number));
-    if (!e->missing && !e->lost_batch && !fabric_find(&sim->fabric, name))
-        sim_fail(sim, "I3", "%s was told of its addresses, the fabric manager has none for it",
-                 name);
+    if (!fabric_find(&sim->fabric, name))
+        sim_fail(sim, e->forgotten ? "I4" : "I3",
+                 "the fabric manager has %s no more, number %llu, and its job was not told", name,
+                 n(e->number));
 }
 
 static void fabric_is_right(struct sim *sim)
@@ -196,7 +192,8 @@ static uint64_t held_and_asked(const struct sim *sim, const char *cluster)
     uint64_t sum = 0;
     for (size_t i = 0; i < sim->fabric.count; i++) {
         const struct object *object = &sim->fabric.objects[i];
-        if (object->number != 0 && (!cluster || in_cluster(object->name, cluster)))
+        if (object->number != 0 && !object->returned &&
+            (!cluster || in_cluster(object->name, cluster)))
             sum += object->limit;
     }
     for (const struct wire_call *call = sim->wire.calls; call; call = call->next) {

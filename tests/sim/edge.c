@@ -23,7 +23,6 @@ void edge_init(struct sim *sim)
     struct edge *edge = &sim->edge;
     memset(edge, 0, sizeof *edge);
     rng_init(&edge->rng, sim->profile.seed, 5);
-    batch_init(&edge->gathering, ++edge->last_batch);
 }
 
 static void forget_listed(struct edge *edge)
@@ -37,9 +36,6 @@ void edge_release(struct sim *sim)
 {
     struct edge *edge = &sim->edge;
     core_destroy(edge->core);
-    batch_release(&edge->gathering);
-    batch_release(&edge->committing);
-    batch_release(&edge->unsynced);
     forget_listed(edge);
     free(edge->listed);
     free(edge->words);
@@ -48,90 +44,35 @@ void edge_release(struct sim *sim)
     memset(edge, 0, sizeof *edge);
 }
 
-/* ---- the disk ---- */
-
-static void land(struct sim *sim, struct batch *batch, size_t count)
-{
-    const char *wrong = disk_apply(&sim->disk, batch, count);
-    if (wrong)
-        sim_fail(sim, "I2", "%s", wrong);
-}
-
-/* Planted NO_FSYNC: what is acknowledged reaches the platter one commit later. */
-static void land_acknowledged(struct sim *sim)
-{
-    struct edge *edge = &sim->edge;
-    if (sim->profile.plant != PLANT_NO_FSYNC) {
-        land(sim, &edge->committing, edge->committing.count);
-        batch_release(&edge->committing);
-        return;
-    }
-    land(sim, &edge->unsynced, edge->unsynced.count);
-    batch_release(&edge->unsynced);
-    if (sim->faults.calm) { /* no crash will come to show it */
-        land(sim, &edge->committing, edge->committing.count);
-        batch_release(&edge->committing);
-        return;
-    }
-    edge->unsynced = edge->committing;
-    memset(&edge->committing, 0, sizeof edge->committing);
-}
-
 /* ---- death ---- */
 
-static bool lands_whole(struct sim *sim)
+void edge_die(struct sim *sim)
 {
+    static const int64_t longest[] = {20, 2000, 60000};
     struct edge *edge = &sim->edge;
-    fault_count(&sim->faults, FAULT_CRASH_IN_COMMIT);
-    if (sim->profile.plant == PLANT_TORN_COMMIT) {
-        land(sim, &edge->committing, edge->committing.count / 2);
-        return false;
-    }
-    return rng_chance(&edge->rng, 500);
-}
-
-static void die(struct sim *sim)
-{
-    struct edge *edge = &sim->edge;
-    bool landed = edge->commit_under_way && lands_whole(sim);
     fault_count(&sim->faults, FAULT_CRASH);
-    sim_trace(sim, "broker: dies%s",
-              !edge->commit_under_way ? ""
-              : landed                ? ", the commit under way has landed"
-                                      : ", the commit under way is lost");
-    if (landed) {
-        edge->durable = edge->committing.id;
-        land(sim, &edge->committing, edge->committing.count);
-    }
-    books_died(sim, edge->durable);
+    sim_trace(sim, "broker: dies");
+    journal_cut(sim);
+    books_died(sim, sim->journal.durable);
     wire_cut(sim);
     core_destroy(edge->core);
     edge->core = NULL;
-    batch_release(&edge->committing);
-    batch_release(&edge->unsynced);
-    batch_release(&edge->gathering);
-    batch_init(&edge->gathering, ++edge->last_batch);
-    edge->commit_under_way = edge->commit_due = false;
-    edge->commit_mark++;
     edge->timer++;
     edge->word_first = edge->word_count = 0;
     edge->call_count = edge->open_count = 0;
     edge->fuse = 0;
-    edge->die_in_commit = false;
-    static const int64_t longest[] = {20, 2000, 60000};
     sim_later(sim, rng_between(&edge->rng, 1, longest[rng_below(&edge->rng, 3)]), edge_begin, NULL,
               0);
 }
 
-/* True: the broker is dead now. Between any two things it does stands one of these. */
-static bool crash_point(struct sim *sim)
+bool edge_crash_point(struct sim *sim)
 {
     struct edge *edge = &sim->edge;
     if (edge->fuse == 0 || --edge->fuse > 0)
         return false;
     if (!fault_possible(&sim->faults, FAULT_CRASH))
         return false;
-    die(sim);
+    edge_die(sim);
     return true;
 }
 
@@ -142,7 +83,7 @@ static void light_fuse(struct sim *sim, void *what, uint64_t mark)
     if (!edge->core)
         return;
     if (mark == 0)
-        edge->die_in_commit = fault_possible(&sim->faults, FAULT_CRASH_IN_COMMIT);
+        sim->journal.die_in_commit = fault_possible(&sim->faults, FAULT_CRASH_IN_COMMIT);
     else
         edge->fuse = (uint32_t)mark;
 }
@@ -185,17 +126,17 @@ static void say(struct sim *sim, const struct word *word)
     }
 }
 
-static void speak(struct sim *sim)
+void edge_speak(struct sim *sim)
 {
     struct edge *edge = &sim->edge;
     bool early = sim->profile.plant == PLANT_ANSWER_EARLY;
     while (edge->core && edge->word_first < edge->word_count) {
         struct word word = edge->words[edge->word_first];
-        if (word.batch > edge->durable && !early)
+        if (word.batch > sim->journal.durable && !early)
             return;
         edge->word_first++;
         say(sim, &word);
-        if (crash_point(sim))
+        if (edge_crash_point(sim))
             return;
     }
     edge->word_first = edge->word_count = 0;
@@ -203,89 +144,10 @@ static void speak(struct sim *sim)
 
 bool edge_settled(const struct edge *edge)
 {
-    return edge->core && edge->word_count == 0 && edge->gathering.count == 0 &&
-           !edge->commit_under_way && edge->open_count == 0;
-}
-
-/* ---- committing ---- */
-
-static void commit_soon(struct sim *sim);
-
-static void commit_ends(struct sim *sim, void *what, uint64_t mark)
-{
-    struct edge *edge = &sim->edge;
-    (void)what;
-    if (mark != edge->commit_mark)
-        return;
-    if (fault_happens(&sim->faults, FAULT_COMMIT_FAILS)) {
-        sim_trace(sim, "disk: commit %llu fails", (unsigned long long)edge->committing.id);
-        sim_later(sim, rng_between(&edge->rng, 1, 3000), commit_ends, NULL, mark);
-        return;
-    }
-    edge->commit_under_way = false;
-    edge->durable = edge->committing.id;
-    sim->result.commits++;
-    land_acknowledged(sim);
-    if (crash_point(sim))
-        return;
-    commit_soon(sim);
-    speak(sim);
-}
-
-static void die_in_commit(struct sim *sim, void *what, uint64_t mark)
-{
-    (void)what;
-    if (mark == sim->edge.commit_mark && fault_possible(&sim->faults, FAULT_CRASH_IN_COMMIT))
-        die(sim);
-}
-
-static void commit_begins(struct sim *sim, void *what, uint64_t mark)
-{
-    struct edge *edge = &sim->edge;
-    (void)what;
-    if (mark != edge->commit_mark)
-        return;
-    edge->commit_due = false;
-    edge->commit_under_way = true;
-    edge->committing = edge->gathering;
-    batch_init(&edge->gathering, ++edge->last_batch);
-    int64_t took = rng_between(&edge->rng, 0, sim->profile.disk_ms);
-    if (fault_happens(&sim->faults, FAULT_SLOW_DISK))
-        took += rng_between(&edge->rng, 1, 4000);
-    if (edge->die_in_commit)
-        sim_later(sim, rng_between(&edge->rng, 0, took), die_in_commit, NULL, mark);
-    sim_later(sim, took, commit_ends, NULL, mark);
-}
-
-static void commit_soon(struct sim *sim)
-{
-    struct edge *edge = &sim->edge;
-    if (edge->gathering.count == 0 || edge->commit_under_way || edge->commit_due)
-        return;
-    edge->commit_due = true;
-    edge->commit_mark++;
-    sim_later(sim, 0, commit_begins, NULL, edge->commit_mark);
+    return edge->core && edge->word_count == 0 && edge->open_count == 0;
 }
 
 /* ---- one step ---- */
-
-/* Planted bugs that change or drop a record. False: it is dropped. */
-static bool planted_record(enum plant plant, struct record *record)
-{
-    const struct reservation_record *r = &record->u.reservation;
-    switch (plant) {
-    case PLANT_SKIP_INTENT:
-        return record->kind != RECORD_RESERVATION || r->hwcoll != HWCOLL_WANTED;
-    case PLANT_LOSE_RELEASE:
-        return record->kind != RECORD_RESERVATION || r->state != JOB_RELEASING;
-    case PLANT_SWALLOW_LOST:
-        if (record->kind == RECORD_EVENT && record->u.event.kind == EVENT_LOST)
-            record->u.event.kind = EVENT_UNAVAILABLE;
-        return true;
-    default:
-        return true;
-    }
-}
 
 static void gather_records(struct sim *sim, const struct effect *effects, size_t count)
 {
@@ -295,10 +157,10 @@ static void gather_records(struct sim *sim, const struct effect *effects, size_t
         if (effects[i].kind != EFFECT_SAVE)
             continue;
         struct record record = effects[i].u.record;
-        if (!planted_record(sim->profile.plant, &record))
+        if (!plant_record(sim->profile.plant, &record))
             continue;
-        batch_add(&sim->edge.gathering, &record);
-        books_saved(sim, &record, sim->edge.gathering.id);
+        journal_add(sim, &record);
+        books_saved(sim, &record, sim->journal.gathering.id);
     }
 }
 
@@ -340,9 +202,7 @@ static void answer_is_allowed(struct sim *sim, const struct word *word)
 static void hear_words(struct sim *sim, const struct effect *effects, size_t count)
 {
     struct edge *edge = &sim->edge;
-    uint64_t batch = edge->gathering.count > 0 ? edge->gathering.id
-                     : edge->commit_under_way  ? edge->committing.id
-                                               : edge->durable;
+    uint64_t batch = journal_newest(&sim->journal);
     for (size_t i = 0; i < count; i++) {
         if (effects[i].kind == EFFECT_SAVE || effects[i].kind == EFFECT_TRACE)
             continue;
@@ -406,10 +266,10 @@ static void settle_step(struct sim *sim)
     answers_are_in_time(sim);
     books_check(sim);
     arm(sim);
-    if (crash_point(sim))
+    if (edge_crash_point(sim))
         return;
-    commit_soon(sim);
-    speak(sim);
+    journal_commit_soon(sim);
+    edge_speak(sim);
 }
 
 static void step(struct sim *sim, struct core_event *event)
@@ -491,59 +351,12 @@ void edge_start(struct sim *sim)
     edge_begin(sim, NULL, 0);
 }
 
-static void apply_config(struct sim *sim, const struct core_config *changed)
+void edge_configure(struct sim *sim)
 {
-    struct error err;
-    if (core_config_check(changed, &err) < 0)
-        return;
-    sim->config = *changed;
     if (!sim->edge.core)
         return;
     struct core_config config = planted_config(sim);
     step(sim, &(struct core_event){.kind = CORE_CONFIGURE, .u.config = &config});
-}
-
-static void move_pool(struct sim *sim, struct core_config *changed)
-{
-    struct rng *rng = &sim->edge.rng;
-    uint32_t from = rng_below(rng, 65520), size = 4 + rng_below(rng, 40);
-    if (rng_chance(rng, 600)) /* mostly overlapping with what it was */
-        from = (uint32_t)idset_next(&sim->config.vni_pool, 0) + rng_below(rng, 20);
-    idset_init(&changed->vni_pool);
-    for (uint32_t vni = from; vni < from + size && vni <= UINT16_MAX; vni++)
-        idset_add(&changed->vni_pool, (uint16_t)vni);
-    sim_trace(sim, "broker: the VNI pool is to be %u-%u", from, from + size - 1);
-}
-
-static void change_limits(struct sim *sim, struct core_config *changed)
-{
-    static const uint32_t sizes[] = {0, 1, 2, 64}, calls[] = {1, 2, 16};
-    struct rng *rng = &sim->edge.rng;
-    changed->min_nodes = sizes[rng_below(rng, 4)];
-    changed->calls_at_once = calls[rng_below(rng, 3)];
-    changed->reserve_timeout_ms = rng_between(rng, 100, 5000);
-    sim_trace(sim, "broker: min_nodes is to be %u, calls at once %u, reserve_timeout %lld ms",
-              changed->min_nodes, changed->calls_at_once, (long long)changed->reserve_timeout_ms);
-}
-
-static void reload(struct sim *sim, void *what, uint64_t mark)
-{
-    (void)what, (void)mark;
-    if (!fault_possible(&sim->faults, FAULT_RECONFIGURE))
-        return;
-    struct core_config changed = sim->config;
-    uint32_t what_changes = rng_below(&sim->edge.rng, 10);
-    if (what_changes < 6) {
-        move_pool(sim, &changed);
-    } else if (what_changes < 9) {
-        change_limits(sim, &changed);
-    } else {
-        changed.fm_present = !changed.fm_present && sim->profile.config.fm_present;
-        sim_trace(sim, "broker: %s fabric manager is to be configured",
-                  changed.fm_present ? "a" : "no");
-    }
-    fault_count(&sim->faults, FAULT_RECONFIGURE);
-    apply_config(sim, &changed);
 }
 
 void edge_storm(struct sim *sim)
@@ -552,19 +365,12 @@ void edge_storm(struct sim *sim)
     for (uint32_t i = 0; i < sim->profile.crashes; i++)
         sim_later(sim, rng_between(rng, 0, sim->profile.storm_ms), light_fuse, NULL,
                   rng_below(rng, 16));
-    for (uint32_t i = 0; i < sim->profile.reloads; i++)
-        sim_later(sim, rng_between(rng, 0, sim->profile.storm_ms), reload, NULL, 0);
 }
 
 void edge_calm(struct sim *sim)
 {
     sim->edge.fuse = 0;
-    sim->edge.die_in_commit = false;
-    if (sim->config.fm_present == sim->profile.config.fm_present)
-        return;
-    struct core_config changed = sim->config;
-    changed.fm_present = sim->profile.config.fm_present;
-    apply_config(sim, &changed);
+    sim->journal.die_in_commit = false;
 }
 
 /* ---- what comes in ---- */
@@ -579,10 +385,7 @@ bool edge_receive(struct sim *sim, struct request *request)
     GROW(edge->open, edge->open_count, edge->open_room);
     edge->open[edge->open_count++] = request;
     request->asked_ms = sim->now_ms;
-    /* A repeat waits with the first one, which may have had longer by an older configuration. */
-    if (edge->longest_wait_ms < sim->config.reserve_timeout_ms)
-        edge->longest_wait_ms = sim->config.reserve_timeout_ms;
-    request->due_ms = sim->now_ms + edge->longest_wait_ms + TIMER_LATE_MAX_MS;
+    request->due_ms = sim->now_ms + sim->config.reserve_timeout_ms + TIMER_LATE_MAX_MS;
     struct core_event event;
     rm_event(sim, request, &event);
     step(sim, &event);

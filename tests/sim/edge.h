@@ -2,7 +2,6 @@
 #define MCAST_SIM_EDGE_H
 
 #include "core/core.h"
-#include "tests/sim/disk.h"
 #include "tests/sim/rng.h"
 #include "tests/sim/word.h"
 
@@ -10,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The broker's process around the core: its loop, its journal with one commit at a time, its timer,
- * its deaths and restarts. It carries effects out exactly as effect.h says. */
+/* The broker's process around the core: its loop, its timer, its deaths and restarts. It carries
+ * effects out exactly as effect.h says. */
 
 struct sim;
 struct request;
@@ -21,13 +20,6 @@ struct edge {
     struct core *core; /* NULL: dead */
     uint64_t process;  /* grows by one a start */
     struct rng rng;
-
-    struct batch gathering, committing;
-    uint64_t last_batch; /* the highest id given to a batch */
-    uint64_t durable;    /* the newest batch that is on disk */
-    bool commit_due;     /* one is about to begin */
-    bool commit_under_way;
-    uint64_t commit_mark;
 
     struct word *words; /* that wait, in order */
     size_t word_first, word_count, word_room;
@@ -40,24 +32,24 @@ struct edge {
     struct request **open; /* that the core has to answer */
     size_t open_count, open_room;
 
-    int64_t longest_wait_ms; /* the longest reserve_timeout there was */
-    int64_t armed_ms;        /* the timer */
+    int64_t armed_ms; /* the timer */
     uint64_t timer;
     int64_t ticked_ms, window_ms;
     uint32_t ticks_at_once, ticks_in_window;
 
-    uint32_t fuse;      /* dies at the fuse-th crash point from now; 0: lives on */
-    bool die_in_commit; /* … while the next commit is under way */
-    char **listed;      /* planted PARTIAL_LIST: what the last list showed */
+    uint32_t fuse; /* dies at the fuse-th crash point from now; 0: lives on */
+    char **listed; /* planted PARTIAL_LIST: what the last list showed */
     size_t listed_count, listed_room;
-    struct batch unsynced; /* planted NO_FSYNC: acknowledged, not on the platter */
 };
 
 void edge_init(struct sim *sim);
 void edge_release(struct sim *sim);
 void edge_start(struct sim *sim); /* the first time */
 
-/* Draws the deaths and configuration reloads of a storm that begins now. */
+/* The configuration changed: a living broker reads it. */
+void edge_configure(struct sim *sim);
+
+/* Draws the deaths of a storm that begins now. */
 void edge_storm(struct sim *sim);
 void edge_calm(struct sim *sim);
 
@@ -73,7 +65,15 @@ void edge_call_done(struct sim *sim, const struct wire_call *call, int outcome);
 /* Whether nobody waits any more for the reserve of that name. */
 bool edge_gave_up(const struct edge *edge, const char *name);
 
-/* All that was said is durable and out. */
+/* ---- for the journal ---- */
+
+/* True: the broker is dead now. Between any two things that it does stands one of these. */
+bool edge_crash_point(struct sim *sim);
+void edge_die(struct sim *sim);
+/* Lets out what has become durable. */
+void edge_speak(struct sim *sim);
+
+/* Every request is answered, all words are out. */
 bool edge_settled(const struct edge *edge);
 
 #endif

@@ -125,16 +125,6 @@ static const struct object *find_made(const struct object *objects, size_t count
     return NULL;
 }
 
-/* Under the name of the job there is an object again; a list cannot tell whether it is its own. */
-static void name_is_back(struct sim *sim, const char *name)
-{
-    char cluster[CLUSTER_NAME_MAX + 1];
-    const char *id;
-    const struct job *job = fm_name_split(name, cluster, &id) ? rm_find(sim, cluster, id) : NULL;
-    if (job && job->told)
-        books_made(sim, job->told_number);
-}
-
 /* Younger objects are gone, deleted ones are back: nobody of ours wants these. */
 static void restore(struct sim *sim, void *what, uint64_t mark)
 {
@@ -148,9 +138,7 @@ static void restore(struct sim *sim, void *what, uint64_t mark)
         if (!find_made(f->backup, f->backup_count, f->objects[i].made))
             books_forgotten(sim, f->objects[i].number);
     for (size_t i = 0; i < f->backup_count; i++) {
-        if (!find_made(f->objects, f->count, f->backup[i].made))
-            f->backup[i].number = 0;
-        name_is_back(sim, f->backup[i].name);
+        f->backup[i].returned |= !find_made(f->objects, f->count, f->backup[i].made);
     }
     free(f->objects);
     f->objects = f->backup;
@@ -250,7 +238,6 @@ static enum fmcall_outcome reserve(struct sim *sim, const char *name, uint32_t a
     struct object *object = add(sim, name, addresses);
     object->number = number;
     strcpy(token, object->token);
-    books_made(sim, number);
     return FM_OK;
 }
 
@@ -277,7 +264,7 @@ static enum fmcall_outcome release(struct sim *sim, const char *name)
 
 enum fmcall_outcome fabric_act(struct sim *sim, enum fmcall_kind kind, const char *name,
                                uint32_t addresses, uint64_t number,
-                               char token[static FABRIC_TOKEN_MAX + 1])
+                               char token[static TOLD_TOKEN_MAX + 1])
 {
     enum fmcall_outcome outcome = FM_GONE;
     const struct object *object;

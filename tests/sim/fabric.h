@@ -4,6 +4,7 @@
 #include "core/fmcall.h"
 #include "core/names.h"
 #include "tests/sim/rng.h"
+#include "tests/sim/word.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,15 +15,14 @@
 
 struct sim;
 
-enum { FABRIC_TOKEN_MAX = 31 };
-
 struct object {
     char name[FM_NAME_MAX + 1];
-    char token[FABRIC_TOKEN_MAX + 1];
+    char token[TOLD_TOKEN_MAX + 1];
     uint32_t limit;
     uint64_t made;   /* grows by one an object */
     uint64_t number; /* of the reservation that asked for it; 0: none of ours did */
     bool foreign;    /* not ours to touch */
+    bool returned;   /* it came back with an old state: nobody asked for it */
 };
 
 struct fabric {
@@ -52,6 +52,6 @@ const struct object *fabric_find(const struct fabric *fabric, const char *name);
 /* Acts on a call. token receives the sessionToken with FM_OK of RESERVE and CHECK. */
 enum fmcall_outcome fabric_act(struct sim *sim, enum fmcall_kind kind, const char *name,
                                uint32_t addresses, uint64_t number,
-                               char token[static FABRIC_TOKEN_MAX + 1]);
+                               char token[static TOLD_TOKEN_MAX + 1]);
 
 #endif

@@ -1,5 +1,7 @@
 #include "tests/sim/plant.h"
 
+#include "core/record.h"
+
 #include <string.h>
 
 static const struct {
@@ -26,4 +28,21 @@ int plant_from_word(const char *word)
         if (strcmp(plants[plant].word, word) == 0)
             return plant;
     return -1;
+}
+
+bool plant_record(enum plant plant, struct record *record)
+{
+    const struct reservation_record *r = &record->u.reservation;
+    switch (plant) {
+    case PLANT_SKIP_INTENT:
+        return record->kind != RECORD_RESERVATION || r->hwcoll != HWCOLL_WANTED;
+    case PLANT_LOSE_RELEASE:
+        return record->kind != RECORD_RESERVATION || r->state != JOB_RELEASING;
+    case PLANT_SWALLOW_LOST:
+        if (record->kind == RECORD_EVENT && record->u.event.kind == EVENT_LOST)
+            record->u.event.kind = EVENT_UNAVAILABLE;
+        return true;
+    default:
+        return true;
+    }
 }

@@ -1,6 +1,8 @@
 #ifndef MCAST_SIM_PLANT_H
 #define MCAST_SIM_PLANT_H
 
+#include <stdbool.h>
+
 /* Deliberate mistakes, made at the edge and not in the core, which the simulator must find: it has
  * to be able to fail (quality.md, "Safety"). */
 
@@ -19,6 +21,8 @@
     X(PREFIX_DELETE, "prefix-delete", "a release deletes whatever begins with the name")           \
     X(DOUBLE_ANSWER, "double-answer", "an answer is given twice")
 
+struct record;
+
 enum plant {
     PLANT_NONE = 0,
 #define PLANT_ENUM_(name, word, what) PLANT_##name,
@@ -30,5 +34,8 @@ enum plant {
 const char *plant_word(enum plant plant);
 const char *plant_what(enum plant plant);
 int plant_from_word(const char *word); /* -1: no such plant */
+
+/* Changes a record on its way to the disk, or drops it: then false. */
+bool plant_record(enum plant plant, struct record *record);
 
 #endif

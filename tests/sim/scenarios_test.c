@@ -192,7 +192,6 @@ static void lost__found_after_a_restart_is_told_once(void **state)
     script_boot(s);
     assert_int_equal(job(s, "17")->hwcoll, HWCOLL_RESERVED);
     script_come_up(s, NULL);
-    SAID("fabric manager does not list elcap-17, ledger has it reserved -> ask for it");
     SAID("call check elcap-17");
     NOT_SAID("event lost");
     script_done(s, "check elcap-17", FM_GONE);
@@ -216,6 +215,36 @@ static void lost__not_when_only_the_list_lacked_it(void **state)
     script_done(s, "check elcap-17", FM_OK);
     NOT_SAID("lost");
     assert_int_equal(job(s, "17")->hwcoll, HWCOLL_RESERVED);
+}
+
+/* An old state came back: the name is there, the job's token does not open it (F22). */
+static void lost__another_token_under_its_name(void **state)
+{
+    struct script *s = up_with_job(state);
+    script_wait(s, s->config.relist_ms);
+    script_list(s, NAMES("elcap-17"), FM_OK);
+    SAID("call check elcap-17");
+    s->token = "another";
+    script_done(s, "check elcap-17", FM_OK);
+    SAID("event lost 1");
+    SAID("call release elcap-17"); /* nobody can use it */
+}
+
+/* A no to the second try says nothing of the first one (I3). */
+static void denied__after_an_unanswered_try_is_released(void **state)
+{
+    struct script *s = up(state);
+    s->config.reserve_timeout_ms = 60000;
+    script_configure(s, "1024-1031");
+    script_reserve(s, "17", 128);
+    script_done(s, "reserve elcap-17", FM_TIMEOUT);
+    script_wait(s, s->config.call_timeout_ms + 1000);
+    SAID("call reserve elcap-17 23");
+    script_done(s, "reserve elcap-17", FM_DENIED);
+    SAID("answer created 1 denied [1024]");
+    SAID("call release elcap-17");
+    script_done(s, "release elcap-17", FM_OK); /* the first one had been acted on */
+    assert_int_equal(job(s, "17")->fm_side, FM_NOTHING);
 }
 
 /* F20: one look makes a suspicion, the second, a grace period later, a deletion. */
@@ -293,6 +322,7 @@ static void pool__shrinks_with_a_job_running(void **state)
     script_boot(s);
     assert_int_equal(job(s, "17")->vnis[0], 1024);
     script_come_up(s, NAMES("elcap-17"));
+    script_done(s, "check elcap-17", FM_OK);
     script_release_job(s, "17");
     script_done(s, "release elcap-17", FM_OK);
     script_wait(s, s->config.vni_hold_ms);
@@ -374,6 +404,8 @@ int main(void)
         SCENARIO(outage__during_a_reserve),
         SCENARIO(lost__found_after_a_restart_is_told_once),
         SCENARIO(lost__not_when_only_the_list_lacked_it),
+        SCENARIO(lost__another_token_under_its_name),
+        SCENARIO(denied__after_an_unanswered_try_is_released),
         SCENARIO(stray__needs_two_looks),
         SCENARIO(list__partial_concludes_nothing),
         SCENARIO(list__foreign_names_are_left_alone),

@@ -29,6 +29,7 @@ void script_init(struct script *s)
     strcpy(s->config.clusters[1].name, "elcap2");
     strcpy(s->config.fm_url, "https://fmn:8000");
     s->now_ms = 1700000000000;
+    s->token = "session-token";
 }
 
 void script_release(struct script *s)
@@ -251,12 +252,14 @@ bool script_calling(const struct script *s, const char *call)
 void script_done(struct script *s, const char *call, enum fmcall_outcome outcome)
 {
     size_t at = place_of(s, call);
-    if (at == s->call_count)
+    if (at == s->call_count) {
+        fprintf(stderr, "\"%s\" is not under way\n", call);
         abort();
+    }
     struct core_event event = {.kind = CORE_CALL_DONE};
     event.u.call.id = s->calls[at].id;
     event.u.call.outcome = outcome;
-    event.u.call.token = outcome == FM_OK ? "session-token" : NULL;
+    event.u.call.token = outcome == FM_OK ? s->token : NULL;
     event.u.call.words = outcome == FM_OK ? NULL : "the fabric manager's words";
     s->calls[at] = s->calls[--s->call_count];
     step(s, &event);

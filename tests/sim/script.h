@@ -25,6 +25,7 @@ struct script {
     struct disk disk;
     int64_t now_ms;
     uint64_t ticket, list, commits;
+    const char *token; /* that the fabric manager gives: "session-token" at first */
     struct {
         uint64_t id;
         char text[200]; /* "reserve elcap-17" */

@@ -1,6 +1,7 @@
 #include "tests/sim/sim.h"
 
 #include "tests/sim/check.h"
+#include "tests/sim/reload.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -63,13 +64,19 @@ static void phase_begins(struct sim *sim, enum sim_phase phase)
         return;
     fabric_calm(sim);
     edge_calm(sim);
+    reload_calm(sim);
+}
+
+static bool settled(const struct sim *sim)
+{
+    return edge_settled(&sim->edge) && journal_idle(&sim->journal);
 }
 
 /* A sync or the end of a hold may fall on the last moment of a quiet spell: a second for it. */
 static void run_quiet(struct sim *sim, int64_t span_ms)
 {
     run_for(sim, span_ms);
-    for (int i = 0; i < 50 && !sim->result.failed && !edge_settled(&sim->edge); i++)
+    for (int i = 0; i < 50 && !sim->result.failed && !settled(sim); i++)
         run_for(sim, 20);
 }
 
@@ -81,6 +88,7 @@ static void live(struct sim *sim)
     for (uint32_t round = 0; round < profile->rounds && !sim->result.failed; round++) {
         phase_begins(sim, PHASE_STORM);
         edge_storm(sim);
+        reload_storm(sim);
         fabric_storm(sim);
         rm_storm(sim, round);
         run_for(sim, profile->storm_ms);
@@ -112,6 +120,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     books_init(&sim);
     fabric_init(&sim);
     wire_init(&sim);
+    journal_init(&sim);
     edge_init(&sim);
     rm_init(&sim);
     if (core_config_check(&sim.config, &err) < 0)
@@ -124,6 +133,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     result->virtual_ms = sim.now_ms - sim.start_ms;
     rm_release(&sim);
     edge_release(&sim);
+    journal_release(&sim);
     wire_release(&sim);
     fabric_release(&sim);
     books_release(&sim);

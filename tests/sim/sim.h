@@ -6,6 +6,7 @@
 #include "tests/sim/edge.h"
 #include "tests/sim/fabric.h"
 #include "tests/sim/fault.h"
+#include "tests/sim/journal.h"
 #include "tests/sim/profile.h"
 #include "tests/sim/queue.h"
 #include "tests/sim/rm.h"
@@ -44,6 +45,7 @@ struct sim {
     struct faults faults;
     struct disk disk;
     struct edge edge;
+    struct journal journal;
     struct fabric fabric;
     struct wire wire;
     struct rm rm;

@@ -24,7 +24,7 @@ struct wire_call {
     uint64_t process; /* the life of the broker that made it */
     enum fmcall_kind kind;
     char name[FM_NAME_MAX + 1];
-    char token[FABRIC_TOKEN_MAX + 1];
+    char token[TOLD_TOKEN_MAX + 1];
     uint32_t addresses;
     uint64_t number;
     int64_t act_ms;             /* INT64_MAX: never */

@@ -3,6 +3,7 @@
 #include "core/reservation.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static void copy_answer(struct told *told, const struct answer *answer)
@@ -17,6 +18,7 @@ static void copy_answer(struct told *told, const struct answer *answer)
         told->hwcoll = r->hwcoll;
         told->state = r->state;
         told->addresses = r->addresses;
+        snprintf(told->token, sizeof told->token, "%s", r->token ? r->token : "");
     }
 }
 

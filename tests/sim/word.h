@@ -8,6 +8,8 @@
 /* A word of the core, copied out of its effect, that waits until the batch it was built on is
  * durable (effect.h, "save before speaking"). */
 
+enum { TOLD_TOKEN_MAX = 31 }; /* the tokens of the modelled fabric manager are short */
+
 struct told { /* what an answer says */
     uint64_t ticket;
     enum answer_kind kind;
@@ -15,6 +17,7 @@ struct told { /* what an answer says */
     uint16_t vnis[VNI_PER_JOB_MAX];
     uint8_t vni_count, hwcoll, state;
     uint32_t addresses;
+    char token[TOLD_TOKEN_MAX + 1]; /* "": none */
 };
 
 struct word {

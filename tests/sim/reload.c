@@ -1,0 +1,69 @@
+#include "tests/sim/reload.h"
+
+#include "tests/sim/sim.h"
+
+static void apply(struct sim *sim, const struct core_config *changed)
+{
+    struct error err;
+    if (core_config_check(changed, &err) < 0)
+        return; /* as the broker does: a bad configuration changes nothing */
+    sim->config = *changed;
+    edge_configure(sim);
+}
+
+static void move_pool(struct sim *sim, struct core_config *changed)
+{
+    struct rng *rng = &sim->edge.rng;
+    uint32_t from = rng_below(rng, 65520), size = 4 + rng_below(rng, 40);
+    if (rng_chance(rng, 600)) /* mostly overlapping with what it was */
+        from = (uint32_t)idset_next(&sim->config.vni_pool, 0) + rng_below(rng, 20);
+    idset_init(&changed->vni_pool);
+    for (uint32_t vni = from; vni < from + size && vni <= UINT16_MAX; vni++)
+        idset_add(&changed->vni_pool, (uint16_t)vni);
+    sim_trace(sim, "broker: the VNI pool is to be %u-%u", from, from + size - 1);
+}
+
+static void change_limits(struct sim *sim, struct core_config *changed)
+{
+    static const uint32_t sizes[] = {0, 1, 2, 64}, calls[] = {1, 2, 16};
+    struct rng *rng = &sim->edge.rng;
+    changed->min_nodes = sizes[rng_below(rng, 4)];
+    changed->calls_at_once = calls[rng_below(rng, 3)];
+    changed->reserve_timeout_ms = rng_between(rng, 100, 5000);
+    sim_trace(sim, "broker: min_nodes is to be %u, calls at once %u, reserve_timeout %lld ms",
+              changed->min_nodes, changed->calls_at_once, (long long)changed->reserve_timeout_ms);
+}
+
+static void reload(struct sim *sim, void *what, uint64_t mark)
+{
+    (void)what, (void)mark;
+    if (!fault_possible(&sim->faults, FAULT_RECONFIGURE))
+        return;
+    struct core_config changed = sim->config;
+    uint32_t what_changes = rng_below(&sim->edge.rng, 10);
+    if (what_changes < 6) {
+        move_pool(sim, &changed);
+    } else if (what_changes < 9) {
+        change_limits(sim, &changed);
+    } else {
+        changed.fm_present = !changed.fm_present && sim->profile.config.fm_present;
+        sim_trace(sim, "broker: %s fabric manager is to be configured",
+                  changed.fm_present ? "a" : "no");
+    }
+    fault_count(&sim->faults, FAULT_RECONFIGURE);
+    apply(sim, &changed);
+}
+
+void reload_storm(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->profile.reloads; i++)
+        sim_later(sim, rng_between(&sim->edge.rng, 0, sim->profile.storm_ms), reload, NULL, 0);
+}
+
+void reload_calm(struct sim *sim)
+{
+    struct core_config changed = sim->config;
+    changed.fm_present = sim->profile.config.fm_present;
+    if (changed.fm_present != sim->config.fm_present)
+        apply(sim, &changed);
+}
