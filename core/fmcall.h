@@ -16,12 +16,13 @@ enum fmcall_kind {
 /* Ordered by what the core may conclude. "Acted" is whether the fabric manager did what was asked.
  */
 enum fmcall_outcome {
-    FM_OK = 1,       /* 2xx, and for RESERVE and CHECK with a usable sessionToken: acted */
-    FM_GONE,         /* 404: there is no such job (for RELEASE and CHECK) */
-    FM_EXISTS,       /* 409 to RESERVE: the name is taken: not acted */
-    FM_DENIED,       /* another 4xx, or 507: a definite no: not acted */
-    FM_BUSY,         /* 429, 500, 502, 503, 504, any other answer that tells nothing, a body that
-                        cannot be understood: may have acted; the link is alive */
+    FM_OK = 1, /* 2xx, for RESERVE with a usable sessionToken, which CHECK may lack: acted */
+    FM_GONE,   /* 404: there is no such job (for RELEASE and CHECK) */
+    FM_EXISTS, /* 409 to RESERVE: the name is taken: not acted */
+    FM_DENIED, /* another 4xx (409 to CHECK or RELEASE, 404 to RESERVE), 507: a definite no: not
+                  acted */
+    FM_BUSY, /* 408, 425, 429, 500, 502, 503, 504, any other answer that tells nothing, a body that
+                cannot be understood: may have acted; the link is alive */
     FM_TIMEOUT,      /* no answer in time: may act even later, for as long again */
     FM_BROKEN,       /* the connection broke after the request may have left: may have acted */
     FM_UNREACHED,    /* no connection, TLS or name resolution failed: surely not acted */

@@ -131,6 +131,10 @@ void decode_call(struct decoded *out, enum fmcall_kind kind, int status, const c
     json_t *object = object_of(body, length);
     if (out->outcome == FM_OK && kind == FMCALL_RELEASE)
         (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
+    else if (out->outcome == FM_OK && kind == FMCALL_CHECK && object != NULL &&
+             json_object_get(object, "sessionToken") == NULL)
+        /* It is there; not every manager need show a token twice. */
+        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
     else if (out->outcome == FM_OK)
         take_token(out, status, object, length);
     else

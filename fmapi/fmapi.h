@@ -35,7 +35,8 @@ void fmapi_destroy(struct fmapi *api, void (*closed)(void *arg), void *arg);
 /* What came of a call. Strings are valid during the callback only. */
 struct fmapi_reply {
     enum fmcall_outcome outcome;
-    const char *token; /* sessionToken for FM_OK of RESERVE and CHECK, else NULL. A secret. */
+    const char *token; /* sessionToken for FM_OK of RESERVE, and of CHECK if it came, else NULL. A
+                          secret. */
     const char *words; /* one line for people: status and the fabric manager's own words
                           ("message" or "detail", bounded, made printable), or the transport's */
     int status;        /* HTTP status, 0 when none came */
