@@ -224,6 +224,17 @@ static unsigned vnis_asked(const struct sim *sim, const struct request *request)
     return none ? 0 : sim->config.vni_per_job;
 }
 
+static void hwcoll_is_told_right(struct sim *sim, const struct entry *e, const struct told *told)
+{
+    if (told->hwcoll == HWCOLL_WANTED || told->hwcoll != e->saved_hwcoll)
+        sim_fail(sim, "I7", "number %llu: told hwcoll %s, saved %s", n(e->number),
+                 hwcoll_state_word(told->hwcoll), hwcoll_state_word(e->saved_hwcoll));
+    if (told->hwcoll == HWCOLL_RESERVED && !told->token[0])
+        sim_fail(sim, "F16", "number %llu: told reserved, without a token", n(e->number));
+    if (told->hwcoll == HWCOLL_RESERVED && e->token[0] && strcmp(told->token, e->token) != 0)
+        sim_fail(sim, "I7", "number %llu: told another token than before", n(e->number));
+}
+
 static void granted(struct sim *sim, const struct request *request, const struct told *told)
 {
     const struct entry *e = find(&sim->books, told->number);
@@ -236,13 +247,7 @@ static void granted(struct sim *sim, const struct request *request, const struct
     if (e->job != job)
         sim_fail(sim, "I7", "%s was told of the reservation of %s", rm_job_name(job),
                  rm_job_name(e->job));
-    if (told->hwcoll == HWCOLL_WANTED || told->hwcoll != e->saved_hwcoll)
-        sim_fail(sim, "I7", "number %llu: told hwcoll %s, saved %s", n(e->number),
-                 hwcoll_state_word(told->hwcoll), hwcoll_state_word(e->saved_hwcoll));
-    if (told->hwcoll == HWCOLL_RESERVED && !told->token[0])
-        sim_fail(sim, "F16", "number %llu: told reserved, without a token", n(e->number));
-    if (told->hwcoll == HWCOLL_RESERVED && e->token[0] && strcmp(told->token, e->token) != 0)
-        sim_fail(sim, "I7", "number %llu: told another token than before", n(e->number));
+    hwcoll_is_told_right(sim, e, told);
     if (told->vni_count != e->vni_count ||
         memcmp(told->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
         sim_fail(sim, "I7", "number %llu: told other VNIs than it has", n(e->number));

@@ -95,12 +95,73 @@ static uint64_t skipped(const char *text)
     return mask;
 }
 
-static enum plant plant(const char *word)
+static enum plant planted(const char *word)
 {
     int found = plant_from_word(word);
     if (found < 0)
         bad("no such planted bug:", word);
     return (enum plant)found;
+}
+
+/* What makes a run: false when the option is about something else. */
+static bool parse_profile(int option, struct profile *profile)
+{
+    switch (option) {
+    case 'l':
+        profile->jobs = (uint32_t)number(optarg, 1);
+        return true;
+    case 'x':
+        profile->skipped = skipped(optarg);
+        return true;
+    case 'r':
+        profile->rounds = (uint32_t)number(optarg, 1);
+        return true;
+    case 'o':
+        profile->faults &= kinds(optarg);
+        return true;
+    case 'w':
+        profile->faults &= ~kinds(optarg);
+        return true;
+    case 'p':
+        profile->plant = planted(optarg);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void parse_option(int option, struct options *options)
+{
+    struct sweep *sweep = &options->sweep;
+    switch (option) {
+    case 'n':
+        sweep->seeds = number(optarg, 1);
+        break;
+    case 's':
+        sweep->first = number(optarg, 0);
+        break;
+    case 'j':
+        sweep->workers = (uint32_t)number(optarg, 1);
+        break;
+    case 't':
+        options->trace = true;
+        break;
+    case 'c':
+        options->caught = true;
+        break;
+    case 'k':
+        sweep->keep_going = true;
+        break;
+    case 'L':
+        list();
+        exit(0);
+    case 'h':
+        usage(stdout);
+        exit(0);
+    default:
+        usage(stderr);
+        exit(2);
+    }
 }
 
 static void parse(int argc, char **argv, struct options *options)
@@ -111,6 +172,7 @@ static void parse(int argc, char **argv, struct options *options)
         {"jobs", required_argument, NULL, 'j'},
         {"trace", no_argument, NULL, 't'},
         {"lives", required_argument, NULL, 'l'},
+        {"skip", required_argument, NULL, 'x'},
         {"rounds", required_argument, NULL, 'r'},
         {"only", required_argument, NULL, 'o'},
         {"without", required_argument, NULL, 'w'},
@@ -118,7 +180,6 @@ static void parse(int argc, char **argv, struct options *options)
         {"caught", no_argument, NULL, 'c'},
         {"keep-going", no_argument, NULL, 'k'},
         {"list", no_argument, NULL, 'L'},
-        {"skip", required_argument, NULL, 'x'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -127,55 +188,9 @@ static void parse(int argc, char **argv, struct options *options)
     profile_init(&sweep->profile, 0);
     sweep->first = 1;
     sweep->workers = 1;
-    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        switch (option) {
-        case 'n':
-            sweep->seeds = number(optarg, 1);
-            break;
-        case 's':
-            sweep->first = number(optarg, 0);
-            break;
-        case 'j':
-            sweep->workers = (uint32_t)number(optarg, 1);
-            break;
-        case 't':
-            options->trace = true;
-            break;
-        case 'l':
-            sweep->profile.jobs = (uint32_t)number(optarg, 1);
-            break;
-        case 'r':
-            sweep->profile.rounds = (uint32_t)number(optarg, 1);
-            break;
-        case 'o':
-            sweep->profile.faults &= kinds(optarg);
-            break;
-        case 'w':
-            sweep->profile.faults &= ~kinds(optarg);
-            break;
-        case 'p':
-            sweep->profile.plant = plant(optarg);
-            break;
-        case 'x':
-            sweep->profile.skipped = skipped(optarg);
-            break;
-        case 'c':
-            options->caught = true;
-            break;
-        case 'k':
-            sweep->keep_going = true;
-            break;
-        case 'L':
-            list();
-            exit(0);
-        case 'h':
-            usage(stdout);
-            exit(0);
-        default:
-            usage(stderr);
-            exit(2);
-        }
-    }
+    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;)
+        if (!parse_profile(option, &sweep->profile))
+            parse_option(option, options);
     if (optind < argc)
         bad("unexpected argument", argv[optind]);
     if (sweep->seeds == 0)
@@ -307,6 +322,19 @@ static int traced(const struct options *options)
     return failures > 0;
 }
 
+static int judge_plant(const struct options *options, const struct sweep_outcome *out)
+{
+    enum plant plant = options->sweep.profile.plant;
+    printf("%s: %s\n", plant_word(plant), plant_what(plant));
+    if (out->failures == 0) {
+        printf("not caught by %llu seeds\n", (unsigned long long)out->runs);
+        return 1;
+    }
+    printf("caught by seed %llu, %s: %s\n", (unsigned long long)out->failed_seed,
+           out->total.invariant, out->total.words);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -318,17 +346,8 @@ int main(int argc, char **argv)
     double began = seconds_now();
     sweep_run(&options.sweep, &out);
     summary(&out, seconds_now() - began);
-    if (options.caught) {
-        printf("%s: %s\n", plant_word(options.sweep.profile.plant),
-               plant_what(options.sweep.profile.plant));
-        if (out.failures == 0) {
-            printf("not caught by %llu seeds\n", (unsigned long long)out.runs);
-            return 1;
-        }
-        printf("caught by seed %llu, %s: %s\n", (unsigned long long)out.failed_seed,
-               out.total.invariant, out.total.words);
-        return 0;
-    }
+    if (options.caught)
+        return judge_plant(&options, &out);
     if (out.failures == 0)
         return 0;
     if (options.sweep.keep_going)
