@@ -3,42 +3,37 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum stage { STAGE_IDLE, STAGE_STARTED, STAGE_RETURNED };
-
+/* The two take turns, so that the fields need no lock: what either wrote before it posted `wake`,
+ * or the eventfd, the other sees after. One wake-up each way, and no third for a contended mutex.
+ */
 struct worker {
     void (*run)(void *arg);
     void *arg;
-    int fd;
+    int fd; /* readable: run has returned */
     pthread_t thread;
-    pthread_mutex_t mutex;
-    pthread_cond_t wake;
-    enum stage stage; /* this and the next one under the mutex */
-    bool ending;
+    sem_t wake;
+    bool started; /* set by the owner, taken by the thread; unset at a wake-up: the end */
+    bool busy;    /* the owner's own: started and not yet collected */
 };
 
 static void *serve(void *arg)
 {
     struct worker *worker = arg;
-    pthread_mutex_lock(&worker->mutex);
     for (;;) {
-        while (worker->stage != STAGE_STARTED && !worker->ending)
-            pthread_cond_wait(&worker->wake, &worker->mutex);
-        /* What was started is finished, also when the end was asked for meanwhile. */
-        if (worker->stage != STAGE_STARTED)
-            break;
-        pthread_mutex_unlock(&worker->mutex);
+        while (sem_wait(&worker->wake) < 0)
+            ; /* EINTR: a debugger */
+        if (!worker->started)
+            return NULL;
+        worker->started = false;
         worker->run(worker->arg);
-        pthread_mutex_lock(&worker->mutex);
-        worker->stage = STAGE_RETURNED;
         eventfd_write(worker->fd, 1);
     }
-    pthread_mutex_unlock(&worker->mutex);
-    return NULL;
 }
 
 /* Signals are the loop's business: a thread that took one would swallow it. */
@@ -65,12 +60,10 @@ struct worker *worker_create(void (*run)(void *arg), void *arg)
         free(worker);
         return NULL;
     }
-    pthread_mutex_init(&worker->mutex, NULL);
-    pthread_cond_init(&worker->wake, NULL);
+    sem_init(&worker->wake, 0, 0);
     int code = start_thread_without_signals(worker);
     if (code) {
-        pthread_cond_destroy(&worker->wake);
-        pthread_mutex_destroy(&worker->mutex);
+        sem_destroy(&worker->wake);
         close(worker->fd);
         free(worker);
         errno = code;
@@ -81,11 +74,10 @@ struct worker *worker_create(void (*run)(void *arg), void *arg)
 
 void worker_start(struct worker *worker)
 {
-    pthread_mutex_lock(&worker->mutex);
-    assert(worker->stage == STAGE_IDLE);
-    worker->stage = STAGE_STARTED;
-    pthread_cond_signal(&worker->wake);
-    pthread_mutex_unlock(&worker->mutex);
+    assert(!worker->busy);
+    worker->busy = true;
+    worker->started = true;
+    sem_post(&worker->wake);
 }
 
 int worker_fd(const struct worker *worker)
@@ -95,28 +87,21 @@ int worker_fd(const struct worker *worker)
 
 bool worker_collect(struct worker *worker)
 {
-    pthread_mutex_lock(&worker->mutex);
-    bool returned = worker->stage == STAGE_RETURNED;
-    if (returned) {
-        eventfd_t count;
-        eventfd_read(worker->fd, &count);
-        worker->stage = STAGE_IDLE;
-    }
-    pthread_mutex_unlock(&worker->mutex);
-    return returned;
+    eventfd_t count;
+    if (eventfd_read(worker->fd, &count) < 0)
+        return false;
+    worker->busy = false;
+    return true;
 }
 
 void worker_destroy(struct worker *worker)
 {
     if (!worker)
         return;
-    pthread_mutex_lock(&worker->mutex);
-    worker->ending = true;
-    pthread_cond_signal(&worker->wake);
-    pthread_mutex_unlock(&worker->mutex);
+    /* What was started is finished first: its own wake-up comes before this one. */
+    sem_post(&worker->wake);
     pthread_join(worker->thread, NULL);
-    pthread_cond_destroy(&worker->wake);
-    pthread_mutex_destroy(&worker->mutex);
+    sem_destroy(&worker->wake);
     close(worker->fd);
     free(worker);
 }
