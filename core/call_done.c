@@ -42,6 +42,13 @@ static enum fm_side side_after_no(const struct reservation *r)
     return r->errand->unsure ? FM_MAYBE : FM_NOTHING;
 }
 
+/* A yes to RESERVE. While an earlier try may yet be acted on, the record says no more than "maybe":
+ * so that after a crash, too, the release is asked for once more when that has settled. */
+static enum fm_side side_after_yes(const struct reservation *r)
+{
+    return r->errand->unsure ? FM_MAYBE : FM_HELD;
+}
+
 static void reserve_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
                          const char *token, const char *words)
 {
@@ -49,19 +56,19 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     switch (outcome) {
     case FM_OK:
         if (wanted) {
-            core_settle(core, r, HWCOLL_RESERVED, FM_HELD, token, NULL);
+            core_settle(core, r, HWCOLL_RESERVED, side_after_yes(r), token, NULL);
             return;
         }
         core_trace(core, TRACE_NOTICE, "%s-%s: reserved late, nobody wants it any more -> release",
                    r->cluster, r->job);
-        set_side(core, r, FM_HELD);
+        set_side(core, r, side_after_yes(r));
         core_act(core, r);
         return;
     case FM_EXISTS:
         core_trace(core, TRACE_NOTICE,
                    "%s-%s: the fabric manager has one under this name already -> release it first",
                    r->cluster, r->job);
-        set_side(core, r, FM_HELD);
+        set_side(core, r, wanted ? FM_HELD : side_after_yes(r));
         core_act(core, r);
         return;
     case FM_UNREACHED:
@@ -131,7 +138,7 @@ static void check_done(struct core *core, struct reservation *r, enum fmcall_out
     } else if (outcome == FM_OK && r->token != NULL && token != NULL &&
                !same_token(r->token, token)) {
         r->errand->doubted = false;
-        lose(core, r, FM_HELD, "the fabric manager has another reservation under its name");
+        lose(core, r, r->fm_side, "the fabric manager has another reservation under its name");
     } else if (outcome == FM_OK) {
         r->errand->doubted = false;
         r->errand->tries = 0;

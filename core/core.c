@@ -86,11 +86,12 @@ static void settle_after_load(struct core *core, struct reservation *r)
     if (e == NULL)
         return;
     e->asked = true;
-    if (r->fm_side == FM_MAYBE) {
+    bool in_the_way = r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_HELD;
+    if (r->fm_side == FM_MAYBE || in_the_way) {
         e->unsure = true;
         e->reserve_settles_ms = settles;
     }
-    if (!reservation_wants_hwcoll(r) || (r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_HELD))
+    if (!reservation_wants_hwcoll(r) || in_the_way)
         e->release_settles_ms = settles;
     if (r->hwcoll == HWCOLL_WANTED)
         e->give_up_ms = core->now_ms + core->config.reserve_timeout_ms;

@@ -30,6 +30,7 @@ struct link {
     int64_t relist_ms; /* up: when to compare again; INT64_MAX: never */
     uint32_t failures; /* attempts in a row that did not come up */
     uint32_t timeouts; /* calls in a row that got no answer in time */
+    bool logging_in;   /* a login is under way: one at a time, whatever the state */
     uint64_t list;     /* id of the list under way, 0: none */
     char error[ERROR_TEXT_SIZE];
 };

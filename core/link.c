@@ -45,6 +45,9 @@ void link_start(struct core *core)
         return;
     core->link.timeouts = 0;
     enter(core, LINK_LOGGING_IN);
+    if (core->link.logging_in)
+        return; /* one that an earlier attempt began is as good as a new one */
+    core->link.logging_in = true;
     (void)core_effect(core, EFFECT_LOGIN);
 }
 
@@ -56,6 +59,7 @@ void link_list(struct core *core)
 
 void link_login_done(struct core *core, bool ok, const char *words)
 {
+    core->link.logging_in = false;
     if (core->link.state != LINK_LOGGING_IN) {
         core_trace(core, TRACE_DEBUG, "a login that nobody waits for ended -> ignored");
     } else if (!ok) {

@@ -41,7 +41,7 @@ enum hwcoll_state {
 enum fm_side {
     FM_NOTHING = 0,
     FM_MAYBE = 1, /* it was asked, or is about to be: the intent */
-    FM_HELD = 2,  /* it said yes */
+    FM_HELD = 2,  /* it said yes, and no earlier try is open */
 };
 
 /* Bits of SLINGSHOT_TCS (F12). */

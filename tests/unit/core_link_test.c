@@ -80,6 +80,25 @@ static void link__waits_longer_each_time(void **state)
     driver_end(&d);
 }
 
+/* fmapi takes one login at a time. */
+static void link__logs_in_once_at_a_time(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_start(&d);
+    assert_non_null(driver_find(&d, EFFECT_LOGIN));
+    struct core_config without = d.config;
+    without.fm_present = false;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    assert_null(driver_find(&d, EFFECT_LOGIN));
+    assert_int_equal(link_of(&d), LINK_LOGGING_IN);
+    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    assert_int_equal(link_of(&d), LINK_LISTING);
+    driver_end(&d);
+}
+
 static void link__three_timeouts_in_a_row_lose_it(void **state)
 {
     (void)state;
@@ -274,6 +293,7 @@ int main(void)
         cmocka_unit_test(link__comes_up_in_order),
         cmocka_unit_test(link__pauses_and_resumes),
         cmocka_unit_test(link__waits_longer_each_time),
+        cmocka_unit_test(link__logs_in_once_at_a_time),
         cmocka_unit_test(link__three_timeouts_in_a_row_lose_it),
         cmocka_unit_test(link__lost_reservation_is_told_once),
         cmocka_unit_test(link__checks_the_token),

@@ -140,6 +140,35 @@ static void load__compares_with_the_fabric_manager(void **state)
     driver_end(&d);
 }
 
+/* Reserved at the second try, released, and a crash before the first could not be acted on any
+ * more: the release is asked for again when that time is over (I3). */
+static void load__remembers_that_an_earlier_try_is_open(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_tick(&d, 250);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-2");
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_MAYBE);
+    driver_end(&d);
+
+    begin(&d);
+    load(&d, saved(5, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_MAYBE));
+    core_start(d.core, d.now);
+    driver_login(&d);
+    driver_list(&d, NULL, 0, FM_OK);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_MAYBE);
+    driver_tick(&d, d.config.call_timeout_ms);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_GONE, NULL);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_NOTHING);
+    driver_end(&d);
+}
+
 /* The clock was set back while we were away: a VNI is held no longer than it would have been. */
 static void load__clock_set_back_does_not_hold_for_ever(void **state)
 {
@@ -208,6 +237,7 @@ int main(void)
         cmocka_unit_test(load__intent_is_given_up_when_the_link_does_not_come),
         cmocka_unit_test(load__intent_is_given_up_without_a_fabric_manager),
         cmocka_unit_test(load__compares_with_the_fabric_manager),
+        cmocka_unit_test(load__remembers_that_an_earlier_try_is_open),
         cmocka_unit_test(load__clock_set_back_does_not_hold_for_ever),
         cmocka_unit_test(load__refuses_what_cannot_be),
         cmocka_unit_test(load__pool_shrunk_meanwhile),
