@@ -249,8 +249,10 @@ static void arm(struct sim *sim)
     if (due == INT64_MAX)
         return;
     int64_t wait = due > sim->now_ms ? due - sim->now_ms : 0;
-    if (fault_happens(&sim->faults, FAULT_LATE_TIMER))
-        wait += rng_between(&edge->rng, 1, TIMER_LATE_MAX_MS);
+    struct rng rng;
+    rng_init_for(&rng, sim->profile.seed, "timer", due);
+    if (fault_happens(&sim->faults, FAULT_LATE_TIMER, &rng))
+        wait += rng_between(&rng, 1, TIMER_LATE_MAX_MS);
     sim_later(sim, wait, tick, NULL, edge->timer);
 }
 

@@ -31,8 +31,6 @@ void fault_init(struct faults *faults, uint64_t seed, uint64_t allowed)
     }
     faults->mask &= allowed;
     faults->eagerness = eagerness[rng_below(&rng, 4)];
-    for (uint64_t kind = 0; kind < FAULT_COUNT; kind++)
-        rng_init(&faults->rng[kind], seed, 1000 + kind);
 }
 
 bool fault_possible(const struct faults *faults, enum fault_kind kind)
@@ -45,10 +43,10 @@ void fault_count(struct faults *faults, enum fault_kind kind)
     faults->happened[kind]++;
 }
 
-bool fault_happens(struct faults *faults, enum fault_kind kind)
+bool fault_happens(struct faults *faults, enum fault_kind kind, struct rng *rng)
 {
-    uint32_t chance = kinds[kind].per_mille * faults->eagerness / 100;
-    if (!fault_possible(faults, kind) || !rng_chance(&faults->rng[kind], chance))
+    bool yes = rng_chance(rng, kinds[kind].per_mille * faults->eagerness / 100);
+    if (!yes || !fault_possible(faults, kind))
         return false;
     fault_count(faults, kind);
     return true;

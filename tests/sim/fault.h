@@ -60,15 +60,15 @@ struct faults {
     uint64_t mask;      /* bit k: this run may have faults of kind k */
     bool calm;          /* a quiet spell: none at all */
     uint32_t eagerness; /* in percent of the chances above */
-    struct rng rng[FAULT_COUNT];
     uint64_t happened[FAULT_COUNT];
 };
 
 /* Which kinds a run has is drawn from the seed, then cut by allowed. */
 void fault_init(struct faults *faults, uint64_t seed, uint64_t allowed);
 
-/* Throws the dice of that kind; counts when it says yes. */
-bool fault_happens(struct faults *faults, enum fault_kind kind);
+/* Throws the caller's dice, also when the kind is not allowed: what follows stays the same without
+ * it (shrinking). Counts when they say yes. */
+bool fault_happens(struct faults *faults, enum fault_kind kind, struct rng *rng);
 
 /* For kinds whose moment is drawn elsewhere. */
 bool fault_possible(const struct faults *faults, enum fault_kind kind);

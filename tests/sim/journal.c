@@ -65,12 +65,14 @@ static void land_acknowledged(struct sim *sim)
 static void commit_ends(struct sim *sim, void *what, uint64_t mark)
 {
     struct journal *journal = &sim->journal;
+    struct rng rng;
     (void)what;
     if (mark != journal->mark)
         return;
-    if (fault_happens(&sim->faults, FAULT_COMMIT_FAILS)) {
+    rng_init_for(&rng, sim->profile.seed, "commit ends", sim->now_ms);
+    if (fault_happens(&sim->faults, FAULT_COMMIT_FAILS, &rng)) {
         sim_trace(sim, "disk: commit %llu fails", (unsigned long long)journal->committing.id);
-        sim_later(sim, rng_between(&sim->edge.rng, 1, 3000), commit_ends, NULL, mark);
+        sim_later(sim, rng_between(&rng, 1, 3000), commit_ends, NULL, mark);
         return;
     }
     journal->under_way = false;
@@ -93,19 +95,20 @@ static void die_in_commit(struct sim *sim, void *what, uint64_t mark)
 static void commit_begins(struct sim *sim, void *what, uint64_t mark)
 {
     struct journal *journal = &sim->journal;
-    struct rng *rng = &sim->edge.rng;
+    struct rng rng;
     (void)what;
     if (mark != journal->mark)
         return;
+    rng_init_for(&rng, sim->profile.seed, "commit", sim->now_ms);
     journal->due = false;
     journal->under_way = true;
     journal->committing = journal->gathering;
     batch_init(&journal->gathering, ++journal->last_batch);
-    int64_t took = rng_between(rng, 0, sim->profile.disk_ms);
-    if (fault_happens(&sim->faults, FAULT_SLOW_DISK))
-        took += rng_between(rng, 1, 4000);
+    int64_t took = rng_between(&rng, 0, sim->profile.disk_ms);
+    if (fault_happens(&sim->faults, FAULT_SLOW_DISK, &rng))
+        took += rng_between(&rng, 1, 4000);
     if (journal->die_in_commit)
-        sim_later(sim, rng_between(rng, 0, took), die_in_commit, NULL, mark);
+        sim_later(sim, rng_between(&rng, 0, took), die_in_commit, NULL, mark);
     sim_later(sim, took, commit_ends, NULL, mark);
 }
 

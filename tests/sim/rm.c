@@ -160,7 +160,8 @@ static void arrive(struct sim *sim, void *what, uint64_t lost)
 
 static void send(struct sim *sim, struct request *request, int64_t travel_ms)
 {
-    bool lost = fault_happens(&sim->faults, FAULT_REQUEST_LOST);
+    struct rng *rng = request->job ? &request->job->rng : &sim->rm.rng;
+    bool lost = fault_happens(&sim->faults, FAULT_REQUEST_LOST, rng);
     if (request->kind == REQUEST_RELEASE)
         request->job->releases_travelling++;
     sim_later(sim, travel_ms, arrive, request, lost);
@@ -259,10 +260,10 @@ static void retry_reserve(struct sim *sim, void *what, uint64_t attempt)
 static void send_reserve(struct sim *sim, struct job *job, int64_t travel_ms)
 {
     send(sim, add_request(sim, REQUEST_RESERVE, job), travel_ms);
-    if (fault_happens(&sim->faults, FAULT_DUPLICATE))
+    if (fault_happens(&sim->faults, FAULT_DUPLICATE, &job->rng))
         send(sim, add_request(sim, REQUEST_RESERVE, job),
              travel_ms + rng_between(&job->rng, 0, 500));
-    if (fault_happens(&sim->faults, FAULT_STRAGGLER))
+    if (fault_happens(&sim->faults, FAULT_STRAGGLER, &job->rng))
         send(sim, add_request(sim, REQUEST_RESERVE, job),
              travel_ms + rng_between(&job->rng, 1000, 30000));
     sim_later(sim, patience(sim, job), retry_reserve, job, ++job->attempt);
@@ -278,7 +279,7 @@ static void retry_release(struct sim *sim, void *what, uint64_t attempt)
 static void send_release(struct sim *sim, struct job *job)
 {
     send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
-    if (fault_happens(&sim->faults, FAULT_DUPLICATE))
+    if (fault_happens(&sim->faults, FAULT_DUPLICATE, &job->rng))
         send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
     sim_later(sim, patience(sim, job), retry_release, job, ++job->attempt);
 }
@@ -292,7 +293,7 @@ static void begin_release(struct sim *sim, struct job *job)
 
 static void may_requeue(struct sim *sim, struct job *job)
 {
-    if (fault_happens(&sim->faults, FAULT_REQUEUE))
+    if (fault_happens(&sim->faults, FAULT_REQUEUE, &job->rng))
         sim_later(sim, rng_chance(&job->rng, 500) ? 0 : rng_between(&job->rng, 1, 60000),
                   job_starts, job, job->life + 1);
 }
@@ -331,9 +332,9 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     sim_trace(sim, "rm: %s-%s starts, life %u", rm_cluster_name(sim, job), job->id, job->life);
 
     int64_t reserve_travels = travel(sim, &job->rng);
-    if (fault_happens(&sim->faults, FAULT_CANCEL_EARLY)) {
+    if (fault_happens(&sim->faults, FAULT_CANCEL_EARLY, &job->rng)) {
         int64_t at = rng_between(rng, 0, sim->config.reserve_timeout_ms + 500);
-        if (fault_happens(&sim->faults, FAULT_OVERTAKE))
+        if (fault_happens(&sim->faults, FAULT_OVERTAKE, &job->rng))
             reserve_travels = at + rng_between(rng, 1, 3000);
         sim_later(sim, at, job_is_cancelled, job, life);
     }
@@ -342,7 +343,7 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
 
 static void end_job(struct sim *sim, struct job *job)
 {
-    if (!fault_happens(&sim->faults, FAULT_EPILOG_LOST)) {
+    if (!fault_happens(&sim->faults, FAULT_EPILOG_LOST, &job->rng)) {
         begin_release(sim, job);
         return;
     }
@@ -397,9 +398,9 @@ static void job_runs(struct sim *sim, struct job *job)
     sim_later(sim, runs, job_ends, job, job->life);
     if (rng_chance(rng, 300)) /* a prolog that is run again (slurm.md) */
         sim_later(sim, rng_between(rng, 0, runs), same_request, job, job->life);
-    if (fault_happens(&sim->faults, FAULT_CONFLICT))
+    if (fault_happens(&sim->faults, FAULT_CONFLICT, &job->rng))
         sim_later(sim, rng_between(rng, 0, runs), another_request, job, job->life);
-    if (fault_happens(&sim->faults, FAULT_NONSENSE))
+    if (fault_happens(&sim->faults, FAULT_NONSENSE, &job->rng))
         talk_nonsense(sim, job);
 }
 
@@ -423,7 +424,7 @@ static void release_answered(struct sim *sim, const struct request *request)
     struct job *job = request->job;
     if (job->stage != STAGE_ENDING || job->life != request->life)
         return;
-    if (fault_happens(&sim->faults, FAULT_DOUBLE_RELEASE))
+    if (fault_happens(&sim->faults, FAULT_DOUBLE_RELEASE, &job->rng))
         send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
     job_is_over(sim, job);
 }
@@ -447,9 +448,9 @@ void rm_told(struct sim *sim, const struct told *told)
               answer_word(told->kind), (unsigned long long)told->number,
               told->number ? hwcoll_state_word(told->hwcoll) : "-");
     books_told(sim, request);
-    if (!fault_happens(&sim->faults, FAULT_ANSWER_LOST))
-        sim_later(sim, travel(sim, request->job ? &request->job->rng : &sim->rm.rng),
-                  answer_arrives, request, 0);
+    struct rng *rng = request->job ? &request->job->rng : &sim->rm.rng;
+    if (!fault_happens(&sim->faults, FAULT_ANSWER_LOST, rng))
+        sim_later(sim, travel(sim, rng), answer_arrives, request, 0);
 }
 
 /* ---- syncs ---- */
@@ -468,14 +469,14 @@ static void sync_begins(struct sim *sim, void *what, uint64_t cluster)
     struct rng *rng = &sim->rm.rng;
     (void)what;
     sim_later(sim, sim->profile.sync_ms, sync_begins, NULL, cluster);
-    if (fault_happens(&sim->faults, FAULT_SYNC_LOST))
+    if (fault_happens(&sim->faults, FAULT_SYNC_LOST, rng))
         return;
     struct request *request = add_request(sim, REQUEST_SYNC, NULL);
     request->cluster = (uint32_t)cluster;
     list_active(sim, request);
     /* However long it takes, less than the grace period: the core's assumption (F20). */
     int64_t lag = travel(sim, rng);
-    if (fault_happens(&sim->faults, FAULT_SYNC_LAGS))
+    if (fault_happens(&sim->faults, FAULT_SYNC_LAGS, rng))
         lag = rng_between(rng, 0, sim->config.sync_grace_ms - 1);
     send(sim, request, lag);
 }

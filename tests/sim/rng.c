@@ -9,6 +9,14 @@ void rng_init(struct rng *rng, uint64_t seed, uint64_t stream)
     rng_next(rng);
 }
 
+void rng_init_for(struct rng *rng, uint64_t seed, const char *name, int64_t when_ms)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+    rng_init(rng, seed, hash ^ (uint64_t)when_ms);
+}
+
 uint64_t rng_next(struct rng *rng)
 {
     uint64_t z = (rng->state += 0x9e3779b97f4a7c15u);

@@ -52,33 +52,32 @@ static struct journey untold(struct rng *rng, int64_t timeout, enum fmcall_outco
     return j;
 }
 
-static struct journey travel(struct sim *sim)
+static struct journey travel(struct sim *sim, struct rng *rng)
 {
     struct faults *faults = &sim->faults;
-    struct rng *rng = &sim->wire.rng;
     int64_t timeout = sim->config.call_timeout_ms;
     int64_t soon = rng_between(
         rng, 0, 2 * sim->profile.net_ms < timeout ? 2 * sim->profile.net_ms : timeout - 1);
     if (!sim->fabric.up)
         return rng_chance(rng, 250) ? (struct journey){INT64_MAX, timeout, FM_TIMEOUT}
                                     : (struct journey){INT64_MAX, soon, FM_UNREACHED};
-    if (fault_happens(faults, FAULT_CALL_UNREACHED))
+    if (fault_happens(faults, FAULT_CALL_UNREACHED, rng))
         return (struct journey){INT64_MAX, soon, FM_UNREACHED};
-    if (fault_happens(faults, FAULT_CALL_LOST))
+    if (fault_happens(faults, FAULT_CALL_LOST, rng))
         return (struct journey){INT64_MAX, timeout, FM_TIMEOUT};
-    if (fault_happens(faults, FAULT_REPLY_LOST))
+    if (fault_happens(faults, FAULT_REPLY_LOST, rng))
         return (struct journey){rng_between(rng, 0, timeout), timeout, FM_TIMEOUT};
-    if (fault_happens(faults, FAULT_ACTS_LATE))
+    if (fault_happens(faults, FAULT_ACTS_LATE, rng))
         return (struct journey){rng_between(rng, timeout, 2 * timeout), timeout, FM_TIMEOUT};
-    if (fault_happens(faults, FAULT_CALL_BROKEN))
+    if (fault_happens(faults, FAULT_CALL_BROKEN, rng))
         return untold(rng, timeout, FM_BROKEN);
-    if (fault_happens(faults, FAULT_CALL_BUSY))
+    if (fault_happens(faults, FAULT_CALL_BUSY, rng))
         return untold(rng, timeout, FM_BUSY);
-    if (fault_happens(faults, FAULT_CALL_DENIED))
+    if (fault_happens(faults, FAULT_CALL_DENIED, rng))
         return (struct journey){INT64_MAX, soon, FM_DENIED};
-    if (fault_happens(faults, FAULT_CALL_UNAUTHORIZED))
+    if (fault_happens(faults, FAULT_CALL_UNAUTHORIZED, rng))
         return (struct journey){INT64_MAX, soon, FM_UNAUTHORIZED};
-    if (fault_happens(faults, FAULT_CALL_SLOW)) {
+    if (fault_happens(faults, FAULT_CALL_SLOW, rng)) {
         int64_t end = rng_between(rng, timeout / 4, timeout - 1);
         return (struct journey){rng_between(rng, 0, end), end, 0};
     }
@@ -132,7 +131,9 @@ void wire_send(struct sim *sim, const struct word *word)
         call->next->prev = call;
     sim->wire.calls = call;
 
-    struct journey j = travel(sim);
+    struct rng rng;
+    rng_init_for(&rng, sim->profile.seed, call->name, sim->now_ms);
+    struct journey j = travel(sim, &rng);
     call->forced = j.forced;
     call->act_ms = INT64_MAX;
     call->references = 1;
@@ -166,7 +167,7 @@ static void login_ends(struct sim *sim, void *what, uint64_t process)
     if (process != sim->edge.process || !sim->wire.login)
         return;
     sim->wire.login = false;
-    bool ok = sim->fabric.up && !fault_happens(&sim->faults, FAULT_LOGIN_FAILS);
+    bool ok = sim->fabric.up && !fault_happens(&sim->faults, FAULT_LOGIN_FAILS, &sim->wire.rng);
     edge_login_done(sim, ok);
 }
 
@@ -185,7 +186,7 @@ static size_t page_by_offset(struct sim *sim, struct wire_list *list, const char
 {
     const struct fabric *f = &sim->fabric;
     size_t count = 0;
-    if (list->offset > 0 && fault_happens(&sim->faults, FAULT_LIST_SHIFTS))
+    if (list->offset > 0 && fault_happens(&sim->faults, FAULT_LIST_SHIFTS, &sim->wire.rng))
         list->offset++; /* an entry of an earlier page was deleted meanwhile */
     while (list->offset < f->count && count < sim->profile.page)
         names[count++] = f->objects[list->offset++].name;
@@ -275,9 +276,10 @@ void wire_list(struct sim *sim, uint64_t id)
     list->process = sim->edge.process;
     list->pages_left = UINT32_MAX;
     list->shifting = fault_possible(&sim->faults, FAULT_LIST_SHIFTS);
-    if (fault_happens(&sim->faults, FAULT_LIST_FAILS))
+    if (fault_happens(&sim->faults, FAULT_LIST_FAILS, &sim->wire.rng))
         list->pages_left = 0;
-    else if (sim->profile.page < sim->fabric.count && fault_happens(&sim->faults, FAULT_LIST_HALF))
+    else if (sim->profile.page < sim->fabric.count &&
+             fault_happens(&sim->faults, FAULT_LIST_HALF, &sim->wire.rng))
         list->pages_left = 1 + rng_below(rng, (uint32_t)(sim->fabric.count / sim->profile.page));
     sim_later(sim, rng_between(rng, 1, 2 * sim->profile.net_ms), page_arrives, list, 0);
 }
