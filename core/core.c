@@ -72,6 +72,15 @@ int core_load(struct core *core, const struct record *record, struct error *err)
     return rc;
 }
 
+/* Whether the fabric manager may have been called for it in a former life, even if nothing of it is
+ * left there now: a last RELEASE, given up and not yet acted on, would hit the name's next owner.
+ */
+static bool may_have_called(const struct reservation *r)
+{
+    bool never_eligible = r->hwcoll == HWCOLL_OFF || r->hwcoll == HWCOLL_INELIGIBLE;
+    return r->fm_side != FM_NOTHING || r->state == JOB_RELEASING || !never_eligible;
+}
+
 /* What a crash left open, assuming the worst: every call that could have been under way was, and
  * may still be acted on. */
 static void settle_after_load(struct core *core, struct reservation *r)
@@ -79,7 +88,7 @@ static void settle_after_load(struct core *core, struct reservation *r)
     int64_t settles = core->now_ms + core->config.call_timeout_ms;
     if (r->state == JOB_RELEASING && r->hold_until_ms > core->now_ms + core->config.vni_hold_ms)
         r->hold_until_ms = core->now_ms + core->config.vni_hold_ms; /* the clock was set back */
-    if (r->errand == NULL && r->state == JOB_RELEASING && r->addresses > 0)
+    if (may_have_called(r))
         (void)core_errand(core, r);
 
     struct errand *e = r->errand;

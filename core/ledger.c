@@ -24,7 +24,7 @@ void ledger_release(struct ledger *l)
 }
 
 /* FNV-1a over "cluster\0job". */
-static uint64_t hash_name(const char *cluster, const char *job)
+static uint32_t hash_name(const char *cluster, const char *job)
 {
     uint64_t hash = UINT64_C(14695981039346656037);
     for (const char *c = cluster; *c != '\0'; c++)
@@ -32,12 +32,7 @@ static uint64_t hash_name(const char *cluster, const char *job)
     hash *= UINT64_C(1099511628211);
     for (const char *c = job; *c != '\0'; c++)
         hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
-    return hash ^ hash >> 32;
-}
-
-static struct reservation **bucket_of(const struct ledger *l, const char *cluster, const char *job)
-{
-    return &l->buckets[hash_name(cluster, job) & (l->bucket_count - 1)];
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 static bool same_name(const struct reservation *r, const char *cluster, const char *job)
@@ -46,10 +41,11 @@ static bool same_name(const struct reservation *r, const char *cluster, const ch
 }
 
 /* Where the pointer to the newest reservation of a job is, or would be. */
-static struct reservation **find(const struct ledger *l, const char *cluster, const char *job)
+static struct reservation **find(const struct ledger *l, uint32_t hash, const char *cluster,
+                                 const char *job)
 {
-    struct reservation **at = bucket_of(l, cluster, job);
-    while (*at != NULL && !same_name(*at, cluster, job))
+    struct reservation **at = &l->buckets[hash & (l->bucket_count - 1)];
+    while (*at != NULL && ((*at)->name_hash != hash || !same_name(*at, cluster, job)))
         at = &(*at)->name_next;
     return at;
 }
@@ -63,7 +59,7 @@ static void grow_buckets(struct ledger *l)
     for (size_t i = 0; i < old_count; i++) {
         for (struct reservation *r = old[i], *next; r != NULL; r = next) {
             next = r->name_next;
-            struct reservation **bucket = bucket_of(l, r->cluster, r->job);
+            struct reservation **bucket = &l->buckets[r->name_hash & (l->bucket_count - 1)];
             r->name_next = *bucket;
             *bucket = r;
         }
@@ -98,7 +94,8 @@ void ledger_insert(struct ledger *l, struct reservation *r)
 {
     if (l->names >= l->bucket_count)
         grow_buckets(l);
-    struct reservation **at = find(l, r->cluster, r->job);
+    r->name_hash = hash_name(r->cluster, r->job);
+    struct reservation **at = find(l, r->name_hash, r->cluster, r->job);
     r->older = *at;
     r->name_next = r->older != NULL ? r->older->name_next : NULL;
     l->names += r->older == NULL;
@@ -107,10 +104,13 @@ void ledger_insert(struct ledger *l, struct reservation *r)
     l->count++;
 }
 
-/* The first row whose number is at least number. */
+/* The first row whose number is at least number. Mostly it is asked for the newest, or for one
+ * newer than all: that costs no search through memory that no cache holds. */
 static size_t row_from(const struct ledger *l, uint64_t number)
 {
     size_t low = 0, high = l->row_count;
+    if (high > 0 && l->rows[high - 1].number <= number)
+        return l->rows[high - 1].number == number ? high - 1 : high;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (l->rows[middle].number < number)
@@ -123,7 +123,7 @@ static size_t row_from(const struct ledger *l, uint64_t number)
 
 void ledger_remove(struct ledger *l, struct reservation *r)
 {
-    struct reservation **at = find(l, r->cluster, r->job);
+    struct reservation **at = find(l, r->name_hash, r->cluster, r->job);
     if (*at == r) {
         if (r->older != NULL) {
             r->older->name_next = r->name_next;
@@ -149,7 +149,7 @@ void ledger_remove(struct ledger *l, struct reservation *r)
 
 struct reservation *ledger_newest(const struct ledger *l, const char *cluster, const char *job)
 {
-    return *find(l, cluster, job);
+    return *find(l, hash_name(cluster, job), cluster, job);
 }
 
 struct reservation *ledger_by_number(const struct ledger *l, uint64_t number)

@@ -52,6 +52,7 @@ struct reservation {
     int64_t created_ms, released_ms, hold_until_ms;
     uint32_t uid, node_count, cores_per_node, addresses, min_nodes;
     uint32_t agenda_slot; /* 0: no deadline */
+    uint32_t name_hash;   /* the ledger's, of cluster and job */
     int64_t due_ms;
     uint64_t synced;   /* last sync that named it */
     int64_t missed_ms; /* when a sync first lacked it; 0: none did */

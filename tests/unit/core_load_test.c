@@ -165,7 +165,27 @@ static void load__remembers_that_an_earlier_try_is_open(void **state)
     assert_int_equal(driver_job(&d, "a")->fm_side, FM_MAYBE);
     driver_tick(&d, d.config.call_timeout_ms);
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_GONE, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_NOTHING);
+    assert_null(driver_job(&d, "a"));
+    driver_end(&d);
+}
+
+/* The job's reserve timed out, its release was given up and then confirmed; the crash made us
+ * forget that the first one may yet be acted on, so the name rests (I4). */
+static void load__a_given_up_release_does_not_hit_the_next_life(void **state)
+{
+    (void)state;
+    struct driver d;
+    begin(&d);
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_TIMEOUT, FM_NOTHING));
+    core_start(d.core, d.now);
+    driver_login(&d);
+    driver_list(&d, NULL, 0, FM_OK);
+    driver_release(&d, "a");
+    d.now += d.config.call_timeout_ms - 1000;
+    driver_reserve(&d, driver_request("a", 128));
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_tick(&d, 1000);
+    (void)driver_call(&d, FMCALL_RESERVE);
     driver_end(&d);
 }
 
@@ -238,6 +258,7 @@ int main(void)
         cmocka_unit_test(load__intent_is_given_up_without_a_fabric_manager),
         cmocka_unit_test(load__compares_with_the_fabric_manager),
         cmocka_unit_test(load__remembers_that_an_earlier_try_is_open),
+        cmocka_unit_test(load__a_given_up_release_does_not_hit_the_next_life),
         cmocka_unit_test(load__clock_set_back_does_not_hold_for_ever),
         cmocka_unit_test(load__refuses_what_cannot_be),
         cmocka_unit_test(load__pool_shrunk_meanwhile),
