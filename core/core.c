@@ -145,7 +145,7 @@ static void configure(struct core *core, const struct core_config *config)
         link_lost(core, "the fabric manager was taken out of the configuration");
 }
 
-static void tick(struct core *core)
+static void look_at_what_is_due(struct core *core)
 {
     link_tick(core);
     for (int i = 0; i < DUE_PER_TICK; i++) {
@@ -161,7 +161,6 @@ void core_step(struct core *core, const struct core_event *event)
     begin_step(core, event->now_ms);
     switch (event->kind) {
     case CORE_TICK:
-        tick(core);
         break;
     case CORE_RESERVE:
         core_reserve(core, event->u.reserve.ticket, &event->u.reserve.request);
@@ -191,6 +190,7 @@ void core_step(struct core *core, const struct core_event *event)
         configure(core, event->u.config);
         break;
     }
+    look_at_what_is_due(core); /* in every step: a busy loop's timers come late */
     core_pump(core);
 }
 
