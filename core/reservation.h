@@ -45,14 +45,14 @@ struct errand {
 struct reservation {
     uint64_t number;
     struct reservation *name_next; /* next in its bucket of the name table */
+    uint32_t name_hash;            /* of cluster and job: beside it, as both are read together */
+    uint32_t agenda_slot;          /* 0: no deadline */
     struct reservation *older;     /* same cluster and job, an earlier life, still releasing */
     struct errand *errand;         /* NULL: nothing at the fabric manager */
     const char *cluster;           /* the core's own copy, shared */
     char *nodes, *token, *reason;  /* NULL when not there */
     int64_t created_ms, released_ms, hold_until_ms;
     uint32_t uid, node_count, cores_per_node, addresses, min_nodes;
-    uint32_t agenda_slot; /* 0: no deadline */
-    uint32_t name_hash;   /* the ledger's, of cluster and job */
     int64_t due_ms;
     uint64_t synced;   /* last sync that named it */
     int64_t missed_ms; /* when a sync first lacked it; 0: none did */
