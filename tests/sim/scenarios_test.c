@@ -346,9 +346,11 @@ static void hold__survives_a_crash(void **state)
     core_status(s->core, &status);
     assert_int_equal(status.vnis_held, 1);
     script_wait(s, s->config.vni_hold_ms / 2);
-    SAID("save 1 gone");
     core_status(s->core, &status);
     assert_int_equal(status.vnis_free, 8);
+    script_wait(s, s->config.call_timeout_ms); /* for calls of the life before the crash */
+    assert_null(job(s, "17"));
+    assert_int_equal(s->disk.reservation_count, 0);
 }
 
 /* The intent is on disk, the process died: whatever became of the call, nothing is left. */
