@@ -139,15 +139,14 @@ static const char *over_budget(struct core *core, const struct cluster_config *c
     return NULL;
 }
 
-/* Fills in what becomes of the wish before anyone is asked. */
+/* Fills in what becomes of the wish before anyone is asked; its reason may point into `why`. */
 static void decide_hwcoll(struct core *core, const struct cluster_config *cluster,
-                          struct reservation_record *rec)
+                          struct reservation_record *rec, struct error *why)
 {
-    struct error err = {0};
     rec->hwcoll =
-        (uint8_t)sizing_decide(&core->config, rec->wish, rec->node_count, &rec->addresses, &err);
+        (uint8_t)sizing_decide(&core->config, rec->wish, rec->node_count, &rec->addresses, why);
     if (rec->hwcoll == HWCOLL_INELIGIBLE)
-        rec->reason = core_text(core, "%s", err.text);
+        rec->reason = why->text;
     if (rec->hwcoll != HWCOLL_WANTED)
         return;
 
@@ -213,6 +212,7 @@ static void refuse_vnis(struct core *core, uint64_t ticket, const struct reserve
 static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *q,
                         const struct cluster_config *cluster)
 {
+    struct error why = {0};
     const char *detail = NULL;
     struct reservation_record rec = {.number = core->last_number + 1,
                                      .cluster = q->cluster,
@@ -229,7 +229,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
         refuse_vnis(core, ticket, q, detail);
         return;
     }
-    decide_hwcoll(core, cluster, &rec);
+    decide_hwcoll(core, cluster, &rec, &why);
     if (rec.wish == WISH_REQUIRED && rec.hwcoll != HWCOLL_WANTED) {
         refuse(
             core, ticket, ANSWER_NO_HWCOLL, "hwcoll",
