@@ -46,6 +46,8 @@ static enum fmcall_kind wanted_call(const struct core *core, const struct reserv
         return r->fm_side != FM_NOTHING && !older_life_remains(r) ? FMCALL_RELEASE : FMCALL_NONE;
     if (r->hwcoll == HWCOLL_RESERVED)
         return r->errand->doubted ? FMCALL_CHECK : FMCALL_NONE;
+    if (r->fm_side == FM_NOTHING) /* there is no room for it yet */
+        return FMCALL_NONE;
     if (r->fm_side == FM_HELD) /* wanted, but something else sits under the name */
         return FMCALL_RELEASE;
     return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;
@@ -152,12 +154,37 @@ static void let_vnis_go(struct core *core, struct reservation *r)
     (void)core_save(core, &rec);
 }
 
+/* Others have given addresses back: the intent can be saved. */
+static void take_room(struct core *core, struct reservation *r)
+{
+    if (r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_NOTHING ||
+        core_budget(core, r->cluster, r->addresses) != BUDGET_ROOM)
+        return;
+    struct reservation_record rec = reservation_record(r);
+    rec.fm_side = FM_MAYBE;
+    (void)core_save(core, &rec);
+}
+
+void core_act_on_room(struct core *core)
+{
+    if (!core->room_made)
+        return;
+    core->room_made = false;
+    for (struct errand *e = core->errands, *next; e != NULL && core->room_wanted > 0; e = next) {
+        next = e->next;
+        if (e->owner != NULL && e->owner->hwcoll == HWCOLL_WANTED &&
+            e->owner->fm_side == FM_NOTHING)
+            core_act(core, e->owner);
+    }
+}
+
 void core_act(struct core *core, struct reservation *r)
 {
     if (r->hwcoll == HWCOLL_WANTED && r->errand->give_up_ms <= core->now_ms) {
         core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return; /* it acts again */
     }
+    take_room(core, r);
     if (must_look_again(r) && r->errand->reserve_settles_ms <= core->now_ms) {
         r->errand->unsure = false;
         r->errand->doubted = true;
@@ -209,7 +236,7 @@ static void answer_waiters(struct core *core, struct reservation *r)
     }
 }
 
-static enum event_kind event_of(enum hwcoll_state state)
+enum event_kind core_event_of(enum hwcoll_state state)
 {
     switch (state) {
     case HWCOLL_DENIED:
@@ -235,21 +262,26 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
     r->errand->give_up_ms = 0;
     r->errand->retry_ms = 0;
     r->errand->tries = 0;
-    core_publish(core, event_of(hwcoll), r, reason);
+    core_publish(core, core_event_of(hwcoll), r, reason);
     answer_waiters(core, r);
     if (r->wish == WISH_REQUIRED && hwcoll != HWCOLL_RESERVED)
-        core_begin_release(core, r, 0, "its reserve failed"); /* nobody was told its VNIs */
+        core_begin_release(core, r, "its reserve failed");
     else
         core_act(core, r);
 }
 
-static const char *why_given_up(struct core *core, bool asked)
+static const char *why_given_up(struct core *core, const struct reservation *r, enum fm_side side)
 {
     long long waited = (long long)core->config.reserve_timeout_ms;
-    if (asked)
+    if (side != FM_NOTHING && r->errand->words != NULL)
+        return core_text(core, "the fabric manager gave nothing within %lld ms; its last words: %s",
+                         waited, r->errand->words);
+    if (side != FM_NOTHING)
         return core_text(core, "the fabric manager did not answer within %lld ms", waited);
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager is not up";
+    if (r->fm_side == FM_NOTHING)
+        return core_budget_words(core, r->cluster, r->addresses);
     return core_text(core, "the fabric manager was busy with other calls for %lld ms", waited);
 }
 
@@ -258,10 +290,11 @@ void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hw
 {
     /* What was never asked for cannot be there; everything else may turn up late (F21). */
     enum fm_side side = r->errand->asked || r->fm_side == FM_HELD ? r->fm_side : FM_NOTHING;
+    bool no_room = r->fm_side == FM_NOTHING && core->link.state == LINK_UP;
     if (side == FM_NOTHING)
-        hwcoll = HWCOLL_UNAVAILABLE;
+        hwcoll = no_room ? HWCOLL_DENIED : HWCOLL_UNAVAILABLE;
     if (reason == NULL)
-        reason = why_given_up(core, side != FM_NOTHING);
+        reason = why_given_up(core, r, side);
     core_trace(core, TRACE_NOTICE, "%s-%s: %s -> the job runs without hardware collectives%s",
                r->cluster, r->job, reason,
                side == FM_NOTHING ? "" : ", a late success will be released");

@@ -57,6 +57,7 @@ static void drop_errand(struct core *core, struct reservation *r)
     if (e->next != NULL)
         e->next->prev = e->prev;
     r->errand = NULL;
+    core_discard(core, e->words);
     e->owner = NULL; /* whoever walks the errands in this step may still come by */
     core_discard(core, e);
 }
@@ -64,6 +65,15 @@ static void drop_errand(struct core *core, struct reservation *r)
 static void count(uint64_t *counter, uint64_t amount, bool add)
 {
     *counter = add ? *counter + amount : *counter - amount;
+}
+
+static void use(struct use *u, const struct reservation *r, bool add)
+{
+    count(&u->addresses, r->addresses, add);
+    if (reservation_wants_hwcoll(r))
+        return;
+    count(&u->leaving, r->addresses, add);
+    count(&u->releases, 1, add);
 }
 
 /* What a reservation occupies: VNIs, addresses, its place in the counts. Taken back before it
@@ -80,8 +90,10 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
             fits &= vnipool_hold(&core->vnis, r->vnis[i]);
     }
     if (r->fm_side != FM_NOTHING) {
-        count(&core->addresses, r->addresses, add);
-        count(&core_cluster(core, r->cluster)->addresses, r->addresses, add);
+        use(&core->all, r, add);
+        use(&core_cluster(core, r->cluster)->use, r, add);
+    } else if (r->hwcoll == HWCOLL_WANTED) {
+        count(&core->room_wanted, 1, add);
     }
     count(r->state == JOB_ACTIVE ? &core->jobs_active : &core->jobs_releasing, 1, add);
     if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
@@ -124,7 +136,7 @@ static void take_over(struct core *core, struct reservation *r,
     r->state = rec->state;
     r->hwcoll = rec->hwcoll;
     r->fm_side = rec->fm_side;
-    if (r->fm_side != FM_NOTHING)
+    if (r->fm_side != FM_NOTHING || r->hwcoll == HWCOLL_WANTED)
         (void)core_errand(core, r);
 }
 
@@ -146,12 +158,21 @@ static bool between(unsigned value, unsigned low, unsigned high)
     return value >= low && value <= high;
 }
 
+/* Fields that contradict each other. */
+static bool contradicts(const struct reservation_record *rec)
+{
+    bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
+    return (wants && rec->state != JOB_ACTIVE) ||
+           (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_NOTHING);
+}
+
 static int check(const struct core *core, const struct reservation_record *rec, struct error *err)
 {
     if (!cluster_name_valid(rec->cluster) || !job_id_valid(rec->job) ||
         rec->vni_count > VNI_PER_JOB_MAX || !between(rec->state, JOB_ACTIVE, JOB_RELEASING) ||
         !between(rec->wish, WISH_AUTO, WISH_REQUIRED) ||
-        !between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_HELD)
+        !between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_HELD ||
+        contradicts(rec))
         return error_set(err, ERROR_CORRUPT, "reservation %llu holds a value that none can have",
                          (unsigned long long)rec->number);
     if (ledger_by_number(&core->ledger, rec->number) == NULL && core->ledger.row_count > 0 &&
@@ -168,11 +189,13 @@ static int apply_reservation(struct core *core, const struct reservation_record 
     if (rc < 0)
         return rc;
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
+    bool had_addresses = r != NULL && r->fm_side != FM_NOTHING;
     if (r == NULL)
         r = create(core, rec);
     else
         (void)occupy(core, r, false);
     take_over(core, r, rec);
+    core->room_made |= had_addresses && r->fm_side == FM_NOTHING;
     if (!occupy(core, r, true))
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu (%s-%s) has a VNI that another one has too",

@@ -1,5 +1,7 @@
 #include "core/inside.h"
+#include "core/memory.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What came of a call of the fabric manager. */
@@ -20,11 +22,32 @@ static int64_t backoff(const struct reservation *r)
     return wait < RELEASE_RETRY_MAX_MS ? wait : RELEASE_RETRY_MAX_MS;
 }
 
-static void again_later(struct core *core, struct reservation *r, int64_t at_ms)
+/* Tells of a failure at the first try and each time the tries have doubled, so that a manager that
+ * is out of order for a day neither stays unnoticed nor fills the log. */
+static void tell(struct core *core, const struct reservation *r, enum fmcall_kind kind,
+                 const char *words, int64_t wait_ms)
 {
-    r->errand->retry_ms = at_ms;
+    uint32_t tries = r->errand->tries;
+    (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
+                   fmcall_kind_word(kind), r->cluster, r->job, words);
+    if ((tries & (tries - 1)) == 0)
+        core_trace(core, TRACE_NOTICE, "%s-%s: %s, try %u: %s -> again in %lld ms", r->cluster,
+                   r->job, fmcall_kind_word(kind), tries, words, (long long)wait_ms);
+}
+
+static void again_later(struct core *core, struct reservation *r, enum fmcall_kind kind,
+                        const char *words, int64_t wait_ms)
+{
+    r->errand->retry_ms = core->now_ms + wait_ms;
     r->errand->tries++;
+    tell(core, r, kind, words, wait_ms);
     core_act(core, r);
+}
+
+static void keep_words(struct core *core, struct errand *e, const char *words)
+{
+    core_discard(core, e->words);
+    e->words = memory_text(words);
 }
 
 static void set_side(struct core *core, struct reservation *r, enum fm_side side)
@@ -47,6 +70,13 @@ static enum fm_side side_after_no(const struct reservation *r)
 static enum fm_side side_after_yes(const struct reservation *r)
 {
     return r->errand->unsure ? FM_MAYBE : FM_HELD;
+}
+
+/* A no to a RESERVE that nobody waits for any more; others may have waited for it to end. */
+static void no_longer_asked(struct core *core, struct reservation *r)
+{
+    set_side(core, r, side_after_no(r));
+    core_act_on_lives(core, r->cluster, r->job);
 }
 
 static void reserve_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
@@ -76,26 +106,23 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
         /* Surely not acted on: forget that this try was made. */
         if (wanted)
             core_settle(core, r, HWCOLL_UNAVAILABLE, side_after_no(r), NULL, words);
-        else if (r->fm_side == FM_MAYBE) {
-            set_side(core, r, side_after_no(r));
-            core_act(core, r);
-        }
+        else if (r->fm_side == FM_MAYBE)
+            no_longer_asked(core, r);
         return;
     case FM_DENIED:
     case FM_GONE: /* a 404 to POST: this fabric manager has no such path */
         if (wanted)
             core_settle(core, r, HWCOLL_DENIED, side_after_no(r), NULL, words);
-        else {
-            set_side(core, r, side_after_no(r));
-            core_act(core, r);
-        }
+        else
+            no_longer_asked(core, r);
         return;
     case FM_BUSY:
     case FM_TIMEOUT:
     case FM_BROKEN:
         r->errand->unsure = true;
         r->errand->reserve_settles_ms = core->now_ms + core->config.call_timeout_ms;
-        again_later(core, r, wanted ? core->now_ms + backoff(r) : core->now_ms);
+        keep_words(core, r->errand, words);
+        again_later(core, r, FMCALL_RESERVE, words, wanted ? backoff(r) : 0);
         return;
     }
 }
@@ -128,13 +155,13 @@ static bool same_token(const char *a, const char *b)
 }
 
 static void check_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
-                       const char *token)
+                       const char *token, const char *words)
 {
     if (r->hwcoll != HWCOLL_RESERVED || r->state != JOB_ACTIVE) {
         core_act(core, r);
     } else if (outcome == FM_GONE) {
         r->errand->doubted = false;
-        lose(core, r, FM_NOTHING, "the fabric manager no longer has its reservation");
+        lose(core, r, side_after_no(r), "the fabric manager no longer has its reservation");
     } else if (outcome == FM_OK && r->token != NULL && token != NULL &&
                !same_token(r->token, token)) {
         r->errand->doubted = false;
@@ -144,16 +171,19 @@ static void check_done(struct core *core, struct reservation *r, enum fmcall_out
         r->errand->tries = 0;
         core_act(core, r);
     } else {
-        again_later(core, r, core->now_ms + backoff(r));
+        again_later(core, r, FMCALL_CHECK, words, backoff(r));
     }
 }
 
 static void released_at_fm(struct core *core, struct reservation *r)
 {
     struct errand *e = r->errand;
-    if (r->hwcoll != HWCOLL_WANTED && e->sent_ms < e->reserve_settles_ms) {
-        /* A RESERVE that was given up may still be acted on, after this: ask again then. */
-        e->retry_ms = e->reserve_settles_ms;
+    bool wanted = r->hwcoll == HWCOLL_WANTED;
+    /* A RESERVE that was given up may still be acted on, after this. So may an earlier RELEASE,
+     * which would take what is to be reserved next; and a crash would make us forget it. */
+    int64_t settles = wanted ? e->release_settles_ms : e->reserve_settles_ms;
+    if (e->sent_ms < settles) {
+        e->retry_ms = settles;
         core_act(core, r);
         return;
     }
@@ -161,7 +191,7 @@ static void released_at_fm(struct core *core, struct reservation *r)
         e->unsure = false;
     e->tries = 0;
     e->retry_ms = 0;
-    set_side(core, r, r->hwcoll == HWCOLL_WANTED ? FM_MAYBE : FM_NOTHING);
+    set_side(core, r, wanted ? FM_MAYBE : FM_NOTHING);
     core_act_on_lives(core, r->cluster, r->job);
 }
 
@@ -174,13 +204,7 @@ static void release_done(struct core *core, struct reservation *r, enum fmcall_o
     }
     if (fmcall_unsure(outcome))
         r->errand->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
-    int64_t wait = backoff(r);
-    if (outcome == FM_DENIED || outcome == FM_EXISTS)
-        core_trace(core, TRACE_WARNING,
-                   "%s-%s: the fabric manager refuses its release: %s -> again "
-                   "in %lld ms",
-                   r->cluster, r->job, words, (long long)wait);
-    again_later(core, r, core->now_ms + wait);
+    again_later(core, r, FMCALL_RELEASE, words, backoff(r));
 }
 
 void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome, const char *token,
@@ -200,7 +224,7 @@ void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome,
     if (kind == FMCALL_RESERVE)
         reserve_done(core, e->owner, outcome, token, words);
     else if (kind == FMCALL_CHECK)
-        check_done(core, e->owner, outcome, token);
+        check_done(core, e->owner, outcome, token, words);
     else
         release_done(core, e->owner, outcome, words);
 
@@ -209,10 +233,10 @@ void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome,
         return;
     /* Last: a lost link makes every job that waits give up, this one was to have its answer first.
      */
-    if (outcome == FM_BROKEN || outcome == FM_UNREACHED || outcome == FM_UNAUTHORIZED)
+    if (outcome == FM_UNREACHED || outcome == FM_UNAUTHORIZED)
         link_lost(core, words);
-    else if (outcome == FM_TIMEOUT)
-        link_unheard(core, words);
+    else if (outcome == FM_TIMEOUT || outcome == FM_BROKEN)
+        link_unheard(core, words); /* one call that ends so may be about its object */
     else
         link_heard(core);
 }

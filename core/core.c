@@ -34,6 +34,7 @@ static void free_reservation(struct reservation *r)
             next = w->next;
             free(w);
         }
+        free(r->errand->words);
         free(r->errand);
     }
     free(r->nodes);
@@ -94,7 +95,7 @@ static void settle_after_load(struct core *core, struct reservation *r)
     struct errand *e = r->errand;
     if (e == NULL)
         return;
-    e->asked = true;
+    e->asked = r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_NOTHING;
     bool in_the_way = r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_HELD;
     if (r->fm_side == FM_MAYBE || in_the_way) {
         e->unsure = true;
@@ -139,6 +140,7 @@ static void configure(struct core *core, const struct core_config *config)
     core->config = *config;
     vnipool_configure(&core->vnis, &config->vni_pool);
     callqueue_resize(&core->calls, config->calls_at_once);
+    core->room_made = true;
     if (!had_fm && config->fm_present)
         link_start(core);
     else if (had_fm && !config->fm_present)
@@ -190,6 +192,7 @@ void core_step(struct core *core, const struct core_event *event)
         configure(core, event->u.config);
         break;
     }
+    core_act_on_room(core);
     look_at_what_is_due(core); /* in every step: a busy loop's timers come late */
     core_pump(core);
 }
@@ -222,7 +225,8 @@ void core_status(const struct core *core, struct core_status *out)
         .vnis_held = core->vnis.held.count,
         .vnis_pool = core->vnis.pool.count,
         .addresses_total = core->config.total_addresses,
-        .addresses_reserved = core->addresses,
+        .addresses_reserved = core->all.addresses,
+        .releases_pending = core->all.releases,
         .addresses_per_job = addresses_per_job,
         .jobs_active = core->jobs_active,
         .jobs_releasing = core->jobs_releasing,

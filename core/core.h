@@ -116,6 +116,7 @@ struct core_status {
     uint32_t addresses_total;    /* 0: not known */
     uint64_t addresses_reserved; /* asked for and not yet known to be given back */
     uint32_t addresses_per_job;  /* 0: none can be computed */
+    uint64_t releases_pending;   /* reservations that the fabric manager has still to give up */
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
     uint32_t strays; /* seen at the fabric manager, not ours by the ledger, not yet deleted */
     uint32_t calls_queued_reserve, calls_queued_release, calls_queued_check, calls_under_way;

@@ -16,10 +16,17 @@
  * act:   state → what is wanted; idempotent, so a reconnect or a restart is no special path.
  * Each kind of event has a file that decides which records to save, then lets act look. */
 
+/* What reservations have, or may have, at the fabric manager. */
+struct use {
+    uint64_t addresses;
+    uint64_t leaving;  /* of these, no longer wanted: to be released */
+    uint64_t releases; /* reservations that are to be released there */
+};
+
 struct cluster {
     char name[CLUSTER_NAME_MAX + 1];
-    uint64_t addresses; /* that its reservations have, or may have, at the fabric manager */
-    bool warned;        /* of a neighbour with a dangerous name */
+    struct use use;
+    bool warned; /* of a neighbour with a dangerous name */
 };
 
 struct link {
@@ -52,8 +59,10 @@ struct core {
     struct errand *errands; /* all of them */
 
     uint64_t last_number, last_seq, last_list, last_sync;
-    uint64_t step_seq;  /* last_seq when this step began */
-    uint64_t addresses; /* of all clusters */
+    uint64_t step_seq;    /* last_seq when this step began */
+    struct use all;       /* of all clusters */
+    bool room_made;       /* in this step: addresses were given back, or the limits changed */
+    uint64_t room_wanted; /* reservations that wait for others' addresses */
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
     bool founded; /* RECORD_FOUNDED is there */
 
@@ -91,6 +100,12 @@ struct cluster *core_cluster(struct core *core, const char *name);              
 /* The cluster's configuration, or NULL when no such cluster is configured. */
 const struct cluster_config *core_cluster_config(const struct core *core, const char *name);
 
+/* ---- budget.c ---- */
+/* Whether so many more addresses may be asked for: now, when what is being released is gone, no. */
+enum budget { BUDGET_ROOM, BUDGET_SOON, BUDGET_NONE };
+enum budget core_budget(struct core *core, const char *cluster, uint32_t addresses);
+const char *core_budget_words(struct core *core, const char *cluster, uint32_t addresses);
+
 /* ---- act.c ---- */
 void core_act(struct core *core, struct reservation *reservation);
 /* All lives of a job: what one of them waited for may have come. */
@@ -99,6 +114,10 @@ void core_pump(struct core *core); /* hands out calls while there are places */
 /* The outcome of wanting multicast addresses is known: saves it, tells those who wait. */
 void core_settle(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,
                  enum fm_side side, const char *token, const char *reason);
+/* Which event tells of a reserve that ended so. */
+enum event_kind core_event_of(enum hwcoll_state hwcoll);
+/* Those that wait for addresses look again, if there may be room now. */
+void core_act_on_room(struct core *core);
 /* Gives up waiting for the fabric manager (F21). */
 void core_give_up(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,
                   const char *reason);
@@ -106,8 +125,7 @@ void core_give_up(struct core *core, struct reservation *reservation, enum hwcol
 /* ---- one event, one file ---- */
 void core_reserve(struct core *core, uint64_t ticket, const struct reserve_request *request);
 void core_release(struct core *core, uint64_t ticket, const char *cluster, const char *job);
-void core_begin_release(struct core *core, struct reservation *reservation, int64_t hold_ms,
-                        const char *why);
+void core_begin_release(struct core *core, struct reservation *reservation, const char *why);
 void core_sync(struct core *core, uint64_t ticket, const char *cluster, const char *const *active,
                size_t count);
 void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome, const char *token,

@@ -8,7 +8,7 @@
 
 enum {
     RETRY_DOUBLINGS = 5,
-    TIMEOUTS_TO_LOSE = 3, /* one slow answer is no lost connection, three in a row are */
+    TIMEOUTS_TO_LOSE = 3, /* one answer that does not come is no lost link, three in a row are */
 };
 
 const char *link_state_word(enum link_state state)

@@ -1,4 +1,5 @@
 #include "core/inside.h"
+#include "core/sizing.h"
 
 #include <string.h>
 
@@ -69,11 +70,14 @@ static void doubt_active(struct core *core)
 static void take_in(struct core *core, const char *cluster, const char *job, enum job_state state,
                     enum hwcoll_state hwcoll, const char *reason)
 {
+    uint32_t addresses; /* as many as we would have asked for: nothing tells how many it has */
+    (void)sizing_addresses(&core->config, &addresses, NULL);
     struct reservation_record rec = {
         .number = core->last_number + 1,
         .cluster = cluster,
         .job = job,
         .reason = reason,
+        .addresses = addresses,
         .uid = UID_UNKNOWN,
         .wish = WISH_AUTO,
         .state = (uint8_t)state,

@@ -22,18 +22,17 @@ static uint8_t hwcoll_after_release(const struct reservation *r)
     return had ? HWCOLL_RELEASED : r->hwcoll;
 }
 
-void core_begin_release(struct core *core, struct reservation *r, int64_t hold_ms, const char *why)
+void core_begin_release(struct core *core, struct reservation *r, const char *why)
 {
     struct reservation_record rec = reservation_record(r);
-    bool answered = r->hwcoll != HWCOLL_WANTED;
-    /* What was never asked for needs no release; a VNI that nobody was told needs no rest. */
-    if (!answered && !r->errand->asked && r->fm_side == FM_MAYBE)
+    /* What was never asked for needs no release. */
+    if (r->hwcoll == HWCOLL_WANTED && !r->errand->asked && r->fm_side == FM_MAYBE)
         rec.fm_side = FM_NOTHING;
     rec.state = JOB_RELEASING;
     rec.hwcoll = hwcoll_after_release(r);
     rec.token = NULL; /* the release itself is done with the broker's own login */
     rec.released_ms = core->now_ms;
-    rec.hold_until_ms = core->now_ms + (answered ? hold_ms : 0);
+    rec.hold_until_ms = core->now_ms + core->config.vni_hold_ms;
     (void)core_save(core, &rec);
     core_publish(core, EVENT_RELEASED, r, why);
     if (r->errand != NULL)
@@ -63,6 +62,6 @@ void core_release(struct core *core, uint64_t ticket, const char *cluster, const
     }
     bool over = r->state == JOB_RELEASING && r->fm_side == FM_NOTHING;
     if (r->state == JOB_ACTIVE)
-        core_begin_release(core, r, core->config.vni_hold_ms, NULL);
+        core_begin_release(core, r, NULL);
     core_answer(core, ticket, over ? ANSWER_ALREADY_GONE : ANSWER_ACCEPTED, r, NULL);
 }

@@ -36,6 +36,7 @@ struct errand {
     int64_t retry_ms;                       /* not before then */
     int64_t reserve_settles_ms; /* until then a RESERVE given up may still be acted on */
     int64_t release_settles_ms; /* the same for a RELEASE: the name must rest */
+    char *words;                /* the fabric manager's last ones that were no answer */
     bool asked;                 /* a RESERVE has left, in this life or a former one */
     bool unsure;  /* a RESERVE was given up, or a crash hid what came of it: it may have been, or
                      may yet be, acted on; until a RELEASE sent after it settled is answered */

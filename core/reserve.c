@@ -100,8 +100,8 @@ static void repeat(struct core *core, uint64_t ticket, const struct reserve_requ
     if (field != NULL)
         refuse(core, ticket, ANSWER_CONFLICT, field,
                core_text(core,
-                         "job %s of %s has a reservation (number %llu) with another %s: release it "
-                         "first, or repeat the request unchanged",
+                         "job %s of %s has a reservation (number %llu) that differs in %s: release "
+                         "it first, or repeat the request unchanged",
                          r->job, r->cluster, (unsigned long long)r->number, field));
     else if (r->hwcoll == HWCOLL_WANTED) {
         wait_for_answer(r->errand, ticket, true);
@@ -121,24 +121,6 @@ static unsigned vnis_wanted(const struct core *core, const struct reserve_reques
     return core->config.vni_per_job;
 }
 
-/* B4: each cluster within its own budget, all within what the fabric has. */
-static const char *over_budget(struct core *core, const struct cluster_config *cluster,
-                               uint32_t addresses)
-{
-    uint64_t used = core_cluster(core, cluster->name)->addresses;
-    if (cluster->budget > 0 && used + addresses > cluster->budget)
-        return core_text(core,
-                         "cluster %s has %llu of its %u multicast addresses in use, %u more "
-                         "are not left",
-                         cluster->name, (unsigned long long)used, cluster->budget, addresses);
-    if (core->config.total_addresses > 0 &&
-        core->addresses + addresses > core->config.total_addresses)
-        return core_text(core, "%llu of %u multicast addresses are in use, %u more are not left",
-                         (unsigned long long)core->addresses, core->config.total_addresses,
-                         addresses);
-    return NULL;
-}
-
 /* Fills in what becomes of the wish before anyone is asked; its reason may point into `why`. */
 static void decide_hwcoll(struct core *core, const struct cluster_config *cluster,
                           struct reservation_record *rec, struct error *why)
@@ -154,22 +136,19 @@ static void decide_hwcoll(struct core *core, const struct cluster_config *cluste
     if (!core->config.fm_present) {
         rec->hwcoll = HWCOLL_UNAVAILABLE;
         rec->reason = "no fabric manager is configured";
-    } else if ((rec->reason = over_budget(core, cluster, rec->addresses)) != NULL) {
+        return;
+    }
+    enum budget budget = core_budget(core, cluster->name, rec->addresses);
+    if (budget == BUDGET_NONE) {
         rec->hwcoll = HWCOLL_DENIED;
+        rec->reason = core_budget_words(core, cluster->name, rec->addresses);
     } else if (!link_worth_waiting(&core->link)) {
         rec->hwcoll = HWCOLL_UNAVAILABLE;
         rec->reason = core_text(core, "the link to the fabric manager is %s: %s",
                                 link_state_word(core->link.state), core->link.error);
-    } else {
+    } else if (budget == BUDGET_ROOM) {
         rec->fm_side = FM_MAYBE; /* the intent, saved before the call leaves */
     }
-}
-
-static enum event_kind event_of(const struct reservation *r)
-{
-    if (r->hwcoll == HWCOLL_DENIED)
-        return EVENT_DENIED;
-    return r->hwcoll == HWCOLL_UNAVAILABLE ? EVENT_UNAVAILABLE : EVENT_RESERVED;
 }
 
 static void create(struct core *core, uint64_t ticket, const struct reservation_record *rec,
@@ -181,7 +160,7 @@ static void create(struct core *core, uint64_t ticket, const struct reservation_
         give_up_in_time(core, r);
         wait_for_answer(r->errand, ticket, false);
     } else {
-        core_publish(core, event_of(r), r, r->reason);
+        core_publish(core, core_event_of(r->hwcoll), r, r->reason);
         core_answer(core, ticket, ANSWER_CREATED, r, warning);
     }
     core_act(core, r);
@@ -273,6 +252,6 @@ void core_reserve(struct core *core, uint64_t ticket, const struct reserve_reque
         return;
     }
     if (r != NULL && r->state == JOB_ACTIVE)
-        core_begin_release(core, r, 0, "the job was reserved anew");
+        core_begin_release(core, r, "the job was reserved anew");
     reserve_new(core, ticket, q, cluster);
 }

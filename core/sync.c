@@ -53,7 +53,7 @@ static void sweep(struct core *core, const char *cluster, struct sync_found *fou
             core_trace(core, TRACE_NOTICE,
                        "%s-%s: two syncs in a row do not name it -> inactive, released", r->cluster,
                        r->job);
-            core_begin_release(core, r, core->config.vni_hold_ms, "found inactive by sync");
+            core_begin_release(core, r, "found inactive by sync");
         }
     }
 }

@@ -39,6 +39,9 @@ static void link__pauses_and_resumes(void **state)
     driver_reserved_job(&d, "a");
     driver_reserve(&d, driver_request("b", 128));
     driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BROKEN, NULL);
+    assert_int_equal(link_of(&d), LINK_UP); /* one alone may be about its object */
+    driver_tick(&d, 250);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_UNREACHED, NULL);
     assert_int_equal(driver_answered(&d), ANSWER_CREATED);
     assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
     assert_int_equal(link_of(&d), LINK_DOWN);

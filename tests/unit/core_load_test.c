@@ -218,6 +218,10 @@ static void load__refuses_what_cannot_be(void **state)
     assert_non_null(strstr(err.text, "elcap-b"));
     struct record bad = saved(7, "c", 3, HWCOLL_OFF, FM_NOTHING);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = saved(7, "c", JOB_RELEASING, HWCOLL_WANTED, FM_MAYBE);
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = saved(7, "c", JOB_ACTIVE, HWCOLL_RESERVED, FM_NOTHING);
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
     bad = saved(8, "a/b", JOB_ACTIVE, HWCOLL_OFF, FM_NOTHING);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
     bad = saved(1, "early", JOB_ACTIVE, HWCOLL_OFF, FM_NOTHING);

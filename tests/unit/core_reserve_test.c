@@ -292,7 +292,8 @@ static void reserve__required_fails_and_gives_everything_back(void **state)
     struct core_status status;
     core_status(d.core, &status);
     assert_int_equal(status.jobs_active, 0);
-    assert_int_equal(status.vnis_live + status.vnis_held, 0);
+    assert_int_equal(status.vnis_held, 1); /* they could be seen while it waited (F3) */
+    assert_int_equal(status.addresses_reserved, 0);
     q.node_count = 2; /* too small: known at once */
     driver_reserve(&d, q);
     assert_int_equal(driver_answered(&d), ANSWER_NO_HWCOLL);
@@ -334,6 +335,87 @@ static void reserve__stays_within_the_budget(void **state)
     driver_end(&d);
 }
 
+/* Large jobs back to back: the next one waits a moment for what the last one is giving back. */
+static void reserve__waits_for_room_that_is_being_made(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.clusters[0].budget = 23;
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    driver_reserve(&d, driver_request("b", 128)); /* nobody is leaving: no use in waiting */
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
+    driver_release(&d, "a");
+    uint64_t release = driver_call(&d, FMCALL_RELEASE);
+    driver_reserve(&d, driver_request("c", 128));
+    assert_null(driver_answer(&d));
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_done(&d, release, FM_OK, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-c");
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_RESERVED);
+
+    driver_release(&d, "c");
+    driver_reserve(&d, driver_request("e", 128));
+    driver_tick(&d, d.config.reserve_timeout_ms);
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
+    assert_non_null(strstr(driver_answer(&d)->reservation->reason, "23 of its 23"));
+    driver_end(&d);
+}
+
+/* Every error with the fabric manager's own words. */
+static void reserve__timeout_tells_the_managers_last_words(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    for (int i = 0; i < 7; i++) {
+        driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
+        driver_tick(&d, 250);
+    }
+    driver_tick(&d, 250);
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_TIMEOUT);
+    assert_non_null(strstr(driver_answer(&d)->reservation->reason, "the fabric manager's words"));
+    driver_end(&d);
+}
+
+/* A VNI that was seen while its reserve waited, and was then released, is held back like any. */
+static void reserve__released_while_waiting_holds_its_vni(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_status status;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_release(&d, "a");
+    core_status(d.core, &status);
+    assert_int_equal(status.vnis_held, 1);
+    driver_end(&d);
+}
+
+/* An unanswered RELEASE of what was in the way: the name rests before it is reserved (I4). */
+static void reserve__clears_the_name_only_when_no_release_is_open(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.reserve_timeout_ms = 60000;
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_EXISTS, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_BUSY, NULL);
+    driver_tick(&d, 250);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_HELD); /* and so it is after a crash */
+    driver_tick(&d, d.config.call_timeout_ms);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_GONE, NULL);
+    (void)driver_call(&d, FMCALL_RESERVE);
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +435,10 @@ int main(void)
         cmocka_unit_test(reserve__required_fails_and_gives_everything_back),
         cmocka_unit_test(reserve__name_in_use_is_cleared_first),
         cmocka_unit_test(reserve__stays_within_the_budget),
+        cmocka_unit_test(reserve__waits_for_room_that_is_being_made),
+        cmocka_unit_test(reserve__timeout_tells_the_managers_last_words),
+        cmocka_unit_test(reserve__released_while_waiting_holds_its_vni),
+        cmocka_unit_test(reserve__clears_the_name_only_when_no_release_is_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
