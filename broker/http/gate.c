@@ -78,7 +78,7 @@ int gate_judge(struct call *call, const char *method)
                            NULL,
                            "all %u connections are in use; try again, and keep a connection for "
                            "several requests",
-                           call->http->connections_max);
+                           call->http->places.max);
     if (find_route(call, method) < 0 || check_identity(call) < 0)
         return -1;
     return check_type(call);

@@ -53,13 +53,30 @@ void http_turn(struct http *http)
 
 /* ---- connections ---- */
 
-static void peer_identify(struct peer *peer, struct MHD_Connection *connection)
+static int fd_of(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+static void peer_identify(struct peer *peer, int fd)
 {
     struct ucred ucred;
     socklen_t length = sizeof ucred;
-    int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     if (peer->door->local && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &ucred, &length) == 0)
         peer->identity = rights_of_uid(peer->door->http->rights, ucred.uid);
+}
+
+/* False: the connection is to be closed unheard, for its user has as many as it may have. */
+static bool peer_place(struct peer *peer)
+{
+    struct places *places = &peer->door->http->places;
+    const struct identity *identity = &peer->identity;
+    if (identity->admin || identity->clusters) {
+        peer->surplus = !places_take(places);
+        return true;
+    }
+    peer->share = places_take_share(places, identity->known ? identity->uid : PLACES_NOBODY);
+    return peer->share != NULL;
 }
 
 static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
@@ -68,21 +85,27 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
     struct door *door = arg;
     struct http *http = door->http;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        http->connections--;
-        free(*context);
+        struct peer *gone = *context;
+        if (gone)
+            places_give_back(&http->places, gone->share);
+        free(gone);
         *context = NULL;
         return;
     }
-    http->connections++;
     http->accepted++;
     struct peer *peer = calloc(1, sizeof *peer);
-    *context = peer;
     if (!peer)
         return; /* its requests are answered with no_memory */
     peer->door = door;
-    peer->surplus = http->connections > http->connections_max;
-    http->surplus_refused += peer->surplus;
-    peer_identify(peer, connection);
+    peer_identify(peer, fd_of(connection));
+    bool placed = peer_place(peer);
+    http->surplus_refused += !placed || peer->surplus;
+    if (placed) {
+        *context = peer;
+        return;
+    }
+    free(peer);
+    shutdown(fd_of(connection), SHUT_RDWR); /* MHD reads its end next, and frees it */
 }
 
 /* ---- life ---- */
@@ -142,8 +165,7 @@ static int door_open(struct http *http, int which, int fd, struct error *err)
                                        .completed = call_completed,
                                        .connection = on_connection};
     *door = (struct door){.http = http, .local = which == DOOR_UNIX};
-    door->server =
-        server_create(http->loop, fd, http->connections_max + CONNECTIONS_SPARE, &hooks, err);
+    door->server = server_create(http->loop, fd, http->places.max + CONNECTIONS_SPARE, &hooks, err);
     return door->server ? 0 : ERROR_IO;
 }
 
@@ -170,8 +192,7 @@ static int prepare(struct http *http, const struct http_options *options, struct
     http->loop = options->loop;
     http->engine = options->engine;
     http->metrics_anonymous = options->metrics_anonymous;
-    http->connections_max =
-        options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT;
+    http->places.max = options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT;
     http->socket_path = strdup(options->socket_path);
     http->fm_url = options->fm_url ? strdup(options->fm_url) : NULL;
     http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,

@@ -102,12 +102,12 @@ static void write_storage(struct writer *out, const struct engine_counters *coun
 
 static void write_requests(struct writer *out, const struct http *http)
 {
-    single(out, "http_connections", "gauge", "Open connections.", http->connections);
+    single(out, "http_connections", "gauge", "Open connections.", http->places.taken);
     single(out, "http_connections_max", "gauge", "Connections above this are refused.",
-           http->connections_max);
+           http->places.max);
     single(out, "http_connections_total", "counter", "Connections accepted.", http->accepted);
-    single(out, "http_connections_refused_total", "counter", "Connections above the limit.",
-           http->surplus_refused);
+    single(out, "http_connections_refused_total", "counter",
+           "Connections above the limit or their user's share.", http->surplus_refused);
     single(out, "http_requests_under_way", "gauge", "Requests not answered yet.", http->owed);
     head(out, "http_requests_total", "counter", "Requests answered, by route and status.");
     for (size_t row = 0; row <= ROUTES; row++) {

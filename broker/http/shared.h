@@ -3,6 +3,7 @@
 
 #include "broker/engine.h"
 #include "broker/http/identity.h"
+#include "broker/http/places.h"
 #include "broker/http/routes.h"
 #include "broker/http/server.h"
 
@@ -31,7 +32,8 @@ struct door {
 struct peer {
     struct door *door;
     struct identity identity;
-    bool surplus; /* above the limit: its first request is answered 503, and it is closed */
+    struct share *share; /* of a uid without a role, else NULL */
+    bool surplus;        /* above the limit: its first request is answered 503, and it is closed */
 };
 
 enum { DOOR_UNIX, DOOR_TCP, DOORS };
@@ -46,7 +48,7 @@ struct http {
     ino_t socket_inode;
     int port;
     bool metrics_anonymous, quiescing, closing;
-    unsigned connections_max, connections;
+    struct places places;
     struct MHD_Response *no_memory; /* made beforehand */
 
     struct call *calls, *spare_calls; /* under way; kept for reuse */

@@ -1,6 +1,9 @@
 #include "tests/system/http/contract.h"
 #include "tests/system/http/site.h"
+#include "tests/system/rig/await.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -11,6 +14,10 @@
 #include <cmocka.h>
 
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 
 /* Many requests, many connections. */
 
@@ -147,6 +154,90 @@ static void surplus_connection__is_told_503_and_closed(void **state)
     line_close(line);
 }
 
+/* ---- users without a role ---- */
+
+enum { STRANGER = 65534, GREEDY = 300, PLACES = 100 };
+
+static bool closed(int fd)
+{
+    struct pollfd look = {.fd = fd, .events = POLLIN};
+    return poll(&look, 1, 0) == 1 && (look.revents & (POLLIN | POLLHUP));
+}
+
+/* In a process of its own: takes all the connections there are, says nothing on them, and tells
+ * when none but its share is left open. Exit status: 0, or the line that failed. */
+static int hold_connections(const char *path, int tell, int end)
+{
+    static int fds[GREEDY];
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int64_t give_up = await_now_ns() + AWAIT_DEADLINE_MS * INT64_C(1000000);
+    char byte = 0;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    if (setgid(STRANGER) < 0 || setuid(STRANGER) < 0)
+        return __LINE__ % 256;
+    for (int i = 0; i < GREEDY; i++) {
+        fds[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(fds[i], (struct sockaddr *)&address, sizeof address) < 0)
+            return __LINE__ % 256;
+    }
+    for (int open = GREEDY; open != PLACES / 2;) {
+        open = 0;
+        for (int i = 0; i < GREEDY; i++)
+            open += !closed(fds[i]);
+        if (open < PLACES / 2 || await_now_ns() > give_up)
+            return __LINE__ % 256;
+    }
+    return write(tell, "x", 1) == 1 && read(end, &byte, 1) == 0 ? 0 : __LINE__ % 256;
+}
+
+/* Whoever has no role can neither take the managers' places nor those for their 503; those of TCP
+ * have none either. */
+static void stranger__cannot_lock_the_manager_out(void **state)
+{
+    struct site *site = *state;
+    struct line *lines[PLACES / 2], *tcp;
+    int tell[2], end[2], status = 0;
+    char byte = 0;
+    if (geteuid() != 0)
+        skip();
+    site_restart(site,
+                 &(struct site_options){.mcastd = MCASTD,
+                                        .broker = "connections_max = 100\nsocket_mode = 0666"});
+    assert_int_equal(chmod(site_folder(site), 0711), 0);
+    assert_int_equal(pipe2(tell, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(end, O_CLOEXEC), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        close(end[1]);
+        _exit(hold_connections(site_socket(site), tell[1], end[0]));
+    }
+    close(tell[1]);
+    close(end[0]);
+    bool held = read(tell[0], &byte, 1) == 1;
+    for (int i = 0; held && i < PLACES / 2; i++) {
+        lines[i] = site_line(site);
+        assert_int_equal(site_ask(site, lines[i], "GET", "/v1/status", NULL, NULL, NULL), 200);
+    }
+    tcp = site_tcp(site);
+    assert_true(line_ended(tcp));
+    line_close(tcp);
+    close(end[1]);
+    close(tell[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    for (int i = 0; i < PLACES / 2; i++)
+        line_close(lines[i]);
+
+    struct answer answer; /* the broker has yet to see them leave */
+    for (tcp = site_tcp(site); line_request(tcp, "GET", "/healthz", NULL, NULL) < 0 ||
+                               line_answer(tcp, false, &answer) < 0;
+         tcp = site_tcp(site))
+        line_close(tcp);
+    assert_int_equal(answer.status, 200);
+    answer_release(&answer);
+    line_close(tcp);
+}
+
 /* What was accepted before SIGTERM is answered: B6. */
 static void stop__answers_what_was_accepted(void **state)
 {
@@ -189,6 +280,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(thousand_connections__are_served_at_once, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(surplus_connection__is_told_503_and_closed, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(stranger__cannot_lock_the_manager_out, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(stop__answers_what_was_accepted, open_site, close_site),
     };

@@ -134,6 +134,16 @@ struct line *site_tcp(const struct site *site)
     return line_open(NULL, site->port);
 }
 
+const char *site_folder(const struct site *site)
+{
+    return site->folder;
+}
+
+const char *site_socket(const struct site *site)
+{
+    return site->socket;
+}
+
 json_t *site_contract(const struct site *site)
 {
     return site->contract;
