@@ -231,7 +231,7 @@ void core_status(const struct core *core, struct core_status *out)
         .jobs_active = core->jobs_active,
         .jobs_releasing = core->jobs_releasing,
         .jobs_reserved = core->jobs_reserved,
-        .strays = (uint32_t)core->strays.count,
+        .strays = (uint32_t)core->strays.known.count,
         .calls_queued_reserve = core->calls.lanes[LANE_RESERVE].queued,
         .calls_queued_release = core->calls.lanes[LANE_RELEASE].queued,
         .calls_queued_check = core->calls.lanes[LANE_CHECK].queued,

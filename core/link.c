@@ -54,6 +54,7 @@ void link_start(struct core *core)
 void link_list(struct core *core)
 {
     core->link.list = ++core->last_list;
+    strays_begin(&core->strays);
     core_effect(core, EFFECT_LIST)->u.list.id = core->link.list;
 }
 

@@ -47,7 +47,7 @@ void listing_names(struct core *core, uint64_t list, const char *const *names, s
         if (!fm_name_split(names[i], cluster, &job) || core_cluster_config(core, cluster) == NULL)
             warn_of_neighbour(core, names[i]);
         else if (!in_ledger(core, cluster, job))
-            strays_seen(&core->strays, names[i], list, core->now_ms);
+            strays_seen(&core->strays, names[i], core->now_ms);
     }
 }
 
@@ -116,55 +116,49 @@ static void release_stray(struct core *core, const char *name)
     core_act(core, r);
 }
 
-static void release_old_strays(struct core *core)
+static void take_stray(void *arg, const char *name)
 {
-    for (size_t i = 0; i < core->strays.count;) {
-        const struct stray *stray = &core->strays.items[i];
-        if (core->now_ms - stray->first_ms < core->config.stray_grace_ms) {
-            i++;
-            continue;
-        }
-        const char *name = core_text(core, "%s", stray->name);
-        strays_forget(&core->strays, i);
-        release_stray(core, name);
-    }
+    release_stray(arg, name);
 }
 
 /* A ledger that has never seen a list cannot know what is over: perhaps the state was lost while
  * jobs run. What is there is taken for active until a sync, a release or a new reserve says
  * otherwise. */
-static void found_ledger(struct core *core)
+static void take_for_active(void *arg, const char *name)
 {
-    while (core->strays.count > 0) {
-        char cluster[CLUSTER_NAME_MAX + 1];
-        const char *job;
-        const char *name = core_text(core, "%s", core->strays.items[0].name);
-        strays_forget(&core->strays, 0);
-        if (!fm_name_split(name, cluster, &job))
-            continue;
-        if (ledger_newest(&core->ledger, cluster, job) != NULL) {
-            release_stray(core, name);
-            continue;
-        }
-        core_trace(core, TRACE_WARNING,
-                   "fabric manager lists %s, this ledger is new -> taken for active until a sync "
-                   "says otherwise",
-                   name);
-        take_in(core, cluster, job, JOB_ACTIVE, HWCOLL_RESERVED, "found by a new ledger");
+    struct core *core = arg;
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *job;
+    if (!fm_name_split(name, cluster, &job))
+        return;
+    if (ledger_newest(&core->ledger, cluster, job) != NULL) {
+        release_stray(core, name);
+        return;
     }
+    core_trace(core, TRACE_WARNING,
+               "fabric manager lists %s, this ledger is new -> taken for active until a sync says "
+               "otherwise",
+               name);
+    take_in(core, cluster, job, JOB_ACTIVE, HWCOLL_RESERVED, "found by a new ledger");
+}
+
+static void judge_strays(struct core *core)
+{
+    if (core->founded) {
+        strays_take(&core->strays, core->now_ms - core->config.stray_grace_ms, take_stray, core);
+        return;
+    }
+    strays_take(&core->strays, core->now_ms, take_for_active, core);
     core_save_founded(core);
 }
 
-static void compare(struct core *core, uint64_t list)
+static void compare(struct core *core)
 {
-    strays_keep(&core->strays, list);
+    strays_keep(&core->strays);
     doubt_active(core);
-    if (!core->founded)
-        found_ledger(core);
-    else
-        release_old_strays(core);
+    judge_strays(core);
     int64_t wait = core->config.relist_ms > 0 ? core->config.relist_ms : INT64_MAX;
-    if (core->strays.count > 0 && core->config.stray_grace_ms < wait)
+    if (core->strays.known.count > 0 && core->config.stray_grace_ms < wait)
         wait = core->config.stray_grace_ms;
     core->link.relist_ms = wait == INT64_MAX ? INT64_MAX : core->now_ms + wait;
 }
@@ -185,7 +179,7 @@ void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome,
         words = fmcall_outcome_word(outcome);
     bool coming_up = core->link.state == LINK_LISTING;
     if (outcome == FM_OK) {
-        compare(core, list);
+        compare(core);
         core->link.list = 0;
         if (coming_up)
             link_came_up(core);

@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void names_release(struct stray_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->items[i].name);
+    free(names->items);
+    *names = (struct stray_names){0};
+}
+
 void strays_init(struct strays *s)
 {
     memset(s, 0, sizeof *s);
@@ -11,57 +19,71 @@ void strays_init(struct strays *s)
 
 void strays_release(struct strays *s)
 {
-    for (size_t i = 0; i < s->count; i++)
-        free(s->items[i].name);
-    free(s->items);
-    memset(s, 0, sizeof *s);
+    names_release(&s->known);
+    names_release(&s->fresh);
 }
 
-/* The first whose name is not less. */
-static size_t place_of(const struct strays *s, const char *name)
+void strays_begin(struct strays *s)
 {
-    size_t low = 0, high = s->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(s->items[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    names_release(&s->fresh);
 }
 
-void strays_seen(struct strays *s, const char *name, uint64_t list, int64_t now_ms)
+void strays_seen(struct strays *s, const char *name, int64_t now_ms)
 {
-    size_t at = place_of(s, name);
-    if (at < s->count && strcmp(s->items[at].name, name) == 0) {
-        s->items[at].list = list;
-        return;
+    struct stray_names *fresh = &s->fresh;
+    if (fresh->count == fresh->room) {
+        fresh->room = fresh->room == 0 ? 16 : fresh->room * 2;
+        fresh->items = memory_resized(fresh->items, fresh->room, sizeof *fresh->items);
     }
-    if (s->count == s->room) {
-        s->room = s->room == 0 ? 16 : s->room * 2;
-        s->items = memory_resized(s->items, s->room, sizeof *s->items);
-    }
-    memmove(&s->items[at + 1], &s->items[at], (s->count - at) * sizeof *s->items);
-    s->items[at] = (struct stray){.name = memory_text(name), .first_ms = now_ms, .list = list};
-    s->count++;
+    fresh->items[fresh->count++] = (struct stray){.name = memory_text(name), .first_ms = now_ms};
 }
 
-void strays_forget(struct strays *s, size_t index)
+static int by_name(const void *a, const void *b)
 {
-    free(s->items[index].name);
-    s->count--;
-    memmove(&s->items[index], &s->items[index + 1], (s->count - index) * sizeof *s->items);
+    return strcmp(((const struct stray *)a)->name, ((const struct stray *)b)->name);
 }
 
-void strays_keep(struct strays *s, uint64_t list)
+/* The same name twice in a list is one object. */
+static void drop_repeats(struct stray_names *names)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        if (s->items[i].list == list)
-            s->items[kept++] = s->items[i];
+    for (size_t i = 0; i < names->count; i++) {
+        if (kept > 0 && by_name(&names->items[kept - 1], &names->items[i]) == 0)
+            free(names->items[i].name);
         else
-            free(s->items[i].name);
+            names->items[kept++] = names->items[i];
     }
-    s->count = kept;
+    names->count = kept;
+}
+
+void strays_keep(struct strays *s)
+{
+    if (s->fresh.count > 0)
+        qsort(s->fresh.items, s->fresh.count, sizeof *s->fresh.items, by_name);
+    drop_repeats(&s->fresh);
+    for (size_t i = 0; i < s->fresh.count && s->known.count > 0; i++) {
+        const struct stray *before = bsearch(&s->fresh.items[i], s->known.items, s->known.count,
+                                             sizeof *s->known.items, by_name);
+        if (before != NULL)
+            s->fresh.items[i].first_ms = before->first_ms;
+    }
+    names_release(&s->known);
+    s->known = s->fresh;
+    s->fresh = (struct stray_names){0};
+}
+
+void strays_take(struct strays *s, int64_t seen_by_ms, void (*take)(void *arg, const char *name),
+                 void *arg)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->known.count; i++) {
+        struct stray stray = s->known.items[i];
+        if (stray.first_ms > seen_by_ms) {
+            s->known.items[kept++] = stray;
+            continue;
+        }
+        take(arg, stray.name);
+        free(stray.name);
+    }
+    s->known.count = kept;
 }

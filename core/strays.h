@@ -6,27 +6,38 @@
 
 /* What whole lists of the fabric manager showed under our clusters' names although the ledger knows
  * nothing of it. Seen once it is a suspicion; seen again after a grace period it is deleted (F20).
- */
+ * A list of n names costs n log n, whatever their order. */
 
 struct stray {
     char *name;       /* "<cluster>-<job>" */
     int64_t first_ms; /* when it was first seen */
-    uint64_t list;    /* the list that showed it last */
+};
+
+struct stray_names {
+    struct stray *items;
+    size_t count, room;
 };
 
 struct strays {
-    struct stray *items; /* ascending name */
-    size_t count, room;
+    struct stray_names known; /* from whole lists; ascending name */
+    struct stray_names fresh; /* from the list that is being read; in its order */
 };
 
 void strays_init(struct strays *strays);
 void strays_release(struct strays *strays);
 
-/* The list showed it. */
-void strays_seen(struct strays *strays, const char *name, uint64_t list, int64_t now_ms);
+/* A list begins: what an unfinished one showed is forgotten. */
+void strays_begin(struct strays *strays);
 
-/* Forgets those that this list, which was whole, did not show. */
-void strays_keep(struct strays *strays, uint64_t list);
-void strays_forget(struct strays *strays, size_t index);
+/* The list that is being read shows it. */
+void strays_seen(struct strays *strays, const char *name, int64_t now_ms);
+
+/* The list was whole: what it showed is what is known, each with the time it was first seen. */
+void strays_keep(struct strays *strays);
+
+/* Takes out those first seen at or before then, and gives each to take, which must not use strays.
+ * The name dies after the call. */
+void strays_take(struct strays *strays, int64_t seen_by_ms,
+                 void (*take)(void *arg, const char *name), void *arg);
 
 #endif

@@ -2,33 +2,97 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "core/strays.h"
+
+struct taken {
+    char names[64];
+};
+
+static void take(void *arg, const char *name)
+{
+    struct taken *taken = arg;
+    strcat(taken->names, name);
+    strcat(taken->names, " ");
+}
 
 static void strays__keep_when_first_seen(void **state)
 {
     (void)state;
     struct strays s;
+    struct taken taken = {""};
     strays_init(&s);
-    strays_seen(&s, "c-2", 1, 10);
-    strays_seen(&s, "c-1", 1, 11);
-    strays_seen(&s, "c-3", 1, 12);
-    strays_seen(&s, "c-2", 2, 50);
-    strays_seen(&s, "c-3", 2, 51);
-    strays_keep(&s, 2);
-    assert_int_equal(s.count, 2);
-    assert_string_equal(s.items[0].name, "c-2");
-    assert_int_equal(s.items[0].first_ms, 10);
-    strays_forget(&s, 0);
-    assert_string_equal(s.items[0].name, "c-3");
-    strays_keep(&s, 3);
-    assert_int_equal(s.count, 0);
+    strays_begin(&s);
+    strays_seen(&s, "c-2", 10);
+    strays_seen(&s, "c-1", 11);
+    strays_seen(&s, "c-2", 12); /* twice in a list is one */
+    strays_seen(&s, "c-3", 12);
+    strays_keep(&s);
+    assert_int_equal(s.known.count, 3);
+    strays_begin(&s);
+    strays_seen(&s, "c-4", 50);
+    strays_seen(&s, "c-3", 51);
+    strays_seen(&s, "c-2", 51);
+    strays_keep(&s);
+    assert_int_equal(s.known.count, 3);
+    strays_take(&s, 11, take, &taken);
+    assert_string_equal(taken.names, "c-2 ");
+    strays_take(&s, 50, take, &taken);
+    assert_string_equal(taken.names, "c-2 c-3 c-4 ");
+    assert_int_equal(s.known.count, 0);
+    strays_release(&s);
+}
+
+/* A list that was not whole proves nothing of what it shows, and nothing of what it lacks. */
+static void strays__unfinished_list_counts_for_nothing(void **state)
+{
+    (void)state;
+    struct strays s;
+    struct taken taken = {""};
+    strays_init(&s);
+    strays_begin(&s);
+    strays_seen(&s, "c-1", 10);
+    strays_keep(&s);
+    strays_begin(&s);
+    strays_seen(&s, "c-2", 20);
+    strays_begin(&s);
+    strays_take(&s, 99, take, &taken);
+    assert_string_equal(taken.names, "c-1 ");
+    strays_keep(&s);
+    assert_int_equal(s.known.count, 0);
+    strays_release(&s);
+}
+
+/* Descending names, as many as a hostile list may have: no order of them is slow. */
+static void strays__take_any_order(void **state)
+{
+    (void)state;
+    struct strays s;
+    enum { MANY = 200000 };
+    strays_init(&s);
+    for (int round = 0; round < 2; round++) {
+        strays_begin(&s);
+        for (int i = MANY; i > 0; i--) {
+            char name[32];
+            snprintf(name, sizeof name, "c-%d", i);
+            strays_seen(&s, name, round);
+        }
+        strays_keep(&s);
+    }
+    assert_int_equal(s.known.count, MANY);
+    assert_int_equal(s.known.items[0].first_ms, 0);
     strays_release(&s);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(strays__keep_when_first_seen)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strays__keep_when_first_seen),
+        cmocka_unit_test(strays__unfinished_list_counts_for_nothing),
+        cmocka_unit_test(strays__take_any_order),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
