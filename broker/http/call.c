@@ -12,6 +12,7 @@ enum {
     SPARE_CALLS = 256,        /* kept for reuse */
     SPARE_BYTES = 16384,      /* a buffer larger than this is not kept with them */
     BODY_FIRST = 1024,        /* first size of a body's buffer */
+    BODIES_MAX = 64 << 20,    /* of all bodies longer than SPARE_BYTES together */
     UNREAD_MAX = 1 << 20,     /* of a body nobody wants: read over to keep the connection */
     UNREAD_ENDLESS = 64 << 20 /* of one that came without its length: after that, cut off */
 };
@@ -57,7 +58,7 @@ static void call_give_back(struct http *http, struct call *call)
     else
         writer_reset(&call->out);
     if (http->spare_count == SPARE_CALLS || call->out.size > SPARE_BYTES ||
-        call->body_size > SPARE_BYTES || call->uri_size > SPARE_BYTES) {
+        call->uri_size > SPARE_BYTES) {
         call_destroy(call);
         return;
     }
@@ -77,6 +78,38 @@ static bool buffer_grow(char **buffer, size_t *have, size_t size)
     *buffer = grown;
     *have = size;
     return true;
+}
+
+/* What a buffer of this size counts for among the large bodies: small ones come to no more than
+ * their connections do. */
+static size_t body_weight(size_t size)
+{
+    return size > SPARE_BYTES ? size : 0;
+}
+
+static int body_grow(struct call *call, size_t size)
+{
+    struct http *http = call->http;
+    size_t others = http->body_bytes - body_weight(call->body_size);
+    if (body_weight(size) > BODIES_MAX - others)
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "busy", NULL,
+                           "too many long bodies are being received; try again");
+    if (!buffer_grow(&call->body, &call->body_size, size))
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+                           "there is no memory for a body of this length; try again");
+    http->body_bytes = others + body_weight(call->body_size);
+    return 0;
+}
+
+/* A large body goes as soon as nobody reads it any more. */
+static void body_drop(struct call *call)
+{
+    if (!body_weight(call->body_size))
+        return;
+    call->http->body_bytes -= call->body_size;
+    free(call->body);
+    call->body = NULL;
+    call->body_size = 0;
 }
 
 void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
@@ -125,6 +158,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     if (call->next)
         call->next->prev = call->prev;
     stream_destroy(call->stream);
+    body_drop(call);
     if (call->owed && --http->owed == 0 && http->quiescing)
         http_settled(http);
     call_give_back(http, call);
@@ -169,6 +203,7 @@ static enum MHD_Result send_answer(struct call *call)
     struct http *http = call->http;
     assert(call->phase == CALL_SPOKEN);
     call->phase = CALL_SENT;
+    body_drop(call);
     size_t row = call->route ? (size_t)(call->route - routes) : ROUTES;
     struct MHD_Response *response = call->out.failed ? NULL : response_create(call);
     if (!response) {
@@ -318,16 +353,16 @@ static enum MHD_Result take_body(struct call *call, const char *data, size_t siz
         call->overlong = true;
     if (call->refused || call->overlong || !call->route->body_max) {
         call->body_dropped += size;
+        body_drop(call);
         /* Without a length nothing else ends it, and MHD cannot answer in the middle. */
         return call->body_dropped > UNREAD_ENDLESS ? MHD_NO : MHD_YES;
     }
     size_t want = call->body_size ? call->body_size : BODY_FIRST;
     while (want < call->body_used + size)
         want *= 2;
-    if (!buffer_grow(&call->body, &call->body_size, want)) {
+    if (body_grow(call, want) < 0) {
         call->refused = true;
-        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
-                    "there is no memory for a body of this length; try again");
+        body_drop(call);
         return MHD_YES;
     }
     memcpy(call->body + call->body_used, data, size);

@@ -1,6 +1,6 @@
 #include "broker/http/routes.h"
 
-enum { BODY_MAX = 1 << 20, SYNC_BODY_MAX = 64 << 20 };
+enum { BODY_MAX = 1 << 20, SYNC_BODY_MAX = 16 << 20 };
 
 static const char *const env_query[] = {"step", NULL};
 static const char *const list_query[] = {"cluster", "state", "uid", "limit", "after", NULL};

@@ -54,6 +54,7 @@ struct http {
     struct call *calls, *spare_calls; /* under way; kept for reuse */
     unsigned spare_count, owed;       /* owed: calls whose answer is not out yet */
     struct stream *streams;
+    size_t body_bytes;    /* of the large bodies in memory */
     uint64_t durable_seq; /* events up to here may be shown */
     uv_timer_t pulse;     /* keeps event streams from looking dead; at the end, the deadline */
 

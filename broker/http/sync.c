@@ -5,13 +5,14 @@
 #include "broker/http/sync_body.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* POST /v1/clusters/{cluster}/sync. A million ids take a second to parse: on a worker thread, so
- * that the loop goes on. */
+/* POST /v1/clusters/{cluster}/sync. Very many ids are parsed on a worker thread, so that the loop
+ * goes on. */
 
 enum { INLINE_BYTES = 65536 };
 
-/* A large body on its way through the worker: parsed there, and taken apart again. */
+/* A large body on its way through the worker. */
 struct sync_work {
     uv_work_t work;
     struct call *call;
@@ -37,20 +38,6 @@ static void parse_on_worker(uv_work_t *request)
         sync_body_parse(work->call->body, work->call->body_used, &work->body, &work->problem);
 }
 
-static void release_on_worker(uv_work_t *request)
-{
-    struct sync_work *work = request->data;
-    sync_body_release(&work->body);
-}
-
-static void on_released(uv_work_t *request, int status)
-{
-    struct sync_work *work = request->data;
-    (void)status;
-    sync_body_release(&work->body);
-    free(work);
-}
-
 static void on_parsed(uv_work_t *request, int status)
 {
     struct sync_work *work = request->data;
@@ -63,8 +50,8 @@ static void on_parsed(uv_work_t *request, int status)
     else
         step(call, &work->body);
     http_turn(http);
-    if (uv_queue_work(http->loop, request, release_on_worker, on_released) < 0)
-        on_released(request, 0);
+    sync_body_release(&work->body);
+    free(work);
 }
 
 static int parse_later(struct call *call)
@@ -82,11 +69,22 @@ static int parse_later(struct call *call)
                        "there is no worker for so many ids; try again");
 }
 
+/* A second one beside the first could say nothing newer, and would double what it costs. */
+static int check_alone(struct call *call)
+{
+    for (const struct call *other = call->http->calls; other; other = other->next)
+        if (other->phase == CALL_WAITING && other->route == call->route &&
+            !strcmp(other->target.segments[2], call->target.segments[2]))
+            return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "sync-under-way", NULL,
+                               "another sync of this cluster is under way; try again");
+    return 0;
+}
+
 void sync_handle(struct call *call)
 {
     struct sync_body body;
     struct job_path path;
-    if (job_path_read(call, &path) < 0)
+    if (job_path_read(call, &path) < 0 || check_alone(call) < 0)
         call_refuse(call);
     else if (call->body_used > INLINE_BYTES) {
         if (parse_later(call) < 0)

@@ -132,7 +132,9 @@ static void settle(struct stand *stand)
 static void ask(struct stand *stand, int client, const char *method, const char *path)
 {
     char text[512];
-    const char *body = strcmp(method, "PUT") == 0 ? "{\"uid\":7,\"node_count\":1}" : "";
+    const char *body = strcmp(method, "PUT") == 0    ? "{\"uid\":7,\"node_count\":1}"
+                       : strcmp(method, "POST") == 0 ? "{\"active\":[\"f1\"]}"
+                                                     : "";
     stand->heard[client][0] = '\0';
     int length =
         snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
@@ -184,6 +186,26 @@ static void look__waits_for_what_it_shows(void **state)
     gate_finish(&stand->gate, &stand->loop, 0);
     settle(stand);
     assert_heard(stand, 1, "\"job\":\"f1\"");
+}
+
+/* A second sync beside the first would say nothing newer. */
+static void sync__is_one_at_a_time(void **state)
+{
+    static const char path[] = "/v1/clusters/elcap/sync";
+    struct stand *stand = *state;
+    start(stand);
+    ask(stand, 0, "PUT", JOB);
+    ask(stand, 1, "POST", path);
+    assert_string_equal(stand->heard[1], ""); /* it waits for what it saw */
+    ask(stand, 2, "POST", path);
+    assert_heard(stand, 2, "HTTP/1.1 503 ");
+    assert_heard(stand, 2, "\"sync-under-way\"");
+    assert_heard(stand, 2, "Retry-After: 1\r\n");
+    gate_finish(&stand->gate, &stand->loop, 0);
+    settle(stand);
+    assert_heard(stand, 1, "\"confirmed\":1");
+    ask(stand, 2, "POST", path);
+    assert_heard(stand, 2, "HTTP/1.1 200 ");
 }
 
 static void event__is_sent_when_it_is_durable(void **state)
@@ -289,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(answer__waits_for_its_commit, open_stand, close_stand),
         cmocka_unit_test_setup_teardown(look__waits_for_what_it_shows, open_stand, close_stand),
+        cmocka_unit_test_setup_teardown(sync__is_one_at_a_time, open_stand, close_stand),
         cmocka_unit_test_setup_teardown(event__is_sent_when_it_is_durable, open_stand, close_stand),
         cmocka_unit_test_setup_teardown(failing_store__refuses_with_its_cause, open_stand,
                                         close_stand),

@@ -154,6 +154,40 @@ static void surplus_connection__is_told_503_and_closed(void **state)
     line_close(line);
 }
 
+/* Long bodies share 64 MiB: what does not fit is told to come again, short ones always fit. */
+static void long_bodies__have_a_bound_together(void **state)
+{
+    enum { LONG = 16 << 20, SENT = 9 << 20, UNDER_WAY = 4 };
+    static const char sync[] = "/v1/clusters/elcap/sync", list[] = "{\"active\":[]}";
+    struct site *site = *state;
+    struct line *lines[UNDER_WAY];
+    struct answer answer;
+    char head[256], retry[16];
+    char *body = malloc(LONG + 1);
+    assert_non_null(body);
+    memset(body, ' ', LONG);
+    body[LONG] = '\0';
+    memcpy(body + LONG - strlen(list), list, strlen(list));
+    sprintf(head, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", sync, LONG);
+    for (int i = 0; i < UNDER_WAY; i++) { /* so much that the buffer of each has its last size */
+        lines[i] = site_line(site);
+        assert_int_equal(line_send(lines[i], head, strlen(head)), 0);
+        assert_int_equal(line_send(lines[i], body, SENT), 0);
+    }
+    site_call(site, "POST", sync, body, &answer);
+    assert_true(answer_header(&answer, "Retry-After", retry, sizeof retry));
+    site_expect_problem(&answer, 503, "busy", NULL);
+    assert_int_equal(site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL), 201);
+    assert_int_equal(line_send(lines[0], body + SENT, LONG - SENT), 0);
+    assert_int_equal(line_answer(lines[0], false, &answer), 0);
+    assert_int_equal(answer.status, 200);
+    answer_release(&answer);
+    assert_int_equal(site_call(site, "POST", sync, body, NULL), 200); /* in its place */
+    for (int i = 0; i < UNDER_WAY; i++)
+        line_close(lines[i]);
+    free(body);
+}
+
 /* ---- users without a role ---- */
 
 enum { STRANGER = 65534, GREEDY = 300, PLACES = 100 };
@@ -281,6 +315,7 @@ int main(void)
                                         close_site),
         cmocka_unit_test_setup_teardown(surplus_connection__is_told_503_and_closed, open_site,
                                         close_site),
+        cmocka_unit_test_setup_teardown(long_bodies__have_a_bound_together, open_site, close_site),
         cmocka_unit_test_setup_teardown(stranger__cannot_lock_the_manager_out, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(stop__answers_what_was_accepted, open_site, close_site),

@@ -155,7 +155,7 @@ static void large_body__is_refused_before_it_comes(void **state)
         {"PUT " JOB "f1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n"
          "Expect: 100-continue\r\n\r\n",
          413, "too-large"},
-        {"POST /v1/clusters/elcap/sync HTTP/1.1\r\nHost: x\r\nContent-Length: 67108865\r\n\r\n",
+        {"POST /v1/clusters/elcap/sync HTTP/1.1\r\nHost: x\r\nContent-Length: 16777217\r\n\r\n",
          413, "too-large"},
         {"POST /v1/clusters/elcap/sync HTTP/1.1\r\nHost: x\r\n"
          "Content-Length: 9223372036854775807\r\n\r\n",
