@@ -31,8 +31,7 @@ struct engine {
     uv_timer_t deadline;
     int64_t deadline_ms; /* what the timer is set to; INT64_MAX: nothing */
     uv_prepare_t prepare;
-    uv_check_t check;
-    uint64_t awake_since; /* uv_hrtime when poll last returned; 0: not yet */
+    uint64_t prepared_ns, idle_ns; /* when on_prepare last ran, and the loop's idle time then */
     int64_t absence_us_max;
     int64_t started_ms;
 
@@ -283,6 +282,19 @@ static bool finished(struct engine *engine)
     return true;
 }
 
+/* One turn of the loop, without what it waited for: libuv runs the callbacks of descriptors inside
+ * of its waiting, where neither a prepare nor a check sees them begin. */
+static void measure_absence(struct engine *engine)
+{
+    uint64_t now_ns = uv_hrtime(), idle_ns = uv_metrics_idle_time(engine->loop);
+    uint64_t turn_ns = now_ns - engine->prepared_ns, waited_ns = idle_ns - engine->idle_ns;
+    int64_t absence_us = turn_ns > waited_ns ? (int64_t)((turn_ns - waited_ns) / 1000) : 0;
+    if (engine->prepared_ns != 0 && absence_us > engine->absence_us_max)
+        engine->absence_us_max = absence_us;
+    engine->prepared_ns = now_ns;
+    engine->idle_ns = idle_ns;
+}
+
 /* Just before the loop waits: everything that this turn brought is in one batch by now. */
 static void on_prepare(uv_prepare_t *prepare)
 {
@@ -294,17 +306,7 @@ static void on_prepare(uv_prepare_t *prepare)
     }
     if (engine->role == ROLE_LEADER)
         set_deadline(engine);
-    if (engine->awake_since != 0) {
-        int64_t absence_us = (int64_t)((uv_hrtime() - engine->awake_since) / 1000);
-        if (absence_us > engine->absence_us_max)
-            engine->absence_us_max = absence_us;
-    }
-}
-
-static void on_check(uv_check_t *check)
-{
-    struct engine *engine = check->data;
-    engine->awake_since = uv_hrtime();
+    measure_absence(engine);
 }
 
 /* ---- life ---- */
@@ -312,11 +314,11 @@ static void on_check(uv_check_t *check)
 struct engine *engine_create(const struct engine_options *options, struct error *err)
 {
     struct engine *engine = calloc(1, sizeof *engine);
-    if (engine == NULL || (engine->core = core_create(options->core)) == NULL) {
+    if (engine == NULL) {
         (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
-        free(engine);
         return NULL;
     }
+    engine->core = core_create(options->core);
     engine->loop = options->loop;
     engine->store = options->store;
     engine->deadline_ms = INT64_MAX;
@@ -349,10 +351,9 @@ static void start_loop(struct engine *engine)
 {
     (void)uv_timer_init(engine->loop, &engine->deadline);
     (void)uv_prepare_init(engine->loop, &engine->prepare);
-    (void)uv_check_init(engine->loop, &engine->check);
-    engine->deadline.data = engine->prepare.data = engine->check.data = engine;
+    (void)uv_loop_configure(engine->loop, UV_METRICS_IDLE_TIME); /* for measure_absence */
+    engine->deadline.data = engine->prepare.data = engine;
     (void)uv_prepare_start(&engine->prepare, on_prepare);
-    (void)uv_check_start(&engine->check, on_check);
 }
 
 int engine_start(struct engine *engine, struct error *err)
@@ -368,7 +369,7 @@ int engine_start(struct engine *engine, struct error *err)
     if (engine->journal == NULL)
         return ERROR_IO;
     start_loop(engine);
-    engine->open_parts = 4;
+    engine->open_parts = 3;
     if (engine->fabric_wanted) {
         engine->fabric =
             fabric_create(engine->loop, &engine->fabric_options, on_fabric, engine, err);
@@ -406,7 +407,6 @@ static void close_parts(struct engine *engine)
     engine->closing = true;
     uv_close((uv_handle_t *)&engine->deadline, on_handle_closed);
     uv_close((uv_handle_t *)&engine->prepare, on_handle_closed);
-    uv_close((uv_handle_t *)&engine->check, on_handle_closed);
     if (engine->fabric != NULL)
         fabric_destroy(engine->fabric, part_closed, engine);
     journal_destroy(engine->journal, part_closed, engine);

@@ -264,6 +264,31 @@ static void deadline__ticks_the_core(void **state)
     assert_int_equal(status.vnis_live, 0);
 }
 
+enum { SPIN_MS = 30 };
+
+static void spin(uv_async_t *async)
+{
+    uint64_t end = uv_hrtime() + SPIN_MS * UINT64_C(1000000);
+    while (uv_hrtime() < end)
+        continue;
+    uv_close((uv_handle_t *)async, NULL);
+}
+
+/* The loop was away for as long as one callback of a descriptor took. */
+static void absence__sees_callbacks_of_descriptors(void **state)
+{
+    struct stand *stand = *state;
+    uv_async_t async;
+    turn(stand);
+    assert_int_equal(uv_async_init(&stand->loop, &async, spin), 0);
+    assert_int_equal(uv_async_send(&async), 0);
+    while (uv_is_active((uv_handle_t *)&async))
+        (void)uv_run(&stand->loop, UV_RUN_ONCE);
+    turn(stand); /* the measure is taken before the next wait */
+    turn(stand);
+    assert_true(counters_of(stand).loop_absence_us_max >= SPIN_MS * 1000);
+}
+
 static void never_started__stops_at_once(void **state)
 {
     struct stand *stand = *state;
@@ -295,6 +320,7 @@ int main(void)
         STAND_TEST(stop__does_not_wait_for_a_disk_that_fails),
         STAND_TEST(deposed__is_standby_and_leaves_the_loop),
         STAND_TEST(deadline__ticks_the_core),
+        STAND_TEST(absence__sees_callbacks_of_descriptors),
         STAND_TEST(never_started__stops_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
