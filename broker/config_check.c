@@ -1,5 +1,6 @@
 #include "broker/config_check.h"
 
+#include "core/sizing.h"
 #include "fmapi/passwd.h"
 
 #include <errno.h>
@@ -87,6 +88,7 @@ static void check_fm(struct config_reading *reading)
     bool tls = strncmp(url, "https:", 6) == 0;
     char password[PASSWD_MAX + 1];
     struct error err = {0};
+    uint32_t addresses;
 
     check_exists(reading, "ca", "fm", config->fm_ca);
     check_exists(reading, "job_ca", "hwcoll", config->core.job_ca);
@@ -100,6 +102,9 @@ static void check_fm(struct config_reading *reading)
                          "min_nodes is set but [fm] url is not: no job gets multicast addresses");
         return;
     }
+    if (config->core.min_nodes == 0 && sizing_addresses(&config->core, &addresses, &err) < 0)
+        config_fault(reading, false, origin_of(reading, "hwcoll", "addresses_per_job"),
+                     "no job can get multicast addresses, not even one that asks: %s", err.text);
     if (config->fm_auth != CONFIG_AUTH_BASIC)
         return;
     if (!tls && !on_this_host(url))

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,16 +109,14 @@ static void parse_options(int argc, char **argv, struct options *options)
     }
 }
 
-static void set_log_level(const struct options *options, const struct config *config)
+/* The option, if given, counts for more than the configuration. */
+static int log_level_of(const struct options *options, const struct config *config)
 {
-    log_set_level(config->log_level);
     if (options->log_level == NULL)
-        return;
+        return config->log_level;
     for (int level = LOG_ERR; level <= LOG_DEBUG; level++) {
-        if (strcmp(options->log_level, log_level_word(level)) == 0) {
-            log_set_level(level);
-            return;
-        }
+        if (strcmp(options->log_level, log_level_word(level)) == 0)
+            return level;
     }
     fprintf(stderr, "--log-level is one of error, warning, notice, info, debug\n");
     exit(EX_USAGE);
@@ -135,6 +134,32 @@ static void log_fault(void *arg, bool fault, const char *line)
 {
     (void)arg;
     log_line(fault ? LOG_ERR : LOG_WARNING, "%s", line);
+}
+
+/* Nobody makes these folders at start: their owner and mode are the site's to choose. */
+static int check_folder(const char *key, const char *path)
+{
+    char folder[PATH_MAX];
+    struct stat found;
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    if (length == 0 || length >= sizeof folder)
+        return 0;
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    if (stat(folder, &found) == 0)
+        return 0;
+    fprintf(stderr, "%s = %s: %s: %s; make it with install -d -o USER %s\n", key, path, folder,
+            strerror(errno), folder);
+    return -1;
+}
+
+static int check_folders(const struct config *config)
+{
+    int socket = check_folder("[broker] socket", config->socket);
+    int state =
+        config->store == CONFIG_STORE_MEMORY ? 0 : check_folder("[state] path", config->state_path);
+    return socket < 0 || state < 0 ? EXIT_FAILURE : 0;
 }
 
 static struct config *load_config(const struct options *options)
@@ -364,8 +389,9 @@ int main(int argc, char **argv)
     struct config *config = load_config(&options);
     if (config == NULL)
         return EXIT_FAILURE;
-    set_log_level(&options, config);
-    int status = options.check ? 0 : run(config);
+    config->core.trace_level = log_level_of(&options, config);
+    log_set_level(config->core.trace_level);
+    int status = options.check ? check_folders(config) : run(config);
     config_destroy(config);
     return status;
 }

@@ -16,7 +16,7 @@ static int64_t earlier(int64_t a, int64_t b)
 static bool older_life_remains(const struct reservation *r)
 {
     for (const struct reservation *o = r->older; o != NULL; o = o->older) {
-        if (o->fm_side != FM_NOTHING)
+        if (o->fm_side != FM_SIDE_NOTHING)
             return true;
     }
     return false;
@@ -43,12 +43,13 @@ static enum fmcall_kind wanted_call(const struct core *core, const struct reserv
     if (r->errand == NULL || r->errand->call != 0 || core->link.state != LINK_UP)
         return FMCALL_NONE;
     if (!reservation_wants_hwcoll(r))
-        return r->fm_side != FM_NOTHING && !older_life_remains(r) ? FMCALL_RELEASE : FMCALL_NONE;
+        return r->fm_side != FM_SIDE_NOTHING && !older_life_remains(r) ? FMCALL_RELEASE
+                                                                       : FMCALL_NONE;
     if (r->hwcoll == HWCOLL_RESERVED)
         return r->errand->doubted ? FMCALL_CHECK : FMCALL_NONE;
-    if (r->fm_side == FM_NOTHING) /* there is no room for it yet */
+    if (r->fm_side == FM_SIDE_NOTHING) /* there is no room for it yet */
         return FMCALL_NONE;
-    if (r->fm_side == FM_HELD) /* wanted, but something else sits under the name */
+    if (r->fm_side == FM_SIDE_HELD) /* wanted, but something else sits under the name */
         return FMCALL_RELEASE;
     return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;
 }
@@ -97,7 +98,7 @@ static int64_t due(const struct core *core, const struct reservation *r)
         when = earlier(when, rests > core->now_ms ? rests : INT64_MAX);
     } else if (must_look_again(r)) {
         when = earlier(when, e->reserve_settles_ms);
-    } else if (r->fm_side != FM_NOTHING) {
+    } else if (r->fm_side != FM_SIDE_NOTHING) {
         if (core->link.state == LINK_UP && e->retry_ms > core->now_ms)
             when = earlier(when, e->retry_ms);
     } else if (r->state == JOB_RELEASING && r->vni_count == 0) {
@@ -108,7 +109,7 @@ static int64_t due(const struct core *core, const struct reservation *r)
 
 static bool everything_confirmed(const struct core *core, const struct reservation *r)
 {
-    return r->state == JOB_RELEASING && r->vni_count == 0 && r->fm_side == FM_NOTHING &&
+    return r->state == JOB_RELEASING && r->vni_count == 0 && r->fm_side == FM_SIDE_NOTHING &&
            (r->errand == NULL ||
             (r->errand->call == 0 && r->errand->release_settles_ms <= core->now_ms));
 }
@@ -143,7 +144,7 @@ static void let_vnis_go(struct core *core, struct reservation *r)
         return;
     struct reservation_record rec = reservation_record(r);
     rec.vni_count = 0;
-    if (r->fm_side == FM_NOTHING) {
+    if (r->fm_side == FM_SIDE_NOTHING) {
         /* Nothing else keeps it: it will be gone in this very step, one record is enough. */
         struct record record = {.kind = RECORD_RESERVATION, .u.reservation = rec};
         if (core_apply(core, &record, NULL) < 0)
@@ -157,11 +158,11 @@ static void let_vnis_go(struct core *core, struct reservation *r)
 /* Others have given addresses back: the intent can be saved. */
 static void take_room(struct core *core, struct reservation *r)
 {
-    if (r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_NOTHING ||
+    if (r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_SIDE_NOTHING ||
         core_budget(core, r->cluster, r->addresses) != BUDGET_ROOM)
         return;
     struct reservation_record rec = reservation_record(r);
-    rec.fm_side = FM_MAYBE;
+    rec.fm_side = FM_SIDE_MAYBE;
     (void)core_save(core, &rec);
 }
 
@@ -173,7 +174,7 @@ void core_act_on_room(struct core *core)
     for (struct errand *e = core->errands, *next; e != NULL && core->room_wanted > 0; e = next) {
         next = e->next;
         if (e->owner != NULL && e->owner->hwcoll == HWCOLL_WANTED &&
-            e->owner->fm_side == FM_NOTHING)
+            e->owner->fm_side == FM_SIDE_NOTHING)
             core_act(core, e->owner);
     }
 }
@@ -215,6 +216,9 @@ void core_pump(struct core *core)
         effect->u.call.kind = e->under_way;
         effect->u.call.name = name;
         effect->u.call.addresses = r->addresses;
+        core_trace(core, TRACE_DEBUG, "%s: %s -> %s", name,
+                   reservation_wants_hwcoll(r) ? "wanted" : "not wanted",
+                   fmcall_kind_word(e->under_way));
         agenda_set(&core->agenda, r, due(core, r));
     }
 }
@@ -273,14 +277,14 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
 static const char *why_given_up(struct core *core, const struct reservation *r, enum fm_side side)
 {
     long long waited = (long long)core->config.reserve_timeout_ms;
-    if (side != FM_NOTHING && r->errand->words != NULL)
+    if (side != FM_SIDE_NOTHING && r->errand->words != NULL)
         return core_text(core, "the fabric manager gave nothing within %lld ms; its last words: %s",
                          waited, r->errand->words);
-    if (side != FM_NOTHING)
+    if (side != FM_SIDE_NOTHING)
         return core_text(core, "the fabric manager did not answer within %lld ms", waited);
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager is not up";
-    if (r->fm_side == FM_NOTHING)
+    if (r->fm_side == FM_SIDE_NOTHING)
         return core_budget_words(core, r->cluster, r->addresses);
     return core_text(core, "the fabric manager was busy with other calls for %lld ms", waited);
 }
@@ -289,14 +293,15 @@ void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hw
                   const char *reason)
 {
     /* What was never asked for cannot be there; everything else may turn up late (F21). */
-    enum fm_side side = r->errand->asked || r->fm_side == FM_HELD ? r->fm_side : FM_NOTHING;
-    bool no_room = r->fm_side == FM_NOTHING && core->link.state == LINK_UP;
-    if (side == FM_NOTHING)
+    enum fm_side side =
+        r->errand->asked || r->fm_side == FM_SIDE_HELD ? r->fm_side : FM_SIDE_NOTHING;
+    bool no_room = r->fm_side == FM_SIDE_NOTHING && core->link.state == LINK_UP;
+    if (side == FM_SIDE_NOTHING)
         hwcoll = no_room ? HWCOLL_DENIED : HWCOLL_UNAVAILABLE;
     if (reason == NULL)
         reason = why_given_up(core, r, side);
     core_trace(core, TRACE_NOTICE, "%s-%s: %s -> the job runs without hardware collectives%s",
                r->cluster, r->job, reason,
-               side == FM_NOTHING ? "" : ", a late success will be released");
+               side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
     core_settle(core, r, hwcoll, side, NULL, reason);
 }

@@ -89,7 +89,7 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
         else
             fits &= vnipool_hold(&core->vnis, r->vnis[i]);
     }
-    if (r->fm_side != FM_NOTHING) {
+    if (r->fm_side != FM_SIDE_NOTHING) {
         use(&core->all, r, add);
         use(&core_cluster(core, r->cluster)->use, r, add);
     } else if (r->hwcoll == HWCOLL_WANTED) {
@@ -136,7 +136,7 @@ static void take_over(struct core *core, struct reservation *r,
     r->state = rec->state;
     r->hwcoll = rec->hwcoll;
     r->fm_side = rec->fm_side;
-    if (r->fm_side != FM_NOTHING || r->hwcoll == HWCOLL_WANTED)
+    if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
         (void)core_errand(core, r);
 }
 
@@ -163,7 +163,7 @@ static bool contradicts(const struct reservation_record *rec)
 {
     bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
     return (wants && rec->state != JOB_ACTIVE) ||
-           (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_NOTHING);
+           (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING);
 }
 
 static int check(const struct core *core, const struct reservation_record *rec, struct error *err)
@@ -171,7 +171,7 @@ static int check(const struct core *core, const struct reservation_record *rec, 
     if (!cluster_name_valid(rec->cluster) || !job_id_valid(rec->job) ||
         rec->vni_count > VNI_PER_JOB_MAX || !between(rec->state, JOB_ACTIVE, JOB_RELEASING) ||
         !between(rec->wish, WISH_AUTO, WISH_REQUIRED) ||
-        !between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_HELD ||
+        !between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_SIDE_HELD ||
         contradicts(rec))
         return error_set(err, ERROR_CORRUPT, "reservation %llu holds a value that none can have",
                          (unsigned long long)rec->number);
@@ -189,13 +189,13 @@ static int apply_reservation(struct core *core, const struct reservation_record 
     if (rc < 0)
         return rc;
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
-    bool had_addresses = r != NULL && r->fm_side != FM_NOTHING;
+    bool had_addresses = r != NULL && r->fm_side != FM_SIDE_NOTHING;
     if (r == NULL)
         r = create(core, rec);
     else
         (void)occupy(core, r, false);
     take_over(core, r, rec);
-    core->room_made |= had_addresses && r->fm_side == FM_NOTHING;
+    core->room_made |= had_addresses && r->fm_side == FM_SIDE_NOTHING;
     if (!occupy(core, r, true))
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu (%s-%s) has a VNI that another one has too",
@@ -320,4 +320,8 @@ void core_publish(struct core *core, enum event_kind kind, const struct reservat
     record.u.event = *kept;
     core_effect(core, EFFECT_SAVE)->u.record = record;
     core_effect(core, EFFECT_EVENT)->u.event = kept;
+    core_trace(core, TRACE_DEBUG, "%s%s%s: event %llu, %s%s%s", r != NULL ? r->cluster : "link",
+               r != NULL ? "-" : "", r != NULL ? r->job : "", (unsigned long long)kept->seq,
+               event_kind_word(kept->kind), detail != NULL ? ": " : "",
+               detail != NULL ? detail : "");
 }

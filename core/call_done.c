@@ -62,14 +62,14 @@ static void set_side(struct core *core, struct reservation *r, enum fm_side side
 /* A definite no to RESERVE; but an earlier try may have been, or may yet be, acted on. */
 static enum fm_side side_after_no(const struct reservation *r)
 {
-    return r->errand->unsure ? FM_MAYBE : FM_NOTHING;
+    return r->errand->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;
 }
 
 /* A yes to RESERVE. While an earlier try may yet be acted on, the record says no more than "maybe":
  * so that after a crash, too, the release is asked for once more when that has settled. */
 static enum fm_side side_after_yes(const struct reservation *r)
 {
-    return r->errand->unsure ? FM_MAYBE : FM_HELD;
+    return r->errand->unsure ? FM_SIDE_MAYBE : FM_SIDE_HELD;
 }
 
 /* A no to a RESERVE that nobody waits for any more; others may have waited for it to end. */
@@ -98,7 +98,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
         core_trace(core, TRACE_NOTICE,
                    "%s-%s: the fabric manager has one under this name already -> release it first",
                    r->cluster, r->job);
-        set_side(core, r, wanted ? FM_HELD : side_after_yes(r));
+        set_side(core, r, wanted ? FM_SIDE_HELD : side_after_yes(r));
         core_act(core, r);
         return;
     case FM_UNREACHED:
@@ -106,7 +106,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
         /* Surely not acted on: forget that this try was made. */
         if (wanted)
             core_settle(core, r, HWCOLL_UNAVAILABLE, side_after_no(r), NULL, words);
-        else if (r->fm_side == FM_MAYBE)
+        else if (r->fm_side == FM_SIDE_MAYBE)
             no_longer_asked(core, r);
         return;
     case FM_DENIED:
@@ -191,7 +191,7 @@ static void released_at_fm(struct core *core, struct reservation *r)
         e->unsure = false;
     e->tries = 0;
     e->retry_ms = 0;
-    set_side(core, r, wanted ? FM_MAYBE : FM_NOTHING);
+    set_side(core, r, wanted ? FM_SIDE_MAYBE : FM_SIDE_NOTHING);
     core_act_on_lives(core, r->cluster, r->job);
 }
 

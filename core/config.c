@@ -1,6 +1,7 @@
 #include "core/config.h"
 #include "core/record.h"
 #include "core/sizing.h"
+#include "core/vnipool.h"
 
 #include <string.h>
 
@@ -27,6 +28,7 @@ void core_config_init(struct core_config *config)
     config->sync_grace_ms = 30 * 1000;
     config->tombstone_ms = 30 * 1000;
     config->events_keep = 10000;
+    config->trace_level = 7;
     strcpy(config->job_ca, "yes");
 }
 
@@ -48,9 +50,7 @@ static int check_clusters(const struct core_config *c, struct error *err)
 
 static int check_vnis(const struct core_config *c, struct error *err)
 {
-    uint32_t usable = c->vni_pool.count;
-    usable -= idset_has(&c->vni_pool, 1);
-    usable -= idset_has(&c->vni_pool, 10);
+    uint32_t usable = vnipool_usable(&c->vni_pool);
     if (c->vni_per_job > VNI_PER_JOB_MAX)
         return error_set(err, ERROR_INVALID, "[vni] per_job = %u: 0-%d are allowed", c->vni_per_job,
                          VNI_PER_JOB_MAX);

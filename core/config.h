@@ -43,6 +43,8 @@ struct core_config {
     int64_t tombstone_ms;  /* how long a release of an unknown job is remembered */
     uint32_t events_keep;  /* for replay (F24) */
 
+    int trace_level; /* traces above it (syslog's levels) are not even written */
+
     char fm_url[512]; /* handed to jobs: without trailing slash */
     char job_ca[512]; /* "yes", "no" or a path: FI_CXI_COLL_FABRIC_MGR_CACERT */
 

@@ -79,7 +79,7 @@ int core_load(struct core *core, const struct record *record, struct error *err)
 static bool may_have_called(const struct reservation *r)
 {
     bool never_eligible = r->hwcoll == HWCOLL_OFF || r->hwcoll == HWCOLL_INELIGIBLE;
-    return r->fm_side != FM_NOTHING || r->state == JOB_RELEASING || !never_eligible;
+    return r->fm_side != FM_SIDE_NOTHING || r->state == JOB_RELEASING || !never_eligible;
 }
 
 /* What a crash left open, assuming the worst: every call that could have been under way was, and
@@ -95,9 +95,9 @@ static void settle_after_load(struct core *core, struct reservation *r)
     struct errand *e = r->errand;
     if (e == NULL)
         return;
-    e->asked = r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_NOTHING;
-    bool in_the_way = r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_HELD;
-    if (r->fm_side == FM_MAYBE || in_the_way) {
+    e->asked = r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_SIDE_NOTHING;
+    bool in_the_way = r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_SIDE_HELD;
+    if (r->fm_side == FM_SIDE_MAYBE || in_the_way) {
         e->unsure = true;
         e->reserve_settles_ms = settles;
     }

@@ -84,7 +84,7 @@ struct core_event {
     } u;
 };
 
-/* Copies the config. NULL: out of memory. */
+/* Copies the config. Never NULL: without memory the process ends (memory.h). */
 struct core *core_create(const struct core_config *config);
 void core_destroy(struct core *core); /* NULL is allowed; wipes tokens */
 

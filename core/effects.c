@@ -53,6 +53,8 @@ const char *core_text(struct core *core, const char *format, ...)
 void core_trace(struct core *core, int level, const char *format, ...)
 {
     char text[2 * ERROR_TEXT_SIZE];
+    if (level > core->config.trace_level)
+        return;
     va_list args;
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);

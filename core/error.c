@@ -56,8 +56,6 @@ const char *error_word(int code)
         return "refused";
     case ERROR_NOT_FOUND:
         return "not-found";
-    case ERROR_UNREACHABLE:
-        return "unreachable";
     default:
         return "unknown";
     }

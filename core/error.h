@@ -13,8 +13,7 @@
     X(CORRUPT, "what was read back is not what was written")                                       \
     X(VERSION, "written by a newer version of the program")                                        \
     X(REFUSED, "the other side said no")                                                           \
-    X(NOT_FOUND, "there is no such thing")                                                         \
-    X(UNREACHABLE, "the other side cannot be reached")
+    X(NOT_FOUND, "there is no such thing")
 
 enum error_code {
     ERROR_OK = 0,

@@ -23,18 +23,6 @@ void ledger_release(struct ledger *l)
     memset(l, 0, sizeof *l);
 }
 
-/* FNV-1a over "cluster\0job". */
-static uint32_t hash_name(const char *cluster, const char *job)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (const char *c = cluster; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
-    hash *= UINT64_C(1099511628211);
-    for (const char *c = job; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
-    return (uint32_t)(hash ^ hash >> 32);
-}
-
 static bool same_name(const struct reservation *r, const char *cluster, const char *job)
 {
     return strcmp(r->job, job) == 0 && strcmp(r->cluster, cluster) == 0;
@@ -94,7 +82,7 @@ void ledger_insert(struct ledger *l, struct reservation *r)
 {
     if (l->names >= l->bucket_count)
         grow_buckets(l);
-    r->name_hash = hash_name(r->cluster, r->job);
+    r->name_hash = name_hash(r->cluster, r->job);
     struct reservation **at = find(l, r->name_hash, r->cluster, r->job);
     r->older = *at;
     r->name_next = r->older != NULL ? r->older->name_next : NULL;
@@ -149,7 +137,7 @@ void ledger_remove(struct ledger *l, struct reservation *r)
 
 struct reservation *ledger_newest(const struct ledger *l, const char *cluster, const char *job)
 {
-    return *find(l, hash_name(cluster, job), cluster, job);
+    return *find(l, name_hash(cluster, job), cluster, job);
 }
 
 struct reservation *ledger_by_number(const struct ledger *l, uint64_t number)

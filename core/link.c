@@ -33,7 +33,9 @@ bool link_worth_waiting(const struct link *link)
 
 static void enter(struct core *core, enum link_state state)
 {
-    core_trace(core, TRACE_INFO, "link to the fabric manager: %s -> %s",
+    /* While it stays away the attempts are no news. */
+    bool news = core->link.failures == 0 || state == LINK_UP;
+    core_trace(core, news ? TRACE_INFO : TRACE_DEBUG, "link to the fabric manager: %s -> %s",
                link_state_word(core->link.state), link_state_word(state));
     core->link.state = state;
     core->link.since_ms = core->now_ms;
@@ -73,10 +75,10 @@ void link_login_done(struct core *core, bool ok, const char *words)
 
 void link_came_up(struct core *core)
 {
+    enter(core, LINK_UP);
     core->link.failures = 0;
     core->link.timeouts = 0;
     core->link.error[0] = '\0';
-    enter(core, LINK_UP);
     core_publish(core, EVENT_LINK_UP, NULL, core->config.fm_url);
     /* Everything that was paused, or that the list has put in doubt, goes on. */
     for (struct errand *e = core->errands, *next; e != NULL; e = next) {
@@ -110,7 +112,7 @@ void link_lost(struct core *core, const char *words)
     int64_t wait = core->config.link_retry_ms << doublings;
 
     (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
-    core_trace(core, news ? TRACE_WARNING : TRACE_INFO,
+    core_trace(core, news ? TRACE_WARNING : TRACE_DEBUG,
                "fabric manager: %s -> link down, login again in %lld ms; jobs start without "
                "hardware collectives, releases are remembered",
                words, (long long)wait);

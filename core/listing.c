@@ -32,7 +32,7 @@ static void warn_of_neighbour(struct core *core, const char *name)
 static bool in_ledger(const struct core *core, const char *cluster, const char *job)
 {
     const struct reservation *r = ledger_newest(&core->ledger, cluster, job);
-    while (r != NULL && r->fm_side == FM_NOTHING)
+    while (r != NULL && r->fm_side == FM_SIDE_NOTHING)
         r = r->older;
     return r != NULL;
 }
@@ -82,7 +82,7 @@ static void take_in(struct core *core, const char *cluster, const char *job, enu
         .wish = WISH_AUTO,
         .state = (uint8_t)state,
         .hwcoll = (uint8_t)hwcoll,
-        .fm_side = FM_HELD,
+        .fm_side = FM_SIDE_HELD,
         .created_ms = core->now_ms,
         .released_ms = state == JOB_RELEASING ? core->now_ms : 0,
         .hold_until_ms = state == JOB_RELEASING ? core->now_ms : 0,
@@ -111,7 +111,7 @@ static void release_stray(struct core *core, const char *name)
     core_trace(core, TRACE_NOTICE, "fabric manager lists %s, ledger has it %s without -> delete",
                name, hwcoll_state_word(r->hwcoll));
     struct reservation_record rec = reservation_record(r);
-    rec.fm_side = FM_HELD;
+    rec.fm_side = FM_SIDE_HELD;
     (void)core_save(core, &rec);
     core_act(core, r);
 }

@@ -43,6 +43,17 @@ bool step_id_valid(const char *step)
     return every(step, STEP_ID_MAX, step_char);
 }
 
+uint32_t name_hash(const char *cluster, const char *job)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (const char *c = cluster; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    hash *= UINT64_C(1099511628211); /* the end of the cluster counts, too */
+    for (const char *c = job; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
 void fm_name_format(char out[static FM_NAME_MAX + 1], const char *cluster, const char *job)
 {
     size_t cluster_length = strnlen(cluster, CLUSTER_NAME_MAX);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The names by which jobs are known, here and at the fabric manager (api.md, B4). */
 
@@ -27,6 +28,9 @@ bool job_id_valid(const char *job);
 /* 1–512 printable bytes without space, quote, backslash: libfabric puts it into JSON unescaped
  * (fabric-manager.md). */
 bool step_id_valid(const char *step);
+
+/* Of a cluster and a job together (FNV-1a), for tables. */
+uint32_t name_hash(const char *cluster, const char *job);
 
 /* Writes "<cluster>-<job>", the jobID of a reservation at the fabric manager. */
 void fm_name_format(char out[static FM_NAME_MAX + 1], const char *cluster, const char *job);

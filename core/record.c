@@ -69,12 +69,6 @@ static int value_of(const struct word *words, int count, const char *text)
     return 0;
 }
 
-const char *hwcoll_wish_word(int wish)
-{
-    const char *word = word_of(wishes, WISHES, wish);
-    return word != NULL ? word : "unknown";
-}
-
 int hwcoll_wish_from_word(const char *word)
 {
     return value_of(wishes, WISHES, word);

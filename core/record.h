@@ -39,9 +39,9 @@ enum hwcoll_state {
 
 /* What the fabric manager may hold under the job's name because of this reservation. */
 enum fm_side {
-    FM_NOTHING = 0,
-    FM_MAYBE = 1, /* it was asked, or is about to be: the intent */
-    FM_HELD = 2,  /* it said yes, and no earlier try is open */
+    FM_SIDE_NOTHING = 0,
+    FM_SIDE_MAYBE = 1, /* it was asked, or is about to be: the intent */
+    FM_SIDE_HELD = 2,  /* it said yes, and no earlier try is open */
 };
 
 /* Bits of SLINGSHOT_TCS (F12). */
@@ -135,7 +135,6 @@ struct record {
 
 const char *job_state_word(int state);       /* "active", "releasing" */
 const char *hwcoll_state_word(int state);    /* "off", "reserved", … */
-const char *hwcoll_wish_word(int wish);      /* "auto", "on", "off", "required" */
 int hwcoll_wish_from_word(const char *word); /* enum hwcoll_wish, or 0 */
 const char *event_kind_word(int kind);
 int event_kind_fatal(int kind);

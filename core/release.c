@@ -26,8 +26,8 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
 {
     struct reservation_record rec = reservation_record(r);
     /* What was never asked for needs no release. */
-    if (r->hwcoll == HWCOLL_WANTED && !r->errand->asked && r->fm_side == FM_MAYBE)
-        rec.fm_side = FM_NOTHING;
+    if (r->hwcoll == HWCOLL_WANTED && !r->errand->asked && r->fm_side == FM_SIDE_MAYBE)
+        rec.fm_side = FM_SIDE_NOTHING;
     rec.state = JOB_RELEASING;
     rec.hwcoll = hwcoll_after_release(r);
     rec.token = NULL; /* the release itself is done with the broker's own login */
@@ -60,7 +60,7 @@ void core_release(struct core *core, uint64_t ticket, const char *cluster, const
                     core_text(core, "job %.130s of %s was never reserved", job, cluster));
         return;
     }
-    bool over = r->state == JOB_RELEASING && r->fm_side == FM_NOTHING;
+    bool over = r->state == JOB_RELEASING && r->fm_side == FM_SIDE_NOTHING;
     if (r->state == JOB_ACTIVE)
         core_begin_release(core, r, NULL);
     core_answer(core, ticket, over ? ANSWER_ALREADY_GONE : ANSWER_ACCEPTED, r, NULL);

@@ -147,7 +147,7 @@ static void decide_hwcoll(struct core *core, const struct cluster_config *cluste
         rec->reason = core_text(core, "the link to the fabric manager is %s: %s",
                                 link_state_word(core->link.state), core->link.error);
     } else if (budget == BUDGET_ROOM) {
-        rec->fm_side = FM_MAYBE; /* the intent, saved before the call leaves */
+        rec->fm_side = FM_SIDE_MAYBE; /* the intent, saved before the call leaves */
     }
 }
 

@@ -19,13 +19,7 @@ void tombstones_release(struct tombstones *t)
 static struct tombstone **bucket_of(const struct tombstones *t, const char *cluster,
                                     const char *job)
 {
-    uint32_t hash = 2166136261u;
-    for (const char *c = cluster; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * 16777619u;
-    hash *= 16777619u;
-    for (const char *c = job; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * 16777619u;
-    return &t->buckets[(hash ^ hash >> 16) % TOMBSTONES_MAX];
+    return &t->buckets[name_hash(cluster, job) % TOMBSTONES_MAX];
 }
 
 /* Where the pointer to the job's tombstone is, or would be. */

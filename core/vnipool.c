@@ -2,9 +2,14 @@
 
 #include <string.h>
 
-bool vni_reserved_by_default_service(uint16_t vni)
+static const uint16_t default_service[] = {1, 10};
+
+uint32_t vnipool_usable(const struct idset *set)
 {
-    return vni == 1 || vni == 10;
+    uint32_t usable = set->count;
+    for (size_t i = 0; i < sizeof default_service / sizeof *default_service; i++)
+        usable -= idset_has(set, default_service[i]);
+    return usable;
 }
 
 void vnipool_init(struct vnipool *p)
@@ -15,8 +20,8 @@ void vnipool_init(struct vnipool *p)
 void vnipool_configure(struct vnipool *p, const struct idset *set)
 {
     p->pool = *set;
-    idset_remove(&p->pool, 1);
-    idset_remove(&p->pool, 10);
+    for (size_t i = 0; i < sizeof default_service / sizeof *default_service; i++)
+        idset_remove(&p->pool, default_service[i]);
     p->free = p->pool;
     for (int vni = idset_next(&p->pool, 0), first = vni; vni >= 0;) {
         if (idset_has(&p->live, (uint16_t)vni) || idset_has(&p->held, (uint16_t)vni))

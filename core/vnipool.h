@@ -34,7 +34,7 @@ bool vnipool_take(struct vnipool *p, uint16_t vni);
 bool vnipool_hold(struct vnipool *p, uint16_t vni); /* free → held, when a record says so */
 void vnipool_drop(struct vnipool *p, uint16_t vni); /* live or held → free, if in the pool */
 
-/* Whether the default service's VNIs (cxi.md): never handed to a job. */
-bool vni_reserved_by_default_service(uint16_t vni);
+/* How many of a set can be given out: the default service's own, 1 and 10, never are (cxi.md). */
+uint32_t vnipool_usable(const struct idset *set);
 
 #endif

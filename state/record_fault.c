@@ -31,7 +31,7 @@ static const char *reservation_fault(const struct reservation_record *r)
         return "state is out of range";
     if (r->hwcoll < HWCOLL_OFF || r->hwcoll > HWCOLL_RELEASED)
         return "hwcoll is out of range";
-    if (r->fm_side > FM_HELD)
+    if (r->fm_side > FM_SIDE_HELD)
         return "fm_side is out of range";
     return NULL;
 }

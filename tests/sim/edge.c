@@ -93,7 +93,7 @@ static void light_fuse(struct sim *sim, void *what, uint64_t mark)
 static void intent_is_saved(struct sim *sim, const struct word *word)
 {
     const struct reservation_record *saved = disk_find(&sim->disk, word->u.call.number);
-    if (word->u.call.kind == FMCALL_RESERVE && (!saved || saved->fm_side == FM_NOTHING))
+    if (word->u.call.kind == FMCALL_RESERVE && (!saved || saved->fm_side == FM_SIDE_NOTHING))
         sim_fail(sim, "intent", "the fabric manager is asked for %s, and no record on disk says so",
                  word->u.call.name);
 }

@@ -337,22 +337,33 @@ static void files_named__must_exist(void **state)
             "mcastd.conf:6: job_ca = /nonexistent/job-ca: No such file or directory\n");
 }
 
+#define SIZED "[hwcoll]\naddresses_per_job = 8\n"
+
 static void job_ca__follows_the_url(void **state)
 {
     (void)state;
-    assert_int_equal(load_text(CLUSTER "[fm]\nurl = http://localhost:8000\nauth = none\n"), 0);
+    assert_int_equal(load_text(CLUSTER SIZED "[fm]\nurl = http://localhost:8000\nauth = none\n"),
+                     0);
     assert_string_equal(config->core.job_ca, "no");
     config_destroy(config);
     config = config_create();
-    assert_int_equal(load_text(CLUSTER "[fm]\nurl = https://fmn:8000\nauth = none\n"), 0);
+    assert_int_equal(load_text(CLUSTER SIZED "[fm]\nurl = https://fmn:8000\nauth = none\n"), 0);
     assert_string_equal(config->core.job_ca, "yes");
     config_destroy(config);
     config = config_create();
-    assert_int_equal(load_text(CLUSTER "[fm]\nurl = https://fmn:8000\nauth = none\n"
-                                       "[hwcoll]\njob_ca = no\n"),
+    assert_int_equal(load_text(CLUSTER SIZED "[fm]\nurl = https://fmn:8000\nauth = none\n"
+                                             "[hwcoll]\njob_ca = no\n"),
                      0);
     assert_string_equal(config->core.job_ca, "no");
     assert_string_equal(heard, "");
+}
+
+/* F14: without a minimum size a job may ask, but then the site has to say for how many. */
+static void sizing__that_serves_no_job_is_warned_of(void **state)
+{
+    (void)state;
+    assert_int_equal(load_text(CLUSTER "[fm]\nurl = http://localhost:1\nauth = none\n"), 0);
+    assert_non_null(strstr(heard, "W mcastd.conf: no job can get multicast addresses"));
 }
 
 static void doubtful_settings__are_warned_of(void **state)
@@ -469,6 +480,7 @@ int main(void)
         FOLDER_TEST(sizing__must_be_possible),
         FOLDER_TEST(files_named__must_exist),
         FOLDER_TEST(job_ca__follows_the_url),
+        FOLDER_TEST(sizing__that_serves_no_job_is_warned_of),
         FOLDER_TEST(doubtful_settings__are_warned_of),
         FOLDER_TEST(no_cluster__is_warned_of),
         FOLDER_TEST(too_many_clusters__are_refused),

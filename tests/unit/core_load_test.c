@@ -47,8 +47,8 @@ static void load__brings_everything_back(void **state)
     begin(&d);
     load(&d, (struct record){.kind = RECORD_COUNTERS,
                              .u.counters = {.last_number = 41, .last_seq = 7}});
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_HELD));
-    load(&d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_HELD));
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD));
+    load(&d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_HELD));
     core_start(d.core, d.now);
     core_status(d.core, &status);
     assert_int_equal(status.jobs_active, 1);
@@ -72,7 +72,7 @@ static void load__intent_is_finished(void **state)
     struct driver d;
     static const char *const names[] = {"elcap-a"};
     begin(&d);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_MAYBE));
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE));
     core_start(d.core, d.now);
     driver_login(&d);
     driver_list(&d, names, 1, FM_OK);
@@ -90,11 +90,11 @@ static void load__intent_is_given_up_when_the_link_does_not_come(void **state)
     (void)state;
     struct driver d;
     begin(&d);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_MAYBE));
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE));
     core_start(d.core, d.now);
     driver_tick(&d, d.config.reserve_timeout_ms);
     assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_TIMEOUT);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_MAYBE);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
     driver_end(&d);
 }
 
@@ -105,10 +105,10 @@ static void load__intent_is_given_up_without_a_fabric_manager(void **state)
     driver_init(&d);
     d.config.fm_present = false;
     d.core = core_create(&d.config);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_MAYBE));
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE));
     core_start(d.core, d.now);
     assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_UNAVAILABLE);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_MAYBE);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
     driver_end(&d);
 }
 
@@ -120,8 +120,8 @@ static void load__compares_with_the_fabric_manager(void **state)
     size_t count;
     static const char *const names[] = {"elcap-b"};
     begin(&d);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_HELD));
-    load(&d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_HELD));
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD));
+    load(&d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_HELD));
     core_start(d.core, d.now);
     driver_login(&d);
     driver_list(&d, names, 1, FM_OK);
@@ -153,16 +153,16 @@ static void load__remembers_that_an_earlier_try_is_open(void **state)
     driver_tick(&d, 250);
     driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-2");
     assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_MAYBE);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
     driver_end(&d);
 
     begin(&d);
-    load(&d, saved(5, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_MAYBE));
+    load(&d, saved(5, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_MAYBE));
     core_start(d.core, d.now);
     driver_login(&d);
     driver_list(&d, NULL, 0, FM_OK);
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_MAYBE);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
     driver_tick(&d, d.config.call_timeout_ms);
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_GONE, NULL);
     assert_null(driver_job(&d, "a"));
@@ -176,7 +176,7 @@ static void load__a_given_up_release_does_not_hit_the_next_life(void **state)
     (void)state;
     struct driver d;
     begin(&d);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_TIMEOUT, FM_NOTHING));
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_TIMEOUT, FM_SIDE_NOTHING));
     core_start(d.core, d.now);
     driver_login(&d);
     driver_list(&d, NULL, 0, FM_OK);
@@ -195,7 +195,7 @@ static void load__clock_set_back_does_not_hold_for_ever(void **state)
     (void)state;
     struct driver d;
     begin(&d);
-    struct record record = saved(9, "b", JOB_RELEASING, HWCOLL_OFF, FM_NOTHING);
+    struct record record = saved(9, "b", JOB_RELEASING, HWCOLL_OFF, FM_SIDE_NOTHING);
     record.u.reservation.addresses = 0;
     record.u.reservation.hold_until_ms = INT64_MAX / 2;
     load(&d, record);
@@ -211,20 +211,20 @@ static void load__refuses_what_cannot_be(void **state)
     struct driver d;
     struct error err;
     begin(&d);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_HELD));
-    struct record twice = saved(6, "b", JOB_ACTIVE, HWCOLL_OFF, FM_NOTHING);
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD));
+    struct record twice = saved(6, "b", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
     twice.u.reservation.vnis[0] = 1024 + 5;
     assert_int_equal(core_load(d.core, &twice, &err), ERROR_CORRUPT);
     assert_non_null(strstr(err.text, "elcap-b"));
-    struct record bad = saved(7, "c", 3, HWCOLL_OFF, FM_NOTHING);
+    struct record bad = saved(7, "c", 3, HWCOLL_OFF, FM_SIDE_NOTHING);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    bad = saved(7, "c", JOB_RELEASING, HWCOLL_WANTED, FM_MAYBE);
+    bad = saved(7, "c", JOB_RELEASING, HWCOLL_WANTED, FM_SIDE_MAYBE);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    bad = saved(7, "c", JOB_ACTIVE, HWCOLL_RESERVED, FM_NOTHING);
+    bad = saved(7, "c", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_NOTHING);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    bad = saved(8, "a/b", JOB_ACTIVE, HWCOLL_OFF, FM_NOTHING);
+    bad = saved(8, "a/b", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    bad = saved(1, "early", JOB_ACTIVE, HWCOLL_OFF, FM_NOTHING);
+    bad = saved(1, "early", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
     driver_end(&d);
 }
@@ -240,9 +240,9 @@ static void load__pool_shrunk_meanwhile(void **state)
     idset_add(&d.config.vni_pool, 1029);
     idset_add(&d.config.vni_pool, 2000);
     d.core = core_create(&d.config);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_NOTHING)); /* has 1029 */
-    load(&d,
-         saved(6, "b", JOB_ACTIVE, HWCOLL_OFF, FM_NOTHING)); /* has 1030, no longer in the pool */
+    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING)); /* has 1029 */
+    load(&d, saved(6, "b", JOB_ACTIVE, HWCOLL_OFF,
+                   FM_SIDE_NOTHING)); /* has 1030, no longer in the pool */
     core_start(d.core, d.now);
     driver_reserve(&d, driver_request("c", 2));
     assert_int_equal(driver_answer(&d)->reservation->vnis[0], 2000);

@@ -60,7 +60,7 @@ static void release__vnis_come_back_although_the_manager_is_down(void **state)
     driver_tick(&d, 1);
     core_status(d.core, &status);
     assert_int_equal(status.vnis_held, 0);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_HELD);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
     assert_int_equal(driver_job(&d, "a")->vni_count, 0);
     driver_end(&d);
 }
@@ -120,7 +120,7 @@ static void release__while_the_reserve_waits(void **state)
     assert_null(driver_find(&d, EFFECT_CALL));
     driver_done(&d, call, FM_OK, "sess-late");
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_NOTHING);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
     driver_end(&d);
 }
 
@@ -214,7 +214,7 @@ static void release__is_tried_until_it_is_done(void **state)
         call = driver_call(&d, FMCALL_RELEASE);
     }
     driver_done(&d, call, FM_GONE, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_NOTHING);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
     driver_end(&d);
 }
 

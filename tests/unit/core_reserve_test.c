@@ -88,7 +88,7 @@ static void reserve__saves_the_intent_and_asks(void **state)
     driver_up(&d);
     driver_reserve(&d, driver_request("f2Rs8sydSxmd", 128));
     const struct effect *save = driver_find(&d, EFFECT_SAVE);
-    assert_int_equal(save->u.record.u.reservation.fm_side, FM_MAYBE);
+    assert_int_equal(save->u.record.u.reservation.fm_side, FM_SIDE_MAYBE);
     assert_int_equal(save->u.record.u.reservation.hwcoll, HWCOLL_WANTED);
     const struct effect *call = driver_find(&d, EFFECT_CALL);
     assert_string_equal(call->u.call.name, "elcap-f2Rs8sydSxmd");
@@ -197,7 +197,7 @@ static void reserve__late_success_is_released(void **state)
     d.now += 100;
     driver_done(&d, call, FM_OK, "sess-late");
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_NOTHING);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
     assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
     driver_end(&d);
 }
@@ -216,10 +216,10 @@ static void reserve__unanswered_is_released_until_it_cannot_come_back(void **sta
     d.now += 8000;
     driver_done(&d, call, FM_TIMEOUT, NULL);
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_GONE, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_MAYBE);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
     driver_tick(&d, d.config.call_timeout_ms);
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_NOTHING);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
     driver_end(&d);
 }
 
@@ -238,7 +238,7 @@ static void reserve__no_to_a_retry_does_not_settle_the_first_try(void **state)
     driver_tick(&d, d.config.call_timeout_ms); /* the first has settled by now */
     driver_done(&d, second, FM_DENIED, NULL);
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_NOTHING);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
     driver_end(&d);
 }
 
@@ -273,7 +273,7 @@ static void reserve__denied_keeps_the_managers_words(void **state)
     assert_int_equal(driver_answered(&d), ANSWER_CREATED);
     assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
     assert_string_equal(driver_answer(&d)->reservation->reason, "the fabric manager's words");
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_NOTHING);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
     driver_end(&d);
 }
 
@@ -409,7 +409,7 @@ static void reserve__clears_the_name_only_when_no_release_is_open(void **state)
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_BUSY, NULL);
     driver_tick(&d, 250);
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_HELD); /* and so it is after a crash */
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD); /* and so it is after a crash */
     driver_tick(&d, d.config.call_timeout_ms);
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_GONE, NULL);
     (void)driver_call(&d, FMCALL_RESERVE);
