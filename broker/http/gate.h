@@ -15,7 +15,7 @@ int gate_judge(struct call *call, const char *method);
 /* The same for what can change while the body comes: the broker's role, storage, its end. */
 int gate_judge_engine(struct call *call);
 
-/* 403 for a peer that may not see this job: names who it is and what it lacks. Returns -1. */
+/* 403 for a peer that may not do this: names who it is and what it lacks. Returns -1. */
 int gate_forbid(struct call *call, const char *lacks);
 
 #endif

@@ -1,7 +1,5 @@
 #include "broker/http/job_path.h"
 
-#include "broker/http/gate.h"
-
 int job_path_read(struct call *call, struct job_path *path)
 {
     const struct target *target = &call->target;
@@ -29,14 +27,14 @@ const struct reservation *job_path_find(struct call *call)
     if (job_path_read(call, &path) < 0)
         return NULL;
     const struct reservation *found = core_find(engine_core(http->engine), path.cluster, path.job);
-    if (!found) {
-        problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
-                    "there is no reservation of job %s on cluster %s", path.job, path.cluster);
-        return NULL;
-    }
-    if (found->uid == identity->uid || rights_manages(http->rights, identity, path.cluster))
+    bool manages = rights_manages(http->rights, identity, path.cluster);
+    if (found && (found->uid == identity->uid || manages))
         return found;
-    gate_forbid(call, "only the job's owner, this cluster's resource manager or an admin may "
-                      "look at it");
+    /* The same whether there is one: nobody learns from it which jobs others have. */
+    problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
+                manages ? "there is no reservation of job %s on cluster %s"
+                        : "you have no reservation of job %s on cluster %s; those of others are "
+                          "shown to the cluster's resource manager and to admins only",
+                path.job, path.cluster);
     return NULL;
 }

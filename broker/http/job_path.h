@@ -15,7 +15,8 @@ struct job_path {
 int job_path_read(struct call *call, struct job_path *path);
 
 /* Finds the reservation for a call that only looks, if the peer may see it: its owner, the
- * cluster's resource manager, an admin. NULL with call->problem set (404, 403, 422). */
+ * cluster's resource manager, an admin. NULL with call->problem set: 422, or 404, which is the same
+ * for a job that is not there and one that the peer may not see. */
 const struct reservation *job_path_find(struct call *call);
 
 #endif

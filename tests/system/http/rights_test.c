@@ -75,6 +75,28 @@ static void assert_forbidden(struct site *site, const char *method, const char *
     site_expect_problem(&answer, 403, "forbidden", NULL);
 }
 
+static char *detail_of(struct site *site, const char *path)
+{
+    struct answer answer;
+    site_call(site, "GET", path, NULL, &answer);
+    char *detail = strdup(json_string_value(json_object_get(answer.json, "detail")));
+    site_expect_problem(&answer, 404, "not-found", NULL);
+    assert_non_null(detail);
+    return detail;
+}
+
+/* A job of somebody else's is answered as the one called "there" that is not: same length of name,
+ * same sentence. */
+static void assert_hidden(struct site *site, const char *path, const char *absent)
+{
+    char *hidden = detail_of(site, path), *missing = detail_of(site, absent), *at;
+    assert_non_null(at = strstr(hidden, "other"));
+    memcpy(at, "there", strlen("there"));
+    assert_string_equal(hidden, missing);
+    free(hidden);
+    free(missing);
+}
+
 static size_t streamed(struct site *site)
 {
     struct answer answer;
@@ -110,8 +132,8 @@ static void manager__rules_its_cluster_only(void **state)
     assert_int_equal(site_call(site, "POST", "/v1/clusters/elcap/sync", "{\"active\":[]}", NULL),
                      200);
     assert_forbidden(site, "PUT", TUO "new", body);
-    assert_forbidden(site, "GET", TUO "other", NULL);
-    assert_forbidden(site, "GET", TUO "other/env", NULL);
+    assert_hidden(site, TUO "other", TUO "there");
+    assert_hidden(site, TUO "other/env", TUO "there/env");
     assert_forbidden(site, "DELETE", TUO "other", NULL);
     assert_forbidden(site, "POST", "/v1/clusters/tuo/sync", "{\"active\":[]}");
     assert_int_equal(site_call(site, "GET", TUO "mine", NULL, NULL), 200); /* as its owner */
@@ -142,8 +164,8 @@ static void owner__reads_own_jobs_only(void **state)
     assert_int_equal(site_call(site, "GET", ELCAP "mine/env", NULL, NULL), 200);
     assert_int_equal(site_call(site, "GET", "/v1/status", NULL, NULL), 200);
     assert_int_equal(site_call(site, "GET", "/metrics", NULL, NULL), 200);
-    assert_forbidden(site, "GET", ELCAP "other", NULL);
-    assert_forbidden(site, "GET", ELCAP "other/env", NULL);
+    assert_hidden(site, ELCAP "other", ELCAP "there");
+    assert_hidden(site, ELCAP "other/env", ELCAP "there/env");
     assert_forbidden(site, "DELETE", ELCAP "mine", NULL);
     assert_forbidden(site, "PUT", ELCAP "new", "{\"uid\":1,\"node_count\":1}");
     assert_forbidden(site, "POST", "/v1/clusters/elcap/sync", "{\"active\":[]}");
