@@ -53,7 +53,7 @@ static const struct config_key keys[] = {
      .sentence = "Base URL of the fabric manager, also handed to jobs; unset: VNIs only, no multicast addresses."},
     {"fm", "auth", CONFIG_CHOICE, "basic", AT(fm_auth), .min = CONFIG_AUTH_BASIC, .words = "basic|none",
      .sentence = "How to log in to the fabric manager."},
-    {"fm", "authdir", CONFIG_PATH, "/etc/wlm-client-auth", AT(fm_authdir),
+    {"fm", "authdir", CONFIG_PATH, "/etc/fmsim", AT(fm_authdir),
      .sentence = "Folder with the login; for auth = basic, the file passwd with the password of the user cxi. "
                  "Only the service's user may be able to read it."},
     {"fm", "ca", CONFIG_PATH, NULL, AT(fm_ca), .example = "/etc/mcastd/fm-ca.pem",

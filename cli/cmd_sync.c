@@ -12,8 +12,9 @@ static const char usage[] =
     "from standard input, one a line.\n\n"
     "  --empty          an empty list is meant: no job is active. Without it an empty list is\n"
     "                   refused, because a command that failed prints one too\n\n"
-    "Example:\n"
-    "  squeue -h -a -r -t CF,R,S,CG,ST,SO,RQ -o %A | mcastctl sync --cluster elcap\n";
+    "Example (a squeue that fails must not look like one without jobs):\n"
+    "  jobs=$(squeue -h -a -r -t CF,R,S,CG,ST,SO,RQ -o %A) || exit 1\n"
+    "  printf '%s\\n' \"$jobs\" | mcastctl sync --cluster elcap --empty\n";
 
 static int take(int option, const char *value, void *data)
 {

@@ -107,7 +107,7 @@ static void defaults__are_as_documented(void **state)
     assert_int_equal(config->store, CONFIG_STORE_SQLITE);
     assert_string_equal(config->state_path, "/var/lib/mcastd/state.db");
     assert_int_equal(config->fm_auth, CONFIG_AUTH_BASIC);
-    assert_string_equal(config->fm_authdir, "/etc/wlm-client-auth");
+    assert_string_equal(config->fm_authdir, "/etc/fmsim");
     assert_string_equal(config->fm_ca, "");
     assert_true(config->fm_verify);
 
