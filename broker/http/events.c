@@ -25,6 +25,7 @@ static int position(struct call *call, uint64_t *after, bool *given)
 
 void events_handle(struct call *call)
 {
+    static const char type[] = "text/event-stream";
     uint64_t after;
     bool given;
     const char *follow = target_query(&call->target, "follow");
@@ -45,9 +46,17 @@ void events_handle(struct call *call)
         call_refuse(call);
         return;
     }
+    /* While nothing can be saved, what has been is shown all the same; 0: unknown since the start.
+     */
+    struct engine_counters counters;
+    engine_counters(call->http->engine, &counters);
+    if (counters.storage_failing && call->http->durable_seq > 0) {
+        call_reply(call, MHD_HTTP_OK, type);
+        return;
+    }
     /* What is known now may be shown once it is saved. */
     struct core_status status;
     core_status(engine_core(call->http->engine), &status);
     call->durable_seq = status.last_seq;
-    call_reply_saved(call, MHD_HTTP_OK, "text/event-stream");
+    call_reply_saved(call, MHD_HTTP_OK, type);
 }

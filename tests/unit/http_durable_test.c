@@ -225,6 +225,31 @@ static void event__is_sent_when_it_is_durable(void **state)
     assert_heard(stand, 2, "\r\n0\r\n\r\n");
 }
 
+/* Events tell how far they are durable: those are shown, and the next when it is. */
+static void failing_store__hides_no_durable_event(void **state)
+{
+    struct stand *stand = *state;
+    start(stand);
+    ask(stand, 0, "PUT", JOB);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    ask(stand, 0, "DELETE", JOB);
+    unsigned before = stand->gate.commits;
+    gate_finish(&stand->gate, &stand->loop, ERROR_FULL);
+    settle(stand);
+    assert_heard(stand, 0, "HTTP/1.1 503 ");
+    ask(stand, 1, "GET", "/v1/events");
+    ask(stand, 2, "GET", "/v1/events?follow=0");
+    for (int client = 1; client < CLIENTS; client++) {
+        assert_heard(stand, client, "id: 1\nevent: reserved\n");
+        assert_null(strstr(stand->heard[client], "id: 2\n"));
+    }
+    assert_heard(stand, 2, "\r\n0\r\n\r\n");
+    gate_await(&stand->loop, &stand->gate.commits, before + 1);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    settle(stand);
+    assert_heard(stand, 1, "id: 2\n");
+}
+
 static void failing_store__refuses_with_its_cause(void **state)
 {
     struct stand *stand = *state;
@@ -313,6 +338,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(look__waits_for_what_it_shows, open_stand, close_stand),
         cmocka_unit_test_setup_teardown(sync__is_one_at_a_time, open_stand, close_stand),
         cmocka_unit_test_setup_teardown(event__is_sent_when_it_is_durable, open_stand, close_stand),
+        cmocka_unit_test_setup_teardown(failing_store__hides_no_durable_event, open_stand,
+                                        close_stand),
         cmocka_unit_test_setup_teardown(failing_store__refuses_with_its_cause, open_stand,
                                         close_stand),
         cmocka_unit_test_setup_teardown(broker__that_does_not_lead_says_so, open_stand,
