@@ -12,7 +12,8 @@ static const char usage[] =
     "from standard input, one a line.\n\n"
     "  --empty          an empty list is meant: no job is active. Without it an empty list is\n"
     "                   refused, because a command that failed prints one too\n\n"
-    "Example (a squeue that fails must not look like one without jobs):\n"
+    "Example:\n"
+    "  # a squeue that fails must not look like one without jobs\n"
     "  jobs=$(squeue -h -a -r -t CF,R,S,CG,ST,SO,RQ -o %A) || exit 1\n"
     "  printf '%s\\n' \"$jobs\" | mcastctl sync --cluster elcap --empty\n";
 
