@@ -30,7 +30,7 @@ void callqueue_push(struct callqueue *q, struct errand *e, enum lane lane, enum 
 {
     assert(e->queued == FMCALL_NONE && e->call == 0 && kind != FMCALL_NONE);
     e->queued = kind;
-    e->lane = lane;
+    e->lane = (int)lane;
     e->queue_next = NULL;
     e->queue_prev = q->lanes[lane].last;
     if (e->queue_prev != NULL)

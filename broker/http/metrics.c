@@ -71,6 +71,10 @@ static void write_fabric(struct writer *out, const struct core_status *status,
     head(out, "fabric_manager_calls_queued", "gauge", "Calls that wait for their turn.");
     line(out, "fabric_manager_calls_queued{kind=\"reserve\"}", status->calls_queued_reserve);
     line(out, "fabric_manager_calls_queued{kind=\"release\"}", status->calls_queued_release);
+    line(out, "fabric_manager_calls_queued{kind=\"check\"}", status->calls_queued_check);
+    head(out, "fabric_manager_releases_pending", "gauge",
+         "Reservations that the fabric manager has still to give up, tried or not.");
+    line(out, "fabric_manager_releases_pending", status->releases_pending);
     single(out, "fabric_manager_calls_under_way", "gauge", "Calls that wait for an answer.",
            status->calls_under_way);
 }

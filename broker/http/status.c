@@ -59,7 +59,8 @@ void status_handle(struct call *call)
     write_pools(out, &status);
     writer_begin_object(out, "queues");
     writer_number(out, "fm_reserve", status.calls_queued_reserve);
-    writer_number(out, "fm_release", status.calls_queued_release);
+    writer_number(out, "fm_release", status.releases_pending);
+    writer_number(out, "fm_check", status.calls_queued_check);
     writer_number(out, "fm_under_way", status.calls_under_way);
     writer_number(out, "unsaved", counters.unsaved);
     writer_end_object(out);
