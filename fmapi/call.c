@@ -53,7 +53,8 @@ static void on_answer(void *arg, const struct transport_answer *answer)
         return;
     }
     if (answer->end == TRANSPORT_ANSWERED) {
-        decode_call(&decoded, call->kind, answer->status, answer->body, answer->length);
+        decode_call(&decoded, call->kind, answer->status, answer->body, answer->length,
+                    &answer->secrets);
         if (answer->words[0] != '\0')
             (void)snprintf(decoded.words, sizeof decoded.words, "%s", answer->words);
     } else {

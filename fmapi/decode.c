@@ -43,17 +43,37 @@ static json_t *object_of(const char *body, size_t length)
     return json;
 }
 
-static void clean_member(char out[static WORDS_MAX + 1], const json_t *object, const char *key)
+/* Every sessionToken, however deep; jansson bounds the depth. False when there are too many. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static bool add_tokens(struct secrets *secrets, json_t *json)
 {
-    const json_t *value = json_object_get(object, key);
-    const char *secret = json_string_value(json_object_get(object, "sessionToken"));
+    const char *key;
+    json_t *value;
+    size_t i;
+
+    json_array_foreach(json, i, value)
+    {
+        if (!add_tokens(secrets, value))
+            return false;
+    }
+    json_object_foreach(json, key, value)
+    {
+        bool token = strcmp(key, "sessionToken") == 0 && json_is_string(value);
+        if (token ? !secrets_add(secrets, json_string_value(value)) : !add_tokens(secrets, value))
+            return false;
+    }
+    return true;
+}
+
+static void clean_member(char out[static WORDS_MAX + 1], const json_t *object, const char *key,
+                         const struct secrets *secrets)
+{
+    char blanked[2 * WORDS_MAX]; /* more than fits: words_clean is to see that it must cut */
+    const char *value = json_string_value(json_object_get(object, key));
 
     out[0] = '\0';
-    if (!json_is_string(value))
-        return;
-    if (secret != NULL && secret[0] != '\0' && strstr(json_string_value(value), secret) != NULL)
-        return;
-    words_clean(out, WORDS_MAX + 1, json_string_value(value), json_string_length(value));
+    if (value != NULL && secrets_blank(secrets, value, blanked, sizeof blanked))
+        words_clean(out, WORDS_MAX + 1, blanked, strlen(blanked));
 }
 
 __attribute__((format(printf, 3, 4))) static void say(char words[static DECODE_WORDS_SIZE],
@@ -68,13 +88,16 @@ __attribute__((format(printf, 3, 4))) static void say(char words[static DECODE_W
 
 /* The fabric manager's own words: libfabric reads "message", Slurm reads "detail"; either may be
  * the one that helps. */
-static void say_theirs(char words[static DECODE_WORDS_SIZE], int status, const json_t *object,
-                       size_t length)
+static void say_theirs(char words[static DECODE_WORDS_SIZE], int status, json_t *object,
+                       size_t length, const struct secrets *secrets)
 {
-    char message[WORDS_MAX + 1];
-    char detail[WORDS_MAX + 1];
-    clean_member(message, object, "message");
-    clean_member(detail, object, "detail");
+    char message[WORDS_MAX + 1] = "";
+    char detail[WORDS_MAX + 1] = "";
+    struct secrets all = *secrets;
+    if (add_tokens(&all, object)) {
+        clean_member(message, object, "message", &all);
+        clean_member(detail, object, "detail", &all);
+    }
 
     if (message[0] != '\0' && detail[0] != '\0' && strstr(message, detail) == NULL) {
         char both[2 * WORDS_MAX + 4];
@@ -123,7 +146,7 @@ static void take_token(struct decoded *out, int status, const json_t *object, si
 }
 
 void decode_call(struct decoded *out, enum fmcall_kind kind, int status, const char *body,
-                 size_t length)
+                 size_t length, const struct secrets *secrets)
 {
     out->outcome = outcome_of_status(kind, status);
     out->token[0] = '\0';
@@ -138,7 +161,7 @@ void decode_call(struct decoded *out, enum fmcall_kind kind, int status, const c
     else if (out->outcome == FM_OK)
         take_token(out, status, object, length);
     else
-        say_theirs(out->words, status, object, length);
+        say_theirs(out->words, status, object, length, secrets);
     if (out->outcome == FM_GONE && object == NULL && length > 0)
         out->outcome = FM_BUSY;
     json_decref(object);
@@ -240,14 +263,15 @@ static bool take_next(struct decoded_page *page, const json_t *next, int status,
 }
 
 enum fmcall_outcome decode_page(struct decoded_page *page, int status, const char *body,
-                                size_t length, char words[static DECODE_WORDS_SIZE])
+                                size_t length, const struct secrets *secrets,
+                                char words[static DECODE_WORDS_SIZE])
 {
     *page = (struct decoded_page){.claimed = -1};
     enum fmcall_outcome outcome = outcome_of_status(FMCALL_NONE, status);
     json_t *object = object_of(body, length);
 
     if (outcome != FM_OK) {
-        say_theirs(words, status, object, length);
+        say_theirs(words, status, object, length, secrets);
     } else if (object == NULL) {
         say(words, status, "the list is not whole: the body is not a JSON object");
         outcome = FM_BUSY;

@@ -3,6 +3,7 @@
 
 #include "core/fmcall.h"
 #include "core/names.h"
+#include "fmapi/secrets.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,9 +25,12 @@ struct decoded {
 /* An answer to a call. FM_OK of RESERVE and CHECK needs a usable token: 1–4096 printable ASCII
  * bytes without space, quote and backslash (it goes into headers and environments); an answer
  * without one is FM_BUSY, for the call was acted on. 404 is FM_GONE only when the body is empty or
- * a JSON object: a gateway's page says nothing about a job. */
+ * a JSON object: a gateway's page says nothing about a job.
+ *
+ * The server's own words are blanked (secrets.h) of secrets, which are what the request carried,
+ * and of every sessionToken in the body; of more than there is room for, no word is passed on. */
 void decode_call(struct decoded *out, enum fmcall_kind kind, int status, const char *body,
-                 size_t length);
+                 size_t length, const struct secrets *secrets);
 void decoded_release(struct decoded *decoded);
 
 struct decoded_page {
@@ -40,7 +44,8 @@ struct decoded_page {
 /* One page of the list. FM_OK, or FM_BUSY when the body is of a wrong shape, or what the status
  * says; words are set in all but FM_OK and the page is empty. Any page must be released. */
 enum fmcall_outcome decode_page(struct decoded_page *page, int status, const char *body,
-                                size_t length, char words[static DECODE_WORDS_SIZE]);
+                                size_t length, const struct secrets *secrets,
+                                char words[static DECODE_WORDS_SIZE]);
 void decoded_page_release(struct decoded_page *page);
 
 #endif

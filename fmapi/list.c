@@ -154,7 +154,7 @@ static void on_page(void *arg, const struct transport_answer *answer)
         return;
     }
     enum fmcall_outcome outcome =
-        decode_page(&page, answer->status, answer->body, answer->length, words);
+        decode_page(&page, answer->status, answer->body, answer->length, &answer->secrets, words);
     if (outcome == FM_OK)
         take_page(list, &page, answer->status);
     else

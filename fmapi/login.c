@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char basic_user[] = "cxi"; /* fabric-manager.md, "Login" */
+static const char basic_user[LOGIN_USER_MAX + 1] = "cxi"; /* fabric-manager.md, "Login" */
 
 struct login {
     uv_loop_t *loop;
@@ -75,7 +75,8 @@ static void read_credential(uv_work_t *work)
     login->fresh_error = (struct error){0};
     if (login->auth == FMAPI_AUTH_BASIC) {
         login->fresh.user = basic_user;
-        (void)passwd_read(login->authdir, login->fresh.password, &login->fresh_error);
+        if (passwd_read(login->authdir, login->fresh.password, &login->fresh_error) == 0)
+            basic_encode(login->fresh.basic, login->fresh.user, login->fresh.password);
     }
 }
 
@@ -95,7 +96,7 @@ static void on_read(uv_work_t *work, int status)
         login->credential = login->fresh;
         login->generation++;
     }
-    explicit_bzero(login->fresh.password, sizeof login->fresh.password);
+    explicit_bzero(&login->fresh, sizeof login->fresh);
     struct error err = login->fresh_error; /* who is called may start the next renewal */
     finish(login, err.code, err.text);
 }

@@ -2,6 +2,7 @@
 #define MCAST_FMAPI_LOGIN_H
 
 #include "core/error.h"
+#include "fmapi/basic.h"
 #include "fmapi/fmapi.h"
 #include "fmapi/passwd.h"
 
@@ -11,9 +12,12 @@
 
 /* The credential in force, and its renewal: one at a time however many wait for it. */
 
+enum { LOGIN_USER_MAX = 8 };
+
 struct credential {
-    const char *user;              /* NULL: requests carry no login */
-    char password[PASSWD_MAX + 1]; /* secret */
+    const char *user;                                    /* NULL: requests carry no login */
+    char password[PASSWD_MAX + 1];                       /* secret */
+    char basic[BASIC_SIZE(LOGIN_USER_MAX + PASSWD_MAX)]; /* secret: both, as basic_encode has it */
 };
 
 struct login;

@@ -18,7 +18,8 @@ struct attempt {
     struct session *session;
     struct request request;
     struct login_wait wait;
-    uint64_t generation; /* of the credential it was sent with; 0: not sent yet */
+    uint64_t generation;    /* of the credential it was sent with; 0: not sent yet */
+    struct credential sent; /* a copy: the answer may quote it when another one is in force */
     bool renewed;
     uint64_t started_ns;
     int64_t timeout_ms;
@@ -39,7 +40,10 @@ static int64_t age_us(const struct attempt *attempt)
 static void attempt_release(struct attempt *attempt)
 {
     request_release(&attempt->request);
+    if (attempt->refusal != NULL)
+        explicit_bzero(attempt->refusal, attempt->refusal_length);
     free(attempt->refusal);
+    explicit_bzero(&attempt->sent, sizeof attempt->sent);
     free(attempt);
 }
 
@@ -48,17 +52,19 @@ static void finish(struct attempt *attempt, const struct transport_answer *answe
     struct transport_answer whole = *answer;
 
     whole.took_us = age_us(attempt);
+    (void)secrets_add(&whole.secrets, attempt->sent.password);
+    (void)secrets_add(&whole.secrets, attempt->sent.basic);
     attempt->done(attempt->done_arg, &whole);
     attempt_release(attempt);
 }
 
-static void finish_refused(struct attempt *attempt, const char *words)
+static void finish_refused(struct attempt *attempt)
 {
     finish(attempt, &(struct transport_answer){.end = TRANSPORT_ANSWERED,
                                                .status = attempt->refusal_status,
                                                .body = attempt->refusal,
                                                .length = attempt->refusal_length,
-                                               .words = words});
+                                               .words = ""});
 }
 
 static void finish_unsent(struct attempt *attempt, const char *words)
@@ -72,6 +78,7 @@ static int send_under(struct attempt *attempt, const struct credential *credenti
     int64_t left_ms = attempt->timeout_ms - age_us(attempt) / 1000;
 
     attempt->generation = generation;
+    attempt->sent = *credential;
     return transport_send(attempt->session->transport, &attempt->request, credential, left_ms,
                           on_answer, attempt);
 }
@@ -87,10 +94,11 @@ static void on_renewed(struct login_wait *wait, int code, const char *words, boo
         finish(attempt, &(struct transport_answer){.end = TRANSPORT_CANCELLED, .words = ""});
     } else if (code != 0 || credential == NULL) {
         /* Say what is wrong with the login: that can be mended, the refusal cannot. */
-        attempt->refusal_length = 0;
-        finish_refused(attempt, words);
+        finish(attempt, &(struct transport_answer){.end = TRANSPORT_ANSWERED,
+                                                   .status = attempt->refusal_status,
+                                                   .words = words});
     } else if (generation == attempt->generation) {
-        finish_refused(attempt, "");
+        finish_refused(attempt);
     } else if (age_us(attempt) / 1000 >= attempt->timeout_ms) {
         finish_unsent(attempt, "not sent: the login took the whole time of the call");
     } else if (send_under(attempt, credential, generation) != 0) {

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "fmapi/login.h"
 #include "fmapi/request.h"
+#include "fmapi/secrets.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,6 +38,7 @@ struct transport_answer {
     size_t length;
     const char *words; /* what went wrong, in words fit for a log; "" for ANSWERED */
     int64_t took_us;
+    struct secrets secrets; /* what the request carried and the answer may quote; the session's */
 };
 
 struct transport_options {

@@ -1,5 +1,6 @@
 mcast_unit(fmapi_words fmapi)
 mcast_unit(fmapi_decode fmapi)
+mcast_unit(fmapi_secrets fmapi)
 mcast_unit(fmapi_baseurl fmapi PkgConfig::CURL)
 mcast_unit(fmapi_request fmapi PkgConfig::JANSSON)
 mcast_unit(fmapi_passwd fmapi)

@@ -10,6 +10,8 @@
 
 #include "fmapi/decode.h"
 
+static const struct secrets none;
+
 #define TOKEN "\"sessionToken\":\"tok-1\""
 
 struct call_row {
@@ -71,7 +73,8 @@ static const struct call_row call_rows[] = {
     {FMCALL_RESERVE, 400, "{\"message\":\"%s%n\"}", FM_DENIED, "HTTP 400: %s%n"},
     {FMCALL_RESERVE, 502, "bad gateway", FM_BUSY,
      "HTTP 502: the body is not a JSON object; is this the fabric manager?"},
-    {FMCALL_RESERVE, 400, "{\"message\":\"refused for tok-1\"," TOKEN "}", FM_DENIED, "HTTP 400"},
+    {FMCALL_RESERVE, 400, "{\"message\":\"refused for tok-1\"," TOKEN "}", FM_DENIED,
+     "HTTP 400: refused for ***"},
 
     /* 2xx without a token: it acted, but we cannot use it */
     {FMCALL_RESERVE, 200, "", FM_BUSY, "HTTP 200: the body is empty; a sessionToken was expected"},
@@ -126,7 +129,7 @@ static void decode_call__knows_every_answer(void **state)
         bool token = row->outcome == FM_OK && row->kind != FMCALL_RELEASE &&
                      strstr(row->body, TOKEN) != NULL;
         struct decoded out;
-        decode_call(&out, row->kind, row->status, row->body, strlen(row->body));
+        decode_call(&out, row->kind, row->status, row->body, strlen(row->body), &none);
         if (out.outcome != row->outcome || strcmp(out.words, row->words) != 0)
             fail_msg("row %zu, %s %d %s: %s \"%s\"", i, fmcall_kind_word(row->kind), row->status,
                      row->body, fmcall_outcome_word(out.outcome), out.words);
@@ -147,7 +150,7 @@ static void decode_call__takes_no_truncated_body(void **state)
         assert_non_null(cut);
         memcpy(cut, whole, length);
         struct decoded out;
-        decode_call(&out, FMCALL_RESERVE, 201, cut, length);
+        decode_call(&out, FMCALL_RESERVE, 201, cut, length, &none);
         assert_int_equal(out.outcome, FM_BUSY);
         assert_string_equal(out.token, "");
         free(cut);
@@ -166,7 +169,7 @@ static void token_of_length(size_t length, enum fmcall_outcome expected)
     memcpy(body, before, sizeof before - 1);
     memset(body + sizeof before - 1, '~', length);
     memcpy(body + sizeof before - 1 + length, after, sizeof after);
-    decode_call(&out, FMCALL_RESERVE, 200, body, size - 1);
+    decode_call(&out, FMCALL_RESERVE, 200, body, size - 1, &none);
     assert_int_equal(out.outcome, expected);
     assert_int_equal(strlen(out.token), expected == FM_OK ? length : 0);
     decoded_release(&out);
@@ -193,10 +196,67 @@ static void decode_call__bounds_words(void **state)
     memset(m, 'm', 1000);
     m[1000] = '\0';
     int length = snprintf(body, sizeof body, "{\"message\":\"%s\",\"detail\":\"x%s\"}", m, m);
-    decode_call(&out, FMCALL_RESERVE, 400, body, (size_t)length);
+    decode_call(&out, FMCALL_RESERVE, 400, body, (size_t)length, &none);
     assert_int_equal(out.outcome, FM_DENIED);
     assert_int_equal(strlen(out.words), strlen("HTTP 400: ") + 160);
     assert_string_equal(out.words + strlen(out.words) - 4, "m...");
+}
+
+struct quote_row {
+    const char *body;
+    const char *words;
+};
+
+/* A gateway that quotes the request, or its own answer, in what it says about it. */
+static const struct quote_row quote_rows[] = {
+    {"{\"message\":\"bad login cxi:pw-1\"}", "HTTP 400: bad login cxi:***"},
+    {"{\"detail\":\"Authorization: Basic Y3hp= is bad\"}",
+     "HTTP 400: Authorization: Basic *** is bad"},
+    {"{\"message\":\"m pw-1\",\"detail\":\"d pw-1\"}", "HTTP 400: m *** (d ***)"},
+    {"{\"message\":\"refused for tok-1\"," TOKEN "}", "HTTP 400: refused for ***"},
+    {"{\"message\":\"refused for tok-1\",\"job\":[{" TOKEN "}]}", "HTTP 400: refused for ***"},
+    {"{\"message\":\"not {\\\"sessionToken\\\":\\\"tok-1\\\"}\"}",
+     "HTTP 400: not {\"sessionToken\":\"***\"}"},
+    /* more tokens than can be blanked: not one word */
+    {"{\"message\":\"not t3\",\"jobs\":[{\"sessionToken\":\"t1\"},{\"sessionToken\":\"t2\"},"
+     "{\"sessionToken\":\"t3\"}]}",
+     "HTTP 400"},
+};
+
+static void decode__passes_on_no_secret(void **state)
+{
+    (void)state;
+    static const struct secrets carried = {.values = {"pw-1", "Y3hpOnB3LTE"}, .count = 2};
+    static const enum fmcall_kind kinds[] = {FMCALL_RESERVE, FMCALL_CHECK, FMCALL_RELEASE};
+
+    for (size_t i = 0; i < sizeof quote_rows / sizeof quote_rows[0]; i++) {
+        const struct quote_row *row = &quote_rows[i];
+        struct decoded out;
+        struct decoded_page page;
+        char words[DECODE_WORDS_SIZE];
+        for (size_t kind = 0; kind < 3; kind++) {
+            decode_call(&out, kinds[kind], 400, row->body, strlen(row->body), &carried);
+            assert_string_equal(out.words, row->words);
+        }
+        (void)decode_page(&page, 400, row->body, strlen(row->body), &carried, words);
+        assert_string_equal(words, row->words);
+        decoded_page_release(&page);
+    }
+}
+
+/* Wherever the words are cut, no beginning of a secret is left. */
+static void decode__cuts_no_secret(void **state)
+{
+    (void)state;
+    static const struct secrets carried = {.values = {"QQQQQQQQ"}, .count = 1};
+    for (int before = 0; before < 400; before++) {
+        char body[600];
+        struct decoded out;
+        int length = snprintf(body, sizeof body, "{\"message\":\"%0*dQQQQQQQQ\",\"detail\":\"Q\"}",
+                              before, 0);
+        decode_call(&out, FMCALL_RELEASE, 400, body, (size_t)length, &carried);
+        assert_null(strstr(out.words, "QQ"));
+    }
 }
 
 static void decode_call__survives_deep_nesting(void **state)
@@ -209,7 +269,7 @@ static void decode_call__survives_deep_nesting(void **state)
     assert_non_null(body);
     memcpy(body, "{\"a\":", 5);
     memset(body + 5, '[', depth);
-    decode_call(&out, FMCALL_CHECK, 200, body, 5 + depth);
+    decode_call(&out, FMCALL_CHECK, 200, body, 5 + depth, &none);
     assert_int_equal(out.outcome, FM_BUSY);
     free(body);
 }
@@ -273,7 +333,8 @@ static void decode_page__knows_every_shape(void **state)
         struct decoded_page page;
         char words[DECODE_WORDS_SIZE] = "";
         char names[256] = "";
-        enum fmcall_outcome outcome = decode_page(&page, 200, row->body, strlen(row->body), words);
+        enum fmcall_outcome outcome =
+            decode_page(&page, 200, row->body, strlen(row->body), &none, words);
 
         if ((outcome == FM_OK) != (row->names != NULL))
             fail_msg("row %zu, %s: %s %s", i, row->body, fmcall_outcome_word(outcome), words);
@@ -309,7 +370,7 @@ static void decode_page__carries_other_answers(void **state)
         struct decoded_page page;
         char words[DECODE_WORDS_SIZE];
         char expected[64];
-        assert_int_equal(decode_page(&page, rows[i].status, body, sizeof body - 1, words),
+        assert_int_equal(decode_page(&page, rows[i].status, body, sizeof body - 1, &none, words),
                          rows[i].outcome);
         assert_int_equal(page.count, 0);
         (void)snprintf(expected, sizeof expected, "HTTP %d: why", rows[i].status);
@@ -325,6 +386,8 @@ int main(void)
         cmocka_unit_test(decode_call__takes_no_truncated_body),
         cmocka_unit_test(decode_call__bounds_tokens),
         cmocka_unit_test(decode_call__bounds_words),
+        cmocka_unit_test(decode__passes_on_no_secret),
+        cmocka_unit_test(decode__cuts_no_secret),
         cmocka_unit_test(decode_call__survives_deep_nesting),
         cmocka_unit_test(decode_page__knows_every_shape),
         cmocka_unit_test(decode_page__carries_other_answers),

@@ -220,6 +220,46 @@ static void login__is_renewed_for_the_list(void **state)
     scene_release(&scene);
 }
 
+/* A gateway that says what it was asked: the login must not come back in words that people read. */
+static void quote_back(void *arg, const struct puppet_request *request,
+                       struct puppet_answer *answer)
+{
+    const char *login = strstr(request->head, "Basic ");
+    int length = login != NULL ? (int)strcspn(login, "\r") : 0;
+    answer->status = *(const int *)arg;
+    answer->body = puppet_text("{\"message\":\"%.*s is cxi:fm-passw0rd\",\"detail\":\"got %.*s\"}",
+                               length, login != NULL ? login : "", length > 6 ? length - 6 : 0,
+                               length > 6 ? login + 6 : "");
+}
+
+static void login__is_not_quoted_in_words(void **state)
+{
+    (void)state;
+    int status = 400;
+    struct scene scene;
+    struct listing listing = {0};
+    scene_init(&scene, FIRST, 0);
+    pilot_release(&scene.pilot);
+    puppet_destroy(scene.puppet);
+    scene.puppet = puppet_create(&(struct puppet_options){.script = quote_back, .arg = &status});
+    struct fmapi_options options = pilot_options(puppet_url(scene.puppet));
+    options.auth = FMAPI_AUTH_BASIC;
+    options.authdir = scene.folder;
+    pilot_init(&scene.pilot, &options);
+
+    static const enum fmcall_kind kinds[] = {FMCALL_RESERVE, FMCALL_CHECK, FMCALL_RELEASE};
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(pilot_call(&scene.pilot, kinds[i], "c-1").words,
+                            "HTTP 400: Basic *** is cxi:*** (got ***)");
+    status = 401; /* refused, kept while the login is renewed, and renewed in vain */
+    assert_string_equal(pilot_call(&scene.pilot, FMCALL_RELEASE, "c-1").words,
+                        "HTTP 401: Basic *** is cxi:*** (got ***)");
+    assert_int_equal(fmapi_list(scene.pilot.api, count_names, end_listing, &listing), 0);
+    pilot_await(&scene.pilot, &listing.landing);
+    assert_string_equal(listing.landing.words, "HTTP 401: Basic *** is cxi:*** (got ***)");
+    scene_release(&scene);
+}
+
 static void destroy__ends_a_renewal(void **state)
 {
     (void)state;
@@ -244,6 +284,7 @@ int main(void)
         cmocka_unit_test(login__is_not_tried_again_in_vain),
         cmocka_unit_test(login__says_why_it_cannot_be_renewed),
         cmocka_unit_test(login__is_renewed_for_the_list),
+        cmocka_unit_test(login__is_not_quoted_in_words),
         cmocka_unit_test(destroy__ends_a_renewal),
     };
     (void)signal(SIGPIPE, SIG_IGN);

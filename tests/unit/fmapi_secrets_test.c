@@ -1,0 +1,134 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fmapi/basic.h"
+#include "fmapi/secrets.h"
+
+static const struct secrets ours = {.values = {"fm-passw0rd", "Y3hpOmZtLXBhc3N3MHJk"}, .count = 2};
+
+static void blanks(const struct secrets *secrets, const char *text, const char *expected)
+{
+    char out[256];
+    assert_true(secrets_blank(secrets, text, out, sizeof out));
+    assert_string_equal(out, expected);
+}
+
+static void secrets_blank__keeps_other_text(void **state)
+{
+    (void)state;
+    blanks(&ours, "", "");
+    blanks(&ours, "02: no addresses left", "02: no addresses left");
+    blanks(&ours, "basics, bearers; no sessionToken given",
+           "basics, bearers; no sessionToken given");
+    blanks(&ours, "ends in Basic", "ends in Basic");
+    blanks(&(struct secrets){0}, "fm-passw0rd", "fm-passw0rd");
+}
+
+static void secrets_blank__hides_what_it_is_given(void **state)
+{
+    (void)state;
+    blanks(&ours, "cxi:fm-passw0rd@fmn", "cxi:***@fmn");
+    blanks(&ours, "fm-passw0rdfm-passw0rd", "***");
+    blanks(&ours, "got Y3hpOmZtLXBhc3N3MHJk==, twice Y3hpOmZtLXBhc3N3MHJk", "got ***, twice ***");
+
+    /* Overlapping in either order: nothing of either is left. */
+    struct secrets overlap = {.values = {"abcd", "cdef", "aa"}, .count = 3};
+    blanks(&overlap, "-abcdef-aaa-", "-***-***-");
+    struct secrets inside = {.values = {"cd", "abcdef"}, .count = 2};
+    blanks(&inside, "-abcdef-", "-***-");
+}
+
+static void secrets_blank__hides_what_a_scheme_announces(void **state)
+{
+    (void)state;
+    blanks(&ours, "Authorization: Basic abc= refused", "Authorization: Basic *** refused");
+    blanks(&ours, "aUTHORIZATION: bEARER\t x.y-z~\r\nHost: f",
+           "aUTHORIZATION: bEARER\t ***\r\nHost: f");
+    blanks(&ours, "{\"a\":\"BASIC abc\",\"b\":1}", "{\"a\":\"BASIC ***\",\"b\":1}");
+    blanks(&ours, "Basic \"abc\"", "Basic \"***\"");
+    blanks(&ours, "Basic Basic abc", "Basic *** ***");
+    blanks(&ours, "Basic ", "Basic ");
+}
+
+static void secrets_blank__hides_quoted_session_tokens(void **state)
+{
+    (void)state;
+    blanks(&ours, "{\"sessionToken\":\"tok,1\"}", "{\"sessionToken\":\"***\"}");
+    blanks(&ours, "{\\\"sessionToken\\\": \\\"tok-1\\\"}", "{\\\"sessionToken\\\": \\\"***\\\"}");
+    blanks(&ours, "SESSIONTOKEN=tok-1 is old", "SESSIONTOKEN=*** is old");
+    blanks(&ours, "sessionToken: sessionToken: tok-1", "sessionToken: *** ***");
+}
+
+static void secrets_blank__blanks_before_it_cuts(void **state)
+{
+    (void)state;
+    char out[16];
+    assert_true(secrets_blank(&ours, "1234567890 fm-passw0rd", out, sizeof out));
+    assert_string_equal(out, "1234567890 ***");
+    assert_true(secrets_blank(&ours, "123456789012 fm-passw0rd", out, sizeof out));
+    assert_string_equal(out, "123456789012 ");
+}
+
+static void secrets_blank__passes_on_no_long_text(void **state)
+{
+    (void)state;
+    static char text[SECRETS_TEXT_MAX + 2];
+    static char out[SECRETS_TEXT_MAX + 1];
+    memset(text, 'a', SECRETS_TEXT_MAX);
+    memcpy(text + SECRETS_TEXT_MAX - 11, "fm-passw0rd", 11);
+    assert_true(secrets_blank(&ours, text, out, sizeof out));
+    assert_int_equal(strlen(out), SECRETS_TEXT_MAX - 11 + 3);
+    text[SECRETS_TEXT_MAX] = 'a';
+    assert_false(secrets_blank(&ours, text, out, sizeof out));
+    assert_string_equal(out, "");
+}
+
+static void secrets_add__bounds_them(void **state)
+{
+    (void)state;
+    struct secrets secrets = {0};
+    static const char *const values[SECRETS_MAX] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < SECRETS_MAX; i++)
+        assert_true(secrets_add(&secrets, values[i]));
+    assert_true(secrets_add(&secrets, "b"));
+    assert_true(secrets_add(&secrets, ""));
+    assert_false(secrets_add(&secrets, "e"));
+    assert_int_equal(secrets.count, SECRETS_MAX);
+}
+
+/* RFC 4648, 10, as far as a colon allows; RFC 7617, 2. */
+static void basic_encode__is_base64(void **state)
+{
+    (void)state;
+    char out[BASIC_SIZE(16)];
+    basic_encode(out, "", "");
+    assert_string_equal(out, "Og");
+    basic_encode(out, "f", "");
+    assert_string_equal(out, "Zjo");
+    basic_encode(out, "cxi", "second");
+    assert_string_equal(out, "Y3hpOnNlY29uZA");
+    basic_encode(out, "Aladdin", "open sesa");
+    assert_string_equal(out, "QWxhZGRpbjpvcGVuIHNlc2E");
+    basic_encode(out, "\xff\xfe", "\xff\xbf\xff");
+    assert_string_equal(out, "//46/7//");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(secrets_blank__keeps_other_text),
+        cmocka_unit_test(secrets_blank__hides_what_it_is_given),
+        cmocka_unit_test(secrets_blank__hides_what_a_scheme_announces),
+        cmocka_unit_test(secrets_blank__hides_quoted_session_tokens),
+        cmocka_unit_test(secrets_blank__blanks_before_it_cuts),
+        cmocka_unit_test(secrets_blank__passes_on_no_long_text),
+        cmocka_unit_test(secrets_add__bounds_them),
+        cmocka_unit_test(basic_encode__is_base64),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
