@@ -21,7 +21,7 @@ struct fmapi_options {
     const char *authdir; /* BASIC: holds "passwd", of user "cxi", not to be read by others */
     const char *ca;      /* CA file or directory; NULL: the system's store */
     int verify;          /* 0: do not verify the server; the caller has logged it loudly */
-    int64_t timeout_ms;  /* of one call, from leaving the queue to the last byte */
+    int64_t timeout_ms;  /* of one call or page, from leaving the queue to the last byte */
     unsigned parallel;   /* connections kept, at most; the caller sends no more calls at once */
 };
 
@@ -57,7 +57,10 @@ int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint3
 /* Lists all jobs, page by page. page is called with the names of each page (the last path segment
  * of each documentLink, percent-decoded), done once at the end: FM_OK only when the list was read
  * whole. A list without "documentLinks", of a wrong shape, with a page that repeats, or whose pages
- * do not add up to documentCount where that is given, is not whole (FM_BUSY). */
+ * do not add up to documentCount where that is given, or of more pages or names than the limits
+ * below is not whole (FM_BUSY). The whole list has six times timeout_ms, then it is
+ * FM_TIMEOUT. */
+enum { FMAPI_LIST_NAMES_MAX = 200000, FMAPI_LIST_PAGES_MAX = 16384 };
 typedef void fmapi_page_fn(void *arg, const char *const *names, size_t count);
 int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg);
 

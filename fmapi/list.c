@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIST_PAGES_MAX = 16384 }; /* a server whose links never end must not keep us for ever */
+/* A server whose links never end must not keep us for ever: calls' time that a whole list has. */
+enum { LIST_CALLS = 6 };
 
 struct list {
     struct fmapi *api;
@@ -17,6 +18,7 @@ struct list {
     uint64_t names;
     int64_t claimed; /* the total that a page claimed, -1 when none did */
     uint64_t started_ns;
+    bool hurried; /* the page asked for last had less time than a call's */
     fmapi_page_fn *page;
     fmapi_call_fn *done;
     void *arg;
@@ -57,6 +59,23 @@ __attribute__((format(printf, 3, 4))) static void finish_not_whole(struct list *
     finish(list, FM_BUSY, status, words);
 }
 
+/* Milliseconds that the whole list still has; not positive when its time is up. */
+static int64_t left_ms(const struct list *list)
+{
+    return LIST_CALLS * list->api->timeout_ms -
+           (int64_t)((uv_hrtime() - list->started_ns) / 1000000);
+}
+
+static void finish_late(struct list *list, int status)
+{
+    char words[DECODE_WORDS_SIZE];
+
+    (void)snprintf(words, sizeof words,
+                   "%.64s: the list did not end in %" PRId64 " ms; page %zu was asked for last",
+                   list->api->base, LIST_CALLS * list->api->timeout_ms, list->pages);
+    finish(list, FM_TIMEOUT, status, words);
+}
+
 /* Asks for a page; takes url, NULL for the first. */
 static int ask(struct list *list, char *url)
 {
@@ -75,7 +94,10 @@ static int ask(struct list *list, char *url)
         return ERROR_NOMEM;
     }
     list->pages++;
-    return session_send(list->api->session, &request, list->api->timeout_ms, on_page, list);
+    int64_t left = left_ms(list);
+    list->hurried = left < list->api->timeout_ms;
+    return session_send(list->api->session, &request, list->hurried ? left : list->api->timeout_ms,
+                        on_page, list);
 }
 
 /* documentCount is the page's own number with some servers and the whole list's with others: the
@@ -108,9 +130,12 @@ static void follow(struct list *list, const char *link, int status)
     } else if (before > 0) {
         free(url);
         finish_not_whole(list, status, "page %zu comes again", before);
-    } else if (list->pages == LIST_PAGES_MAX) {
+    } else if (list->pages == FMAPI_LIST_PAGES_MAX) {
         free(url);
-        finish_not_whole(list, status, "more than %d pages", LIST_PAGES_MAX);
+        finish_not_whole(list, status, "more than %d pages", FMAPI_LIST_PAGES_MAX);
+    } else if (left_ms(list) <= 0) {
+        free(url);
+        finish_late(list, status);
     } else if (ask(list, url) != 0) {
         finish_not_whole(list, status, "memory is exhausted");
     }
@@ -121,6 +146,10 @@ static void take_page(struct list *list, const struct decoded_page *page, int st
     if (!count_agrees(list, page)) {
         finish_not_whole(list, status, "pages claim %" PRId64 " and %" PRId64 " jobs",
                          list->claimed, page->claimed);
+        return;
+    }
+    if (page->count > FMAPI_LIST_NAMES_MAX - list->names) {
+        finish_not_whole(list, status, "more than %d names", FMAPI_LIST_NAMES_MAX);
         return;
     }
     list->names += page->count;
@@ -146,6 +175,11 @@ static void on_page(void *arg, const struct transport_answer *answer)
 
     if (answer->end == TRANSPORT_CANCELLED || list->api->closing) {
         finish(list, FM_BUSY, 0, "");
+        return;
+    }
+    if ((answer->end == TRANSPORT_TIMEOUT && list->hurried) ||
+        (answer->end != TRANSPORT_ANSWERED && left_ms(list) <= 0)) {
+        finish_late(list, answer->status);
         return;
     }
     if (answer->end != TRANSPORT_ANSWERED) {

@@ -9,8 +9,8 @@
 /* One request as it goes to the fabric manager (fabric-manager.md, "Jobs"). */
 
 enum {
-    REQUEST_ANSWER_MAX = 1 << 20,      /* bytes of an answer to a call */
-    REQUEST_PAGE_MAX = 64 * (1 << 20), /* bytes of one page of the list */
+    REQUEST_ANSWER_MAX = 1 << 20,     /* bytes of an answer to a call */
+    REQUEST_PAGE_MAX = 8 * (1 << 20), /* bytes of one page of the list */
 };
 
 struct request {

@@ -58,7 +58,7 @@ static void request_page__starts_at_the_list(void **state)
     assert_int_equal(request_page(&request, "http://f/b", NULL), 0);
     assert_string_equal(request.method, "GET");
     assert_string_equal(request.url, "http://f/b/fabric/collectives/jobs/");
-    assert_int_equal(request.answer_max, 64 << 20);
+    assert_int_equal(request.answer_max, 8 << 20);
     request_release(&request);
 
     assert_int_equal(request_page(&request, "http://f/b", strdup("http://f/b/next")), 0);

@@ -206,19 +206,29 @@ static void list__does_not_leave_the_fabric_manager(void **state)
     }
 }
 
+/* A long list: the same number of names on each page. */
+struct shelf {
+    unsigned pages, names; /* names of each page */
+};
+
 static void many(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
 {
-    const unsigned *names = arg;
-    size_t size = 64 + (size_t)*names * 64;
+    const struct shelf *shelf = arg;
+    size_t size = 256 + (size_t)shelf->names * 64;
     size_t length = 0;
-    (void)request;
+    unsigned first = (request->number - 1) * shelf->names;
     answer->body = malloc(size);
     assert_non_null(answer->body);
     length += (size_t)snprintf(answer->body, size, "{\"documentLinks\":[");
-    for (unsigned i = 0; i < *names; i++)
+    for (unsigned i = 0; i < shelf->names; i++)
         length += (size_t)snprintf(answer->body + length, size - length, "%s\"" LIST "c-%u\"",
-                                   i > 0 ? "," : "", i);
-    (void)snprintf(answer->body + length, size - length, "],\"documentCount\":%u}", *names);
+                                   i > 0 ? "," : "", first + i);
+    length += (size_t)snprintf(answer->body + length, size - length, "],\"documentCount\":%u",
+                               shelf->names);
+    if (request->number < shelf->pages)
+        length += (size_t)snprintf(answer->body + length, size - length,
+                                   ",\"nextPageLink\":\"" LIST "?page=%u\"", request->number + 1);
+    (void)snprintf(answer->body + length, size - length, "}");
 }
 
 struct census {
@@ -241,21 +251,93 @@ static void on_many_end(void *arg, const struct fmapi_reply *reply)
     pilot_land(&((struct census *)arg)->landing, reply);
 }
 
-static void list__takes_a_hundred_thousand_names(void **state)
+/* Lists what the script says; the names must be c-0, c-1, … */
+static struct census count_all(puppet_script_fn *script, void *arg, int64_t timeout_ms)
 {
-    (void)state;
-    unsigned names = 100000;
-    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = many, .arg = &names});
+    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = script, .arg = arg});
     struct fmapi_options options = pilot_options(puppet_url(puppet));
     struct census census = {0};
     struct pilot pilot;
+    options.timeout_ms = timeout_ms;
     pilot_init(&pilot, &options);
     assert_int_equal(fmapi_list(pilot.api, on_many, on_many_end, &census), 0);
     pilot_await(&pilot, &census.landing);
-    assert_int_equal(census.landing.outcome, FM_OK);
-    assert_int_equal(census.next, names);
     pilot_release(&pilot);
     puppet_destroy(puppet);
+    return census;
+}
+
+static void list__takes_a_hundred_thousand_names(void **state)
+{
+    (void)state;
+    struct census census = count_all(many, &(struct shelf){1, 100000}, 60000);
+    assert_int_equal(census.landing.outcome, FM_OK);
+    assert_int_equal(census.next, 100000);
+}
+
+static void list__bounds_its_names(void **state)
+{
+    (void)state;
+    struct census full = count_all(many, &(struct shelf){2, FMAPI_LIST_NAMES_MAX / 2}, 60000);
+    assert_int_equal(full.landing.outcome, FM_OK);
+    assert_int_equal(full.next, FMAPI_LIST_NAMES_MAX);
+
+    struct census over = count_all(many, &(struct shelf){2, FMAPI_LIST_NAMES_MAX / 2 + 1}, 60000);
+    assert_int_equal(over.landing.outcome, FM_BUSY);
+    assert_non_null(strstr(over.landing.words, "the list is not whole: more than 200000 names"));
+    assert_int_equal(over.next, FMAPI_LIST_NAMES_MAX / 2 + 1);
+}
+
+static void put_blank(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+{
+    (void)request;
+    answer->body = puppet_text("{\"documentLinks\":[]%*s}", *(const int *)arg - 20, "");
+}
+
+static void list__bounds_a_page(void **state)
+{
+    (void)state;
+    int bytes = 8 << 20;
+    assert_int_equal(count_all(put_blank, &bytes, 60000).landing.outcome, FM_OK);
+    bytes++;
+    struct census census = count_all(put_blank, &bytes, 60000);
+    assert_int_equal(census.landing.outcome, FM_BUSY);
+    assert_non_null(strstr(census.landing.words, "the answer is longer than 8388608 bytes"));
+}
+
+enum { ENDLESS_TIMEOUT_MS = 300 };
+
+struct endless {
+    uint64_t silent_after_ms; /* 0: never */
+    uint64_t first_ns;
+};
+
+/* Each page links to another one; big enough that the list's time is up before its pages are. */
+static void go_on(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+{
+    struct endless *endless = arg;
+    if (endless->first_ns == 0)
+        endless->first_ns = uv_hrtime();
+    if (endless->silent_after_ms > 0 &&
+        uv_hrtime() - endless->first_ns > endless->silent_after_ms * 1000000)
+        answer->fault = PUPPET_SILENT;
+    answer->body = puppet_text("{\"documentLinks\":[],%200000s\"nextPageLink\":\"" LIST "?%u\"}",
+                               "", request->number);
+}
+
+static void list__ends_in_time(void **state)
+{
+    (void)state;
+    /* Every page is there at once, but there is always another one. */
+    struct census census = count_all(go_on, &(struct endless){0}, ENDLESS_TIMEOUT_MS);
+    assert_int_equal(census.landing.outcome, FM_TIMEOUT);
+    assert_non_null(strstr(census.landing.words, "the list did not end in 1800 ms; page "));
+
+    /* The last page has what is left of the list's time, not a call's. */
+    census = count_all(go_on, &(struct endless){.silent_after_ms = 5 * ENDLESS_TIMEOUT_MS + 100},
+                       ENDLESS_TIMEOUT_MS);
+    assert_int_equal(census.landing.outcome, FM_TIMEOUT);
+    assert_non_null(strstr(census.landing.words, "the list did not end in 1800 ms; page "));
 }
 
 static void destroy__is_allowed_in_a_page(void **state)
@@ -289,6 +371,9 @@ int main(void)
         cmocka_unit_test(list__notices_pages_that_repeat),
         cmocka_unit_test(list__does_not_leave_the_fabric_manager),
         cmocka_unit_test(list__takes_a_hundred_thousand_names),
+        cmocka_unit_test(list__bounds_its_names),
+        cmocka_unit_test(list__bounds_a_page),
+        cmocka_unit_test(list__ends_in_time),
         cmocka_unit_test(destroy__is_allowed_in_a_page),
     };
     (void)signal(SIGPIPE, SIG_IGN);
