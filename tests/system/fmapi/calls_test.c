@@ -113,6 +113,30 @@ static void call__sends_just_what_is_needed(void **state)
     puppet_destroy(puppet);
 }
 
+/* libcurl adds "Expect: 100-continue" to bodies beyond 1 MiB, and then waits for a second. */
+static void call__expects_nothing_of_a_large_body(void **state)
+{
+    (void)state;
+    struct heard heard = {0};
+    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = hear, .arg = &heard});
+    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct pilot pilot;
+    size_t length = (1 << 20) + 1;
+    char *name = malloc(length + 1);
+    assert_non_null(name);
+    memset(name, 'n', length);
+    name[length] = '\0';
+    pilot_init(&pilot, &options);
+
+    assert_int_equal(pilot_call(&pilot, FMCALL_RESERVE, name).outcome, FM_OK);
+    assert_non_null(strcasestr(heard.heads[0], "\r\nContent-Length: 10486"));
+    assert_null(strcasestr(heard.heads[0], "\r\nExpect:"));
+
+    pilot_release(&pilot);
+    puppet_destroy(puppet);
+    free(name);
+}
+
 /* G8: connections are kept. */
 static void call__keeps_its_connection(void **state)
 {
@@ -238,6 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(call__carries_the_three_kinds),
         cmocka_unit_test(call__sends_just_what_is_needed),
+        cmocka_unit_test(call__expects_nothing_of_a_large_body),
         cmocka_unit_test(call__keeps_its_connection),
         cmocka_unit_test(call__runs_in_parallel_within_bounds),
         cmocka_unit_test(call__can_be_started_from_an_answer),

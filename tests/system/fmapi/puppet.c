@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEAD_MAX = 16384, DEADLINE_S = 60 };
+enum { HEAD_MAX = 2 << 20, DEADLINE_S = 60 }; /* of a head and its body */
 
 struct puppet {
     struct puppet_options options;
