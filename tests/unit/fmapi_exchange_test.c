@@ -11,6 +11,8 @@
 
 #include "fmapi/exchange.h"
 
+/* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
+
 CURLcode __real_curl_easy_setopt(CURL *easy, CURLoption option, ...);
 CURLcode __wrap_curl_easy_setopt(CURL *easy, CURLoption option, ...);
 
@@ -40,6 +42,8 @@ CURLcode __wrap_curl_easy_setopt(CURL *easy, CURLoption option, ...)
         note(&directory, value);
     return __real_curl_easy_setopt(easy, option, value);
 }
+
+/* NOLINTEND(readability-identifier-naming) */
 
 static void create(const char *ca, bool ca_directory)
 {
