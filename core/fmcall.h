@@ -19,14 +19,14 @@ enum fmcall_outcome {
     FM_OK = 1, /* 2xx, for RESERVE with a usable sessionToken, which CHECK may lack: acted */
     FM_GONE,   /* 404: there is no such job (for RELEASE and CHECK) */
     FM_EXISTS, /* 409 to RESERVE: the name is taken: not acted */
-    FM_DENIED, /* another 4xx (409 to CHECK or RELEASE, 404 to RESERVE), 507: a definite no: not
-                  acted */
+    FM_DENIED, /* another 4xx (403, 409 to CHECK or RELEASE, 404 to RESERVE), 507: a definite no:
+                  not acted */
     FM_BUSY, /* 408, 425, 429, 500, 502, 503, 504, any other answer that tells nothing, a body that
                 cannot be understood: may have acted; the link is alive */
     FM_TIMEOUT,      /* no answer in time: may act even later, for as long again */
     FM_BROKEN,       /* the connection broke after the request may have left: may have acted */
     FM_UNREACHED,    /* no connection, TLS or name resolution failed: surely not acted */
-    FM_UNAUTHORIZED, /* 401 or 403, and a fresh login did not help: not acted */
+    FM_UNAUTHORIZED, /* 401, or 403 to the list, and a fresh login did not help: not acted */
 };
 
 const char *fmcall_kind_word(enum fmcall_kind kind);          /* "reserve", "check", "release" */

@@ -15,8 +15,9 @@ static enum fmcall_outcome outcome_of_status(enum fmcall_kind kind, int status)
         return FM_OK;
     switch (status) {
     case 401:
-    case 403:
         return FM_UNAUTHORIZED;
+    case 403: /* the login is fresh by now: a no to this one job, unless it is to the list */
+        return kind == FMCALL_NONE ? FM_UNAUTHORIZED : FM_DENIED;
     case 404:
         return kind == FMCALL_CHECK || kind == FMCALL_RELEASE ? FM_GONE : FM_DENIED;
     case 409:
