@@ -8,7 +8,7 @@
 
 enum {
     DUE_PER_TICK = 1000,  /* so that no step keeps the loop away for long */
-    LOOK_AT_ONCE = 10000, /* reservations that one page of a list looks at */
+    LOOK_AT_ONCE = 2000, /* reservations that one page of a list looks at */
 };
 
 struct core *core_create(const struct core_config *config)
