@@ -11,7 +11,7 @@
 #define KIND_LIST "com:vmware:xenon:common:ServiceDocumentQueryResult"
 #define KIND_ERROR "com:vmware:xenon:common:ServiceErrorResponse"
 
-static json_t *with_tail(json_t *document, const char *kind, uint64_t version, int64_t updated_us)
+json_t *document_with_tail(json_t *document, const char *kind, uint64_t version, int64_t updated_us)
 {
     json_t *tail = json_pack("{s:I, s:i, s:s, s:I, s:s}", "documentVersion", (json_int_t)version,
                              "documentEpoch", 0, "documentKind", kind, "documentUpdateTimeMicros",
@@ -47,10 +47,10 @@ json_t *document_of_job(const struct job *job)
     char self[sizeof DOCUMENT_JOBS + 1 + OBJECTS_JOB_ID_MAX];
 
     snprintf(self, sizeof self, DOCUMENT_JOBS "/%s", job->id);
-    return with_tail(json_pack("{s:s, s:i, s:s, s:o, s:s}", "jobID", job->id, "mcastLimit",
-                               (int)job->limit, "sessionToken", job->token, "jobSteps",
-                               document_of_steps(job), "documentSelfLink", self),
-                     KIND_JOB, job->version, job->updated_us);
+    return document_with_tail(json_pack("{s:s, s:i, s:s, s:o, s:s}", "jobID", job->id, "mcastLimit",
+                                        (int)job->limit, "sessionToken", job->token, "jobSteps",
+                                        document_of_steps(job), "documentSelfLink", self),
+                              KIND_JOB, job->version, job->updated_us);
 }
 
 json_t *document_of_tree(const struct tree *tree)
@@ -66,11 +66,12 @@ json_t *document_of_tree(const struct tree *tree)
     }
     nic_format_long(tree->root, root);
     snprintf(self, sizeof self, DOCUMENT_TREES "/%u", tree->mcast_id);
-    return with_tail(json_pack("{s:o, s:i, s:I, s:s, s:s, s:i, s:s, s:s}", "macs", macs, "vni",
-                               (int)tree->vni, "timeout", (json_int_t)tree->timeout_us, "jobID",
-                               tree->job->id, "jobStepID", tree->step, "mcastID",
-                               (int)tree->mcast_id, "hwRoot", root, "documentSelfLink", self),
-                     KIND_TREE, 0, tree->updated_us);
+    return document_with_tail(json_pack("{s:o, s:i, s:I, s:s, s:s, s:i, s:s, s:s}", "macs", macs,
+                                        "vni", (int)tree->vni, "timeout",
+                                        (json_int_t)tree->timeout_us, "jobID", tree->job->id,
+                                        "jobStepID", tree->step, "mcastID", (int)tree->mcast_id,
+                                        "hwRoot", root, "documentSelfLink", self),
+                              KIND_TREE, 0, tree->updated_us);
 }
 
 json_t *document_of_problem(const struct problem *problem)
@@ -108,5 +109,5 @@ json_t *document_of_page(struct document_page *page, const char *self)
                  (unsigned long long)page->size, (unsigned long long)page->last);
         json_object_set_new(list, "nextPageLink", json_string(next));
     }
-    return with_tail(list, KIND_LIST, 0, 0);
+    return document_with_tail(list, KIND_LIST, 0, 0);
 }

@@ -26,6 +26,11 @@ json_t *document_of_steps(const struct job *job);
  */
 json_t *document_of_problem(const struct problem *problem);
 
+/* Adds the fields that every document has but documentSelfLink. Takes the document, also NULL, and
+ * also when it fails. */
+json_t *document_with_tail(json_t *document, const char *kind, uint64_t version,
+                           int64_t updated_us);
+
 /* A list of links that may be a page of a longer one. Items have keys that grow along the list. */
 struct document_page {
     json_t *links;

@@ -374,14 +374,19 @@ static const char *allowed_methods(const char *base, bool member)
     return strcmp(base, DOCUMENT_JOBS) == 0 ? "GET, PATCH, DELETE" : "GET, DELETE";
 }
 
+static const char *without_gateway(const char *path)
+{
+    size_t prefix = strlen(FABRIC_GATEWAY_PREFIX);
+
+    return strncmp(path, FABRIC_GATEWAY_PREFIX "/", prefix + 1) == 0 ? path + prefix : path;
+}
+
 /* Splits the path into one of the two lists and the member's name; "…/jobs/" is the list, too. */
 static const char *split(const char *path, const char **name)
 {
     static const char *const bases[] = {DOCUMENT_JOBS, DOCUMENT_TREES};
-    size_t prefix = strlen(FABRIC_GATEWAY_PREFIX);
 
-    if (strncmp(path, FABRIC_GATEWAY_PREFIX "/", prefix + 1) == 0)
-        path += prefix;
+    path = without_gateway(path);
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
         size_t length = strlen(bases[i]);
 
@@ -393,13 +398,38 @@ static const char *split(const char *path, const char **name)
     return NULL;
 }
 
+/* The paths that can only be read; the login is that of jobs. */
+static int read_inventory(struct fabric *fabric, const struct request *request,
+                          struct answer *answer, struct problem *problem)
+{
+    const struct inventory *inventory = &fabric->inventory;
+    const char *name;
+    const struct inventory_collection *collection =
+        inventory_find(without_gateway(request->path), &name);
+    json_t *document;
+
+    if (!collection)
+        return problem_set(problem, 404, "Service not found: %.200s", request->path);
+    if (strcmp(request->method, "GET") != 0)
+        return problem_set(problem, 405, "%.20s is not possible here; try GET", request->method);
+    if (need_login(fabric, request, problem) < 0)
+        return -1;
+    if (!name)
+        return succeed(answer, 200,
+                       inventory_list(inventory, collection, request->page_size, request->after),
+                       problem);
+    if (!(document = inventory_member(inventory, collection, name, problem)))
+        return -1;
+    return succeed(answer, 200, document, problem);
+}
+
 static int dispatch(struct fabric *fabric, const struct request *request, struct answer *answer,
                     struct problem *problem)
 {
     const char *name, *base = split(request->path, &name);
 
     if (!base)
-        return problem_set(problem, 404, "Service not found: %.200s", request->path);
+        return read_inventory(fabric, request, answer, problem);
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
         const struct route *route = &routes[i];
 
@@ -420,8 +450,10 @@ void fabric_answer(struct fabric *fabric, const struct request *request, struct 
     if (dispatch(fabric, request, answer, &problem) == 0)
         return;
     answer_problem(answer, &problem);
-    if (problem.status == 405 && (base = split(request->path, &name)))
-        answer->allow = allowed_methods(base, name != NULL);
+    if (problem.status != 405)
+        return;
+    base = split(request->path, &name);
+    answer->allow = base ? allowed_methods(base, name != NULL) : "GET";
 }
 
 static int forget_one(struct fabric *fabric, const char *id, int64_t now_us,

@@ -1,4 +1,4 @@
-/* The fabric manager's paths: what is answered to a request below /fabric, and what it changes. */
+/* The fabric manager's paths: what is answered to a request, and what it changes. */
 #ifndef MCAST_MOCK_FM_FABRIC_H
 #define MCAST_MOCK_FM_FABRIC_H
 
@@ -8,6 +8,7 @@
 
 #include "mock-fm/answer.h"
 #include "mock-fm/auth.h"
+#include "mock-fm/inventory.h"
 #include "mock-fm/journal.h"
 #include "mock-fm/objects.h"
 #include "mock-fm/session.h"
@@ -20,6 +21,7 @@ struct fabric {
     struct journal *journal; /* NULL: nothing outlives the process */
     const struct auth *auth;
     struct session_mint mint;
+    struct inventory inventory;
 };
 
 struct request {

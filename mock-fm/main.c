@@ -53,6 +53,7 @@ static int open_objects(struct program *program, const struct options *options,
     if (!(program->auth = auth_open(options->auth, options->authdir, problem)))
         return -1;
     fabric->auth = program->auth;
+    fabric->inventory = options->inventory;
     fabric->mint = (struct session_mint){.seeded = options->seeded, .seed = options->seed};
     if (!options->seeded && getrandom(&dice, sizeof dice, 0) != (ssize_t)sizeof dice)
         return problem_set(problem, 500, "no random numbers: %s", strerror(errno));

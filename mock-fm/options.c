@@ -15,7 +15,8 @@
 const char options_help[] =
     "Usage: mock-fm [OPTION]...\n"
     "A fabric manager of HPE Slingshot for tests and demonstrations: the part of its REST\n"
-    "interface that reserves multicast addresses for jobs and makes multicast trees.\n"
+    "interface that reserves multicast addresses for jobs and makes multicast trees, and the\n"
+    "paths on which a (synthetic) fabric can be read: switches, ports, links, partitions.\n"
     "\n"
     "  --listen HOST:PORT   where to listen (default 127.0.0.1:8000; port 0: any free one)\n"
     "  --port-file FILE     write the port number to FILE once it serves\n"
@@ -23,6 +24,8 @@ const char options_help[] =
     "  --authdir DIR        for basic: DIR/passwd holds the password of user cxi\n"
     "  --addresses N        multicast addresses in the pool, 1 to 8192 (default 4086)\n"
     "  --overcommit         let reservations add up to more than the pool\n"
+    "  --fabric GxSxP       the fabric to be read: G groups of S switches of P ports, at most\n"
+    "                       512x32x64 (default 2x2x4)\n"
     "  --state FILE         keep jobs and trees in FILE across restarts\n"
     "  --latency MS         answer every request that much later (default 0)\n"
     "  --seed N             the same session tokens and the same dice in every run\n"
@@ -103,6 +106,8 @@ static int parse_one(struct options *options, int option, const char *value,
     case 'o':
         options->overcommit = true;
         return 0;
+    case 'f':
+        return inventory_parse(&options->inventory, value, problem);
     case 's':
         options->state = value;
         return 0;
@@ -121,20 +126,30 @@ static int parse_one(struct options *options, int option, const char *value,
 }
 
 static const struct option known[] = {
-    {"listen", required_argument, NULL, 'l'},    {"port-file", required_argument, NULL, 'p'},
-    {"auth", required_argument, NULL, 'a'},      {"authdir", required_argument, NULL, 'd'},
-    {"addresses", required_argument, NULL, 'n'}, {"overcommit", no_argument, NULL, 'o'},
-    {"state", required_argument, NULL, 's'},     {"latency", required_argument, NULL, 't'},
-    {"seed", required_argument, NULL, 'r'},      {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'v'},         {NULL, 0, NULL, 0},
+    {"listen", required_argument, NULL, 'l'},
+    {"port-file", required_argument, NULL, 'p'},
+    {"auth", required_argument, NULL, 'a'},
+    {"authdir", required_argument, NULL, 'd'},
+    {"addresses", required_argument, NULL, 'n'},
+    {"overcommit", no_argument, NULL, 'o'},
+    {"fabric", required_argument, NULL, 'f'},
+    {"state", required_argument, NULL, 's'},
+    {"latency", required_argument, NULL, 't'},
+    {"seed", required_argument, NULL, 'r'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'v'},
+    {NULL, 0, NULL, 0},
 };
 
 int options_parse(struct options *options, int argc, char **argv, struct problem *problem)
 {
     int option;
 
-    *options = (struct options){
-        .host = "127.0.0.1", .port = "8000", .addresses = DEFAULT_ADDRESSES, .auth = AUTH_NONE};
+    *options = (struct options){.host = "127.0.0.1",
+                                .port = "8000",
+                                .addresses = DEFAULT_ADDRESSES,
+                                .auth = AUTH_NONE,
+                                .inventory = {.groups = 2, .switches = 2, .ports = 4}};
     optind = 0; /* glibc: start afresh, also in a test that parses twice */
     while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
         if (option == ':')

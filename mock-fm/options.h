@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "mock-fm/auth.h"
+#include "mock-fm/inventory.h"
 #include "mock-fm/problem.h"
 
 struct options {
@@ -16,6 +17,7 @@ struct options {
     const char *authdir;
     unsigned addresses;
     bool overcommit;
+    struct inventory inventory;
     const char *state;
     uint64_t latency_ms;
     bool seeded;

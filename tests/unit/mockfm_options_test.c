@@ -37,6 +37,9 @@ static void options__have_defaults(void **state)
     assert_int_equal(options.latency_ms, 0);
     assert_false(options.seeded);
     assert_false(options.overcommit);
+    assert_int_equal(options.inventory.groups, 2);
+    assert_int_equal(options.inventory.switches, 2);
+    assert_int_equal(options.inventory.ports, 4);
     assert_null(options.state);
 }
 
@@ -48,7 +51,8 @@ static void options__are_read(void **state)
     (void)state;
     assert_int_equal(parse(&options,
                            "--listen [::1]:0 --auth basic --authdir /etc/fmsim --addresses 8192 "
-                           "--state /x --latency 20 --seed 0 --port-file /p --overcommit",
+                           "--state /x --latency 20 --seed 0 --port-file /p --overcommit "
+                           "--fabric 512x32x64",
                            &problem),
                      0);
     assert_string_equal(options.host, "::1");
@@ -61,6 +65,9 @@ static void options__are_read(void **state)
     assert_true(options.seeded);
     assert_string_equal(options.port_file, "/p");
     assert_true(options.overcommit);
+    assert_int_equal(options.inventory.groups, 512);
+    assert_int_equal(options.inventory.switches, 32);
+    assert_int_equal(options.inventory.ports, 64);
 }
 
 static void options__wrong_are_named(void **state)
@@ -78,6 +85,16 @@ static void options__wrong_are_named(void **state)
         {"--addresses 0", "--addresses"},
         {"--addresses 8193", "8192"},
         {"--latency 1s", "--latency"},
+        {"--fabric 2x2", "--fabric"},
+        {"--fabric 2x2x4x", "--fabric"},
+        {"--fabric 0x2x4", "--fabric"},
+        {"--fabric 2x-2x4", "--fabric"},
+        {"--fabric 513x32x64", "512x32x64"},
+        {"--fabric 2x33x64", "512x32x64"},
+        {"--fabric 2x2x65", "512x32x64"},
+        {"--fabric 2x99999999999999999999x4", "512x32x64"},
+        {"--fabric 2x2x2", "at least 3 ports"},
+        {"--fabric 512x1x64", "at least 512 ports"},
         {"--seed -1", "--seed"},
         {"--seed 99999999999999999999", "--seed"},
         {"--auth oauth", "--auth"},

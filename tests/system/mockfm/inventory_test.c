@@ -1,0 +1,137 @@
+/* What the fabric consists of, as a client reads it: by following the links of the lists. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/system/mockfm/double.h"
+
+static const char *const lists[] = {
+    "/fabric/vni/partitions", "/fabric/vni/blocks",    "/fabric/switches",      "/fabric/ports",
+    "/fabric/links",          "/fabric/topology-maps", "/fabric/port-policies", "/switch-telemetry",
+};
+#define LISTS (sizeof lists / sizeof lists[0])
+
+/* Gets each member that the page names; the number of them. */
+static size_t follow(const struct double_fm *fm, const json_t *links)
+{
+    const json_t *link;
+    size_t i;
+
+    assert_true(json_is_array(links));
+    json_array_foreach(links, i, link)
+    {
+        const char *path = json_string_value(link);
+        struct rawhttp_reply reply;
+
+        assert_int_equal(rawhttp_once(fm->port, "GET", path, DOUBLE_LOGIN, NULL, &reply), 200);
+        assert_string_equal(json_string_value(json_object_get(reply.json, "documentSelfLink")),
+                            path);
+        rawhttp_release(&reply);
+    }
+    return i;
+}
+
+/* Page by page as the fault makes them. */
+static size_t read_list(const struct double_fm *fm, const char *path)
+{
+    char next[128];
+    size_t seen = 0;
+
+    snprintf(next, sizeof next, "%s", path);
+    while (*next) {
+        struct rawhttp_reply reply;
+        const char *further;
+
+        assert_int_equal(rawhttp_once(fm->port, "GET", next, DOUBLE_LOGIN, NULL, &reply), 200);
+        seen += follow(fm, json_object_get(reply.json, "documentLinks"));
+        assert_in_range(seen, 1, 1000);
+        further = json_string_value(json_object_get(reply.json, "nextPageLink"));
+        snprintf(next, sizeof next, "%s", further ? further : "");
+        rawhttp_release(&reply);
+    }
+    return seen;
+}
+
+static void lists__lead_to_every_member(void **state)
+{
+    static const char *const options[] = {"--fabric", "3x2x4", NULL};
+    static const size_t members[LISTS] = {1, 1, 6, 24, 3 + 3, 1, 2, 6};
+    struct double_fm *fm = *state;
+
+    double_start(fm, options);
+    for (size_t i = 0; i < LISTS; i++)
+        assert_int_equal(read_list(fm, lists[i]), members[i]);
+    double_fault(fm, "{\"method\":\"GET\",\"page_size\":5}");
+    for (size_t i = 0; i < LISTS; i++)
+        assert_int_equal(read_list(fm, lists[i]), members[i]);
+    assert_int_equal(read_list(fm, "/apis/fabric-manager/fabric/ports/"), 24);
+    double_stop(fm);
+}
+
+static void lists__need_the_login(void **state)
+{
+    struct double_fm *fm = *state;
+    char bearer[128], member[128];
+
+    double_start(fm, NULL);
+    double_reserve(fm, "c-1", 1, bearer);
+    for (size_t i = 0; i < LISTS; i++) {
+        snprintf(member, sizeof member, "%s/default", lists[i]);
+        assert_int_equal(rawhttp_once(fm->port, "GET", lists[i], NULL, NULL, NULL), 401);
+        assert_int_equal(rawhttp_once(fm->port, "GET", member, NULL, NULL, NULL), 401);
+        assert_int_equal(rawhttp_once(fm->port, "GET", lists[i], bearer, NULL, NULL), 403);
+    }
+    double_stop(fm);
+}
+
+static void lists__can_only_be_read(void **state)
+{
+    static const char *const methods[] = {"POST", "PATCH", "PUT", "DELETE"};
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+
+    double_start(fm, NULL);
+    for (size_t i = 0; i < LISTS; i++) {
+        const char *method = methods[i % 4];
+
+        assert_int_equal(rawhttp_once(fm->port, method, lists[i], DOUBLE_LOGIN, "{}", &reply), 405);
+        assert_non_null(strstr(reply.head, "Allow: GET\r\n"));
+        rawhttp_release(&reply);
+    }
+    double_stop(fm);
+}
+
+static void member__unknown_is_404_for_both_clients(void **state)
+{
+    struct double_fm *fm = *state;
+
+    double_start(fm, NULL);
+    for (size_t i = 0; i < LISTS; i++) {
+        struct rawhttp_reply reply;
+        char path[128];
+
+        snprintf(path, sizeof path, "%s/g7s7p7", lists[i]);
+        assert_int_equal(rawhttp_once(fm->port, "GET", path, DOUBLE_LOGIN, NULL, &reply), 404);
+        assert_true(json_is_string(json_object_get(reply.json, "message")));
+        assert_true(json_is_string(json_object_get(reply.json, "detail")));
+        rawhttp_release(&reply);
+    }
+    double_stop(fm);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lists__lead_to_every_member, double_setup, double_teardown),
+        cmocka_unit_test_setup_teardown(lists__need_the_login, double_setup, double_teardown),
+        cmocka_unit_test_setup_teardown(lists__can_only_be_read, double_setup, double_teardown),
+        cmocka_unit_test_setup_teardown(member__unknown_is_404_for_both_clients, double_setup,
+                                        double_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
