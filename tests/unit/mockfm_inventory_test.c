@@ -253,8 +253,12 @@ static void list__comes_in_pages(void **state)
                *link;
         size_t place;
 
-        json_array_foreach(json_object_get(page, "documentLinks"), place, link) assert_string_equal(
-            json_string_value(link), json_string_value(json_array_get(links, seen++)));
+        json_array_foreach(json_object_get(page, "documentLinks"), place, link)
+        {
+            assert_string_equal(json_string_value(link),
+                                json_string_value(json_array_get(links, seen)));
+            seen++;
+        }
         assert_in_range(place, 1, 7);
         if ((next = json_string_value(json_object_get(page, "nextPageLink"))))
             after = strtoull(strrchr(next, '=') + 1, NULL, 10);
