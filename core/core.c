@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    DUE_PER_TICK = 1000,  /* so that no step keeps the loop away for long */
+    DUE_PER_TICK = 1000, /* so that no step keeps the loop away for long */
     LOOK_AT_ONCE = 2000, /* reservations that one page of a list looks at */
 };
 
