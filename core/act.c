@@ -223,6 +223,14 @@ void core_pump(struct core *core)
     }
 }
 
+const char *core_warning(struct core *core, const struct reservation *r)
+{
+    if (r->state != JOB_ACTIVE || r->vni_count == r->vni_asked)
+        return NULL;
+    return core_text(core, "failed to reserve %u VNI%s: the job has none", r->vni_asked,
+                     r->vni_asked == 1 ? "" : "s");
+}
+
 static void answer_waiters(struct core *core, struct reservation *r)
 {
     struct waiter *w = r->errand->waiters;
@@ -234,7 +242,8 @@ static void answer_waiters(struct core *core, struct reservation *r)
                         core_text(core, "hardware collectives are required and not to be had: %s",
                                   r->reason != NULL ? r->reason : "unknown"));
         else
-            core_answer(core, w->ticket, w->repeat ? ANSWER_SAME : ANSWER_CREATED, r, NULL);
+            core_answer(core, w->ticket, w->repeat ? ANSWER_SAME : ANSWER_CREATED, r,
+                        core_warning(core, r));
         free(w);
         w = next;
     }

@@ -36,7 +36,7 @@ struct link {
     int64_t retry_ms;  /* down: when to log in again */
     int64_t relist_ms; /* up: when to compare again; INT64_MAX: never */
     uint32_t failures; /* attempts in a row that did not come up */
-    uint32_t timeouts; /* calls in a row that got no answer in time */
+    uint32_t timeouts; /* calls in a row that got no answer, late or broken */
     bool logging_in;   /* a login is under way: one at a time, whatever the state */
     uint64_t list;     /* id of the list under way, 0: none */
     char error[ERROR_TEXT_SIZE];
@@ -114,6 +114,8 @@ void core_pump(struct core *core); /* hands out calls while there are places */
 /* The outcome of wanting multicast addresses is known: saves it, tells those who wait. */
 void core_settle(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,
                  enum fm_side side, const char *token, const char *reason);
+/* What an answer has to warn of although it is a yes, the same each time it is given; or NULL. */
+const char *core_warning(struct core *core, const struct reservation *reservation);
 /* Which event tells of a reserve that ended so. */
 enum event_kind core_event_of(enum hwcoll_state hwcoll);
 /* Those that wait for addresses look again, if there may be room now. */

@@ -20,7 +20,8 @@ struct waiter {
     bool repeat; /* a repeated request: answered SAME instead of CREATED */
 };
 
-/* What runs at the fabric manager for a reservation; only those that are or may be there have one.
+/* What runs at the fabric manager for a reservation; only those that it may have been called for
+ * have one.
  * Nothing here is on disk: after a restart it is rebuilt, assuming the worst. */
 struct errand {
     struct reservation *owner;              /* NULL: it is over */

@@ -108,7 +108,7 @@ static void repeat(struct core *core, uint64_t ticket, const struct reserve_requ
         give_up_in_time(core, r);
         core_act(core, r);
     } else
-        core_answer(core, ticket, ANSWER_SAME, r, NULL);
+        core_answer(core, ticket, ANSWER_SAME, r, core_warning(core, r));
 }
 
 /* F2: what the job said, else what the site says. */
@@ -151,8 +151,7 @@ static void decide_hwcoll(struct core *core, const struct cluster_config *cluste
     }
 }
 
-static void create(struct core *core, uint64_t ticket, const struct reservation_record *rec,
-                   const char *warning)
+static void create(struct core *core, uint64_t ticket, const struct reservation_record *rec)
 {
     struct reservation *r = core_save(core, rec);
     tombstones_forget(&core->tombstones, rec->cluster, rec->job);
@@ -161,7 +160,7 @@ static void create(struct core *core, uint64_t ticket, const struct reservation_
         wait_for_answer(r->errand, ticket, false);
     } else {
         core_publish(core, core_event_of(r->hwcoll), r, r->reason);
-        core_answer(core, ticket, ANSWER_CREATED, r, warning);
+        core_answer(core, ticket, ANSWER_CREATED, r, core_warning(core, r));
     }
     core_act(core, r);
 }
@@ -215,7 +214,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
             core_text(core, "hardware collectives are required and not to be had: %s", rec.reason));
         return;
     }
-    create(core, ticket, &rec, detail);
+    create(core, ticket, &rec);
 }
 
 void core_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q)

@@ -75,7 +75,14 @@ static void reserve__pool_exhausted_may_be_allowed(void **state)
     driver_reserve(&d, driver_request("b", 2));
     assert_int_equal(driver_answered(&d), ANSWER_CREATED);
     assert_int_equal(driver_answer(&d)->reservation->vni_count, 0);
-    assert_string_equal(driver_answer(&d)->detail, "failed to reserve 1 VNI (0 available)");
+    assert_string_equal(driver_answer(&d)->detail, "failed to reserve 1 VNI: the job has none");
+    driver_reserve(&d, driver_request("b", 2)); /* again: the same, with its warning (I7) */
+    assert_int_equal(driver_answered(&d), ANSWER_SAME);
+    assert_string_equal(driver_answer(&d)->detail, "failed to reserve 1 VNI: the job has none");
+    driver_reserve(&d, driver_request("c", 128)); /* and when the answer waited */
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-c");
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_non_null(driver_answer(&d)->detail);
     driver_end(&d);
 }
 
