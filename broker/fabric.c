@@ -61,8 +61,8 @@ static void free_all(struct errand_out *errand)
 }
 
 /* Tells the core how an errand ended. */
-static void report(const struct errand_out *errand, enum fmcall_outcome outcome, const char *token,
-                   const char *words)
+static void report(const struct errand_out *errand, enum fmcall_outcome outcome,
+                   struct secret token, const char *words)
 {
     struct fabric *fabric = errand->fabric;
     struct core_event event = {0};
@@ -96,7 +96,7 @@ static void on_next_turn(uv_timer_t *timer)
     struct errand_out *stillborn = fabric->stillborn;
     fabric->stillborn = NULL; /* what a step below adds waits for its own turn */
     for (const struct errand_out *errand = stillborn; errand != NULL; errand = errand->next)
-        report(errand, FM_UNREACHED, NULL, errand->words);
+        report(errand, FM_UNREACHED, (struct secret){0}, errand->words);
     free_all(stillborn);
 }
 

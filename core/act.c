@@ -264,7 +264,7 @@ enum event_kind core_event_of(enum hwcoll_state state)
 }
 
 void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
-                 enum fm_side side, const char *token, const char *reason)
+                 enum fm_side side, struct secret token, const char *reason)
 {
     struct reservation_record rec = reservation_record(r);
     rec.hwcoll = (uint8_t)hwcoll;
@@ -312,5 +312,5 @@ void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hw
     core_trace(core, TRACE_NOTICE, "%s-%s: %s -> the job runs without hardware collectives%s",
                r->cluster, r->job, reason,
                side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
-    core_settle(core, r, hwcoll, side, NULL, reason);
+    core_settle(core, r, hwcoll, side, (struct secret){0}, reason);
 }

@@ -101,25 +101,34 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
     return fits;
 }
 
-/* Effects of this step may still point at the old text, so its memory stays until the next one; a
- * secret is wiped at once. */
-static void replace_text(struct core *core, char **text, const char *with, bool secret)
+/* Effects of this step may still point at the old text, so its memory stays until the next one. */
+static void replace_text(struct core *core, char **text, const char *with)
 {
     if (*text == with)
         return;
     char *copy = memory_text(with);
-    if (*text != NULL && secret)
-        explicit_bzero(*text, strlen(*text));
     core_discard(core, *text);
     *text = copy;
+}
+
+/* The same, but a secret is wiped at once. */
+static void replace_token(struct core *core, struct reservation *r, struct secret with)
+{
+    char *old = (char *)(uintptr_t)secret_expose(r->token);
+    if (old == secret_expose(with))
+        return;
+    r->token = secret_copy(with);
+    if (old != NULL)
+        explicit_bzero(old, strlen(old));
+    core_discard(core, old);
 }
 
 static void take_over(struct core *core, struct reservation *r,
                       const struct reservation_record *rec)
 {
-    replace_text(core, &r->nodes, rec->nodes, false);
-    replace_text(core, &r->token, rec->token, true);
-    replace_text(core, &r->reason, rec->reason, false);
+    replace_text(core, &r->nodes, rec->nodes);
+    replace_token(core, r, rec->token);
+    replace_text(core, &r->reason, rec->reason);
     r->created_ms = rec->created_ms;
     r->released_ms = rec->released_ms;
     r->hold_until_ms = rec->hold_until_ms;
@@ -213,9 +222,9 @@ static int apply_gone(struct core *core, uint64_t number, struct error *err)
     agenda_set(&core->agenda, r, INT64_MAX);
     drop_errand(core, r);
     ledger_remove(&core->ledger, r);
-    replace_text(core, &r->nodes, NULL, false);
-    replace_text(core, &r->token, NULL, true);
-    replace_text(core, &r->reason, NULL, false);
+    replace_text(core, &r->nodes, NULL);
+    replace_token(core, r, (struct secret){0});
+    replace_text(core, &r->reason, NULL);
     core_discard(core, r);
     return 0;
 }

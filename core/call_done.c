@@ -80,7 +80,7 @@ static void no_longer_asked(struct core *core, struct reservation *r)
 }
 
 static void reserve_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
-                         const char *token, const char *words)
+                         struct secret token, const char *words)
 {
     bool wanted = r->hwcoll == HWCOLL_WANTED;
     switch (outcome) {
@@ -105,14 +105,14 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_UNAUTHORIZED:
         /* Surely not acted on: forget that this try was made. */
         if (wanted)
-            core_settle(core, r, HWCOLL_UNAVAILABLE, side_after_no(r), NULL, words);
+            core_settle(core, r, HWCOLL_UNAVAILABLE, side_after_no(r), (struct secret){0}, words);
         else if (r->fm_side == FM_SIDE_MAYBE)
             no_longer_asked(core, r);
         return;
     case FM_DENIED:
     case FM_GONE: /* a 404 to POST: this fabric manager has no such path */
         if (wanted)
-            core_settle(core, r, HWCOLL_DENIED, side_after_no(r), NULL, words);
+            core_settle(core, r, HWCOLL_DENIED, side_after_no(r), (struct secret){0}, words);
         else
             no_longer_asked(core, r);
         return;
@@ -135,35 +135,23 @@ static void lose(struct core *core, struct reservation *r, enum fm_side side, co
     struct reservation_record rec = reservation_record(r);
     rec.hwcoll = HWCOLL_LOST;
     rec.fm_side = (uint8_t)side;
-    rec.token = NULL;
+    rec.token = (struct secret){0};
     rec.reason = reason;
     (void)core_save(core, &rec);
     core_publish(core, EVENT_LOST, r, reason);
     core_act(core, r);
 }
 
-/* Both are secrets: the time it takes does not depend on where they differ. */
-static bool same_token(const char *a, const char *b)
-{
-    size_t length = strlen(a);
-    if (strlen(b) != length)
-        return false;
-    unsigned char differ = 0;
-    for (size_t i = 0; i < length; i++)
-        differ |= (unsigned char)(a[i] ^ b[i]);
-    return differ == 0;
-}
-
 static void check_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
-                       const char *token, const char *words)
+                       struct secret token, const char *words)
 {
     if (r->hwcoll != HWCOLL_RESERVED || r->state != JOB_ACTIVE) {
         core_act(core, r);
     } else if (outcome == FM_GONE) {
         r->errand->doubted = false;
         lose(core, r, side_after_no(r), "the fabric manager no longer has its reservation");
-    } else if (outcome == FM_OK && r->token != NULL && token != NULL &&
-               !same_token(r->token, token)) {
+    } else if (outcome == FM_OK && !secret_none(r->token) && !secret_none(token) &&
+               !secret_equal(r->token, token)) {
         r->errand->doubted = false;
         lose(core, r, r->fm_side, "the fabric manager has another reservation under its name");
     } else if (outcome == FM_OK) {
@@ -207,8 +195,8 @@ static void release_done(struct core *core, struct reservation *r, enum fmcall_o
     again_later(core, r, FMCALL_RELEASE, words, backoff(r));
 }
 
-void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome, const char *token,
-                    const char *words)
+void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome,
+                    struct secret token, const char *words)
 {
     enum fmcall_kind kind;
     struct errand *e = callqueue_end(&core->calls, id, &kind);

@@ -38,7 +38,7 @@ static void free_reservation(struct reservation *r)
         free(r->errand);
     }
     free(r->nodes);
-    memory_wipe_text(r->token);
+    secret_wipe(&r->token);
     free(r->reason);
     free(r);
 }

@@ -77,8 +77,8 @@ struct core_event {
         struct {
             uint64_t id;
             enum fmcall_outcome outcome;
-            const char *token; /* with FM_OK of RESERVE, perhaps of CHECK; else NULL */
-            const char *words; /* never holds a secret */
+            struct secret token; /* with FM_OK of RESERVE, perhaps of CHECK; else none */
+            const char *words;   /* never holds a secret */
         } call;
         const struct core_config *config;
     } u;

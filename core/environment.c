@@ -9,7 +9,7 @@ void environment_each(const struct core_config *config, const struct reservation
     char text[sizeof config->fm_url + 64];
 
     /* An object that a new ledger found at the fabric manager has no token we know. */
-    if (r->hwcoll != HWCOLL_RESERVED || r->token == NULL)
+    if (r->hwcoll != HWCOLL_RESERVED || secret_none(r->token))
         return;
 
     (void)snprintf(text, sizeof text, "%u", r->min_nodes);
@@ -19,7 +19,7 @@ void environment_each(const struct core_config *config, const struct reservation
     fm_name_format(text, r->cluster, r->job);
     each(arg, "FI_CXI_COLL_JOB_ID", text);
     each(arg, "FI_CXI_COLL_JOB_STEP_ID", step != NULL ? step : "0");
-    each(arg, "FI_CXI_COLL_MCAST_TOKEN", r->token);
+    each(arg, "FI_CXI_COLL_MCAST_TOKEN", secret_expose(r->token));
     (void)snprintf(text, sizeof text, "%s/fabric/collectives/multicasts", config->fm_url);
     each(arg, "FI_CXI_COLL_FABRIC_MGR_URL", text);
     each(arg, "FI_CXI_COLL_FABRIC_MGR_CACERT", config->job_ca);

@@ -113,7 +113,7 @@ void core_act_on_lives(struct core *core, const char *cluster, const char *job);
 void core_pump(struct core *core); /* hands out calls while there are places */
 /* The outcome of wanting multicast addresses is known: saves it, tells those who wait. */
 void core_settle(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,
-                 enum fm_side side, const char *token, const char *reason);
+                 enum fm_side side, struct secret token, const char *reason);
 /* What an answer has to warn of although it is a yes, the same each time it is given; or NULL. */
 const char *core_warning(struct core *core, const struct reservation *reservation);
 /* Which event tells of a reserve that ended so. */
@@ -130,8 +130,8 @@ void core_release(struct core *core, uint64_t ticket, const char *cluster, const
 void core_begin_release(struct core *core, struct reservation *reservation, const char *why);
 void core_sync(struct core *core, uint64_t ticket, const char *cluster, const char *const *active,
                size_t count);
-void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome, const char *token,
-                    const char *words);
+void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome,
+                    struct secret token, const char *words);
 
 /* ---- link.c ---- */
 void link_start(struct core *core);

@@ -1,6 +1,8 @@
 #ifndef MCAST_CORE_RECORD_H
 #define MCAST_CORE_RECORD_H
 
+#include "core/secret.h"
+
 #include <stdint.h>
 
 /* What is kept on disk: the core writes these, the store keeps them, and at start the core reads
@@ -57,7 +59,7 @@ struct reservation_record {
     const char *cluster; /* never NULL */
     const char *job;     /* never NULL */
     const char *nodes;   /* node list as given, or NULL */
-    const char *token;   /* the fabric manager's sessionToken: a secret; or NULL */
+    struct secret token; /* the fabric manager's sessionToken, or none */
     const char *reason;  /* why hwcoll is not reserved, in words; or NULL */
     uint32_t uid;
     uint32_t node_count;

@@ -30,7 +30,7 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
         rec.fm_side = FM_SIDE_NOTHING;
     rec.state = JOB_RELEASING;
     rec.hwcoll = hwcoll_after_release(r);
-    rec.token = NULL; /* the release itself is done with the broker's own login */
+    rec.token = (struct secret){0}; /* the release itself is done with the broker's own login */
     rec.released_ms = core->now_ms;
     rec.hold_until_ms = core->now_ms + core->config.vni_hold_ms;
     (void)core_save(core, &rec);

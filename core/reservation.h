@@ -52,7 +52,8 @@ struct reservation {
     struct reservation *older;     /* same cluster and job, an earlier life, still releasing */
     struct errand *errand;         /* NULL: nothing at the fabric manager */
     const char *cluster;           /* the core's own copy, shared */
-    char *nodes, *token, *reason;  /* NULL when not there */
+    char *nodes, *reason;          /* NULL when not there */
+    struct secret token;           /* none when not there */
     int64_t created_ms, released_ms, hold_until_ms;
     uint32_t uid, node_count, cores_per_node, addresses, min_nodes;
     int64_t due_ms;
@@ -75,7 +76,7 @@ static inline bool reservation_wants_hwcoll(const struct reservation *r)
 /* Found at the fabric manager by a new ledger, taken for active until a sync says otherwise. */
 static inline bool reservation_adopted(const struct reservation *r)
 {
-    return r->hwcoll == HWCOLL_RESERVED && r->token == NULL;
+    return r->hwcoll == HWCOLL_RESERVED && secret_none(r->token);
 }
 
 #endif

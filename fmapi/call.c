@@ -61,12 +61,13 @@ static void on_answer(void *arg, const struct transport_answer *answer)
         decoded.outcome = call_outcome_of_end(answer->end);
         call_say_end(decoded.words, api, answer);
     }
-    call->done(call->done_arg,
-               &(struct fmapi_reply){.outcome = decoded.outcome,
-                                     .token = decoded.token[0] != '\0' ? decoded.token : NULL,
-                                     .words = decoded.words,
-                                     .status = answer->status,
-                                     .took_us = answer->took_us});
+    call->done(
+        call->done_arg,
+        &(struct fmapi_reply){.outcome = decoded.outcome,
+                              .token = secret_of(decoded.token[0] != '\0' ? decoded.token : NULL),
+                              .words = decoded.words,
+                              .status = answer->status,
+                              .took_us = answer->took_us});
     decoded_release(&decoded);
     free(call);
 }

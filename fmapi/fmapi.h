@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/fmcall.h"
+#include "core/secret.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,11 +36,10 @@ void fmapi_destroy(struct fmapi *api, void (*closed)(void *arg), void *arg);
 /* What came of a call. Strings are valid during the callback only. */
 struct fmapi_reply {
     enum fmcall_outcome outcome;
-    const char *token; /* sessionToken for FM_OK of RESERVE, and of CHECK if it came, else NULL. A
-                          secret. */
-    const char *words; /* one line for people: status and the fabric manager's own words
-                          ("message" or "detail", bounded, made printable), or the transport's */
-    int status;        /* HTTP status, 0 when none came */
+    struct secret token; /* sessionToken for FM_OK of RESERVE, and of CHECK if it came, else none */
+    const char *words;   /* one line for people: status and the fabric manager's own words
+                            ("message" or "detail", bounded, made printable), or the transport's */
+    int status;          /* HTTP status, 0 when none came */
     int64_t took_us;
 };
 

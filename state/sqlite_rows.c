@@ -67,10 +67,10 @@ static int text_bind(sqlite3_stmt *statement, int column, const char *text)
 }
 
 /* A blob: what is kept need not stay text. */
-static int token_bind(sqlite3_stmt *statement, int column, const char *token)
+static int token_bind(sqlite3_stmt *statement, int column, struct secret token)
 {
-    return sqlite3_bind_blob(statement, column, token, token ? (int)strlen(token) : 0,
-                             SQLITE_STATIC);
+    const char *text = secret_expose(token);
+    return sqlite3_bind_blob(statement, column, text, text ? (int)strlen(text) : 0, SQLITE_STATIC);
 }
 
 #define BIND_(column, field) sqlite3_bind_int64(statement, at++, (sqlite3_int64)record->field);
@@ -158,9 +158,9 @@ static const char *text_at(sqlite3_stmt *statement, int column)
 }
 
 /* SQLite ends what it returns as text with a NUL, also when it was a blob. */
-static const char *token_at(sqlite3_stmt *statement, int column)
+static struct secret token_at(sqlite3_stmt *statement, int column)
 {
-    return text_at(statement, column);
+    return secret_of(text_at(statement, column));
 }
 
 /* Leaves with the column's name when the row has something there that the field cannot hold. The

@@ -74,5 +74,5 @@ bool job_json_write_whole(struct writer *writer, const struct core_config *confi
     environment_each(config, reservation, NULL, write_variable, writer);
     writer_end_object(writer);
     writer_end_object(writer);
-    return reservation->token != NULL;
+    return !secret_none(reservation->token);
 }

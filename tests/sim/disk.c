@@ -28,7 +28,7 @@ static struct record *record_copied(const struct record *record)
     size_t size = sizeof *record;
     if (record->kind == RECORD_RESERVATION)
         size += text_size(r->cluster) + text_size(r->job) + text_size(r->nodes) +
-                text_size(r->token) + text_size(r->reason);
+                text_size(secret_expose(r->token)) + text_size(r->reason);
     if (record->kind == RECORD_EVENT)
         size += text_size(e->cluster) + text_size(e->job) + text_size(e->detail);
 
@@ -39,7 +39,7 @@ static struct record *record_copied(const struct record *record)
         copy->u.reservation.cluster = put(&at, r->cluster);
         copy->u.reservation.job = put(&at, r->job);
         copy->u.reservation.nodes = put(&at, r->nodes);
-        copy->u.reservation.token = put(&at, r->token);
+        copy->u.reservation.token = secret_of(put(&at, secret_expose(r->token)));
         copy->u.reservation.reason = put(&at, r->reason);
     }
     if (record->kind == RECORD_EVENT) {

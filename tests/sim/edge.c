@@ -468,7 +468,8 @@ void edge_call_done(struct sim *sim, const struct wire_call *call, int outcome)
             edge->calls[i] = edge->calls[--edge->call_count];
     event.u.call.id = call->id;
     event.u.call.outcome = (enum fmcall_outcome)outcome;
-    event.u.call.token = outcome == FM_OK && call->kind != FMCALL_RELEASE ? call->token : NULL;
+    event.u.call.token =
+        secret_of(outcome == FM_OK && call->kind != FMCALL_RELEASE ? call->token : NULL);
     event.u.call.words = outcome == FM_OK ? NULL : fmcall_outcome_word(event.u.call.outcome);
     sim->result.outcomes[outcome]++;
     sim_trace(sim, "fm: %s %s: %s", fmcall_kind_word(call->kind), call->name,

@@ -259,7 +259,7 @@ void script_done(struct script *s, const char *call, enum fmcall_outcome outcome
     struct core_event event = {.kind = CORE_CALL_DONE};
     event.u.call.id = s->calls[at].id;
     event.u.call.outcome = outcome;
-    event.u.call.token = outcome == FM_OK ? s->token : NULL;
+    event.u.call.token = secret_of(outcome == FM_OK ? s->token : NULL);
     event.u.call.words = outcome == FM_OK ? NULL : "the fabric manager's words";
     s->calls[at] = s->calls[--s->call_count];
     step(s, &event);

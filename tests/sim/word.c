@@ -18,7 +18,8 @@ static void copy_answer(struct told *told, const struct answer *answer)
         told->hwcoll = r->hwcoll;
         told->state = r->state;
         told->addresses = r->addresses;
-        snprintf(told->token, sizeof told->token, "%s", r->token ? r->token : "");
+        snprintf(told->token, sizeof told->token, "%s",
+                 secret_none(r->token) ? "" : secret_expose(r->token));
     }
 }
 

@@ -95,7 +95,7 @@ static void on_step(void *arg, struct core_event *event)
     case CORE_CALL_DONE:
         (void)snprintf(at, room, "call %llu %s %s (%s); ", (unsigned long long)event->u.call.id,
                        fmcall_outcome_word(event->u.call.outcome),
-                       event->u.call.token != NULL ? event->u.call.token : "-",
+                       !secret_none(event->u.call.token) ? secret_expose(event->u.call.token) : "-",
                        event->u.call.words != NULL ? event->u.call.words : "");
         break;
     case CORE_LOGIN_DONE:
@@ -147,7 +147,7 @@ static int close_fabric(void **state)
 
 static void reply(enum fmcall_outcome outcome, const char *token, const char *words)
 {
-    struct fmapi_reply r = {.outcome = outcome, .token = token, .words = words};
+    struct fmapi_reply r = {.outcome = outcome, .token = secret_of(token), .words = words};
     transport.done(transport.arg, &r);
 }
 

@@ -1,5 +1,12 @@
 # These link core and cmocka, nothing else: what core needs beyond libc would not be found.
 foreach(noun names idset vnipool sizing nodelist environment ledger agenda callqueue tombstones
-        strays eventlog error reserve release link sync load)
+        strays eventlog error secret reserve release link sync load)
     mcast_unit(core_${noun} core)
 endforeach()
+
+# The compiler refuses to print a secret: this file must not compile, and for that reason.
+add_test(NAME core_secret_unprintable
+    COMMAND ${CMAKE_C_COMPILER} -fsyntax-only -Wall -Werror -I${CMAKE_SOURCE_DIR}
+        -x c ${CMAKE_CURRENT_SOURCE_DIR}/core_secret_unprintable.txt)
+set_tests_properties(core_secret_unprintable PROPERTIES
+    PASS_REGULAR_EXPRESSION "expects argument of type .*char.*has type .*struct secret")

@@ -157,7 +157,7 @@ static inline void driver_done(struct driver *d, uint64_t call, enum fmcall_outc
     driver_step(d, (struct core_event){.kind = CORE_CALL_DONE,
                                        .u.call = {.id = call,
                                                   .outcome = outcome,
-                                                  .token = token,
+                                                  .token = secret_of(token),
                                                   .words = "the fabric manager's words"}});
 }
 

@@ -29,13 +29,13 @@ static struct reservation *reserved(void)
     r->state = JOB_ACTIVE;
     r->addresses = 23;
     r->min_nodes = 64;
-    r->token = strdup("sess-1");
+    r->token = secret_copy(secret_of("sess-1"));
     return r;
 }
 
 static void destroy(struct reservation *r)
 {
-    free(r->token);
+    secret_wipe(&r->token);
     free(r);
 }
 

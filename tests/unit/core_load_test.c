@@ -17,7 +17,7 @@ static struct record saved(uint64_t number, const char *job, enum job_state stat
                           .traffic_classes = 0x0a,
                           .addresses = 23,
                           .min_nodes = 64,
-                          .token = hwcoll == HWCOLL_RESERVED ? "sess-1" : NULL,
+                          .token = secret_of(hwcoll == HWCOLL_RESERVED ? "sess-1" : NULL),
                           .state = (uint8_t)state,
                           .hwcoll = (uint8_t)hwcoll,
                           .fm_side = (uint8_t)side,
@@ -58,7 +58,7 @@ static void load__brings_everything_back(void **state)
     assert_int_equal(status.addresses_reserved, 46);
     driver_reserve(&d, driver_request("a", 128));
     assert_int_equal(driver_answered(&d), ANSWER_SAME);
-    assert_string_equal(driver_answer(&d)->reservation->token, "sess-1");
+    assert_string_equal(secret_expose(driver_answer(&d)->reservation->token), "sess-1");
     driver_reserve(&d, driver_request("c", 2));
     assert_int_equal(driver_answer(&d)->reservation->number, 42);
     assert_int_equal(driver_find(&d, EFFECT_EVENT)->u.event->seq, 8);
@@ -80,7 +80,7 @@ static void load__intent_is_finished(void **state)
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
     driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-2");
     assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
-    assert_string_equal(driver_job(&d, "a")->token, "sess-2");
+    assert_string_equal(secret_expose(driver_job(&d, "a")->token), "sess-2");
     driver_end(&d);
 }
 

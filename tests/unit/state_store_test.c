@@ -20,7 +20,7 @@ static int copy_reservation(void *arg, const struct record *record)
         return 0;
     copy->record = *record;
     const struct reservation_record *r = &record->u.reservation;
-    const char *strings[5] = {r->cluster, r->job, r->nodes, r->token, r->reason};
+    const char *strings[5] = {r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason};
     for (int i = 0; i < 5; i++)
         copy->strings[i] = strings[i] ? strdup(strings[i]) : NULL;
     return 0;
@@ -57,7 +57,7 @@ static void assert_comes_back(struct fixture *fixture, const struct reservation_
     assert_int_equal(got->created_ms, r->created_ms);
     assert_int_equal(got->released_ms, r->released_ms);
     assert_int_equal(got->hold_until_ms, r->hold_until_ms);
-    const char *strings[5] = {r->cluster, r->job, r->nodes, r->token, r->reason};
+    const char *strings[5] = {r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason};
     for (int i = 0; i < 5; i++) {
         assert_same_string(copy.strings[i], strings[i]);
         free(copy.strings[i]);
@@ -71,7 +71,7 @@ static void reservation__comes_back_in_every_field(void **state)
                                   .cluster = "a_cluster_of_32_bytes_0123456789",
                                   .job = "f2Rs8.:@+-",
                                   .nodes = "elcap[1-128]",
-                                  .token = "a.b-c_d",
+                                  .token = secret_of("a.b-c_d"),
                                   .reason = "it's \"quoted\", \xc3\xa4nd \n more",
                                   .uid = UINT32_MAX,
                                   .node_count = 11136,
@@ -96,11 +96,11 @@ static void reservation__keeps_null_apart_from_empty(void **state)
 {
     struct record record = reservation(1, "f1");
     record.u.reservation.nodes = "";
-    record.u.reservation.token = "";
+    record.u.reservation.token = secret_of("");
     record.u.reservation.reason = NULL;
     assert_comes_back(*state, &record.u.reservation);
     record.u.reservation.nodes = NULL;
-    record.u.reservation.token = NULL;
+    record.u.reservation.token = secret_of(NULL);
     record.u.reservation.reason = "";
     assert_comes_back(*state, &record.u.reservation);
 }

@@ -67,7 +67,7 @@ static void on_page(void *arg, const char *const *names, size_t count)
 
 static void on_end(void *arg, const struct fmapi_reply *reply)
 {
-    assert_null(reply->token);
+    assert_true(secret_none(reply->token));
     pilot_land(&((struct collected *)arg)->landing, reply);
 }
 

@@ -81,9 +81,9 @@ void pilot_land(void *arg, const struct fmapi_reply *reply)
     landing->outcome = reply->outcome;
     landing->status = reply->status;
     landing->took_us = reply->took_us;
-    landing->has_token = reply->token != NULL;
+    landing->has_token = !secret_none(reply->token);
     (void)snprintf(landing->token, sizeof landing->token, "%s",
-                   reply->token != NULL ? reply->token : "");
+                   secret_none(reply->token) ? "" : secret_expose(reply->token));
     (void)snprintf(landing->words, sizeof landing->words, "%s", reply->words);
 }
 

@@ -1,0 +1,66 @@
+/* Secrets (core/secret.h): a type that cannot be printed. That the compiler refuses it is shown by
+ * core_secret_unprintable in core.cmake. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/secret.h"
+
+static void secret__equal_only_when_the_same(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        bool equal;
+    } rows[] = {
+        {"sess-1", "sess-1", true},
+        {"sess-1", "sess-2", false},
+        {"sess-1", "sess-", false},
+        {"sess-", "sess-1", false},
+        {"", "", true},
+        {"", "a", false},
+        {"a", "", false},
+        {"ab", "abab", false},
+        {"a", "\xe1", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(secret_equal(secret_of(rows[i].a), secret_of(rows[i].b)), rows[i].equal);
+}
+
+static void secret__none_equals_nothing(void **state)
+{
+    (void)state;
+    struct secret none = {0};
+    assert_true(secret_none(none));
+    assert_false(secret_none(secret_of("")));
+    assert_false(secret_equal(none, none));
+    assert_false(secret_equal(none, secret_of("")));
+    assert_false(secret_equal(secret_of(""), none));
+}
+
+static void secret__copy_is_its_own(void **state)
+{
+    (void)state;
+    char text[] = "sess-1";
+    struct secret copy = secret_copy(secret_of(text));
+    memset(text, 'x', sizeof text - 1);
+    assert_string_equal(secret_expose(copy), "sess-1");
+    secret_wipe(&copy);
+    assert_true(secret_none(copy));
+    secret_wipe(&copy); /* again is harmless */
+    assert_true(secret_none(secret_copy(copy)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(secret__equal_only_when_the_same),
+        cmocka_unit_test(secret__none_equals_nothing),
+        cmocka_unit_test(secret__copy_is_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
