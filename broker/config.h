@@ -17,11 +17,12 @@
 enum { CONFIG_PATH_SIZE = 1024 };
 
 enum config_store { CONFIG_STORE_SQLITE, CONFIG_STORE_MEMORY };
-enum config_auth { CONFIG_AUTH_BASIC, CONFIG_AUTH_NONE };
+enum config_auth { CONFIG_AUTH_BASIC, CONFIG_AUTH_OAUTH, CONFIG_AUTH_NONE };
 
 struct config_cluster {
     char name[CLUSTER_NAME_MAX + 1];
-    char **users; /* NULL-terminated: user names or numeric uids; NULL when unset */
+    char **users; /* NULL-terminated: names, numeric uids or cert:NAME; NULL when unset */
+    char nodes[CONFIG_PATH_SIZE]; /* host list of its nodes; "" when unset */
     uint32_t budget;
 };
 
@@ -31,18 +32,22 @@ struct config {
     char socket[108]; /* what fits into sockaddr_un */
     uint32_t socket_mode;
     char socket_group[64];
-    char listen[256]; /* "HOST:PORT", loopback */
-    char **admins;    /* as config_cluster.users */
+    char listen[256]; /* "HOST:PORT"; TLS unless it is loopback and there is no tls_cert */
+    char tls_cert[CONFIG_PATH_SIZE], tls_key[CONFIG_PATH_SIZE], tls_client_ca[CONFIG_PATH_SIZE];
+    char munge_socket[108]; /* of munged; "": MUNGE credentials are not taken */
+    char **admins;          /* as config_cluster.users */
     bool metrics_anonymous;
     uint32_t connections_max;
     int log_level; /* as syslog.h */
 
     int store; /* enum config_store */
     char state_path[CONFIG_PATH_SIZE];
+    char state_key_file[CONFIG_PATH_SIZE];
 
     int fm_auth; /* enum config_auth */
     char fm_authdir[CONFIG_PATH_SIZE];
     char fm_ca[512]; /* handed to jobs too: as long as core_config.job_ca */
+    char fm_mtls_cert[CONFIG_PATH_SIZE], fm_mtls_key[CONFIG_PATH_SIZE];
     bool fm_verify;
 
     struct config_cluster clusters[CLUSTERS_MAX]; /* core.cluster_count of them */

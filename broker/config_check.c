@@ -35,11 +35,57 @@ static void check_users(struct config_reading *reading, const struct config_orig
                         char *const *users)
 {
     for (; users != NULL && *users != NULL; users++) {
+        if (strncmp(*users, "cert:", 5) == 0)
+            continue; /* the name of a certificate, which need not exist yet */
         if (!is_number(*users) && getpwnam(*users) == NULL)
             config_fault(reading, true, origin,
                          "user %s is not known on this host: create it, or give its numeric uid",
                          *users);
     }
+}
+
+/* libfabric waits for ever for an authority file that does not exist (fabric-manager.md). */
+static void check_exists(struct config_reading *reading, const char *key, const char *section,
+                         const char *path)
+{
+    struct stat found;
+    if (path[0] == '/' && stat(path, &found) < 0)
+        config_fault(reading, true, origin_of(reading, section, key), "%s = %s: %s", key, path,
+                     strerror(errno));
+}
+
+/* Of a certificate and its key, neither is of use alone. */
+static void check_pair(struct config_reading *reading, const char *section, const char *cert_key,
+                       const char *cert, const char *key_key, const char *key)
+{
+    if ((cert[0] == '\0') == (key[0] == '\0'))
+        return;
+    bool lacks_key = key[0] == '\0';
+    config_fault(reading, true, origin_of(reading, section, lacks_key ? cert_key : key_key),
+                 "%s is set but %s is not: both are needed", lacks_key ? cert_key : key_key,
+                 lacks_key ? key_key : cert_key);
+}
+
+static bool listens_on_loopback(const struct config *config)
+{
+    return strncmp(config->listen, "127.", 4) == 0 || strncmp(config->listen, "[::1]", 5) == 0 ||
+           strncmp(config->listen, "localhost:", 10) == 0;
+}
+
+static void check_tcp(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    check_exists(reading, "tls_cert", "broker", config->tls_cert);
+    check_exists(reading, "tls_key", "broker", config->tls_key);
+    check_exists(reading, "tls_client_ca", "broker", config->tls_client_ca);
+    check_pair(reading, "broker", "tls_cert", config->tls_cert, "tls_key", config->tls_key);
+    if (config->listen[0] != '\0' && config->tls_cert[0] == '\0' && !listens_on_loopback(config))
+        config_fault(reading, true, origin_of(reading, "broker", "listen"),
+                     "other hosts must not see what is not encrypted: set tls_cert and tls_key, or "
+                     "listen on 127.0.0.1, [::1] or localhost");
+    if (config->tls_client_ca[0] != '\0' && config->tls_cert[0] == '\0')
+        config_fault(reading, true, origin_of(reading, "broker", "tls_client_ca"),
+                     "clients show certificates only over TLS: set tls_cert and tls_key");
 }
 
 static void check_socket(struct config_reading *reading)
@@ -53,14 +99,13 @@ static void check_socket(struct config_reading *reading)
     check_users(reading, origin_of(reading, "broker", "admins"), config->admins);
 }
 
-/* libfabric waits for ever for an authority file that does not exist (fabric-manager.md). */
-static void check_exists(struct config_reading *reading, const char *key, const char *section,
-                         const char *path)
+static bool all_plain(const struct config *config)
 {
-    struct stat found;
-    if (path[0] == '/' && stat(path, &found) < 0)
-        config_fault(reading, true, origin_of(reading, section, key), "%s = %s: %s", key, path,
-                     strerror(errno));
+    for (uint32_t i = 0; i < config->core.fm_url_count; i++) {
+        if (strncmp(config->core.fm_urls[i], "http:", 5) != 0)
+            return false;
+    }
+    return config->core.fm_url_count > 0;
 }
 
 static void settle_job_ca(struct config *config)
@@ -68,10 +113,19 @@ static void settle_job_ca(struct config *config)
     char *job_ca = config->core.job_ca;
     if (strcmp(job_ca, "auto") != 0)
         return;
-    const char *settled = strncmp(config->core.fm_url, "http:", 5) == 0 ? "no"
-                          : config->fm_ca[0] != '\0'                    ? config->fm_ca
-                                                                        : "yes";
+    const char *settled = all_plain(config)          ? "no"
+                          : config->fm_ca[0] != '\0' ? config->fm_ca
+                                                     : "yes";
     (void)snprintf(job_ca, sizeof config->core.job_ca, "%s", settled);
+}
+
+/* Slurm's folders: sites have them already (fabric-manager.md, "Login"). */
+static void settle_authdir(struct config *config)
+{
+    if (config->fm_authdir[0] == '\0')
+        (void)snprintf(config->fm_authdir, sizeof config->fm_authdir, "%s",
+                       config->fm_auth == CONFIG_AUTH_OAUTH ? "/etc/wlm-client-auth"
+                                                            : "/etc/fmsim");
 }
 
 static bool on_this_host(const char *url)
@@ -81,22 +135,39 @@ static bool on_this_host(const char *url)
            (strncmp(host, "localhost", 9) == 0 && strchr(":/", host[9]) != NULL);
 }
 
+static void check_login(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    char password[PASSWD_MAX + 1];
+    struct error err = {0};
+    for (uint32_t i = 0; i < config->core.fm_url_count; i++) {
+        const char *url = config->core.fm_urls[i];
+        if (strncmp(url, "https:", 6) != 0 && !on_this_host(url))
+            config_fault(reading, false, origin_of(reading, "fm", "url"),
+                         "%s: with http the login crosses the network in the clear", url);
+    }
+    /* Only a warning: whoever runs --check need not be the user who may read it. */
+    if (config->fm_auth == CONFIG_AUTH_BASIC && passwd_read(config->fm_authdir, password, &err) < 0)
+        config_fault(reading, false, origin_of(reading, "fm", "authdir"), "%s", err.text);
+    explicit_bzero(password, sizeof password);
+}
+
 static void check_fm(struct config_reading *reading)
 {
     const struct config *config = reading->config;
-    const char *url = config->core.fm_url;
-    bool tls = strncmp(url, "https:", 6) == 0;
-    char password[PASSWD_MAX + 1];
     struct error err = {0};
     uint32_t addresses;
 
     check_exists(reading, "ca", "fm", config->fm_ca);
+    check_exists(reading, "mtls_cert", "fm", config->fm_mtls_cert);
+    check_exists(reading, "mtls_key", "fm", config->fm_mtls_key);
     check_exists(reading, "job_ca", "hwcoll", config->core.job_ca);
+    check_pair(reading, "fm", "mtls_cert", config->fm_mtls_cert, "mtls_key", config->fm_mtls_key);
     if (!config->fm_verify)
         config_fault(reading, false, origin_of(reading, "fm", "verify"),
                      "verify = no: ANYONE on the way can pose as the fabric manager and read its "
                      "login; set ca instead");
-    if (url[0] == '\0') {
+    if (!config->core.fm_present) {
         if (config->core.min_nodes > 0)
             config_fault(reading, false, origin_of(reading, "hwcoll", "min_nodes"),
                          "min_nodes is set but [fm] url is not: no job gets multicast addresses");
@@ -105,15 +176,8 @@ static void check_fm(struct config_reading *reading)
     if (config->core.min_nodes == 0 && sizing_addresses(&config->core, &addresses, &err) < 0)
         config_fault(reading, false, origin_of(reading, "hwcoll", "addresses_per_job"),
                      "no job can get multicast addresses, not even one that asks: %s", err.text);
-    if (config->fm_auth != CONFIG_AUTH_BASIC)
-        return;
-    if (!tls && !on_this_host(url))
-        config_fault(reading, false, origin_of(reading, "fm", "url"),
-                     "http and auth = basic: the password crosses the network in the clear");
-    /* Only a warning: whoever runs --check need not be the user who may read it. */
-    if (passwd_read(config->fm_authdir, password, &err) < 0)
-        config_fault(reading, false, origin_of(reading, "fm", "authdir"), "%s", err.text);
-    explicit_bzero(password, sizeof password);
+    if (config->fm_auth != CONFIG_AUTH_NONE)
+        check_login(reading);
 }
 
 static void check_clusters(struct config_reading *reading)
@@ -151,9 +215,14 @@ void config_check(struct config_reading *reading)
                sizeof config->core.clusters[i].name);
         config->core.clusters[i].budget = config->clusters[i].budget;
     }
-    config->core.fm_present = config->core.fm_url[0] != '\0';
+    while (config->core.fm_url_count < FM_URLS_MAX &&
+           config->core.fm_urls[config->core.fm_url_count][0] != '\0')
+        config->core.fm_url_count++;
+    config->core.fm_present = config->core.fm_url_count > 0;
+    settle_authdir(config);
 
     check_socket(reading);
+    check_tcp(reading);
     check_fm(reading);
     check_clusters(reading);
     settle_job_ca(config);

@@ -244,7 +244,9 @@ static const char *judge_line(struct source *source, char *line)
         read_section_line(source, start);
         return "[]";
     }
-    if (strpbrk(start, "=:") == NULL) {
+    /* URLs and cert:NAME have colons of their own, so a list goes on over them. */
+    bool in_list = start > line && source->key != NULL && config_value_is_list(source->key);
+    if (strpbrk(start, in_list ? "=" : "=:") == NULL) {
         if (start > line && source->after_pair) {
             source->continuing = true;
             return line;

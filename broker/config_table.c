@@ -19,20 +19,30 @@
 
 /* clang-format off */
 static const struct config_key keys[] = {
-    {"broker", "socket", CONFIG_PATH, "/run/mcastd/mcastd.sock", AT(socket),
+    {"broker", "socket", CONFIG_PATH, "/run/mcastd/mcastd.sock", AT(socket), .restart = true,
      .sentence = "Unix socket on which resource managers, mcastctl and hooks of this host ask."},
-    {"broker", "socket_mode", CONFIG_MODE, "0666", AT(socket_mode),
+    {"broker", "socket_mode", CONFIG_MODE, "0666", AT(socket_mode), .restart = true,
      .sentence = "Mode of the socket file. Everyone may connect: whoever asks is known by the uid that the kernel "
                  "tells, and job owners may read their own reservations."},
-    {"broker", "socket_group", CONFIG_TEXT, NULL, AT(socket_group), .example = "slurm",
+    {"broker", "socket_group", CONFIG_TEXT, NULL, AT(socket_group), .restart = true, .example = "slurm",
      .sentence = "Group of the socket file, for a socket_mode such as 0660."},
-    {"broker", "listen", CONFIG_LOOPBACK, NULL, AT(listen), .example = "127.0.0.1:7470",
-     .sentence = "TCP address besides the socket; port 0 takes a free one, the log's READY line names it."},
+    {"broker", "listen", CONFIG_LISTEN, NULL, AT(listen), .restart = true, .example = "0.0.0.0:7470",
+     .sentence = "TCP address besides the socket, with TLS unless it is loopback; port 0 takes a free one, the log's "
+                 "READY line names it."},
+    {"broker", "tls_cert", CONFIG_PATH, NULL, AT(tls_cert), .example = "/etc/mcastd/tls.crt",
+     .sentence = "The broker's own certificate with its chain, PEM; read again at each reload."},
+    {"broker", "tls_key", CONFIG_PATH, NULL, AT(tls_key), .example = "/etc/mcastd/tls.key",
+     .sentence = "Its key, PEM; only the service's user may be able to read it."},
+    {"broker", "tls_client_ca", CONFIG_PATH, NULL, AT(tls_client_ca), .example = "/etc/mcastd/client-ca.pem",
+     .sentence = "File of the authorities that vouch for clients' certificates; unset: certificates prove nothing."},
+    {"broker", "munge_socket", CONFIG_PATH, NULL, AT(munge_socket), .example = "/run/munge/munge.socket.2",
+     .sentence = "Socket of this host's munged; unset: MUNGE credentials are not taken. Whoever is root on any host "
+                 "with the same MUNGE key can pose as any user, but never as root of this one."},
     {"broker", "admins", CONFIG_USERS, "root", AT(admins),
-     .sentence = "Users who may do everything."},
+     .sentence = "Users who may do everything; cert:NAME is whoever has a certificate of that name."},
     {"broker", "metrics_anonymous", CONFIG_BOOL, "no", AT(metrics_anonymous),
      .sentence = "Whether /metrics may be read by anyone who can connect."},
-    {"broker", "connections_max", CONFIG_NUMBER, "4096", AT(connections_max), .min = 16, .max = 65536,
+    {"broker", "connections_max", CONFIG_NUMBER, "4096", AT(connections_max), .restart = true, .min = 16, .max = 65536,
      .sentence = "Connections at once; those above it are told to come back later."},
     {"broker", "log_level", CONFIG_CHOICE, "info", AT(log_level), .min = LOG_ERR,
      .words = "error|warning|notice|info|debug",
@@ -42,20 +52,32 @@ static const struct config_key keys[] = {
     {"broker", "tombstone", CONFIG_DURATION, "30s", AT(core.tombstone_ms), .min = 0, .max = HOUR,
      .sentence = "How long a release of an unknown job is remembered, for a reserve that it overtook."},
 
-    {"state", "store", CONFIG_CHOICE, "sqlite", AT(store), .min = CONFIG_STORE_SQLITE, .words = "sqlite|memory",
+    {"state", "store", CONFIG_CHOICE, "sqlite", AT(store), .restart = true, .min = CONFIG_STORE_SQLITE, .words = "sqlite|memory",
      .sentence = "Where reservations are kept; memory forgets everything at a restart."},
-    {"state", "path", CONFIG_PATH, "/var/lib/mcastd/state.db", AT(state_path),
+    {"state", "path", CONFIG_PATH, "/var/lib/mcastd/state.db", AT(state_path), .restart = true,
      .sentence = "The ledger's file, for store = sqlite; made when missing."},
+    {"state", "key_file", CONFIG_PATH, "/etc/mcastd/state.key", AT(state_key_file), .restart = true,
+     .sentence = "Key that seals secrets in the ledger; made at the first start, mode 0600. Keep it out of the backups "
+                 "that hold the ledger."},
     {"state", "events_keep", CONFIG_NUMBER, "10000", AT(core.events_keep), .min = 1, .max = 10000000,
      .sentence = "Events kept for subscribers that come back and ask for what they missed."},
+    {"state", "events_age", CONFIG_DURATION, "30d", AT(core.events_age_ms), .min = 0, .max = 3650 * DAY,
+     .sentence = "Older events are dropped, in lots of 256; 0: however old."},
 
-    {"fm", "url", CONFIG_URL, NULL, AT(core.fm_url), .example = "https://fmn:8000",
-     .sentence = "Base URL of the fabric manager, also handed to jobs; unset: VNIs only, no multicast addresses."},
-    {"fm", "auth", CONFIG_CHOICE, "basic", AT(fm_auth), .min = CONFIG_AUTH_BASIC, .words = "basic|none",
-     .sentence = "How to log in to the fabric manager."},
-    {"fm", "authdir", CONFIG_PATH, "/etc/fmsim", AT(fm_authdir),
-     .sentence = "Folder with the login; for auth = basic, the file passwd with the password of the user cxi. "
-                 "Only the service's user may be able to read it."},
+    {"fm", "url", CONFIG_URLS, NULL, AT(core.fm_urls), .example = "https://fmn:8000",
+     .sentence = "Base URL of the fabric manager, or several of one fabric, tried in turn; the one in use is handed to "
+                 "jobs. Unset: VNIs only, no multicast addresses."},
+    {"fm", "auth", CONFIG_CHOICE, "basic", AT(fm_auth), .min = CONFIG_AUTH_BASIC, .words = "basic|oauth|none",
+     .sentence = "How to log in to the fabric manager: basic, oauth (OAuth2 client credentials), or none beside "
+                 "mtls_cert."},
+    {"fm", "authdir", CONFIG_PATH, NULL, AT(fm_authdir), .example = "/etc/wlm-client-auth",
+     .sentence = "Folder with the login; basic: the file passwd with the password of the user cxi (unset: /etc/fmsim); "
+                 "oauth: endpoint, client-id, client-secret (unset: /etc/wlm-client-auth). Only the service's user "
+                 "may be able to read them."},
+    {"fm", "mtls_cert", CONFIG_PATH, NULL, AT(fm_mtls_cert), .example = "/etc/mcastd/fm-client.crt",
+     .sentence = "Client certificate, PEM, shown to the fabric manager and to the OAuth2 endpoint."},
+    {"fm", "mtls_key", CONFIG_PATH, NULL, AT(fm_mtls_key), .example = "/etc/mcastd/fm-client.key",
+     .sentence = "Its key, PEM; only the service's user may be able to read it."},
     {"fm", "ca", CONFIG_PATH, NULL, AT(fm_ca), .example = "/etc/mcastd/fm-ca.pem",
      .sentence = "File or hashed folder of the authorities that vouch for the fabric manager; unset: the system's."},
     {"fm", "verify", CONFIG_BOOL, "yes", AT(fm_verify),
@@ -101,7 +123,10 @@ static const struct config_key keys[] = {
      .sentence = "How long a released VNI is held back before another job may have it."},
 
     {"cluster", "users", CONFIG_USERS, NULL, IN_CLUSTER(users), .example = "flux",
-     .sentence = "Users who may act as the cluster's resource manager."},
+     .sentence = "Users who may act as the cluster's resource manager; cert:NAME is whoever has a certificate of that "
+                 "name."},
+    {"cluster", "nodes", CONFIG_TEXT, NULL, IN_CLUSTER(nodes), .example = "elcap[1-11136]",
+     .sentence = "Its nodes, as a host list: whose certificate carries one of these names may act as that node."},
     {"cluster", "budget", CONFIG_NUMBER, NULL, IN_CLUSTER(budget), .min = 1, .max = 65536, .example = "2043",
      .sentence = "Multicast addresses that the cluster's jobs may hold together; unset: no limit of its own."},
 };

@@ -1,16 +1,18 @@
 #ifndef MCAST_BROKER_CONFIG_TABLE_H
 #define MCAST_BROKER_CONFIG_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The table of all keys: one row is everything that is known about one. */
 
 enum config_type {
-    CONFIG_TEXT,     /* char[size] */
-    CONFIG_PATH,     /* char[size]: absolute */
-    CONFIG_URL,      /* char[size]: http or https, without trailing slash */
-    CONFIG_LOOPBACK, /* char[size]: "HOST:PORT" of this host */
+    CONFIG_TEXT, /* char[size] */
+    CONFIG_PATH, /* char[size]: absolute */
+    CONFIG_URLS, /* char[FM_URLS_MAX][FM_URL_SIZE], unused ones "": http or https, without trailing
+                    slash; may go on in indented lines */
+    CONFIG_LISTEN,   /* char[size]: "HOST:PORT" */
     CONFIG_JOB_CA,   /* char[size]: auto, yes, no or an absolute path */
     CONFIG_NUMBER,   /* uint32_t, min–max */
     CONFIG_AUTO,     /* uint32_t, min–max; "auto" is 0 */
@@ -30,6 +32,7 @@ struct config_key {
     const char *example; /* for the sample file when there is no default */
     const char *words;   /* CHOICE: "basic|none" */
     const char *sentence;
+    bool restart; /* a reload cannot change it */
     int64_t min, max;
     size_t offset, size; /* in struct config; for "cluster" in struct config_cluster */
 };

@@ -1,5 +1,6 @@
 #include "broker/config_value.h"
 
+#include "core/config.h"
 #include "core/idset.h"
 #include "fmapi/baseurl.h"
 
@@ -85,11 +86,14 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size)
     case CONFIG_PATH:
         (void)snprintf(out, size, "an absolute path");
         break;
-    case CONFIG_URL:
-        (void)snprintf(out, size, "http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH]");
+    case CONFIG_URLS:
+        (void)snprintf(out, size,
+                       "1 to %d of http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH], "
+                       "separated by blanks",
+                       FM_URLS_MAX);
         break;
-    case CONFIG_LOOPBACK:
-        (void)snprintf(out, size, "127.0.0.1:PORT, [::1]:PORT or localhost:PORT");
+    case CONFIG_LISTEN:
+        (void)snprintf(out, size, "ADDRESS:PORT, [IPV6-ADDRESS]:PORT or localhost:PORT");
         break;
     case CONFIG_JOB_CA:
         (void)snprintf(out, size, "auto, yes, no or an absolute path");
@@ -144,26 +148,61 @@ static int set_text(const struct config_key *key, char *value, const char *text,
     return 0;
 }
 
-static int set_url(const struct config_key *key, char *value, const char *text, struct error *err)
+static int add_url(char urls[FM_URLS_MAX][FM_URL_SIZE], const char *text, struct error *err)
 {
+    size_t count = 0;
     char *url = baseurl_create(text, err);
     if (url == NULL)
         return ERROR_INVALID;
-    int rc = set_text(key, value, url, err);
+    while (count < FM_URLS_MAX && urls[count][0] != '\0')
+        count++;
+    int rc = 0;
+    if (count == FM_URLS_MAX)
+        rc = error_set(err, ERROR_INVALID, "more than %d URLs", FM_URLS_MAX);
+    else if (strlen(url) >= FM_URL_SIZE)
+        rc = error_set(err, ERROR_INVALID, "a URL is longer than %d bytes", FM_URL_SIZE - 1);
+    else
+        strcpy(urls[count], url);
     free(url);
     return rc;
 }
 
-static bool loopback_host(const char *host)
+static int set_urls(char (*value)[FM_URL_SIZE], const char *text, bool more, struct error *err)
 {
-    struct in_addr address;
-    if (strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0)
-        return true;
-    return inet_pton(AF_INET, host, &address) == 1 && (ntohl(address.s_addr) >> 24) == 127;
+    static const char between[] = " \t,";
+    char urls[FM_URLS_MAX][FM_URL_SIZE] = {""}, one[FM_URL_SIZE * 2];
+    if (more)
+        memcpy(urls, value, sizeof urls);
+    for (text += strspn(text, between); *text != '\0'; text += strspn(text, between)) {
+        size_t take = strcspn(text, between);
+        if (take >= sizeof one)
+            return error_set(err, ERROR_INVALID, "a URL is longer than %d bytes", FM_URL_SIZE - 1);
+        memcpy(one, text, take);
+        one[take] = '\0';
+        int rc = add_url(urls, one, err);
+        if (rc < 0)
+            return rc;
+        text += take;
+    }
+    memcpy(value, urls, sizeof urls);
+    return 0;
 }
 
-static int set_loopback(const struct config_key *key, char *value, const char *text,
-                        struct error *err)
+/* Names are not looked up: what they stand for may change. */
+static bool is_address(char *host)
+{
+    unsigned char address[sizeof(struct in6_addr)];
+    size_t length = strlen(host);
+    if (strcmp(host, "localhost") == 0 || inet_pton(AF_INET, host, address) == 1)
+        return true;
+    if (length < 2 || host[0] != '[' || host[length - 1] != ']')
+        return false;
+    host[length - 1] = '\0';
+    return inet_pton(AF_INET6, host + 1, address) == 1;
+}
+
+static int set_listen(const struct config_key *key, char *value, const char *text,
+                      struct error *err)
 {
     char host[256];
     const char *colon = strrchr(text, ':'), *end = "";
@@ -172,11 +211,7 @@ static int set_loopback(const struct config_key *key, char *value, const char *t
         return not_allowed(key, err);
     memcpy(host, text, (size_t)(colon - text));
     host[colon - text] = '\0';
-    if (!loopback_host(host))
-        return error_set(err, ERROR_INVALID,
-                         "other hosts must not see what is not encrypted, and TLS is not there "
-                         "yet; allowed are 127.0.0.1:PORT, [::1]:PORT and localhost:PORT");
-    return set_text(key, value, text, err);
+    return is_address(host) ? set_text(key, value, text, err) : not_allowed(key, err);
 }
 
 static int set_number(const struct config_key *key, uint32_t *value, const char *text,
@@ -333,10 +368,10 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
             strcmp(text, "no") != 0)
             return not_allowed(key, err);
         return set_text(key, value, text, err);
-    case CONFIG_URL:
-        return set_url(key, value, text, err);
-    case CONFIG_LOOPBACK:
-        return set_loopback(key, value, text, err);
+    case CONFIG_URLS:
+        return set_urls(value, text, more, err);
+    case CONFIG_LISTEN:
+        return set_listen(key, value, text, err);
     case CONFIG_AUTO:
         if (strcmp(text, "auto") == 0) {
             *(uint32_t *)value = 0;
@@ -363,5 +398,5 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
 
 bool config_value_is_list(const struct config_key *key)
 {
-    return key->type == CONFIG_IDSET || key->type == CONFIG_USERS;
+    return key->type == CONFIG_IDSET || key->type == CONFIG_USERS || key->type == CONFIG_URLS;
 }

@@ -90,7 +90,7 @@ static void on_say(void *arg, const struct word *word)
                     word->u.call.addresses);
         break;
     case WORD_LOGIN:
-        fabric_login(engine->fabric);
+        fabric_login(engine->fabric, word->u.url);
         break;
     case WORD_LIST:
         fabric_list(engine->fabric, word->u.list);
@@ -140,7 +140,9 @@ static struct word *word_of(struct engine *engine, const struct effect *effect)
         word->u.call.addresses = effect->u.call.addresses;
         return word;
     case EFFECT_LOGIN:
-        return word_create(WORD_LOGIN, NULL);
+        word = word_create(WORD_LOGIN, NULL);
+        word->u.url = effect->u.login.url;
+        return word;
     case EFFECT_LIST:
         word = word_create(WORD_LIST, NULL);
         word->u.list = effect->u.list.id;

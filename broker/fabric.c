@@ -149,9 +149,9 @@ static void on_login(void *arg, int code, const char *words)
     fabric->step(fabric->arg, &event);
 }
 
-void fabric_login(struct fabric *fabric)
+void fabric_login(struct fabric *fabric, uint32_t url)
 {
-    fmapi_login(fabric->api, on_login, fabric);
+    fmapi_login(fabric->api, url, on_login, fabric);
 }
 
 struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *options,

@@ -24,7 +24,7 @@ struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *option
 
 void fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, const char *name,
                  uint32_t addresses);
-void fabric_login(struct fabric *fabric);
+void fabric_login(struct fabric *fabric, uint32_t url);
 void fabric_list(struct fabric *fabric, uint64_t list);
 
 enum { FABRIC_KINDS = 4, FABRIC_OUTCOMES = 10 };

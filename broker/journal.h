@@ -36,6 +36,7 @@ struct word {
             enum fmcall_kind kind;
             uint32_t addresses;
         } call;
+        uint32_t url;  /* LOGIN: index of the base URL */
         uint64_t list; /* LIST: its id */
         uint64_t seq;  /* EVENT */
     } u;

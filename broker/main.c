@@ -5,6 +5,7 @@
 #include "broker/http/http.h"
 #include "broker/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -260,7 +261,6 @@ static int create_engine(struct broker *broker, struct error *err)
 {
     const struct config *config = broker->config;
     struct fmapi_options fabric = {
-        .url = config->core.fm_url,
         .auth = config->fm_auth == CONFIG_AUTH_BASIC ? FMAPI_AUTH_BASIC : FMAPI_AUTH_NONE,
         .authdir = config->fm_authdir,
         .ca = config->fm_ca[0] != '\0' ? config->fm_ca : NULL,
@@ -268,6 +268,9 @@ static int create_engine(struct broker *broker, struct error *err)
         .timeout_ms = config->core.call_timeout_ms,
         .parallel = config->core.calls_at_once,
     };
+    static_assert((int)FMAPI_URLS_MAX == (int)FM_URLS_MAX, "as many URLs as the core knows");
+    for (uint32_t i = 0; i < config->core.fm_url_count; i++)
+        fabric.urls[i] = config->core.fm_urls[i];
     struct engine_options options = {
         .loop = &broker->loop,
         .core = &config->core,
@@ -309,7 +312,6 @@ static int start_http(struct broker *broker, struct error *err)
         .cluster_count = config->core.cluster_count,
         .metrics_anonymous = config->metrics_anonymous,
         .connections_max = config->connections_max,
-        .fm_url = config->core.fm_present ? config->core.fm_url : NULL,
     };
     broker->http = http_create(&options, err);
     return broker->http != NULL ? 0 : err->code;
@@ -339,7 +341,7 @@ static void log_ready(const struct broker *broker, uint64_t began_ns)
              "READY socket=%s listen=%s clusters=%s fm=%s reservations=%" PRIu64 " took_ms=%" PRIu64
              " version=%s",
              config->socket, listen, clusters,
-             config->core.fm_present ? config->core.fm_url : "none",
+             config->core.fm_present ? config->core.fm_urls[0] : "none",
              status.jobs_active + status.jobs_releasing, (uv_hrtime() - began_ns) / 1000000,
              MCAST_VERSION);
 }

@@ -296,15 +296,26 @@ void core_save_founded(struct core *core)
     core_effect(core, EFFECT_SAVE)->u.record = record;
 }
 
-static void prune_events(struct core *core)
+/* The last event that need not be kept any more; 0: too few for a deletion. */
+static uint64_t events_beyond_limits(const struct core *core)
 {
     size_t kept = eventlog_count(&core->events);
-    if (kept < (size_t)core->config.events_keep + PRUNE_AT_ONCE)
-        return;
-    uint64_t up_to = core->last_seq - core->config.events_keep;
+    if (kept >= (size_t)core->config.events_keep + PRUNE_AT_ONCE)
+        return core->last_seq - core->config.events_keep;
+    /* By age in lots too: the last of the oldest lot tells for all of it. */
+    if (core->config.events_age_ms == 0 || kept <= PRUNE_AT_ONCE)
+        return 0;
+    uint64_t last = core->events.first + PRUNE_AT_ONCE - 1;
+    const struct event_record *event = eventlog_at(&core->events, last);
+    return event->time_ms + core->config.events_age_ms < core->now_ms ? last : 0;
+}
+
+static void prune_events(struct core *core)
+{
+    uint64_t up_to = events_beyond_limits(core);
     if (up_to > core->step_seq)
         up_to = core->step_seq; /* effects of this step point at what came after */
-    if (up_to < core->events.first)
+    if (up_to == 0 || up_to < core->events.first)
         return;
     struct record record = {.kind = RECORD_PRUNE, .u.prune = up_to};
     apply_own(core, &record);

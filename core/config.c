@@ -28,6 +28,7 @@ void core_config_init(struct core_config *config)
     config->sync_grace_ms = 30 * 1000;
     config->tombstone_ms = 30 * 1000;
     config->events_keep = 10000;
+    config->events_age_ms = INT64_C(30) * 24 * 3600 * 1000;
     config->trace_level = 7;
     strcpy(config->job_ca, "yes");
 }
@@ -78,6 +79,8 @@ int core_config_check(const struct core_config *c, struct error *err)
     if (c->call_timeout_ms <= 0 || c->reserve_timeout_ms <= 0 || c->link_retry_ms <= 0)
         return error_set(err, ERROR_INVALID,
                          "[fm] timeout, reserve_timeout and link_retry are above 0");
+    if (c->fm_url_count > FM_URLS_MAX || (c->fm_present && c->fm_url_count == 0))
+        return error_set(err, ERROR_INVALID, "[fm] url: 1-%d URLs are allowed", FM_URLS_MAX);
     if (c->events_keep == 0)
         return error_set(err, ERROR_INVALID, "[state] events_keep is at least 1");
     return 0;

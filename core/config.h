@@ -10,7 +10,7 @@
 
 /* What the site decided, as the core needs it: numbers and sets, already parsed (programs.md). */
 
-enum { CLUSTERS_MAX = 64 };
+enum { CLUSTERS_MAX = 64, FM_URLS_MAX = 4, FM_URL_SIZE = 512 };
 
 struct cluster_config {
     char name[CLUSTER_NAME_MAX + 1];
@@ -41,11 +41,15 @@ struct core_config {
 
     int64_t sync_grace_ms; /* between the two syncs that lack a job before it is released */
     int64_t tombstone_ms;  /* how long a release of an unknown job is remembered */
-    uint32_t events_keep;  /* for replay (F24) */
+    uint32_t events_keep;  /* for replay (F24); more are dropped, in lots, */
+    int64_t events_age_ms; /* and so are older ones; 0: however old */
 
     int trace_level; /* traces above it (syslog's levels) are not even written */
 
-    char fm_url[512]; /* handed to jobs: without trailing slash */
+    /* Base URLs without trailing slash, tried in turn: active and standby of one fabric. The one in
+     * use is handed to jobs. */
+    char fm_urls[FM_URLS_MAX][FM_URL_SIZE];
+    uint32_t fm_url_count;
     char job_ca[512]; /* "yes", "no" or a path: FI_CXI_COLL_FABRIC_MGR_CACERT */
 
     struct cluster_config clusters[CLUSTERS_MAX];

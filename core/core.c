@@ -137,6 +137,7 @@ void core_start(struct core *core, int64_t now_ms)
 static void configure(struct core *core, const struct core_config *config)
 {
     bool had_fm = core->config.fm_present;
+    bool moved = link_configure(core, config);
     core->config = *config;
     vnipool_configure(&core->vnis, &config->vni_pool);
     callqueue_resize(&core->calls, config->calls_at_once);
@@ -145,6 +146,8 @@ static void configure(struct core *core, const struct core_config *config)
         link_start(core);
     else if (had_fm && !config->fm_present)
         link_lost(core, "the fabric manager was taken out of the configuration");
+    else if (moved)
+        link_move(core);
 }
 
 static void look_at_what_is_due(struct core *core)
@@ -219,6 +222,7 @@ void core_status(const struct core *core, struct core_status *out)
     *out = (struct core_status){
         .link = core->link.state,
         .link_since_ms = core->link.since_ms,
+        .link_url = core_fm_url(core),
         .link_error = core->link.error,
         .vnis_free = core->vnis.free.count,
         .vnis_live = core->vnis.live.count,
@@ -242,6 +246,11 @@ void core_status(const struct core *core, struct core_status *out)
         .first_seq = eventlog_count(&core->events) > 0 ? core->events.first : core->last_seq + 1,
         .last_seq = core->last_seq,
     };
+}
+
+const char *core_fm_url(const struct core *core)
+{
+    return core->config.fm_urls[core->link.url];
 }
 
 const struct core_config *core_config_of(const struct core *core)

@@ -111,6 +111,7 @@ const char *link_state_word(enum link_state state); /* "down", "logging-in", "li
 struct core_status {
     enum link_state link;
     int64_t link_since_ms;
+    const char *link_url;   /* base URL in use, or to be tried next; "" when there is none */
     const char *link_error; /* last trouble in words; "" when none since it came up */
     uint32_t vnis_free, vnis_live, vnis_held, vnis_pool;
     uint32_t addresses_total;    /* 0: not known */
@@ -123,6 +124,9 @@ struct core_status {
     uint64_t last_number, first_seq, last_seq; /* events kept: first_seq–last_seq */
 };
 void core_status(const struct core *core, struct core_status *out);
+
+/* The fabric manager's base URL in use, as jobs are told it; "" when there is none. */
+const char *core_fm_url(const struct core *core);
 
 const struct core_config *core_config_of(const struct core *core);
 

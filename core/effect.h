@@ -19,7 +19,7 @@ enum effect_kind {
     EFFECT_SAVE,   /* u.record */
     EFFECT_ANSWER, /* u.answer: to one request */
     EFFECT_CALL,   /* u.call: of the fabric manager; comes back as CORE_CALL_DONE */
-    EFFECT_LOGIN,  /* comes back as CORE_LOGIN_DONE */
+    EFFECT_LOGIN,  /* u.login; comes back as CORE_LOGIN_DONE */
     EFFECT_LIST,   /* u.list; comes back as CORE_LIST_NAMES…, CORE_LIST_DONE */
     EFFECT_EVENT,  /* u.event: to subscribers (F24); its record is among the SAVEs */
     EFFECT_TRACE,  /* u.trace: "situation → decision", for the log */
@@ -82,6 +82,9 @@ struct effect {
             const char *name; /* "<cluster>-<job>" */
             uint32_t addresses;
         } call;
+        struct {
+            uint32_t url; /* index of the base URL for this and all that follows until the next */
+        } login;
         struct {
             uint64_t id; /* given back with names and end */
         } list;

@@ -2,11 +2,11 @@
 
 #include <stdio.h>
 
-void environment_each(const struct core_config *config, const struct reservation *r,
-                      const char *step,
+void environment_each(const struct core_config *config, const char *fm_url,
+                      const struct reservation *r, const char *step,
                       void (*each)(void *arg, const char *name, const char *value), void *arg)
 {
-    char text[sizeof config->fm_url + 64];
+    char text[FM_URL_SIZE + 64];
 
     /* An object that a new ledger found at the fabric manager has no token we know. */
     if (r->hwcoll != HWCOLL_RESERVED || secret_none(r->token))
@@ -20,7 +20,7 @@ void environment_each(const struct core_config *config, const struct reservation
     each(arg, "FI_CXI_COLL_JOB_ID", text);
     each(arg, "FI_CXI_COLL_JOB_STEP_ID", step != NULL ? step : "0");
     each(arg, "FI_CXI_COLL_MCAST_TOKEN", secret_expose(r->token));
-    (void)snprintf(text, sizeof text, "%s/fabric/collectives/multicasts", config->fm_url);
+    (void)snprintf(text, sizeof text, "%s/fabric/collectives/multicasts", fm_url);
     each(arg, "FI_CXI_COLL_FABRIC_MGR_URL", text);
     each(arg, "FI_CXI_COLL_FABRIC_MGR_CACERT", config->job_ca);
 }

@@ -38,6 +38,8 @@ struct link {
     uint32_t failures; /* attempts in a row that did not come up */
     uint32_t timeouts; /* calls in a row that got no answer, late or broken */
     bool logging_in;   /* a login is under way: one at a time, whatever the state */
+    bool again;        /* it is for another URL by now: log in again when it ends */
+    uint32_t url;      /* index of the URL in use, or to be tried next */
     uint64_t list;     /* id of the list under way, 0: none */
     char error[ERROR_TEXT_SIZE];
 };
@@ -141,6 +143,10 @@ void link_came_up(struct core *core);
 void link_tick(struct core *core);
 int64_t link_deadline(const struct core *core);
 void link_list(struct core *core);
+/* Finds the URL in use in the new configuration, which is not yet in force. Whether it is another
+ * one; then, when it is in force, link_move. */
+bool link_configure(struct core *core, const struct core_config *config);
+void link_move(struct core *core);
 /* Whether a job may wait for it: up, or coming up for the first time since it last was. */
 bool link_worth_waiting(const struct link *link);
 /* A call was answered, or not in time. */

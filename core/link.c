@@ -48,9 +48,10 @@ void link_start(struct core *core)
     core->link.timeouts = 0;
     enter(core, LINK_LOGGING_IN);
     if (core->link.logging_in)
-        return; /* one that an earlier attempt began is as good as a new one */
+        return; /* one that an earlier attempt began is as good as a new one, unless `again` */
     core->link.logging_in = true;
-    (void)core_effect(core, EFFECT_LOGIN);
+    core->link.again = false;
+    core_effect(core, EFFECT_LOGIN)->u.login.url = core->link.url;
 }
 
 void link_list(struct core *core)
@@ -63,7 +64,10 @@ void link_list(struct core *core)
 void link_login_done(struct core *core, bool ok, const char *words)
 {
     core->link.logging_in = false;
-    if (core->link.state != LINK_LOGGING_IN) {
+    if (core->link.again && core->link.state == LINK_LOGGING_IN) {
+        core_trace(core, TRACE_DEBUG, "a login at a former URL ended -> log in at the one in use");
+        link_start(core);
+    } else if (core->link.state != LINK_LOGGING_IN) {
         core_trace(core, TRACE_DEBUG, "a login that nobody waits for ended -> ignored");
     } else if (!ok) {
         link_lost(core, words != NULL ? words : "the login failed");
@@ -79,7 +83,7 @@ void link_came_up(struct core *core)
     core->link.failures = 0;
     core->link.timeouts = 0;
     core->link.error[0] = '\0';
-    core_publish(core, EVENT_LINK_UP, NULL, core->config.fm_url);
+    core_publish(core, EVENT_LINK_UP, NULL, core_fm_url(core));
     /* Everything that was paused, or that the list has put in doubt, goes on. */
     for (struct errand *e = core->errands, *next; e != NULL; e = next) {
         next = e->next;
@@ -102,20 +106,33 @@ static void give_up_all(struct core *core, const char *words)
     }
 }
 
+/* Active and standby of one fabric are tried in turn, without a wait until the round is over. */
+static int64_t next_attempt(struct core *core)
+{
+    uint32_t count = core->config.fm_url_count, rounds;
+    if (count == 0) /* taken out of the configuration */
+        return core->config.link_retry_ms;
+    core->link.url = (core->link.url + 1) % count;
+    core->link.again = core->link.again || (core->link.logging_in && count > 1);
+    rounds = core->link.failures / count;
+    if ((core->link.failures + 1) % count != 0)
+        return 0;
+    return core->config.link_retry_ms << (rounds < RETRY_DOUBLINGS ? rounds : RETRY_DOUBLINGS);
+}
+
 void link_lost(struct core *core, const char *words)
 {
     if (core->link.state == LINK_DOWN)
         return;
     bool news = core->link.state == LINK_UP || core->link.failures == 0;
-    uint32_t doublings =
-        core->link.failures < RETRY_DOUBLINGS ? core->link.failures : RETRY_DOUBLINGS;
-    int64_t wait = core->config.link_retry_ms << doublings;
+    const char *lost = core_fm_url(core);
+    int64_t wait = next_attempt(core);
 
     (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
     core_trace(core, news ? TRACE_WARNING : TRACE_DEBUG,
-               "fabric manager: %s -> link down, login again in %lld ms; jobs start without "
+               "fabric manager %s: %s -> link down, login at %s in %lld ms; jobs start without "
                "hardware collectives, releases are remembered",
-               words, (long long)wait);
+               lost, words, core_fm_url(core), (long long)wait);
     enter(core, LINK_DOWN);
     core->link.lost_ms = core->now_ms;
     core->link.failures++;
@@ -124,6 +141,28 @@ void link_lost(struct core *core, const char *words)
     if (news)
         core_publish(core, EVENT_LINK_DOWN, NULL, core->link.error);
     give_up_all(core, core->link.error);
+}
+
+bool link_configure(struct core *core, const struct core_config *config)
+{
+    const char *in_use = core_fm_url(core);
+    for (uint32_t i = 0; i < config->fm_url_count; i++) {
+        if (strcmp(config->fm_urls[i], in_use) == 0) {
+            core->link.url = i;
+            return false;
+        }
+    }
+    core->link.url = 0;
+    core->link.again = core->link.logging_in;
+    return true;
+}
+
+void link_move(struct core *core)
+{
+    link_lost(core, "its URL was changed in the configuration");
+    core->link.url = 0;
+    core->link.failures = 0;
+    core->link.retry_ms = core->now_ms;
 }
 
 void link_heard(struct core *core)

@@ -8,6 +8,7 @@
 
 struct call {
     struct fmapi *api;
+    const char *base; /* where it went */
     enum fmcall_kind kind;
     fmapi_call_fn *done;
     void *done_arg;
@@ -31,10 +32,10 @@ enum fmcall_outcome call_outcome_of_end(enum transport_end end)
     return FM_BUSY;
 }
 
-void call_say_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
+void call_say_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api, const char *base,
                   const struct transport_answer *answer)
 {
-    int length = snprintf(words, DECODE_WORDS_SIZE, "%.64s: %s", api->base, answer->words);
+    int length = snprintf(words, DECODE_WORDS_SIZE, "%.64s: %s", base, answer->words);
     /* The call's own limit: the transport had what a login left of it. */
     if (answer->end == TRANSPORT_TIMEOUT && length < DECODE_WORDS_SIZE)
         (void)snprintf(words + length, (size_t)(DECODE_WORDS_SIZE - length), " (%" PRId64 " ms)",
@@ -59,7 +60,7 @@ static void on_answer(void *arg, const struct transport_answer *answer)
             (void)snprintf(decoded.words, sizeof decoded.words, "%s", answer->words);
     } else {
         decoded.outcome = call_outcome_of_end(answer->end);
-        call_say_end(decoded.words, api, answer);
+        call_say_end(decoded.words, api, call->base, answer);
     }
     call->done(
         call->done_arg,
@@ -83,7 +84,8 @@ int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint3
         free(call);
         return ERROR_NOMEM;
     }
-    *call = (struct call){.api = api, .kind = kind, .done = done, .done_arg = arg};
+    *call =
+        (struct call){.api = api, .base = api->base, .kind = kind, .done = done, .done_arg = arg};
     int code = session_send(api->session, &request, api->timeout_ms, on_answer, call);
     if (code != 0)
         free(call);

@@ -11,7 +11,8 @@
 
 struct fmapi {
     uv_loop_t *loop;
-    char *base;
+    char *bases[FMAPI_URLS_MAX]; /* NULL: not used */
+    const char *base;            /* the one in use */
     int64_t timeout_ms;
     struct login *login;
     struct session *session;
@@ -26,7 +27,7 @@ struct fmapi {
 
 /* The outcome and the words of an answer that did not come whole: not ANSWERED, not CANCELLED. */
 enum fmcall_outcome call_outcome_of_end(enum transport_end end);
-void call_say_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
+void call_say_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api, const char *base,
                   const struct transport_answer *answer);
 
 #endif

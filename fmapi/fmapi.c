@@ -18,6 +18,23 @@ static int check(const struct fmapi_options *options, struct error *err)
     return 0;
 }
 
+static int take_urls(struct fmapi *api, const struct fmapi_options *options, struct error *err)
+{
+    for (unsigned i = 0; i < FMAPI_URLS_MAX && options->urls[i] != NULL; i++) {
+        api->bases[i] = baseurl_create(options->urls[i], err);
+        if (api->bases[i] == NULL)
+            return ERROR_INVALID;
+    }
+    api->base = api->bases[0];
+    return api->base != NULL ? 0 : error_set(err, ERROR_INVALID, "no base URL is given");
+}
+
+static void free_urls(struct fmapi *api)
+{
+    for (unsigned i = 0; i < FMAPI_URLS_MAX; i++)
+        free(api->bases[i]);
+}
+
 static void nothing(void *arg)
 {
     (void)arg;
@@ -36,7 +53,7 @@ struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options,
         goto fail;
     }
     /* The session last: it holds handles of the loop, which take a turn of it to close. */
-    if ((api->base = baseurl_create(options->url, err)) == NULL ||
+    if (take_urls(api, options, err) != 0 ||
         (api->session = session_create(loop, api->login, &transport, err)) == NULL)
         goto fail;
     api->loop = loop;
@@ -46,7 +63,7 @@ struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options,
 fail:
     if (api != NULL) {
         login_destroy(api->login, nothing, NULL);
-        free(api->base);
+        free_urls(api);
     }
     free(api);
     return NULL;
@@ -59,7 +76,7 @@ static void on_session_closed(void *arg)
     void *closed_arg = api->closed_arg;
 
     assert(api->under_way == 0);
-    free(api->base);
+    free_urls(api);
     free(api);
     closed(closed_arg);
 }
@@ -85,9 +102,11 @@ static void on_login(struct login_wait *wait, int code, const char *words, bool 
         done(api->login_arg, code, words);
 }
 
-void fmapi_login(struct fmapi *api, fmapi_login_fn *done, void *arg)
+void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *arg)
 {
     assert(!api->closing && api->login_done == NULL);
+    assert(url < FMAPI_URLS_MAX && api->bases[url] != NULL);
+    api->base = api->bases[url];
     api->login_done = done;
     api->login_arg = arg;
     api->login_wait.done = on_login;

@@ -16,8 +16,11 @@
 
 enum fmapi_auth { FMAPI_AUTH_NONE, FMAPI_AUTH_BASIC };
 
+enum { FMAPI_URLS_MAX = 4 };
+
 struct fmapi_options {
-    const char *url; /* base, without trailing slash; "/fabric/…" is appended */
+    const char *urls[FMAPI_URLS_MAX]; /* bases, "/fabric/…" is appended; NULL: not used. The first
+                                         is in use until fmapi_login says otherwise. */
     enum fmapi_auth auth;
     const char *authdir; /* BASIC: holds "passwd", of user "cxi", not to be read by others */
     const char *ca;      /* CA file or directory; NULL: the system's store */
@@ -47,7 +50,8 @@ struct fmapi_reply {
  * code: 0 or one of enum error_code. One login at a time. A call or list that is sent before logs
  * in by itself, and one that is refused (401, 403) renews the login once, one renewal for all. */
 typedef void fmapi_login_fn(void *arg, int code, const char *words);
-void fmapi_login(struct fmapi *api, fmapi_login_fn *done, void *arg);
+/* All that begins from here on goes to urls[url]; what is under way stays where it is. */
+void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *arg);
 
 /* RESERVE with addresses as "mcastLimit", CHECK, or RELEASE of the job called name. */
 typedef void fmapi_call_fn(void *arg, const struct fmapi_reply *reply);

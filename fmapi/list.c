@@ -13,7 +13,8 @@ enum { LIST_CALLS = 6 };
 
 struct list {
     struct fmapi *api;
-    char **seen; /* links of the pages asked for, to notice one that comes again */
+    const char *base; /* where all its pages are asked for */
+    char **seen;      /* links of the pages asked for, to notice one that comes again */
     size_t pages;
     uint64_t names;
     int64_t claimed; /* the total that a page claimed, -1 when none did */
@@ -72,7 +73,7 @@ static void finish_late(struct list *list, int status)
 
     (void)snprintf(words, sizeof words,
                    "%.64s: the list did not end in %" PRId64 " ms; page %zu was asked for last",
-                   list->api->base, LIST_CALLS * list->api->timeout_ms, list->pages);
+                   list->base, LIST_CALLS * list->api->timeout_ms, list->pages);
     finish(list, FM_TIMEOUT, status, words);
 }
 
@@ -87,7 +88,7 @@ static int ask(struct list *list, char *url)
         return ERROR_NOMEM;
     }
     list->seen = seen;
-    if (request_page(&request, list->api->base, url) != 0)
+    if (request_page(&request, list->base, url) != 0)
         return ERROR_NOMEM;
     if ((list->seen[list->pages] = strdup(request.url)) == NULL) {
         request_release(&request);
@@ -122,7 +123,7 @@ static size_t seen_before(const struct list *list, const char *url)
 
 static void follow(struct list *list, const char *link, int status)
 {
-    char *url = baseurl_resolve(list->api->base, link);
+    char *url = baseurl_resolve(list->base, link);
     size_t before = url != NULL ? seen_before(list, url) : 0;
 
     if (url == NULL) {
@@ -183,7 +184,7 @@ static void on_page(void *arg, const struct transport_answer *answer)
         return;
     }
     if (answer->end != TRANSPORT_ANSWERED) {
-        call_say_end(words, list->api, answer);
+        call_say_end(words, list->api, list->base, answer);
         finish(list, call_outcome_of_end(answer->end), answer->status, words);
         return;
     }
@@ -204,6 +205,7 @@ int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void
     if (list == NULL)
         return ERROR_NOMEM;
     list->api = api;
+    list->base = api->base;
     list->claimed = -1;
     list->started_ns = uv_hrtime();
     list->page = page;

@@ -1,6 +1,7 @@
 #include "broker/http/call.h"
 
 #include "broker/http/gate.h"
+#include "broker/http/head.h"
 #include "broker/http/stream.h"
 
 #include <assert.h>
@@ -193,7 +194,7 @@ static void headers_add(const struct call *call, struct MHD_Response *response)
         snprintf(seconds, sizeof seconds, "%u", call->problem.retry_after);
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
     }
-    if (call->peer->surplus || call->http->quiescing)
+    if (call->peer->surplus || call->http->quiescing || call->broken)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 }
 
@@ -331,11 +332,15 @@ static size_t body_limit(const struct call *call)
 
 /* The headers are here. Whether to answer now, without the body; MHD then closes the connection,
  * so a short body is rather read over. */
-static bool begin(struct call *call, const char *method)
+static bool begin(struct call *call, const struct head *head)
 {
     call->begun = true;
-    call->head = !strcmp(method, "HEAD");
-    if (gate_judge(call, method) < 0)
+    call->head = !strcmp(head->method, "HEAD");
+    if (head_check(call->connection, head, &call->problem) < 0) {
+        call->broken = call->refused = true;
+        return true;
+    }
+    if (gate_judge(call, head->method) < 0)
         call->refused = true;
     if (announced(call) > body_limit(call)) {
         if (!call->refused)
@@ -394,12 +399,13 @@ enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const 
 {
     struct door *door = arg;
     struct call *call = *context;
-    (void)url;
-    (void)version;
     if (!call)
         return MHD_queue_response(connection, MHD_HTTP_SERVICE_UNAVAILABLE, door->http->no_memory);
-    if (!call->begun)
-        return begin(call, method) ? decide(call) : MHD_YES;
+    if (!call->begun) {
+        const struct head head = {
+            .method = method, .target = url, .version = version, .uri = call->uri};
+        return begin(call, &head) ? decide(call) : MHD_YES;
+    }
     if (*size) {
         size_t length = *size;
         *size = 0;

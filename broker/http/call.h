@@ -31,6 +31,7 @@ struct call {
     enum call_phase phase;
     bool head;     /* answered without a body */
     bool begun;    /* its headers have been looked at */
+    bool broken;   /* where it ends is not certain: the connection ends with it */
     bool refused;  /* problem is set; the body is only waited for */
     bool overlong; /* the body is longer than the route takes */
     bool deciding; /* the handler is on the stack: the answer goes out when it returns */

@@ -54,10 +54,12 @@ void env_handle(struct call *call)
     call->secret = true;
     if (type == CALL_JSON) {
         writer_begin_object(&call->out, NULL);
-        environment_each(config, found, step, write_member, &call->out);
+        environment_each(config, core_fm_url(engine_core(call->http->engine)), found, step,
+                         write_member, &call->out);
         writer_end_object(&call->out);
     } else {
-        environment_each(config, found, step, write_line, &call->out);
+        environment_each(config, core_fm_url(engine_core(call->http->engine)), found, step,
+                         write_line, &call->out);
     }
     call_reply_saved(call, MHD_HTTP_OK, type);
 }

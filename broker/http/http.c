@@ -120,7 +120,6 @@ static void release(struct http *http)
         MHD_destroy_response(http->no_memory);
     rights_destroy(http->rights);
     free(http->socket_path);
-    free(http->fm_url);
     free(http);
 }
 
@@ -194,10 +193,9 @@ static int prepare(struct http *http, const struct http_options *options, struct
     http->metrics_anonymous = options->metrics_anonymous;
     http->places.max = options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT;
     http->socket_path = strdup(options->socket_path);
-    http->fm_url = options->fm_url ? strdup(options->fm_url) : NULL;
     http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,
                                                       MHD_RESPMEM_PERSISTENT);
-    if (!http->socket_path || (options->fm_url && !http->fm_url) || !http->no_memory ||
+    if (!http->socket_path || !http->no_memory ||
         MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_CONTENT_TYPE,
                                 "application/problem+json") != MHD_YES ||
         MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_RETRY_AFTER, "1") != MHD_YES)

@@ -30,7 +30,6 @@ struct http_options {
     bool metrics_anonymous;   /* /metrics without a proven identity */
     unsigned connections_max; /* of both together; 0: 4096. Managers and admins above it are told
                                  503, anybody else above a small share is closed (places.h) */
-    const char *fm_url;       /* shown in /v1/status; NULL: none */
 };
 
 struct http;

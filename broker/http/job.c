@@ -12,8 +12,7 @@ void job_handle(struct call *call)
         call_refuse(call);
         return;
     }
-    call->secret = job_json_write_whole(&call->out, core_config_of(engine_core(call->http->engine)),
-                                        found, NULL);
+    call->secret = job_json_write_whole(&call->out, engine_core(call->http->engine), found, NULL);
     call_reply_saved(call, MHD_HTTP_OK, CALL_JSON);
 }
 

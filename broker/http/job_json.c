@@ -63,7 +63,7 @@ static void write_variable(void *arg, const char *name, const char *value)
     writer_string(arg, name, value);
 }
 
-bool job_json_write_whole(struct writer *writer, const struct core_config *config,
+bool job_json_write_whole(struct writer *writer, const struct core *core,
                           const struct reservation *reservation, const char *warning)
 {
     writer_begin_object(writer, NULL);
@@ -71,7 +71,8 @@ bool job_json_write_whole(struct writer *writer, const struct core_config *confi
     if (warning)
         writer_string(writer, "warning", warning);
     writer_begin_object(writer, "env");
-    environment_each(config, reservation, NULL, write_variable, writer);
+    environment_each(core_config_of(core), core_fm_url(core), reservation, NULL, write_variable,
+                     writer);
     writer_end_object(writer);
     writer_end_object(writer);
     return !secret_none(reservation->token);

@@ -2,7 +2,7 @@
 #define MCAST_BROKER_HTTP_JOB_JSON_H
 
 #include "broker/http/writer.h"
-#include "core/config.h"
+#include "core/core.h"
 #include "core/reservation.h"
 
 /* A reservation as clients read it (api.md, "Reserve"). */
@@ -12,7 +12,7 @@ void job_json_write(struct writer *writer, const struct reservation *reservation
 
 /* With "warning" (NULL: none) and "env", in which the job's token is: only for those who may have
  * it. Returns whether there is a token. */
-bool job_json_write_whole(struct writer *writer, const struct core_config *config,
+bool job_json_write_whole(struct writer *writer, const struct core *core,
                           const struct reservation *reservation, const char *warning);
 
 #endif

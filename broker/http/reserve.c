@@ -25,6 +25,6 @@ void reserve_handle(struct call *call)
 
 void reserve_render(struct call *call, const struct answer *answer)
 {
-    call->secret = job_json_write_whole(&call->out, core_config_of(engine_core(call->http->engine)),
+    call->secret = job_json_write_whole(&call->out, engine_core(call->http->engine),
                                         answer->reservation, answer->detail);
 }

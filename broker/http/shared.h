@@ -43,7 +43,7 @@ struct http {
     struct engine *engine;
     struct rights *rights;
     struct door doors[DOORS];
-    char *socket_path, *fm_url;
+    char *socket_path;
     dev_t socket_device;
     ino_t socket_inode;
     int port;

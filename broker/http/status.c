@@ -3,11 +3,11 @@
 
 /* GET /v1/status: numbers, nothing secret. */
 
-static void write_fabric(struct writer *out, const struct core_status *status, const char *url)
+static void write_fabric(struct writer *out, const struct core_status *status)
 {
     writer_begin_object(out, "fabric_manager");
     writer_string(out, "link", link_state_word(status->link));
-    writer_string(out, "url", url);
+    writer_string(out, "url", status->link_url[0] != '\0' ? status->link_url : NULL);
     writer_time(out, "since", status->link_since_ms);
     writer_string(out, "last_error", status->link_error);
     writer_end_object(out);
@@ -55,7 +55,7 @@ void status_handle(struct call *call)
     writer_string(out, "version", MCAST_VERSION);
     writer_string(out, "role", broker_role_word(counters.role));
     writer_time(out, "started", counters.started_ms);
-    write_fabric(out, &status, call->http->fm_url);
+    write_fabric(out, &status);
     write_pools(out, &status);
     writer_begin_object(out, "queues");
     writer_number(out, "fm_reserve", status.calls_queued_reserve);

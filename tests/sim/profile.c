@@ -100,7 +100,10 @@ void profile_draw(struct profile *p)
     config->sync_grace_ms = PICK(&rng, 5000, 20000, 60000);
     config->tombstone_ms = PICK(&rng, 2000, 30000);
     config->events_keep = (uint32_t)PICK(&rng, 8, 50, 10000);
-    strcpy(config->fm_url, "https://fmn:8000");
+    strcpy(config->fm_urls[0], "https://fmn:8000");
+    strcpy(config->fm_urls[1], "https://fmn2:8000");
+    config->fm_url_count = (uint32_t)PICK(&rng, 1, 2);
+    config->events_age_ms = PICK(&rng, 0, 30000, 3600000);
 
     uint32_t jobs = (uint32_t)rng_between(&rng, 4, 48);
     if (rng_chance(&rng, 8)) /* a crowd now and then: tables have to grow */

@@ -27,7 +27,8 @@ void script_init(struct script *s)
     s->config.cluster_count = 2;
     strcpy(s->config.clusters[0].name, "elcap");
     strcpy(s->config.clusters[1].name, "elcap2");
-    strcpy(s->config.fm_url, "https://fmn:8000");
+    strcpy(s->config.fm_urls[0], "https://fmn:8000");
+    s->config.fm_url_count = 1;
     s->now_ms = 1700000000000;
     s->token = "session-token";
 }

@@ -112,7 +112,7 @@ static void defaults__are_as_documented(void **state)
     assert_true(config->fm_verify);
 
     const struct core_config *core = &config->core;
-    assert_string_equal(core->fm_url, "");
+    assert_string_equal(core->fm_urls[0], "");
     assert_false(core->fm_present);
     assert_int_equal(core->call_timeout_ms, 10000);
     assert_int_equal(core->reserve_timeout_ms, 2000);
@@ -182,7 +182,7 @@ static void file__sets_every_kind_of_value(void **state)
     assert_string_equal(config->admins[1], "1000");
     assert_string_equal(config->admins[2], "1001");
     assert_null(config->admins[3]);
-    assert_string_equal(config->core.fm_url, "https://fmn:8000");
+    assert_string_equal(config->core.fm_urls[0], "https://fmn:8000");
     assert_true(config->core.fm_present);
     assert_int_equal(config->core.call_timeout_ms, 500);
     assert_string_equal(config->core.job_ca, path_of("ca.pem"));
@@ -220,8 +220,8 @@ static void faults__are_all_told(void **state)
             "mcastd.conf:3: there is no key sokcet in [broker]; the nearest is socket\n"
             "mcastd.conf:4: timeout is a key of [fm], not of [broker]\n"
             "mcastd.conf:5: there is no key frobnicate in [broker]; there are socket, socket_mode, "
-            "socket_group, listen, admins, metrics_anonymous, connections_max, log_level, "
-            "sync_grace, tombstone\n"
+            "socket_group, listen, tls_cert, tls_key, tls_client_ca, munge_socket, admins, "
+            "metrics_anonymous, connections_max, log_level, sync_grace, tombstone\n"
             "mcastd.conf:6: neither a section nor a comment nor \"key = value\": the = is missing\n"
             "mcastd.conf:7: there is no key before the =\n"
             "mcastd.conf:8: socket_mode = 999: allowed is an octal file mode, 0600 to 0777\n"
@@ -241,14 +241,10 @@ static void later_keys__are_refused_not_ignored(void **state)
 {
     (void)state;
     (void)load_text(CLUSTER "list_command = /bin/true\n"
-                            "[broker]\ntls_cert = /x\n[state]\nkey_file = /x\nstore = etcd\n"
-                            "[fm]\nmtls_cert = /x\nauth = oauth\n");
+                            "[broker]\nurl = https://mgmt1:7470\n[state]\nstore = etcd\n");
     assert_non_null(strstr(heard, "mcastd.conf:3: there is no key list_command in [cluster]"));
-    assert_non_null(strstr(heard, "mcastd.conf:5: there is no key tls_cert in [broker]"));
-    assert_non_null(strstr(heard, "mcastd.conf:7: there is no key key_file in [state]"));
-    assert_non_null(strstr(heard, "mcastd.conf:8: store = etcd: allowed is sqlite or memory"));
-    assert_non_null(strstr(heard, "mcastd.conf:10: there is no key mtls_cert in [fm]"));
-    assert_non_null(strstr(heard, "mcastd.conf:11: auth = oauth: allowed is basic or none"));
+    assert_non_null(strstr(heard, "mcastd.conf:5: url is a key of [fm], not of [broker]"));
+    assert_non_null(strstr(heard, "mcastd.conf:7: store = etcd: allowed is sqlite or memory"));
 }
 
 static void lines__are_bounded_and_text(void **state)
@@ -358,6 +354,56 @@ static void job_ca__follows_the_url(void **state)
     assert_string_equal(heard, "");
 }
 
+static void urls__are_several_of_one_fabric(void **state)
+{
+    (void)state;
+    assert_int_equal(load_text(CLUSTER SIZED "[fm]\nurl = https://fmn1:8000 https://fmn2:8000/\n"
+                                             "  https://fmn3:8000\nauth = none\n"),
+                     0);
+    assert_int_equal(config->core.fm_url_count, 3);
+    assert_string_equal(config->core.fm_urls[1], "https://fmn2:8000");
+    assert_string_equal(config->core.fm_urls[2], "https://fmn3:8000");
+    assert_string_equal(config->core.job_ca, "yes");
+    config_destroy(config);
+    config = config_create();
+    heard[0] = '\0';
+    refused(
+        CLUSTER "[fm]\nurl = http://a http://b http://c http://d http://e\nauth = none\n",
+        "mcastd.conf:4: url = http://a http://b http://c http://d http://e: more than 4 URLs\n");
+}
+
+/* Slurm's folders, as sites have them (fabric-manager.md, "Login"). */
+static void authdir__follows_auth(void **state)
+{
+    (void)state;
+    (void)load_text(CLUSTER SIZED "[fm]\nurl = http://localhost:1\nauth = oauth\n");
+    assert_string_equal(config->fm_authdir, "/etc/wlm-client-auth");
+    config_destroy(config);
+    config = config_create();
+    heard[0] = '\0';
+    (void)load_text(CLUSTER SIZED "[fm]\nurl = http://localhost:1\n");
+    assert_string_equal(config->fm_authdir, "/etc/fmsim");
+}
+
+static void tcp__beyond_this_host_needs_tls(void **state)
+{
+    (void)state;
+    refused(CLUSTER "[broker]\nlisten = 0.0.0.0:7470\n",
+            "mcastd.conf:4: other hosts must not see what is not encrypted: set tls_cert and "
+            "tls_key, or listen on 127.0.0.1, [::1] or localhost\n");
+    config_destroy(config);
+    config = config_create();
+    heard[0] = '\0';
+    write_text("half.pem", "x");
+    char text[1024];
+    (void)snprintf(text, sizeof text,
+                   CLUSTER "[broker]\nlisten = 127.0.0.1:0\ntls_cert = %s\ntls_client_ca = %s\n"
+                           "[fm]\nmtls_key = %s\n",
+                   path_of("half.pem"), path_of("half.pem"), path_of("half.pem"));
+    refused(text, "mcastd.conf:5: tls_cert is set but tls_key is not: both are needed\n"
+                  "mcastd.conf:8: mtls_key is set but mtls_cert is not: both are needed\n");
+}
+
 /* F14: without a minimum size a job may ask, but then the site has to say for how many. */
 static void sizing__that_serves_no_job_is_warned_of(void **state)
 {
@@ -377,7 +423,7 @@ static void doubtful_settings__are_warned_of(void **state)
                    folder);
     assert_int_equal(load_text(text), 0);
     assert_non_null(strstr(heard, "W mcastd.conf:4: verify = no: ANYONE"));
-    assert_non_null(strstr(heard, "W mcastd.conf:2: http and auth = basic"));
+    assert_non_null(strstr(heard, "W mcastd.conf:2: http://fmn:8000: with http the login crosses"));
     assert_non_null(strstr(heard, "passwd"));
     assert_non_null(strstr(heard, "W mcastd.conf:7: cluster \"foo2\" has no users"));
     assert_non_null(strstr(heard, "W mcastd.conf:7: cluster \"foo2\" begins with the name of "
@@ -480,6 +526,9 @@ int main(void)
         FOLDER_TEST(sizing__must_be_possible),
         FOLDER_TEST(files_named__must_exist),
         FOLDER_TEST(job_ca__follows_the_url),
+        FOLDER_TEST(urls__are_several_of_one_fabric),
+        FOLDER_TEST(authdir__follows_auth),
+        FOLDER_TEST(tcp__beyond_this_host_needs_tls),
         FOLDER_TEST(sizing__that_serves_no_job_is_warned_of),
         FOLDER_TEST(doubtful_settings__are_warned_of),
         FOLDER_TEST(no_cluster__is_warned_of),

@@ -116,7 +116,7 @@ static void choice__takes_only_what_works(void **state)
     refuses("state", "store", "sql", "allowed is sqlite or memory");
     assert_true(takes("fm", "auth", "none"));
     assert_int_equal(config->fm_auth, CONFIG_AUTH_NONE);
-    refuses("fm", "auth", "oauth", "allowed is basic or none");
+    refuses("fm", "auth", "kerberos", "allowed is basic, oauth or none");
     assert_true(takes("broker", "log_level", "debug"));
     assert_int_equal(config->log_level, 7);
     assert_true(takes("broker", "log_level", "error"));
@@ -153,28 +153,29 @@ static void url__loses_its_trailing_slash(void **state)
 {
     (void)state;
     assert_true(takes("fm", "url", "https://api-gw/apis/fabric-manager/"));
-    assert_string_equal(config->core.fm_url, "https://api-gw/apis/fabric-manager");
+    assert_string_equal(config->core.fm_urls[0], "https://api-gw/apis/fabric-manager");
     assert_false(takes("fm", "url", "fmn:8000"));
     assert_false(takes("fm", "url", "https://user:word@fmn"));
     assert_true(takes("fm", "url", ""));
-    assert_string_equal(config->core.fm_url, "");
+    assert_string_equal(config->core.fm_urls[0], "");
 }
 
-static void listen__is_loopback(void **state)
+static void listen__is_an_address(void **state)
 {
     (void)state;
-    static const char *const good[] = {"127.0.0.1:7470", "127.0.0.1:0", "[::1]:7470",
-                                       "localhost:65535", "127.1.2.3:1"};
+    static const char *const good[] = {"127.0.0.1:7470",  "127.0.0.1:0",  "[::1]:7470",
+                                       "localhost:65535", "127.1.2.3:1",  "0.0.0.0:7470",
+                                       "[::]:7470",       "10.0.0.1:7470"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         assert_true(takes("broker", "listen", good[i]));
-    assert_string_equal(config->listen, "127.1.2.3:1");
-    static const char *const far[] = {"0.0.0.0:7470", "mgmt1:7470",    "[::]:7470",
-                                      ":7470",        "10.0.0.1:7470", "127.0.0.1.example.com:80"};
+    assert_string_equal(config->listen, "10.0.0.1:7470");
+    static const char *const far[] = {"mgmt1:7470", ":7470", "127.0.0.1.example.com:80", "[::1:80",
+                                      "::1:80"};
     for (size_t i = 0; i < sizeof far / sizeof far[0]; i++)
-        refuses("broker", "listen", far[i], "TLS is not there yet");
-    refuses("broker", "listen", "127.0.0.1", "127.0.0.1:PORT");
-    refuses("broker", "listen", "127.0.0.1:65536", "127.0.0.1:PORT");
-    refuses("broker", "listen", "127.0.0.1:http", "127.0.0.1:PORT");
+        refuses("broker", "listen", far[i], "ADDRESS:PORT");
+    refuses("broker", "listen", "127.0.0.1", "ADDRESS:PORT");
+    refuses("broker", "listen", "127.0.0.1:65536", "ADDRESS:PORT");
+    refuses("broker", "listen", "127.0.0.1:http", "ADDRESS:PORT");
 }
 
 static void job_ca__is_a_word_or_a_path(void **state)
@@ -256,7 +257,7 @@ int main(void)
         CONFIG_TEST(mode__is_octal),
         CONFIG_TEST(path__is_absolute_and_fits),
         CONFIG_TEST(url__loses_its_trailing_slash),
-        CONFIG_TEST(listen__is_loopback),
+        CONFIG_TEST(listen__is_an_address),
         CONFIG_TEST(job_ca__is_a_word_or_a_path),
         CONFIG_TEST(idset__replaces_or_goes_on),
         CONFIG_TEST(users__replace_or_go_on),

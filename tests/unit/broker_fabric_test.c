@@ -17,6 +17,7 @@ struct fmapi {
     int begin; /* what fmapi_call and fmapi_list return */
     fmapi_call_fn *done;
     fmapi_page_fn *page;
+    unsigned url;
     fmapi_login_fn *login;
     void *arg;
     uv_idle_t handle;
@@ -31,7 +32,7 @@ static unsigned times_closed;
 
 struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options, struct error *err)
 {
-    if (options->url == NULL) {
+    if (options->urls[0] == NULL) {
         (void)error_set(err, ERROR_INVALID, "no url");
         return NULL;
     }
@@ -53,8 +54,9 @@ void fmapi_destroy(struct fmapi *api, void (*closed)(void *arg), void *arg)
     uv_close((uv_handle_t *)&api->handle, handle_closed);
 }
 
-void fmapi_login(struct fmapi *api, fmapi_login_fn *done, void *arg)
+void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *arg)
 {
+    api->url = url;
     api->login = done;
     api->arg = arg;
 }
@@ -119,7 +121,7 @@ static void on_step(void *arg, struct core_event *event)
 static int open_fabric(void **state)
 {
     (void)state;
-    struct fmapi_options options = {.url = "http://localhost"};
+    struct fmapi_options options = {.urls = {"http://localhost"}};
     struct error err;
     heard[0] = '\0';
     times_closed = 0;
@@ -215,9 +217,10 @@ static void list_that_cannot_begin__ends_later(void **state)
 static void login__tells_why_not(void **state)
 {
     (void)state;
-    fabric_login(fabric);
+    fabric_login(fabric, 1);
+    assert_int_equal(transport.url, 1);
     transport.login(transport.arg, ERROR_REFUSED, "passwd: others may read it");
-    fabric_login(fabric);
+    fabric_login(fabric, 0);
     transport.login(transport.arg, 0, NULL);
     assert_string_equal(heard, "login 0 (passwd: others may read it); login 1 (); ");
 }

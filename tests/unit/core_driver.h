@@ -34,7 +34,8 @@ static inline void driver_init(struct driver *d)
     d->config.min_nodes = 64;
     d->config.total_addresses = 4086;
     d->config.system_nodes = 11136;
-    strcpy(d->config.fm_url, "http://fm");
+    strcpy(d->config.fm_urls[0], "http://fm");
+    d->config.fm_url_count = 1;
     d->now = 1000000;
 }
 

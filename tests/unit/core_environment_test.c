@@ -46,10 +46,9 @@ static void environment_each__is_complete(void **state)
     struct core_config config;
     struct text text = {""};
     core_config_init(&config);
-    strcpy(config.fm_url, "https://fmn:8000/apis/fabric-manager");
     strcpy(config.job_ca, "/etc/mcastd/fm-ca.pem");
     struct reservation *r = reserved();
-    environment_each(&config, r, "/fA/fB", append, &text);
+    environment_each(&config, "https://fmn:8000/apis/fabric-manager", r, "/fA/fB", append, &text);
     assert_string_equal(
         text.bytes,
         "FI_CXI_HWCOLL_MIN_NODES=64\n"
@@ -70,7 +69,7 @@ static void environment_each__step_is_never_unset(void **state)
     struct text text = {""};
     core_config_init(&config);
     struct reservation *r = reserved();
-    environment_each(&config, r, NULL, append, &text);
+    environment_each(&config, "https://fmn:8000", r, NULL, append, &text);
     assert_non_null(strstr(text.bytes, "FI_CXI_COLL_JOB_STEP_ID=0\n"));
     destroy(r);
 }
@@ -85,7 +84,7 @@ static void environment_each__nothing_without_reservation(void **state)
     for (int hwcoll = HWCOLL_OFF; hwcoll <= HWCOLL_RELEASED; hwcoll++) {
         r->hwcoll = (uint8_t)hwcoll;
         if (hwcoll != HWCOLL_RESERVED)
-            environment_each(&config, r, "0", append, &text);
+            environment_each(&config, "https://fmn:8000", r, "0", append, &text);
     }
     assert_string_equal(text.bytes, "");
     destroy(r);

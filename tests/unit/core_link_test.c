@@ -102,6 +102,83 @@ static void link__logs_in_once_at_a_time(void **state)
     driver_end(&d);
 }
 
+static uint32_t login_url(const struct driver *d)
+{
+    const struct effect *login = driver_find(d, EFFECT_LOGIN);
+    assert_non_null(login);
+    return login->u.login.url;
+}
+
+static void two_urls(struct driver *d)
+{
+    driver_init(d);
+    strcpy(d->config.fm_urls[1], "http://fm2");
+    d->config.fm_url_count = 2;
+}
+
+/* F13, F20: active and standby are tried in turn, without a wait until both have failed; what works
+ * is kept, and is what jobs are told. */
+static void link__tries_the_urls_in_turn(void **state)
+{
+    (void)state;
+    struct driver d;
+    const struct core_event refused = {.kind = CORE_LOGIN_DONE,
+                                       .u.login = {.ok = false, .words = "refused"}};
+    two_urls(&d);
+    driver_start(&d);
+    assert_int_equal(login_url(&d), 0);
+    driver_step(&d, refused);
+    assert_int_equal(login_url(&d), 1); /* in the same step */
+    driver_step(&d, refused);
+    assert_null(driver_find(&d, EFFECT_LOGIN));
+    assert_int_equal(core_next_deadline(d.core) - d.now, d.config.link_retry_ms);
+    driver_tick(&d, d.config.link_retry_ms);
+    assert_int_equal(login_url(&d), 0);
+    driver_step(&d, refused);
+    assert_int_equal(login_url(&d), 1);
+    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    driver_list(&d, NULL, 0, FM_OK);
+    assert_int_equal(link_of(&d), LINK_UP);
+    assert_string_equal(core_fm_url(d.core), "http://fm2");
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_TIMEOUT);
+    assert_int_equal(login_url(&d), 0); /* lost: the other one first */
+    driver_end(&d);
+}
+
+/* A reload that keeps the URL in use keeps the link; one that drops it logs in at the new one, also
+ * when a login at the old one is under way. */
+static void link__follows_a_reload_of_the_urls(void **state)
+{
+    (void)state;
+    struct driver d;
+    two_urls(&d);
+    driver_up(&d);
+    struct core_config other = d.config;
+    strcpy(other.fm_urls[0], "http://fm2");
+    strcpy(other.fm_urls[1], "http://fm");
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &other});
+    assert_int_equal(link_of(&d), LINK_UP);
+    assert_string_equal(core_fm_url(d.core), "http://fm");
+
+    strcpy(other.fm_urls[0], "http://new");
+    other.fm_url_count = 1;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &other});
+    assert_int_equal(driver_events(&d, EVENT_LINK_DOWN), 1);
+    assert_int_equal(login_url(&d), 0);
+    assert_string_equal(core_fm_url(d.core), "http://new");
+
+    strcpy(other.fm_urls[0], "http://newer");
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &other});
+    assert_null(driver_find(&d, EFFECT_LOGIN)); /* one at a time */
+    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    assert_int_equal(login_url(&d), 0);
+    assert_int_equal(link_of(&d), LINK_LOGGING_IN);
+    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    assert_int_equal(link_of(&d), LINK_LISTING);
+    driver_end(&d);
+}
+
 static void link__three_timeouts_in_a_row_lose_it(void **state)
 {
     (void)state;
@@ -297,6 +374,8 @@ int main(void)
         cmocka_unit_test(link__pauses_and_resumes),
         cmocka_unit_test(link__waits_longer_each_time),
         cmocka_unit_test(link__logs_in_once_at_a_time),
+        cmocka_unit_test(link__tries_the_urls_in_turn),
+        cmocka_unit_test(link__follows_a_reload_of_the_urls),
         cmocka_unit_test(link__three_timeouts_in_a_row_lose_it),
         cmocka_unit_test(link__lost_reservation_is_told_once),
         cmocka_unit_test(link__checks_the_token),

@@ -13,7 +13,7 @@
 struct fmapi_options pilot_options(const char *url)
 {
     return (struct fmapi_options){
-        .url = url, .auth = FMAPI_AUTH_NONE, .verify = 1, .timeout_ms = 60000, .parallel = 4};
+        .urls = {url}, .auth = FMAPI_AUTH_NONE, .verify = 1, .timeout_ms = 60000, .parallel = 4};
 }
 
 static void on_deadline(uv_timer_t *timer)
@@ -105,7 +105,7 @@ static void on_login(void *arg, int code, const char *words)
 
 void pilot_start_login(struct pilot *pilot, struct landing *landing)
 {
-    fmapi_login(pilot->api, on_login, landing);
+    fmapi_login(pilot->api, 0, on_login, landing);
     assert_int_equal(landing->times, 0);
 }
 

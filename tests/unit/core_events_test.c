@@ -1,0 +1,81 @@
+#include "core_driver.h"
+
+#include <stdio.h>
+
+/* Events are kept for replay up to a number and an age (F24); both prune in lots. */
+
+static void publish(struct driver *d, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        char job[16];
+        (void)snprintf(job, sizeof job, "%d", i);
+        driver_reserve(d, driver_request(job, 128)); /* no fabric manager: one event each */
+    }
+}
+
+static struct core_status status_of(const struct driver *d)
+{
+    struct core_status status;
+    core_status(d->core, &status);
+    return status;
+}
+
+static void start(struct driver *d, uint32_t keep, int64_t age_ms)
+{
+    driver_init(d);
+    d->config.fm_present = false;
+    d->config.events_keep = keep;
+    d->config.events_age_ms = age_ms;
+    driver_start(d);
+}
+
+static void events__are_pruned_by_number(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d, 100, 0);
+    publish(&d, 0, 1000);
+    struct core_status status = status_of(&d);
+    assert_int_equal(status.last_seq, 1000);
+    assert_in_range(status.last_seq - status.first_seq + 1, 100, 100 + 256);
+    driver_end(&d);
+}
+
+static void events__are_pruned_by_age(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d, 10000, 60000);
+    publish(&d, 0, 600);
+    assert_int_equal(status_of(&d).first_seq, 1);
+    d.now += 60001;
+    publish(&d, 600, 700);
+    struct core_status status = status_of(&d);
+    assert_int_equal(status.last_seq, 700);
+    assert_in_range(status.first_seq, 600 - 256, 601); /* one lot may stay */
+    assert_non_null(core_event_at(d.core, status.first_seq));
+    assert_null(core_event_at(d.core, status.first_seq - 1));
+    driver_end(&d);
+}
+
+static void events__of_any_age_stay_when_told_so(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d, 10000, 0);
+    publish(&d, 0, 600);
+    d.now += INT64_C(400) * 24 * 3600 * 1000;
+    publish(&d, 600, 700);
+    assert_int_equal(status_of(&d).first_seq, 1);
+    driver_end(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events__are_pruned_by_number),
+        cmocka_unit_test(events__are_pruned_by_age),
+        cmocka_unit_test(events__of_any_age_stay_when_told_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
