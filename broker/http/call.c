@@ -129,6 +129,11 @@ void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
         return NULL;
     }
     memcpy(call->uri, uri, size);
+    /* MHD would take the query apart, too, and hang when its memory does not hold all parameters;
+     * what it is about to cut there is cut shorter: it finds none. */
+    char *query = strchr(uri, '?');
+    if (query && query[1])
+        query[1] = '\0';
     call->http = http;
     call->connection = connection;
     call->peer = peer;

@@ -8,6 +8,7 @@
 
 enum {
     RUNS_AT_ONCE = 16,         /* of MHD, before the rest of the loop gets its turn */
+    BREATH_MS = 10,            /* after as many for nothing, before it may run again */
     IDLE_SECONDS = 120,        /* a connection that says nothing is closed */
     IDLE_LOOK_MS = 1000,       /* how often that is looked at while there are connections */
     CONNECTION_MEMORY = 16384, /* request line, headers and a piece of the body; MHD wipes all
@@ -24,6 +25,7 @@ struct server {
     unsigned connections, handles;
     bool running; /* inside MHD_run */
     bool resumed; /* something waits for the next MHD_run */
+    bool stirred; /* MHD called somebody in this turn */
     void (*closed)(void *arg);
     void *closed_arg;
 };
@@ -31,10 +33,24 @@ struct server {
 static void on_timer(uv_timer_t *timer);
 static void on_idle(uv_idle_t *idle);
 
+/* MHD says that it has more to do than one turn allows. That can be for nothing: a connection with
+ * a chunk's header longer than its buffer is never read again, and makes MHD ask for one more run
+ * until it times out. Nothing tells but that nobody is called; it must not take the processor. */
+static void go_on(struct server *server)
+{
+    if (server->stirred || server->resumed) {
+        uv_idle_start(&server->idle, on_idle);
+        return;
+    }
+    uv_idle_stop(&server->idle);
+    uv_timer_start(&server->timer, on_timer, BREATH_MS, IDLE_LOOK_MS);
+}
+
 static void run(struct server *server)
 {
     bool more = true;
     server->running = true;
+    server->stirred = false;
     for (int i = 0; more && i < RUNS_AT_ONCE; i++) {
         MHD_UNSIGNED_LONG_LONG wait;
         server->resumed = false;
@@ -42,10 +58,11 @@ static void run(struct server *server)
         more = server->resumed || (MHD_get_timeout(server->daemon, &wait) == MHD_YES && wait == 0);
     }
     server->running = false;
-    if (more)
-        uv_idle_start(&server->idle, on_idle);
-    else
-        uv_idle_stop(&server->idle);
+    if (more) {
+        go_on(server);
+        return;
+    }
+    uv_idle_stop(&server->idle);
     if (server->connections == 0)
         uv_timer_stop(&server->timer);
     else if (!uv_is_active((uv_handle_t *)&server->timer))
@@ -73,11 +90,22 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
                           enum MHD_ConnectionNotificationCode code)
 {
     struct server *server = arg;
+    server->stirred = true;
     if (code == MHD_CONNECTION_NOTIFY_STARTED)
         server->connections++;
     else
         server->connections--;
     server->hooks.connection(server->hooks.arg, connection, context, code);
+}
+
+static enum MHD_Result on_access(void *arg, struct MHD_Connection *connection, const char *url,
+                                 const char *method, const char *version, const char *data,
+                                 size_t *size, void **context)
+{
+    struct server *server = arg;
+    server->stirred = true;
+    return server->hooks.access(server->hooks.arg, connection, url, method, version, data, size,
+                                context);
 }
 
 /* Segments and parameters are decoded by target.h, after splitting. */
@@ -90,14 +118,14 @@ static size_t leave_escaped(void *arg, struct MHD_Connection *connection, char *
 
 static struct MHD_Daemon *daemon_start(struct server *server, int fd, unsigned connections)
 {
-    return MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, server->hooks.access,
-        server->hooks.arg, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, connections,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_MEMORY, MHD_OPTION_URI_LOG_CALLBACK, server->hooks.target,
-        server->hooks.arg, MHD_OPTION_NOTIFY_COMPLETED, server->hooks.completed, server->hooks.arg,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK,
-        leave_escaped, NULL, MHD_OPTION_END);
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_access,
+                            server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+                            connections, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+                            MHD_OPTION_URI_LOG_CALLBACK, server->hooks.target, server->hooks.arg,
+                            MHD_OPTION_NOTIFY_COMPLETED, server->hooks.completed, server->hooks.arg,
+                            MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+                            MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
 }
 
 struct server *server_create(uv_loop_t *loop, int fd, unsigned connections,
@@ -137,6 +165,11 @@ void server_resume(struct server *server, struct MHD_Connection *connection)
 {
     MHD_resume_connection(connection);
     server->resumed = true;
+}
+
+void server_stir(struct server *server)
+{
+    server->stirred = true;
 }
 
 void server_turn(struct server *server)

@@ -33,6 +33,9 @@ struct server *server_create(uv_loop_t *loop, int fd, unsigned connections,
 /* Lets a suspended connection go on, with the next server_turn. */
 void server_resume(struct server *server, struct MHD_Connection *connection);
 
+/* For a response's reader, which the server does not see called: MHD does not run for nothing. */
+void server_stir(struct server *server);
+
 /* Lets MHD run if something was resumed since it last did. Inside of one of its own hooks: later.
  */
 void server_turn(struct server *server);

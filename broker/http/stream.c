@@ -3,10 +3,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 enum {
-    PIECE = 4096,     /* rendered ahead of the socket, at most this and one event */
-    LOOKED_AT = 1024, /* events passed over in one go, for those who may see few */
+    PIECE = 4096,      /* rendered ahead of the socket, at most this and one event */
+    LOOKED_AT = 1024,  /* events passed over in one go, for those who may see few */
+    UNREAD_MAX = 8192, /* events that may happen while it takes nothing; fewer than are kept unless
+                          the site says so: whoever comes back at once misses none */
     PULSE_MS = 15000
 };
 
@@ -15,7 +18,8 @@ struct stream {
     struct stream *prev, *next;
     struct identity identity;
     uint64_t after;
-    bool tell_gap, follow, waiting, pulse;
+    uint64_t seen_seq; /* the newest durable event when it last took something */
+    bool tell_gap, follow, waiting, pulse, begun, dropped;
     struct writer out;
     size_t sent; /* of out */
 };
@@ -62,11 +66,25 @@ void stream_destroy(struct stream *stream)
     free(stream);
 }
 
+/* Who does not read takes a connection from those who do. */
+static void drop_if_stuck(struct stream *stream)
+{
+    if (!stream->begun || stream->dropped ||
+        stream->call->http->durable_seq - stream->seen_seq <= UNREAD_MAX)
+        return;
+    stream->dropped = true;
+    shutdown(MHD_get_connection_info(stream->call->connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+                 ->connect_fd,
+             SHUT_RDWR); /* MHD notices, and frees it */
+}
+
 void stream_wake_all(struct http *http, bool pulse)
 {
     for (struct stream *stream = http->streams; stream; stream = stream->next) {
-        if (!stream->waiting)
+        if (!stream->waiting) {
+            drop_if_stuck(stream);
             continue;
+        }
         stream->waiting = false;
         stream->pulse = pulse;
         server_resume(stream->call->peer->door->server, stream->call->connection);
@@ -164,6 +182,9 @@ static ssize_t on_room(void *arg, uint64_t position, char *buffer, size_t size)
 {
     struct stream *stream = arg;
     (void)position;
+    stream->begun = true;
+    stream->seen_seq = stream->call->http->durable_seq;
+    server_stir(stream->call->peer->door->server);
     if (stream->sent < stream->out.used)
         return rest(stream, buffer, size);
     bool more = render_some(stream);

@@ -1,0 +1,26 @@
+#ifndef MCAST_BROKER_HTTP_HEAD_H
+#define MCAST_BROKER_HTTP_HEAD_H
+
+#include "broker/http/problem.h"
+
+#include <microhttpd.h>
+#include <stddef.h>
+
+/* Whether a request's head (RFC 9112, 2–6) can be read in one way only. libmicrohttpd 0.9.75 is
+ * generous: it takes the first of two lengths, ends lines at a bare LF and fields at a NUL, and
+ * glues a folded line to the field's NAME. Somebody else between the client and us could read each
+ * of these differently, and see another request end where ours does. */
+
+/* The head as libmicrohttpd hands it to its callbacks. The pointers are those of the callbacks, not
+ * copies: it keeps the head in one piece and cuts it in place, so that they tell what stood between
+ * the parts. */
+struct head {
+    const char *method, *target, *version;
+    const char *uri; /* the target as it came; in place MHD has cut it at its query */
+};
+
+/* 0, or -1 with a 400 in problem; its field is the header at fault. After that nothing of the
+ * connection can be trusted: it is to be closed. */
+int head_check(struct MHD_Connection *connection, const struct head *head, struct problem *problem);
+
+#endif
