@@ -216,9 +216,9 @@ void core_pump(struct core *core)
         effect->u.call.kind = e->under_way;
         effect->u.call.name = name;
         effect->u.call.addresses = r->addresses;
-        core_trace(core, TRACE_DEBUG, "%s: %s -> %s", name,
-                   reservation_wants_hwcoll(r) ? "wanted" : "not wanted",
-                   fmcall_kind_word(e->under_way));
+        core_trace_of(core, r, TRACE_DEBUG, "%s: %s -> %s", name,
+                      reservation_wants_hwcoll(r) ? "wanted" : "not wanted",
+                      fmcall_kind_word(e->under_way));
         agenda_set(&core->agenda, r, due(core, r));
     }
 }
@@ -309,8 +309,8 @@ void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hw
         hwcoll = no_room ? HWCOLL_DENIED : HWCOLL_UNAVAILABLE;
     if (reason == NULL)
         reason = why_given_up(core, r, side);
-    core_trace(core, TRACE_NOTICE, "%s-%s: %s -> the job runs without hardware collectives%s",
-               r->cluster, r->job, reason,
-               side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
+    core_trace_of(core, r, TRACE_NOTICE, "%s-%s: %s -> the job runs without hardware collectives%s",
+                  r->cluster, r->job, reason,
+                  side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
     core_settle(core, r, hwcoll, side, (struct secret){0}, reason);
 }

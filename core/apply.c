@@ -76,6 +76,13 @@ static void use(struct use *u, const struct reservation *r, bool add)
     count(&u->releases, 1, add);
 }
 
+static void tally(struct use *u, const struct reservation *r, bool add)
+{
+    count(r->state == JOB_ACTIVE ? &u->jobs_active : &u->jobs_releasing, 1, add);
+    if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
+        count(&u->jobs_reserved, 1, add);
+}
+
 /* What a reservation occupies: VNIs, addresses, its place in the counts. Taken back before it
  * changes, put in again after, so that no transition can be forgotten. */
 static bool occupy(struct core *core, const struct reservation *r, bool add)
@@ -89,15 +96,15 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
         else
             fits &= vnipool_hold(&core->vnis, r->vnis[i]);
     }
+    struct cluster *cluster = core_cluster(core, r->cluster);
+    tally(&core->all, r, add);
+    tally(&cluster->use, r, add);
     if (r->fm_side != FM_SIDE_NOTHING) {
         use(&core->all, r, add);
-        use(&core_cluster(core, r->cluster)->use, r, add);
+        use(&cluster->use, r, add);
     } else if (r->hwcoll == HWCOLL_WANTED) {
         count(&core->room_wanted, 1, add);
     }
-    count(r->state == JOB_ACTIVE ? &core->jobs_active : &core->jobs_releasing, 1, add);
-    if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
-        count(&core->jobs_reserved, 1, add);
     return fits;
 }
 
@@ -334,6 +341,8 @@ void core_publish(struct core *core, enum event_kind kind, const struct reservat
                                         .uid = r != NULL ? r->uid : 0,
                                         .detail = detail,
                                         .kind = (uint8_t)kind}};
+    if (r != NULL)
+        core_cluster(core, r->cluster)->told[kind]++;
     prune_events(core);
     apply_own(core, &record);
     const struct event_record *kept = eventlog_at(&core->events, record.u.event.seq);

@@ -31,8 +31,8 @@ static void tell(struct core *core, const struct reservation *r, enum fmcall_kin
     (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
                    fmcall_kind_word(kind), r->cluster, r->job, words);
     if ((tries & (tries - 1)) == 0)
-        core_trace(core, TRACE_NOTICE, "%s-%s: %s, try %u: %s -> again in %lld ms", r->cluster,
-                   r->job, fmcall_kind_word(kind), tries, words, (long long)wait_ms);
+        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: %s, try %u: %s -> again in %lld ms",
+                      r->cluster, r->job, fmcall_kind_word(kind), tries, words, (long long)wait_ms);
 }
 
 static void again_later(struct core *core, struct reservation *r, enum fmcall_kind kind,
@@ -89,15 +89,17 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
             core_settle(core, r, HWCOLL_RESERVED, side_after_yes(r), token, NULL);
             return;
         }
-        core_trace(core, TRACE_NOTICE, "%s-%s: reserved late, nobody wants it any more -> release",
-                   r->cluster, r->job);
+        core_trace_of(core, r, TRACE_NOTICE,
+                      "%s-%s: reserved late, nobody wants it any more -> release", r->cluster,
+                      r->job);
         set_side(core, r, side_after_yes(r));
         core_act(core, r);
         return;
     case FM_EXISTS:
-        core_trace(core, TRACE_NOTICE,
-                   "%s-%s: the fabric manager has one under this name already -> release it first",
-                   r->cluster, r->job);
+        core_trace_of(
+            core, r, TRACE_NOTICE,
+            "%s-%s: the fabric manager has one under this name already -> release it first",
+            r->cluster, r->job);
         set_side(core, r, wanted ? FM_SIDE_HELD : side_after_yes(r));
         core_act(core, r);
         return;
@@ -130,8 +132,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
 /* F22: gone from the fabric manager while the job is active. Once only: the state says so. */
 static void lose(struct core *core, struct reservation *r, enum fm_side side, const char *reason)
 {
-    core_trace(core, TRACE_WARNING, "%s-%s: %s -> lost, its job is told", r->cluster, r->job,
-               reason);
+    core_trace_of(core, r, TRACE_WARNING, "%s-%s: %s -> lost, its job is told", r->cluster, r->job,
+                  reason);
     struct reservation_record rec = reservation_record(r);
     rec.hwcoll = HWCOLL_LOST;
     rec.fm_side = (uint8_t)side;

@@ -8,7 +8,6 @@
 
 enum {
     DUE_PER_TICK = 1000, /* so that no step keeps the loop away for long */
-    LOOK_AT_ONCE = 2000, /* reservations that one page of a list looks at */
 };
 
 struct core *core_create(const struct core_config *config)
@@ -211,85 +210,4 @@ int64_t core_next_deadline(const struct core *core)
     int64_t when = link_deadline(core);
     const struct reservation *r = agenda_first(&core->agenda);
     return r != NULL && r->due_ms < when ? r->due_ms : when;
-}
-
-/* ---- looking ---- */
-
-void core_status(const struct core *core, struct core_status *out)
-{
-    uint32_t addresses_per_job = 0;
-    (void)sizing_addresses(&core->config, &addresses_per_job, NULL);
-    *out = (struct core_status){
-        .link = core->link.state,
-        .link_since_ms = core->link.since_ms,
-        .link_url = core_fm_url(core),
-        .link_error = core->link.error,
-        .vnis_free = core->vnis.free.count,
-        .vnis_live = core->vnis.live.count,
-        .vnis_held = core->vnis.held.count,
-        .vnis_pool = core->vnis.pool.count,
-        .addresses_total = core->config.total_addresses,
-        .addresses_reserved = core->all.addresses,
-        .releases_pending = core->all.releases,
-        .addresses_per_job = addresses_per_job,
-        .jobs_active = core->jobs_active,
-        .jobs_releasing = core->jobs_releasing,
-        .jobs_reserved = core->jobs_reserved,
-        .strays = (uint32_t)core->strays.known.count,
-        .calls_queued_reserve = core->calls.lanes[LANE_RESERVE].queued,
-        .calls_queued_release = core->calls.lanes[LANE_RELEASE].queued,
-        .calls_queued_check = core->calls.lanes[LANE_CHECK].queued,
-        .calls_under_way = core->calls.lanes[LANE_RESERVE].under_way +
-                           core->calls.lanes[LANE_RELEASE].under_way +
-                           core->calls.lanes[LANE_CHECK].under_way,
-        .last_number = core->last_number,
-        .first_seq = eventlog_count(&core->events) > 0 ? core->events.first : core->last_seq + 1,
-        .last_seq = core->last_seq,
-    };
-}
-
-const char *core_fm_url(const struct core *core)
-{
-    return core->config.fm_urls[core->link.url];
-}
-
-const struct core_config *core_config_of(const struct core *core)
-{
-    return &core->config;
-}
-
-const struct reservation *core_find(const struct core *core, const char *cluster, const char *job)
-{
-    return ledger_newest(&core->ledger, cluster, job);
-}
-
-static bool matches(const struct core_filter *filter, const struct reservation *r)
-{
-    return (filter->state == 0 || r->state == filter->state) &&
-           (filter->uid < 0 || r->uid == filter->uid) &&
-           (filter->cluster == NULL || strcmp(r->cluster, filter->cluster) == 0);
-}
-
-uint64_t core_list(const struct core *core, const struct core_filter *filter,
-                   void (*each)(void *arg, const struct reservation *reservation), void *arg)
-{
-    size_t found = 0, looked_at = 0;
-    uint64_t after = filter->after;
-    const struct reservation *r;
-    while ((r = ledger_next(&core->ledger, after)) != NULL) {
-        if (found == filter->limit || looked_at == LOOK_AT_ONCE)
-            return after;
-        after = r->number;
-        looked_at++;
-        if (matches(filter, r)) {
-            each(arg, r);
-            found++;
-        }
-    }
-    return 0;
-}
-
-const struct event_record *core_event_at(const struct core *core, uint64_t seq)
-{
-    return eventlog_at(&core->events, seq);
 }

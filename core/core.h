@@ -111,6 +111,8 @@ const char *link_state_word(enum link_state state); /* "down", "logging-in", "li
 struct core_status {
     enum link_state link;
     int64_t link_since_ms;
+    int64_t link_listed_ms; /* last whole list since the start; 0: none */
+    uint64_t link_losses;   /* since the start */
     const char *link_url;   /* base URL in use, or to be tried next; "" when there is none */
     const char *link_error; /* last trouble in words; "" when none since it came up */
     uint32_t vnis_free, vnis_live, vnis_held, vnis_pool;
@@ -124,6 +126,20 @@ struct core_status {
     uint64_t last_number, first_seq, last_seq; /* events kept: first_seq–last_seq */
 };
 void core_status(const struct core *core, struct core_status *out);
+
+/* One configured cluster, index 0 to cluster_count - 1; false beyond. Texts are valid until the
+ * next step. */
+struct core_cluster_status {
+    const char *name;
+    uint32_t budget; /* 0: none of its own */
+    uint64_t addresses_reserved, releases_pending;
+    uint64_t jobs_active, jobs_releasing, jobs_reserved;
+    uint64_t told[EVENT_KIND_COUNT]; /* events about its jobs since the start, by enum event_kind */
+    int64_t synced_ms;               /* last sync since the start; 0: none */
+    const char *neighbour; /* a name at the fabric manager whose owner, if it is Slurm, deletes this
+                              cluster's reservations; "" when none was seen */
+};
+bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out);
 
 /* The fabric manager's base URL in use, as jobs are told it; "" when there is none. */
 const char *core_fm_url(const struct core *core);

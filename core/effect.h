@@ -92,6 +92,8 @@ struct effect {
         struct {
             int level; /* as syslog: 3 error, 4 warning, 5 notice, 6 info, 7 debug */
             const char *text;
+            const char *cluster, *job; /* what it is about; NULL: no job */
+            uint16_t vni;              /* its first, 0: none */
         } trace;
     } u;
 };

@@ -50,20 +50,41 @@ const char *core_text(struct core *core, const char *format, ...)
     return kept;
 }
 
-void core_trace(struct core *core, int level, const char *format, ...)
+__attribute__((format(printf, 3, 0))) static struct effect *trace(struct core *core, int level,
+                                                                  const char *format, va_list args)
 {
     char text[2 * ERROR_TEXT_SIZE];
-    if (level > core->config.trace_level)
-        return;
-    va_list args;
-    va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     char *kept = memory_text(text);
     core_discard(core, kept);
     struct effect *effect = core_effect(core, EFFECT_TRACE);
     effect->u.trace.level = level;
     effect->u.trace.text = kept;
+    return effect;
+}
+
+void core_trace(struct core *core, int level, const char *format, ...)
+{
+    if (level > core->config.trace_level)
+        return;
+    va_list args;
+    va_start(args, format);
+    (void)trace(core, level, format, args);
+    va_end(args);
+}
+
+void core_trace_of(struct core *core, const struct reservation *r, int level, const char *format,
+                   ...)
+{
+    if (level > core->config.trace_level)
+        return;
+    va_list args;
+    va_start(args, format);
+    struct effect *effect = trace(core, level, format, args);
+    va_end(args);
+    effect->u.trace.cluster = r->cluster;
+    effect->u.trace.job = r->job;
+    effect->u.trace.vni = r->vni_count > 0 ? r->vnis[0] : 0;
 }
 
 void core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,

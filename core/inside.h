@@ -16,17 +16,20 @@
  * act:   state → what is wanted; idempotent, so a reconnect or a restart is no special path.
  * Each kind of event has a file that decides which records to save, then lets act look. */
 
-/* What reservations have, or may have, at the fabric manager. */
+/* Reservations, and what they have, or may have, at the fabric manager. */
 struct use {
     uint64_t addresses;
     uint64_t leaving;  /* of these, no longer wanted: to be released */
     uint64_t releases; /* reservations that are to be released there */
+    uint64_t jobs_active, jobs_releasing, jobs_reserved;
 };
 
 struct cluster {
     char name[CLUSTER_NAME_MAX + 1];
     struct use use;
-    bool warned; /* of a neighbour with a dangerous name */
+    uint64_t told[EVENT_KIND_COUNT]; /* events since the start */
+    int64_t synced_ms;               /* last sync since the start; 0: none */
+    char neighbour[64];              /* a name at the fabric manager that endangers ours, or "" */
 };
 
 struct link {
@@ -35,6 +38,8 @@ struct link {
     int64_t lost_ms;   /* when it went down last */
     int64_t retry_ms;  /* down: when to log in again */
     int64_t relist_ms; /* up: when to compare again; INT64_MAX: never */
+    int64_t listed_ms; /* last whole list since the start; 0: none */
+    uint64_t losses;   /* how often it was up and went down */
     uint32_t failures; /* attempts in a row that did not come up */
     uint32_t timeouts; /* calls in a row that got no answer, late or broken */
     bool logging_in;   /* a login is under way: one at a time, whatever the state */
@@ -65,8 +70,7 @@ struct core {
     struct use all;       /* of all clusters */
     bool room_made;       /* in this step: addresses were given back, or the limits changed */
     uint64_t room_wanted; /* reservations that wait for others' addresses */
-    uint64_t jobs_active, jobs_releasing, jobs_reserved;
-    bool founded; /* RECORD_FOUNDED is there */
+    bool founded;         /* RECORD_FOUNDED is there */
 
     struct effect *effects;
     size_t effect_count, effect_room;
@@ -82,6 +86,10 @@ __attribute__((format(printf, 2, 3))) const char *core_text(struct core *core, c
                                                             ...);
 __attribute__((format(printf, 3, 4))) void core_trace(struct core *core, int level,
                                                       const char *format, ...);
+/* The same about a reservation, which the log then has as fields too. */
+__attribute__((format(printf, 4, 5))) void core_trace_of(struct core *core,
+                                                         const struct reservation *reservation,
+                                                         int level, const char *format, ...);
 void core_effects_clear(struct core *core);
 void core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
                  const struct reservation *reservation, const char *detail);

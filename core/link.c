@@ -124,7 +124,7 @@ void link_lost(struct core *core, const char *words)
 {
     if (core->link.state == LINK_DOWN)
         return;
-    bool news = core->link.state == LINK_UP || core->link.failures == 0;
+    bool was_up = core->link.state == LINK_UP, news = was_up || core->link.failures == 0;
     const char *lost = core_fm_url(core);
     int64_t wait = next_attempt(core);
 
@@ -134,6 +134,7 @@ void link_lost(struct core *core, const char *words)
                "hardware collectives, releases are remembered",
                lost, words, core_fm_url(core), (long long)wait);
     enter(core, LINK_DOWN);
+    core->link.losses += was_up;
     core->link.lost_ms = core->now_ms;
     core->link.failures++;
     core->link.retry_ms = core->now_ms + wait;

@@ -1,6 +1,7 @@
 #include "core/inside.h"
 #include "core/sizing.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Comparing what the fabric manager lists with the ledger (F20, F22). Only a list that was read
@@ -16,9 +17,10 @@ static void warn_of_neighbour(struct core *core, const char *name)
     for (uint32_t i = 0; length > 0 && i < core->config.cluster_count; i++) {
         const char *ours = core->config.clusters[i].name;
         struct cluster *cluster = core_cluster(core, ours);
-        if (strncmp(ours, name, length) != 0 || ours[length] == '\0' || cluster->warned)
+        if (strncmp(ours, name, length) != 0 || ours[length] == '\0' ||
+            cluster->neighbour[0] != '\0')
             continue;
-        cluster->warned = true;
+        (void)snprintf(cluster->neighbour, sizeof cluster->neighbour, "%s", name);
         core_trace(
             core, TRACE_WARNING,
             "fabric manager lists %.80s: if that is a Slurm cluster \"%.*s\", its controller "
@@ -108,8 +110,9 @@ static void release_stray(struct core *core, const char *name)
         take_in(core, cluster, job, JOB_RELEASING, HWCOLL_RELEASED, "left at the fabric manager");
         return;
     }
-    core_trace(core, TRACE_NOTICE, "fabric manager lists %s, ledger has it %s without -> delete",
-               name, hwcoll_state_word(r->hwcoll));
+    core_trace_of(core, r, TRACE_NOTICE,
+                  "fabric manager lists %s, ledger has it %s without -> delete", name,
+                  hwcoll_state_word(r->hwcoll));
     struct reservation_record rec = reservation_record(r);
     rec.fm_side = FM_SIDE_HELD;
     (void)core_save(core, &rec);
@@ -181,6 +184,7 @@ void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome,
     if (outcome == FM_OK) {
         compare(core);
         core->link.list = 0;
+        core->link.listed_ms = core->now_ms;
         if (coming_up)
             link_came_up(core);
         return;

@@ -97,6 +97,7 @@ enum event_kind {
 #define EVENT_ENUM_(name, word, fatal) EVENT_##name,
     EVENT_KINDS(EVENT_ENUM_)
 #undef EVENT_ENUM_
+        EVENT_KIND_COUNT
 };
 
 struct event_record {

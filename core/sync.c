@@ -50,9 +50,9 @@ static void sweep(struct core *core, const char *cluster, struct sync_found *fou
             note(found->suspects, &found->suspect_count, r->job);
         } else {
             note(found->released, &found->released_count, r->job);
-            core_trace(core, TRACE_NOTICE,
-                       "%s-%s: two syncs in a row do not name it -> inactive, released", r->cluster,
-                       r->job);
+            core_trace_of(core, r, TRACE_NOTICE,
+                          "%s-%s: two syncs in a row do not name it -> inactive, released",
+                          r->cluster, r->job);
             core_begin_release(core, r, "found inactive by sync");
         }
     }
@@ -73,6 +73,7 @@ void core_sync(struct core *core, uint64_t ticket, const char *cluster, const ch
     found->released = names_until_next_step(core);
     found->unknown = names_until_next_step(core);
     core->last_sync++;
+    core_cluster(core, cluster)->synced_ms = core->now_ms;
     mark(core, cluster, active, count, found);
     sweep(core, cluster, found);
     core_answer(core, ticket, ANSWER_SYNCED, NULL, NULL);

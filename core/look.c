@@ -1,0 +1,115 @@
+#include "core/inside.h"
+#include "core/sizing.h"
+
+#include <string.h>
+
+/* What the core shows of itself, without changing anything. */
+
+enum { LOOK_AT_ONCE = 2000 }; /* reservations that one page of a list looks at */
+
+void core_status(const struct core *core, struct core_status *out)
+{
+    uint32_t addresses_per_job = 0;
+    (void)sizing_addresses(&core->config, &addresses_per_job, NULL);
+    *out = (struct core_status){
+        .link = core->link.state,
+        .link_since_ms = core->link.since_ms,
+        .link_listed_ms = core->link.listed_ms,
+        .link_losses = core->link.losses,
+        .link_url = core_fm_url(core),
+        .link_error = core->link.error,
+        .vnis_free = core->vnis.free.count,
+        .vnis_live = core->vnis.live.count,
+        .vnis_held = core->vnis.held.count,
+        .vnis_pool = core->vnis.pool.count,
+        .addresses_total = core->config.total_addresses,
+        .addresses_reserved = core->all.addresses,
+        .releases_pending = core->all.releases,
+        .addresses_per_job = addresses_per_job,
+        .jobs_active = core->all.jobs_active,
+        .jobs_releasing = core->all.jobs_releasing,
+        .jobs_reserved = core->all.jobs_reserved,
+        .strays = (uint32_t)core->strays.known.count,
+        .calls_queued_reserve = core->calls.lanes[LANE_RESERVE].queued,
+        .calls_queued_release = core->calls.lanes[LANE_RELEASE].queued,
+        .calls_queued_check = core->calls.lanes[LANE_CHECK].queued,
+        .calls_under_way = core->calls.lanes[LANE_RESERVE].under_way +
+                           core->calls.lanes[LANE_RELEASE].under_way +
+                           core->calls.lanes[LANE_CHECK].under_way,
+        .last_number = core->last_number,
+        .first_seq = eventlog_count(&core->events) > 0 ? core->events.first : core->last_seq + 1,
+        .last_seq = core->last_seq,
+    };
+}
+
+bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out)
+{
+    static const struct cluster none;
+    const struct cluster *found = &none;
+    if (index >= core->config.cluster_count)
+        return false;
+    const struct cluster_config *config = &core->config.clusters[index];
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        if (strcmp(core->clusters[i]->name, config->name) == 0)
+            found = core->clusters[i];
+    }
+    *out = (struct core_cluster_status){
+        .name = config->name,
+        .budget = config->budget,
+        .addresses_reserved = found->use.addresses,
+        .releases_pending = found->use.releases,
+        .jobs_active = found->use.jobs_active,
+        .jobs_releasing = found->use.jobs_releasing,
+        .jobs_reserved = found->use.jobs_reserved,
+        .synced_ms = found->synced_ms,
+        .neighbour = found->neighbour,
+    };
+    memcpy(out->told, found->told, sizeof out->told);
+    return true;
+}
+
+const char *core_fm_url(const struct core *core)
+{
+    return core->config.fm_urls[core->link.url];
+}
+
+const struct core_config *core_config_of(const struct core *core)
+{
+    return &core->config;
+}
+
+const struct reservation *core_find(const struct core *core, const char *cluster, const char *job)
+{
+    return ledger_newest(&core->ledger, cluster, job);
+}
+
+static bool matches(const struct core_filter *filter, const struct reservation *r)
+{
+    return (filter->state == 0 || r->state == filter->state) &&
+           (filter->uid < 0 || r->uid == filter->uid) &&
+           (filter->cluster == NULL || strcmp(r->cluster, filter->cluster) == 0);
+}
+
+uint64_t core_list(const struct core *core, const struct core_filter *filter,
+                   void (*each)(void *arg, const struct reservation *reservation), void *arg)
+{
+    size_t found = 0, looked_at = 0;
+    uint64_t after = filter->after;
+    const struct reservation *r;
+    while ((r = ledger_next(&core->ledger, after)) != NULL) {
+        if (found == filter->limit || looked_at == LOOK_AT_ONCE)
+            return after;
+        after = r->number;
+        looked_at++;
+        if (matches(filter, r)) {
+            each(arg, r);
+            found++;
+        }
+    }
+    return 0;
+}
+
+const struct event_record *core_event_at(const struct core *core, uint64_t seq)
+{
+    return eventlog_at(&core->events, seq);
+}
