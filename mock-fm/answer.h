@@ -13,6 +13,7 @@ struct answer {
     json_t *document;  /* owned; NULL: no body */
     const char *allow; /* the methods to name in a 405, otherwise NULL */
     bool challenge;    /* ask for a login (WWW-Authenticate), with a 401 */
+    bool no_store;     /* it holds a credential (RFC 6749, 5.1) */
 };
 
 struct body {

@@ -7,13 +7,28 @@
 #include <strings.h>
 
 #include "mock-fm/secret.h"
+#include "mock-fm/session.h"
 
 #define USER "cxi"
-#define PASSWORD_MAX 512
+#define SECRET_LINE_MAX 512
 
 struct auth {
     enum auth_mode mode;
     char *credentials; /* base64 of "cxi:<password>" */
+    char *client_id, *client_secret;
+    struct accesstokens *tokens; /* NULL unless OAuth */
+};
+
+static const struct auth_words words[] = {
+    [AUTH_NONE] = {.missing = "log in",
+                   .wrong = "wrong login",
+                   .challenge = "Bearer realm=\"fabric manager\""},
+    [AUTH_BASIC] = {.missing = "log in: this path needs the credentials of user " USER,
+                    .wrong = "wrong user or password",
+                    .challenge = "Basic realm=\"fabric manager\""},
+    [AUTH_OAUTH] = {.missing = "log in: this path needs an access token as bearer token",
+                    .wrong = "this access token is unknown, expired or revoked; get a new one",
+                    .challenge = "Bearer realm=\"fabric manager\", error=\"invalid_token\""},
 };
 
 static char *base64(const char *text)
@@ -40,64 +55,96 @@ static char *base64(const char *text)
     return coded;
 }
 
-static int read_password(const char *path, char password[PASSWORD_MAX], struct problem *problem)
+/* The file's first line. */
+static int read_line(const char *authdir, const char *name, char line[SECRET_LINE_MAX],
+                     struct problem *problem)
 {
-    FILE *file = fopen(path, "re");
-    char *line;
+    char *path, *got = NULL;
+    FILE *file;
+    int result = 0;
 
-    if (!file)
-        return problem_set(problem, 500, "cannot read the password in %s: %s", path,
-                           strerror(errno));
-    setvbuf(file, NULL, _IONBF, 0); /* no copy of the password stays behind in a freed buffer */
-    line = fgets(password, PASSWORD_MAX, file);
-    fclose(file);
-    if (line)
-        line[strcspn(line, "\r\n")] = '\0';
-    if (!line || !line[0])
-        return problem_set(problem, 500, "%s is empty; it must hold the password of user %s", path,
-                           USER);
-    return 0;
+    if (asprintf(&path, "%s/%s", authdir, name) < 0)
+        return problem_set(problem, 500, "out of memory");
+    if ((file = fopen(path, "re"))) {
+        setvbuf(file, NULL, _IONBF, 0); /* no copy of the secret stays behind in a freed buffer */
+        got = fgets(line, SECRET_LINE_MAX, file);
+        fclose(file);
+        if (got)
+            line[strcspn(line, "\r\n")] = '\0';
+        if (!got || !line[0])
+            result = problem_set(problem, 500, "%s is empty; it must hold one line", path);
+    } else {
+        result = problem_set(problem, 500, "cannot read %s: %s", path, strerror(errno));
+    }
+    free(path);
+    return result;
 }
 
-static int read_credentials(struct auth *auth, const char *authdir, struct problem *problem)
+static int read_password(struct auth *auth, const char *authdir, struct problem *problem)
 {
-    char text[sizeof USER + PASSWORD_MAX] = USER ":";
-    char *path;
-    int result;
+    char text[sizeof USER + SECRET_LINE_MAX] = USER ":";
+    int result = read_line(authdir, "passwd", text + sizeof USER, problem);
 
-    if (asprintf(&path, "%s/passwd", authdir) < 0)
-        return problem_set(problem, 500, "out of memory");
-    result = read_password(path, text + sizeof USER, problem);
-    free(path);
     if (result == 0 && !(auth->credentials = base64(text)))
         result = problem_set(problem, 500, "out of memory");
     explicit_bzero(text, sizeof text);
     return result;
 }
 
-struct auth *auth_open(enum auth_mode mode, const char *authdir, struct problem *problem)
+static int read_client(struct auth *auth, const char *authdir, struct problem *problem)
+{
+    char id[SECRET_LINE_MAX], secret[SECRET_LINE_MAX];
+    int result = -1;
+
+    if (read_line(authdir, "client-id", id, problem) == 0 &&
+        read_line(authdir, "client-secret", secret, problem) == 0) {
+        auth->client_id = strdup(id);
+        auth->client_secret = strdup(secret);
+        result =
+            auth->client_id && auth->client_secret ? 0 : problem_set(problem, 500, "out of memory");
+    }
+    explicit_bzero(secret, sizeof secret);
+    return result;
+}
+
+struct auth *auth_open(enum auth_mode mode, const char *authdir, struct accesstokens *tokens,
+                       struct problem *problem)
 {
     struct auth *auth = calloc(1, sizeof *auth);
+    int result = 0;
 
     if (!auth) {
         problem_set(problem, 500, "out of memory");
         return NULL;
     }
     auth->mode = mode;
-    if (mode == AUTH_BASIC && read_credentials(auth, authdir, problem) < 0) {
+    if (mode == AUTH_BASIC)
+        result = read_password(auth, authdir, problem);
+    if (mode == AUTH_OAUTH) {
+        auth->tokens = tokens;
+        result = read_client(auth, authdir, problem);
+    }
+    if (result < 0) {
         auth_close(auth);
         return NULL;
     }
     return auth;
 }
 
+static void forget(char *text)
+{
+    if (text)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}
+
 void auth_close(struct auth *auth)
 {
     if (!auth)
         return;
-    if (auth->credentials)
-        explicit_bzero(auth->credentials, strlen(auth->credentials));
-    free(auth->credentials);
+    forget(auth->credentials);
+    forget(auth->client_id);
+    forget(auth->client_secret);
     free(auth);
 }
 
@@ -111,20 +158,48 @@ static const char *after_scheme(const char *header, const char *scheme)
     return header + length + strspn(header + length, " ");
 }
 
-enum auth_login auth_judge(const struct auth *auth, const char *header)
+static bool is_login(const struct auth *auth, const char *header, int64_t now_us)
 {
-    const char *credentials = after_scheme(header, "Basic");
+    const char *shown;
 
-    if (auth_bearer(header))
+    if (auth->mode == AUTH_BASIC)
+        return (shown = after_scheme(header, "Basic")) && secret_equal(auth->credentials, shown);
+    return (shown = auth_bearer(header)) && accesstokens_opens(auth->tokens, shown, now_us);
+}
+
+enum auth_login auth_judge(const struct auth *auth, const char *header, int64_t now_us)
+{
+    const char *bearer = auth_bearer(header);
+
+    if (bearer && (auth->mode != AUTH_OAUTH || session_is_token(bearer)))
         return AUTH_BEARER;
     if (auth->mode == AUTH_NONE)
         return AUTH_ADMITTED;
     if (!header)
         return AUTH_MISSING;
-    return credentials && secret_equal(auth->credentials, credentials) ? AUTH_ADMITTED : AUTH_WRONG;
+    return is_login(auth, header, now_us) ? AUTH_ADMITTED : AUTH_WRONG;
 }
 
 const char *auth_bearer(const char *header)
 {
     return after_scheme(header, "Bearer");
+}
+
+bool auth_is_client(const struct auth *auth, const char *id, const char *secret)
+{
+    /* Both, always: the time must not tell which of them was wrong. */
+    bool right_id = secret_equal(auth->client_id, id);
+    bool right_secret = secret_equal(auth->client_secret, secret);
+
+    return right_id && right_secret;
+}
+
+struct accesstokens *auth_tokens(const struct auth *auth)
+{
+    return auth->tokens;
+}
+
+const struct auth_words *auth_words(const struct auth *auth)
+{
+    return &words[auth->mode];
 }

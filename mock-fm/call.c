@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "mock-fm/oauth.h"
+
 enum phase {
     READING,           /* the body is coming in */
     WAITING_TO_ACT,    /* suspended */
@@ -55,6 +57,8 @@ static void call_destroy(struct call *call)
     faults_return(&call->fault);
     answer_release(&call->answer);
     free(call->body.bytes);
+    if (call->upload.bytes) /* it may hold a client's secret */
+        explicit_bzero(call->upload.bytes, call->upload.length);
     free(call->upload.bytes);
     forget_secret(call->authorization);
     free(call->method);
@@ -92,10 +96,15 @@ static int take_upload(struct call *call, const char *bytes, size_t size)
     }
     if (needed > call->upload.room) {
         size_t room = needed * 2;
-        char *grown = realloc(call->upload.bytes, room);
+        char *grown = malloc(room);
 
         if (!grown)
             return -1;
+        if (call->upload.bytes) { /* not realloc, which may leave a secret behind */
+            memcpy(grown, call->upload.bytes, call->upload.length);
+            explicit_bzero(call->upload.bytes, call->upload.length);
+        }
+        free(call->upload.bytes);
         call->upload.bytes = grown;
         call->upload.room = room;
     }
@@ -150,7 +159,11 @@ static void act(struct call *call)
         answer_problem(&call->answer, &problem);
     } else if (control_owns(call->path)) {
         control_answer(call->calls->control, &call->request, &call->answer);
-    } else if (fault_lets_act(&call->fault)) {
+    } else if (!fault_lets_act(&call->fault)) {
+        /* Nothing is done; the fault says what is answered. */
+    } else if (oauth_owns(call->path)) {
+        oauth_answer(call->calls->control->fabric->auth, &call->request, &call->answer);
+    } else {
         fabric_answer(call->calls->control->fabric, &call->request, &call->answer);
     }
     fault_bend_answer(&call->fault, call->method, &call->answer);
@@ -280,7 +293,9 @@ static enum MHD_Result send_answer(struct call *call)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, call->answer.allow);
     if (call->answer.challenge)
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
-                                "Basic realm=\"fabric manager\"");
+                                auth_words(call->calls->control->fabric->auth)->challenge);
+    if (call->answer.no_store)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     result = MHD_queue_response(call->connection, (unsigned)call->answer.status, response);
     MHD_destroy_response(response);
     return result;

@@ -41,14 +41,18 @@ static json_t *get_state(struct control *control, const struct request *request,
                          struct problem *problem)
 {
     const struct objects *objects = control->fabric->objects;
+    const struct accesstokens *tokens = auth_tokens(control->fabric->auth);
     struct objects_totals totals = objects_totals(objects);
+    struct accesstokens_totals access = {0};
 
-    (void)request;
     (void)problem;
-    return json_pack("{s:i, s:I, s:i, s:o, s:o}", "addresses", (int)totals.addresses,
+    if (tokens)
+        access = accesstokens_totals(tokens, request->now_us);
+    return json_pack("{s:i, s:I, s:i, s:o, s:o, s:I, s:i}", "addresses", (int)totals.addresses,
                      "addressesReserved", (json_int_t)totals.reserved, "addressesInUse",
                      (int)totals.trees, "jobs", state_of_jobs(objects), "multicasts",
-                     state_of_trees(objects));
+                     state_of_trees(objects), "accessTokensIssued", (json_int_t)access.issued,
+                     "accessTokensLive", (int)access.live);
 }
 
 static json_t *get_log(struct control *control, const struct request *request,
@@ -113,6 +117,24 @@ done:
     return lost < 0 ? NULL : json_pack("{s:i}", "forgotten", lost);
 }
 
+static json_t *post_revoke(struct control *control, const struct request *request,
+                           struct problem *problem)
+{
+    struct accesstokens *tokens = auth_tokens(control->fabric->auth);
+
+    (void)problem;
+    return json_pack("{s:i}", "revoked",
+                     tokens ? (int)accesstokens_revoke(tokens, request->now_us) : 0);
+}
+
+static json_t *post_reload(struct control *control, const struct request *request,
+                           struct problem *problem)
+{
+    (void)request;
+    return control->reload(control->program, problem) < 0 ? NULL
+                                                          : json_pack("{s:b}", "reloaded", 1);
+}
+
 static const struct {
     const char *method, *path;
     handler *handle;
@@ -120,6 +142,7 @@ static const struct {
     {"GET", "/mock/state", get_state},         {"GET", "/mock/log", get_log},
     {"GET", "/mock/faults", get_faults},       {"POST", "/mock/faults", post_faults},
     {"DELETE", "/mock/faults", delete_faults}, {"POST", "/mock/forget", post_forget},
+    {"POST", "/mock/revoke", post_revoke},     {"POST", "/mock/reload", post_reload},
 };
 
 bool control_owns(const char *path)
@@ -133,7 +156,7 @@ void control_answer(struct control *control, const struct request *request, stru
 
     problem_set(&problem, 404,
                 "the control paths are GET /mock/state, GET /mock/log, GET, POST and DELETE "
-                "/mock/faults, and POST /mock/forget");
+                "/mock/faults, POST /mock/forget, /mock/revoke and /mock/reload");
     *answer = (struct answer){0};
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
         if (strcmp(routes[i].method, request->method) != 0 ||

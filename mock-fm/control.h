@@ -13,6 +13,9 @@ struct control {
     struct fabric *fabric;
     struct faults *faults;
     struct requestlog *log;
+    /* Reads passwords and certificates anew; -1 with a problem, and the old ones stay in force. */
+    int (*reload)(void *program, struct problem *problem);
+    void *program;
 };
 
 /* Is this path the control's? */

@@ -54,7 +54,7 @@ static json_t *parse_body(const struct request *request, struct problem *problem
 
 static int need_login(struct fabric *fabric, const struct request *request, struct problem *problem)
 {
-    switch (auth_judge(fabric->auth, request->authorization)) {
+    switch (auth_judge(fabric->auth, request->authorization, request->now_us)) {
     case AUTH_ADMITTED:
         return 0;
     case AUTH_BEARER:
@@ -62,11 +62,11 @@ static int need_login(struct fabric *fabric, const struct request *request, stru
                            "a session token opens only its own job's multicast trees "
                            "and PATCH of its own job; log in for this");
     case AUTH_MISSING:
-        return problem_set(problem, 401, "log in: this path needs the credentials of user cxi");
+        return problem_set(problem, 401, "%s", auth_words(fabric->auth)->missing);
     case AUTH_WRONG:
         break;
     }
-    return problem_set(problem, 401, "wrong user or password");
+    return problem_set(problem, 401, "%s", auth_words(fabric->auth)->wrong);
 }
 
 static int need_token_of(const struct job *job, const struct request *request,
@@ -202,7 +202,7 @@ static int drop_steps(struct fabric *fabric, const struct request *request, cons
 static int patch_job(struct fabric *fabric, const struct request *request, const char *name,
                      struct answer *answer, struct problem *problem)
 {
-    bool bearer = auth_judge(fabric->auth, request->authorization) == AUTH_BEARER;
+    bool bearer = auth_judge(fabric->auth, request->authorization, request->now_us) == AUTH_BEARER;
     const struct job *job;
     json_t *body;
     int result;
@@ -326,7 +326,7 @@ static const struct tree *find_tree(struct fabric *fabric, const char *name,
 static int get_tree(struct fabric *fabric, const struct request *request, const char *name,
                     struct answer *answer, struct problem *problem)
 {
-    bool bearer = auth_judge(fabric->auth, request->authorization) == AUTH_BEARER;
+    bool bearer = auth_judge(fabric->auth, request->authorization, request->now_us) == AUTH_BEARER;
     const struct tree *tree;
 
     if (!bearer && need_login(fabric, request, problem) < 0)

@@ -11,6 +11,7 @@
 #include "mock-fm/inventory.h"
 #include "mock-fm/journal.h"
 #include "mock-fm/objects.h"
+#include "mock-fm/request.h"
 #include "mock-fm/session.h"
 
 /* Clients may have this in their base URL, as they do in front of a real API gateway. */
@@ -22,17 +23,6 @@ struct fabric {
     const struct auth *auth;
     struct session_mint mint;
     struct inventory inventory;
-};
-
-struct request {
-    const char *method;
-    const char *path;          /* percent-decoded, without the query */
-    const char *authorization; /* the header's value, or NULL */
-    const char *body;          /* not terminated */
-    size_t body_length;
-    uint64_t page_size; /* of lists; 0: no pages */
-    uint64_t after;     /* where the page of a list begins */
-    int64_t now_us;     /* since 1970 */
 };
 
 /* Judges the request, makes the change durable and applies it, and answers. Always an answer; the

@@ -14,34 +14,83 @@
 
 struct program {
     uv_loop_t loop;
-    uv_signal_t signals[2];
+    struct options options;
+    uv_signal_t signals[3];
     struct fabric fabric;
+    struct accesstokens *tokens; /* NULL unless one logs in by OAuth */
     struct auth *auth;
+    struct tls *tls; /* NULL: plain HTTP */
     struct faults faults;
     struct control control;
     struct server *server;
 };
 
+/* All or nothing: a certificate that cannot be used leaves the password as it was, too. */
+static int reload(void *cls, struct problem *problem)
+{
+    struct program *program = cls;
+    const struct options *options = &program->options;
+    struct auth *auth = auth_open(options->auth, options->authdir, program->tokens, problem);
+
+    if (!auth)
+        return -1;
+    if (program->tls && tls_reload(program->tls, problem) < 0) {
+        auth_close(auth);
+        return -1;
+    }
+    auth_close(program->auth);
+    program->fabric.auth = program->auth = auth;
+    return 0;
+}
+
+static void end(struct program *program)
+{
+    for (int i = 0; i < 3; i++)
+        uv_close((uv_handle_t *)&program->signals[i], NULL);
+    server_close(program->server);
+}
+
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct program *program = handle->data;
+    struct problem problem;
 
-    (void)number;
-    uv_close((uv_handle_t *)&program->signals[0], NULL);
-    uv_close((uv_handle_t *)&program->signals[1], NULL);
-    server_close(program->server);
+    if (number != SIGHUP) {
+        end(program);
+        return;
+    }
+    if (reload(program, &problem) < 0)
+        fprintf(stderr, "mock-fm: not reloaded: %s\n", problem.text);
+    else
+        fprintf(stderr, "mock-fm: reloaded\n");
 }
 
 static void watch_signals(struct program *program)
 {
-    static const int numbers[2] = {SIGTERM, SIGINT};
+    static const int numbers[3] = {SIGTERM, SIGINT, SIGHUP};
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         uv_signal_init(&program->loop, &program->signals[i]);
         program->signals[i].data = program;
         uv_signal_start(&program->signals[i], on_signal, numbers[i]);
     }
     signal(SIGPIPE, SIG_IGN);
+}
+
+/* Who may come in. */
+static int open_door(struct program *program, const struct options *options,
+                     struct problem *problem)
+{
+    const struct tls_files files = {options->tls_cert, options->tls_key, options->client_ca};
+
+    if (options->auth == AUTH_OAUTH &&
+        !(program->tokens = accesstokens_create(options->token_lifetime_us)))
+        return problem_set(problem, 500, "out of memory");
+    if (!(program->auth = auth_open(options->auth, options->authdir, program->tokens, problem)))
+        return -1;
+    if (options->tls_cert && !(program->tls = tls_open(&files, problem)))
+        return -1;
+    return 0;
 }
 
 static int open_objects(struct program *program, const struct options *options,
@@ -50,8 +99,6 @@ static int open_objects(struct program *program, const struct options *options,
     struct fabric *fabric = &program->fabric;
     uint64_t dice = options->seed;
 
-    if (!(program->auth = auth_open(options->auth, options->authdir, problem)))
-        return -1;
     fabric->auth = program->auth;
     fabric->inventory = options->inventory;
     fabric->mint = (struct session_mint){.seeded = options->seeded, .seed = options->seed};
@@ -63,19 +110,23 @@ static int open_objects(struct program *program, const struct options *options,
         return problem_set(problem, 500, "out of memory");
     program->control.fabric = fabric;
     program->control.faults = &program->faults;
+    program->control.reload = reload;
+    program->control.program = program;
     if (!options->state)
         return 0;
     fabric->journal = journal_open(options->state, fabric->objects, problem);
     return fabric->journal ? 0 : -1;
 }
 
-static void close_objects(struct program *program)
+static void close_all(struct program *program)
 {
+    tls_close(program->tls);
     requestlog_destroy(program->control.log);
     faults_release(&program->faults);
     journal_close(program->fabric.journal);
     objects_destroy(program->fabric.objects);
     auth_close(program->auth);
+    accesstokens_destroy(program->tokens);
 }
 
 /* Whole or not at all: a reader that waits for the file never sees half a number. */
@@ -106,24 +157,25 @@ static int announce(const struct program *program, const struct options *options
 
     if (options->port_file && write_port_file(options->port_file, port, problem) < 0)
         return -1;
-    printf("mock-fm: listening on http://%s%s%s:%u\n", brackets ? "[" : "", options->host,
-           brackets ? "]" : "", port);
+    printf("mock-fm: listening on http%s://%s%s%s:%u\n", program->tls ? "s" : "",
+           brackets ? "[" : "", options->host, brackets ? "]" : "", port);
     fflush(stdout);
     return 0;
 }
 
 static int serve(struct program *program, const struct options *options, struct problem *problem)
 {
+    const struct server_place place = {options->host, options->port, program->tls};
     int result = 0;
 
-    program->server = server_create(&program->loop, &program->control, options->host, options->port,
-                                    options->latency_ms, problem);
+    program->server =
+        server_create(&program->loop, &program->control, &place, options->latency_ms, problem);
     if (!program->server)
         return -1;
     watch_signals(program);
     if (announce(program, options, problem) < 0) {
         result = -1;
-        on_signal(&program->signals[0], SIGTERM);
+        end(program);
     }
     uv_run(&program->loop, UV_RUN_DEFAULT);
     server_destroy(program->server);
@@ -133,23 +185,25 @@ static int serve(struct program *program, const struct options *options, struct 
 int main(int argc, char **argv)
 {
     struct program program = {0};
-    struct options options;
+    const struct options *options = &program.options;
     struct problem problem;
     int result;
 
-    if (options_parse(&options, argc, argv, &problem) < 0) {
+    if (options_parse(&program.options, argc, argv, &problem) < 0) {
         fprintf(stderr, "mock-fm: %s\n", problem.text);
         return 2;
     }
-    if (options.help || options.version) {
-        fputs(options.help ? options_help : "mock-fm " MCAST_VERSION "\n", stdout);
+    if (options->help || options->version) {
+        fputs(options->help ? options_help : "mock-fm " MCAST_VERSION "\n", stdout);
         return fflush(stdout) == 0 ? 0 : 1;
     }
     uv_loop_init(&program.loop);
-    result = open_objects(&program, &options, &problem);
+    result = open_door(&program, options, &problem);
     if (result == 0)
-        result = serve(&program, &options, &problem);
-    close_objects(&program);
+        result = open_objects(&program, options, &problem);
+    if (result == 0)
+        result = serve(&program, options, &problem);
+    close_all(&program);
     uv_loop_close(&program.loop);
     if (result < 0)
         fprintf(stderr, "mock-fm: %s\n", problem.text);

@@ -11,6 +11,8 @@
 
 #define DEFAULT_ADDRESSES 4086 /* what El Capitan has */
 #define LATENCY_MAX_MS 3600000
+#define TOKEN_LIFETIME_S 3600
+#define TOKEN_LIFETIME_MAX_S (10 * 365 * 86400) /* a year is seen in the field */
 
 const char options_help[] =
     "Usage: mock-fm [OPTION]...\n"
@@ -20,8 +22,14 @@ const char options_help[] =
     "\n"
     "  --listen HOST:PORT   where to listen (default 127.0.0.1:8000; port 0: any free one)\n"
     "  --port-file FILE     write the port number to FILE once it serves\n"
-    "  --auth none|basic    how clients log in (default none)\n"
-    "  --authdir DIR        for basic: DIR/passwd holds the password of user cxi\n"
+    "  --tls-cert FILE      serve HTTPS with this certificate (or chain), in PEM\n"
+    "  --tls-key FILE       and its key\n"
+    "  --client-ca FILE     let nobody in without a certificate of this authority\n"
+    "  --auth none|basic|oauth\n"
+    "                       how clients log in (default none)\n"
+    "  --authdir DIR        for basic: DIR/passwd holds the password of user cxi; for oauth:\n"
+    "                       DIR/client-id and DIR/client-secret\n"
+    "  --token-lifetime S   how long an access token is good for, in seconds (default 3600)\n"
     "  --addresses N        multicast addresses in the pool, 1 to 8192 (default 4086)\n"
     "  --overcommit         let reservations add up to more than the pool\n"
     "  --fabric GxSxP       the fabric to be read: G groups of S switches of P ports, at most\n"
@@ -32,7 +40,8 @@ const char options_help[] =
     "  --help, --version\n"
     "\n"
     "Tests control it at the same port: GET /mock/state, GET /mock/log, POST /mock/faults,\n"
-    "DELETE /mock/faults, POST /mock/forget.\n"
+    "DELETE /mock/faults, POST /mock/forget, /mock/snapshot, /mock/restore, /mock/revoke and\n"
+    "/mock/reload. SIGHUP also reloads: passwords, certificate, key and client CA.\n"
     "\n"
     "Example: a fabric manager whose every second reservation comes back as 503\n"
     "  mock-fm --listen 127.0.0.1:8000 --state /tmp/fm.journal &\n"
@@ -76,9 +85,30 @@ static int parse_listen(struct options *options, const char *text, struct proble
 
 static int parse_auth(struct options *options, const char *text, struct problem *problem)
 {
-    if (strcmp(text, "none") != 0 && strcmp(text, "basic") != 0)
-        return problem_set(problem, 400, "--auth must be none or basic, not '%s'", text);
-    options->auth = strcmp(text, "basic") == 0 ? AUTH_BASIC : AUTH_NONE;
+    static const char *const names[] = {
+        [AUTH_NONE] = "none", [AUTH_BASIC] = "basic", [AUTH_OAUTH] = "oauth"};
+
+    for (int mode = AUTH_NONE; mode <= AUTH_OAUTH; mode++) {
+        if (strcmp(text, names[mode]) == 0) {
+            options->auth = (enum auth_mode)mode;
+            return 0;
+        }
+    }
+    return problem_set(problem, 400, "--auth must be none, basic or oauth, not '%s'", text);
+}
+
+static int parse_lifetime(int64_t *lifetime_us, const char *text, struct problem *problem)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    /* strtod would take blanks, signs, exponents, hexadecimal digits and "inf". */
+    if (text[strspn(text, "0123456789.")] || end == text || *end || seconds < 0.001 ||
+        seconds > TOKEN_LIFETIME_MAX_S)
+        return problem_set(problem, 400,
+                           "--token-lifetime must be seconds from 0.001 to %d, not '%s'",
+                           TOKEN_LIFETIME_MAX_S, text);
+    *lifetime_us = (int64_t)(seconds * 1e6);
     return 0;
 }
 
@@ -98,6 +128,17 @@ static int parse_one(struct options *options, int option, const char *value,
         return parse_auth(options, value, problem);
     case 'd':
         options->authdir = value;
+        return 0;
+    case 'L':
+        return parse_lifetime(&options->token_lifetime_us, value, problem);
+    case 'C':
+        options->tls_cert = value;
+        return 0;
+    case 'K':
+        options->tls_key = value;
+        return 0;
+    case 'A':
+        options->client_ca = value;
         return 0;
     case 'n':
         result = parse_number("--addresses", value, 1, OBJECTS_MCAST_IDS, &number, problem);
@@ -130,6 +171,10 @@ static const struct option known[] = {
     {"port-file", required_argument, NULL, 'p'},
     {"auth", required_argument, NULL, 'a'},
     {"authdir", required_argument, NULL, 'd'},
+    {"token-lifetime", required_argument, NULL, 'L'},
+    {"tls-cert", required_argument, NULL, 'C'},
+    {"tls-key", required_argument, NULL, 'K'},
+    {"client-ca", required_argument, NULL, 'A'},
     {"addresses", required_argument, NULL, 'n'},
     {"overcommit", no_argument, NULL, 'o'},
     {"fabric", required_argument, NULL, 'f'},
@@ -140,6 +185,27 @@ static const struct option known[] = {
     {"version", no_argument, NULL, 'v'},
     {NULL, 0, NULL, 0},
 };
+
+/* What only makes sense together. */
+static int check(const struct options *options, struct problem *problem)
+{
+    if (options->auth == AUTH_BASIC && !options->authdir)
+        return problem_set(
+            problem, 400, "--auth basic needs --authdir DIR, whose file passwd holds the password");
+    if (options->auth == AUTH_OAUTH && !options->authdir)
+        return problem_set(
+            problem, 400,
+            "--auth oauth needs --authdir DIR, with the files client-id and client-secret");
+    if (options->auth == AUTH_NONE && options->authdir)
+        return problem_set(problem, 400, "--authdir goes with --auth basic or --auth oauth");
+    if (options->auth != AUTH_OAUTH && options->token_lifetime_us)
+        return problem_set(problem, 400, "--token-lifetime goes with --auth oauth");
+    if (!options->tls_cert != !options->tls_key)
+        return problem_set(problem, 400, "--tls-cert and --tls-key go together");
+    if (options->client_ca && !options->tls_cert)
+        return problem_set(problem, 400, "--client-ca goes with --tls-cert and --tls-key");
+    return 0;
+}
 
 int options_parse(struct options *options, int argc, char **argv, struct problem *problem)
 {
@@ -163,10 +229,9 @@ int options_parse(struct options *options, int argc, char **argv, struct problem
     if (optind < argc)
         return problem_set(problem, 400, "mock-fm takes only options, not '%s'; see --help",
                            argv[optind]);
-    if (options->auth == AUTH_BASIC && !options->authdir)
-        return problem_set(
-            problem, 400, "--auth basic needs --authdir DIR, whose file passwd holds the password");
-    if (options->auth == AUTH_NONE && options->authdir)
-        return problem_set(problem, 400, "--authdir goes with --auth basic");
+    if (check(options, problem) < 0)
+        return -1;
+    if (options->auth == AUTH_OAUTH && !options->token_lifetime_us)
+        options->token_lifetime_us = TOKEN_LIFETIME_S * INT64_C(1000000);
     return 0;
 }

@@ -15,6 +15,9 @@ struct options {
     const char *port_file; /* or NULL, as the others */
     enum auth_mode auth;
     const char *authdir;
+    int64_t token_lifetime_us;
+    const char *tls_cert, *tls_key; /* both or none */
+    const char *client_ca;          /* only with them */
     unsigned addresses;
     bool overcommit;
     struct inventory inventory;

@@ -1,6 +1,7 @@
 #include "mock-fm/server.h"
 
 #include <errno.h>
+#include <gnutls/abstract.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 
 struct server {
     struct calls calls;
+    struct tls *tls; /* NULL: plain HTTP */
     struct MHD_Daemon *daemon;
     uv_poll_t poll;
     uv_timer_t timer;
@@ -141,29 +143,70 @@ static unsigned connection_limit(void)
                                                     : DESCRIPTORS_SPARE;
 }
 
-static struct MHD_Daemon *start_daemon(struct server *server, int fd)
+static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode what)
 {
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
-                            call_on_request, &server->calls, MHD_OPTION_LISTEN_SOCKET, fd,
-                            MHD_OPTION_CONNECTION_LIMIT, connection_limit(),
-                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
-                            MHD_OPTION_NOTIFY_COMPLETED, call_on_completed, &server->calls,
-                            MHD_OPTION_NOTIFY_CONNECTION, call_on_connection, NULL, MHD_OPTION_END);
+    struct server *server = cls;
+
+    if (server->tls && what == MHD_CONNECTION_NOTIFY_STARTED)
+        tls_attach(
+            server->tls,
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session);
+    call_on_connection(cls, connection, context, what);
 }
 
-struct server *server_create(uv_loop_t *loop, struct control *control, const char *host,
-                             const char *port, uint64_t latency_ms, struct problem *problem)
+/* libmicrohttpd demands a source of certificates, which is never asked: on_connection gives each
+ * connection credentials of its own. */
+static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
+                          int authority_count, const gnutls_pk_algorithm_t *algorithms,
+                          int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
+                          gnutls_privkey_t *key)
+{
+    (void)session;
+    (void)authorities;
+    (void)authority_count;
+    (void)algorithms;
+    (void)algorithm_count;
+    *chain = NULL;
+    *chain_length = 0;
+    *key = NULL;
+    return -1;
+}
+
+static struct MHD_Daemon *start_daemon(struct server *server, int fd)
+{
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)no_certificate},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (server->tls ? MHD_USE_TLS : 0);
+
+    return MHD_start_daemon(flags, 0, NULL, NULL, call_on_request, &server->calls,
+                            MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+                            connection_limit(), MHD_OPTION_CONNECTION_TIMEOUT,
+                            (unsigned)IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, call_on_completed,
+                            &server->calls, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+                            MHD_OPTION_ARRAY, server->tls ? tls : tls + 1, MHD_OPTION_END);
+}
+
+struct server *server_create(uv_loop_t *loop, struct control *control,
+                             const struct server_place *place, uint64_t latency_ms,
+                             struct problem *problem)
 {
     struct server *server = calloc(1, sizeof *server);
-    int fd = open_socket(host, port, problem);
+    int fd = open_socket(place->host, place->port, problem);
 
+    if (!server && fd >= 0)
+        problem_set(problem, 500, "out of memory");
     if (!server || fd < 0)
         goto fail;
     server->calls = (struct calls){
         .loop = loop, .control = control, .latency_ms = latency_ms, .wake = wake, .server = server};
+    server->tls = place->tls;
     server->port = port_of(fd);
     if (!(server->daemon = start_daemon(server, fd))) {
-        problem_set(problem, 500, "cannot start the HTTP server at %s:%s", host, port);
+        problem_set(problem, 500, "cannot start the HTTP server at %s:%s", place->host,
+                    place->port);
         goto fail;
     }
     uv_timer_init(loop, &server->timer);

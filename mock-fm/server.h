@@ -6,14 +6,21 @@
 
 #include "mock-fm/control.h"
 #include "mock-fm/problem.h"
+#include "mock-fm/tls.h"
 
 struct server;
 
-/* Listens at host (a name or an address) and port ("0": any) and serves as long as the loop runs;
- * every answer but the control's is `latency_ms` late. NULL with a problem. Close before destroy.
- */
-struct server *server_create(uv_loop_t *loop, struct control *control, const char *host,
-                             const char *port, uint64_t latency_ms, struct problem *problem);
+struct server_place {
+    const char *host; /* a name or an address */
+    const char *port; /* "0": any */
+    struct tls *tls;  /* HTTPS; NULL: plain HTTP. Outlives the server */
+};
+
+/* Listens at the place and serves as long as the loop runs; every answer but the control's is
+ * `latency_ms` late. NULL with a problem. Close before destroy. */
+struct server *server_create(uv_loop_t *loop, struct control *control,
+                             const struct server_place *place, uint64_t latency_ms,
+                             struct problem *problem);
 
 /* The port it listens at. */
 unsigned server_port(const struct server *server);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "mock-fm/dice.h"
@@ -21,6 +22,12 @@ int session_token(const struct session_mint *mint, uint64_t serial, char token[S
     } else if (getrandom(words, sizeof words, 0) != (ssize_t)sizeof words) {
         return -1;
     }
-    snprintf(token, SESSION_TOKEN_SIZE, "sess-%016" PRIx64 "%016" PRIx64, words[0], words[1]);
+    snprintf(token, SESSION_TOKEN_SIZE, SESSION_TOKEN_PREFIX "%016" PRIx64 "%016" PRIx64, words[0],
+             words[1]);
     return 0;
+}
+
+bool session_is_token(const char *text)
+{
+    return strncmp(text, SESSION_TOKEN_PREFIX, strlen(SESSION_TOKEN_PREFIX)) == 0;
 }

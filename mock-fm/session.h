@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SESSION_TOKEN_SIZE 38 /* "sess-", 32 hexadecimal digits and a NUL */
+#define SESSION_TOKEN_PREFIX "sess-"
+#define SESSION_TOKEN_SIZE 38 /* the prefix, 32 hexadecimal digits and a NUL */
 
 struct session_mint {
     bool seeded; /* reproducible, for tests; otherwise from the kernel's random numbers */
@@ -15,5 +16,8 @@ struct session_mint {
 /* The token of the reservation with this serial number. 0, or -1 when the kernel gives no
  * randomness. */
 int session_token(const struct session_mint *mint, uint64_t serial, char token[SESSION_TOKEN_SIZE]);
+
+/* Does it look like one? An access token never does. */
+bool session_is_token(const char *text);
 
 #endif

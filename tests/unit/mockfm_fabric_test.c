@@ -36,7 +36,7 @@ static struct bench *bench_create(enum auth_mode mode, unsigned addresses)
     assert_non_null(file);
     fputs("fm-passw0rd\n", file);
     fclose(file);
-    bench->auth = auth_open(mode, folder, &problem);
+    bench->auth = auth_open(mode, folder, NULL, &problem);
     assert_non_null(bench->auth);
     unlink(path);
     rmdir(folder);
@@ -377,7 +377,7 @@ static void control__shows_no_token(void **state)
     struct bench *bench = bench_create(AUTH_BASIC, 100);
     struct requestlog *log = requestlog_create();
     struct faults faults;
-    struct control control = {&bench->fabric, &faults, log};
+    struct control control = {.fabric = &bench->fabric, .faults = &faults, .log = log};
     struct request request = {.method = "GET", .path = "/mock/state"};
     struct body body;
     char bearer[64];
