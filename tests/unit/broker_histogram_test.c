@@ -1,0 +1,82 @@
+/* Buckets for Prometheus (B8). */
+#include "broker/histogram.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static void histogram__bounds_rise(void **state)
+{
+    (void)state;
+    const enum histogram_scale scales[] = {HISTOGRAM_TIMES, HISTOGRAM_SIZES};
+    for (size_t i = 0; i < 2; i++) {
+        size_t bounds = histogram_bounds(scales[i]);
+        assert_true(bounds > 1 && bounds <= HISTOGRAM_BOUNDS);
+        for (size_t b = 1; b < bounds; b++)
+            assert_true(histogram_bound(scales[i], b) > histogram_bound(scales[i], b - 1));
+    }
+}
+
+/* "le" means less or equal: a value on a bound is below it. */
+static void histogram__value_on_a_bound_is_in_its_bucket(void **state)
+{
+    (void)state;
+    for (size_t b = 0; b < histogram_bounds(HISTOGRAM_TIMES); b++) {
+        struct histogram times = {0};
+        uint64_t bound = histogram_bound(HISTOGRAM_TIMES, b);
+        histogram_add(&times, (int64_t)bound);
+        assert_int_equal(times.buckets[b], 1);
+        histogram_add(&times, (int64_t)bound + 1);
+        assert_int_equal(times.buckets[b], 1);
+        assert_int_equal(times.buckets[b + 1], 1);
+    }
+}
+
+static void histogram__value_above_all_bounds_is_in_the_last(void **state)
+{
+    (void)state;
+    struct histogram sizes = {.scale = HISTOGRAM_SIZES};
+    histogram_add(&sizes, 1000000);
+    assert_int_equal(sizes.buckets[HISTOGRAM_BOUNDS], 1);
+    assert_int_equal(sizes.count, 1);
+    assert_int_equal(sizes.max, 1000000);
+}
+
+static void histogram__counts_and_sums(void **state)
+{
+    (void)state;
+    struct histogram times = {0};
+    uint64_t all = 0;
+    histogram_add(&times, 90);
+    histogram_add(&times, 4000);
+    histogram_add(&times, 0);
+    assert_int_equal(times.count, 3);
+    assert_int_equal(times.sum, 4090);
+    assert_int_equal(times.max, 4000);
+    for (size_t b = 0; b <= HISTOGRAM_BOUNDS; b++)
+        all += times.buckets[b];
+    assert_int_equal(all, times.count);
+}
+
+static void histogram__negative_value_counts_as_nothing(void **state)
+{
+    (void)state;
+    struct histogram times = {0};
+    histogram_add(&times, -7);
+    assert_int_equal(times.count, 1);
+    assert_int_equal(times.sum, 0);
+    assert_int_equal(times.buckets[0], 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(histogram__bounds_rise),
+        cmocka_unit_test(histogram__value_on_a_bound_is_in_its_bucket),
+        cmocka_unit_test(histogram__value_above_all_bounds_is_in_the_last),
+        cmocka_unit_test(histogram__counts_and_sums),
+        cmocka_unit_test(histogram__negative_value_counts_as_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
