@@ -299,6 +299,7 @@ static int start_http(struct broker *broker, struct error *err)
         clusters[i].users = config->clusters[i].users != NULL
                                 ? (const char *const *)config->clusters[i].users
                                 : nobody;
+        clusters[i].nodes = config->clusters[i].nodes[0] != '\0' ? config->clusters[i].nodes : NULL;
     }
     struct http_options options = {
         .loop = &broker->loop,
@@ -307,6 +308,10 @@ static int start_http(struct broker *broker, struct error *err)
         .socket_mode = config->socket_mode,
         .socket_group = config->socket_group[0] != '\0' ? config->socket_group : NULL,
         .listen = config->listen[0] != '\0' ? config->listen : NULL,
+        .tls_cert = config->tls_cert[0] != '\0' ? config->tls_cert : NULL,
+        .tls_key = config->tls_key[0] != '\0' ? config->tls_key : NULL,
+        .tls_client_ca = config->tls_client_ca[0] != '\0' ? config->tls_client_ca : NULL,
+        .munge_socket = config->munge_socket[0] != '\0' ? config->munge_socket : NULL,
         .admins = (const char *const *)config->admins,
         .clusters = clusters,
         .cluster_count = config->core.cluster_count,

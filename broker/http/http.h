@@ -8,13 +8,15 @@
 #include <stddef.h>
 #include <uv.h>
 
-/* The broker's interface to the world (api.md): HTTP/1.1 on a Unix socket and on loopback TCP. It
- * turns requests into events for the engine and the engine's words into answers. */
+/* The broker's interface to the world (api.md): HTTP/1.1 on a Unix socket and on TCP, with TLS but
+ * for loopback. It turns requests into events for the engine and the engine's words into answers.
+ * Who may do what: docs/security.md. */
 
-/* Who may act as a cluster's resource manager. */
 struct http_cluster {
     const char *name;
-    const char *const *users; /* NULL-terminated: user names or numeric uids */
+    const char *const *users; /* its resource managers, NULL-terminated: user names, numeric uids,
+                                 or cert:NAME for whoever has a certificate of that name */
+    const char *nodes;        /* host list; NULL: none */
 };
 
 struct http_options {
@@ -23,8 +25,12 @@ struct http_options {
     const char *socket_path;
     unsigned socket_mode;
     const char *socket_group;  /* name or number; NULL: as it comes */
-    const char *listen;        /* "HOST:PORT", loopback only; port 0: any; NULL: no TCP */
-    const char *const *admins; /* NULL-terminated, as above */
+    const char *listen;        /* "HOST:PORT", port 0: any; NULL: no TCP */
+    const char *tls_cert;      /* PEM files, NULL: none. Without these two, listen must be */
+    const char *tls_key;       /* loopback and is not encrypted */
+    const char *tls_client_ca; /* NULL: client certificates prove nothing */
+    const char *munge_socket;  /* of munged; NULL: MUNGE credentials are not taken */
+    const char *const *admins; /* as http_cluster.users */
     const struct http_cluster *clusters;
     size_t cluster_count;
     bool metrics_anonymous;   /* /metrics without a proven identity */
@@ -38,6 +44,20 @@ struct http;
  * engine is not leader, calls that need it are answered 503. NULL with a sentence in err: a user
  * that does not exist, a socket in use, an address that is not loopback. */
 struct http *http_create(const struct http_options *options, struct error *err);
+
+/* A reload, in two steps, so that it happens wholly or not at all together with what others reload.
+ *
+ * Heeds admins, clusters, metrics_anonymous, the TLS files (read again, whether or not their names
+ * have changed) and munge_socket; the rest is as http_create had it. Rights change for connections
+ * that are open, too: each request is judged by what is known when it comes. */
+struct http_change;
+
+/* Reads and resolves all of it; changes nothing. NULL with a sentence in err. */
+struct http_change *http_prepare(const struct http *http, const struct http_options *options,
+                                 struct error *err);
+/* Each ends the change. */
+void http_adopt(struct http *http, struct http_change *change);
+void http_discard(struct http *http, struct http_change *change); /* NULL is allowed */
 
 /* TCP port, 0 without TCP. */
 int http_port(const struct http *http);

@@ -49,7 +49,7 @@ static int open_stand(void **state)
     struct error err = {0};
     char me[16];
     const char *const admins[] = {me, NULL};
-    const struct http_cluster cluster = {"elcap", nobody};
+    const struct http_cluster cluster = {"elcap", nobody, NULL};
     memset(&stand, 0, sizeof stand);
     (void)snprintf(me, sizeof me, "%u", (unsigned)geteuid());
     log_set_level(-1);

@@ -13,8 +13,10 @@ static const char *const root[] = {"root", NULL}, *const numbers[] = {"1001", "1
 
 static struct rights *site(void)
 {
-    static const struct http_cluster clusters[] = {
-        {"elcap", numbers}, {"tuo", other}, {"empty", nobody}, {"none", NULL}};
+    static const struct http_cluster clusters[] = {{"elcap", numbers, NULL},
+                                                   {"tuo", other, NULL},
+                                                   {"empty", nobody, NULL},
+                                                   {"none", NULL, NULL}};
     struct error err;
     struct rights *rights = rights_create(root, clusters, 4, &err);
     assert_non_null(rights);
@@ -57,7 +59,7 @@ static void rights__name_the_user_nobody_knows(void **state)
 {
     (void)state;
     static const char *const unknown[] = {"no-such-user-here", NULL};
-    const struct http_cluster cluster = {"elcap", unknown};
+    const struct http_cluster cluster = {"elcap", unknown, NULL};
     struct error err;
     assert_null(rights_create(unknown, NULL, 0, &err));
     assert_int_equal(err.code, ERROR_INVALID);
