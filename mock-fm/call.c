@@ -54,7 +54,7 @@ static void forget_secret(char *text)
 
 static void call_destroy(struct call *call)
 {
-    faults_return(&call->fault);
+    fault_release(&call->fault);
     answer_release(&call->answer);
     free(call->body.bytes);
     if (call->upload.bytes) /* it may hold a client's secret */
@@ -207,7 +207,7 @@ static void on_timer(uv_timer_t *timer)
         }
     }
     resume(call);
-    call->calls->wake(call->calls->server);
+    call->calls->responses.wake(call->calls->responses.server);
 }
 
 static void suspend(struct call *call, enum phase phase, uint64_t delay_ms)
@@ -220,85 +220,13 @@ static void suspend(struct call *call, enum phase phase, uint64_t delay_ms)
     if (call->next)
         call->next->previous = call;
     calls->waiting = call;
-    uv_timer_init(calls->loop, &call->timer);
+    uv_timer_init(calls->responses.loop, &call->timer);
     call->timer.data = call;
     call->timer_open = true;
     /* libuv counts from its idea of now, which is as old as this round of the loop. */
-    uv_update_time(calls->loop);
+    uv_update_time(calls->responses.loop);
     uv_timer_start(&call->timer, on_timer, delay_ms, 0);
     MHD_suspend_connection(call->connection);
-}
-
-/* Hands out the first half of a body whose whole length was announced, then breaks off. */
-static ssize_t read_half(void *cls, uint64_t position, char *buffer, size_t room)
-{
-    const struct body *body = cls;
-    size_t half = body->length / 2, rest;
-
-    if (position >= half)
-        return MHD_CONTENT_READER_END_WITH_ERROR;
-    rest = half - (size_t)position;
-    if (rest > room)
-        rest = room;
-    memcpy(buffer, body->bytes + position, rest);
-    return (ssize_t)rest;
-}
-
-static void free_half(void *cls)
-{
-    struct body *body = cls;
-
-    free(body->bytes);
-    free(body);
-}
-
-static struct MHD_Response *truncated_response(struct body *body)
-{
-    struct body *half = malloc(sizeof *half);
-    struct MHD_Response *response;
-
-    if (!half)
-        return NULL;
-    *half = *body;
-    *body = (struct body){0};
-    response = MHD_create_response_from_callback(half->length, 4096, read_half, half, free_half);
-    if (!response)
-        free_half(half);
-    return response;
-}
-
-static struct MHD_Response *whole_response(struct body *body)
-{
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(body->length, body->bytes, MHD_RESPMEM_MUST_FREE);
-
-    if (response)
-        *body = (struct body){0};
-    return response;
-}
-
-static enum MHD_Result send_answer(struct call *call)
-{
-    bool truncate = call->fault.truncate && call->body.length > 0;
-    bool typed = call->body.length > 0;
-    struct MHD_Response *response =
-        truncate ? truncated_response(&call->body) : whole_response(&call->body);
-    enum MHD_Result result;
-
-    if (!response)
-        return MHD_NO;
-    if (typed)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
-    if (call->answer.allow)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, call->answer.allow);
-    if (call->answer.challenge)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
-                                auth_words(call->calls->control->fabric->auth)->challenge);
-    if (call->answer.no_store)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    result = MHD_queue_response(call->connection, (unsigned)call->answer.status, response);
-    MHD_destroy_response(response);
-    return result;
 }
 
 static enum MHD_Result finish(struct call *call)
@@ -307,7 +235,10 @@ static enum MHD_Result finish(struct call *call)
         requestlog_finish(call->calls->control->log, call->log_number,
                           call->dropped ? REQUESTLOG_DROPPED : call->answer.status);
     /* MHD_NO closes the connection without a word, which is what a drop is. */
-    return call->dropped ? MHD_NO : send_answer(call);
+    if (call->dropped)
+        return MHD_NO;
+    return response_send(&call->calls->responses, call->connection, &call->answer, &call->body,
+                         &call->fault, auth_words(call->calls->control->fabric->auth)->challenge);
 }
 
 /* The whole request is here. */
@@ -397,4 +328,5 @@ void calls_abandon(struct calls *calls)
         calls->waiting->dropped = true;
         resume(calls->waiting);
     }
+    responses_abandon(&calls->responses);
 }

@@ -7,22 +7,20 @@
 
 #include <microhttpd.h>
 #include <stdint.h>
-#include <uv.h>
 
 #include "mock-fm/control.h"
+#include "mock-fm/response.h"
 
 #define CALL_BODY_MAX (16U << 20) /* bytes; the NICs of 11,136 nodes need less than 1 MB */
 
 struct call;
 
-/* What all calls share. `wake` is called when a suspended connection may go on: the server then
- * lets libmicrohttpd run. */
+/* What all calls share. When a suspended connection may go on, the server is woken and lets
+ * libmicrohttpd run. */
 struct calls {
-    uv_loop_t *loop;
     struct control *control;
     uint64_t latency_ms;
-    void (*wake)(void *server);
-    void *server;
+    struct responses responses;
     struct call *waiting; /* the suspended ones */
 };
 
@@ -35,7 +33,8 @@ void call_on_completed(void *cls, struct MHD_Connection *connection, void **cont
 void call_on_connection(void *cls, struct MHD_Connection *connection, void **context,
                         enum MHD_ConnectionNotificationCode what);
 
-/* Lets go of every suspended request, unanswered; libmicrohttpd can be stopped only then. */
+/* Lets go of every suspended request, unanswered or half answered; libmicrohttpd can be stopped
+ * only then. */
 void calls_abandon(struct calls *calls);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "mock-fm/dice.h"
 
@@ -60,6 +61,46 @@ static int read_body(const json_t *value, void *field)
     return *(json_t **)field ? 0 : -1;
 }
 
+static int read_fields(const json_t *value, void *field)
+{
+    return json_is_object(value) ? read_body(value, field) : -1;
+}
+
+static int read_interval(const json_t *value, void *field)
+{
+    return read_delay(value, field) == 0 && *(int64_t *)field > 0 ? 0 : -1;
+}
+
+static int read_length(const json_t *value, void *field)
+{
+    return read_number(value, field) == 0 && *(int64_t *)field <= FAULT_BODY_MAX ? 0 : -1;
+}
+
+/* A token (RFC 9110, 5.6.2), and none of those that describe how the body is sent. */
+static bool is_header_name(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "!#$%&'*+-.^_`|~";
+
+    return name[0] && !name[strspn(name, letters)] && strcasecmp(name, "Content-Length") != 0 &&
+           strcasecmp(name, "Transfer-Encoding") != 0;
+}
+
+static int read_headers(const json_t *value, void *field)
+{
+    const char *name;
+    json_t *text;
+
+    /* jansson's loop wants to change what it walks over, and does not. */
+    json_object_foreach((json_t *)value, name, text)
+    {
+        if (!is_header_name(name) || !json_is_string(text) ||
+            strpbrk(json_string_value(text), "\r\n"))
+            return -1;
+    }
+    return read_fields(value, field);
+}
+
 static int read_drop(const json_t *value, void *field)
 {
     const char *when = json_string_value(value);
@@ -87,6 +128,13 @@ static const struct field {
     {"status", read_status, offsetof(struct fault_rule, fault.status), "200 to 599"},
     {"act", read_flag, offsetof(struct fault_rule, fault.act), "true or false"},
     {"body", read_body, offsetof(struct fault_rule, fault.body), "any JSON"},
+    {"merge", read_fields, offsetof(struct fault_rule, fault.merge), "an object"},
+    {"headers", read_headers, offsetof(struct fault_rule, fault.headers),
+     "an object of header names and strings, without Content-Length and Transfer-Encoding"},
+    {"chunked", read_flag, offsetof(struct fault_rule, fault.chunked), "true or false"},
+    {"byte_every_ms", read_interval, offsetof(struct fault_rule, fault.byte_every_ms),
+     "1 to 3600000"},
+    {"fill_to", read_length, offsetof(struct fault_rule, fault.fill_to), "0 to 67108864"},
     {"truncate", read_flag, offsetof(struct fault_rule, fault.truncate), "true or false"},
     {"garbage", read_flag, offsetof(struct fault_rule, fault.garbage), "true or false"},
     {"no_document_links", read_flag, offsetof(struct fault_rule, fault.no_document_links),
@@ -147,7 +195,7 @@ void fault_rule_destroy(struct fault_rule *rule)
 {
     if (!rule)
         return;
-    json_decref(rule->fault.body);
+    fault_release(&rule->fault);
     json_decref(rule->text);
     free(rule->method);
     free(rule->path);
@@ -171,6 +219,22 @@ bool fault_rule_fires(struct fault_rule *rule, const char *method, const char *p
     return true;
 }
 
+void fault_copy(struct fault *to, const struct fault *from)
+{
+    *to = *from;
+    json_incref(to->body);
+    json_incref(to->merge);
+    json_incref(to->headers);
+}
+
+void fault_release(struct fault *fault)
+{
+    json_decref(fault->body);
+    json_decref(fault->merge);
+    json_decref(fault->headers);
+    fault->body = fault->merge = fault->headers = NULL;
+}
+
 bool fault_lets_act(const struct fault *fault)
 {
     return fault->drop != FAULT_DROP_BEFORE && (fault->status == 0 || fault->act);
@@ -185,6 +249,21 @@ static void shorten_hw_root(json_t *document)
         json_object_set_new(document, "hwRoot", json_string(root + 9));
 }
 
+/* The top level only: enough for every document there is. */
+static void merge(json_t *given, json_t *document)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(given, name, value)
+    {
+        if (json_is_null(value))
+            json_object_del(document, name);
+        else
+            json_object_set(document, name, value);
+    }
+}
+
 static void bend_document(const struct fault *fault, json_t *document)
 {
     if (fault->no_document_links)
@@ -195,6 +274,7 @@ static void bend_document(const struct fault *fault, json_t *document)
         shorten_hw_root(document);
     if (fault->no_session_token)
         json_object_del(document, "sessionToken");
+    merge(fault->merge, document);
 }
 
 void fault_bend_answer(const struct fault *fault, const char *method, struct answer *answer)
@@ -241,17 +321,24 @@ static int use_given_body(const struct fault *fault, struct body *body)
     return result;
 }
 
-static int fill_to_4096(struct body *body)
+/* Blanks, so that what is JSON stays it. */
+static int fill(struct body *body, size_t length)
 {
-    size_t length = body->length ? (body->length + 4095) / 4096 * 4096 : 4096;
-    char *filled = realloc(body->bytes, length);
+    char *filled;
 
-    if (!filled)
+    if (length <= body->length)
+        return 0;
+    if (!(filled = realloc(body->bytes, length)))
         return -1;
     memset(filled + body->length, ' ', length - body->length);
     body->bytes = filled;
     body->length = length;
     return 0;
+}
+
+static size_t next_multiple_of_4096(size_t length)
+{
+    return length ? (length + 4095) / 4096 * 4096 : 4096;
 }
 
 int fault_bend_body(const struct fault *fault, struct body *body)
@@ -262,7 +349,7 @@ int fault_bend_body(const struct fault *fault, struct body *body)
         return -1;
     if (fault->garbage && replace_body(body, garbage, sizeof garbage - 1) < 0)
         return -1;
-    if (fault->length_4096 && fill_to_4096(body) < 0)
+    if (fault->length_4096 && fill(body, next_multiple_of_4096(body->length)) < 0)
         return -1;
-    return 0;
+    return fill(body, (size_t)fault->fill_to);
 }

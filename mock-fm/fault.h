@@ -10,6 +10,7 @@
 #include "mock-fm/problem.h"
 
 #define FAULT_DELAY_MAX_MS 3600000
+#define FAULT_BODY_MAX (64 << 20) /* bytes; more than any client should take */
 
 enum fault_drop {
     FAULT_DROP_NONE,
@@ -23,11 +24,16 @@ struct fault {
                              not */
     int64_t delay_ms;     /* act, then answer that much later */
     enum fault_drop drop;
-    int status;    /* answer this instead of acting; 0: no */
-    bool act;      /* with status: act nevertheless */
-    json_t *body;  /* owned; answer this: a string as it is, anything else as JSON */
-    bool truncate; /* half of the body, then close */
-    bool garbage;  /* a body that is not JSON */
+    int status;            /* answer this instead of acting; 0: no */
+    bool act;              /* with status: act nevertheless */
+    json_t *body;          /* owned; answer this: a string as it is, anything else as JSON */
+    json_t *merge;         /* owned; fields of the document replaced or, with null, taken away */
+    json_t *headers;       /* owned; further header lines: an object of strings */
+    bool truncate;         /* half of the body, then close */
+    bool chunked;          /* the length of the body is not announced */
+    int64_t byte_every_ms; /* the body byte by byte, so far apart; 0: no */
+    int64_t fill_to;       /* fill the body up with blanks to so many bytes */
+    bool garbage;          /* a body that is not JSON */
     bool no_document_links;
     bool no_hw_root;
     bool short_hw_root; /* three groups instead of six */
@@ -55,6 +61,10 @@ void fault_rule_destroy(struct fault_rule *rule);
 /* Does it fire for this request? Counts the request; may advance the dice. */
 bool fault_rule_fires(struct fault_rule *rule, const char *method, const char *path,
                       uint64_t *dice);
+
+/* A fault that outlives its rule: `to` gets references of its own, given back by fault_release. */
+void fault_copy(struct fault *to, const struct fault *from);
+void fault_release(struct fault *fault);
 
 /* Does the request do what it asks for? */
 bool fault_lets_act(const struct fault *fault);

@@ -57,17 +57,10 @@ struct fault faults_pick(struct faults *faults, const char *method, const char *
 
         if (!fault_rule_fires(faults->rules[i], method, path, &faults->dice))
             continue;
-        fault = faults->rules[i]->fault;
-        json_incref(fault.body);
+        fault_copy(&fault, &faults->rules[i]->fault);
         return fault;
     }
     return (struct fault){0};
-}
-
-void faults_return(struct fault *fault)
-{
-    json_decref(fault->body);
-    fault->body = NULL;
 }
 
 json_t *faults_document(const struct faults *faults)

@@ -200,8 +200,9 @@ struct server *server_create(uv_loop_t *loop, struct control *control,
         problem_set(problem, 500, "out of memory");
     if (!server || fd < 0)
         goto fail;
-    server->calls = (struct calls){
-        .loop = loop, .control = control, .latency_ms = latency_ms, .wake = wake, .server = server};
+    server->calls = (struct calls){.control = control,
+                                   .latency_ms = latency_ms,
+                                   .responses = {.loop = loop, .wake = wake, .server = server}};
     server->tls = place->tls;
     server->port = port_of(fd);
     if (!(server->daemon = start_daemon(server, fd))) {
