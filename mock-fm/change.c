@@ -7,8 +7,9 @@
 #include "mock-fm/objects.h"
 
 static const char *const names[] = {
-    [CHANGE_MARK] = "mark",           [CHANGE_JOB] = "job",   [CHANGE_JOB_GONE] = "job-gone",
-    [CHANGE_STEP_GONE] = "step-gone", [CHANGE_TREE] = "tree", [CHANGE_TREE_GONE] = "tree-gone",
+    [CHANGE_RESET] = "reset",         [CHANGE_MARK] = "mark",           [CHANGE_JOB] = "job",
+    [CHANGE_JOB_GONE] = "job-gone",   [CHANGE_STEP_GONE] = "step-gone", [CHANGE_TREE] = "tree",
+    [CHANGE_TREE_GONE] = "tree-gone",
 };
 
 static json_t *encode_macs(const struct change *change)
@@ -26,6 +27,8 @@ static json_t *encode_fields(const struct change *change)
     case CHANGE_MARK:
         return json_pack("{s:I, s:i}", "serial", (json_int_t)change->serial, "nextMcastID",
                          (int)change->next_mcast_id);
+    case CHANGE_RESET:
+        return json_object();
     case CHANGE_JOB:
         return json_pack("{s:s, s:s, s:i, s:I, s:I}", "job", change->job, "token", change->token,
                          "limit", (int)change->limit, "serial", (json_int_t)change->serial,
@@ -152,6 +155,8 @@ static int decode_fields(const json_t *line, struct change_read *read)
             return -1;
         change->serial = (uint64_t)first;
         change->next_mcast_id = (unsigned)second;
+        return 0;
+    case CHANGE_RESET:
         return 0;
     case CHANGE_JOB:
         return decode_job(line, change);

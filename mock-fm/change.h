@@ -8,6 +8,7 @@
 
 enum change_kind {
     CHANGE_MARK,      /* counters that outlive the objects: serial, next_mcast_id */
+    CHANGE_RESET,     /* everything is gone, the counters at their beginning */
     CHANGE_JOB,       /* a reservation: job, token, limit, serial, version */
     CHANGE_JOB_GONE,  /* a reservation and its trees are gone: job */
     CHANGE_STEP_GONE, /* the trees of one step are gone: job, step */

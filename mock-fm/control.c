@@ -117,6 +117,37 @@ done:
     return lost < 0 ? NULL : json_pack("{s:i}", "forgotten", lost);
 }
 
+static json_t *count_jobs(const struct control *control)
+{
+    return json_pack("{s:I}", "jobs", (json_int_t)objects_totals(control->fabric->objects).jobs);
+}
+
+static json_t *post_snapshot(struct control *control, const struct request *request,
+                             struct problem *problem)
+{
+    struct backup *backup = backup_create(control->fabric->objects);
+
+    (void)request;
+    (void)problem;
+    if (!backup)
+        return NULL;
+    backup_destroy(control->backup);
+    control->backup = backup;
+    return count_jobs(control);
+}
+
+static json_t *post_restore(struct control *control, const struct request *request,
+                            struct problem *problem)
+{
+    if (!control->backup) {
+        problem_set(problem, 404, "there is no snapshot yet; POST /mock/snapshot takes one");
+        return NULL;
+    }
+    if (backup_restore(control->backup, control->fabric, request->now_us, problem) < 0)
+        return NULL;
+    return count_jobs(control);
+}
+
 static json_t *post_revoke(struct control *control, const struct request *request,
                            struct problem *problem)
 {
@@ -142,6 +173,7 @@ static const struct {
     {"GET", "/mock/state", get_state},         {"GET", "/mock/log", get_log},
     {"GET", "/mock/faults", get_faults},       {"POST", "/mock/faults", post_faults},
     {"DELETE", "/mock/faults", delete_faults}, {"POST", "/mock/forget", post_forget},
+    {"POST", "/mock/snapshot", post_snapshot}, {"POST", "/mock/restore", post_restore},
     {"POST", "/mock/revoke", post_revoke},     {"POST", "/mock/reload", post_reload},
 };
 
@@ -156,7 +188,8 @@ void control_answer(struct control *control, const struct request *request, stru
 
     problem_set(&problem, 404,
                 "the control paths are GET /mock/state, GET /mock/log, GET, POST and DELETE "
-                "/mock/faults, POST /mock/forget, /mock/revoke and /mock/reload");
+                "/mock/faults, POST /mock/forget, /mock/snapshot, /mock/restore, /mock/revoke and "
+                "/mock/reload");
     *answer = (struct answer){0};
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
         if (strcmp(routes[i].method, request->method) != 0 ||

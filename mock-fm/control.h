@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "mock-fm/backup.h"
 #include "mock-fm/fabric.h"
 #include "mock-fm/faults.h"
 #include "mock-fm/requestlog.h"
@@ -13,6 +14,7 @@ struct control {
     struct fabric *fabric;
     struct faults *faults;
     struct requestlog *log;
+    struct backup *backup; /* owned by whoever owns this; NULL until one was taken */
     /* Reads passwords and certificates anew; -1 with a problem, and the old ones stay in force. */
     int (*reload)(void *program, struct problem *problem);
     void *program;

@@ -13,8 +13,7 @@
 typedef int handler(struct fabric *fabric, const struct request *request, const char *name,
                     struct answer *answer, struct problem *problem);
 
-/* Durable first, then in force, then answered. */
-static int commit(struct fabric *fabric, const struct change *change, struct problem *problem)
+int fabric_commit(struct fabric *fabric, const struct change *change, struct problem *problem)
 {
     int result;
 
@@ -111,7 +110,7 @@ static int create_job(struct fabric *fabric, const char *id, int64_t limit, int6
     change.limit = (unsigned)limit;
     if (session_token(&fabric->mint, serial, token) < 0)
         return problem_set(problem, 500, "no random numbers for a session token");
-    result = commit(fabric, &change, problem);
+    result = fabric_commit(fabric, &change, problem);
     explicit_bzero(token, sizeof token);
     if (result < 0)
         return -1;
@@ -172,7 +171,7 @@ static int delete_job(struct fabric *fabric, const struct request *request, cons
     /* The answer shows the job as it was. */
     if (succeed(answer, 200, document_of_job(job), problem) < 0)
         return -1;
-    return commit(fabric, &change, problem);
+    return fabric_commit(fabric, &change, problem);
 }
 
 static int drop_steps(struct fabric *fabric, const struct request *request, const char *id,
@@ -193,7 +192,7 @@ static int drop_steps(struct fabric *fabric, const struct request *request, cons
         struct change change = {
             .kind = CHANGE_STEP_GONE, .at_us = request->now_us, .job = id, .step = step};
 
-        if (commit(fabric, &change, problem) < 0)
+        if (fabric_commit(fabric, &change, problem) < 0)
             return -1;
     }
     return 0;
@@ -297,7 +296,7 @@ static int post_tree(struct fabric *fabric, const struct request *request, const
     if (parse_wish(body, &wish, &macs, problem) == 0 &&
         need_token_of(objects_job(fabric->objects, wish.job), request, problem) == 0 &&
         objects_may_grow(fabric->objects, &wish, problem) == 0 &&
-        commit(fabric, &wish, problem) == 0)
+        fabric_commit(fabric, &wish, problem) == 0)
         result = succeed(answer, 201,
                          document_of_tree(objects_tree(fabric->objects, wish.mcast_id)), problem);
     free(macs);
@@ -350,7 +349,7 @@ static int delete_tree(struct fabric *fabric, const struct request *request, con
         succeed(answer, 200, document_of_tree(tree), problem) < 0)
         return -1;
     change.mcast_id = tree->mcast_id;
-    return commit(fabric, &change, problem);
+    return fabric_commit(fabric, &change, problem);
 }
 
 /* What can be done with the list (name NULL) and with one of its members. */
@@ -463,7 +462,7 @@ static int forget_one(struct fabric *fabric, const char *id, int64_t now_us,
 
     if (!id || !objects_job(fabric->objects, id))
         return 0;
-    return commit(fabric, &change, problem) < 0 ? -1 : 1;
+    return fabric_commit(fabric, &change, problem) < 0 ? -1 : 1;
 }
 
 int fabric_forget(struct fabric *fabric, const json_t *ids, int64_t now_us, struct problem *problem)

@@ -25,6 +25,9 @@ struct fabric {
     struct inventory inventory;
 };
 
+/* Makes a change durable, then puts it in force; to be answered only then. 0, or -1 with a 500. */
+int fabric_commit(struct fabric *fabric, const struct change *change, struct problem *problem);
+
 /* Judges the request, makes the change durable and applies it, and answers. Always an answer; the
  * caller releases it. */
 void fabric_answer(struct fabric *fabric, const struct request *request, struct answer *answer);

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mock-fm/recount.h"
+
 /* The file is rewritten when it has this many lines more than four times what is held. */
 #define SPARE_LINES 100000
 
@@ -52,46 +54,15 @@ static int write_change(int fd, const struct change *change)
     return result;
 }
 
-static int write_job(int fd, const struct job *job)
+static int write_next(void *cls, const struct change *change)
 {
-    /* Replaying its trees counts the job's version up to what it is now. */
-    struct change change = {.kind = CHANGE_JOB,
-                            .at_us = job->updated_us,
-                            .job = job->id,
-                            .token = job->token,
-                            .limit = job->limit,
-                            .serial = job->serial,
-                            .version = job->version - job->trees_in_use};
-    int result = write_change(fd, &change);
-
-    for (const struct tree *tree = job->trees; tree && result == 0; tree = tree->next) {
-        change = (struct change){.kind = CHANGE_TREE,
-                                 .at_us = tree->updated_us,
-                                 .job = job->id,
-                                 .step = tree->step,
-                                 .mcast_id = tree->mcast_id,
-                                 .root = tree->root,
-                                 .vni = tree->vni,
-                                 .timeout_us = tree->timeout_us,
-                                 .macs = tree->macs,
-                                 .mac_count = tree->mac_count};
-        result = write_change(fd, &change);
-    }
-    return result;
+    return write_change(*(const int *)cls, change);
 }
 
 static int write_all(int fd, const struct objects *objects)
 {
-    struct objects_totals totals = objects_totals(objects);
-    struct change mark = {
-        .kind = CHANGE_MARK, .serial = totals.last_serial, .next_mcast_id = totals.next_mcast_id};
-    int result = 0;
+    int result = recount(objects, write_next, &fd);
 
-    for (const struct job *job = objects_first(objects); job && result == 0; job = job->next)
-        result = write_job(fd, job);
-    /* Last, because the counters may be ahead of every object that is left. */
-    if (result == 0)
-        result = write_change(fd, &mark);
     if (result == 0 && fsync(fd) < 0)
         result = -errno;
     return result;

@@ -121,6 +121,7 @@ static int open_objects(struct program *program, const struct options *options,
 static void close_all(struct program *program)
 {
     tls_close(program->tls);
+    backup_destroy(program->control.backup);
     requestlog_destroy(program->control.log);
     faults_release(&program->faults);
     journal_close(program->fabric.journal);

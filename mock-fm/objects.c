@@ -333,6 +333,15 @@ static void remove_job(struct objects *objects, struct job *job)
     free_job(job);
 }
 
+/* A state restored from a backup has its counters, too: they may go back. */
+static void reset(struct objects *objects)
+{
+    while (objects->first)
+        remove_job(objects, objects->first);
+    objects->totals.last_serial = 0;
+    objects->totals.next_mcast_id = 0;
+}
+
 static void touch(struct job *job, int64_t at_us)
 {
     job->version++;
@@ -384,6 +393,9 @@ int objects_apply(struct objects *objects, const struct change *change)
             return -EINVAL;
         objects->totals.last_serial = change->serial;
         objects->totals.next_mcast_id = change->next_mcast_id;
+        return 0;
+    case CHANGE_RESET:
+        reset(objects);
         return 0;
     case CHANGE_JOB:
         return add_job(objects, change);
