@@ -111,7 +111,7 @@ static void say(struct sim *sim, const struct word *word)
         wire_send(sim, word);
         break;
     case EFFECT_LOGIN:
-        wire_login(sim);
+        wire_login(sim, word->u.url);
         break;
     case EFFECT_LIST:
         forget_listed(&sim->edge);

@@ -46,7 +46,8 @@
     X(NONSENSE, "nonsense", 20) /* a request that cannot be granted */                             \
     X(SYNC_LOST, "sync-lost", 150)                                                                 \
     X(SYNC_LAGS, "sync-lags", 300)   /* the list is older, by less than the grace */               \
-    X(RECONFIGURE, "reconfigure", 0) /* the VNI pool shrinks, grows, moves; limits change */
+    X(RECONFIGURE, "reconfigure", 0) /* the VNI pool shrinks, grows, moves; limits change */       \
+    X(DOOR_CLOSES, "door-closes", 0) /* one of several URLs; when is drawn by doors.c */
 
 enum fault_kind {
 #define FAULT_ENUM_(name, word, chance) FAULT_##name,

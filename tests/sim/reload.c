@@ -2,6 +2,8 @@
 
 #include "tests/sim/sim.h"
 
+#include <string.h>
+
 static void apply(struct sim *sim, const struct core_config *changed)
 {
     struct error err;
@@ -34,6 +36,18 @@ static void change_limits(struct sim *sim, struct core_config *changed)
               changed->min_nodes, changed->calls_at_once, (long long)changed->reserve_timeout_ms);
 }
 
+/* Another order of the URLs, or one of them only: the one in use may go. */
+static void move_urls(struct sim *sim, struct core_config *changed)
+{
+    const struct core_config *all = &sim->profile.config;
+    uint32_t first = rng_below(&sim->edge.rng, all->fm_url_count);
+    changed->fm_url_count = 1 + rng_below(&sim->edge.rng, all->fm_url_count);
+    for (uint32_t i = 0; i < changed->fm_url_count; i++)
+        strcpy(changed->fm_urls[i], all->fm_urls[(first + i) % all->fm_url_count]);
+    sim_trace(sim, "broker: the URLs are to be %u, the first is %s", changed->fm_url_count,
+              changed->fm_urls[0]);
+}
+
 static void reload(struct sim *sim, void *what, uint64_t mark)
 {
     (void)what, (void)mark;
@@ -43,6 +57,8 @@ static void reload(struct sim *sim, void *what, uint64_t mark)
     uint32_t what_changes = rng_below(&sim->edge.rng, 10);
     if (what_changes < 6) {
         move_pool(sim, &changed);
+    } else if (what_changes == 6 && sim->profile.config.fm_url_count > 0) {
+        move_urls(sim, &changed);
     } else if (what_changes < 9) {
         change_limits(sim, &changed);
     } else {

@@ -63,6 +63,7 @@ static void phase_begins(struct sim *sim, enum sim_phase phase)
     if (phase == PHASE_STORM)
         return;
     fabric_calm(sim);
+    doors_calm(sim);
     edge_calm(sim);
     reload_calm(sim);
 }
@@ -90,6 +91,7 @@ static void live(struct sim *sim)
         edge_storm(sim);
         reload_storm(sim);
         fabric_storm(sim);
+        doors_storm(sim);
         rm_storm(sim, round);
         run_for(sim, profile->storm_ms);
         phase_begins(sim, PHASE_QUIET);
@@ -118,6 +120,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     queue_init(&sim.queue);
     disk_init(&sim.disk);
     books_init(&sim);
+    doors_init(&sim);
     fabric_init(&sim);
     wire_init(&sim);
     journal_init(&sim);

@@ -3,6 +3,7 @@
 
 #include "tests/sim/books.h"
 #include "tests/sim/disk.h"
+#include "tests/sim/doors.h"
 #include "tests/sim/edge.h"
 #include "tests/sim/fabric.h"
 #include "tests/sim/fault.h"
@@ -47,6 +48,7 @@ struct sim {
     struct edge edge;
     struct journal journal;
     struct fabric fabric;
+    struct doors doors;
     struct wire wire;
     struct rm rm;
     struct books books;

@@ -52,13 +52,13 @@ static struct journey untold(struct rng *rng, int64_t timeout, enum fmcall_outco
     return j;
 }
 
-static struct journey travel(struct sim *sim, struct rng *rng)
+static struct journey travel(struct sim *sim, struct rng *rng, uint32_t door)
 {
     struct faults *faults = &sim->faults;
     int64_t timeout = sim->config.call_timeout_ms;
     int64_t soon = rng_between(
         rng, 0, 2 * sim->profile.net_ms < timeout ? 2 * sim->profile.net_ms : timeout - 1);
-    if (!sim->fabric.up)
+    if (!sim->fabric.up || !doors_open(sim, door))
         return rng_chance(rng, 250) ? (struct journey){INT64_MAX, timeout, FM_TIMEOUT}
                                     : (struct journey){INT64_MAX, soon, FM_UNREACHED};
     if (fault_happens(faults, FAULT_CALL_UNREACHED, rng))
@@ -122,6 +122,7 @@ void wire_send(struct sim *sim, const struct word *word)
     struct wire_call *call = memory_zeroed(sizeof *call);
     call->id = word->u.call.id;
     call->process = sim->edge.process;
+    call->door = sim->doors.in_use;
     call->kind = word->u.call.kind;
     call->addresses = word->u.call.addresses;
     call->number = word->u.call.number;
@@ -133,7 +134,7 @@ void wire_send(struct sim *sim, const struct word *word)
 
     struct rng rng;
     rng_init_for(&rng, sim->profile.seed, call->name, sim->now_ms);
-    struct journey j = travel(sim, &rng);
+    struct journey j = travel(sim, &rng, call->door);
     call->forced = j.forced;
     call->act_ms = INT64_MAX;
     call->references = 1;
@@ -167,15 +168,17 @@ static void login_ends(struct sim *sim, void *what, uint64_t process)
     if (process != sim->edge.process || !sim->wire.login)
         return;
     sim->wire.login = false;
-    bool ok = sim->fabric.up && !fault_happens(&sim->faults, FAULT_LOGIN_FAILS, &sim->wire.rng);
+    bool ok = sim->fabric.up && doors_open(sim, sim->doors.in_use) &&
+              !fault_happens(&sim->faults, FAULT_LOGIN_FAILS, &sim->wire.rng);
     edge_login_done(sim, ok);
 }
 
-void wire_login(struct sim *sim)
+void wire_login(struct sim *sim, uint32_t url)
 {
     if (sim->wire.login)
         sim_fail(sim, "calls", "a login is asked for while one is under way");
     sim->wire.login = true;
+    doors_use(sim, url);
     sim_later(sim, rng_between(&sim->wire.rng, 1, 2 * sim->profile.net_ms), login_ends, NULL,
               sim->edge.process);
 }
@@ -250,8 +253,9 @@ static void page_arrives(struct sim *sim, void *what, uint64_t mark)
         unlink_list(&sim->wire, list);
         return;
     }
-    if (!sim->fabric.up || list->pages_left == 0) {
-        list_over(sim, list, sim->fabric.up ? ends[rng_below(&sim->wire.rng, 4)] : FM_BROKEN);
+    bool reached = sim->fabric.up && doors_open(sim, list->door);
+    if (!reached || list->pages_left == 0) {
+        list_over(sim, list, reached ? ends[rng_below(&sim->wire.rng, 4)] : FM_BROKEN);
         return;
     }
     bool fails = list->pages_left != UINT32_MAX;
@@ -274,6 +278,7 @@ void wire_list(struct sim *sim, uint64_t id)
     sim->wire.lists = list;
     list->id = id;
     list->process = sim->edge.process;
+    list->door = sim->doors.in_use;
     list->pages_left = UINT32_MAX;
     list->shifting = fault_possible(&sim->faults, FAULT_LIST_SHIFTS);
     if (fault_happens(&sim->faults, FAULT_LIST_FAILS, &sim->wire.rng))

@@ -22,6 +22,7 @@ struct wire_call {
     struct wire_call *prev, *next;
     uint64_t id;
     uint64_t process; /* the life of the broker that made it */
+    uint32_t door;    /* where it went */
     enum fmcall_kind kind;
     char name[FM_NAME_MAX + 1];
     char token[TOLD_TOKEN_MAX + 1];
@@ -38,6 +39,7 @@ struct wire_call {
 struct wire_list { /* being read; the core may have forgotten it and asked for another one */
     struct wire_list *prev, *next;
     uint64_t id, process;
+    uint32_t door;
     bool shifting;      /* pages by offset instead of by the last entry seen */
     uint64_t last_made; /* … of the page before */
     size_t offset;
@@ -55,7 +57,7 @@ void wire_init(struct sim *sim);
 void wire_release(struct sim *sim);
 
 void wire_send(struct sim *sim, const struct word *word); /* of kind CALL */
-void wire_login(struct sim *sim);
+void wire_login(struct sim *sim, uint32_t url);
 void wire_list(struct sim *sim, uint64_t id);
 
 /* The broker died: nobody listens any more, and what it asked for settles within call_timeout. */

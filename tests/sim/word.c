@@ -59,6 +59,7 @@ void word_copy(struct word *word, const struct core *core, const struct effect *
         word->u.event.kind = effect->u.event->kind;
         break;
     case EFFECT_LOGIN:
+        word->u.url = effect->u.login.url;
         break;
     case EFFECT_SAVE:
     case EFFECT_TRACE:

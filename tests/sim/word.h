@@ -32,6 +32,7 @@ struct word {
             uint32_t addresses;
             uint64_t number; /* of the reservation it is made for, as the simulator sees it */
         } call;
+        uint32_t url; /* LOGIN */
         uint64_t list;
         struct {
             uint64_t seq, number;

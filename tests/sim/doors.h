@@ -1,0 +1,32 @@
+#ifndef MCAST_SIM_DOORS_H
+#define MCAST_SIM_DOORS_H
+
+#include "core/config.h"
+#include "tests/sim/rng.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The base URLs of the one fabric manager, active and standby: each is a door that is open or
+ * closed; behind all of them is the same state. A configuration names them in any order. */
+
+struct sim;
+
+struct doors {
+    bool closed[FM_URLS_MAX]; /* by index in the profile's configuration */
+    uint32_t in_use;
+    struct rng rng;
+};
+
+void doors_init(struct sim *sim);
+/* Draws when they close and open in a storm that begins now. */
+void doors_storm(struct sim *sim);
+/* From now on one of them is open for good. */
+void doors_calm(struct sim *sim);
+
+/* What begins from now on goes to this URL of the configuration in force. */
+void doors_use(struct sim *sim, uint32_t url);
+/* Whether what goes through this door arrives. */
+bool doors_open(const struct sim *sim, uint32_t door);
+
+#endif
