@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mock-fm/secret.h"
+#include "core/secret.h"
 
 #define NAME_LENGTH 40 /* the first part of a token */
 #define BODY_LENGTH 900
@@ -79,7 +79,7 @@ bool accesstokens_opens(const struct accesstokens *tokens, const char *text, int
 
         /* The name is no secret; what follows it is compared in constant time. */
         if (token->expires_us > now_us && strncmp(token->text, text, NAME_LENGTH) == 0)
-            return secret_equal(token->text, text);
+            return secret_equal(secret_of(token->text), secret_of(text));
     }
     return false;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "mock-fm/secret.h"
+#include "core/secret.h"
 #include "mock-fm/session.h"
 
 #define USER "cxi"
@@ -14,8 +14,8 @@
 
 struct auth {
     enum auth_mode mode;
-    char *credentials; /* base64 of "cxi:<password>" */
-    char *client_id, *client_secret;
+    struct secret credentials; /* base64 of "cxi:<password>" */
+    struct secret client_id, client_secret;
     struct accesstokens *tokens; /* NULL unless OAuth */
 };
 
@@ -85,7 +85,7 @@ static int read_password(struct auth *auth, const char *authdir, struct problem 
     char text[sizeof USER + SECRET_LINE_MAX] = USER ":";
     int result = read_line(authdir, "passwd", text + sizeof USER, problem);
 
-    if (result == 0 && !(auth->credentials = base64(text)))
+    if (result == 0 && secret_none(auth->credentials = secret_of(base64(text))))
         result = problem_set(problem, 500, "out of memory");
     explicit_bzero(text, sizeof text);
     return result;
@@ -98,10 +98,9 @@ static int read_client(struct auth *auth, const char *authdir, struct problem *p
 
     if (read_line(authdir, "client-id", id, problem) == 0 &&
         read_line(authdir, "client-secret", secret, problem) == 0) {
-        auth->client_id = strdup(id);
-        auth->client_secret = strdup(secret);
-        result =
-            auth->client_id && auth->client_secret ? 0 : problem_set(problem, 500, "out of memory");
+        auth->client_id = secret_copy(secret_of(id));
+        auth->client_secret = secret_copy(secret_of(secret));
+        result = 0;
     }
     explicit_bzero(secret, sizeof secret);
     return result;
@@ -131,20 +130,13 @@ struct auth *auth_open(enum auth_mode mode, const char *authdir, struct accessto
     return auth;
 }
 
-static void forget(char *text)
-{
-    if (text)
-        explicit_bzero(text, strlen(text));
-    free(text);
-}
-
 void auth_close(struct auth *auth)
 {
     if (!auth)
         return;
-    forget(auth->credentials);
-    forget(auth->client_id);
-    forget(auth->client_secret);
+    secret_wipe(&auth->credentials);
+    secret_wipe(&auth->client_id);
+    secret_wipe(&auth->client_secret);
     free(auth);
 }
 
@@ -163,7 +155,8 @@ static bool is_login(const struct auth *auth, const char *header, int64_t now_us
     const char *shown;
 
     if (auth->mode == AUTH_BASIC)
-        return (shown = after_scheme(header, "Basic")) && secret_equal(auth->credentials, shown);
+        return (shown = after_scheme(header, "Basic")) &&
+               secret_equal(auth->credentials, secret_of(shown));
     return (shown = auth_bearer(header)) && accesstokens_opens(auth->tokens, shown, now_us);
 }
 
@@ -188,8 +181,8 @@ const char *auth_bearer(const char *header)
 bool auth_is_client(const struct auth *auth, const char *id, const char *secret)
 {
     /* Both, always: the time must not tell which of them was wrong. */
-    bool right_id = secret_equal(auth->client_id, id);
-    bool right_secret = secret_equal(auth->client_secret, secret);
+    bool right_id = secret_equal(auth->client_id, secret_of(id));
+    bool right_secret = secret_equal(auth->client_secret, secret_of(secret));
 
     return right_id && right_secret;
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/secret.h"
 #include "mock-fm/document.h"
 #include "mock-fm/nic.h"
-#include "mock-fm/secret.h"
 
 typedef int handler(struct fabric *fabric, const struct request *request, const char *name,
                     struct answer *answer, struct problem *problem);
@@ -75,7 +75,7 @@ static int need_token_of(const struct job *job, const struct request *request,
 
     if (!token)
         return problem_set(problem, 401, "this path needs a job's session token as bearer token");
-    if (!job || !secret_equal(job->token, token))
+    if (!job || !secret_equal(secret_of(job->token), secret_of(token)))
         return problem_set(problem, 403, "this session token does not open this job");
     return 0;
 }
