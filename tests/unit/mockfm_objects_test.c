@@ -10,7 +10,6 @@
 
 #include "mock-fm/nic.h"
 #include "mock-fm/objects.h"
-#include "mock-fm/secret.h"
 #include "mock-fm/session.h"
 
 static int reserve(struct objects *objects, const char *id, unsigned limit, struct problem *problem)
@@ -300,18 +299,6 @@ static void nic__has_three_groups_of_20_bits(void **state)
         assert_false(nic_parse(bad[i], &nic));
 }
 
-static void secret__is_equal_only_as_a_whole(void **state)
-{
-    (void)state;
-    assert_true(secret_equal("abc", "abc"));
-    assert_true(secret_equal("", ""));
-    assert_false(secret_equal("abc", "abd"));
-    assert_false(secret_equal("abc", "abcabc"));
-    assert_false(secret_equal("abc", "ab"));
-    assert_false(secret_equal("abc", ""));
-    assert_false(secret_equal("", "a"));
-}
-
 static void session__seed_repeats_tokens_serials_do_not(void **state)
 {
     struct session_mint seeded = {.seeded = true, .seed = 7}, other = {.seeded = true, .seed = 8};
@@ -348,7 +335,6 @@ int main(void)
         cmocka_unit_test(step__goes_alone),
         cmocka_unit_test(change__that_contradicts_is_refused),
         cmocka_unit_test(nic__has_three_groups_of_20_bits),
-        cmocka_unit_test(secret__is_equal_only_as_a_whole),
         cmocka_unit_test(session__seed_repeats_tokens_serials_do_not),
     };
 
