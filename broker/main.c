@@ -257,12 +257,27 @@ static int start_signals(struct broker *broker, struct error *err)
     return 0;
 }
 
+static enum fmapi_auth auth_of(int auth)
+{
+    switch ((enum config_auth)auth) {
+    case CONFIG_AUTH_BASIC:
+        return FMAPI_AUTH_BASIC;
+    case CONFIG_AUTH_OAUTH:
+        return FMAPI_AUTH_OAUTH;
+    case CONFIG_AUTH_NONE:
+        break;
+    }
+    return FMAPI_AUTH_NONE;
+}
+
 static int create_engine(struct broker *broker, struct error *err)
 {
     const struct config *config = broker->config;
     struct fmapi_options fabric = {
-        .auth = config->fm_auth == CONFIG_AUTH_BASIC ? FMAPI_AUTH_BASIC : FMAPI_AUTH_NONE,
+        .auth = auth_of(config->fm_auth),
         .authdir = config->fm_authdir,
+        .mtls_cert = config->fm_mtls_cert[0] != '\0' ? config->fm_mtls_cert : NULL,
+        .mtls_key = config->fm_mtls_key[0] != '\0' ? config->fm_mtls_key : NULL,
         .ca = config->fm_ca[0] != '\0' ? config->fm_ca : NULL,
         .verify = config->fm_verify,
         .timeout_ms = config->core.call_timeout_ms,

@@ -11,6 +11,8 @@ static int check(const struct fmapi_options *options, struct error *err)
     if (options->auth == FMAPI_AUTH_BASIC && options->authdir == NULL)
         return error_set(err, ERROR_INVALID,
                          "the basic login needs the directory that holds the file passwd");
+    if (options->auth == FMAPI_AUTH_OAUTH || options->mtls_cert != NULL)
+        return error_set(err, ERROR_INVALID, "OAuth and client certificates are not spoken yet");
     if (options->timeout_ms < 1 || options->timeout_ms > INT32_MAX)
         return error_set(err, ERROR_INVALID, "the timeout of a call must be 1 ms to 24 days");
     if (options->parallel < 1)

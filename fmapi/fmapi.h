@@ -14,7 +14,7 @@
  * at once and calls done exactly once, later, from the loop, never from inside the start function.
  * The process must ignore SIGPIPE. */
 
-enum fmapi_auth { FMAPI_AUTH_NONE, FMAPI_AUTH_BASIC };
+enum fmapi_auth { FMAPI_AUTH_NONE, FMAPI_AUTH_BASIC, FMAPI_AUTH_OAUTH };
 
 enum { FMAPI_URLS_MAX = 4 };
 
@@ -22,11 +22,14 @@ struct fmapi_options {
     const char *urls[FMAPI_URLS_MAX]; /* bases, "/fabric/…" is appended; NULL: not used. The first
                                          is in use until fmapi_login says otherwise. */
     enum fmapi_auth auth;
-    const char *authdir; /* BASIC: holds "passwd", of user "cxi", not to be read by others */
-    const char *ca;      /* CA file or directory; NULL: the system's store */
-    int verify;          /* 0: do not verify the server; the caller has logged it loudly */
-    int64_t timeout_ms;  /* of one call or page, from leaving the queue to the last byte */
-    unsigned parallel;   /* connections kept, at most; the caller sends no more calls at once */
+    const char *authdir; /* BASIC: holds "passwd", of user "cxi"; OAUTH: "endpoint", "client-id" and
+                            "client-secret". The secrets not to be read by others. */
+    const char *mtls_cert, *mtls_key; /* PEM files of our own certificate, shown to the fabric
+                                         manager and to the OAuth endpoint; NULL: none */
+    const char *ca;                   /* CA file or directory; NULL: the system's store */
+    int verify;         /* 0: do not verify the server; the caller has logged it loudly */
+    int64_t timeout_ms; /* of one call or page, from leaving the queue to the last byte */
+    unsigned parallel;  /* connections kept, at most; the caller sends no more calls at once */
 };
 
 struct fmapi;
