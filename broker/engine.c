@@ -4,6 +4,7 @@
 #include "broker/fabric.h"
 #include "broker/journal.h"
 #include "broker/log.h"
+#include "broker/peak.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -32,7 +33,8 @@ struct engine {
     int64_t deadline_ms; /* what the timer is set to; INT64_MAX: nothing */
     uv_prepare_t prepare;
     uint64_t prepared_ns, idle_ns; /* when on_prepare last ran, and the loop's idle time then */
-    int64_t absence_us_max;
+    struct histogram absence;
+    struct peak absence_peak; /* by uv_hrtime */
     int64_t started_ms;
 
     bool stopping; /* engine_stop was called: no new requests */
@@ -67,23 +69,19 @@ static void speak(struct engine *engine, uint64_t ticket, int code, const char *
         engine->listener.speak(engine->listener.arg, ticket, code, words);
 }
 
-static const char *why_not(const struct engine *engine, int code, struct journal_counters *counters)
+static const char *why_not(const struct engine *engine, int code)
 {
-    if (code == 0)
-        return NULL;
-    journal_counters(engine->journal, counters);
-    return counters->error.text;
+    return code == 0 ? NULL : journal_counters(engine->journal)->error.text;
 }
 
 static void on_say(void *arg, const struct word *word)
 {
     struct engine *engine = arg;
-    struct journal_counters counters;
     if (engine->draining && word->kind != WORD_ANSWER)
         return; /* as if we had crashed just before: the next start sees to it */
     switch (word->kind) {
     case WORD_ANSWER:
-        speak(engine, word->u.ticket, word->code, why_not(engine, word->code, &counters));
+        speak(engine, word->u.ticket, word->code, why_not(engine, word->code));
         break;
     case WORD_CALL:
         fabric_call(engine->fabric, word->u.call.id, word->u.call.kind, word->name,
@@ -268,7 +266,6 @@ static void close_parts(struct engine *engine);
  * everyone who asked for it, so nothing is lost by leaving. */
 static bool finished(struct engine *engine)
 {
-    struct journal_counters counters;
     if (engine->role == ROLE_STANDBY)
         return true;
     if (engine->tickets > 0)
@@ -276,11 +273,11 @@ static bool finished(struct engine *engine)
     engine->draining = true;
     if (journal_clean(engine->journal))
         return true;
-    journal_counters(engine->journal, &counters);
-    if (!counters.failing)
+    const struct journal_counters *counters = journal_counters(engine->journal);
+    if (!counters->failing)
         return false;
     log_line(LOG_ERR, "stopping with unsaved records=%" PRIu32 ", all of them refused: %s",
-             counters.unsaved, counters.error.text);
+             journal_unsaved(engine->journal), counters->error.text);
     return true;
 }
 
@@ -291,8 +288,10 @@ static void measure_absence(struct engine *engine)
     uint64_t now_ns = uv_hrtime(), idle_ns = uv_metrics_idle_time(engine->loop);
     uint64_t turn_ns = now_ns - engine->prepared_ns, waited_ns = idle_ns - engine->idle_ns;
     int64_t absence_us = turn_ns > waited_ns ? (int64_t)((turn_ns - waited_ns) / 1000) : 0;
-    if (engine->prepared_ns != 0 && absence_us > engine->absence_us_max)
-        engine->absence_us_max = absence_us;
+    if (engine->prepared_ns != 0) {
+        histogram_add(&engine->absence, absence_us);
+        peak_add(&engine->absence_peak, (int64_t)(now_ns / 1000000), absence_us);
+    }
     engine->prepared_ns = now_ns;
     engine->idle_ns = idle_ns;
 }
@@ -453,25 +452,31 @@ int64_t engine_now_ms(const struct engine *engine)
 
 void engine_counters(const struct engine *engine, struct engine_counters *out)
 {
+    static const struct histogram no_times, no_sizes = {.scale = HISTOGRAM_SIZES};
+    static const struct fabric_counters no_calls;
     memset(out, 0, sizeof *out);
     out->role = engine->role;
     out->steps = engine->steps;
-    out->loop_absence_us_max = engine->absence_us_max;
+    out->loop_absence = &engine->absence;
+    out->loop_absence_us_peak = peak_value(&engine->absence_peak, (int64_t)(uv_hrtime() / 1000000));
     out->started_ms = engine->started_ms;
-    if (engine->fabric != NULL)
-        fabric_counters(engine->fabric, out->fm_calls, &out->fabric);
+    out->commit_times = &no_times;
+    out->commit_sizes = &no_sizes;
+    out->fm = &no_calls;
+    if (engine->fabric != NULL) {
+        out->fm = fabric_counters(engine->fabric);
+        fabric_transport(engine->fabric, &out->fabric);
+    }
     if (engine->journal == NULL)
         return;
 
-    struct journal_counters counters;
-    journal_counters(engine->journal, &counters);
-    out->commits = counters.commits;
-    out->commit_failures = counters.commit_failures;
-    out->records = counters.records;
-    out->commit_us_total = counters.commit_us_total;
-    out->commit_us_max = counters.commit_us_max;
-    out->batch_max = counters.batch_max;
-    out->unsaved = counters.unsaved;
-    out->storage_failing = counters.failing;
-    memcpy(out->storage_error, counters.error.text, sizeof out->storage_error);
+    const struct journal_counters *counters = journal_counters(engine->journal);
+    out->commits = counters->commits;
+    out->commit_failures = counters->commit_failures;
+    out->records = counters->records;
+    out->commit_times = &counters->times;
+    out->commit_sizes = &counters->sizes;
+    out->unsaved = journal_unsaved(engine->journal);
+    out->storage_failing = counters->failing;
+    memcpy(out->storage_error, counters->error.text, sizeof out->storage_error);
 }

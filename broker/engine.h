@@ -1,6 +1,8 @@
 #ifndef MCAST_BROKER_ENGINE_H
 #define MCAST_BROKER_ENGINE_H
 
+#include "broker/fabric.h"
+#include "broker/histogram.h"
 #include "core/core.h"
 #include "fmapi/fmapi.h"
 #include "state/store.h"
@@ -57,18 +59,19 @@ void engine_after_saved(struct engine *engine, uint64_t ticket);
 const struct core *engine_core(const struct engine *engine);
 int64_t engine_now_ms(const struct engine *engine);
 
-/* Tells fmapi calls under way, commits, their sizes and times, the loop's absence: for /metrics. */
+/* What has happened since the start, for /metrics and those who look after the broker. What is
+ * pointed to changes with the next turn of the loop and dies with engine_stop. */
 struct engine_counters {
     enum broker_role role;
     uint64_t commits, commit_failures, records, steps;
-    uint64_t commit_us_total, commit_us_max;
-    uint64_t batch_max;   /* records in the largest commit */
     uint32_t unsaved;     /* records gathered or being written now */
     bool storage_failing; /* the last commit failed; being tried again */
     char storage_error[ERROR_TEXT_SIZE];
-    uint64_t fm_calls[4][10]; /* [enum fmcall_kind][enum fmcall_outcome] */
+    const struct histogram *commit_times, *commit_sizes; /* never NULL, as all here */
+    const struct fabric_counters *fm;
     struct fmapi_counters fabric;
-    int64_t loop_absence_us_max;
+    const struct histogram *loop_absence; /* one turn of the loop, what it waited for left out */
+    int64_t loop_absence_us_peak;         /* the longest of the last five minutes */
     int64_t started_ms;
 };
 void engine_counters(const struct engine *engine, struct engine_counters *out);

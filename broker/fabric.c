@@ -13,7 +13,8 @@ struct errand_out {
     struct fabric *fabric;
     uint64_t id;
     enum fmcall_kind kind; /* FMCALL_NONE: a list */
-    char words[128];       /* why it could not be begun */
+    uint64_t begun_ns;
+    char words[128]; /* why it could not be begun */
 };
 
 struct fabric {
@@ -22,7 +23,8 @@ struct fabric {
     void *arg;
     struct errand_out *under_way;
     struct errand_out *stillborn; /* reported in the next turn of the loop */
-    uint64_t calls[FABRIC_KINDS][FABRIC_OUTCOMES];
+    struct fabric_counters counters;
+    uint64_t login_begun_ns;
     uv_timer_t next_turn;
     unsigned closing;
     void (*closed)(void *arg);
@@ -35,6 +37,7 @@ static struct errand_out *errand_create(struct fabric *fabric, uint64_t id, enum
     errand->fabric = fabric;
     errand->id = id;
     errand->kind = kind;
+    errand->begun_ns = uv_hrtime();
     errand->next = fabric->under_way;
     if (errand->next != NULL)
         errand->next->prev = errand;
@@ -66,13 +69,13 @@ static void report(const struct errand_out *errand, enum fmcall_outcome outcome,
 {
     struct fabric *fabric = errand->fabric;
     struct core_event event = {0};
+    fabric->counters.calls[errand->kind][outcome]++;
     if (errand->kind == FMCALL_NONE) {
         event.kind = CORE_LIST_DONE;
         event.u.list_done.list = errand->id;
         event.u.list_done.outcome = outcome;
         event.u.list_done.words = words;
     } else {
-        fabric->calls[errand->kind][outcome]++;
         event.kind = CORE_CALL_DONE;
         event.u.call.id = errand->id;
         event.u.call.outcome = outcome;
@@ -82,10 +85,16 @@ static void report(const struct errand_out *errand, enum fmcall_outcome outcome,
     fabric->step(fabric->arg, &event);
 }
 
+static int64_t us_since(uint64_t begun_ns)
+{
+    return (int64_t)((uv_hrtime() - begun_ns) / 1000);
+}
+
 static void on_reply(void *arg, const struct fmapi_reply *reply)
 {
     struct errand_out *errand = arg;
     take_out(errand);
+    histogram_add(&errand->fabric->counters.times[errand->kind], us_since(errand->begun_ns));
     report(errand, reply->outcome, reply->token, reply->words);
     free(errand);
 }
@@ -146,11 +155,15 @@ static void on_login(void *arg, int code, const char *words)
         .kind = CORE_LOGIN_DONE,
         .u.login = {.ok = code == 0, .words = words},
     };
+    fabric->counters.logins++;
+    fabric->counters.login_failures += code != 0;
+    histogram_add(&fabric->counters.login_times, us_since(fabric->login_begun_ns));
     fabric->step(fabric->arg, &event);
 }
 
 void fabric_login(struct fabric *fabric, uint32_t url)
 {
+    fabric->login_begun_ns = uv_hrtime();
     fmapi_login(fabric->api, url, on_login, fabric);
 }
 
@@ -174,11 +187,14 @@ struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *option
     return fabric;
 }
 
-void fabric_counters(const struct fabric *fabric, uint64_t calls[FABRIC_KINDS][FABRIC_OUTCOMES],
-                     struct fmapi_counters *transport)
+const struct fabric_counters *fabric_counters(const struct fabric *fabric)
 {
-    memcpy(calls, fabric->calls, sizeof fabric->calls);
-    fmapi_counters(fabric->api, transport);
+    return &fabric->counters;
+}
+
+void fabric_transport(const struct fabric *fabric, struct fmapi_counters *out)
+{
+    fmapi_counters(fabric->api, out);
 }
 
 static void part_closed(struct fabric *fabric)

@@ -1,6 +1,7 @@
 #ifndef MCAST_BROKER_FABRIC_H
 #define MCAST_BROKER_FABRIC_H
 
+#include "broker/histogram.h"
 #include "core/core.h"
 #include "fmapi/fmapi.h"
 
@@ -28,9 +29,16 @@ void fabric_login(struct fabric *fabric, uint32_t url);
 void fabric_list(struct fabric *fabric, uint64_t list);
 
 enum { FABRIC_KINDS = 4, FABRIC_OUTCOMES = 10 };
-/* calls[kind][outcome]: ended calls, by enum fmcall_kind and enum fmcall_outcome. */
-void fabric_counters(const struct fabric *fabric, uint64_t calls[FABRIC_KINDS][FABRIC_OUTCOMES],
-                     struct fmapi_counters *transport);
+/* What has ended, by enum fmcall_kind and enum fmcall_outcome; whole lists are kind FMCALL_NONE. */
+struct fabric_counters {
+    uint64_t calls[FABRIC_KINDS][FABRIC_OUTCOMES];
+    struct histogram times[FABRIC_KINDS]; /* of those that could be begun, queueing included */
+    uint64_t logins, login_failures;      /* those that the core asked for */
+    struct histogram login_times;
+};
+/* Valid until fabric_destroy. */
+const struct fabric_counters *fabric_counters(const struct fabric *fabric);
+void fabric_transport(const struct fabric *fabric, struct fmapi_counters *out);
 
 /* Ends what is under way without a word to the core: after a restart the core asks again. closed is
  * called from the loop when nothing is left there. */

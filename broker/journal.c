@@ -127,14 +127,10 @@ static void begin(struct journal *journal)
 static void count_commit(struct journal_counters *counters, const struct commit_result *result,
                          size_t records)
 {
-    uint64_t took_us = result->took_us > 0 ? (uint64_t)result->took_us : 0;
     counters->commits++;
     counters->records += records;
-    counters->commit_us_total += took_us;
-    if (took_us > counters->commit_us_max)
-        counters->commit_us_max = took_us;
-    if (records > counters->batch_max)
-        counters->batch_max = records;
+    histogram_add(&counters->times, result->took_us);
+    histogram_add(&counters->sizes, (int64_t)records);
 }
 
 static void succeeded(struct journal *journal, const struct commit_result *result)
@@ -229,6 +225,7 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
     }
     journal->store = store;
     journal->mouth = *mouth;
+    journal->counters.sizes.scale = HISTOGRAM_SIZES;
     words_init(&journal->gathering.words);
     words_init(&journal->writing.words);
     words_init(&journal->ready);
@@ -308,10 +305,14 @@ bool journal_clean(const struct journal *journal)
            journal->ready.first == NULL && !journal->saying;
 }
 
-void journal_counters(const struct journal *journal, struct journal_counters *out)
+const struct journal_counters *journal_counters(const struct journal *journal)
 {
-    *out = journal->counters;
-    out->unsaved = (uint32_t)(journal->gathering.records + journal->writing.records);
+    return &journal->counters;
+}
+
+uint32_t journal_unsaved(const struct journal *journal)
+{
+    return (uint32_t)(journal->gathering.records + journal->writing.records);
 }
 
 static void on_closed(uv_handle_t *handle)

@@ -1,6 +1,7 @@
 #ifndef MCAST_BROKER_JOURNAL_H
 #define MCAST_BROKER_JOURNAL_H
 
+#include "broker/histogram.h"
 #include "core/fmcall.h"
 #include "core/record.h"
 #include "state/store.h"
@@ -80,12 +81,13 @@ bool journal_clean(const struct journal *journal);
 
 struct journal_counters {
     uint64_t commits, commit_failures, records;
-    uint64_t commit_us_total, commit_us_max, batch_max;
-    uint32_t unsaved; /* records gathered or being written */
-    bool failing;     /* the last commit failed; being tried again */
+    struct histogram times, sizes; /* of commits that succeeded: how long, of how many records */
+    bool failing;                  /* the last commit failed; being tried again */
     struct error error;
 };
-void journal_counters(const struct journal *journal, struct journal_counters *out);
+/* Valid until journal_destroy. */
+const struct journal_counters *journal_counters(const struct journal *journal);
+uint32_t journal_unsaved(const struct journal *journal); /* records gathered or being written */
 
 /* Forgets what is unsaved or not said and no longer listens to the store, which the caller closes
  * next (a commit under way may end, nobody hears of it). closed is called from the loop when

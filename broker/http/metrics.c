@@ -65,7 +65,7 @@ static void write_fabric(struct writer *out, const struct core_status *status,
                 out, "mcastd_fabric_manager_calls_total{kind=\"%s\",outcome=\"%s\"} %" PRIu64 "\n",
                 fmcall_kind_word((enum fmcall_kind)kind),
                 fmcall_outcome_word((enum fmcall_outcome)outcome),
-                counters->fm_calls[kind][outcome]);
+                counters->fm->calls[kind][outcome]);
     single(out, "fabric_manager_connections_total", "counter",
            "Connections opened to the fabric manager.", counters->fabric.connections);
     head(out, "fabric_manager_calls_queued", "gauge", "Calls that wait for their turn.");
@@ -86,18 +86,18 @@ static void write_storage(struct writer *out, const struct engine_counters *coun
            counters->commit_failures);
     single(out, "records_total", "counter", "Records committed.", counters->records);
     single(out, "commit_records_max", "gauge", "Records in the largest commit.",
-           counters->batch_max);
+           counters->commit_sizes->max);
     seconds(out, "commit_seconds_total", "counter", "Time spent in commits.",
-            (double)counters->commit_us_total / 1e6);
+            (double)counters->commit_times->sum / 1e6);
     seconds(out, "commit_seconds_max", "gauge", "The longest commit.",
-            (double)counters->commit_us_max / 1e6);
+            (double)counters->commit_times->max / 1e6);
     single(out, "records_unsaved", "gauge", "Records gathered or being written.",
            counters->unsaved);
     single(out, "storage_failing", "gauge", "1 while nothing can be saved.",
            counters->storage_failing);
     single(out, "steps_total", "counter", "Steps of the core.", counters->steps);
     seconds(out, "loop_absence_seconds_max", "gauge", "Longest time the loop was away.",
-            (double)counters->loop_absence_us_max / 1e6);
+            (double)counters->loop_absence->max / 1e6);
     head(out, "role", "gauge", "1 for the role the broker has.");
     for (int role = ROLE_STARTING; role <= ROLE_STANDBY; role++)
         writer_textf(out, "mcastd_role{role=\"%s\"} %d\n", broker_role_word((enum broker_role)role),

@@ -155,11 +155,10 @@ static void reply(enum fmcall_outcome outcome, const char *token, const char *wo
 
 static uint64_t counted(enum fmcall_kind kind, enum fmcall_outcome outcome)
 {
-    uint64_t calls[FABRIC_KINDS][FABRIC_OUTCOMES];
     struct fmapi_counters below;
-    fabric_counters(fabric, calls, &below);
+    fabric_transport(fabric, &below);
     assert_int_equal(below.calls, 42);
-    return calls[kind][outcome];
+    return fabric_counters(fabric)->calls[kind][outcome];
 }
 
 static void call__comes_back_with_what_came_of_it(void **state)
@@ -175,6 +174,8 @@ static void call__comes_back_with_what_came_of_it(void **state)
     assert_int_equal(counted(FMCALL_RESERVE, FM_OK), 1);
     assert_int_equal(counted(FMCALL_RELEASE, FM_TIMEOUT), 1);
     assert_int_equal(counted(FMCALL_RELEASE, FM_OK), 0);
+    assert_int_equal(fabric_counters(fabric)->times[FMCALL_RESERVE].count, 1);
+    assert_int_equal(fabric_counters(fabric)->times[FMCALL_CHECK].count, 0);
 }
 
 /* core.h: CORE_CALL_DONE exactly once for each EFFECT_CALL, whatever happens. */
@@ -191,6 +192,7 @@ static void call_that_cannot_begin__comes_back_once_and_later(void **state)
     assert_non_null(strstr(heard, "call 6 unreached - (the call could not be begun"));
     assert_int_equal(counted(FMCALL_RESERVE, FM_UNREACHED), 1);
     assert_int_equal(counted(FMCALL_CHECK, FM_UNREACHED), 1);
+    assert_int_equal(fabric_counters(fabric)->times[FMCALL_CHECK].count, 0);
 }
 
 static void list__brings_names_and_one_end(void **state)
@@ -201,6 +203,8 @@ static void list__brings_names_and_one_end(void **state)
     transport.page(transport.arg, names, 2);
     reply(FM_OK, NULL, NULL);
     assert_string_equal(heard, "names 9 2 elcap-1; list 9 ok (); ");
+    assert_int_equal(counted(FMCALL_NONE, FM_OK), 1);
+    assert_int_equal(fabric_counters(fabric)->times[FMCALL_NONE].count, 1);
 }
 
 static void list_that_cannot_begin__ends_later(void **state)
@@ -223,6 +227,9 @@ static void login__tells_why_not(void **state)
     fabric_login(fabric, 0);
     transport.login(transport.arg, 0, NULL);
     assert_string_equal(heard, "login 0 (passwd: others may read it); login 1 (); ");
+    assert_int_equal(fabric_counters(fabric)->logins, 2);
+    assert_int_equal(fabric_counters(fabric)->login_failures, 1);
+    assert_int_equal(fabric_counters(fabric)->login_times.count, 2);
 }
 
 static void destroy__says_nothing_of_what_is_under_way(void **state)

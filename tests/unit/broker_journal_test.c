@@ -163,13 +163,15 @@ static void commits__are_shared(void **state)
     journal_turn(desk->journal);
     assert_int_equal(desk->gate.commits, 2);
 
-    struct journal_counters counters;
-    journal_counters(desk->journal, &counters);
-    assert_int_equal(counters.commits, 2);
-    assert_int_equal(counters.records, 70);
-    assert_int_equal(counters.batch_max, 40);
-    assert_int_equal(counters.commit_us_total, 14);
-    assert_int_equal(counters.unsaved, 0);
+    const struct journal_counters *counters = journal_counters(desk->journal);
+    assert_int_equal(counters->commits, 2);
+    assert_int_equal(counters->records, 70);
+    assert_int_equal(counters->sizes.count, 2);
+    assert_int_equal(counters->sizes.sum, 70);
+    assert_int_equal(counters->sizes.max, 40);
+    assert_int_equal(counters->times.count, 2);
+    assert_int_equal(counters->times.sum, 14);
+    assert_int_equal(journal_unsaved(desk->journal), 0);
 }
 
 static void next_commit__begins_before_the_words_of_the_last_go_out(void **state)
@@ -224,12 +226,12 @@ static void failed_commit__is_repeated_and_its_answers_are_refused_once(void **s
     say(desk, WORD_ANSWER, 2);
     gate_finish(&desk->gate, &desk->loop, ERROR_FULL);
     assert_string_equal(desk->said, "A1!full A2!full ");
-    struct journal_counters counters;
-    journal_counters(desk->journal, &counters);
-    assert_true(counters.failing);
-    assert_string_equal(counters.error.text, "the gate says full");
-    assert_int_equal(counters.commit_failures, 1);
-    assert_int_equal(counters.unsaved, 2);
+    const struct journal_counters *counters = journal_counters(desk->journal);
+    assert_true(counters->failing);
+    assert_string_equal(counters->error.text, "the gate says full");
+    assert_int_equal(counters->commit_failures, 1);
+    assert_int_equal(counters->times.count, 0);
+    assert_int_equal(journal_unsaved(desk->journal), 2);
 
     look(desk, 3); /* would tell what is not saved: refused, without waiting */
     assert_string_equal(desk->said, "A1!full A2!full A3!full ");
@@ -246,9 +248,8 @@ static void failed_commit__is_repeated_and_its_answers_are_refused_once(void **s
     gate_finish(&desk->gate, &desk->loop, 0);
     assert_string_equal(desk->said, "C7 E8 E9 ");
     assert_int_equal(desk->gate.records, 2);
-    journal_counters(desk->journal, &counters);
-    assert_false(counters.failing);
-    assert_int_equal(counters.commit_failures, 2);
+    assert_false(counters->failing);
+    assert_int_equal(counters->commit_failures, 2);
 
     step(desk, 4);
     journal_turn(desk->journal);
