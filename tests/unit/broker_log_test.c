@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static const char *formatted(const char *text)
@@ -116,13 +118,13 @@ static void under_the_journal(void)
     (void)snprintf(stream, sizeof stream, "%ju:%ju", (uintmax_t)self.st_dev,
                    (uintmax_t)self.st_ino);
     setenv("JOURNAL_STREAM", stream, 1);
-    log_open();
+    log_open_at("/nonexistent/socket");
     log_line(LOG_NOTICE, "hello");
     setenv("JOURNAL_STREAM", "1:1", 1); /* inherited, but standard error is something else */
-    log_open();
+    log_open_at("/nonexistent/socket");
     log_line(LOG_NOTICE, "hello");
     unsetenv("JOURNAL_STREAM");
-    log_open();
+    log_open_at("/nonexistent/socket");
 }
 
 static void journal__is_known_by_its_very_stream(void **state)
@@ -134,6 +136,184 @@ static void journal__is_known_by_its_very_stream(void **state)
     assert_non_null(strstr(out + 9, "Z notice hello\n"));
 }
 
+/* ---- the journal's own protocol ---- */
+
+static char folder[64], socket_path[96];
+static int journal;
+
+static int open_journal(void **state)
+{
+    (void)state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strcpy(folder, "/tmp/mcast-journal-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(socket_path, sizeof socket_path, "%s/socket", folder);
+    memcpy(address.sun_path, socket_path, strlen(socket_path) + 1);
+    journal = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    assert_int_equal(bind(journal, (struct sockaddr *)&address, sizeof address), 0);
+    return 0;
+}
+
+static int close_journal(void **state)
+{
+    (void)state;
+    unsetenv("JOURNAL_STREAM");
+    log_open();
+    close(journal);
+    (void)unlink(socket_path);
+    return rmdir(folder);
+}
+
+static const char *journalled(void)
+{
+    static char text[8192];
+    ssize_t length = recv(journal, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    return text;
+}
+
+static void open_under_journal(void)
+{
+    struct stat self;
+    char stream[64];
+    assert_int_equal(fstat(STDERR_FILENO, &self), 0);
+    (void)snprintf(stream, sizeof stream, "%ju:%ju", (uintmax_t)self.st_dev,
+                   (uintmax_t)self.st_ino);
+    setenv("JOURNAL_STREAM", stream, 1);
+    log_open_at(socket_path);
+}
+
+static void two_messages(void)
+{
+    open_under_journal();
+    log_line(LOG_WARNING, "disk full n=%d", 3);
+    log_event(LOG_INFO,
+              &(struct log_fields){
+                  .event = "lost", .cluster = "elcap", .job = "f1\nPRIORITY=0", .vni = 1024},
+              "elcap/f1: lost");
+}
+
+/* Nothing that a client says can forge a field, or a second message. */
+static void journal__gets_fields(void **state)
+{
+    (void)state;
+    char out[512];
+    capture(out, sizeof out, two_messages);
+    assert_string_equal(out, "");
+    assert_string_equal(journalled(),
+                        "MESSAGE=disk full n=3\nPRIORITY=4\nSYSLOG_IDENTIFIER=mcastd\n");
+    assert_string_equal(journalled(),
+                        "MESSAGE=elcap/f1: lost\nPRIORITY=6\nSYSLOG_IDENTIFIER=mcastd\n"
+                        "MCASTD_EVENT=lost\nMCASTD_CLUSTER=elcap\n"
+                        "MCASTD_JOB=f1\\x0aPRIORITY=0\nMCASTD_VNI=1024\n");
+    assert_string_equal(journalled(), "");
+}
+
+static void a_long_message(void)
+{
+    char text[5000];
+    memset(text, '\n', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    open_under_journal();
+    log_line(LOG_ERR, "%s", text);
+}
+
+static void journal__gets_long_messages_cut(void **state)
+{
+    (void)state;
+    char out[512];
+    capture(out, sizeof out, a_long_message);
+    const char *message = journalled();
+    assert_memory_equal(message, "MESSAGE=\\x0a\\x0a", 16);
+    assert_non_null(strstr(message, " [cut]\nPRIORITY=3\nSYSLOG_IDENTIFIER=mcastd\n"));
+}
+
+static void one_message(void)
+{
+    open_under_journal();
+    (void)unlink(socket_path); /* the journal is away */
+    log_line(LOG_NOTICE, "hello");
+}
+
+static void journal_that_is_away__is_told_on_stderr(void **state)
+{
+    (void)state;
+    char out[512];
+    capture(out, sizeof out, one_message);
+    assert_string_equal(out, "<5>hello\n");
+}
+
+enum { FLOOD = 3000 };
+
+static void a_flood(void)
+{
+    open_under_journal();
+    for (int i = 0; i < FLOOD; i++)
+        log_text(LOG_INFO, NULL, NULL, "a message of a flood without limit");
+}
+
+/* It never waits: the queue of the journal's socket is short (net.unix.max_dgram_qlen). */
+static void journal_that_is_busy__is_not_waited_for(void **state)
+{
+    (void)state;
+    char out[512];
+    unsigned taken = 0, lost = 0;
+    capture(out, sizeof out, a_flood);
+    assert_string_equal(out, "");
+    while (*journalled() != '\0')
+        taken++;
+    assert_in_range(taken, 1, FLOOD - 1);
+    log_settle();
+    assert_int_equal(sscanf(journalled(), "MESSAGE=the journal was too busy for %u lines", &lost),
+                     1);
+    assert_int_equal(taken + lost, FLOOD);
+    log_settle();
+    assert_string_equal(journalled(), "");
+}
+
+/* ---- floods ---- */
+
+static void a_flood_and_one_more(void)
+{
+    unsetenv("JOURNAL_STREAM");
+    log_open();
+    log_set_level(LOG_DEBUG);
+    for (int i = 0; i < 1000; i++) {
+        log_line(LOG_WARNING, "flood %d", i);
+        log_line(LOG_DEBUG, "detail %d", i);
+    }
+    log_line(LOG_ERR, "this happens once");
+    log_set_level(LOG_INFO);
+}
+
+static unsigned count(const char *text, const char *words)
+{
+    unsigned n = 0;
+    for (const char *at = text; (at = strstr(at, words)) != NULL; at++)
+        n++;
+    return n;
+}
+
+static void flood__is_cut_but_for_debug(void **state)
+{
+    (void)state;
+    static char out[256 * 1024];
+    capture(out, sizeof out, a_flood_and_one_more);
+    assert_in_range(count(out, " warning flood "), 100, 500);
+    assert_int_equal(count(out, " debug detail "), 1000);
+    assert_int_equal(count(out, "this happens once"), 1);
+}
+
+static void levels__have_words(void **state)
+{
+    (void)state;
+    for (int level = LOG_ERR; level <= LOG_DEBUG; level++)
+        assert_int_equal(log_level_of(log_level_word(level)), level);
+    assert_int_equal(log_level_of("loud"), -1);
+}
+
+#define JOURNAL_TEST(name) cmocka_unit_test_setup_teardown(name, open_journal, close_journal)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +324,12 @@ int main(void)
         cmocka_unit_test(line__is_cut_and_says_so),
         cmocka_unit_test(level__decides_what_is_written),
         cmocka_unit_test(journal__is_known_by_its_very_stream),
+        JOURNAL_TEST(journal__gets_fields),
+        JOURNAL_TEST(journal__gets_long_messages_cut),
+        JOURNAL_TEST(journal_that_is_away__is_told_on_stderr),
+        JOURNAL_TEST(journal_that_is_busy__is_not_waited_for),
+        cmocka_unit_test(flood__is_cut_but_for_debug),
+        cmocka_unit_test(levels__have_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

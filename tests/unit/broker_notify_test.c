@@ -1,0 +1,207 @@
+/* sd_notify's protocol, against a datagram socket of the test's own. */
+
+#include "broker/notify.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static char folder[64], path[96];
+static int listener;
+
+static void bind_to(const char *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(name);
+    memcpy(address.sun_path, name, length);
+    if (name[0] == '@')
+        address.sun_path[0] = '\0';
+    listener = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    assert_true(listener >= 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address,
+                          (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)),
+                     0);
+    setenv("NOTIFY_SOCKET", name, 1);
+}
+
+static int open_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/mcast-notify-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/notify", folder);
+    unsetenv("NOTIFY_SOCKET");
+    unsetenv("WATCHDOG_USEC");
+    unsetenv("WATCHDOG_PID");
+    listener = -1;
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    if (listener >= 0)
+        close(listener);
+    (void)unlink(path);
+    return rmdir(folder);
+}
+
+/* The next datagram, or "" when there is none. */
+static const char *heard(void)
+{
+    static char text[2048];
+    ssize_t length = recv(listener, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    return text;
+}
+
+static struct notify opened(void)
+{
+    struct notify notify;
+    struct error err = {0};
+    assert_int_equal(notify_init(&notify, &err), 0);
+    return notify;
+}
+
+static void words__arrive_as_one_datagram(void **state)
+{
+    (void)state;
+    bind_to(path);
+    struct notify notify = opened();
+    assert_true(notify_heard(&notify));
+    notify_tell(&notify, "READY=1\nSTATUS=%d jobs", 3);
+    assert_string_equal(heard(), "READY=1\nSTATUS=3 jobs");
+    assert_true(notify_hint(&notify, "WATCHDOG=1"));
+    assert_string_equal(heard(), "WATCHDOG=1");
+    notify_release(&notify);
+    assert_false(notify_heard(&notify));
+}
+
+/* The name of an abstract socket ends where its length says, not at a NUL. */
+static void abstract_socket__is_reached(void **state)
+{
+    (void)state;
+    char name[64];
+    (void)snprintf(name, sizeof name, "@mcast-notify-%d", (int)getpid());
+    bind_to(name);
+    struct notify notify = opened();
+    notify_tell(&notify, "STOPPING=1");
+    assert_string_equal(heard(), "STOPPING=1");
+    notify_release(&notify);
+}
+
+static void no_socket__is_silence(void **state)
+{
+    (void)state;
+    struct notify notify = opened();
+    assert_false(notify_heard(&notify));
+    notify_tell(&notify, "READY=1");
+    notify_reloading(&notify);
+    assert_false(notify_hint(&notify, "WATCHDOG=1"));
+    assert_true(notify.watchdog_us == 0);
+    notify_release(&notify);
+}
+
+static void odd_socket__is_told_and_silence(void **state)
+{
+    (void)state;
+    struct notify notify;
+    struct error err;
+    char longest[200];
+    setenv("NOTIFY_SOCKET", "vsock:2:1234", 1);
+    assert_int_equal(notify_init(&notify, &err), ERROR_INVALID);
+    assert_non_null(strstr(err.text, "vsock:2:1234"));
+    assert_false(notify_heard(&notify));
+    memset(longest, 'x', sizeof longest - 1);
+    longest[0] = '/';
+    longest[sizeof longest - 1] = '\0';
+    setenv("NOTIFY_SOCKET", longest, 1);
+    assert_int_equal(notify_init(&notify, &err), ERROR_INVALID);
+    assert_false(notify_heard(&notify));
+    notify_tell(&notify, "READY=1");
+}
+
+/* Type=notify-reload compares the moment with its own clock: CLOCK_MONOTONIC in microseconds. */
+static void reloading__tells_the_moment(void **state)
+{
+    (void)state;
+    struct timespec before, after;
+    unsigned long long moment = 0;
+    bind_to(path);
+    struct notify notify = opened();
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    notify_reloading(&notify);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    assert_int_equal(sscanf(heard(), "RELOADING=1\nMONOTONIC_USEC=%llu", &moment), 1);
+    assert_true(moment >= (unsigned long long)before.tv_sec * 1000000 +
+                              (unsigned long long)before.tv_nsec / 1000);
+    assert_true(moment <= (unsigned long long)after.tv_sec * 1000000 +
+                              (unsigned long long)after.tv_nsec / 1000);
+    notify_release(&notify);
+}
+
+static uint64_t watchdog_with(const char *usec, const char *pid)
+{
+    setenv("WATCHDOG_USEC", usec, 1);
+    if (pid != NULL)
+        setenv("WATCHDOG_PID", pid, 1);
+    else
+        unsetenv("WATCHDOG_PID");
+    struct notify notify = opened();
+    uint64_t wanted = notify.watchdog_us;
+    notify_release(&notify);
+    return wanted;
+}
+
+static void watchdog__is_ours_when_it_names_us(void **state)
+{
+    (void)state;
+    char self[32];
+    bind_to(path);
+    (void)snprintf(self, sizeof self, "%d", (int)getpid());
+    assert_true(watchdog_with("30000000", NULL) == 30000000);
+    assert_true(watchdog_with("30000000", self) == 30000000);
+    assert_true(watchdog_with("30000000", "1") == 0); /* inherited, meant for another */
+    assert_true(watchdog_with("30000000", "") == 0);
+    assert_true(watchdog_with("-1", NULL) == 0);
+    assert_true(watchdog_with("30s", NULL) == 0);
+    assert_true(watchdog_with("99999999999999999999999", NULL) == 0);
+}
+
+static void hint__never_waits(void **state)
+{
+    (void)state;
+    bind_to(path);
+    struct notify notify = opened();
+    unsigned sent = 0;
+    /* Nobody reads: the socket's queue is full before long. */
+    while (sent < 100000 && notify_hint(&notify, "STATUS=%u", sent))
+        sent++;
+    assert_true(sent < 100000);
+    notify_release(&notify);
+}
+
+#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FOLDER_TEST(words__arrive_as_one_datagram),
+        FOLDER_TEST(abstract_socket__is_reached),
+        FOLDER_TEST(no_socket__is_silence),
+        FOLDER_TEST(odd_socket__is_told_and_silence),
+        FOLDER_TEST(reloading__tells_the_moment),
+        FOLDER_TEST(watchdog__is_ours_when_it_names_us),
+        FOLDER_TEST(hint__never_waits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

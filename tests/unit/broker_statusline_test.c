@@ -1,0 +1,116 @@
+/* The line that `systemctl status` shows. */
+
+#include "broker/statusline.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+static char line[STATUSLINE_SIZE];
+
+static struct statusline quiet(void)
+{
+    return (struct statusline){
+        .core = {.link = LINK_UP,
+                 .link_url = "https://fmn:8000",
+                 .link_error = "",
+                 .vnis_free = 64500,
+                 .vnis_pool = 64512,
+                 .jobs_active = 12,
+                 .jobs_releasing = 3},
+        .engine = {.role = ROLE_LEADER},
+    };
+}
+
+static void healthy__tells_link_and_numbers(void **state)
+{
+    (void)state;
+    struct statusline facts = quiet();
+    size_t first = statusline_format(&facts, line);
+    assert_string_equal(line, "Fabric manager https://fmn:8000 is up. 12 jobs, 3 being released, "
+                              "64500 of 64512 VNIs free.");
+    assert_string_equal(line + first, " 12 jobs, 3 being released, 64500 of 64512 VNIs free.");
+}
+
+static void numbers__do_not_change_the_first_part(void **state)
+{
+    (void)state;
+    struct statusline facts = quiet();
+    char before[STATUSLINE_SIZE];
+    size_t first = statusline_format(&facts, before);
+    facts.core.jobs_active = 100000;
+    assert_int_equal(statusline_format(&facts, line), first);
+    assert_memory_equal(line, before, first);
+}
+
+static void trouble__comes_first(void **state)
+{
+    (void)state;
+    struct statusline facts = quiet();
+    facts.core.link = LINK_DOWN;
+    facts.core.link_error = "Could not connect to server";
+    facts.engine.storage_failing = true;
+    strcpy(facts.engine.storage_error, "/var/lib/mcastd/state.db: the disk is full");
+    facts.reload_refused = true;
+    (void)statusline_format(&facts, line);
+    assert_string_equal(line, "Cannot save: /var/lib/mcastd/state.db: the disk is full; requests "
+                              "are refused. The last reload was refused (see the log). Fabric "
+                              "manager https://fmn:8000: down (Could not connect to server). 12 "
+                              "jobs, 3 being released, 64500 of 64512 VNIs free.");
+}
+
+static void no_fabric_manager__is_no_trouble(void **state)
+{
+    (void)state;
+    struct statusline facts = quiet();
+    facts.core.link = LINK_DOWN;
+    facts.core.link_url = "";
+    facts.core.link_error = "no fabric manager is configured";
+    (void)statusline_format(&facts, line);
+    assert_memory_equal(line, "No fabric manager is configured. 12 jobs", 40);
+}
+
+/* A second line would be another word to the service manager (sd_notify(3)). */
+static void foreign_words__stay_in_the_line(void **state)
+{
+    (void)state;
+    struct statusline facts = quiet();
+    facts.core.link = LINK_DOWN;
+    facts.core.link_error = "sorry\nMAINPID=1\x1b[2J";
+    (void)statusline_format(&facts, line);
+    assert_non_null(strstr(line, "(sorry\\x0aMAINPID=1\\x1b[2J)"));
+    assert_null(strchr(line, '\n'));
+}
+
+static void long_words__are_cut_before_the_numbers(void **state)
+{
+    (void)state;
+    struct statusline facts = quiet();
+    char words[ERROR_TEXT_SIZE];
+    memset(words, '\x01', sizeof words - 1);
+    words[sizeof words - 1] = '\0';
+    facts.core.link = LINK_DOWN;
+    facts.core.link_error = words;
+    facts.engine.storage_failing = true;
+    memcpy(facts.engine.storage_error, words, sizeof words);
+    (void)statusline_format(&facts, line);
+    assert_true(strlen(line) < STATUSLINE_SIZE);
+    assert_non_null(strstr(line, " [cut] 12 jobs, 3 being released, 64500 of 64512 VNIs free."));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(healthy__tells_link_and_numbers),
+        cmocka_unit_test(numbers__do_not_change_the_first_part),
+        cmocka_unit_test(trouble__comes_first),
+        cmocka_unit_test(no_fabric_manager__is_no_trouble),
+        cmocka_unit_test(foreign_words__stay_in_the_line),
+        cmocka_unit_test(long_words__are_cut_before_the_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
