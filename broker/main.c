@@ -293,7 +293,7 @@ static int create_engine(struct broker *broker, struct error *err)
     };
     options.store = config->store == CONFIG_STORE_MEMORY
                         ? store_memory_open(err)
-                        : store_sqlite_open(config->state_path, err);
+                        : store_sqlite_open(config->state_path, config->state_key_file, err);
     if (options.store == NULL)
         return err->code;
     broker->engine = engine_create(&options, err);

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Holds a busy broker's batch (64 reservations, 64 events) in one or two pieces. What is not
  * touched costs nothing, and below 128 KiB malloc takes it from, and leaves it in, the heap. */
@@ -40,6 +41,7 @@ void batch_destroy(struct batch *batch)
         return;
     while (batch->newest) {
         struct chunk *older = batch->newest->older;
+        explicit_bzero(batch->newest->bytes, batch->newest->used); /* there may be tokens in it */
         free(batch->newest);
         batch->newest = older;
     }

@@ -55,7 +55,7 @@ static struct record **copies_create(const struct batch *batch)
     return copies;
 fail:
     while (count > 0)
-        free(copies[--count]);
+        packed_destroy(copies[--count]);
     free(copies);
     return NULL;
 }
@@ -82,7 +82,7 @@ static void apply(struct memory *memory, struct record *record)
     case RECORD_FOUNDED:
         break;
     }
-    free(record);
+    packed_destroy(record);
 }
 
 static int write_batch(struct memory *memory, const struct batch *batch, struct error *err)

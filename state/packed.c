@@ -58,3 +58,12 @@ struct record *packed_create(const struct record *record)
     void *memory = malloc(packed_size(record));
     return memory ? packed_write(memory, record) : NULL;
 }
+
+void packed_destroy(struct record *record)
+{
+    if (!record)
+        return;
+    if (record->kind == RECORD_RESERVATION)
+        explicit_bzero(record, packed_size(record));
+    free(record);
+}

@@ -14,7 +14,10 @@ size_t packed_size(const struct record *record);
  * packed_size bytes; the copy points into nothing else. Returns memory as the record it now is. */
 struct record *packed_write(void *memory, const struct record *record);
 
-/* The same in memory of its own, to be freed with free. NULL: out of memory. */
+/* The same in memory of its own, to be destroyed. NULL: out of memory. */
 struct record *packed_create(const struct record *record);
+
+/* Overwrites one that packed_create made: it may have a token. NULL is allowed. */
+void packed_destroy(struct record *record);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { TRAFFIC_CLASSES_ALL = TC_DEDICATED_ACCESS | TC_LOW_LATENCY | TC_BULK_DATA | TC_BEST_EFFORT };
 
@@ -19,6 +20,8 @@ static const char *reservation_fault(const struct reservation_record *r)
         return "cluster is not a cluster's name";
     if (!r->job || !job_id_valid(r->job))
         return "job is not a job id";
+    if (!secret_none(r->token) && strlen(secret_expose(r->token)) > TOKEN_MAX)
+        return "token is too long";
     if (r->vni_count > VNI_PER_JOB_MAX)
         return "vni_count is out of range";
     if (r->vni_asked > VNI_PER_JOB_MAX)

@@ -1,6 +1,7 @@
 #include "state/rows.h"
 
 #include "core/error.h"
+#include "state/packed.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ void rows_put(struct rows *rows, uint64_t key, struct record *record)
     if (at < rows->count && rows->all[at].key == key) {
         if (!rows->all[at].record)
             rows->holes--;
-        free(rows->all[at].record);
+        packed_destroy(rows->all[at].record);
         rows->all[at].record = record;
         return;
     }
@@ -75,7 +76,7 @@ static void drop_at(struct rows *rows, size_t at)
 {
     if (!rows->all[at].record)
         return;
-    free(rows->all[at].record);
+    packed_destroy(rows->all[at].record);
     rows->all[at].record = NULL;
     rows->holes++;
     while (rows->first < rows->count && !rows->all[rows->first].record) {
@@ -110,7 +111,7 @@ int rows_each(const struct rows *rows, int (*each)(void *arg, const struct recor
 void rows_release(struct rows *rows)
 {
     for (size_t i = rows->first; i < rows->count; i++)
-        free(rows->all[i].record);
+        packed_destroy(rows->all[i].record);
     free(rows->all);
     *rows = (struct rows){0};
 }

@@ -1,62 +1,81 @@
 #include "state/schema.h"
 
+#include "state/sealing.h"
 #include "state/sqlite_error.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* 0 → 1. Short columns come first, so that SQLite finds them without walking over long node lists.
+ */
+static const char make_tables[] = "CREATE TABLE ledger("
+                                  " id INTEGER PRIMARY KEY,"
+                                  " last_number INTEGER NOT NULL,"
+                                  " last_seq INTEGER NOT NULL,"
+                                  " founded INTEGER NOT NULL);"
+                                  "INSERT INTO ledger VALUES(1, 0, 0, 0);"
+
+                                  "CREATE TABLE reservation("
+                                  " number INTEGER PRIMARY KEY,"
+                                  " uid INTEGER NOT NULL,"
+                                  " node_count INTEGER NOT NULL,"
+                                  " cores_per_node INTEGER NOT NULL,"
+                                  " addresses INTEGER NOT NULL,"
+                                  " min_nodes INTEGER NOT NULL,"
+                                  " vni0 INTEGER NOT NULL,"
+                                  " vni1 INTEGER NOT NULL,"
+                                  " vni2 INTEGER NOT NULL,"
+                                  " vni3 INTEGER NOT NULL,"
+                                  " vni_count INTEGER NOT NULL,"
+                                  " vni_asked INTEGER NOT NULL,"
+                                  " traffic_classes INTEGER NOT NULL,"
+                                  " wish INTEGER NOT NULL,"
+                                  " state INTEGER NOT NULL,"
+                                  " hwcoll INTEGER NOT NULL,"
+                                  " fm_side INTEGER NOT NULL,"
+                                  " created_ms INTEGER NOT NULL,"
+                                  " released_ms INTEGER NOT NULL,"
+                                  " hold_until_ms INTEGER NOT NULL,"
+                                  " cluster TEXT NOT NULL,"
+                                  " job TEXT NOT NULL,"
+                                  " reason TEXT,"
+                                  " token BLOB,"
+                                  " nodes TEXT);"
+
+                                  "CREATE TABLE event("
+                                  " seq INTEGER PRIMARY KEY,"
+                                  " time_ms INTEGER NOT NULL,"
+                                  " number INTEGER NOT NULL,"
+                                  " uid INTEGER NOT NULL,"
+                                  " kind INTEGER NOT NULL,"
+                                  " cluster TEXT,"
+                                  " job TEXT,"
+                                  " detail TEXT);";
+
+/* 1 → 2. */
+static const char seal_tokens[] =
+    "UPDATE reservation SET token=seal_token(number,token) WHERE token IS NOT NULL;";
+
+/* 2 → 3. What was not sealed may still stand in free pages and in the log: the file is written anew
+ * without them, and with the log cut to nothing the last trace is gone. */
+static const char write_anew[] = "VACUUM;";
+
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. What has been released is
- * never changed again: a new version is a new step. Short columns come first, so that SQLite finds
- * them without walking over long node lists. */
-static const char *const steps[SCHEMA_VERSION] = {
-    "CREATE TABLE ledger("
-    " id INTEGER PRIMARY KEY,"
-    " last_number INTEGER NOT NULL,"
-    " last_seq INTEGER NOT NULL,"
-    " founded INTEGER NOT NULL);"
-    "INSERT INTO ledger VALUES(1, 0, 0, 0);"
-
-    "CREATE TABLE reservation("
-    " number INTEGER PRIMARY KEY,"
-    " uid INTEGER NOT NULL,"
-    " node_count INTEGER NOT NULL,"
-    " cores_per_node INTEGER NOT NULL,"
-    " addresses INTEGER NOT NULL,"
-    " min_nodes INTEGER NOT NULL,"
-    " vni0 INTEGER NOT NULL,"
-    " vni1 INTEGER NOT NULL,"
-    " vni2 INTEGER NOT NULL,"
-    " vni3 INTEGER NOT NULL,"
-    " vni_count INTEGER NOT NULL,"
-    " vni_asked INTEGER NOT NULL,"
-    " traffic_classes INTEGER NOT NULL,"
-    " wish INTEGER NOT NULL,"
-    " state INTEGER NOT NULL,"
-    " hwcoll INTEGER NOT NULL,"
-    " fm_side INTEGER NOT NULL,"
-    " created_ms INTEGER NOT NULL,"
-    " released_ms INTEGER NOT NULL,"
-    " hold_until_ms INTEGER NOT NULL,"
-    " cluster TEXT NOT NULL,"
-    " job TEXT NOT NULL,"
-    " reason TEXT,"
-    " token BLOB,"
-    " nodes TEXT);"
-
-    "CREATE TABLE event("
-    " seq INTEGER PRIMARY KEY,"
-    " time_ms INTEGER NOT NULL,"
-    " number INTEGER NOT NULL,"
-    " uid INTEGER NOT NULL,"
-    " kind INTEGER NOT NULL,"
-    " cluster TEXT,"
-    " job TEXT,"
-    " detail TEXT);",
+ * never changed again: a new version is a new step. */
+static const struct {
+    const char *sql;
+    bool alone; /* not in a transaction, with the log emptied after it; may be done twice */
+} steps[SCHEMA_VERSION] = {
+    {make_tables, false},
+    {seal_tokens, false},
+    {write_anew, true},
 };
 
 static int pragma_value(sqlite3 *db, const char *pragma, int *value)
@@ -70,11 +89,12 @@ static int pragma_value(sqlite3 *db, const char *pragma, int *value)
     return sqlite3_finalize(statement);
 }
 
-static int take_step(sqlite3 *db, int version)
+static int execute(sqlite3 *db, const char *format, ...)
 {
-    char *sql = sqlite3_mprintf("BEGIN IMMEDIATE;%s"
-                                "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT",
-                                steps[version], SCHEMA_APPLICATION_ID, version + 1);
+    va_list args;
+    va_start(args, format);
+    char *sql = sqlite3_vmprintf(format, args);
+    va_end(args);
     if (!sql)
         return SQLITE_NOMEM;
     int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
@@ -82,8 +102,21 @@ static int take_step(sqlite3 *db, int version)
     return rc;
 }
 
+static int take_step(sqlite3 *db, int version)
+{
+    if (!steps[version].alone)
+        return execute(db,
+                       "BEGIN IMMEDIATE;%s"
+                       "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT",
+                       steps[version].sql, SCHEMA_APPLICATION_ID, version + 1);
+    int rc = execute(db, "%s", steps[version].sql);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return rc == SQLITE_OK ? execute(db, "PRAGMA user_version=%d", version + 1) : rc;
+}
+
 /* An interrupted step is rolled back by closing the connection, which every caller does next. */
-static int upgrade(sqlite3 *db, const char *path, int version, struct error *err)
+int schema_upgrade(sqlite3 *db, const char *path, int version, struct error *err)
 {
     for (; version < SCHEMA_VERSION; version++) {
         int rc = take_step(db, version);
@@ -93,23 +126,23 @@ static int upgrade(sqlite3 *db, const char *path, int version, struct error *err
     return 0;
 }
 
-int schema_open(sqlite3 *db, const char *path, struct error *err)
+int schema_check(sqlite3 *db, const char *path, int *version, struct error *err)
 {
-    int application_id = 0, version = 0;
+    int application_id = 0;
     int rc = pragma_value(db, "PRAGMA application_id", &application_id);
     if (rc == SQLITE_OK)
-        rc = pragma_value(db, "PRAGMA user_version", &version);
+        rc = pragma_value(db, "PRAGMA user_version", version);
     if (rc != SQLITE_OK)
         return sqlite_error(err, db, rc, path);
-    if (application_id != SCHEMA_APPLICATION_ID || version < 1)
+    if (application_id != SCHEMA_APPLICATION_ID || *version < 1)
         return error_set(err, ERROR_CORRUPT,
                          "%s is a database, but not one of mcastd: check the path", path);
-    if (version > SCHEMA_VERSION)
+    if (*version > SCHEMA_VERSION)
         return error_set(err, ERROR_VERSION,
                          "%s was written by a newer mcastd (schema %d, this one knows %d): install "
                          "that version, or move the file away to start with nothing",
-                         path, version, SCHEMA_VERSION);
-    return upgrade(db, path, version, err);
+                         path, *version, SCHEMA_VERSION);
+    return 0;
 }
 
 static int sync_folder_of(const char *path)
@@ -133,10 +166,12 @@ static int fill(const char *path, struct error *err)
     int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sealing_define(NULL, db); /* a new ledger has no token to seal */
     if (rc != SQLITE_OK)
         code = sqlite_error(err, db, rc, path);
     else
-        code = upgrade(db, path, 0, err);
+        code = schema_upgrade(db, path, 0, err);
     sqlite3_close(db);
     return code;
 }

@@ -10,7 +10,8 @@
  * The version is SQLite's user_version; application_id says that the file is a ledger of mcastd. */
 
 enum {
-    SCHEMA_VERSION = 1,
+    SCHEMA_VERSION = 3,
+    SCHEMA_SEALED = 2,                  /* from here on, tokens are sealed */
     SCHEMA_APPLICATION_ID = 0x6d637374, /* "mcst" */
 };
 
@@ -18,9 +19,13 @@ enum {
  * is complete and durable, or it is not there. */
 int schema_create(const char *path, struct error *err);
 
-/* Refuses a file of another program (ERROR_CORRUPT) and of a newer version (ERROR_VERSION), brings
- * an older one to this version, each version in one transaction. Writes nothing when there is
- * nothing to bring up. */
-int schema_open(sqlite3 *db, const char *path, struct error *err);
+/* Tells the version. Refuses a file of another program (ERROR_CORRUPT) and of a newer version
+ * (ERROR_VERSION). Writes nothing. */
+int schema_check(sqlite3 *db, const char *path, int *version, struct error *err);
+
+/* Brings a file of an older version to this one, step by step: whoever is killed in the middle goes
+ * on from there at the next start. Writes nothing when there is nothing to bring up. db has the
+ * function of sealing_define. */
+int schema_upgrade(sqlite3 *db, const char *path, int version, struct error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "state/commit.h"
 #include "state/filelock.h"
 #include "state/schema.h"
+#include "state/sealing.h"
 #include "state/sqlite_error.h"
 #include "state/sqlite_rows.h"
 #include "state/statefile.h"
@@ -26,6 +27,7 @@ struct sqlite {
     char *path;
     int lock;
     sqlite3 *db;
+    struct sealing sealing;
     struct sqlite_rows rows;
     struct worker *worker;
     struct commit commit;
@@ -73,6 +75,7 @@ static void sqlite_close(struct store *store)
     commit_drop(&sqlite->commit);
     sqlite_rows_release(&sqlite->rows);
     sqlite3_close(sqlite->db);
+    sealing_release(&sqlite->sealing);
     if (sqlite->lock >= 0) /* the last: until here the file is in use */
         close(sqlite->lock);
     free(sqlite->path);
@@ -120,7 +123,7 @@ static int write_ahead(sqlite3 *db, const char *path, struct error *err)
 }
 
 /* The version is looked at before anything is set: a newer file is left as it is. */
-static int open_database(struct sqlite *sqlite, struct error *err)
+static int open_database(struct sqlite *sqlite, const char *key_file, struct error *err)
 {
     static const char settings[] = "PRAGMA cell_size_check=ON;"
                                    "PRAGMA synchronous=FULL;"
@@ -131,11 +134,15 @@ static int open_database(struct sqlite *sqlite, struct error *err)
         return sqlite_error(err, sqlite->db, rc, sqlite->path);
     sqlite3_extended_result_codes(sqlite->db, 1);
     sqlite3_busy_timeout(sqlite->db, BUSY_TIMEOUT_MS);
-    int code = schema_open(sqlite->db, sqlite->path, err);
+    int version = 0, code = schema_check(sqlite->db, sqlite->path, &version, err);
     if (code == 0)
         code = statefile_make_private(sqlite->path, err);
     if (code == 0)
         code = write_ahead(sqlite->db, sqlite->path, err);
+    if (code == 0)
+        code = sealing_open(&sqlite->sealing, sqlite->db, version, sqlite->path, key_file, err);
+    if (code == 0)
+        code = schema_upgrade(sqlite->db, sqlite->path, version, err);
     if (code < 0)
         return code;
     rc = sqlite3_exec(sqlite->db, settings, NULL, NULL, NULL);
@@ -153,7 +160,7 @@ static int start_worker(struct sqlite *sqlite, struct error *err)
     return 0;
 }
 
-struct store *store_sqlite_open(const char *path, struct error *err)
+struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err)
 {
     static const struct store_ops ops = {
         .load = sqlite_load,
@@ -174,8 +181,8 @@ struct store *store_sqlite_open(const char *path, struct error *err)
         goto fail;
     }
     if ((sqlite->lock = filelock_take(sqlite->path, err)) < 0 ||
-        statefile_prepare(sqlite->path, err) < 0 || open_database(sqlite, err) < 0 ||
-        sqlite_rows_init(&sqlite->rows, sqlite->db, sqlite->path, err) < 0 ||
+        statefile_prepare(sqlite->path, err) < 0 || open_database(sqlite, key_file, err) < 0 ||
+        sqlite_rows_init(&sqlite->rows, sqlite->db, sqlite->path, &sqlite->sealing, err) < 0 ||
         start_worker(sqlite, err) < 0)
         goto fail;
     return &sqlite->store;

@@ -10,9 +10,10 @@
 
 /* -- going in -- */
 
-int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path, struct error *err)
+int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path,
+                     struct sealing *sealing, struct error *err)
 {
-    *rows = (struct sqlite_rows){.db = db, .path = path};
+    *rows = (struct sqlite_rows){.db = db, .path = path, .sealing = sealing};
     const struct {
         sqlite3_stmt **statement;
         const char *sql;
@@ -66,22 +67,18 @@ static int text_bind(sqlite3_stmt *statement, int column, const char *text)
     return sqlite3_bind_text(statement, column, text, -1, SQLITE_STATIC);
 }
 
-/* A blob: what is kept need not stay text. */
-static int token_bind(sqlite3_stmt *statement, int column, struct secret token)
-{
-    const char *text = secret_expose(token);
-    return sqlite3_bind_blob(statement, column, text, text ? (int)strlen(text) : 0, SQLITE_STATIC);
-}
-
 #define BIND_(column, field) sqlite3_bind_int64(statement, at++, (sqlite3_int64)record->field);
 
-static int write_reservation(sqlite3_stmt *statement, const struct reservation_record *record)
+static int write_reservation(const struct sqlite_rows *rows,
+                             const struct reservation_record *record)
 {
+    sqlite3_stmt *statement = rows->reservation;
     int at = 1;
     RESERVATION_NUMBERS(BIND_)
     if (text_bind(statement, at, record->cluster) || text_bind(statement, at + 1, record->job) ||
         text_bind(statement, at + 2, record->reason) ||
-        token_bind(statement, at + 3, record->token) || text_bind(statement, at + 4, record->nodes))
+        sealing_bind(rows->sealing, statement, at + 3, record->number, record->token) ||
+        text_bind(statement, at + 4, record->nodes))
         return SQLITE_NOMEM;
     return run(statement);
 }
@@ -100,7 +97,7 @@ static int write_record(struct sqlite_rows *rows, const struct record *record)
 {
     switch (record->kind) {
     case RECORD_RESERVATION:
-        return write_reservation(rows->reservation, &record->u.reservation);
+        return write_reservation(rows, &record->u.reservation);
     case RECORD_GONE:
         return run_number(rows->gone, record->u.gone);
     case RECORD_EVENT:
@@ -157,12 +154,6 @@ static const char *text_at(sqlite3_stmt *statement, int column)
     return (const char *)sqlite3_column_text(statement, column);
 }
 
-/* SQLite ends what it returns as text with a NUL, also when it was a blob. */
-static struct secret token_at(sqlite3_stmt *statement, int column)
-{
-    return secret_of(text_at(statement, column));
-}
-
 /* Leaves with the column's name when the row has something there that the field cannot hold. The
  * value is fetched once and asked twice, which the multi-thread mode that we open with permits,
  * and which makes a load a sixth faster (G7). */
@@ -175,6 +166,10 @@ static struct secret token_at(sqlite3_stmt *statement, int column)
             return #column " is not a number that fits";                                           \
     }
 
+#define COUNT_(column, field) +1
+enum { TOKEN_AT = 0 RESERVATION_NUMBERS(COUNT_) + 3 }; /* after cluster, job and reason */
+#undef COUNT_
+
 static const char *read_reservation(sqlite3_stmt *statement, struct record *out)
 {
     out->kind = RECORD_RESERVATION;
@@ -184,7 +179,7 @@ static const char *read_reservation(sqlite3_stmt *statement, struct record *out)
     record->cluster = text_at(statement, at);
     record->job = text_at(statement, at + 1);
     record->reason = text_at(statement, at + 2);
-    record->token = token_at(statement, at + 3);
+    record->token = (struct secret){0}; /* visit_reservation opens it */
     record->nodes = text_at(statement, at + 4);
     return record_fault(out);
 }
@@ -216,7 +211,9 @@ static int visit_reservation(struct reader *reader, sqlite3_stmt *statement)
         fault = "number was never given out";
     if (fault)
         return damaged(reader, "reservation", sqlite3_column_int64(statement, 0), fault);
-    return reader->each(reader->arg, &record);
+    int code = sealing_take(reader->rows->sealing, statement, TOKEN_AT, record.u.reservation.number,
+                            &record.u.reservation.token, reader->err);
+    return code < 0 ? code : reader->each(reader->arg, &record);
 }
 
 static int visit_event(struct reader *reader, sqlite3_stmt *statement)
@@ -281,5 +278,6 @@ int sqlite_rows_load(struct sqlite_rows *rows, int (*each)(void *, const struct 
     if (count >= 0)
         count =
             read_table(&reader, "SELECT " EVENT_COLUMNS " FROM event ORDER BY seq", visit_event);
+    sealing_forget(rows->sealing);
     return count < 0 ? (int)count : 0;
 }

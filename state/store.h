@@ -18,8 +18,11 @@ struct store;
 struct store *store_memory_open(struct error *err);
 
 /* SQLite (WAL, synchronous=FULL) at path; made with mode 0600 when missing. Refuses a file that is
- * damaged, of a newer schema, or open in another broker, each with one sentence in err. */
-struct store *store_sqlite_open(const char *path, struct error *err);
+ * damaged, of a newer schema, or open in another broker, each with one sentence in err. Secrets are
+ * sealed on their way in with the key of key_file (tokens/seal_key.h), which is made when missing,
+ * but only while nothing is sealed; else it is refused, as is a key other than the one they were
+ * sealed with (at the latest by store_load). docs/state.md has the format. */
+struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err);
 
 /* Calls each once for every record: first RECORD_COUNTERS, then RECORD_FOUNDED if there, then
  * reservations by ascending number, then events by ascending seq. Strings are valid during the

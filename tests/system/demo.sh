@@ -125,6 +125,7 @@ cat >"$dir/mcastd.conf" <<CONF
 socket = $dir/mcastd.sock
 [state]
 path = $dir/state.db
+key_file = $dir/state.key
 [fm]
 url = $url
 auth = basic

@@ -50,7 +50,7 @@ static void acknowledge(void *arg, const struct commit_result *result, struct ba
 /* Never returns: it is killed. */
 static void commit_for_ever(const char *path, int acks)
 {
-    struct stream stream = {.store = store_sqlite_open(path, NULL), .acks = acks};
+    struct stream stream = {.store = open_sqlite(path, NULL), .acks = acks};
     if (!stream.store || store_load(stream.store, take_counters, &stream, NULL) < 0)
         _exit(1);
     commit_more(&stream, acknowledge);
@@ -116,7 +116,7 @@ static void acknowledged__is_there_after_a_kill(void **state)
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t acknowledged = kill_after(fixture->path, 1 + round * 13);
         struct error err = {0};
-        struct store *store = store_sqlite_open(fixture->path, &err);
+        struct store *store = open_sqlite(fixture->path, &err);
         if (!store)
             fail_msg("%s", err.text);
         struct census census = {0};

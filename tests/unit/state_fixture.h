@@ -32,8 +32,16 @@ static inline struct store *open_memory(const char *path, struct error *err)
     return store_memory_open(err);
 }
 
+/* The key lies beside the file. */
+static inline struct store *open_sqlite(const char *path, struct error *err)
+{
+    char key_file[160];
+    snprintf(key_file, sizeof key_file, "%s.key", path);
+    return store_sqlite_open(path, key_file, err);
+}
+
 static const struct keeper keeper_memory = {"memory", open_memory, false};
-static const struct keeper keeper_sqlite = {"sqlite", store_sqlite_open, true};
+static const struct keeper keeper_sqlite = {"sqlite", open_sqlite, true};
 
 struct fixture {
     const struct keeper *keeper;

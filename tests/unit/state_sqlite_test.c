@@ -69,7 +69,7 @@ static void make_file(struct fixture *fixture, uint64_t count)
 static void assert_refused(const struct fixture *fixture, int code, const char *words)
 {
     struct error err = {0};
-    struct store *store = store_sqlite_open(fixture->path, &err);
+    struct store *store = open_sqlite(fixture->path, &err);
     assert_null(store);
     if (err.code != code || !strstr(err.text, words) || !strstr(err.text, fixture->path))
         fail_msg("expected \"%s\", got %s: %s", words, error_word(err.code), err.text);
@@ -86,7 +86,7 @@ static int ignore_record(void *arg, const struct record *record)
 static void assert_damaged(struct fixture *fixture)
 {
     struct error err = {0};
-    struct store *store = store_sqlite_open(fixture->path, &err);
+    struct store *store = open_sqlite(fixture->path, &err);
     if (store) {
         assert_int_equal(store_load(store, ignore_record, NULL, &err), ERROR_CORRUPT);
         store_close(store);
@@ -146,7 +146,7 @@ static void file__has_one_owner_by_any_name(void **state)
     snprintf(link.path, sizeof link.path, "%s/link.db", fixture->folder);
     assert_int_equal(symlink(fixture->path, link.path), 0);
     struct error err = {0};
-    assert_null(store_sqlite_open(link.path, &err));
+    assert_null(open_sqlite(link.path, &err));
     assert_int_equal(err.code, ERROR_REFUSED);
 }
 
@@ -157,7 +157,7 @@ static void file__has_one_owner_among_processes(void **state)
     assert_int_equal(pipe(ready), 0);
     pid_t child = fork();
     if (child == 0) {
-        if (store_sqlite_open(fixture->path, NULL) && write(ready[1], "x", 1) == 1)
+        if (open_sqlite(fixture->path, NULL) && write(ready[1], "x", 1) == 1)
             for (;;)
                 pause();
         _exit(1);
@@ -181,7 +181,7 @@ static void folder__must_exist(void **state)
     struct error err = {0};
     char path[128];
     snprintf(path, sizeof path, "%s/missing/state.db", fixture->folder);
-    assert_null(store_sqlite_open(path, &err));
+    assert_null(open_sqlite(path, &err));
     assert_int_equal(err.code, ERROR_IO);
     assert_non_null(strstr(err.text, path));
     assert_non_null(strstr(err.text, "No such file or directory"));
@@ -195,8 +195,8 @@ static void schema__newer_is_refused_and_left_alone(void **state)
     make_file(fixture, 1);
     execute(fixture, "PRAGMA user_version=7");
     assert_refused(fixture, ERROR_VERSION,
-                   "was written by a newer mcastd (schema 7, this one knows 1): install that");
-    execute(fixture, "PRAGMA user_version=1");
+                   "was written by a newer mcastd (schema 7, this one knows 3): install that");
+    execute(fixture, "PRAGMA user_version=3");
     fixture_open(fixture);
     assert_ledger(fixture->store, "counters 1 1\nreservation 1 elcap-f1\nevent 1 of 1\n");
 }
@@ -496,7 +496,7 @@ static void disk__full_at_creation_leaves_no_file(void **state)
     struct error err = {0};
     signal(SIGXFSZ, SIG_IGN);
     limit_files(4096);
-    struct store *store = store_sqlite_open(fixture->path, &err);
+    struct store *store = open_sqlite(fixture->path, &err);
     limit_files(RLIM_INFINITY);
     assert_null(store);
     if (err.code != ERROR_FULL)
@@ -556,7 +556,7 @@ static int fill_small_disk(const char *folder)
     char path[128], ballast[128];
     snprintf(path, sizeof path, "%s/state.db", folder);
     snprintf(ballast, sizeof ballast, "%s/ballast", folder);
-    struct store *store = store_sqlite_open(path, NULL);
+    struct store *store = open_sqlite(path, NULL);
     if (!store)
         return 1;
     COMMIT(store, reservation(1, "f1"));

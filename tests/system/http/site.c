@@ -34,10 +34,10 @@ static void write_config(struct site *site, const struct site_options *o)
         snprintf(users_tuo, sizeof users_tuo, "users = %s\n", o->users_tuo);
     snprintf(text, sizeof text,
              "[broker]\nsocket = %s\nlisten = 127.0.0.1:0\nadmins = %s\n%s\n"
-             "[state]\nstore = %s\npath = %s/state.db\n%s\n[vni]\n%s\n"
+             "[state]\nstore = %s\npath = %s/state.db\nkey_file = %s/state.key\n%s\n[vni]\n%s\n"
              "[cluster \"elcap\"]\n%s[cluster \"tuo\"]\n%s",
              site->socket, o->admins ? o->admins : me, o->broker ? o->broker : "",
-             o->keep ? "sqlite" : "memory", site->folder, o->state ? o->state : "",
+             o->keep ? "sqlite" : "memory", site->folder, site->folder, o->state ? o->state : "",
              o->vni ? o->vni : "", users, users_tuo);
     assert_int_equal(folder_write(site->folder, "mcastd.conf", 0600, text), 0);
 }

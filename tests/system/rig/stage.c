@@ -156,10 +156,10 @@ static int write_config(const struct stage *stage)
                  stage->folder, o->fm ? o->fm : "");
     snprintf(text, sizeof text,
              "[broker]\nsocket = %s\n%s\n"
-             "[state]\npath = %s/state.db\n%s\n"
+             "[state]\npath = %s/state.db\nkey_file = %s/state.key\n%s\n"
              "%s[hwcoll]\n%s\n[vni]\n%s\n[cluster \"elcap\"]\nusers = root\n",
-             stage->socket, o->broker ? o->broker : "", stage->folder, o->state ? o->state : "", fm,
-             o->hwcoll ? o->hwcoll : "", o->vni ? o->vni : "");
+             stage->socket, o->broker ? o->broker : "", stage->folder, stage->folder,
+             o->state ? o->state : "", fm, o->hwcoll ? o->hwcoll : "", o->vni ? o->vni : "");
     return folder_write(stage->folder, "mcastd.conf", 0600, text);
 }
 

@@ -1,0 +1,142 @@
+#include "tokens/seal.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    VERSION = 1,
+    HEAD_SIZE = 1 + SEAL_KEY_ID_SIZE,
+    ROW_SIZE = 8,
+};
+
+struct seal {
+    EVP_CIPHER *cipher;
+    EVP_CIPHER_CTX *wrapping, *unwrapping;
+    unsigned char head[HEAD_SIZE];        /* of all that it seals */
+    unsigned char nonce[SEAL_NONCE_SIZE]; /* of the next one */
+};
+
+/* Tells one key from another, and nothing of either. */
+static int derive_id(const struct seal_key *key, unsigned char id[SEAL_KEY_ID_SIZE])
+{
+    static const char purpose[] = "mcastd seal key id";
+    unsigned char text[sizeof purpose + sizeof key->bytes], digest[EVP_MAX_MD_SIZE];
+    memcpy(text, purpose, sizeof purpose);
+    memcpy(text + sizeof purpose, key->bytes, sizeof key->bytes);
+    int ok = EVP_Q_digest(NULL, "SHA256", NULL, text, sizeof text, digest, NULL);
+    memcpy(id, digest, SEAL_KEY_ID_SIZE);
+    OPENSSL_cleanse(text, sizeof text);
+    return ok;
+}
+
+struct seal *seal_create(const struct seal_key *key, struct error *err)
+{
+    struct seal *seal = calloc(1, sizeof *seal);
+    if (!seal)
+        goto fail;
+    seal->head[0] = VERSION;
+    if (!(seal->cipher = EVP_CIPHER_fetch(NULL, "AES-256-GCM", NULL)) ||
+        !(seal->wrapping = EVP_CIPHER_CTX_new()) || !(seal->unwrapping = EVP_CIPHER_CTX_new()) ||
+        !EVP_EncryptInit_ex2(seal->wrapping, seal->cipher, key->bytes, NULL, NULL) ||
+        !EVP_DecryptInit_ex2(seal->unwrapping, seal->cipher, key->bytes, NULL, NULL) ||
+        !derive_id(key, seal->head + 1) || RAND_bytes(seal->nonce, sizeof seal->nonce) != 1)
+        goto fail;
+    return seal;
+fail:
+    seal_destroy(seal);
+    (void)error_set(err, ERROR_NOMEM,
+                    "OpenSSL cannot set up AES-256-GCM: out of memory, or its configuration "
+                    "forbids that cipher");
+    return NULL;
+}
+
+void seal_destroy(struct seal *seal)
+{
+    if (!seal)
+        return;
+    EVP_CIPHER_CTX_free(seal->wrapping); /* both wipe their keys */
+    EVP_CIPHER_CTX_free(seal->unwrapping);
+    EVP_CIPHER_free(seal->cipher);
+    OPENSSL_cleanse(seal, sizeof *seal);
+    free(seal);
+}
+
+static void count_up(unsigned char nonce[SEAL_NONCE_SIZE])
+{
+    for (size_t i = SEAL_NONCE_SIZE; i-- > 0 && ++nonce[i] == 0;)
+        ;
+}
+
+/* The associated data. CipherUpdate without an output takes it, in either direction. */
+static bool bind_to(EVP_CIPHER_CTX *context, const unsigned char head[HEAD_SIZE],
+                    const struct seal_place *place)
+{
+    unsigned char row[ROW_SIZE];
+    const unsigned char *column = (const unsigned char *)place->column;
+    int ignored;
+    for (size_t i = 0; i < ROW_SIZE; i++)
+        row[i] = (unsigned char)(place->row >> (8 * (ROW_SIZE - 1 - i)));
+    return EVP_CipherUpdate(context, NULL, &ignored, head, HEAD_SIZE) &&
+           EVP_CipherUpdate(context, NULL, &ignored, column, (int)strlen(place->column) + 1) &&
+           EVP_CipherUpdate(context, NULL, &ignored, row, ROW_SIZE);
+}
+
+int seal_wrap(struct seal *seal, const struct seal_place *place, struct secret secret,
+              unsigned char *out)
+{
+    const char *text = secret_expose(secret);
+    size_t length = strlen(text);
+    assert(length <= INT_MAX - SEAL_OVERHEAD);
+    unsigned char *nonce = out + HEAD_SIZE, *body = nonce + SEAL_NONCE_SIZE, *tag = body + length;
+    int written, rest;
+    memcpy(out, seal->head, HEAD_SIZE);
+    memcpy(nonce, seal->nonce, SEAL_NONCE_SIZE);
+    count_up(seal->nonce);
+    if (!EVP_EncryptInit_ex2(seal->wrapping, NULL, NULL, nonce, NULL) ||
+        !bind_to(seal->wrapping, seal->head, place) ||
+        !EVP_EncryptUpdate(seal->wrapping, body, &written, (const unsigned char *)text,
+                           (int)length) ||
+        !EVP_EncryptFinal_ex(seal->wrapping, tag, &rest) ||
+        !EVP_CIPHER_CTX_ctrl(seal->wrapping, EVP_CTRL_AEAD_GET_TAG, SEAL_TAG_SIZE, tag))
+        return ERROR_NOMEM;
+    return (int)length + SEAL_OVERHEAD;
+}
+
+/* What is decrypted is not to be looked at before the tag has been. */
+static bool authentic(EVP_CIPHER_CTX *context, const unsigned char *tag, unsigned char *end)
+{
+    unsigned char copy[SEAL_TAG_SIZE]; /* OpenSSL takes no const */
+    int rest;
+    memcpy(copy, tag, sizeof copy);
+    return EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, SEAL_TAG_SIZE, copy) &&
+           EVP_DecryptFinal_ex(context, end, &rest) > 0;
+}
+
+int seal_unwrap(struct seal *seal, const struct seal_place *place, const unsigned char *sealed,
+                size_t size, char *out)
+{
+    if (size > 0 && sealed[0] != VERSION)
+        return ERROR_VERSION;
+    if (size < SEAL_OVERHEAD || size > INT_MAX)
+        return ERROR_CORRUPT;
+    if (memcmp(sealed, seal->head, HEAD_SIZE) != 0)
+        return ERROR_REFUSED;
+    const unsigned char *nonce = sealed + HEAD_SIZE, *body = nonce + SEAL_NONCE_SIZE;
+    size_t length = size - SEAL_OVERHEAD;
+    int written;
+    if (EVP_DecryptInit_ex2(seal->unwrapping, NULL, NULL, nonce, NULL) &&
+        bind_to(seal->unwrapping, seal->head, place) &&
+        EVP_DecryptUpdate(seal->unwrapping, (unsigned char *)out, &written, body, (int)length) &&
+        authentic(seal->unwrapping, body + length, (unsigned char *)out + length)) {
+        out[length] = '\0';
+        return (int)length;
+    }
+    OPENSSL_cleanse(out, length);
+    return ERROR_CORRUPT;
+}

@@ -1,0 +1,30 @@
+#ifndef MCAST_TOKENS_SEAL_KEY_H
+#define MCAST_TOKENS_SEAL_KEY_H
+
+#include "core/error.h"
+
+#include <sys/types.h>
+
+/* The key that seals secrets in the ledger, and the file that it is kept in ([state] key_file).
+ *
+ * The file: 32 random bytes as 64 hexadecimal digits on one line, mode 0600 or less, owned by the
+ * user of mcastd or by root. `openssl rand -hex 32` makes one as well as we do. */
+
+enum { SEAL_KEY_SIZE = 32 };
+
+struct seal_key {
+    unsigned char bytes[SEAL_KEY_SIZE];
+};
+
+/* Makes a key file, mode 0600, for this user and group ((uid_t)-1, (gid_t)-1: those of the
+ * process): whole and durable, or not at all. ERROR_REFUSED when there is a file of this name
+ * already, which is left as it is: it may be all that opens a ledger. */
+int seal_key_create(const char *path, uid_t owner, gid_t group, struct error *err);
+
+/* ERROR_NOT_FOUND: there is no such file. ERROR_REFUSED: others may read or change it.
+ * ERROR_CORRUPT: it holds no key. ERROR_IO. The key is to be wiped. */
+int seal_key_read(const char *path, struct seal_key *key, struct error *err);
+
+void seal_key_wipe(struct seal_key *key);
+
+#endif
