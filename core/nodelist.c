@@ -1,7 +1,6 @@
 #include "core/nodelist.h"
 #include "core/names.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* text  = name { "," name }
@@ -106,4 +105,105 @@ int nodelist_count(const char *text, uint32_t *count, struct error *err)
     }
     *count = (uint32_t)total;
     return 0;
+}
+
+/* ---- membership ---- */
+
+/* How many first characters of the node's name the text read so far can stand for: one mark for
+ * each number that is possible, since "[1-2]" or "[1-20]" may be what the "12" of a name is. */
+struct match {
+    const char *node;
+    size_t length;
+    bool can[NODELIST_NAME_MAX + 2];
+};
+
+static bool match_letter(struct match *match, char letter)
+{
+    bool any = false;
+    for (size_t i = match->length + 1; i-- > 0;) {
+        match->can[i + 1] = match->can[i] && match->node[i] == letter && letter != '\0';
+        any = any || match->can[i + 1];
+    }
+    match->can[0] = false;
+    return any;
+}
+
+/* Marks in `next` where the numbers from first to last, of this width at least, lead to. */
+static bool match_range(const struct match *match, bool *next, uint64_t first, uint64_t last,
+                        size_t width)
+{
+    bool any = false;
+    for (size_t i = 0; i < match->length; i++) {
+        uint64_t value = 0;
+        for (size_t digits = 1; match->can[i] && digits <= 9 && i + digits <= match->length;
+             digits++) {
+            char c = match->node[i + digits - 1];
+            if (c < '0' || c > '9')
+                break;
+            value = value * 10 + (uint64_t)(c - '0');
+            bool written_so = digits == width || (digits > width && match->node[i] != '0');
+            if (written_so && value >= first && value <= last)
+                next[i + digits] = any = true;
+        }
+    }
+    return any;
+}
+
+static bool match_brackets(struct match *match, struct cursor *c)
+{
+    bool next[sizeof match->can] = {false}, any = false;
+    do {
+        uint64_t first = 0, last;
+        const char *start = ++c->at;
+        if (number(c, &first, NULL) < 0)
+            return false;
+        size_t width = (size_t)(c->at - start);
+        last = first;
+        if (*c->at == '-') {
+            c->at++;
+            if (number(c, &last, NULL) < 0)
+                return false;
+        }
+        any = match_range(match, next, first, last, width) || any;
+    } while (*c->at == ',');
+    if (*c->at++ != ']')
+        return false;
+    memcpy(match->can, next, sizeof next);
+    return any;
+}
+
+/* To the ',' after this name, or the end. */
+static void skip_name(struct cursor *c)
+{
+    bool inside = false;
+    for (; *c->at && (inside || *c->at != ','); c->at++)
+        inside = *c->at == '[' || (inside && *c->at != ']');
+}
+
+static bool name_matches(struct match *match, struct cursor *c)
+{
+    bool may = true;
+    memset(match->can, 0, sizeof match->can);
+    match->can[0] = true;
+    while (may && *c->at && *c->at != ',')
+        may = *c->at == '[' ? match_brackets(match, c) : match_letter(match, *c->at++);
+    return may && match->can[match->length];
+}
+
+bool nodelist_contains(const char *text, const char *node)
+{
+    struct match match = {.node = node, .length = strnlen(node, NODELIST_NAME_MAX + 1)};
+    struct cursor c = {.text = text, .at = text};
+    if (match.length == 0 || match.length > NODELIST_NAME_MAX)
+        return false;
+    for (;;) {
+        const char *start = c.at;
+        if (name_matches(&match, &c))
+            return true;
+        c.at = start;
+        skip_name(&c);
+        if (*c.at == '\0')
+            return false;
+        c.at++;
+    }
 }

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Node lists as resource managers write them: "elcap[1-128]", "a[01-10,20]b,c3", "x[1-2]y[3-4]". */
@@ -13,5 +14,13 @@ enum { NODELIST_COUNT_MAX = 1000000 };
  * ERROR_INVALID says what is wrong and at which byte; more than NODELIST_COUNT_MAX is invalid too.
  * Names twice in the list count twice. */
 int nodelist_count(const char *text, uint32_t *count, struct error *err);
+
+/* A node's name is at most this long; no list contains a longer one. */
+enum { NODELIST_NAME_MAX = 255 };
+
+/* Whether the text, which nodelist_count takes, names the node. Not expanded either. Numbers are
+ * written as Slurm and Flux write them: with zeros in front up to the length of their range's first
+ * one, so that "n[01-10]" names n01 and n10 but neither n1 nor n010. */
+bool nodelist_contains(const char *text, const char *node);
 
 #endif

@@ -1,6 +1,7 @@
 #ifndef MCAST_BROKER_HTTP_CALL_H
 #define MCAST_BROKER_HTTP_CALL_H
 
+#include "broker/http/peer.h"
 #include "broker/http/problem.h"
 #include "broker/http/shared.h"
 #include "broker/http/target.h"
@@ -29,14 +30,15 @@ struct call {
     const struct route *route; /* NULL: there is no such path or method */
     struct target target;
     enum call_phase phase;
-    bool head;     /* answered without a body */
-    bool begun;    /* its headers have been looked at */
-    bool broken;   /* where it ends is not certain: the connection ends with it */
-    bool refused;  /* problem is set; the body is only waited for */
-    bool overlong; /* the body is longer than the route takes */
-    bool deciding; /* the handler is on the stack: the answer goes out when it returns */
-    bool owed;     /* counted in http->owed */
-    bool secret;   /* out holds a token: wiped afterwards, not to be cached */
+    struct identity identity; /* who asks; of nobody where the route needs none */
+    bool head;                /* answered without a body */
+    bool begun;               /* its headers have been looked at */
+    bool broken;              /* where it ends is not certain: the connection ends with it */
+    bool refused;             /* problem is set; the body is only waited for */
+    bool overlong;            /* the body is longer than the route takes */
+    bool deciding;            /* the handler is on the stack: the answer goes out when it returns */
+    bool owed;                /* counted in http->owed */
+    bool secret;              /* out holds a token: wiped afterwards, not to be cached */
     int status;
     const char *type;     /* of the answer */
     const char *document; /* an answer that is not in out: lives as long as the program */

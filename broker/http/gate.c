@@ -21,19 +21,20 @@ static int find_route(struct call *call, const char *method)
 
 int gate_forbid(struct call *call, const char *lacks)
 {
-    return problem_set(&call->problem, MHD_HTTP_FORBIDDEN, "forbidden", NULL,
-                       "you are uid %u, seen through the Unix socket: %s",
-                       (unsigned)call->peer->identity.uid, lacks);
+    char who[IDENTITY_TEXT_SIZE];
+    return problem_set(&call->problem, MHD_HTTP_FORBIDDEN, "forbidden", NULL, "you are %s: %s",
+                       identity_format(&call->identity.proof, who, sizeof who), lacks);
 }
 
 static int check_identity(struct call *call)
 {
-    const struct identity *identity = &call->peer->identity;
+    const struct identity *identity = &call->identity;
     const struct http *http = call->http;
     enum need need = call->route->need;
     if (need == NEED_NOTHING || (need == NEED_METRICS && http->metrics_anonymous))
         return 0;
-    if (!identity->known)
+    call->identity = *peer_identity(call->peer);
+    if (identity->proof.kind == PROOF_NONE)
         return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "no-identity", NULL,
                            "a connection over TCP proves no identity yet; use the Unix socket %s",
                            http->socket_path);

@@ -1,6 +1,8 @@
 #include "broker/http/http.h"
 
 #include "broker/http/call.h"
+#include "broker/http/change.h"
+#include "broker/http/peer.h"
 #include "broker/http/shared.h"
 #include "broker/http/socket.h"
 #include "broker/http/stream.h"
@@ -8,7 +10,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 enum { LEAVE_MS = 2000 /* at the end, for answers on their way to slow readers */ };
@@ -49,63 +50,6 @@ void http_turn(struct http *http)
     for (int i = 0; i < DOORS; i++)
         if (http->doors[i].server)
             server_turn(http->doors[i].server);
-}
-
-/* ---- connections ---- */
-
-static int fd_of(struct MHD_Connection *connection)
-{
-    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-}
-
-static void peer_identify(struct peer *peer, int fd)
-{
-    struct ucred ucred;
-    socklen_t length = sizeof ucred;
-    if (peer->door->local && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &ucred, &length) == 0)
-        peer->identity = rights_of_uid(peer->door->http->rights, ucred.uid);
-}
-
-/* False: the connection is to be closed unheard, for its user has as many as it may have. */
-static bool peer_place(struct peer *peer)
-{
-    struct places *places = &peer->door->http->places;
-    const struct identity *identity = &peer->identity;
-    if (identity->admin || identity->clusters) {
-        peer->surplus = !places_take(places);
-        return true;
-    }
-    peer->share = places_take_share(places, identity->known ? identity->uid : PLACES_NOBODY);
-    return peer->share != NULL;
-}
-
-static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
-                          enum MHD_ConnectionNotificationCode code)
-{
-    struct door *door = arg;
-    struct http *http = door->http;
-    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        struct peer *gone = *context;
-        if (gone)
-            places_give_back(&http->places, gone->share);
-        free(gone);
-        *context = NULL;
-        return;
-    }
-    http->accepted++;
-    struct peer *peer = calloc(1, sizeof *peer);
-    if (!peer)
-        return; /* its requests are answered with no_memory */
-    peer->door = door;
-    peer_identify(peer, fd_of(connection));
-    bool placed = peer_place(peer);
-    http->surplus_refused += !placed || peer->surplus;
-    if (placed) {
-        *context = peer;
-        return;
-    }
-    free(peer);
-    shutdown(fd_of(connection), SHUT_RDWR); /* MHD reads its end next, and frees it */
 }
 
 /* ---- life ---- */
@@ -162,7 +106,7 @@ static int door_open(struct http *http, int which, int fd, struct error *err)
                                        .access = call_access,
                                        .target = call_target,
                                        .completed = call_completed,
-                                       .connection = on_connection};
+                                       .connection = peer_connection};
     *door = (struct door){.http = http, .local = which == DOOR_UNIX};
     door->server = server_create(http->loop, fd, http->places.max + CONNECTIONS_SPARE, &hooks, err);
     return door->server ? 0 : ERROR_IO;
@@ -190,7 +134,6 @@ static int prepare(struct http *http, const struct http_options *options, struct
 {
     http->loop = options->loop;
     http->engine = options->engine;
-    http->metrics_anonymous = options->metrics_anonymous;
     http->places.max = options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT;
     http->socket_path = strdup(options->socket_path);
     http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,
@@ -200,8 +143,13 @@ static int prepare(struct http *http, const struct http_options *options, struct
                                 "application/problem+json") != MHD_YES ||
         MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_RETRY_AFTER, "1") != MHD_YES)
         return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
-    http->rights = rights_create(options->admins, options->clusters, options->cluster_count, err);
-    return http->rights ? 0 : ERROR_INVALID;
+    struct http_change change;
+    int rc = change_read(&change, options, err);
+    if (rc < 0)
+        change_release(&change);
+    else
+        change_apply(http, &change);
+    return rc;
 }
 
 struct http *http_create(const struct http_options *options, struct error *err)

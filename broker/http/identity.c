@@ -2,7 +2,9 @@
 
 #include "broker/http/http.h"
 #include "broker/http/target.h"
+#include "core/nodelist.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
 #include <pwd.h>
@@ -10,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One line of the lists: this uid, in this role. */
+/* One line of the lists: this user, in this role. */
 struct grant {
+    char *certificate; /* name in it; NULL: uid counts */
     uint32_t uid;
     bool admin;
     size_t cluster; /* index; when not admin */
@@ -20,6 +23,7 @@ struct grant {
 struct rights {
     size_t cluster_count, grant_count;
     char clusters[CLUSTERS_MAX][CLUSTER_NAME_MAX + 1];
+    char *nodes[CLUSTERS_MAX]; /* host list; NULL: none */
     struct grant grants[];
 };
 
@@ -51,6 +55,19 @@ static int user_resolve(const char *name, uint32_t *uid, struct error *err)
                      name, errno ? ": " : "", errno ? strerror(errno) : "");
 }
 
+static int grant_read(struct grant *grant, const char *user, struct error *err)
+{
+    static const char prefix[] = "cert:";
+    const size_t length = sizeof prefix - 1;
+    if (strncmp(user, prefix, length) != 0)
+        return user_resolve(user, &grant->uid, err);
+    if (user[length] == '\0')
+        return error_set(err, ERROR_INVALID,
+                         "'cert:' names no certificate; write cert:NAME with the name in it");
+    grant->certificate = strdup(user + length);
+    return grant->certificate ? 0 : error_set(err, ERROR_NOMEM, "no memory for the lists of users");
+}
+
 static int grants_add(struct rights *rights, const char *const *users, bool admin, size_t cluster,
                       struct error *err)
 {
@@ -58,10 +75,27 @@ static int grants_add(struct rights *rights, const char *const *users, bool admi
         struct grant *grant = &rights->grants[rights->grant_count++];
         grant->admin = admin;
         grant->cluster = cluster;
-        if (user_resolve(*users, &grant->uid, err) < 0)
-            return err ? err->code : ERROR_INVALID;
+        int rc = grant_read(grant, *users, err);
+        if (rc < 0)
+            return rc;
     }
     return 0;
+}
+
+static int cluster_add(struct rights *rights, size_t index, const struct http_cluster *cluster,
+                       struct error *err)
+{
+    uint32_t count;
+    snprintf(rights->clusters[index], sizeof rights->clusters[index], "%s", cluster->name);
+    int rc = grants_add(rights, cluster->users, false, index, err);
+    if (rc < 0)
+        return error_prefix(err, "users of cluster '%s'", cluster->name);
+    if (!cluster->nodes)
+        return 0;
+    if ((rc = nodelist_count(cluster->nodes, &count, err)) < 0)
+        return error_prefix(err, "nodes of cluster '%s'", cluster->name);
+    rights->nodes[index] = strdup(cluster->nodes);
+    return rights->nodes[index] ? 0 : error_set(err, ERROR_NOMEM, "no memory for a list of nodes");
 }
 
 struct rights *rights_create(const char *const *admins, const struct http_cluster *clusters,
@@ -79,18 +113,14 @@ struct rights *rights_create(const char *const *admins, const struct http_cluste
         error_set(err, ERROR_NOMEM, "no memory for the lists of users");
         return NULL;
     }
+    rights->cluster_count = cluster_count;
     if (grants_add(rights, admins, true, 0, err) < 0) {
         error_prefix(err, "admins");
         goto fail;
     }
-    for (size_t i = 0; i < cluster_count; i++) {
-        snprintf(rights->clusters[i], sizeof rights->clusters[i], "%s", clusters[i].name);
-        if (grants_add(rights, clusters[i].users, false, i, err) < 0) {
-            error_prefix(err, "users of cluster '%s'", clusters[i].name);
+    for (size_t i = 0; i < cluster_count; i++)
+        if (cluster_add(rights, i, &clusters[i], err) < 0)
             goto fail;
-        }
-    }
-    rights->cluster_count = cluster_count;
     return rights;
 fail:
     rights_destroy(rights);
@@ -99,22 +129,76 @@ fail:
 
 void rights_destroy(struct rights *rights)
 {
+    if (!rights)
+        return;
+    for (size_t i = 0; i < rights->grant_count; i++)
+        free(rights->grants[i].certificate);
+    for (size_t i = 0; i < rights->cluster_count; i++)
+        free(rights->nodes[i]);
     free(rights);
 }
 
-struct identity rights_of_uid(const struct rights *rights, uint32_t uid)
+/* ---- judging ---- */
+
+static bool has_name(const struct proof *proof, const char *name)
 {
-    struct identity identity = {.known = true, .uid = uid};
+    for (const char *const *own = proof->names; own && *own; own++)
+        if (!strcmp(*own, name))
+            return true;
+    return false;
+}
+
+static bool grant_is_for(const struct grant *grant, const struct proof *proof)
+{
+    switch (proof->kind) {
+    case PROOF_SOCKET:
+        return !grant->certificate && grant->uid == proof->uid;
+    case PROOF_MUNGE:
+        return !grant->certificate && grant->uid == proof->uid && proof->uid != 0;
+    case PROOF_CERTIFICATE:
+        return grant->certificate && has_name(proof, grant->certificate);
+    case PROOF_NONE:
+        break;
+    }
+    return false;
+}
+
+static void judge_nodes(const struct rights *rights, struct identity *identity)
+{
+    for (const char *const *name = identity->proof.names; name && *name; name++)
+        for (size_t i = 0; i < rights->cluster_count; i++) {
+            if (!rights->nodes[i] || !nodelist_contains(rights->nodes[i], *name))
+                continue;
+            identity->node_of |= UINT64_C(1) << i;
+            if (!identity->node)
+                identity->node = *name;
+        }
+}
+
+struct identity rights_judge(const struct rights *rights, const struct proof *proof)
+{
+    struct identity identity = {.proof = *proof};
     for (size_t i = 0; i < rights->grant_count; i++) {
         const struct grant *grant = &rights->grants[i];
-        if (grant->uid != uid)
+        if (!grant_is_for(grant, proof))
             continue;
         if (grant->admin)
             identity.admin = true;
         else
             identity.clusters |= UINT64_C(1) << grant->cluster;
     }
+    if (proof->kind == PROOF_CERTIFICATE)
+        judge_nodes(rights, &identity);
     return identity;
+}
+
+/* Index of the cluster, or cluster_count. */
+static size_t cluster_find(const struct rights *rights, const char *cluster)
+{
+    size_t index = 0;
+    while (index < rights->cluster_count && strcmp(rights->clusters[index], cluster) != 0)
+        index++;
+    return index;
 }
 
 bool rights_manages(const struct rights *rights, const struct identity *identity,
@@ -122,9 +206,33 @@ bool rights_manages(const struct rights *rights, const struct identity *identity
 {
     if (identity->admin)
         return true;
-    for (size_t i = 0; i < rights->cluster_count; i++)
-        if (!strcmp(rights->clusters[i], cluster))
-            return identity->clusters >> i & 1;
+    size_t index = cluster_find(rights, cluster);
+    return index < rights->cluster_count && identity->clusters >> index & 1;
+}
+
+/* The host list of the cluster if the peer is one of its nodes, else NULL. */
+static const char *nodes_of(const struct rights *rights, const struct identity *identity,
+                            const char *cluster)
+{
+    size_t index = cluster_find(rights, cluster);
+    return index < rights->cluster_count && identity->node_of >> index & 1 ? rights->nodes[index]
+                                                                           : NULL;
+}
+
+bool rights_is_node(const struct rights *rights, const struct identity *identity,
+                    const char *cluster, const char *node)
+{
+    const char *nodes = nodes_of(rights, identity, cluster);
+    return nodes && has_name(&identity->proof, node) && nodelist_contains(nodes, node);
+}
+
+bool rights_is_among(const struct rights *rights, const struct identity *identity,
+                     const char *cluster, const char *nodes)
+{
+    const char *all = nodes_of(rights, identity, cluster);
+    for (const char *const *name = identity->proof.names; all && name && *name; name++)
+        if (nodelist_contains(all, *name) && nodelist_contains(nodes, *name))
+            return true;
     return false;
 }
 
@@ -134,4 +242,38 @@ const char *rights_only_cluster(const struct rights *rights, const struct identi
     if (!bits || bits & (bits - 1))
         return NULL;
     return rights->clusters[__builtin_ctzll(bits)];
+}
+
+const char *rights_cluster(const struct rights *rights, size_t index)
+{
+    return index < rights->cluster_count ? rights->clusters[index] : NULL;
+}
+
+bool identity_is_user(const struct identity *identity, uint32_t uid)
+{
+    const struct proof *proof = &identity->proof;
+    return (proof->kind == PROOF_SOCKET || (proof->kind == PROOF_MUNGE && proof->uid != 0)) &&
+           proof->uid == uid;
+}
+
+const char *identity_format(const struct proof *proof, char *out, size_t size)
+{
+    char address[INET_ADDRSTRLEN];
+    switch (proof->kind) {
+    case PROOF_SOCKET:
+        snprintf(out, size, "uid %u through the Unix socket", (unsigned)proof->uid);
+        break;
+    case PROOF_MUNGE:
+        inet_ntop(AF_INET, &proof->origin, address, sizeof address);
+        snprintf(out, size, "MUNGE credential of uid %u from %s", (unsigned)proof->uid, address);
+        break;
+    case PROOF_CERTIFICATE:
+        snprintf(out, size, "certificate \"%s\"",
+                 proof->names && proof->names[0] ? proof->names[0] : "");
+        break;
+    case PROOF_NONE:
+        snprintf(out, size, "nobody");
+        break;
+    }
+    return out;
 }

@@ -22,13 +22,13 @@ int job_path_read(struct call *call, struct job_path *path)
 const struct reservation *job_path_find(struct call *call)
 {
     const struct http *http = call->http;
-    const struct identity *identity = &call->peer->identity;
+    const struct identity *identity = &call->identity;
     struct job_path path;
     if (job_path_read(call, &path) < 0)
         return NULL;
     const struct reservation *found = core_find(engine_core(http->engine), path.cluster, path.job);
     bool manages = rights_manages(http->rights, identity, path.cluster);
-    if (found && (found->uid == identity->uid || manages))
+    if (found && (identity_is_user(identity, found->uid) || manages))
         return found;
     /* The same whether there is one: nobody learns from it which jobs others have. */
     problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,

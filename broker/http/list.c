@@ -52,25 +52,28 @@ static int read_filter(struct call *call, struct core_filter *filter)
 static int narrow(struct call *call, struct core_filter *filter)
 {
     const struct rights *rights = call->http->rights;
-    const struct identity *identity = &call->peer->identity;
+    const struct identity *identity = &call->identity;
     if (identity->admin || (filter->cluster && rights_manages(rights, identity, filter->cluster)))
         return 0;
     if (!filter->cluster && identity->clusters) {
         filter->cluster = rights_only_cluster(rights, identity);
         return 0; /* of several clusters: write_job picks */
     }
-    if (filter->uid >= 0 && filter->uid != (int64_t)identity->uid)
+    if (!identity_is_user(identity, identity->proof.uid))
+        return gate_forbid(call, "only an admin or a cluster's resource manager may list jobs of "
+                                 "others, and it is no user with jobs of its own");
+    if (filter->uid >= 0 && filter->uid != (int64_t)identity->proof.uid)
         return gate_forbid(call, "only an admin or the cluster's resource manager may list other "
                                  "users' jobs");
-    filter->uid = identity->uid;
+    filter->uid = identity->proof.uid;
     return 0;
 }
 
 static void write_job(void *arg, const struct reservation *reservation)
 {
     struct call *call = arg;
-    const struct identity *identity = &call->peer->identity;
-    if (reservation->uid == identity->uid ||
+    const struct identity *identity = &call->identity;
+    if (identity_is_user(identity, reservation->uid) ||
         rights_manages(call->http->rights, identity, reservation->cluster))
         job_json_write(&call->out, reservation);
 }

@@ -28,20 +28,13 @@ struct door {
     bool local;            /* the Unix socket: the kernel vouches for the peer's uid */
 };
 
-/* One connection. */
-struct peer {
-    struct door *door;
-    struct identity identity;
-    struct share *share; /* of a uid without a role, else NULL */
-    bool surplus;        /* above the limit: its first request is answered 503, and it is closed */
-};
-
 enum { DOOR_UNIX, DOOR_TCP, DOORS };
 
 struct http {
     uv_loop_t *loop;
     struct engine *engine;
     struct rights *rights;
+    uint64_t generation; /* of the rights: each reload is one */
     struct door doors[DOORS];
     char *socket_path;
     dev_t socket_device;

@@ -16,7 +16,6 @@ enum {
 struct stream {
     struct call *call;
     struct stream *prev, *next;
-    struct identity identity;
     uint64_t after;
     uint64_t seen_seq; /* the newest durable event when it last took something */
     bool tell_gap, follow, waiting, pulse, begun, dropped;
@@ -36,7 +35,6 @@ struct stream *stream_create(struct call *call, uint64_t after, bool tell_gap, b
     if (!stream)
         return NULL;
     stream->call = call;
-    stream->identity = call->peer->identity;
     stream->after = after;
     stream->tell_gap = tell_gap;
     stream->follow = follow;
@@ -123,10 +121,17 @@ void stream_write_gap(struct writer *writer, uint64_t from, uint64_t to)
                  to);
 }
 
+/* Not after a reload that took the right away. */
+static bool may_listen(const struct stream *stream)
+{
+    const struct identity *identity = &stream->call->identity;
+    return identity->admin || identity->clusters != 0;
+}
+
 static bool may_see(const struct stream *stream, const struct event_record *event)
 {
     return !event->cluster ||
-           rights_manages(stream->call->http->rights, &stream->identity, event->cluster);
+           rights_manages(stream->call->http->rights, &stream->call->identity, event->cluster);
 }
 
 /* Steps over what cannot be had: pruned since, or numbers of another ledger's future. */
@@ -187,6 +192,8 @@ static ssize_t on_room(void *arg, uint64_t position, char *buffer, size_t size)
     server_stir(stream->call->peer->door->server);
     if (stream->sent < stream->out.used)
         return rest(stream, buffer, size);
+    if (!may_listen(stream))
+        return MHD_CONTENT_READER_END_OF_STREAM;
     bool more = render_some(stream);
     if (stream->out.failed)
         return MHD_CONTENT_READER_END_WITH_ERROR;

@@ -87,6 +87,88 @@ static void nodelist_count__text_is_bounded(void **state)
     assert_int_equal(nodelist_count(longest, &count, NULL), 0);
 }
 
+static void nodelist_contains__what_it_would_expand_to(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *node;
+        bool there;
+    } cases[] = {
+        {"n1", "n1", true},
+        {"n1", "n", false},
+        {"n1", "n11", false},
+        {"n1", "", false},
+        {"n", "n1", false},
+        {"elcap[1-128]", "elcap1", true},
+        {"elcap[1-128]", "elcap128", true},
+        {"elcap[1-128]", "elcap129", false},
+        {"elcap[1-128]", "elcap0", false},
+        {"elcap[1-128]", "elcap01", false},
+        {"elcap[1-128]", "elcap1.site.gov", false},
+        {"elcap[1-128]", "elcap", false},
+        {"elcap[1-128]", "Elcap1", false},
+        {"n[01-10]", "n01", true},
+        {"n[01-10]", "n10", true},
+        {"n[01-10]", "n1", false},
+        {"n[01-10]", "n010", false},
+        {"n[8-12]", "n08", false},
+        {"n[8-12]", "n8", true},
+        {"n[8-12]", "n12", true},
+        {"n[099-101]", "n101", true},
+        {"a[01-10,20]b,c3", "a20b", true},
+        {"a[01-10,20]b,c3", "a20", false},
+        {"a[01-10,20]b,c3", "c3", true},
+        {"a[01-10,20]b,c3", "b", false},
+        {"a[01-10,20]b,c3", "20]b", false},
+        {"x[1-2]y[3-4]", "x2y4", true},
+        {"x[1-2]y[3-4]", "x2y5", false},
+        {"x[1-2][3-4]", "x14", true}, /* where the first number ends is open */
+        {"x[1-20][1-4]", "x114", true},
+        {"x[1-20][1-4]", "x14", true},
+        {"x[1-20][1-4]", "x214", false},
+        {"x[1-2]5", "x15", true},
+        {"x[1-20]5", "x15", true},
+        {"x[1-20]5", "x155", true},
+        {"[1-3]", "3", true},
+        {"n[1-1000000]", "n1000000", true},
+        {"n[1-1000000]", "n10000000000", false}, /* more digits than a number has */
+        {"m[1-3],n[2,4,6-9],o", "n8", true},
+        {"m[1-3],n[2,4,6-9],o", "n5", false},
+        {"m[1-3],n[2,4,6-9],o", "o", true},
+        {"m[1-3],n[2,4,6-9],o", "m", false},
+        {"n1,n1", "n1", true},
+        {"n[1-2", "n1", false}, /* of what is none, nothing is found and nothing breaks */
+        {"n[", "n1", false},
+        {"n[1-", "n1", false},
+        {",", "n1", false},
+        {"", "n1", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (nodelist_contains(cases[i].text, cases[i].node) != cases[i].there)
+            fail_msg("%s in %s", cases[i].node, cases[i].text);
+}
+
+/* A name of many digits can be cut in more ways than there are atoms; none is tried twice. */
+static void nodelist_contains__many_brackets_take_no_time(void **state)
+{
+    (void)state;
+    char text[5 * 200 + 2] = "", node[NODELIST_NAME_MAX + 2];
+    memset(node, '1', sizeof node);
+    node[NODELIST_NAME_MAX] = '\0';
+    for (int i = 0; i < 200; i++)
+        strcat(text, "[1-1]");
+    assert_false(nodelist_contains(text, node));
+    node[200] = '\0';
+    assert_true(nodelist_contains(text, node));
+    strcat(text, "x");
+    assert_false(nodelist_contains(text, node));
+    memset(node, 'n', sizeof node);
+    node[NODELIST_NAME_MAX + 1] = '\0';
+    assert_false(nodelist_contains(node, node)); /* longer than any name */
+    node[NODELIST_NAME_MAX] = '\0';
+    assert_true(nodelist_contains(node, node));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +176,8 @@ int main(void)
         cmocka_unit_test(nodelist_count__refuses),
         cmocka_unit_test(nodelist_count__many_brackets_do_not_overflow),
         cmocka_unit_test(nodelist_count__text_is_bounded),
+        cmocka_unit_test(nodelist_contains__what_it_would_expand_to),
+        cmocka_unit_test(nodelist_contains__many_brackets_take_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,14 +8,18 @@
 #include "broker/http/http.h"
 #include "broker/http/identity.h"
 
-static const char *const root[] = {"root", NULL}, *const numbers[] = {"1001", "1002", NULL},
-                         *const other[] = {"1002", "4294967294", NULL}, *const nobody[] = {NULL};
+#include <arpa/inet.h>
+
+static const char *const root[] = {"root", "cert:operator", NULL},
+                         *const elcap[] = {"1001", "1002", "root", NULL},
+                         *const tuo[] = {"1002", "4294967294", "cert:tuo-rm", NULL},
+                         *const nobody[] = {NULL};
 
 static struct rights *site(void)
 {
-    static const struct http_cluster clusters[] = {{"elcap", numbers, NULL},
-                                                   {"tuo", other, NULL},
-                                                   {"empty", nobody, NULL},
+    static const struct http_cluster clusters[] = {{"elcap", elcap, "elcap[1-100]"},
+                                                   {"tuo", tuo, "tuo[01-20],shared[1-2]"},
+                                                   {"empty", nobody, "shared[1-2]"},
                                                    {"none", NULL, NULL}};
     struct error err;
     struct rights *rights = rights_create(root, clusters, 4, &err);
@@ -23,25 +27,52 @@ static struct rights *site(void)
     return rights;
 }
 
+static struct proof of_uid(enum proof_kind kind, uint32_t uid)
+{
+    return (struct proof){.kind = kind, .uid = uid, .origin.s_addr = htonl(0x0a000007)};
+}
+
+static struct proof of_names(const char *const *names)
+{
+    return (struct proof){.kind = PROOF_CERTIFICATE, .names = names};
+}
+
+#define NAMES(...)                                                                                 \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
 static void rights__follow_the_lists(void **state)
 {
     (void)state;
-    static const struct {
-        uint32_t uid;
+    const struct {
+        struct proof proof;
         bool admin, elcap, tuo, empty, unknown;
         const char *only;
     } cases[] = {
-        {0, true, true, true, true, true, NULL},
-        {1001, false, true, false, false, false, "elcap"},
-        {1002, false, true, true, false, false, NULL},
-        {4294967294, false, false, true, false, false, "tuo"},
-        {1003, false, false, false, false, false, NULL},
+        {of_uid(PROOF_SOCKET, 0), true, true, true, true, true, "elcap"},
+        {of_uid(PROOF_SOCKET, 1001), false, true, false, false, false, "elcap"},
+        {of_uid(PROOF_SOCKET, 1002), false, true, true, false, false, NULL},
+        {of_uid(PROOF_SOCKET, 4294967294), false, false, true, false, false, "tuo"},
+        {of_uid(PROOF_SOCKET, 1003), false, false, false, false, false, NULL},
+        {of_uid(PROOF_MUNGE, 0), false, false, false, false, false, NULL},
+        {of_uid(PROOF_MUNGE, 1001), false, true, false, false, false, "elcap"},
+        {of_uid(PROOF_MUNGE, 1002), false, true, true, false, false, NULL},
+        {of_uid(PROOF_NONE, 0), false, false, false, false, false, NULL},
+        {of_uid(PROOF_NONE, 1001), false, false, false, false, false, NULL},
+        {of_names(NAMES("operator")), true, true, true, true, true, NULL},
+        {of_names(NAMES("x", "operator")), true, true, true, true, true, NULL},
+        {of_names(NAMES("tuo-rm")), false, false, true, false, false, "tuo"},
+        {of_names(NAMES("root")), false, false, false, false, false, NULL},
+        {of_names(NAMES("1001")), false, false, false, false, false, NULL},
+        {of_names(NAMES("cert:operator")), false, false, false, false, false, NULL},
+        {of_names(NAMES("Operator")), false, false, false, false, false, NULL},
+        {of_names(NULL), false, false, false, false, false, NULL},
     };
     struct rights *rights = site();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct identity who = rights_of_uid(rights, cases[i].uid);
-        assert_true(who.known);
-        assert_int_equal(who.uid, cases[i].uid);
+        struct identity who = rights_judge(rights, &cases[i].proof);
         assert_int_equal(who.admin, cases[i].admin);
         assert_int_equal(rights_manages(rights, &who, "elcap"), cases[i].elcap);
         assert_int_equal(rights_manages(rights, &who, "tuo"), cases[i].tuo);
@@ -55,27 +86,117 @@ static void rights__follow_the_lists(void **state)
     rights_destroy(rights);
 }
 
-static void rights__name_the_user_nobody_knows(void **state)
+static void node__is_who_its_certificate_names(void **state)
+{
+    (void)state;
+    const struct {
+        struct proof proof;
+        const char *cluster, *node;
+        bool is;
+    } cases[] = {
+        {of_names(NAMES("elcap7")), "elcap", "elcap7", true},
+        {of_names(NAMES("elcap7")), "elcap", "elcap8", false},
+        {of_names(NAMES("elcap7")), "tuo", "elcap7", false},
+        {of_names(NAMES("elcap7")), "none", "elcap7", false},
+        {of_names(NAMES("elcap7")), "elcap2", "elcap7", false},
+        {of_names(NAMES("elcap101")), "elcap", "elcap101", false},
+        {of_names(NAMES("elcap07")), "elcap", "elcap7", false},
+        {of_names(NAMES("elcap[1-100]")), "elcap", "elcap7", false},
+        {of_names(NAMES("x", "elcap7.site", "elcap7")), "elcap", "elcap7", true},
+        {of_names(NAMES("elcap7", "elcap8")), "elcap", "elcap8", true},
+        {of_names(NAMES("elcap7", "tuo07")), "tuo", "tuo07", true},
+        {of_names(NAMES("elcap7", "tuo07")), "tuo", "elcap7", false},
+        {of_names(NAMES("shared1")), "tuo", "shared1", true},
+        {of_names(NAMES("shared1")), "empty", "shared1", true},
+        {of_names(NAMES("operator")), "elcap", "elcap7", false}, /* an admin is no node */
+        {of_uid(PROOF_MUNGE, 0), "elcap", "elcap7", false},
+        {of_uid(PROOF_SOCKET, 0), "elcap", "elcap7", false},
+        {of_uid(PROOF_NONE, 0), "elcap", "elcap7", false},
+    };
+    struct rights *rights = site();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct identity who = rights_judge(rights, &cases[i].proof);
+        if (rights_is_node(rights, &who, cases[i].cluster, cases[i].node) != cases[i].is)
+            fail_msg("row %zu", i);
+    }
+    const struct proof proof = of_names(NAMES("x", "elcap7", "tuo07"));
+    struct identity who = rights_judge(rights, &proof);
+    assert_string_equal(who.node, "elcap7");
+    assert_true(rights_is_among(rights, &who, "elcap", "elcap[5-9]"));
+    assert_false(rights_is_among(rights, &who, "elcap", "elcap[8-9],tuo[01-20]"));
+    assert_true(rights_is_among(rights, &who, "tuo", "elcap[8-9],tuo[01-20]"));
+    assert_false(rights_is_among(rights, &who, "none", "elcap7"));
+    rights_destroy(rights);
+}
+
+/* A certificate is no user, and root over MUNGE is the root of any host with the key. */
+static void user__is_a_proved_uid(void **state)
+{
+    (void)state;
+    const struct {
+        struct proof proof;
+        uint32_t uid;
+        bool is;
+    } cases[] = {
+        {of_uid(PROOF_SOCKET, 1001), 1001, true}, {of_uid(PROOF_SOCKET, 1001), 1002, false},
+        {of_uid(PROOF_SOCKET, 0), 0, true},       {of_uid(PROOF_MUNGE, 1001), 1001, true},
+        {of_uid(PROOF_MUNGE, 0), 0, false},       {of_uid(PROOF_NONE, 0), 0, false},
+        {of_uid(PROOF_NONE, 1001), 1001, false},  {of_names(NAMES("root")), 0, false},
+    };
+    struct rights *rights = site();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct identity who = rights_judge(rights, &cases[i].proof);
+        assert_int_equal(identity_is_user(&who, cases[i].uid), cases[i].is);
+    }
+    rights_destroy(rights);
+}
+
+static void identity__says_who_was_seen_and_how(void **state)
+{
+    (void)state;
+    const struct {
+        struct proof proof;
+        const char *text;
+    } cases[] = {
+        {of_uid(PROOF_SOCKET, 5588), "uid 5588 through the Unix socket"},
+        {of_uid(PROOF_MUNGE, 5588), "MUNGE credential of uid 5588 from 10.0.0.7"},
+        {of_names(NAMES("node17", "node17.site")), "certificate \"node17\""},
+        {of_uid(PROOF_NONE, 0), "nobody"},
+    };
+    char text[IDENTITY_TEXT_SIZE];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(identity_format(&cases[i].proof, text, sizeof text), cases[i].text);
+}
+
+static void rights__name_what_is_wrong_with_a_list(void **state)
 {
     (void)state;
     static const char *const unknown[] = {"no-such-user-here", NULL};
-    const struct http_cluster cluster = {"elcap", unknown, NULL};
+    static const char *const too_large[] = {"4294967295", NULL}; /* (uid_t)-1 is nobody */
+    static const char *const nameless[] = {"cert:", NULL};
+    const struct http_cluster cluster = {"elcap", unknown, NULL}, nodes = {"elcap", NULL, "n[2-1]"};
     struct error err;
     assert_null(rights_create(unknown, NULL, 0, &err));
     assert_int_equal(err.code, ERROR_INVALID);
     assert_non_null(strstr(err.text, "admins: "));
     assert_non_null(strstr(err.text, "no-such-user-here"));
     assert_null(rights_create(root, &cluster, 1, &err));
-    assert_non_null(strstr(err.text, "elcap"));
-    static const char *const too_large[] = {"4294967295", NULL}; /* (uid_t)-1 is nobody */
+    assert_non_null(strstr(err.text, "users of cluster 'elcap': "));
+    assert_null(rights_create(root, &nodes, 1, &err));
+    assert_non_null(strstr(err.text, "nodes of cluster 'elcap': "));
     assert_null(rights_create(too_large, NULL, 0, &err));
+    assert_null(rights_create(nameless, NULL, 0, &err));
+    assert_non_null(strstr(err.text, "cert:NAME"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rights__follow_the_lists),
-        cmocka_unit_test(rights__name_the_user_nobody_knows),
+        cmocka_unit_test(node__is_who_its_certificate_names),
+        cmocka_unit_test(user__is_a_proved_uid),
+        cmocka_unit_test(identity__says_who_was_seen_and_how),
+        cmocka_unit_test(rights__name_what_is_wrong_with_a_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
