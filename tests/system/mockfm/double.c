@@ -5,13 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/system/mockfm/visitor.h"
 #include "tests/system/rig/await.h"
-#include "tests/system/rig/plainhttp.h"
 
 #define PATH_SIZE 128
 #define ARGUMENTS_MAX 32
@@ -36,34 +37,49 @@ int double_teardown(void **state)
     return 0;
 }
 
+static unsigned read_number(const struct double_fm *fm, const char *name)
+{
+    char path[PATH_SIZE];
+    FILE *file = fopen(folder_path(path, sizeof path, fm->folder, name), "re");
+    unsigned number = 0;
+
+    if (file) {
+        if (fscanf(file, "%u", &number) != 1)
+            number = 0;
+        fclose(file);
+    }
+    return number;
+}
+
 /* It serves, or it has ended. */
 static bool has_begun(void *arg)
 {
     struct double_fm *fm = arg;
-    char path[PATH_SIZE];
-    FILE *file = fopen(folder_path(path, sizeof path, fm->folder, "port"), "re");
 
-    if (file) {
-        if (fscanf(file, "%u", &fm->port) != 1)
-            fm->port = 0;
-        fclose(file);
-    }
+    fm->port = read_number(fm, "port");
     return fm->port > 0 || !process_alive(fm->process);
 }
 
 void double_start(struct double_fm *fm, const char *const *options)
 {
     char state[PATH_SIZE], port[PATH_SIZE], log[PATH_SIZE];
-    const char *argv[ARGUMENTS_MAX] = {MOCK_FM, "--listen",    "127.0.0.1:0", "--auth",
-                                       "basic", "--authdir",   fm->folder,    "--state",
-                                       state,   "--port-file", port};
-    size_t count = 11;
+    /* The shell becomes the program, after it has said who that is. */
+    const char *argv[ARGUMENTS_MAX] = {
+        "/bin/sh",     "-c",          "cd \"$0\" && echo $$ > pid && exec \"$@\"",
+        fm->folder,    MOCK_FM,       "--listen",
+        "127.0.0.1:0", "--auth",      "basic",
+        "--authdir",   fm->folder,    "--state",
+        state,         "--port-file", port};
+    size_t count = 15;
 
     folder_path(state, sizeof state, fm->folder, "state");
     folder_path(port, sizeof port, fm->folder, "port");
     folder_path(log, sizeof log, fm->folder, "log");
-    for (; options && *options && count < ARGUMENTS_MAX - 1; options++)
+    fm->tls = false;
+    for (; options && *options && count < ARGUMENTS_MAX - 1; options++) {
+        fm->tls = fm->tls || strcmp(*options, "--tls-cert") == 0;
         argv[count++] = *options;
+    }
     unlink(port);
     fm->port = 0;
     fm->process = process_start(argv, log);
@@ -72,6 +88,31 @@ void double_start(struct double_fm *fm, const char *const *options)
         process_print_log(fm->process);
         fail_msg("mock-fm does not serve");
     }
+    fm->pid = (int)read_number(fm, "pid");
+    assert_true(fm->pid > 0);
+}
+
+void double_hangup(const struct double_fm *fm)
+{
+    assert_int_equal(kill(fm->pid, SIGHUP), 0);
+}
+
+void double_write(const struct double_fm *fm, const char *name, const char *text)
+{
+    assert_int_equal(folder_write(fm->folder, name, 0600, text), 0);
+}
+
+bool double_printed(const struct double_fm *fm, const char *words)
+{
+    char path[PATH_SIZE], line[1024];
+    FILE *file = fopen(folder_path(path, sizeof path, fm->folder, "log"), "re");
+    bool found = false;
+
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        found = found || strstr(line, words);
+    fclose(file);
+    return found;
 }
 
 void double_kill(struct double_fm *fm)
@@ -88,18 +129,36 @@ void double_stop(struct double_fm *fm)
     assert_int_equal(process_stop(process), 0);
 }
 
+/* A call as the administrator, on a connection of its own. */
+static json_t *call(const struct double_fm *fm, const char *method, const char *path,
+                    const char *body, long expected)
+{
+    struct visitor visitor;
+    struct visitor_reply reply;
+    json_t *json;
+
+    visitor_create(&visitor, fm->tls ? "https" : "http", fm->port);
+    visitor.basic = "cxi:fm-passw0rd";
+    visitor_call(&visitor, method, path, body, &reply);
+    assert_int_equal(reply.status, expected);
+    json = json_incref(reply.json);
+    visitor_reply_release(&reply);
+    visitor_destroy(&visitor);
+    return json;
+}
+
 void double_reserve(const struct double_fm *fm, const char *job, int limit, char bearer[128])
 {
-    struct rawhttp_reply reply;
     char body[128];
     const char *token;
+    json_t *json;
 
     snprintf(body, sizeof body, "{ \"jobID\": \"%s\", \"mcastLimit\": %d }", job, limit);
-    assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_JOBS, DOUBLE_LOGIN, body, &reply), 201);
-    token = json_string_value(json_object_get(reply.json, "sessionToken"));
+    json = call(fm, "POST", DOUBLE_JOBS, body, 201);
+    token = json_string_value(json_object_get(json, "sessionToken"));
     assert_non_null(token);
     snprintf(bearer, 128, "Authorization: Bearer %s\r\n", token);
-    rawhttp_release(&reply);
+    json_decref(json);
 }
 
 const char *double_tree(char body[256], const char *job, const char *step, unsigned nic)
@@ -113,23 +172,16 @@ const char *double_tree(char body[256], const char *job, const char *step, unsig
 
 void double_fault(const struct double_fm *fm, const char *rules)
 {
-    assert_int_equal(rawhttp_once(fm->port, "DELETE", "/mock/faults", NULL, NULL, NULL), 200);
-    assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/faults", NULL, rules, NULL), 200);
+    json_decref(call(fm, "DELETE", "/mock/faults", NULL, 200));
+    json_decref(call(fm, "POST", "/mock/faults", rules, 200));
 }
 
 static json_t *jobs_held(const struct double_fm *fm)
 {
-    struct plainhttp *http;
-    struct plainhttp_reply reply;
-    char base[64];
-    json_t *jobs;
+    json_t *state = call(fm, "GET", "/mock/state", NULL, 200);
+    json_t *jobs = json_incref(json_object_get(state, "jobs"));
 
-    snprintf(base, sizeof base, "http://127.0.0.1:%u", fm->port);
-    assert_non_null(http = plainhttp_create(base, NULL));
-    assert_int_equal(plainhttp_call(http, "GET", "/mock/state", NULL, &reply), 200);
-    jobs = json_incref(json_object_get(reply.json, "jobs"));
-    plainhttp_reply_release(&reply);
-    plainhttp_destroy(http);
+    json_decref(state);
     assert_true(json_is_array(jobs));
     return jobs;
 }
@@ -159,12 +211,9 @@ size_t double_count_jobs(const struct double_fm *fm)
 
 json_int_t double_log_total(const struct double_fm *fm, const char *name)
 {
-    struct rawhttp_reply reply;
-    json_int_t total;
+    json_t *log = call(fm, "GET", "/mock/log?since=1000000", NULL, 200);
+    json_int_t total = json_integer_value(json_object_get(log, name));
 
-    assert_int_equal(rawhttp_once(fm->port, "GET", "/mock/log?since=1000000", NULL, NULL, &reply),
-                     200);
-    total = json_integer_value(json_object_get(reply.json, name));
-    rawhttp_release(&reply);
+    json_decref(log);
     return total;
 }

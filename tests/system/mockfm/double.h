@@ -14,17 +14,27 @@ struct double_fm {
     char folder[FOLDER_PATH_SIZE];
     struct process *process;
     unsigned port;
+    int pid;
+    bool tls; /* started with a certificate; double_… then use it */
 };
 
 /* Setup and teardown of cmocka: the folder with the password file, nothing running. */
 int double_setup(void **state);
 int double_teardown(void **state);
 
-/* Starts it with a login and a state file, and further options (words, NULL at the end; or NULL).
+/* Starts it with a login (--auth basic) and a state file, and further options (words, NULL at the
+ * end; or NULL), of which the last of a kind counts. The folder is its working directory.
  * Returns when it serves; fails the test when it does not. */
 void double_start(struct double_fm *fm, const char *const *options);
-void double_kill(struct double_fm *fm); /* -9 */
-void double_stop(struct double_fm *fm); /* SIGTERM; fails the test unless it exits with 0 */
+void double_kill(struct double_fm *fm);         /* -9 */
+void double_hangup(const struct double_fm *fm); /* SIGHUP */
+void double_stop(struct double_fm *fm);         /* SIGTERM; fails the test unless it exits with 0 */
+
+/* Writes a file of its folder, in the place of what is there. */
+void double_write(const struct double_fm *fm, const char *name, const char *text);
+
+/* Does this occur in what it printed? */
+bool double_printed(const struct double_fm *fm, const char *words);
 
 /* Reserves, failing the test when refused, and writes the header line with the job's token. */
 void double_reserve(const struct double_fm *fm, const char *job, int limit, char bearer[128]);

@@ -24,6 +24,7 @@ void rawhttp_open(struct rawhttp *http, unsigned port)
     const struct timeval deadline = {.tv_sec = AWAIT_DEADLINE_MS / 1000};
 
     http->length = 0;
+    http->tls = NULL;
     http->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(http->fd >= 0);
     setsockopt(http->fd, SOL_SOCKET, SO_RCVTIMEO, &deadline, sizeof deadline);
@@ -31,14 +32,42 @@ void rawhttp_open(struct rawhttp *http, unsigned port)
         fail_msg("cannot connect to port %u: %s", port, strerror(errno));
 }
 
+void rawhttp_secure(struct rawhttp *http)
+{
+    int result;
+
+    assert_int_equal(gnutls_certificate_allocate_credentials(&http->trust), 0);
+    assert_int_equal(gnutls_init(&http->tls, GNUTLS_CLIENT | GNUTLS_NO_SIGNAL), 0);
+    assert_int_equal(gnutls_set_default_priority(http->tls), 0);
+    assert_int_equal(gnutls_credentials_set(http->tls, GNUTLS_CRD_CERTIFICATE, http->trust), 0);
+    gnutls_transport_set_int(http->tls, http->fd);
+    do
+        result = gnutls_handshake(http->tls);
+    while (result == GNUTLS_E_INTERRUPTED);
+    if (result < 0)
+        fail_msg("no TLS: %s", gnutls_strerror(result));
+}
+
 void rawhttp_close(struct rawhttp *http)
 {
+    if (http->tls) {
+        gnutls_deinit(http->tls);
+        gnutls_certificate_free_credentials(http->trust);
+    }
     close(http->fd);
 }
 
 void rawhttp_send(struct rawhttp *http, const void *bytes, size_t length)
 {
-    assert_int_equal(send(http->fd, bytes, length, MSG_NOSIGNAL), (ssize_t)length);
+    /* TLS sends as much as fits into a record. */
+    for (size_t done = 0; http->tls && done < length;) {
+        ssize_t sent = gnutls_record_send(http->tls, (const char *)bytes + done, length - done);
+
+        assert_true(sent > 0);
+        done += (size_t)sent;
+    }
+    if (!http->tls)
+        assert_int_equal(send(http->fd, bytes, length, MSG_NOSIGNAL), (ssize_t)length);
 }
 
 void rawhttp_ask(struct rawhttp *http, const char *method, const char *path, const char *headers,
@@ -54,19 +83,34 @@ void rawhttp_ask(struct rawhttp *http, const char *method, const char *path, con
     free(request);
 }
 
-/* More bytes into the buffer; false when the connection has ended. */
-static bool receive_more(struct rawhttp *http)
+/* Bytes, 0 at the end of the connection; fails the test when neither comes in time. */
+static size_t receive_some(struct rawhttp *http, char *bytes, size_t room)
 {
     ssize_t got;
 
+    if (!http->tls) {
+        got = recv(http->fd, bytes, room, 0);
+        if (got < 0 && errno != ECONNRESET)
+            fail_msg("no answer: %s", strerror(errno));
+        return got > 0 ? (size_t)got : 0;
+    }
+    do
+        got = gnutls_record_recv(http->tls, bytes, room);
+    while (got == GNUTLS_E_INTERRUPTED);
+    if (got == GNUTLS_E_AGAIN)
+        fail_msg("no answer");
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* More bytes into the buffer; false when the connection has ended. */
+static bool receive_more(struct rawhttp *http)
+{
+    size_t got;
+
     assert_true(http->length < sizeof http->buffer);
-    got = recv(http->fd, http->buffer + http->length, sizeof http->buffer - http->length, 0);
-    if (got < 0 && errno != ECONNRESET)
-        fail_msg("no answer: %s", strerror(errno));
-    if (got <= 0)
-        return false;
-    http->length += (size_t)got;
-    return true;
+    got = receive_some(http, http->buffer + http->length, sizeof http->buffer - http->length);
+    http->length += got;
+    return got > 0;
 }
 
 static void take(struct rawhttp *http, size_t length)

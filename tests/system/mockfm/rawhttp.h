@@ -2,6 +2,7 @@
 #ifndef MCAST_TESTS_SYSTEM_MOCKFM_RAWHTTP_H
 #define MCAST_TESTS_SYSTEM_MOCKFM_RAWHTTP_H
 
+#include <gnutls/gnutls.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,6 +11,8 @@
 
 struct rawhttp {
     int fd;
+    gnutls_session_t tls; /* NULL: plain */
+    gnutls_certificate_credentials_t trust;
     size_t length; /* bytes received and not yet taken */
     char buffer[RAWHTTP_BUFFER];
 };
@@ -26,6 +29,9 @@ struct rawhttp_reply {
 /* Connects to 127.0.0.1:port; fails the test when it cannot. Close it with rawhttp_close. */
 void rawhttp_open(struct rawhttp *http, unsigned port);
 void rawhttp_close(struct rawhttp *http);
+
+/* From here on it is TLS. Whose certificate it meets does not matter here. */
+void rawhttp_secure(struct rawhttp *http);
 
 void rawhttp_send(struct rawhttp *http, const void *bytes, size_t length);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/system/mockfm/authority.h"
 #include "tests/system/mockfm/double.h"
 #include "tests/system/mockfm/transcript.h"
 
@@ -15,6 +16,17 @@ static const char libfabric_state[] =
     "{\"op\":\"job\",\"job\":\"mockc-42\",\"token\":\"sess-0123456789abcdef\",\"limit\":4,"
     "\"serial\":1,\"version\":0,\"at\":1}\n"
     "{\"op\":\"mark\",\"serial\":1,\"nextMcastID\":1,\"at\":1}\n";
+
+static const char *const https[] = {"--tls-cert", "server.pem", "--tls-key", "server.key", NULL};
+
+static void make_certificate(const struct double_fm *fm)
+{
+    struct authority authority;
+
+    authority_create(&authority, fm->folder, "ca");
+    authority_issue(&authority, fm->folder, "server", time(NULL) + 3600);
+    authority_destroy(&authority);
+}
 
 static const char *string_of(const struct rawhttp_reply *reply, const char *name)
 {
@@ -37,6 +49,8 @@ static void play(const struct double_fm *fm, const struct transcript *transcript
             if (connection)
                 rawhttp_close(&http);
             rawhttp_open(&http, fm->port);
+            if (fm->tls)
+                rawhttp_secure(&http);
             connection = request->connection;
         }
         rawhttp_send(&http, request->bytes, request->length);
@@ -48,15 +62,14 @@ static void play(const struct double_fm *fm, const struct transcript *transcript
 }
 
 /* slurmctld and its step manager: reserve, one step, release. */
-static void slurm__gets_what_it_accepts(void **state)
+static void play_slurm(struct double_fm *fm, bool tls)
 {
-    struct double_fm *fm = *state;
     struct transcript transcript;
     struct rawhttp_reply replies[TRANSCRIPT_REQUESTS_MAX] = {0};
 
     transcript_read(&transcript, TRANSCRIPTS "/slurm-02-basic-fakelibcxi-nodebug.txt");
     assert_int_equal(transcript.count, 4);
-    double_start(fm, NULL);
+    double_start(fm, tls ? https : NULL);
     play(fm, &transcript, replies);
 
     /* GET of a job that is not there: 404, and `detail` is what Slurm logs. */
@@ -79,10 +92,20 @@ static void slurm__gets_what_it_accepts(void **state)
     double_stop(fm);
 }
 
-/* libfabric: a tree, over one connection. */
-static void libfabric__gets_what_it_accepts(void **state)
+static void slurm__gets_what_it_accepts(void **state)
 {
-    struct double_fm *fm = *state;
+    play_slurm(*state, false);
+}
+
+static void slurm__gets_it_over_tls_too(void **state)
+{
+    make_certificate(*state);
+    play_slurm(*state, true);
+}
+
+/* libfabric: a tree, over one connection. */
+static void play_libfabric(struct double_fm *fm, bool tls)
+{
     struct transcript transcript;
     struct rawhttp_reply replies[TRANSCRIPT_REQUESTS_MAX] = {0};
     const json_t *id;
@@ -90,7 +113,7 @@ static void libfabric__gets_what_it_accepts(void **state)
     assert_int_equal(folder_write(fm->folder, "state", 0600, libfabric_state), 0);
     transcript_read(&transcript, TRANSCRIPTS "/libfabric-01-create-delete.txt");
     assert_int_equal(transcript.count, 2);
-    double_start(fm, NULL);
+    double_start(fm, tls ? https : NULL);
     play(fm, &transcript, replies);
 
     /* Success is 200 or 201, mcastID 0–8191, hwRoot one of the NICs in six groups. */
@@ -109,13 +132,26 @@ static void libfabric__gets_what_it_accepts(void **state)
     double_stop(fm);
 }
 
+static void libfabric__gets_what_it_accepts(void **state)
+{
+    play_libfabric(*state, false);
+}
+
+static void libfabric__gets_it_over_tls_too(void **state)
+{
+    make_certificate(*state);
+    play_libfabric(*state, true);
+}
+
 #define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, double_setup, double_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_DOUBLE(slurm__gets_what_it_accepts),
+        WITH_DOUBLE(slurm__gets_it_over_tls_too),
         WITH_DOUBLE(libfabric__gets_what_it_accepts),
+        WITH_DOUBLE(libfabric__gets_it_over_tls_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,320 @@
+/* TLS, client certificates, and the exchange of both while it serves; seen by a real client. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/system/mockfm/authority.h"
+#include "tests/system/mockfm/double.h"
+#include "tests/system/mockfm/visitor.h"
+#include "tests/system/rig/await.h"
+
+#define PATH_SIZE 128
+#define HOUR 3600
+
+static const char *const https[] = {"--tls-cert", "server.pem", "--tls-key", "server.key", NULL};
+static const char *const mutual[] = {"--tls-cert",  "server.pem",  "--tls-key", "server.key",
+                                     "--client-ca", "clients.pem", NULL};
+
+/* Two authorities; `ours` has issued the server's certificate. */
+struct realm {
+    struct double_fm *fm;
+    struct authority ours, other;
+    char ours_pem[PATH_SIZE], other_pem[PATH_SIZE];
+};
+
+static void copy(const struct double_fm *fm, const char *from, const char *to)
+{
+    char path[PATH_SIZE], text[4096];
+    FILE *file = fopen(folder_path(path, sizeof path, fm->folder, from), "re");
+    size_t length;
+
+    assert_non_null(file);
+    length = fread(text, 1, sizeof text - 1, file);
+    text[length] = '\0';
+    fclose(file);
+    double_write(fm, to, text);
+}
+
+static void realm_init(struct realm *realm, struct double_fm *fm)
+{
+    realm->fm = fm;
+    authority_create(&realm->ours, fm->folder, "ours");
+    authority_create(&realm->other, fm->folder, "other");
+    authority_issue(&realm->ours, fm->folder, "server", time(NULL) + HOUR);
+    copy(fm, "ours.pem", "clients.pem");
+    folder_path(realm->ours_pem, PATH_SIZE, fm->folder, "ours.pem");
+    folder_path(realm->other_pem, PATH_SIZE, fm->folder, "other.pem");
+}
+
+static void realm_release(struct realm *realm)
+{
+    authority_destroy(&realm->ours);
+    authority_destroy(&realm->other);
+}
+
+static void visit(const struct realm *realm, struct visitor *visitor)
+{
+    visitor_create(visitor, "https", realm->fm->port);
+    visitor->ca = realm->ours_pem;
+    visitor->basic = "cxi:fm-passw0rd";
+}
+
+static CURLcode try_list(struct visitor *visitor)
+{
+    struct visitor_reply reply;
+
+    visitor_hang_up(visitor);
+    visitor_call(visitor, "GET", DOUBLE_JOBS "/", NULL, &reply);
+    visitor_reply_release(&reply);
+    return reply.code;
+}
+
+/* G8: the client offers HTTP/2 and gets 1.1, and its connection is kept. */
+static void tls__serves_a_client_that_verifies(void **state)
+{
+    struct realm realm;
+    struct visitor visitor;
+    struct visitor_reply reply;
+
+    realm_init(&realm, *state);
+    double_start(realm.fm, https);
+    assert_true(double_printed(realm.fm, "listening on https://127.0.0.1:"));
+    visit(&realm, &visitor);
+    assert_int_equal(
+        visitor_call(&visitor, "POST", DOUBLE_JOBS, "{\"jobID\":\"c-1\",\"mcastLimit\":4}", &reply),
+        201);
+    assert_int_equal(reply.http_version, CURL_HTTP_VERSION_1_1);
+    assert_int_equal(reply.new_connections, 1);
+    visitor_reply_release(&reply);
+    assert_int_equal(visitor_call(&visitor, "DELETE", DOUBLE_JOBS "/c-1", NULL, &reply), 200);
+    assert_int_equal(reply.new_connections, 0);
+    visitor_reply_release(&reply);
+    visitor.ca = realm.other_pem;
+    assert_int_equal(try_list(&visitor), CURLE_PEER_FAILED_VERIFICATION);
+    visitor_destroy(&visitor);
+    realm_release(&realm);
+    double_stop(realm.fm);
+}
+
+/* To a client that does not speak TLS it is not there, and one that does is served after it. */
+static void tls__survives_who_does_not_speak_it(void **state)
+{
+    struct realm realm;
+    struct visitor visitor;
+    struct rawhttp http;
+    struct rawhttp_reply reply;
+
+    realm_init(&realm, *state);
+    double_start(realm.fm, https);
+    rawhttp_open(&http, realm.fm->port);
+    rawhttp_send(&http, "GET / HTTP/1.1\r\n\r\n", 18);
+    assert_int_equal(recv(http.fd, &reply, sizeof reply, MSG_WAITALL), 0);
+    rawhttp_close(&http);
+    visit(&realm, &visitor);
+    assert_int_equal(try_list(&visitor), CURLE_OK);
+    visitor_destroy(&visitor);
+    realm_release(&realm);
+    double_stop(realm.fm);
+}
+
+static void client_ca__lets_in_its_own_only(void **state)
+{
+    static const long versions[] = {CURL_SSLVERSION_MAX_TLSv1_2, CURL_SSLVERSION_MAX_TLSv1_3};
+    struct realm realm;
+    struct visitor visitor;
+    char names[6][PATH_SIZE];
+    const char *const folder = ((struct double_fm *)*state)->folder;
+
+    realm_init(&realm, *state);
+    authority_issue(&realm.ours, folder, "mine", time(NULL) + HOUR);
+    authority_issue(&realm.ours, folder, "late", time(NULL) - HOUR);
+    authority_issue(&realm.other, folder, "foreign", time(NULL) + HOUR);
+    folder_path(names[0], PATH_SIZE, folder, "mine.pem");
+    folder_path(names[1], PATH_SIZE, folder, "mine.key");
+    folder_path(names[2], PATH_SIZE, folder, "late.pem");
+    folder_path(names[3], PATH_SIZE, folder, "late.key");
+    folder_path(names[4], PATH_SIZE, folder, "foreign.pem");
+    folder_path(names[5], PATH_SIZE, folder, "foreign.key");
+    double_start(realm.fm, mutual);
+    visit(&realm, &visitor);
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
+        visitor.tls_max = versions[i];
+        visitor.cert = visitor.key = NULL;
+        assert_int_not_equal(try_list(&visitor), CURLE_OK);
+        for (size_t j = 0; j < 6; j += 2) {
+            visitor.cert = names[j];
+            visitor.key = names[j + 1];
+            if (j == 0)
+                assert_int_equal(try_list(&visitor), CURLE_OK);
+            else
+                assert_int_not_equal(try_list(&visitor), CURLE_OK);
+        }
+    }
+    /* The control wants the same certificate. */
+    visitor.cert = visitor.key = NULL;
+    assert_int_equal(visitor_call(&visitor, "GET", "/mock/state", NULL, NULL), 0);
+    visitor_destroy(&visitor);
+    realm_release(&realm);
+    double_stop(realm.fm);
+}
+
+static void reload__exchanges_the_certificate_and_keeps_connections(void **state)
+{
+    struct realm realm;
+    struct visitor old, new;
+    struct visitor_reply reply;
+
+    realm_init(&realm, *state);
+    double_start(realm.fm, https);
+    visit(&realm, &old);
+    visit(&realm, &new);
+    assert_int_equal(try_list(&old), CURLE_OK);
+    authority_issue(&realm.other, realm.fm->folder, "server", time(NULL) + HOUR);
+    /* Not before it is told. */
+    assert_int_equal(try_list(&new), CURLE_OK);
+    assert_int_equal(visitor_call(&old, "POST", "/mock/reload", "", NULL), 200);
+    assert_int_equal(try_list(&new), CURLE_PEER_FAILED_VERIFICATION);
+    new.ca = realm.other_pem;
+    assert_int_equal(try_list(&new), CURLE_OK);
+    assert_int_equal(visitor_call(&old, "GET", DOUBLE_JOBS "/", NULL, &reply), 200);
+    assert_int_equal(reply.new_connections, 0);
+    visitor_reply_release(&reply);
+    visitor_destroy(&old);
+    visitor_destroy(&new);
+    realm_release(&realm);
+    double_stop(realm.fm);
+}
+
+static void reload__exchanges_the_authority_of_clients(void **state)
+{
+    struct realm realm;
+    struct visitor visitor;
+    char mine[2][PATH_SIZE], foreign[2][PATH_SIZE];
+    const char *const folder = ((struct double_fm *)*state)->folder;
+
+    realm_init(&realm, *state);
+    authority_issue(&realm.ours, folder, "mine", time(NULL) + HOUR);
+    authority_issue(&realm.other, folder, "foreign", time(NULL) + HOUR);
+    double_start(realm.fm, mutual);
+    visit(&realm, &visitor);
+    visitor.cert = folder_path(mine[0], PATH_SIZE, folder, "mine.pem");
+    visitor.key = folder_path(mine[1], PATH_SIZE, folder, "mine.key");
+    copy(realm.fm, "other.pem", "clients.pem");
+    assert_int_equal(visitor_call(&visitor, "POST", "/mock/reload", "", NULL), 200);
+    assert_int_not_equal(try_list(&visitor), CURLE_OK);
+    visitor.cert = folder_path(foreign[0], PATH_SIZE, folder, "foreign.pem");
+    visitor.key = folder_path(foreign[1], PATH_SIZE, folder, "foreign.key");
+    assert_int_equal(try_list(&visitor), CURLE_OK);
+    visitor_destroy(&visitor);
+    realm_release(&realm);
+    double_stop(realm.fm);
+}
+
+static bool says_reloaded(void *arg)
+{
+    return double_printed(arg, "mock-fm: reloaded");
+}
+
+static bool says_not_reloaded(void *arg)
+{
+    return double_printed(arg, "mock-fm: not reloaded: cannot use certificate server.pem");
+}
+
+static void hangup__reloads(void **state)
+{
+    struct realm realm;
+    struct visitor visitor;
+
+    realm_init(&realm, *state);
+    double_start(realm.fm, https);
+    visit(&realm, &visitor);
+    double_write(realm.fm, "server.pem", "no certificate\n");
+    double_hangup(realm.fm);
+    assert_true(await(says_not_reloaded, realm.fm, AWAIT_DEADLINE_MS));
+    assert_int_equal(try_list(&visitor), CURLE_OK);
+    authority_issue(&realm.other, realm.fm->folder, "server", time(NULL) + HOUR);
+    double_hangup(realm.fm);
+    assert_true(await(says_reloaded, realm.fm, AWAIT_DEADLINE_MS));
+    visitor.ca = realm.other_pem;
+    assert_int_equal(try_list(&visitor), CURLE_OK);
+    visitor_destroy(&visitor);
+    realm_release(&realm);
+    double_stop(realm.fm);
+}
+
+/* A key that is not the certificate's: neither it nor the new password comes into force. */
+static void reload__that_fails_changes_nothing(void **state)
+{
+    struct realm realm;
+    struct visitor visitor;
+    struct visitor_reply reply;
+
+    realm_init(&realm, *state);
+    double_start(realm.fm, https);
+    visit(&realm, &visitor);
+    authority_issue(&realm.ours, realm.fm->folder, "another", time(NULL) + HOUR);
+    copy(realm.fm, "another.key", "server.key");
+    double_write(realm.fm, "passwd", "another\n");
+    assert_int_equal(visitor_call(&visitor, "POST", "/mock/reload", "", &reply), 500);
+    assert_non_null(strstr(reply.text, "server.pem with key server.key"));
+    visitor_reply_release(&reply);
+    assert_int_equal(visitor_call(&visitor, "GET", DOUBLE_JOBS "/", NULL, NULL), 200);
+    assert_int_equal(try_list(&visitor), CURLE_OK);
+    visitor_destroy(&visitor);
+    realm_release(&realm);
+    double_stop(realm.fm);
+}
+
+static void start__without_usable_files_names_them(void **state)
+{
+    static const struct {
+        const char *cert, *key, *ca, *named;
+    } wrong[] = {
+        {"absent.pem", "server.key", "clients.pem", "cannot use certificate absent.pem"},
+        {"server.pem", "absent.key", "clients.pem", "with key absent.key"},
+        {"server.pem", "server.key", "absent.pem", "cannot use the client CA absent.pem"},
+        {"server.pem", "server.key", "passwd", "cannot use the client CA passwd"},
+    };
+    struct double_fm *fm = *state;
+    struct realm realm;
+    char log[PATH_SIZE];
+
+    realm_init(&realm, fm);
+    folder_path(log, sizeof log, fm->folder, "log");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const char *argv[] = {"/bin/sh",     "-c",        "cd \"$0\" && ! \"$@\"",
+                              fm->folder,    MOCK_FM,     "--tls-cert",
+                              wrong[i].cert, "--tls-key", wrong[i].key,
+                              "--client-ca", wrong[i].ca, NULL};
+        struct process *process = process_start(argv, log);
+
+        assert_non_null(process);
+        while (process_alive(process))
+            ;
+        assert_int_equal(process_stop(process), 0);
+        assert_true(double_printed(fm, wrong[i].named));
+    }
+    realm_release(&realm);
+}
+
+#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, double_setup, double_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_DOUBLE(tls__serves_a_client_that_verifies),
+        WITH_DOUBLE(tls__survives_who_does_not_speak_it),
+        WITH_DOUBLE(client_ca__lets_in_its_own_only),
+        WITH_DOUBLE(reload__exchanges_the_certificate_and_keeps_connections),
+        WITH_DOUBLE(reload__exchanges_the_authority_of_clients),
+        WITH_DOUBLE(hangup__reloads),
+        WITH_DOUBLE(reload__that_fails_changes_nothing),
+        WITH_DOUBLE(start__without_usable_files_names_them),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
