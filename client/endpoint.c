@@ -1,12 +1,16 @@
 #include "client/endpoint.h"
 #include "client/fault.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char http[] = "http://";
+static const char https[] = "https://";
 static const char unix_scheme[] = "unix:";
 
 static int parse_socket(struct endpoint *endpoint, const char *path, struct mcast_error *error)
@@ -38,9 +42,28 @@ static size_t host_length(const char *text)
     return length;
 }
 
-static int parse_http(struct endpoint *endpoint, const char *url, struct mcast_error *error)
+/* Names that curl resolves to this machine without asking anybody, and loopback addresses. */
+static bool is_loopback(const char *host, size_t length)
 {
-    const char *host = url + strlen(http);
+    char name[INET6_ADDRSTRLEN + 2];
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (length == strlen("localhost") && strncasecmp(host, "localhost", length) == 0)
+        return true;
+    if (length >= sizeof(name))
+        return false;
+    bool brackets = host[0] == '[';
+    snprintf(name, sizeof(name), "%.*s", (int)(length - (brackets ? 2 : 0)),
+             host + (brackets ? 1 : 0));
+    if (brackets)
+        return inet_pton(AF_INET6, name, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+    return inet_pton(AF_INET, name, &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127;
+}
+
+static int parse_tcp(struct endpoint *endpoint, const char *url, struct mcast_error *error)
+{
+    const char *scheme = endpoint->tls ? https : http;
+    const char *host = url + strlen(scheme);
     size_t length = host_length(host);
     const char *port = host + length + 1;
     size_t digits = 0;
@@ -51,9 +74,15 @@ static int parse_http(struct endpoint *endpoint, const char *url, struct mcast_e
     if (number < 1 || number > 65535 || (strcmp(rest, "") != 0 && strcmp(rest, "/") != 0))
         return fault_set(
             error, MCAST_USAGE,
-            "the broker's URL is not http://host:port, with a port from 1 to 65535 and "
-            "nothing after it");
-    snprintf(endpoint->base, sizeof(endpoint->base), "%s%.*s:%ld", http, (int)length, host, number);
+            "the broker's URL is not %shost:port, with a port from 1 to 65535 and nothing after it",
+            scheme);
+    if (!endpoint->tls && !is_loopback(host, length))
+        return fault_set(error, MCAST_USAGE,
+                         "http:// goes over the network in the clear and is only for this machine "
+                         "(127.0.0.1, [::1], localhost); use https://%.*s:%ld",
+                         (int)length, host, number);
+    snprintf(endpoint->base, sizeof(endpoint->base), "%s%.*s:%ld", scheme, (int)length, host,
+             number);
     return 0;
 }
 
@@ -64,10 +93,11 @@ int endpoint_parse(struct endpoint *endpoint, const char *url, struct mcast_erro
         return parse_socket(endpoint, url + strlen(unix_scheme), error);
     if (url[0] == '/')
         return parse_socket(endpoint, url, error);
-    if (strncmp(url, http, strlen(http)) == 0)
-        return parse_http(endpoint, url, error);
+    endpoint->tls = strncmp(url, https, strlen(https)) == 0;
+    if (endpoint->tls || strncmp(url, http, strlen(http)) == 0)
+        return parse_tcp(endpoint, url, error);
     return fault_set(error, MCAST_USAGE,
-                     "the broker's URL must be unix:/path, /path or http://host:port");
+                     "the broker's URL must be unix:/path, /path or https://host:port");
 }
 
 int endpoint_find(struct endpoint *endpoint, const char *url, struct mcast_error *error)

@@ -7,21 +7,23 @@
 
 #include <sys/un.h>
 
-enum { ENDPOINT_BASE_MAX = 280 }; /* "http://", a host name of 253, a port */
+enum { ENDPOINT_BASE_MAX = 280 }; /* "https://", a host name of 253, a port */
 
 struct endpoint {
     char socket[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* "" when it is TCP */
     char base[ENDPOINT_BASE_MAX]; /* what paths are appended to: "http://localhost" for a socket */
+    bool tls;
 };
 
-/* "unix:/path", "/path" or "http://host:port"; else MCAST_USAGE with what is allowed. No
- * credentials in the URL, because URLs end up in messages. */
+/* "unix:/path", "/path", "https://host:port", or "http://host:port" where the host is this machine;
+ * else MCAST_USAGE with what is allowed. No credentials in the URL, because URLs end up in
+ * messages. Jobs' tokens never cross a network in the clear: http to another host is refused. */
 int endpoint_parse(struct endpoint *endpoint, const char *url, struct mcast_error *error);
 
 /* url, or MCAST_URL, or the default socket. */
 int endpoint_find(struct endpoint *endpoint, const char *url, struct mcast_error *error);
 
-/* What to call it in messages: the socket's path, or "http://host:port". */
+/* What to call it in messages: the socket's path, or "https://host:port". */
 const char *endpoint_name(const struct endpoint *endpoint);
 
 #endif

@@ -5,6 +5,7 @@
 #include "client/names.h"
 #include "client/variable.h"
 
+#include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
 

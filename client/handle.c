@@ -4,7 +4,9 @@
 #include "client/problem.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int mcast_open(struct mcast **out, const char *url, struct mcast_error *error)
 {
@@ -43,6 +45,31 @@ int mcast_set_timeout(struct mcast *handle, unsigned milliseconds, struct mcast_
     return 0;
 }
 
+int mcast_set_cacert(struct mcast *handle, const char *path, struct mcast_error *error)
+{
+    return credentials_set_cacert(transport_credentials(handle->transport), path, error);
+}
+
+int mcast_set_certificate(struct mcast *handle, const char *cert, const char *key,
+                          struct mcast_error *error)
+{
+    return credentials_set_certificate(transport_credentials(handle->transport), cert, key, error);
+}
+
+int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *socket,
+                    struct mcast_error *error)
+{
+    return credentials_set_munge(transport_credentials(handle->transport), use, socket, error);
+}
+
+int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_error *error)
+{
+    if (transport_clock_ahead(handle->transport, ahead_ms))
+        return 0;
+    return fault_set(error, MCAST_UNCLEAR, "mcastd at %s has not told its time yet",
+                     transport_peer(handle->transport));
+}
+
 void mcast_stop(struct mcast *handle)
 {
     transport_stop(handle->transport);
@@ -53,12 +80,23 @@ const char *mcast_version(void)
     return MCAST_VERSION;
 }
 
+/* Who was not recognized should learn why nothing was shown. */
+static void add_reason(struct mcast_error *error, const char *reason)
+{
+    if (!error || !reason[0])
+        return;
+    size_t used = strlen(error->text);
+    snprintf(error->text + used, sizeof(error->text) - used, "; %s", reason);
+}
+
 int handle_call(struct mcast *handle, const struct call *call, struct answer *answer,
                 struct mcast_error *error)
 {
     int rc = transport_call(handle->transport, call, answer, error);
     if (rc == 0 && !problem_none(answer)) {
         rc = problem_read(answer, transport_peer(handle->transport), error);
+        if (answer->status == 401)
+            add_reason(error, transport_unproved(handle->transport));
         text_release(&answer->body);
     }
     return rc;

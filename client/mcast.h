@@ -52,16 +52,18 @@ enum mcast_code {
 struct mcast_error {
     int code;       /* MCAST_OK or one of enum mcast_code */
     int status;     /* HTTP status, 0 when there was no answer */
-    char word[48];  /* stable word: the broker's `code`, or "no-connection", "broken", "timeout" */
+    char word[48];  /* stable word: the broker's `code`, or "no-connection", "broken", "timeout",
+                       "tls" (no trust, or no common ground), "munge" (no credential to be had) */
     char field[64]; /* the field of the request that was refused, or "" */
     char text[512]; /* one sentence, without a full stop at its end */
 };
 
 struct mcast; /* a connection to one broker, kept open between calls */
 
-/* Where the broker is: "unix:/path", "/path" or "http://host:port". NULL: the environment variable
- * MCAST_URL, and if that is unset or empty MCAST_DEFAULT_SOCKET. Nothing is sent yet, so a broker
- * that is not running shows at the first call. *out is to be closed with mcast_close. */
+/* Where the broker is: "unix:/path", "/path", "https://host:port", or "http://host:port" where the
+ * host is this machine. NULL: the environment variable MCAST_URL, and if that is unset or empty
+ * MCAST_DEFAULT_SOCKET. Nothing is sent yet, so a broker that is not running shows at the first
+ * call. *out is to be closed with mcast_close. */
 MCAST_API int mcast_open(struct mcast **out, const char *url, struct mcast_error *error);
 
 /* Takes NULL. Keeps errno. */
@@ -71,6 +73,31 @@ MCAST_API void mcast_close(struct mcast *handle);
  * of events have no such limit. */
 MCAST_API int mcast_set_timeout(struct mcast *handle, unsigned milliseconds,
                                 struct mcast_error *error);
+
+/* Over TCP the broker is always verified, and wants to know who asks. What is not set here comes
+ * from the environment, at the first call: MCAST_CACERT, MCAST_CERT and MCAST_KEY,
+ * MCAST_MUNGE_SOCKET. On a Unix socket none of it is looked at. Files are read for each connection,
+ * so that they can be renewed; what is wrong with one shows at the next call, as MCAST_USAGE. */
+
+/* Whose signature on the broker's certificate is good: a PEM file, or a folder as openssl rehash
+ * makes it. NULL: MCAST_CACERT, or else the system's store. */
+MCAST_API int mcast_set_cacert(struct mcast *handle, const char *path, struct mcast_error *error);
+
+/* A certificate that says who asks, and its key: PEM files. Others must not be able to read the
+ * key. Both NULL: MCAST_CERT and MCAST_KEY, or else none. */
+MCAST_API int mcast_set_certificate(struct mcast *handle, const char *cert, const char *key,
+                                    struct mcast_error *error);
+
+enum mcast_munge {
+    MCAST_MUNGE_AUTO, /* where there is no client certificate, and libmunge and munged are there */
+    MCAST_MUNGE_ALWAYS, /* and without a credential nothing is sent: MCAST_UNREACHABLE, "munge" */
+    MCAST_MUNGE_NEVER,
+};
+
+/* MUNGE credentials: each request carries a new one, which says who asks. At first
+ * MCAST_MUNGE_AUTO. socket: of munged; NULL: MCAST_MUNGE_SOCKET, or else libmunge's own. */
+MCAST_API int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *socket,
+                              struct mcast_error *error);
 
 /* Ends the call under way, and every later one, with MCAST_STOPPED. Safe in signal handlers and
  * from other threads, as long as the handle is not being closed. */
@@ -249,6 +276,17 @@ MCAST_API int mcast_events(struct mcast *handle, uint64_t after, unsigned flags,
 
 /* The broker's state as JSON text (GET /v1/status), the caller's to free(). */
 MCAST_API int mcast_status(struct mcast *handle, char **json, struct mcast_error *error);
+
+/* What the broker finds wrong with itself and its surroundings (GET /v1/doctor; admins only), as
+ * JSON text, the caller's to free(). */
+MCAST_API int mcast_doctor(struct mcast *handle, char **json, struct mcast_error *error);
+
+/* Who the broker takes the caller for (GET /v1/whoami), as JSON text, the caller's to free(). */
+MCAST_API int mcast_whoami(struct mcast *handle, char **json, struct mcast_error *error);
+
+/* How far the broker's clock is ahead of this machine's, in milliseconds, by its last answer (whose
+ * Date header has whole seconds). MCAST_UNCLEAR: it has not answered yet, or gave no date. */
+MCAST_API int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_error *error);
 
 #ifdef __cplusplus
 }

@@ -16,12 +16,26 @@ bool problem_none(const struct answer *answer)
     return answer->status >= 200 && answer->status <= 299;
 }
 
+/* The caller's; NULL when the answer is none. */
+static json_t *load(const struct answer *answer)
+{
+    if (strcmp(answer->type, "application/problem+json") != 0)
+        return NULL;
+    return json_loadb(text_string(&answer->body), answer->body.length, 0, NULL);
+}
+
+bool problem_is(const struct answer *answer, const char *code)
+{
+    json_t *problem = load(answer);
+    bool is = json_is_object(problem) && strcmp(string_of(problem, "code"), code) == 0;
+    json_decref(problem);
+    return is;
+}
+
 int problem_read(const struct answer *answer, const char *peer, struct mcast_error *error)
 {
-    json_t *problem = NULL;
+    json_t *problem = load(answer);
     int rc;
-    if (strcmp(answer->type, "application/problem+json") == 0)
-        problem = json_loadb(text_string(&answer->body), answer->body.length, 0, NULL);
     if (!json_is_object(problem)) {
         rc = fault_set(error, MCAST_UNCLEAR,
                        "what answers at %s says HTTP %d without an explanation; is it mcastd?",

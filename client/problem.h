@@ -9,6 +9,9 @@
  * field; an answer without application/problem+json MCAST_UNCLEAR, because that was not mcastd. */
 int problem_read(const struct answer *answer, const char *peer, struct mcast_error *error);
 
+/* Whether it is a problem with this `code`. */
+bool problem_is(const struct answer *answer, const char *code);
+
 /* Whether the status is 2xx. */
 bool problem_none(const struct answer *answer);
 

@@ -1,5 +1,8 @@
 #include "client/transport.h"
 #include "client/fault.h"
+#include "client/headers.h"
+#include "client/problem.h"
+#include "client/trouble.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct transport {
@@ -21,6 +26,10 @@ struct transport {
     bool busy;
     unsigned timeout_ms;
     char words[CURL_ERROR_SIZE];
+    struct credentials credentials;
+    struct headers_note unproved;
+    int64_t clock_ahead_ms;
+    bool clock_known;
 };
 
 /* One request on its way. */
@@ -30,6 +39,7 @@ struct flight {
     transport_piece_fn *each; /* NULL: everything into the answer */
     const char *type;         /* of what may go to `each` */
     void *data;
+    int64_t sent_ms;
     int ended; /* what `each` returned, once that was not 0 */
     int rc;    /* why the body was given up, 0 while it was not */
 };
@@ -74,6 +84,7 @@ void transport_destroy(struct transport *transport)
     curl_easy_cleanup(transport->easy);
     curl_multi_cleanup(transport->multi);
     close(transport->stop_fd);
+    credentials_release(&transport->credentials);
     free(transport);
     errno = saved;
 }
@@ -86,6 +97,28 @@ void transport_set_timeout(struct transport *transport, unsigned milliseconds)
 const char *transport_peer(const struct transport *transport)
 {
     return endpoint_name(&transport->endpoint);
+}
+
+struct credentials *transport_credentials(struct transport *transport)
+{
+    return &transport->credentials;
+}
+
+/* NULL where the kernel says who asks. */
+static const struct credentials *credentials_of(const struct transport *transport)
+{
+    return transport->endpoint.socket[0] ? NULL : &transport->credentials;
+}
+
+const char *transport_unproved(const struct transport *transport)
+{
+    return transport->unproved.text;
+}
+
+bool transport_clock_ahead(const struct transport *transport, int64_t *ahead_ms)
+{
+    *ahead_ms = transport->clock_ahead_ms;
+    return transport->clock_known;
 }
 
 void transport_stop(struct transport *transport)
@@ -111,12 +144,6 @@ int transport_pause(struct transport *transport, unsigned milliseconds, struct m
     return atomic_load(&transport->stopped) ? stopped(error) : 0;
 }
 
-bool transport_broken(CURLcode code)
-{
-    return code == CURLE_GOT_NOTHING || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
-           code == CURLE_PARTIAL_FILE;
-}
-
 static size_t on_body(char *bytes, size_t one, size_t length, void *data)
 {
     (void)one;
@@ -133,45 +160,79 @@ static size_t on_body(char *bytes, size_t one, size_t length, void *data)
     return flight->rc == 0 && flight->ended == 0 ? length : 0;
 }
 
+/* The value of the header's line when it is the one named "name:", in lower case; else NULL. */
+static const char *header_value(const char *line, size_t length, const char *name, size_t *rest)
+{
+    size_t from = strlen(name);
+    if (length < from || strncasecmp(line, name, from) != 0)
+        return NULL;
+    while (from < length && (line[from] == ' ' || line[from] == '\t'))
+        from++;
+    *rest = length - from;
+    return line + from;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The date was written some time between the request and now: half way is the best guess, and its
+ * second was half over on average. */
+static void take_date(struct flight *flight, const char *value, size_t length)
+{
+    char date[64];
+    snprintf(date, sizeof(date), "%.*s", (int)length, value);
+    time_t seconds = curl_getdate(date, NULL);
+    if (seconds <= 0)
+        return;
+    int64_t half_way = flight->sent_ms + (now_ms() - flight->sent_ms) / 2;
+    flight->transport->clock_ahead_ms = (int64_t)seconds * 1000 + 500 - half_way;
+    flight->transport->clock_known = true;
+}
+
 /* The answer's type has to be known before the first piece of its body, hence not
  * CURLINFO_CONTENT_TYPE afterwards. */
 static size_t on_header(char *bytes, size_t one, size_t length, void *data)
 {
     (void)one;
-    static const char name[] = "content-type:";
-    struct answer *answer = ((struct flight *)data)->answer;
-    if (length < sizeof(name) - 1 || strncasecmp(bytes, name, sizeof(name) - 1) != 0)
+    struct flight *flight = data;
+    struct answer *answer = flight->answer;
+    size_t rest = 0, used = 0;
+    const char *value = header_value(bytes, length, "date:", &rest);
+    if (value)
+        take_date(flight, value, rest);
+    value = header_value(bytes, length, "content-type:", &rest);
+    if (!value)
         return length;
-    size_t from = sizeof(name) - 1;
-    while (from < length && (bytes[from] == ' ' || bytes[from] == '\t'))
-        from++;
-    size_t used = 0;
-    while (from < length && !strchr("; \t\r\n", bytes[from]) && used < sizeof(answer->type) - 1)
-        answer->type[used++] = (char)tolower((unsigned char)bytes[from++]);
+    while (rest > used && !strchr("; \t\r\n", value[used]) && used < sizeof(answer->type) - 1) {
+        answer->type[used] = (char)tolower((unsigned char)value[used]);
+        used++;
+    }
     answer->type[used] = '\0';
     return length;
 }
 
-static struct curl_slist *headers_of(const struct call *call)
+/* The server is verified whatever happens: there is no way to turn that off. */
+static bool prepare_tls(struct transport *transport)
 {
-    char accept[96], last[64];
-    struct curl_slist *list = NULL, *longer = NULL;
-    snprintf(accept, sizeof(accept), "Accept: %s",
-             call->accept ? call->accept : "application/json");
-    snprintf(last, sizeof(last), "Last-Event-ID: %llu", (unsigned long long)call->last_event_id);
-    /* "Expect:" keeps curl from asking for leave before it sends a large body. */
-    const char *wanted[] = {accept, "Expect:", call->body ? "Content-Type: application/json" : NULL,
-                            call->last_event_id > 0 ? last : NULL};
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        if (!wanted[i])
-            continue;
-        if (!(longer = curl_slist_append(list, wanted[i]))) {
-            curl_slist_free_all(list);
-            return NULL;
-        }
-        list = longer;
+    CURL *easy = transport->easy;
+    const struct credentials *own = &transport->credentials;
+    struct stat status;
+    bool ok = curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
+              curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
+              curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK;
+    if (ok && own->cacert) {
+        bool folder = stat(own->cacert, &status) == 0 && S_ISDIR(status.st_mode);
+        ok = curl_easy_setopt(easy, CURLOPT_CAINFO, folder ? NULL : own->cacert) == CURLE_OK &&
+             curl_easy_setopt(easy, CURLOPT_CAPATH, folder ? own->cacert : NULL) == CURLE_OK;
     }
-    return list;
+    if (ok && own->cert)
+        ok = curl_easy_setopt(easy, CURLOPT_SSLCERT, own->cert) == CURLE_OK &&
+             curl_easy_setopt(easy, CURLOPT_SSLKEY, own->key) == CURLE_OK;
+    return ok;
 }
 
 static bool prepare(struct transport *transport, const struct call *call, const char *url,
@@ -182,11 +243,14 @@ static bool prepare(struct transport *transport, const struct call *call, const 
     bool ok = curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK &&
               curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method) == CURLE_OK &&
               curl_easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK &&
-              curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http") == CURLE_OK &&
+              curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR,
+                               transport->endpoint.tls ? "https" : "http") == CURLE_OK &&
               curl_easy_setopt(easy, CURLOPT_USERAGENT, "libmcast/" MCAST_VERSION) == CURLE_OK;
     if (ok && transport->endpoint.socket[0])
         ok = curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, transport->endpoint.socket) ==
              CURLE_OK;
+    if (ok && transport->endpoint.tls)
+        ok = prepare_tls(transport);
     if (!ok)
         return false;
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L); /* ".." is a job id like any other */
@@ -236,39 +300,6 @@ static int fly(struct transport *transport, CURLcode *result)
     return rc;
 }
 
-/* What a failed request comes to, in the system's own words where it has some. */
-static int explain(struct transport *transport, CURLcode result, struct mcast_error *error)
-{
-    const char *peer = transport_peer(transport);
-    long os_error = 0;
-    curl_easy_getinfo(transport->easy, CURLINFO_OS_ERRNO, &os_error);
-    const char *words = transport->words[0] ? transport->words : curl_easy_strerror(result);
-    double connect = 0;
-    curl_easy_getinfo(transport->easy, CURLINFO_PRETRANSFER_TIME, &connect);
-    if (result == CURLE_OUT_OF_MEMORY)
-        return fault_nomem(error);
-    if (result == CURLE_OPERATION_TIMEDOUT && connect > 0)
-        return fault_set_word(error, MCAST_UNREACHABLE, "timeout",
-                              "mcastd at %s did not answer within %u ms; what was asked may still "
-                              "be done, and asking again does no harm",
-                              peer, transport->timeout_ms);
-    if (transport_broken(result))
-        return fault_set_word(
-            error, MCAST_UNREACHABLE, "broken",
-            "the connection to mcastd at %s broke before the answer was "
-            "whole (%s); what was asked may have been done, and asking again does "
-            "no harm",
-            peer, words);
-    if (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST ||
-        result == CURLE_OPERATION_TIMEDOUT)
-        return fault_set_word(error, MCAST_UNREACHABLE, "no-connection",
-                              "cannot reach mcastd at %s: %s; is it running? (systemctl status "
-                              "mcastd)",
-                              peer, os_error ? strerror((int)os_error) : words);
-    return fault_set(error, MCAST_UNCLEAR, "what answers at %s does not speak as mcastd does (%s)",
-                     peer, words);
-}
-
 static int conclude(struct flight *flight, int rc, CURLcode result, struct mcast_error *error)
 {
     struct transport *transport = flight->transport;
@@ -283,12 +314,50 @@ static int conclude(struct flight *flight, int rc, CURLcode result, struct mcast
     if (flight->rc != 0)
         return fault_set(error, MCAST_UNCLEAR, "the answer of mcastd at %s is longer than %d bytes",
                          transport_peer(transport), TRANSPORT_ANSWER_MAX);
-    if (result != CURLE_OK)
-        return explain(transport, result, error);
+    if (result != CURLE_OK) {
+        struct trouble trouble = {&transport->endpoint, &transport->credentials,
+                                  transport->easy,      result,
+                                  transport->words,     transport->timeout_ms};
+        return trouble_explain(&trouble, error);
+    }
     long status = 0;
     curl_easy_getinfo(transport->easy, CURLINFO_RESPONSE_CODE, &status);
     flight->answer->status = (int)status;
     return 0;
+}
+
+/* One request with headers of its own, because a MUNGE credential is good for one. */
+static int attempt(struct flight *flight, const struct call *call, const char *url, bool fresh,
+                   CURLcode *result, struct mcast_error *error)
+{
+    struct transport *transport = flight->transport;
+    struct curl_slist *headers = NULL;
+    int rc = 0;
+    *result = CURLE_OK;
+    text_clear(&flight->answer->body);
+    flight->answer->type[0] = '\0';
+    if (transport->endpoint.tls)
+        rc = credentials_check(&transport->credentials, error);
+    if (rc == 0)
+        rc = headers_make(&headers, call, credentials_of(transport), &transport->unproved, error);
+    if (rc == 0 && !prepare(transport, call, url, headers, flight, fresh))
+        rc = fault_nomem(error);
+    if (rc == 0) {
+        flight->sent_ms = now_ms();
+        rc = fly(transport, result);
+        rc = conclude(flight, rc, *result, error);
+    }
+    curl_slist_free_all(headers);
+    return rc;
+}
+
+/* The broker has seen the credential before: curl repeats a request by itself when a kept
+ * connection turns out to be dead, and the broker may have read it all the same. Or it lay in a
+ * queue for too long. A new one tells which. */
+static bool stale(const struct answer *answer)
+{
+    return answer->status == 401 &&
+           (problem_is(answer, "munge-replayed") || problem_is(answer, "munge-expired"));
 }
 
 /* Sends until there is an answer, or `attempts` connections broke. */
@@ -297,29 +366,23 @@ static int send_call(struct flight *flight, const struct call *call, int attempt
 {
     struct transport *transport = flight->transport;
     struct text url = {0};
-    struct curl_slist *headers = headers_of(call);
     const char *base = transport->endpoint.base;
+    struct mcast_error why = {0};
     int rc = 0;
     CURLcode result = CURLE_OK;
-    if (!headers || !text_add(&url, base, strlen(base)) ||
-        !text_add(&url, call->path, strlen(call->path))) {
-        rc = MCAST_NOMEM;
-        goto out;
+    if (!text_add(&url, base, strlen(base)) || !text_add(&url, call->path, strlen(call->path)))
+        rc = fault_nomem(&why);
+    if (rc == 0 && !transport->endpoint.socket[0])
+        rc = credentials_settle(&transport->credentials, &why);
+    bool again = rc == 0;
+    for (int sent = 1; again; sent++) {
+        rc = attempt(flight, call, text_string(&url), sent > 1, &result, &why);
+        again = sent < attempts && trouble_broken(result);
+        if (rc == 0 && sent == 1)
+            again = stale(flight->answer);
     }
-    for (int attempt = 1; attempt <= attempts; attempt++) {
-        text_clear(&flight->answer->body);
-        flight->answer->type[0] = '\0';
-        if (!prepare(transport, call, text_string(&url), headers, flight, attempt > 1)) {
-            rc = MCAST_NOMEM;
-            goto out;
-        }
-        rc = fly(transport, &result);
-        if (rc != 0 || !transport_broken(result))
-            break;
-    }
-out:
-    rc = conclude(flight, rc, result, error);
-    curl_slist_free_all(headers);
+    if (rc < 0 && error)
+        *error = why;
     text_release(&url);
     if (rc != 0)
         text_release(&flight->answer->body);

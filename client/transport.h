@@ -3,10 +3,9 @@
 
 /* Carries requests to the broker over one kept connection and brings back the answers. */
 
+#include "client/credentials.h"
 #include "client/endpoint.h"
 #include "client/text.h"
-
-#include <curl/curl.h>
 
 enum {
     TRANSPORT_TIMEOUT_MS = 30000,
@@ -39,10 +38,19 @@ void transport_destroy(struct transport *transport);
 void transport_set_timeout(struct transport *transport, unsigned milliseconds);
 const char *transport_peer(const struct transport *transport); /* endpoint_name */
 
+/* To be set before the first call. */
+struct credentials *transport_credentials(struct transport *transport);
+
+/* Why the last request proved nobody's identity, "" when it did or need not. */
+const char *transport_unproved(const struct transport *transport);
+
+/* By the last answer's Date; false: there was none. */
+bool transport_clock_ahead(const struct transport *transport, int64_t *ahead_ms);
+
 /* 0 when there is an answer, whatever its status; release it with text_release(&answer->body). A
  * request whose connection broke is sent once more on a new one: the broker may have closed a kept
  * connection, or been restarted. MCAST_UNREACHABLE, _UNCLEAR, _NOMEM, _STOPPED; MCAST_USAGE when
- * called from a callback of the same handle. */
+ * called from a callback of the same handle, or when a file of the credentials will not do. */
 int transport_call(struct transport *transport, const struct call *call, struct answer *answer,
                    struct mcast_error *error);
 
@@ -57,8 +65,5 @@ int transport_pause(struct transport *transport, unsigned milliseconds, struct m
 
 /* Safe in signal handlers. For ever. */
 void transport_stop(struct transport *transport);
-
-/* Whether it says that an established connection broke, rather than that none could be made. */
-bool transport_broken(CURLcode code);
 
 #endif

@@ -1,0 +1,127 @@
+#include "client/credentials.h"
+#include "client/fault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* text NULL or "": none */
+static int replace(char **place, const char *text, struct mcast_error *error)
+{
+    char *copy = NULL;
+    if (text && text[0] && !(copy = strdup(text)))
+        return fault_nomem(error);
+    free(*place);
+    *place = copy;
+    return 0;
+}
+
+static int check_file(const char *path, const char *what, bool folder_will_do,
+                      struct mcast_error *error)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return fault_set(error, MCAST_USAGE, "%s %.300s cannot be read: %s", what, path,
+                         strerror(errno));
+    int rc = fstat(fd, &status);
+    close(fd);
+    if (rc == 0 && (S_ISREG(status.st_mode) || (folder_will_do && S_ISDIR(status.st_mode))))
+        return 0;
+    return fault_set(error, MCAST_USAGE, "%s %.300s is not a file%s", what, path,
+                     folder_will_do ? " or folder" : "");
+}
+
+/* Whoever can read the key can pretend to be its owner. */
+static int check_key(const char *path, struct mcast_error *error)
+{
+    struct stat status;
+    int rc = check_file(path, "the client certificate's key", false, error);
+    if (rc < 0)
+        return rc;
+    if (stat(path, &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        return fault_set(error, MCAST_USAGE,
+                         "the client certificate's key %.300s is open to others (mode %04o): "
+                         "chmod 0600 it, and have it renewed if others may have read it",
+                         path, (unsigned)status.st_mode & 07777U);
+    return 0;
+}
+
+int credentials_set_cacert(struct credentials *credentials, const char *path,
+                           struct mcast_error *error)
+{
+    return replace(&credentials->cacert, path, error);
+}
+
+int credentials_set_certificate(struct credentials *credentials, const char *cert, const char *key,
+                                struct mcast_error *error)
+{
+    if (!cert != !key)
+        return fault_set(error, MCAST_USAGE,
+                         "a client certificate needs its key, and a key its certificate: name both "
+                         "files (MCAST_CERT and MCAST_KEY)");
+    int rc = replace(&credentials->cert, cert, error);
+    return rc < 0 ? rc : replace(&credentials->key, key, error);
+}
+
+int credentials_set_munge(struct credentials *credentials, enum mcast_munge use, const char *socket,
+                          struct mcast_error *error)
+{
+    if (use != MCAST_MUNGE_AUTO && use != MCAST_MUNGE_ALWAYS && use != MCAST_MUNGE_NEVER)
+        return fault_set(error, MCAST_USAGE, "there is no such use of MUNGE: %d", (int)use);
+    credentials->munge = use;
+    return replace(&credentials->munge_socket, socket, error);
+}
+
+static const char *environment(const char *name)
+{
+    const char *value = secure_getenv(name);
+    return value && value[0] ? value : NULL;
+}
+
+int credentials_settle(struct credentials *credentials, struct mcast_error *error)
+{
+    const char *socket = environment("MCAST_MUNGE_SOCKET");
+    int rc = 0;
+    if (credentials->settled)
+        return 0;
+    if (!credentials->cacert)
+        rc = credentials_set_cacert(credentials, environment("MCAST_CACERT"), error);
+    if (rc == 0 && !credentials->cert)
+        rc = credentials_set_certificate(credentials, environment("MCAST_CERT"),
+                                         environment("MCAST_KEY"), error);
+    if (rc == 0 && socket && !credentials->munge_socket && credentials->munge != MCAST_MUNGE_NEVER)
+        rc = replace(&credentials->munge_socket, socket, error);
+    credentials->settled = rc == 0;
+    return rc;
+}
+
+int credentials_check(const struct credentials *credentials, struct mcast_error *error)
+{
+    int rc = 0;
+    if (credentials->cacert)
+        rc = check_file(credentials->cacert, "the CA", true, error);
+    if (rc == 0 && credentials->cert)
+        rc = check_file(credentials->cert, "the client certificate", false, error);
+    if (rc == 0 && credentials->key)
+        rc = check_key(credentials->key, error);
+    return rc;
+}
+
+bool credentials_want_munge(const struct credentials *credentials)
+{
+    return credentials->munge == MCAST_MUNGE_ALWAYS ||
+           (credentials->munge == MCAST_MUNGE_AUTO && !credentials->cert);
+}
+
+void credentials_release(struct credentials *credentials)
+{
+    free(credentials->cacert);
+    free(credentials->cert);
+    free(credentials->key);
+    free(credentials->munge_socket);
+    *credentials = (struct credentials){0};
+}

@@ -1,0 +1,38 @@
+#ifndef MCAST_CLIENT_CREDENTIALS_H
+#define MCAST_CLIENT_CREDENTIALS_H
+
+/* What a client trusts over TCP, and how it proves who it is: CA, client certificate, MUNGE
+ * (api.md, "Who may do what"). On a Unix socket the kernel does all that. */
+
+#include "client/mcast.h"
+
+struct credentials {
+    char *cacert;       /* file or hashed folder; NULL: the system's store */
+    char *cert, *key;   /* PEM files, both or neither */
+    char *munge_socket; /* of munged; NULL: libmunge's own */
+    enum mcast_munge munge;
+    bool settled; /* credentials_settle has been here */
+};
+
+/* Each replaces what was there. MCAST_NOMEM, or MCAST_USAGE with what is wrong. */
+int credentials_set_cacert(struct credentials *credentials, const char *path,
+                           struct mcast_error *error);
+int credentials_set_certificate(struct credentials *credentials, const char *cert, const char *key,
+                                struct mcast_error *error);
+int credentials_set_munge(struct credentials *credentials, enum mcast_munge use, const char *socket,
+                          struct mcast_error *error);
+
+/* Before the first request over TCP: what was not set comes from MCAST_CACERT, MCAST_CERT,
+ * MCAST_KEY and MCAST_MUNGE_SOCKET (not in set-user-id programs). */
+int credentials_settle(struct credentials *credentials, struct mcast_error *error);
+
+/* Before each connection, because files change: that they can be read, and that the key is its
+ * owner's alone. MCAST_USAGE with the file and the next step. */
+int credentials_check(const struct credentials *credentials, struct mcast_error *error);
+
+/* A certificate is enough of a proof, unless MUNGE was asked for. */
+bool credentials_want_munge(const struct credentials *credentials);
+
+void credentials_release(struct credentials *credentials);
+
+#endif

@@ -1,0 +1,23 @@
+#ifndef MCAST_CLIENT_HEADERS_H
+#define MCAST_CLIENT_HEADERS_H
+
+/* The headers of one request, with the proof of who sends it. */
+
+#include "client/credentials.h"
+#include "client/transport.h"
+
+#include <curl/curl.h>
+
+/* Why a request that may do without a MUNGE credential goes without one; "" when it has one or
+ * needs none. */
+struct headers_note {
+    char text[160];
+};
+
+/* *out is the caller's to curl_slist_free_all, whatever is returned. credentials NULL: none are
+ * wanted. MCAST_NOMEM, or MCAST_UNREACHABLE when there must be a credential and is none. */
+int headers_make(struct curl_slist **out, const struct call *call,
+                 const struct credentials *credentials, struct headers_note *unproved,
+                 struct mcast_error *error);
+
+#endif
