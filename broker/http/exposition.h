@@ -1,0 +1,36 @@
+#ifndef MCAST_BROKER_HTTP_EXPOSITION_H
+#define MCAST_BROKER_HTTP_EXPOSITION_H
+
+#include "broker/histogram.h"
+#include "broker/http/writer.h"
+
+#include <stdint.h>
+
+/* Writes metrics in the text format of Prometheus, 0.0.4: families, each with its help and type,
+ * and below each its samples.
+ *
+ * Names and help are literals of ours and written as they are. Labels follow a value as pairs of a
+ * name and a text, ended by NULL; texts are escaped, and what is not printable ASCII becomes "?".
+ * A family without a sample is allowed: nothing is known of it now. */
+
+extern const char EXPOSITION_TYPE[]; /* the content type */
+
+enum exposition_kind { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
+
+struct exposition {
+    struct writer *out;
+    const char *name; /* of the family that is being written */
+};
+
+void exposition_family(struct exposition *to, const char *name, enum exposition_kind kind,
+                       const char *help);
+
+__attribute__((sentinel)) void exposition_count(struct exposition *to, uint64_t value, ...);
+__attribute__((sentinel)) void exposition_real(struct exposition *to, double value, ...);
+/* A time in Unix milliseconds as seconds; 0 is a time that is not known: no sample. */
+__attribute__((sentinel)) void exposition_time(struct exposition *to, int64_t unix_ms, ...);
+/* A histogram of times is written in seconds, one of sizes as it is. */
+__attribute__((sentinel)) void exposition_histogram(struct exposition *to,
+                                                    const struct histogram *histogram, ...);
+
+#endif

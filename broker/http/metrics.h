@@ -1,0 +1,23 @@
+#ifndef MCAST_BROKER_HTTP_METRICS_H
+#define MCAST_BROKER_HTTP_METRICS_H
+
+#include "broker/http/exposition.h"
+#include "broker/http/shared.h"
+
+/* GET /metrics in parts, one for each thing that is measured (docs/metrics.md). What is written is
+ * bounded by clusters, routes and configured URLs, however many jobs there are. */
+
+struct readings {
+    const struct http *http;
+    const struct core *core;
+    struct core_status status;
+    struct engine_counters counters;
+};
+
+void metrics_jobs(struct exposition *to, const struct readings *readings);
+void metrics_fabric(struct exposition *to, const struct readings *readings);
+void metrics_storage(struct exposition *to, const struct readings *readings);
+void metrics_process(struct exposition *to, const struct readings *readings);
+void metrics_requests(struct exposition *to, const struct readings *readings);
+
+#endif

@@ -1,0 +1,108 @@
+#include "broker/http/metrics.h"
+
+#include <string.h>
+
+/* The link to the fabric manager, and what is asked of it. */
+
+static void write_link(struct exposition *to, const struct readings *readings)
+{
+    const struct core_status *status = &readings->status;
+    const struct core_config *config = core_config_of(readings->core);
+    exposition_family(to, "mcastd_fabric_manager_configured", METRIC_GAUGE,
+                      "1 when there is one; without it the link is down and that is as wanted.");
+    exposition_count(to, config->fm_present, NULL);
+    exposition_family(to, "mcastd_fabric_manager_link", METRIC_GAUGE,
+                      "1 for the state that the link is in.");
+    for (int state = LINK_DOWN; state <= LINK_UP; state++)
+        exposition_count(to, (int)status->link == state, "state",
+                         link_state_word((enum link_state)state), NULL);
+    exposition_family(to, "mcastd_fabric_manager_link_since_timestamp_seconds", METRIC_GAUGE,
+                      "Since when the link is in this state, Unix time.");
+    exposition_time(to, status->link_since_ms, NULL);
+    exposition_family(to, "mcastd_fabric_manager_link_losses_total", METRIC_COUNTER,
+                      "How often the link was up and went down.");
+    exposition_count(to, status->link_losses, NULL);
+    exposition_family(to, "mcastd_fabric_manager_url", METRIC_GAUGE,
+                      "1 for the URL that is in use, or to be tried next.");
+    for (uint32_t i = 0; i < config->fm_url_count; i++)
+        exposition_count(to, strcmp(config->fm_urls[i], status->link_url) == 0, "url",
+                         config->fm_urls[i], NULL);
+    exposition_family(to, "mcastd_fabric_manager_listed_timestamp_seconds", METRIC_GAUGE,
+                      "When it was last compared whole with the ledger, Unix time.");
+    exposition_time(to, status->link_listed_ms, NULL);
+    exposition_family(to, "mcastd_fabric_manager_strays", METRIC_GAUGE,
+                      "Objects there under our names that no job of ours owns: deleted when seen "
+                      "again after a grace period.");
+    exposition_count(to, status->strays, NULL);
+}
+
+/* Whole lists are counted where no kind of call is. */
+static const char *kind_word(int kind)
+{
+    return kind == FMCALL_NONE ? "list" : fmcall_kind_word((enum fmcall_kind)kind);
+}
+
+static void write_calls(struct exposition *to, const struct readings *readings)
+{
+    const struct fabric_counters *fm = readings->counters.fm;
+    exposition_family(to, "mcastd_fabric_manager_calls_total", METRIC_COUNTER,
+                      "Calls of the fabric manager that ended, by kind and by what came of them; a "
+                      "list is one call, however many pages it has.");
+    for (int kind = FMCALL_NONE; kind < FABRIC_KINDS; kind++)
+        for (int outcome = FM_OK; outcome < FABRIC_OUTCOMES; outcome++)
+            exposition_count(to, fm->calls[kind][outcome], "kind", kind_word(kind), "outcome",
+                             fmcall_outcome_word((enum fmcall_outcome)outcome), NULL);
+    exposition_family(to, "mcastd_fabric_manager_call_duration_seconds", METRIC_HISTOGRAM,
+                      "How long calls of the fabric manager took, by kind, whatever came of them.");
+    for (int kind = FMCALL_NONE; kind < FABRIC_KINDS; kind++)
+        exposition_histogram(to, &fm->times[kind], "kind", kind_word(kind), NULL);
+}
+
+static void write_logins(struct exposition *to, const struct readings *readings)
+{
+    const struct fabric_counters *fm = readings->counters.fm;
+    exposition_family(to, "mcastd_fabric_manager_logins_total", METRIC_COUNTER,
+                      "Logins to bring the link up, by what came of them.");
+    exposition_count(to, fm->logins - fm->login_failures, "outcome", "ok", NULL);
+    exposition_count(to, fm->login_failures, "outcome", "failed", NULL);
+    exposition_family(to, "mcastd_fabric_manager_login_duration_seconds", METRIC_HISTOGRAM,
+                      "How long those logins took.");
+    exposition_histogram(to, &fm->login_times, NULL);
+}
+
+static void write_queues(struct exposition *to, const struct core_status *status)
+{
+    exposition_family(to, "mcastd_fabric_manager_calls_queued", METRIC_GAUGE,
+                      "Calls that wait for their turn, by kind.");
+    exposition_count(to, status->calls_queued_reserve, "kind", "reserve", NULL);
+    exposition_count(to, status->calls_queued_check, "kind", "check", NULL);
+    exposition_count(to, status->calls_queued_release, "kind", "release", NULL);
+    exposition_family(to, "mcastd_fabric_manager_calls_under_way", METRIC_GAUGE,
+                      "Calls that wait for an answer.");
+    exposition_count(to, status->calls_under_way, NULL);
+    exposition_family(to, "mcastd_fabric_manager_releases_pending", METRIC_GAUGE,
+                      "Reservations that the fabric manager has still to give up.");
+    exposition_count(to, status->releases_pending, NULL);
+}
+
+static void write_transport(struct exposition *to, const struct fmapi_counters *transport)
+{
+    exposition_family(to, "mcastd_fabric_manager_connections_total", METRIC_COUNTER,
+                      "Connections opened to the fabric manager.");
+    exposition_count(to, transport->connections, NULL);
+    exposition_family(to, "mcastd_fabric_manager_received_bytes_total", METRIC_COUNTER,
+                      "Bytes received from the fabric manager.");
+    exposition_count(to, transport->bytes_in, NULL);
+    exposition_family(to, "mcastd_fabric_manager_sent_bytes_total", METRIC_COUNTER,
+                      "Bytes sent to the fabric manager.");
+    exposition_count(to, transport->bytes_out, NULL);
+}
+
+void metrics_fabric(struct exposition *to, const struct readings *readings)
+{
+    write_link(to, readings);
+    write_calls(to, readings);
+    write_logins(to, readings);
+    write_queues(to, &readings->status);
+    write_transport(to, &readings->counters.fabric);
+}

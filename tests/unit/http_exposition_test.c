@@ -1,0 +1,122 @@
+/* The text format of Prometheus (B8). */
+#include "broker/http/exposition.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct writer out;
+static struct exposition to;
+
+static int open_page(void **state)
+{
+    (void)state;
+    to = (struct exposition){.out = &out};
+    return 0;
+}
+
+static int close_page(void **state)
+{
+    (void)state;
+    writer_release(&out);
+    return 0;
+}
+
+static void assert_written(const char *text)
+{
+    writer_text(&out, ""); /* so that there is a buffer */
+    assert_int_equal(out.used, strlen(text));
+    assert_memory_equal(out.data, text, out.used);
+}
+
+static void family__has_help_and_type(void **state)
+{
+    (void)state;
+    exposition_family(&to, "a_total", METRIC_COUNTER, "Things that happened.");
+    exposition_count(&to, 18446744073709551615U, NULL);
+    assert_written("# HELP a_total Things that happened.\n# TYPE a_total counter\n"
+                   "a_total 18446744073709551615\n");
+}
+
+static void label__is_escaped(void **state)
+{
+    (void)state;
+    to.name = "a";
+    exposition_count(&to, 1, "x", "q\"b\\s", "y", "new\nline \303\244", NULL);
+    assert_written("a{x=\"q\\\"b\\\\s\",y=\"new?line ??\"} 1\n");
+}
+
+static void label__too_long_is_cut_inside_its_buffer(void **state)
+{
+    (void)state;
+    char text[4096];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    to.name = "a";
+    exposition_count(&to, 1, "x", text, NULL);
+    assert_true(out.used > 1000 && out.used < 1100);
+}
+
+static void time__unknown_has_no_sample(void **state)
+{
+    (void)state;
+    to.name = "a";
+    exposition_time(&to, 0, NULL);
+    assert_int_equal(out.used, 0);
+    exposition_time(&to, 1795261344421, "cluster", "elcap", NULL);
+    assert_written("a{cluster=\"elcap\"} 1795261344.421\n");
+}
+
+/* Buckets add up: each holds all that is not above its bound. */
+static void histogram__is_cumulative_and_in_seconds(void **state)
+{
+    (void)state;
+    struct histogram times = {0};
+    to.name = "t";
+    histogram_add(&times, 50);
+    histogram_add(&times, 150);
+    histogram_add(&times, 70000000);
+    exposition_histogram(&to, &times, "kind", "list", NULL);
+    writer_text(&out, "");
+    char *text = strndup(out.data, out.used);
+    assert_non_null(strstr(text, "t_bucket{kind=\"list\",le=\"0.0001\"} 1\n"));
+    assert_non_null(strstr(text, "t_bucket{kind=\"list\",le=\"0.00025\"} 2\n"));
+    assert_non_null(strstr(text, "t_bucket{kind=\"list\",le=\"60\"} 2\n"
+                                 "t_bucket{kind=\"list\",le=\"+Inf\"} 3\n"
+                                 "t_sum{kind=\"list\"} 70.000200\n"
+                                 "t_count{kind=\"list\"} 3\n"));
+    free(text);
+}
+
+static void histogram__of_sizes_is_as_it_is(void **state)
+{
+    (void)state;
+    struct histogram sizes = {.scale = HISTOGRAM_SIZES};
+    to.name = "s";
+    histogram_add(&sizes, 4096);
+    exposition_histogram(&to, &sizes, NULL);
+    writer_text(&out, "");
+    char *text = strndup(out.data, out.used);
+    assert_non_null(strstr(text, "s_bucket{le=\"1\"} 0\n"));
+    assert_non_null(strstr(text, "s_bucket{le=\"4096\"} 1\ns_bucket{le=\"+Inf\"} 1\n"
+                                 "s_sum 4096.000000\ns_count 1\n"));
+    free(text);
+}
+
+#define PAGE_TEST(name) cmocka_unit_test_setup_teardown(name, open_page, close_page)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PAGE_TEST(family__has_help_and_type),
+        PAGE_TEST(label__is_escaped),
+        PAGE_TEST(label__too_long_is_cut_inside_its_buffer),
+        PAGE_TEST(time__unknown_has_no_sample),
+        PAGE_TEST(histogram__is_cumulative_and_in_seconds),
+        PAGE_TEST(histogram__of_sizes_is_as_it_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
