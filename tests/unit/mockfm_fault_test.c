@@ -29,7 +29,7 @@ static int status_of(struct faults *faults, const char *method, const char *path
     struct fault fault = faults_pick(faults, method, path);
     int status = fault.status;
 
-    faults_return(&fault);
+    fault_release(&fault);
     return status;
 }
 
@@ -111,6 +111,16 @@ static void rule__that_is_wrong_is_named_and_adds_nothing(void **state)
         {"{\"delay_ms\":3600001}", "delay_ms"},
         {"{\"garbage\":1}", "garbage"},
         {"{\"page_size\":0}", "page_size"},
+        {"{\"merge\":[]}", "merge"},
+        {"{\"headers\":\"Retry-After: 5\"}", "headers"},
+        {"{\"headers\":{\"Retry-After\":5}}", "headers"},
+        {"{\"headers\":{\"Retry After\":\"5\"}}", "headers"},
+        {"{\"headers\":{\"\":\"5\"}}", "headers"},
+        {"{\"headers\":{\"A\":\"5\\r\\nB: 6\"}}", "headers"},
+        {"{\"headers\":{\"content-length\":\"5\"}}", "Content-Length"},
+        {"{\"byte_every_ms\":0}", "byte_every_ms"},
+        {"{\"fill_to\":67108865}", "fill_to"},
+        {"{\"chunked\":1}", "chunked"},
         {"{\"method\":1}", "method"},
         {"7", "object"},
         {"[{\"status\":500},{\"x\":1}]", "'x'"},
@@ -171,6 +181,50 @@ static void document__loses_what_the_fault_takes(void **state)
     assert_int_equal(answer.status, 200);
 }
 
+static void merge__replaces_and_takes_away(void **state)
+{
+    json_t *rules =
+        json_loads("{\"merge\":{\"sessionToken\":12,\"hwRoot\":null,\"more\":[1]}}", 0, NULL);
+    struct answer answer = {.status = 200, .document = sample()};
+    struct faults faults;
+    struct problem problem;
+    struct fault fault;
+
+    (void)state;
+    faults_init(&faults, 1);
+    assert_int_equal(faults_add(&faults, rules, &problem), 0);
+    json_decref(rules);
+    fault = faults_pick(&faults, "POST", "/");
+    faults_release(&faults); /* the fault outlives its rule */
+    fault_bend_answer(&fault, "POST", &answer);
+    assert_int_equal(json_integer_value(json_object_get(answer.document, "sessionToken")), 12);
+    assert_null(json_object_get(answer.document, "hwRoot"));
+    assert_int_equal(json_array_size(json_object_get(answer.document, "more")), 1);
+    assert_int_equal(json_array_size(json_object_get(answer.document, "documentLinks")), 1);
+    answer_release(&answer);
+    fault_release(&fault);
+}
+
+static void body__is_filled_up_and_stays_json(void **state)
+{
+    struct answer answer = {.status = 200, .document = sample()};
+    struct body body;
+    size_t before;
+    json_t *json;
+
+    (void)state;
+    assert_int_equal(answer_render(&answer, &body), 0);
+    before = body.length;
+    assert_int_equal(fault_bend_body(&(struct fault){.fill_to = 5}, &body), 0);
+    assert_int_equal(body.length, before);
+    assert_int_equal(fault_bend_body(&(struct fault){.fill_to = 1 << 20}, &body), 0);
+    assert_int_equal(body.length, 1 << 20);
+    assert_non_null(json = json_loadb(body.bytes, body.length, 0, NULL));
+    json_decref(json);
+    free(body.bytes);
+    answer_release(&answer);
+}
+
 static void status__brings_an_error_document(void **state)
 {
     struct answer answer = {.status = 200, .document = sample()};
@@ -221,6 +275,8 @@ int main(void)
         cmocka_unit_test(rule__that_is_wrong_is_named_and_adds_nothing),
         cmocka_unit_test(fault__decides_whether_the_request_acts),
         cmocka_unit_test(document__loses_what_the_fault_takes),
+        cmocka_unit_test(merge__replaces_and_takes_away),
+        cmocka_unit_test(body__is_filled_up_and_stays_json),
         cmocka_unit_test(status__brings_an_error_document),
         cmocka_unit_test(body__is_replaced),
     };

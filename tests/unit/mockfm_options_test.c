@@ -70,6 +70,26 @@ static void options__are_read(void **state)
     assert_int_equal(options.inventory.ports, 64);
 }
 
+static void options__of_login_and_tls_are_read(void **state)
+{
+    struct options options;
+    struct problem problem;
+
+    (void)state;
+    assert_int_equal(parse(&options,
+                           "--auth oauth --authdir /a --token-lifetime 2.5 --tls-cert /c "
+                           "--tls-key /k --client-ca /ca",
+                           &problem),
+                     0);
+    assert_int_equal(options.auth, AUTH_OAUTH);
+    assert_int_equal(options.token_lifetime_us, 2500000);
+    assert_string_equal(options.tls_cert, "/c");
+    assert_string_equal(options.tls_key, "/k");
+    assert_string_equal(options.client_ca, "/ca");
+    assert_int_equal(parse(&options, "--auth oauth --authdir /a", &problem), 0);
+    assert_int_equal(options.token_lifetime_us, INT64_C(3600000000));
+}
+
 static void options__wrong_are_named(void **state)
 {
     static const struct {
@@ -128,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options__have_defaults),
         cmocka_unit_test(options__are_read),
+        cmocka_unit_test(options__of_login_and_tls_are_read),
         cmocka_unit_test(options__wrong_are_named),
     };
 

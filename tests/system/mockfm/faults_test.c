@@ -6,8 +6,10 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "tests/system/mockfm/double.h"
+#include "tests/system/mockfm/visitor.h"
 #include "tests/system/rig/await.h"
 
 #define RESERVE "{\"jobID\":\"c-1\",\"mcastLimit\":1}"
@@ -229,6 +231,144 @@ static void page_size__cuts_the_list(void **state)
     double_stop(fm);
 }
 
+/* quality.md: 429 with its Retry-After. */
+static void headers__are_added(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+
+    double_start(fm, NULL);
+    double_fault(fm, "{\"status\":429,\"headers\":{\"Retry-After\":\"7\",\"Content-Type\":"
+                     "\"text/html\"},\"body\":\"<html>\"}");
+    assert_int_equal(get_list(fm, &reply), 429);
+    assert_non_null(strstr(reply.head, "\r\nRetry-After: 7\r\n"));
+    assert_non_null(strstr(reply.head, "\r\nContent-Type: text/html\r\n"));
+    assert_null(strstr(reply.head, "application/json"));
+    assert_string_equal(reply.body, "<html>");
+    rawhttp_release(&reply);
+    double_stop(fm);
+}
+
+/* The wrong type in a reservation that was made nevertheless. */
+static void merge__bends_an_answer_of_an_act(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+
+    double_start(fm, NULL);
+    double_fault(fm, "{\"method\":\"POST\",\"merge\":{\"sessionToken\":12,\"jobSteps\":null}}");
+    assert_int_equal(post_job(fm, &reply), 201);
+    assert_int_equal(json_integer_value(json_object_get(reply.json, "sessionToken")), 12);
+    assert_null(json_object_get(reply.json, "jobSteps"));
+    assert_string_equal(json_string_value(json_object_get(reply.json, "jobID")), "c-1");
+    rawhttp_release(&reply);
+    assert_true(double_holds(fm, "c-1"));
+    double_stop(fm);
+}
+
+/* Oversized; with the length announced and without. */
+static void fill_to__makes_it_large(void **state)
+{
+    struct double_fm *fm = *state;
+    struct visitor visitor;
+    struct visitor_reply reply;
+
+    double_start(fm, NULL);
+    visitor_create(&visitor, "http", fm->port);
+    visitor.basic = "cxi:fm-passw0rd";
+    double_fault(fm, "[{\"count\":1,\"fill_to\":5000000},{\"fill_to\":5000000,\"chunked\":true}]");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(visitor_call(&visitor, "GET", DOUBLE_JOBS "/", NULL, &reply), 200);
+        assert_int_equal(reply.code, CURLE_OK);
+        assert_int_equal(reply.length, 5000000);
+        assert_true(json_is_array(json_object_get(reply.json, "documentLinks")));
+        assert_int_equal(reply.announced, i == 0 ? 5000000 : -1);
+        visitor_reply_release(&reply);
+    }
+    visitor_destroy(&visitor);
+    double_stop(fm);
+}
+
+/* The head comes, the body dribbles; it is whole in the end, or half, or without a length. */
+static void byte_every_ms__dribbles(void **state)
+{
+    static const struct {
+        const char *rule;
+        CURLcode code;
+        curl_off_t announced;
+        size_t length;
+    } cases[] = {
+        {"{\"byte_every_ms\":1,\"body\":\"0123456789\"}", CURLE_OK, 10, 10},
+        {"{\"byte_every_ms\":1,\"body\":\"0123456789\",\"chunked\":true}", CURLE_OK, -1, 10},
+        {"{\"byte_every_ms\":1,\"body\":\"0123456789\",\"truncate\":true}", CURLE_PARTIAL_FILE, 10,
+         5},
+    };
+    struct double_fm *fm = *state;
+    struct visitor visitor;
+    struct visitor_reply reply;
+
+    double_start(fm, NULL);
+    visitor_create(&visitor, "http", fm->port);
+    visitor.basic = "cxi:fm-passw0rd";
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double_fault(fm, cases[i].rule);
+        assert_int_equal(visitor_call(&visitor, "GET", DOUBLE_JOBS "/", NULL, &reply), 200);
+        assert_int_equal(reply.code, cases[i].code);
+        assert_int_equal(reply.announced, cases[i].announced);
+        assert_int_equal(reply.length, cases[i].length);
+        assert_memory_equal(reply.text, "0123456789", reply.length);
+        visitor_reply_release(&reply);
+    }
+    visitor_destroy(&visitor);
+    double_stop(fm);
+}
+
+/* An hour to the next byte: one client goes, one stays until the end of the program. */
+static void byte_every_ms__holds_up_nobody_and_no_end(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp gone, stays;
+    char byte;
+
+    double_start(fm, NULL);
+    double_fault(fm, "{\"method\":\"GET\",\"byte_every_ms\":3600000}");
+    rawhttp_open(&gone, fm->port);
+    rawhttp_ask(&gone, "GET", DOUBLE_JOBS "/", DOUBLE_LOGIN, NULL);
+    assert_int_equal(recv(gone.fd, &byte, 1, 0), 1); /* the head */
+    rawhttp_close(&gone);
+    rawhttp_open(&stays, fm->port);
+    rawhttp_ask(&stays, "GET", DOUBLE_JOBS "/", DOUBLE_LOGIN, NULL);
+    assert_int_equal(recv(stays.fd, &byte, 1, 0), 1);
+    assert_int_equal(post_job(fm, NULL), 201);
+    double_stop(fm);
+    rawhttp_close(&stays);
+}
+
+/* quality.md: a list that fails half way, by a page that breaks off. */
+static void page__breaks_off(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+    char bearer[128], next[128];
+
+    double_start(fm, NULL);
+    double_reserve(fm, "c-1", 1, bearer);
+    double_reserve(fm, "c-2", 1, bearer);
+    double_reserve(fm, "c-3", 1, bearer);
+    double_fault(fm, "[{\"path\":\"*/jobs*\",\"page_size\":1,\"count\":1},"
+                     "{\"path\":\"*/jobs*\",\"skip\":1,\"count\":1,\"truncate\":true}]");
+    assert_int_equal(get_list(fm, &reply), 200);
+    for (int page = 2; page <= 3; page++) {
+        snprintf(next, sizeof next, "%s",
+                 json_string_value(json_object_get(reply.json, "nextPageLink")));
+        rawhttp_release(&reply);
+        assert_int_equal(rawhttp_once(fm->port, "GET", next, DOUBLE_LOGIN, NULL, &reply), 200);
+        assert_int_equal(reply.body_length < reply.content_length, page == 3);
+    }
+    rawhttp_release(&reply);
+    double_stop(fm);
+}
+
 static void control__is_never_disturbed(void **state)
 {
     static const char *const options[] = {"--latency", "3600000", NULL};
@@ -263,6 +403,12 @@ int main(void)
         WITH_DOUBLE(patch_no_body__is_a_bare_200),
         WITH_DOUBLE(length_4096__is_a_multiple),
         WITH_DOUBLE(page_size__cuts_the_list),
+        WITH_DOUBLE(headers__are_added),
+        WITH_DOUBLE(merge__bends_an_answer_of_an_act),
+        WITH_DOUBLE(fill_to__makes_it_large),
+        WITH_DOUBLE(byte_every_ms__dribbles),
+        WITH_DOUBLE(byte_every_ms__holds_up_nobody_and_no_end),
+        WITH_DOUBLE(page__breaks_off),
         WITH_DOUBLE(control__is_never_disturbed),
     };
 

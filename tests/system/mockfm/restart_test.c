@@ -204,6 +204,36 @@ static void usage__is_explained(void **state)
     double_stop(fm);
 }
 
+/* F20, F22: the fabric manager comes back with an old state: what it had given since is gone, what
+ * was given back is there again, and the tokens are those of then. */
+static void restored__is_as_it_was_also_after_a_kill(void **state)
+{
+    struct double_fm *fm = *state;
+    struct rawhttp_reply reply;
+    char kept[128], lost[128], body[256];
+
+    double_start(fm, NULL);
+    assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/restore", NULL, "", NULL), 404);
+    double_reserve(fm, "c-1", 1, kept);
+    assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/snapshot", NULL, "", &reply), 200);
+    assert_int_equal(json_integer_value(json_object_get(reply.json, "jobs")), 1);
+    rawhttp_release(&reply);
+    assert_int_equal(rawhttp_once(fm->port, "DELETE", DOUBLE_JOBS "/c-1", DOUBLE_LOGIN, NULL, NULL),
+                     200);
+    double_reserve(fm, "c-2", 1, lost);
+    assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/restore", NULL, "", NULL), 200);
+    for (int round = 0; round < 2; round++) {
+        assert_true(double_holds(fm, "c-1"));
+        assert_false(double_holds(fm, "c-2"));
+        double_kill(fm);
+        double_start(fm, NULL);
+    }
+    double_tree(body, "c-1", "0", 0);
+    assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_TREES, kept, body, NULL), 201);
+    assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_TREES, lost, body, NULL), 403);
+    double_stop(fm);
+}
+
 #define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, double_setup, double_teardown)
 
 int main(void)
@@ -215,6 +245,7 @@ int main(void)
         WITH_DOUBLE(state__forgotten_stays_forgotten),
         WITH_DOUBLE(seed__repeats_the_tokens),
         WITH_DOUBLE(usage__is_explained),
+        WITH_DOUBLE(restored__is_as_it_was_also_after_a_kill),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

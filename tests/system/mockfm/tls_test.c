@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "tests/system/mockfm/authority.h"
 #include "tests/system/mockfm/double.h"

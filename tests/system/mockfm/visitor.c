@@ -79,6 +79,7 @@ static void read_reply(CURL *curl, struct visitor_reply *reply)
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->status);
     curl_easy_getinfo(curl, CURLINFO_HTTP_VERSION, &reply->http_version);
     curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &reply->new_connections);
+    curl_easy_getinfo(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &reply->announced);
     read_header(curl, "Retry-After", reply->retry_after, sizeof reply->retry_after);
     read_header(curl, "WWW-Authenticate", reply->challenge, sizeof reply->challenge);
     if (reply->length > 0)

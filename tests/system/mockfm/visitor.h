@@ -30,6 +30,7 @@ struct visitor_reply {
     char retry_after[32], challenge[128];
     long http_version;    /* CURL_HTTP_VERSION_… */
     long new_connections; /* opened for this call */
+    curl_off_t announced; /* Content-Length; -1: none */
 };
 
 /* Calls and waits; over a kept connection if it can. `body` NULL: none. Its status, 0 without an

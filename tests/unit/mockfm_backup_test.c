@@ -1,0 +1,164 @@
+/* An old state put back: what was there then, and nothing else, also after a restart. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mock-fm/backup.h"
+
+struct disk {
+    char folder[32], path[48];
+    struct fabric fabric;
+};
+
+static void open_fabric(struct disk *disk)
+{
+    struct problem problem;
+
+    disk->fabric = (struct fabric){.objects = objects_create(100, false)};
+    disk->fabric.journal = journal_open(disk->path, disk->fabric.objects, &problem);
+    assert_non_null(disk->fabric.journal);
+}
+
+static void close_fabric(struct disk *disk)
+{
+    journal_close(disk->fabric.journal);
+    objects_destroy(disk->fabric.objects);
+}
+
+static int set_up(void **state)
+{
+    struct disk *disk = calloc(1, sizeof *disk);
+
+    if (!disk)
+        return -1;
+    strcpy(disk->folder, "/tmp/mockfm-XXXXXX");
+    if (!mkdtemp(disk->folder))
+        return -1;
+    snprintf(disk->path, sizeof disk->path, "%s/state", disk->folder);
+    open_fabric(disk);
+    *state = disk;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct disk *disk = *state;
+
+    close_fabric(disk);
+    unlink(disk->path);
+    rmdir(disk->folder);
+    free(disk);
+    return 0;
+}
+
+static void apply(struct disk *disk, const struct change *change)
+{
+    struct problem problem;
+
+    assert_int_equal(fabric_commit(&disk->fabric, change, &problem), 0);
+}
+
+static void reserve(struct disk *disk, const char *id, const char *token)
+{
+    apply(disk, &(struct change){.kind = CHANGE_JOB,
+                                 .at_us = 7,
+                                 .job = id,
+                                 .token = token,
+                                 .limit = 4,
+                                 .serial = objects_totals(disk->fabric.objects).last_serial + 1});
+}
+
+static void grow(struct disk *disk, const char *id, const char *step, unsigned mcast_id)
+{
+    const uint32_t macs[] = {mcast_id * 2, mcast_id * 2 + 1};
+
+    apply(disk, &(struct change){.kind = CHANGE_TREE,
+                                 .at_us = 8,
+                                 .job = id,
+                                 .step = step,
+                                 .mcast_id = mcast_id,
+                                 .root = macs[0],
+                                 .vni = 1024,
+                                 .macs = macs,
+                                 .mac_count = 2});
+}
+
+/* c-1 with one tree and c-2 without. */
+static void assert_then(const struct disk *disk)
+{
+    const struct objects *objects = disk->fabric.objects;
+    const struct job *job = objects_job(objects, "c-1");
+    struct objects_totals totals = objects_totals(objects);
+
+    assert_int_equal(totals.jobs, 2);
+    assert_int_equal(totals.trees, 1);
+    assert_int_equal(totals.reserved, 8);
+    assert_int_equal(totals.last_serial, 2);
+    assert_int_equal(totals.next_mcast_id, 4);
+    assert_non_null(job);
+    assert_string_equal(job->token, "sess-1");
+    assert_int_equal(job->version, 1);
+    assert_int_equal(job->updated_us, 8);
+    assert_non_null(objects_job(objects, "c-2"));
+    assert_non_null(objects_tree(objects, 3));
+    assert_string_equal(objects_tree(objects, 3)->step, "0");
+}
+
+static void backup__puts_back_what_was(void **state)
+{
+    struct disk *disk = *state;
+    struct backup *backup;
+    struct problem problem;
+
+    reserve(disk, "c-1", "sess-1");
+    grow(disk, "c-1", "0", 3);
+    reserve(disk, "c-2", "sess-2");
+    assert_non_null(backup = backup_create(disk->fabric.objects));
+    /* c-1 goes and comes again with another token; c-3 is new; the tree is another job's. */
+    apply(disk, &(struct change){.kind = CHANGE_JOB_GONE, .job = "c-1"});
+    reserve(disk, "c-1", "sess-9");
+    reserve(disk, "c-3", "sess-3");
+    grow(disk, "c-3", "1", 3);
+    grow(disk, "c-3", "1", 4);
+    for (int i = 0; i < 2; i++) { /* it can be used again */
+        assert_int_equal(backup_restore(backup, &disk->fabric, 9, &problem), 0);
+        assert_then(disk);
+        assert_null(objects_job(disk->fabric.objects, "c-3"));
+        reserve(disk, "c-4", "sess-4");
+    }
+    assert_int_equal(backup_restore(backup, &disk->fabric, 9, &problem), 0);
+    close_fabric(disk);
+    open_fabric(disk);
+    assert_then(disk);
+    backup_destroy(backup);
+}
+
+static void backup__of_nothing_empties(void **state)
+{
+    struct disk *disk = *state;
+    struct backup *backup = backup_create(disk->fabric.objects);
+    struct problem problem;
+
+    assert_non_null(backup);
+    reserve(disk, "c-1", "sess-1");
+    assert_int_equal(backup_restore(backup, &disk->fabric, 9, &problem), 0);
+    assert_int_equal(objects_totals(disk->fabric.objects).jobs, 0);
+    assert_int_equal(objects_totals(disk->fabric.objects).last_serial, 0);
+    backup_destroy(backup);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(backup__puts_back_what_was, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(backup__of_nothing_empties, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
