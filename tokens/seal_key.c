@@ -156,6 +156,7 @@ static int parse(const char *text, size_t length, struct seal_key *key)
 int seal_key_read(const char *path, struct seal_key *key, struct error *err)
 {
     char text[TEXT_SIZE + 2]; /* one more than a line may have: too long shows */
+    seal_key_wipe(key);
     /* Not blocking: should the name be a pipe, opening it must not wait for a writer. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
@@ -174,6 +175,6 @@ int seal_key_read(const char *path, struct seal_key *key, struct error *err)
     explicit_bzero(text, sizeof text);
     close(file);
     if (code < 0)
-        seal_key_wipe(key);
+        seal_key_wipe(key); /* half of it may have been read */
     return code;
 }
