@@ -210,13 +210,13 @@ static enum MHD_Result send_answer(struct call *call)
     assert(call->phase == CALL_SPOKEN);
     call->phase = CALL_SENT;
     body_drop(call);
-    size_t row = call->route ? (size_t)(call->route - routes) : ROUTES;
+    int64_t took_us = call->stream ? -1 : (int64_t)((uv_hrtime() - call->begun_ns) / 1000);
     struct MHD_Response *response = call->out.failed ? NULL : response_create(call);
     if (!response) {
-        http->answered[row][MHD_HTTP_SERVICE_UNAVAILABLE - STATUS_FIRST]++;
+        traffic_answered(&http->traffic, call->route, MHD_HTTP_SERVICE_UNAVAILABLE, took_us);
         return MHD_queue_response(call->connection, MHD_HTTP_SERVICE_UNAVAILABLE, http->no_memory);
     }
-    http->answered[row][call->status - STATUS_FIRST]++;
+    traffic_answered(&http->traffic, call->route, call->status, took_us);
     headers_add(call, response);
     enum MHD_Result queued = MHD_queue_response(call->connection, (unsigned)call->status, response);
     MHD_destroy_response(response);
@@ -340,6 +340,7 @@ static size_t body_limit(const struct call *call)
 static bool begin(struct call *call, const struct head *head)
 {
     call->begun = true;
+    call->begun_ns = uv_hrtime();
     call->head = !strcmp(head->method, "HEAD");
     if (head_check(call->connection, head, &call->problem) < 0) {
         call->broken = call->refused = true;

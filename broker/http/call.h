@@ -40,6 +40,7 @@ struct call {
     bool owed;                /* counted in http->owed */
     bool secret;              /* out holds a token: wiped afterwards, not to be cached */
     int status;
+    uint64_t begun_ns;    /* by uv_hrtime, when its head was there */
     const char *type;     /* of the answer */
     const char *document; /* an answer that is not in out: lives as long as the program */
     size_t document_length;

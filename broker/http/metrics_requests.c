@@ -6,25 +6,44 @@
 
 static void write_connections(struct exposition *to, const struct http *http)
 {
-    exposition_family(to, "mcastd_http_connections", METRIC_GAUGE, "Open connections.");
-    exposition_count(to, http->places.taken, NULL);
+    const struct traffic *traffic = &http->traffic;
+    exposition_family(to, "mcastd_http_connections", METRIC_GAUGE, "Open connections, by door.");
+    for (int door = 0; door < DOORS; door++)
+        exposition_count(to, traffic->open[door], "door", door_word(door), NULL);
     exposition_family(to, "mcastd_http_connections_max", METRIC_GAUGE,
                       "Connections above this are refused.");
     exposition_count(to, http->places.max, NULL);
-    exposition_family(to, "mcastd_http_connections_total", METRIC_COUNTER, "Connections accepted.");
-    exposition_count(to, http->accepted, NULL);
+    exposition_family(to, "mcastd_http_connections_total", METRIC_COUNTER,
+                      "Connections accepted, by door.");
+    for (int door = 0; door < DOORS; door++)
+        exposition_count(to, traffic->accepted[door], "door", door_word(door), NULL);
     exposition_family(to, "mcastd_http_connections_refused_total", METRIC_COUNTER,
-                      "Connections above the limit or their user's share.");
-    exposition_count(to, http->surplus_refused, NULL);
+                      "Connections refused: a manager's above the limit (told 503), or above the "
+                      "share of those without a role (closed).");
+    for (int refusal = 0; refusal < TRAFFIC_REFUSALS; refusal++)
+        exposition_count(to, traffic->refused[refusal], "reason",
+                         traffic_refusal_word((enum traffic_refusal)refusal), NULL);
+    exposition_family(to, "mcastd_event_subscribers", METRIC_GAUGE, "Open event streams.");
+    exposition_count(to, traffic->subscribers, NULL);
     exposition_family(to, "mcastd_http_requests_under_way", METRIC_GAUGE,
                       "Requests that are not answered yet.");
     exposition_count(to, http->owed, NULL);
+    exposition_family(to, "mcastd_http_body_bytes", METRIC_GAUGE,
+                      "Memory that long request bodies take, together.");
+    exposition_count(to, http->body_bytes, NULL);
+}
+
+static const char *pattern(size_t row)
+{
+    return row < ROUTES ? routes[row].pattern : "none";
 }
 
 /* HEAD is answered as GET is, so it is counted there. */
-static const char *method_word(enum method method)
+static const char *method_word(size_t row)
 {
-    switch (method) {
+    if (row == ROUTES)
+        return "";
+    switch (routes[row].method) {
     case METHOD_GET:
         return "GET";
     case METHOD_PUT:
@@ -37,26 +56,37 @@ static const char *method_word(enum method method)
     return "";
 }
 
-static void write_answers(struct exposition *to, const struct http *http)
+static void write_answers(struct exposition *to, const struct traffic *traffic)
 {
     exposition_family(to, "mcastd_http_requests_total", METRIC_COUNTER,
                       "Requests answered, by route, method and status.");
     for (size_t row = 0; row <= ROUTES; row++) {
-        const char *method = row < ROUTES ? method_word(routes[row].method) : "";
-        const char *pattern = row < ROUTES ? routes[row].pattern : "none";
         char status[8];
         for (int i = 0; i < STATUS_END - STATUS_FIRST; i++) {
-            if (http->answered[row][i] == 0)
+            if (traffic->answered[row][i] == 0)
                 continue;
             (void)snprintf(status, sizeof status, "%d", i + STATUS_FIRST);
-            exposition_count(to, http->answered[row][i], "method", method, "route", pattern,
-                             "status", status, NULL);
+            exposition_count(to, traffic->answered[row][i], "method", method_word(row), "route",
+                             pattern(row), "status", status, NULL);
         }
     }
+}
+
+/* Of routes that were called: a histogram is long. */
+static void write_times(struct exposition *to, const struct traffic *traffic)
+{
+    exposition_family(to, "mcastd_http_request_duration_seconds", METRIC_HISTOGRAM,
+                      "From a request's head to its answer, by route; event streams, which have no "
+                      "end, are left out.");
+    for (size_t row = 0; row <= ROUTES; row++)
+        if (traffic->times[row].count > 0)
+            exposition_histogram(to, &traffic->times[row], "method", method_word(row), "route",
+                                 pattern(row), NULL);
 }
 
 void metrics_requests(struct exposition *to, const struct readings *readings)
 {
     write_connections(to, readings->http);
-    write_answers(to, readings->http);
+    write_answers(to, &readings->http->traffic);
+    write_times(to, &readings->http->traffic);
 }

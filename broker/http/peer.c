@@ -46,23 +46,29 @@ void peer_connection(void *arg, struct MHD_Connection *connection, void **contex
 {
     struct door *door = arg;
     struct http *http = door->http;
+    struct traffic *traffic = &http->traffic;
+    const long which = door - http->doors;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         struct peer *gone = *context;
-        if (gone)
+        if (gone) {
             places_give_back(&http->places, gone->share);
+            traffic->open[which]--;
+        }
         free(gone);
         *context = NULL;
         return;
     }
-    http->accepted++;
+    traffic->accepted[which]++;
     struct peer *peer = calloc(1, sizeof *peer);
     if (!peer)
         return; /* its requests are answered with no_memory */
     peer->door = door;
     prove(peer, fd_of(connection));
     bool placed = take_place(peer);
-    http->surplus_refused += !placed || peer->surplus;
+    traffic->refused[REFUSED_LIMIT] += placed && peer->surplus;
+    traffic->refused[REFUSED_SHARE] += !placed;
     if (placed) {
+        traffic->open[which]++;
         *context = peer;
         return;
     }

@@ -6,6 +6,7 @@
 #include "broker/http/places.h"
 #include "broker/http/routes.h"
 #include "broker/http/server.h"
+#include "broker/http/traffic.h"
 
 #include <microhttpd.h>
 
@@ -17,8 +18,6 @@ struct stream;
 enum {
     CONNECTIONS_DEFAULT = 4096,
     CONNECTIONS_SPARE = 64, /* above the limit, to tell those that come too much so */
-    STATUS_FIRST = 100,
-    STATUS_END = 600,
 };
 
 /* One listening socket and its server. */
@@ -27,8 +26,6 @@ struct door {
     struct server *server; /* NULL: closed */
     bool local;            /* the Unix socket: the kernel vouches for the peer's uid */
 };
-
-enum { DOOR_UNIX, DOOR_TCP, DOORS };
 
 struct http {
     uv_loop_t *loop;
@@ -51,8 +48,7 @@ struct http {
     uint64_t durable_seq; /* events up to here may be shown */
     uv_timer_t pulse;     /* keeps event streams from looking dead; at the end, the deadline */
 
-    uint64_t accepted, surplus_refused;
-    uint64_t answered[ROUTES + 1][STATUS_END - STATUS_FIRST]; /* last row: no such path */
+    struct traffic traffic;
 
     unsigned handles; /* still to be closed */
     void (*closed)(void *arg);

@@ -44,6 +44,7 @@ struct stream *stream_create(struct call *call, uint64_t after, bool tell_gap, b
     else
         uv_timer_start(&http->pulse, on_pulse, PULSE_MS, PULSE_MS);
     http->streams = stream;
+    http->traffic.subscribers++;
     return stream;
 }
 
@@ -58,6 +59,7 @@ void stream_destroy(struct stream *stream)
         http->streams = stream->next;
     if (stream->next)
         stream->next->prev = stream->prev;
+    http->traffic.subscribers--;
     if (!http->streams && !http->quiescing)
         uv_timer_stop(&http->pulse);
     writer_release(&stream->out);

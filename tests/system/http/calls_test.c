@@ -290,7 +290,7 @@ static void metrics__count_requests_by_route_and_status(void **state)
         "\nmcastd_vnis{state=\"live\"} 2\n",
         "\nmcastd_fabric_manager_link{state=\"down\"} 1\n",
         "\nmcastd_fabric_manager_calls_total{kind=\"reserve\",outcome=\"ok\"} 0\n",
-        "\nmcastd_http_connections 1\n",
+        "\nmcastd_http_connections{door=\"unix\"} 1\n",
         "\nmcastd_storage_failing 0\n",
         "\nmcastd_role{role=\"leader\"} 1\n",
         "\n# TYPE mcastd_commits_total counter\n",

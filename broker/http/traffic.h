@@ -1,0 +1,38 @@
+#ifndef MCAST_BROKER_HTTP_TRAFFIC_H
+#define MCAST_BROKER_HTTP_TRAFFIC_H
+
+#include "broker/histogram.h"
+#include "broker/http/routes.h"
+
+#include <stdint.h>
+
+/* What came and went through the doors, for /metrics: connections, refusals, requests and how long
+ * their answers took. */
+
+enum { DOOR_UNIX, DOOR_TCP, DOORS };
+const char *door_word(int door); /* "unix", "tcp" */
+
+enum traffic_refusal {
+    REFUSED_LIMIT, /* an admin or resource manager, every place is taken: told 503 */
+    REFUSED_SHARE, /* nobody with a role, and those have their share of the places: closed */
+    TRAFFIC_REFUSALS
+};
+const char *traffic_refusal_word(enum traffic_refusal refusal); /* "limit", "share" */
+
+enum { STATUS_FIRST = 100, STATUS_END = 600 };
+
+/* All zero is a valid one. A row for each of routes, and the last for what has none. */
+struct traffic {
+    uint64_t accepted[DOORS];
+    unsigned open[DOORS];
+    unsigned subscribers; /* event streams */
+    uint64_t refused[TRAFFIC_REFUSALS];
+    uint64_t answered[ROUTES + 1][STATUS_END - STATUS_FIRST];
+    struct histogram times[ROUTES + 1]; /* from a request's head to its answer */
+};
+
+/* route: NULL for none. took_us: below 0 for what is not measured, as event streams. */
+void traffic_answered(struct traffic *traffic, const struct route *route, int status,
+                      int64_t took_us);
+
+#endif
