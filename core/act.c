@@ -266,6 +266,11 @@ enum event_kind core_event_of(enum hwcoll_state state)
 void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
                  enum fm_side side, struct secret token, const char *reason)
 {
+    if (hwcoll != HWCOLL_RESERVED)
+        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: %s -> the job %s hardware collectives%s",
+                      r->cluster, r->job, reason,
+                      r->wish == WISH_REQUIRED ? "is refused, it required" : "runs without",
+                      side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
     struct reservation_record rec = reservation_record(r);
     rec.hwcoll = (uint8_t)hwcoll;
     rec.fm_side = (uint8_t)side;
@@ -309,8 +314,5 @@ void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hw
         hwcoll = no_room ? HWCOLL_DENIED : HWCOLL_UNAVAILABLE;
     if (reason == NULL)
         reason = why_given_up(core, r, side);
-    core_trace_of(core, r, TRACE_NOTICE, "%s-%s: %s -> the job runs without hardware collectives%s",
-                  r->cluster, r->job, reason,
-                  side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
     core_settle(core, r, hwcoll, side, (struct secret){0}, reason);
 }

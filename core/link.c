@@ -125,14 +125,13 @@ void link_lost(struct core *core, const char *words)
     if (core->link.state == LINK_DOWN)
         return;
     bool was_up = core->link.state == LINK_UP, news = was_up || core->link.failures == 0;
-    const char *lost = core_fm_url(core);
     int64_t wait = next_attempt(core);
 
     (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
     core_trace(core, news ? TRACE_WARNING : TRACE_DEBUG,
-               "fabric manager %s: %s -> link down, login at %s in %lld ms; jobs start without "
+               "fabric manager: %s -> link down, login at %s in %lld ms; jobs start without "
                "hardware collectives, releases are remembered",
-               lost, words, core_fm_url(core), (long long)wait);
+               words, core_fm_url(core), (long long)wait);
     enter(core, LINK_DOWN);
     core->link.losses += was_up;
     core->link.lost_ms = core->now_ms;

@@ -17,6 +17,8 @@ void plainhttp_destroy(struct plainhttp *http); /* NULL is allowed */
 /* Basic authentication ("user:password") or "Authorization: Bearer <token>" from now on; NULL:
  * neither. */
 int plainhttp_use_basic(struct plainhttp *http, const char *user_password);
+/* Takes any certificate: the test steers a server whose certificate is the wrong one. */
+int plainhttp_trust_anyone(struct plainhttp *http);
 int plainhttp_use_bearer(struct plainhttp *http, const char *token);
 
 struct plainhttp_reply {

@@ -90,8 +90,10 @@ static bool fm_serves(void *arg)
         stage->fm_port = read_port(folder_path(path, sizeof path, stage->folder, "port"));
         if (stage->fm_port == 0)
             return false;
-        snprintf(stage->fm_url, sizeof stage->fm_url, "http://127.0.0.1:%d", stage->fm_port);
+        snprintf(stage->fm_url, sizeof stage->fm_url, "%s://127.0.0.1:%d",
+                 stage->options.fm_cert ? "https" : "http", stage->fm_port);
         stage->fm_http = plainhttp_create(stage->fm_url, NULL);
+        plainhttp_trust_anyone(stage->fm_http);
         plainhttp_use_basic(stage->fm_http, "cxi:" FM_PASSWORD);
     }
     return plainhttp_probe(stage->fm_http, "/mock/state") == 200;
@@ -115,6 +117,12 @@ int stage_start_fm(struct stage *stage)
 
     while (argv[argc])
         argc++;
+    if (stage->options.fm_cert) {
+        argv[argc++] = "--tls-cert";
+        argv[argc++] = stage->options.fm_cert;
+        argv[argc++] = "--tls-key";
+        argv[argc++] = stage->options.fm_key;
+    }
     for (const char *const *extra = stage->options.mock_args; extra && *extra; extra++)
         if (argc < FM_ARGS_MAX - 1)
             argv[argc++] = *extra;
@@ -152,14 +160,15 @@ static int write_config(const struct stage *stage)
     char text[CONFIG_SIZE], fm[CONFIG_SIZE / 4] = "";
 
     if (o->mock_fm)
-        snprintf(fm, sizeof fm, "[fm]\nurl = %s\nauth = basic\nauthdir = %s\n%s\n", stage->fm_url,
-                 stage->folder, o->fm ? o->fm : "");
+        snprintf(fm, sizeof fm, "[fm]\nurl = %s\nauth = basic\nauthdir = %s\n%s%s\n%s\n",
+                 stage->fm_url, stage->folder, o->fm_cert ? "ca = " : "",
+                 o->fm_cert ? o->fm_cert : "", o->fm ? o->fm : "");
     snprintf(text, sizeof text,
              "[broker]\nsocket = %s\n%s\n"
              "[state]\npath = %s/state.db\nkey_file = %s/state.key\n%s\n"
              "%s[hwcoll]\n%s\n[vni]\n%s\n[cluster \"elcap\"]\nusers = root\n",
-             stage->socket, o->broker ? o->broker : "", stage->folder, stage->folder,
-             o->state ? o->state : "", fm, o->hwcoll ? o->hwcoll : "", o->vni ? o->vni : "");
+             stage->socket, o->broker ? o->broker : "", stage->folder, stage->folder, o->state ? o->state : "", fm,
+             o->hwcoll ? o->hwcoll : "", o->vni ? o->vni : "");
     return folder_write(stage->folder, "mcastd.conf", 0600, text);
 }
 
@@ -224,6 +233,24 @@ int stage_await_link(struct stage *stage)
 }
 
 /* ---- looking ---- */
+
+bool stage_broker_logged(const struct stage *stage, const char *text)
+{
+    char path[PATH_SIZE], line[8192];
+    bool found = false;
+    FILE *file = fopen(folder_path(path, sizeof path, stage->folder, "mcastd.log"), "re");
+
+    while (file && !found && fgets(line, sizeof line, file))
+        found = strstr(line, text) != NULL;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+const char *stage_folder(const struct stage *stage)
+{
+    return stage->folder;
+}
 
 const char *stage_socket(const struct stage *stage)
 {

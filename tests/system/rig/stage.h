@@ -13,6 +13,8 @@ struct stage_options {
     const char *mcastd;           /* path of the program */
     const char *mock_fm;          /* the same; NULL: a broker without fabric manager */
     const char *const *mock_args; /* further options of mock-fm, NULL-terminated; or NULL */
+    const char *fm_cert, *fm_key; /* mock-fm speaks TLS with these, the broker trusts this one; or
+                                     NULL */
     const char *broker, *state, *fm, *hwcoll, *vni; /* further lines of these sections, or NULL */
 };
 
@@ -30,9 +32,12 @@ void stage_kill_fm(struct stage *stage);
 int stage_start_broker(struct stage *stage); /* until /readyz says 200 */
 int stage_stop_broker(struct stage *stage);
 void stage_kill_broker(struct stage *stage);
+/* Whether the log of the broker, of all its lives, has this text. */
+bool stage_broker_logged(const struct stage *stage, const char *text);
 /* Waits until the broker's link to the fabric manager is up. */
 int stage_await_link(struct stage *stage);
 
+const char *stage_folder(const struct stage *stage);     /* its configuration, state and login */
 const char *stage_socket(const struct stage *stage);     /* of the broker */
 struct process *stage_broker(const struct stage *stage); /* NULL: does not run */
 
