@@ -4,3 +4,6 @@ target_link_options(state_memory_test PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--
 mcast_unit(state_sqlite state PkgConfig::SQLITE)
 mcast_unit(state_crash state)
 mcast_unit(state_sealing state tokens PkgConfig::SQLITE)
+mcast_unit(state_upgrade state tokens PkgConfig::SQLITE)
+target_compile_definitions(state_upgrade_test PRIVATE
+    LEDGER_1="${CMAKE_SOURCE_DIR}/tests/data/ledger-1/ledger-1.sql")
