@@ -1,44 +1,88 @@
 #include "cli/command.h"
 #include "cli/jobid.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_URL = 256, OPTION_JSON, OPTION_CLUSTER, OPTION_VERSION };
+enum {
+    OPTION_URL = 256,
+    OPTION_JSON,
+    OPTION_CLUSTER,
+    OPTION_CACERT,
+    OPTION_CERT,
+    OPTION_KEY,
+    OPTION_MUNGE_SOCKET,
+};
 
-static const struct option shared[] = {
+const struct option command_shared_options[] = {
     {"url", required_argument, NULL, OPTION_URL},
     {"cluster", required_argument, NULL, OPTION_CLUSTER},
     {"json", no_argument, NULL, OPTION_JSON},
+    {"cacert", required_argument, NULL, OPTION_CACERT},
+    {"cert", required_argument, NULL, OPTION_CERT},
+    {"key", required_argument, NULL, OPTION_KEY},
+    {"munge-socket", required_argument, NULL, OPTION_MUNGE_SOCKET},
     {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, OPTION_VERSION},
+    {"version", no_argument, NULL, COMMAND_VERSION},
 };
+const size_t command_shared_count =
+    sizeof(command_shared_options) / sizeof(command_shared_options[0]);
 
 const char command_common_usage[] =
     "Common options:\n"
-    "  --url URL        the broker: unix:/path, /path or http://host:port\n"
+    "  --url URL        the broker: unix:/path, /path or https://host:port\n"
     "                   (default: MCAST_URL, or " MCAST_DEFAULT_SOCKET ")\n"
     "  --cluster NAME   the resource manager's cluster (default: MCAST_CLUSTER)\n"
     "  --json           JSON for programs\n"
+    "  --cacert FILE    what signed the broker's certificate (default: MCAST_CACERT, or the\n"
+    "                   system's store)\n"
+    "  --cert FILE --key FILE\n"
+    "                   certificate that says who asks (default: MCAST_CERT, MCAST_KEY)\n"
+    "  --munge-socket PATH\n"
+    "                   munged that says who asks, where there is no certificate (default:\n"
+    "                   MCAST_MUNGE_SOCKET, or libmunge's own)\n"
     "  -h, --help       this text\n"
     "  --version        the release\n";
 
-static int take_shared(const struct command *command, struct common *common, int option)
+bool command_store(struct common *common, int option, const char *value)
 {
     switch (option) {
     case OPTION_URL:
-        common->url = optarg;
-        return COMMAND_GO_ON;
+        common->url = value;
+        return true;
     case OPTION_CLUSTER:
-        common->cluster = optarg[0] ? optarg : NULL;
-        return COMMAND_GO_ON;
+        common->cluster = value[0] ? value : NULL;
+        return true;
     case OPTION_JSON:
         common->json = true;
+        return true;
+    case OPTION_CACERT:
+        common->cacert = value;
+        return true;
+    case OPTION_CERT:
+        common->cert = value;
+        return true;
+    case OPTION_KEY:
+        common->key = value;
+        return true;
+    case OPTION_MUNGE_SOCKET:
+        common->munge_socket = value;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int take_shared(const struct command *command, struct common *common, int option)
+{
+    if (command_store(common, option, optarg))
         return COMMAND_GO_ON;
-    case OPTION_VERSION:
+    switch (option) {
+    case COMMAND_VERSION:
         printf("mcastctl %s\n", mcast_version());
         return command_finish();
     case 'h':
@@ -53,11 +97,12 @@ static int take_shared(const struct command *command, struct common *common, int
 int command_options(const struct command *command, struct common *common, int argc, char **argv,
                     const struct option *own, command_option_fn *take, void *data)
 {
-    struct option all[COMMAND_OPTIONS_MAX + sizeof(shared) / sizeof(shared[0]) + 1] = {0};
-    size_t used = sizeof(shared) / sizeof(shared[0]);
-    memcpy(all, shared, sizeof(shared));
+    struct option all[COMMAND_OPTIONS_MAX] = {0};
+    size_t used = command_shared_count;
+    memcpy(all, command_shared_options, sizeof(command_shared_options));
     for (; own && own->name; own++)
         all[used++] = *own;
+    assert(used < COMMAND_OPTIONS_MAX);
     int option, rc;
     optind = 0; /* the command line's second part begins anew */
     while ((option = getopt_long(argc, argv, "h", all, NULL)) != -1) {
@@ -86,12 +131,8 @@ int command_misused(const struct command *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
-int command_failed(const struct mcast_error *error)
+int command_exit_code(const struct mcast_error *error)
 {
-    const char *step = "";
-    if (strcmp(error->word, "no-connection") == 0)
-        step = ", or name it with --url";
-    fprintf(stderr, "mcastctl: %s%s\n", error->text, step);
     switch (error->code) {
     case MCAST_USAGE:
         return EXIT_USAGE;
@@ -103,6 +144,15 @@ int command_failed(const struct mcast_error *error)
     default:
         return EXIT_REFUSED;
     }
+}
+
+int command_failed(const struct mcast_error *error)
+{
+    const char *step = "";
+    if (strcmp(error->word, "no-connection") == 0)
+        step = ", or name it with --url";
+    fprintf(stderr, "mcastctl: %s%s\n", error->text, step);
+    return command_exit_code(error);
 }
 
 int command_job(const struct command *command, const struct common *common, int argc, char **argv,
@@ -136,10 +186,26 @@ bool command_number(const char *text, uint64_t max, uint64_t *out)
     return true;
 }
 
+int command_connect(const struct common *common, struct mcast **out, struct mcast_error *error)
+{
+    int rc = mcast_open(out, common->url, error);
+    if (rc == 0 && common->cacert)
+        rc = mcast_set_cacert(*out, common->cacert, error);
+    if (rc == 0 && (common->cert || common->key))
+        rc = mcast_set_certificate(*out, common->cert, common->key, error);
+    if (rc == 0 && common->munge_socket)
+        rc = mcast_set_munge(*out, MCAST_MUNGE_ALWAYS, common->munge_socket, error);
+    if (rc < 0) {
+        mcast_close(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
 int command_open(const struct common *common, struct mcast **out)
 {
     struct mcast_error error;
-    return mcast_open(out, common->url, &error) < 0 ? command_failed(&error) : COMMAND_GO_ON;
+    return command_connect(common, out, &error) < 0 ? command_failed(&error) : COMMAND_GO_ON;
 }
 
 int command_print_json(char *json)

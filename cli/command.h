@@ -21,6 +21,8 @@ struct common {
     const char *url;     /* NULL: MCAST_URL or the default socket */
     const char *cluster; /* --cluster, or MCAST_CLUSTER; NULL: neither, or empty */
     bool json;
+    const char *cacert, *cert, *key; /* NULL: MCAST_CACERT, MCAST_CERT, MCAST_KEY */
+    const char *munge_socket;        /* NULL: MCAST_MUNGE_SOCKET; else MUNGE must work */
 };
 
 struct command {
@@ -31,12 +33,12 @@ struct command {
 };
 
 extern const struct command command_reserve, command_release, command_show, command_list,
-    command_env, command_sync, command_events, command_status;
+    command_env, command_sync, command_events, command_status, command_doctor;
 
 /* Takes one option of the command: short is its `val`. 0, or an exit code after a message. */
 typedef int command_option_fn(int option, const char *value, void *data);
 
-enum { COMMAND_GO_ON = -1, COMMAND_OPTIONS_MAX = 16 };
+enum { COMMAND_GO_ON = -1, COMMAND_OPTIONS_MAX = 32, COMMAND_VERSION = 300 };
 
 /* Reads the command's options (own: ended by a zero entry, values below 256; NULL: none) and the
  * common ones, in any order with the arguments; optind then names the first argument.
@@ -55,6 +57,15 @@ __attribute__((format(printf, 2, 3))) int command_misused(const struct command *
 /* Says what the library says, with the next step; returns the exit code that fits. */
 int command_failed(const struct mcast_error *error);
 
+/* The exit code that fits what the library says. */
+int command_exit_code(const struct mcast_error *error);
+
+/* The common options, for a command of their own or before its name; they have values from 256.
+ * False: it is not one that only stores a value. */
+extern const struct option command_shared_options[];
+extern const size_t command_shared_count;
+bool command_store(struct common *common, int option, const char *value);
+
 /* The one job that the arguments name, in its plain form (jobid.h), written into job; and that a
  * cluster is known. COMMAND_GO_ON or EXIT_USAGE after a message. */
 int command_job(const struct command *command, const struct common *common, int argc, char **argv,
@@ -66,7 +77,11 @@ int command_no_arguments(const struct command *command, int argc, char **argv);
 /* A number from 0 to max, digits only. False: it is none. */
 bool command_number(const char *text, uint64_t max, uint64_t *out);
 
-/* Opens the broker that the options name; COMMAND_GO_ON or an exit code after a message. */
+/* A handle of the broker that the options name, with what they say of credentials; *out is NULL on
+ * entry and after a failure. */
+int command_connect(const struct common *common, struct mcast **out, struct mcast_error *error);
+
+/* The same; COMMAND_GO_ON or an exit code after a message. */
 int command_open(const struct common *common, struct mcast **out);
 
 /* Prints JSON text and a newline, and frees it; NULL is memory exhausted. An exit code. */

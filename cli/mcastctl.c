@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_reserve, &command_release, &command_show,   &command_list,
-    &command_env,     &command_sync,    &command_events, &command_status,
+    &command_reserve, &command_release, &command_show,   &command_list,   &command_env,
+    &command_sync,    &command_events,  &command_status, &command_doctor,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -39,34 +39,21 @@ static int print_help(void)
  * index, or 0 after *rc was set. */
 static int leading_options(struct common *common, int argc, char **argv, int *rc)
 {
-    static const struct option options[] = {
-        {"url", required_argument, NULL, 'u'}, {"cluster", required_argument, NULL, 'c'},
-        {"json", no_argument, NULL, 'j'},      {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},   {0},
-    };
+    struct option options[COMMAND_OPTIONS_MAX] = {0};
     int option;
+    memcpy(options, command_shared_options, command_shared_count * sizeof(options[0]));
     while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
-        switch (option) {
-        case 'u':
-            common->url = optarg;
-            break;
-        case 'c':
-            common->cluster = optarg[0] ? optarg : NULL;
-            break;
-        case 'j':
-            common->json = true;
-            break;
-        case 'h':
+        if (command_store(common, option, optarg))
+            continue;
+        if (option == 'h') {
             *rc = print_help();
-            return 0;
-        case 'v':
+        } else if (option == COMMAND_VERSION) {
             printf("mcastctl %s\n", mcast_version());
             *rc = command_finish();
-            return 0;
-        default:
+        } else {
             *rc = command_misused(NULL, NULL);
-            return 0;
         }
+        return 0;
     }
     if (optind == argc) {
         *rc = command_misused(NULL, "which command?");

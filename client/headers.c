@@ -18,11 +18,12 @@ static bool add(struct curl_slist **list, const char *line)
 static int add_credential(struct curl_slist **list, const struct call *call, const char *socket,
                           struct mcast_error *error)
 {
-    static const char scheme[] = "Authorization: Munge ";
+    static const char scheme[] = "Authorization: Munge ", version[] = "mcastd1 ";
     struct text payload = {0}, line = {0};
     char *credential = NULL;
     /* What it is good for stands in it: nobody can use it for another request. */
-    bool ok = text_add(&payload, call->method, strlen(call->method)) &&
+    bool ok = text_add(&payload, version, sizeof(version) - 1) &&
+              text_add(&payload, call->method, strlen(call->method)) &&
               text_add(&payload, " ", 1) && text_add(&payload, call->path, strlen(call->path));
     int rc = ok ? munge_credential(socket, text_string(&payload), &credential, error)
                 : fault_nomem(error);

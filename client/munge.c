@@ -7,12 +7,15 @@
 #include <string.h>
 
 /* From munge.h (version 2 of the library), which need not be there to build this. */
-enum { SUCCESS = 0, NO_MEMORY = 5, OPTION_SOCKET = 8 };
+enum { SUCCESS = 0, NO_MEMORY = 5, OPTION_TTL = 4, OPTION_SOCKET = 8 };
+
+/* Seconds for which it is good: enough for a busy network, too short to be worth stealing. */
+enum { TTL_S = 60 };
 
 #if __has_include(<munge.h>)
 #include <munge.h>
 _Static_assert(SUCCESS == (int)EMUNGE_SUCCESS && NO_MEMORY == (int)EMUNGE_NO_MEMORY &&
-                   OPTION_SOCKET == (int)MUNGE_OPT_SOCKET,
+                   OPTION_TTL == (int)MUNGE_OPT_TTL && OPTION_SOCKET == (int)MUNGE_OPT_SOCKET,
                "munge.h says otherwise");
 #endif
 
@@ -73,7 +76,7 @@ int munge_credential(const char *socket, const char *payload, char **out, struct
                               "no MUNGE credential: %s is not installed", library_name);
     void *context = library.context_create();
     char *credential = NULL;
-    int code = context ? SUCCESS : NO_MEMORY;
+    int code = context ? library.context_set(context, OPTION_TTL, (int)TTL_S) : NO_MEMORY;
     if (code == SUCCESS && socket)
         code = library.context_set(context, OPTION_SOCKET, socket);
     if (code == SUCCESS)

@@ -1,0 +1,108 @@
+#include "cli/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int start(const char *const argv[], int input, int output, pid_t *child)
+{
+    posix_spawn_file_actions_t files;
+    int rc = posix_spawn_file_actions_init(&files);
+    if (rc != 0)
+        return rc;
+    rc = posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+    if (rc == 0)
+        rc = posix_spawnp(child, argv[0], &files, NULL, (char *const *)argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    return rc;
+}
+
+/* Everything until the other end is closed, of which what fits is kept. False: it took too long. */
+static bool read_all(int input, char *out, size_t size)
+{
+    int64_t deadline = now_ms() + PROGRAM_TIMEOUT_MS;
+    size_t used = 0;
+    for (;;) {
+        char piece[4096];
+        struct pollfd waiting = {.fd = input, .events = POLLIN};
+        int64_t left = deadline - now_ms();
+        int ready = left > 0 ? poll(&waiting, 1, (int)left) : 0;
+        if (ready == 0)
+            return false;
+        ssize_t got = ready > 0 ? read(input, piece, sizeof(piece)) : -1;
+        if (got == 0)
+            return true;
+        if (got < 0 && errno != EINTR)
+            return false;
+        size_t room = size - 1 - used;
+        size_t kept = got > 0 ? (size_t)got : 0;
+        kept = kept < room ? kept : room;
+        memcpy(out + used, piece, kept);
+        used += kept;
+        out[used] = '\0';
+    }
+}
+
+/* A pipe's end from which `text` can be read, and then its end; or negative. */
+static int pipe_with(const char *text)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -1;
+    size_t length = text ? strlen(text) : 0;
+    bool whole = length == 0 || write(ends[1], text, length) == (ssize_t)length;
+    close(ends[1]);
+    if (whole && fcntl(ends[0], F_SETFL, 0) == 0)
+        return ends[0];
+    close(ends[0]);
+    return -1;
+}
+
+int program_run(const char *const argv[], const char *input, char *out, size_t size)
+{
+    int ends[2], status = 0;
+    pid_t child = 0;
+    out[0] = '\0';
+    int from = pipe_with(input);
+    if (from < 0)
+        return PROGRAM_FAILED;
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        close(from);
+        return PROGRAM_FAILED;
+    }
+    int rc = start(argv, from, ends[1], &child);
+    close(from);
+    close(ends[1]);
+    if (rc != 0) {
+        close(ends[0]);
+        return rc == ENOENT || rc == EACCES || rc == ENOTDIR ? PROGRAM_NOT_FOUND : PROGRAM_FAILED;
+    }
+    bool whole = read_all(ends[0], out, size);
+    close(ends[0]);
+    if (!whole)
+        kill(child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return whole && WIFEXITED(status) ? WEXITSTATUS(status) : PROGRAM_FAILED;
+}
