@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+static const char example[] = "https://fmn:8000";
+
 static char *part(CURLU *url, CURLUPart what, unsigned flags)
 {
     char *text = NULL;
@@ -40,31 +42,37 @@ static bool printable(const char *text)
     return true;
 }
 
-char *baseurl_create(const char *text, struct error *err)
+int baseurl_check(const char *text, const char *what, struct error *err)
 {
-    static const char example[] = "https://fmn:8000";
     CURLU *url = printable(text) ? parse(text) : NULL;
     char *scheme = url != NULL ? part(url, CURLUPART_SCHEME, 0) : NULL;
-    char *copy = NULL;
+    int code = 0;
 
     if (scheme == NULL || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
-        error_set(err, ERROR_INVALID,
-                  "the fabric manager's URL is not an http or https URL such as %s", example);
+        code = error_set(err, ERROR_INVALID, "%s is not an http or https URL such as %s", what,
+                         example);
     else if (has(url, CURLUPART_USER) || has(url, CURLUPART_PASSWORD))
-        error_set(
-            err, ERROR_INVALID,
-            "the fabric manager's URL carries a login: move it to a file that only the service "
-            "can read (authdir)");
-    else if (has(url, CURLUPART_QUERY) || strchr(text, '?') != NULL)
+        code = error_set(err, ERROR_INVALID,
+                         "%s carries a login: move it to a file that only the service can read "
+                         "(authdir)",
+                         what);
+    curl_free(scheme);
+    curl_url_cleanup(url);
+    return code;
+}
+
+char *baseurl_create(const char *text, struct error *err)
+{
+    char *copy = NULL;
+
+    if (baseurl_check(text, "the fabric manager's URL", err) != 0)
+        return NULL;
+    if (strchr(text, '?') != NULL)
         error_set(err, ERROR_INVALID,
-                  "the fabric manager's URL ends in a query: only a base such as "
-                  "%s is allowed",
+                  "the fabric manager's URL ends in a query: only a base such as %s is allowed",
                   example);
     else if ((copy = strdup(text)) == NULL)
         error_set(err, ERROR_NOMEM, "memory is exhausted");
-
-    curl_free(scheme);
-    curl_url_cleanup(url);
     if (copy != NULL)
         for (size_t length = strlen(copy); length > 0 && copy[length - 1] == '/'; length--)
             copy[length - 1] = '\0';

@@ -1,12 +1,18 @@
 #include "fmapi/exchange.h"
 
+#include "fmapi/tlsfault.h"
 #include "fmapi/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { BODY_FIRST = 4096 };
+enum {
+    BODY_FIRST = 4096,
+    CA_KEPT_S = 1, /* so many connections opened at once read the authorities once, and a file that
+                      was changed counts for the next one; libcurl's own idea is a day */
+};
 
 /* Grown by hand: realloc would leave a copy of the token behind. */
 static bool grow(struct exchange *exchange, size_t need)
@@ -72,18 +78,26 @@ static bool add_header(struct exchange *exchange, const char *line)
 
 #define SET(option, value) (curl_easy_setopt(easy, (option), (value)) == CURLE_OK)
 
+static bool set_body(struct exchange *exchange, const struct request *request)
+{
+    CURL *easy = exchange->easy;
+    char type[80];
+
+    if (request->body == NULL)
+        return true;
+    (void)snprintf(type, sizeof type, "Content-Type: %s", request->body_type);
+    return add_header(exchange, type) && SET(CURLOPT_POSTFIELDS, request->body) &&
+           SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(request->body));
+}
+
 static bool set_request(struct exchange *exchange, const struct request *request)
 {
     CURL *easy = exchange->easy;
 
     /* Without "Expect:" a body waits up to 1 s for a server's "100 Continue". */
-    if (!add_header(exchange, "Accept: application/json") || !add_header(exchange, "Expect:"))
-        return false;
-    if (request->body != NULL && (!add_header(exchange, "Content-Type: application/json") ||
-                                  !SET(CURLOPT_COPYPOSTFIELDS, request->body)))
-        return false;
-    return SET(CURLOPT_URL, request->url) && SET(CURLOPT_CUSTOMREQUEST, request->method) &&
-           SET(CURLOPT_HTTPHEADER, exchange->headers) && SET(CURLOPT_PATH_AS_IS, 1L) &&
+    return add_header(exchange, "Accept: application/json") && add_header(exchange, "Expect:") &&
+           set_body(exchange, request) && SET(CURLOPT_URL, request->url) &&
+           SET(CURLOPT_CUSTOMREQUEST, request->method) && SET(CURLOPT_PATH_AS_IS, 1L) &&
            SET(CURLOPT_USERAGENT, "mcastd/" MCAST_VERSION);
 }
 
@@ -100,6 +114,8 @@ static bool set_tls(CURL *easy, const struct transport_options *options)
         !SET(CURLOPT_SSL_VERIFYPEER, options->verify ? 1L : 0L) ||
         !SET(CURLOPT_SSL_VERIFYHOST, options->verify ? 2L : 0L))
         return false;
+    if (!SET(CURLOPT_CA_CACHE_TIMEOUT, (long)CA_KEPT_S))
+        return false;
     if (options->ca == NULL)
         return true;
     /* One of the two and not the system's besides it: another authority's word must not count, and
@@ -109,21 +125,38 @@ static bool set_tls(CURL *easy, const struct transport_options *options)
            SET(CURLOPT_CAPATH, directory ? options->ca : NULL);
 }
 
-static bool set_login(CURL *easy, const struct credential *credential)
+static bool set_blob(CURL *easy, CURLoption option, struct secret text)
 {
-    if (credential == NULL || credential->user == NULL)
+    /* libcurl's interface has no const; the blob is not copied, and not written to. */
+    struct curl_blob blob = {.data = (void *)(uintptr_t)secret_expose(text),
+                             .len = strlen(secret_expose(text)),
+                             .flags = CURL_BLOB_NOCOPY};
+    return curl_easy_setopt(easy, option, &blob) == CURLE_OK;
+}
+
+/* The line of the head ourselves and not by CURLOPT_PASSWORD, whose copies cannot be wiped; it is
+ * sent at once, not after a 401. */
+static bool set_login(struct exchange *exchange, struct credential *credential)
+{
+    CURL *easy = exchange->easy;
+
+    if (credential == NULL)
         return true;
-    /* Basic alone, so that it is sent at once and not after a 401. */
-    return SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC) && SET(CURLOPT_USERNAME, credential->user) &&
-           SET(CURLOPT_PASSWORD, credential->password);
+    exchange->credential = credential_hold(credential);
+    struct secret header = credential_header(credential);
+    const struct clientcert *own = credential_cert(credential);
+    return (secret_none(header) || add_header(exchange, secret_expose(header))) &&
+           (secret_none(own->cert) ||
+            (set_blob(easy, CURLOPT_SSLCERT_BLOB, own->cert) && SET(CURLOPT_SSLCERTTYPE, "PEM") &&
+             set_blob(easy, CURLOPT_SSLKEY_BLOB, own->key) && SET(CURLOPT_SSLKEYTYPE, "PEM")));
 }
 
 static bool set_course(struct exchange *exchange, CURLSH *share)
 {
     CURL *easy = exchange->easy;
 
-    return SET(CURLOPT_PRIVATE, exchange) && SET(CURLOPT_SHARE, share) &&
-           SET(CURLOPT_TIMEOUT_MS, (long)exchange->timeout_ms) &&
+    return SET(CURLOPT_HTTPHEADER, exchange->headers) && SET(CURLOPT_PRIVATE, exchange) &&
+           SET(CURLOPT_SHARE, share) && SET(CURLOPT_TIMEOUT_MS, (long)exchange->timeout_ms) &&
            SET(CURLOPT_CONNECTTIMEOUT_MS, (long)exchange->timeout_ms) &&
            SET(CURLOPT_TCP_KEEPALIVE, 1L) && SET(CURLOPT_WRITEFUNCTION, on_body) &&
            SET(CURLOPT_WRITEDATA, exchange) && SET(CURLOPT_PREREQFUNCTION, on_sending) &&
@@ -131,7 +164,7 @@ static bool set_course(struct exchange *exchange, CURLSH *share)
 }
 
 struct exchange *exchange_create(const struct transport_options *options, CURLSH *share,
-                                 const struct request *request, const struct credential *credential,
+                                 const struct request *request, struct credential *credential,
                                  int64_t timeout_ms)
 {
     struct exchange *exchange = calloc(1, sizeof *exchange);
@@ -144,7 +177,7 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
     exchange->easy = curl_easy_init();
     if (exchange->easy == NULL || !set_request(exchange, request) ||
         !set_confinement(exchange->easy) || !set_tls(exchange->easy, options) ||
-        !set_login(exchange->easy, credential) || !set_course(exchange, share)) {
+        !set_login(exchange, credential) || !set_course(exchange, share)) {
         exchange_destroy(exchange);
         return NULL;
     }
@@ -158,7 +191,10 @@ void exchange_destroy(struct exchange *exchange)
     if (exchange == NULL)
         return;
     curl_easy_cleanup(exchange->easy);
+    for (struct curl_slist *line = exchange->headers; line != NULL; line = line->next)
+        explicit_bzero(line->data, strlen(line->data));
     curl_slist_free_all(exchange->headers);
+    credential_drop(exchange->credential);
     if (exchange->body != NULL)
         explicit_bzero(exchange->body, exchange->length);
     free(exchange->body);
@@ -176,17 +212,32 @@ static enum transport_end end_of(const struct exchange *exchange, CURLcode code)
     return code == CURLE_OPERATION_TIMEDOUT ? TRANSPORT_TIMEOUT : TRANSPORT_BROKEN;
 }
 
+/* libcurl's words, and what to do when it is a fault of TLS. */
+static void say_cause(struct exchange *exchange, CURLcode code, char *out, size_t size)
+{
+    struct tlsfault fault = {.code = code, .words = exchange->curl_words};
+    char cause[WORDS_MAX + 1];
+
+    if (exchange->curl_words[0] == '\0')
+        fault.words = curl_easy_strerror(code);
+    if (exchange->no_memory)
+        fault.words = "memory is exhausted";
+    (void)curl_easy_getinfo(exchange->easy, CURLINFO_SSL_VERIFYRESULT, &fault.verdict);
+    fault.shown =
+        exchange->credential != NULL && !secret_none(credential_cert(exchange->credential)->cert);
+    const char *advice = tlsfault_advice(&fault);
+
+    exchange->tls_fault = advice != NULL;
+    words_clean(cause, sizeof cause, fault.words, strlen(fault.words));
+    bool advised = advice != NULL && advice[0] != '\0';
+    (void)snprintf(out, size, "%s%s%s", cause, advised ? "; " : "", advised ? advice : "");
+}
+
 static void say(struct exchange *exchange, enum transport_end end, CURLcode code)
 {
-    const char *curl =
-        exchange->curl_words[0] != '\0' ? exchange->curl_words : curl_easy_strerror(code);
-    const char *hint = code == CURLE_PEER_FAILED_VERIFICATION
-                           ? "; if the server is the right one, name its authority's CA file"
-                           : "";
-    char cause[WORDS_MAX + 1];
-    words_clean(cause, sizeof cause, exchange->no_memory ? "memory is exhausted" : curl,
-                exchange->no_memory ? strlen("memory is exhausted") : strlen(curl));
+    char cause[ERROR_TEXT_SIZE];
 
+    say_cause(exchange, code, cause, sizeof cause);
     switch (end) {
     case TRANSPORT_TOO_LONG:
         (void)snprintf(exchange->words, sizeof exchange->words,
@@ -196,16 +247,31 @@ static void say(struct exchange *exchange, enum transport_end end, CURLcode code
         (void)snprintf(exchange->words, sizeof exchange->words, "no whole answer in time");
         break;
     case TRANSPORT_BROKEN:
-        (void)snprintf(exchange->words, sizeof exchange->words, "the connection broke: %s", cause);
+        (void)snprintf(exchange->words, sizeof exchange->words, "the connection broke: %.280s",
+                       cause);
         break;
     case TRANSPORT_UNREACHED:
-        (void)snprintf(exchange->words, sizeof exchange->words, "cannot be reached: %s%s", cause,
-                       hint);
+        (void)snprintf(exchange->words, sizeof exchange->words, "cannot be reached: %.280s", cause);
         break;
     case TRANSPORT_ANSWERED:
     case TRANSPORT_CANCELLED:
         exchange->words[0] = '\0';
     }
+}
+
+/* The other side's clock against ours, from the Date that HTTP wants in every answer. Its seconds
+ * are whole: half of one is the best guess for the rest. */
+static int64_t skew_of(CURL *easy)
+{
+    struct curl_header *date;
+    struct timespec now;
+
+    if (curl_easy_header(easy, "Date", 0, CURLH_HEADER, -1, &date) != CURLHE_OK)
+        return INT64_MIN;
+    time_t theirs = curl_getdate(date->value, NULL);
+    if (theirs < 0 || clock_gettime(CLOCK_REALTIME, &now) != 0)
+        return INT64_MIN;
+    return ((int64_t)theirs - now.tv_sec) * 1000 + 500 - now.tv_nsec / 1000000;
 }
 
 struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code)
@@ -214,7 +280,9 @@ struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code
     long status = 0;
 
     (void)curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
-    say(exchange, end, code);
+    exchange->tls_fault = false;
+    if (code != CURLE_OK)
+        say(exchange, end, code);
     return (struct transport_answer){
         .end = end,
         .status = (int)status,
@@ -222,5 +290,7 @@ struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code
         .length = end == TRANSPORT_ANSWERED ? exchange->length : 0,
         .words = exchange->words,
         .took_us = (int64_t)((uv_hrtime() - exchange->started_ns) / 1000),
+        .skew_ms = status > 0 ? skew_of(exchange->easy) : INT64_MIN,
+        .tls_fault = exchange->tls_fault,
     };
 }

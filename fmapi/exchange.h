@@ -6,15 +6,21 @@
 #include <curl/curl.h>
 #include <stdbool.h>
 
-/* One request and its answer as a libcurl easy handle: what is set on it, what is read from it. */
+/* One request and its answer as a libcurl easy handle: what is set on it, what is read from it.
+ *
+ * Secrets are given to libcurl in ways that leave the copies ours, to be wiped. What it keeps all
+ * the same, and frees without wiping: the head of the request and the answer while they are in its
+ * buffers. */
 
 struct exchange {
     CURL *easy;
-    struct curl_slist *headers;
+    struct curl_slist *headers; /* with the login: wiped before they are freed */
+    struct credential *credential;
     bool sent; /* a connection stood and the request was about to be written, at least once */
     bool too_long;
     bool no_memory;
-    char *body; /* may hold a session token: wiped before it is freed */
+    bool tls_fault; /* set by exchange_answer */
+    char *body;     /* may hold a session token: wiped before it is freed */
     size_t length, capacity, max;
     int64_t timeout_ms;
     uint64_t started_ns;
@@ -25,9 +31,10 @@ struct exchange {
     struct exchange *next, *previous; /* the transport's list */
 };
 
-/* NULL when memory is exhausted. share may be NULL. */
+/* NULL when memory is exhausted. share and credential may be NULL. The credential is held, the
+ * request's body borrowed, until the exchange is destroyed. */
 struct exchange *exchange_create(const struct transport_options *options, CURLSH *share,
-                                 const struct request *request, const struct credential *credential,
+                                 const struct request *request, struct credential *credential,
                                  int64_t timeout_ms);
 void exchange_destroy(struct exchange *exchange);
 

@@ -8,16 +8,36 @@
 
 static int check(const struct fmapi_options *options, struct error *err)
 {
-    if (options->auth == FMAPI_AUTH_BASIC && options->authdir == NULL)
+    if (options->auth != FMAPI_AUTH_NONE && options->authdir == NULL)
         return error_set(err, ERROR_INVALID,
-                         "the basic login needs the directory that holds the file passwd");
-    if (options->auth == FMAPI_AUTH_OAUTH || options->mtls_cert != NULL)
-        return error_set(err, ERROR_INVALID, "OAuth and client certificates are not spoken yet");
+                         "the login needs the directory that holds its files (authdir)");
+    if ((options->mtls_cert == NULL) != (options->mtls_key == NULL))
+        return error_set(err, ERROR_INVALID,
+                         "a client certificate needs its key and a key its certificate");
     if (options->timeout_ms < 1 || options->timeout_ms > INT32_MAX)
         return error_set(err, ERROR_INVALID, "the timeout of a call must be 1 ms to 24 days");
     if (options->parallel < 1)
         return error_set(err, ERROR_INVALID, "at least one call must be allowed at a time");
     return 0;
+}
+
+static struct loginfiles files_of(const struct fmapi_options *options)
+{
+    return (struct loginfiles){.auth = options->auth,
+                               .authdir = options->authdir,
+                               .mtls_cert = options->mtls_cert,
+                               .mtls_key = options->mtls_key};
+}
+
+int fmapi_check(const struct fmapi_options *options, struct error *err)
+{
+    struct loginfiles files = files_of(options);
+    struct loginfiles_found found;
+    int code = check(options, err);
+
+    if (code == 0 && (code = loginfiles_read(&files, &found, err)) == 0)
+        loginfiles_wipe(&found);
+    return code;
 }
 
 static int take_urls(struct fmapi *api, const struct fmapi_options *options, struct error *err)
@@ -44,19 +64,24 @@ static void nothing(void *arg)
 
 struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options, struct error *err)
 {
-    struct transport_options transport = {
-        .ca = options->ca, .verify = options->verify != 0, .parallel = options->parallel};
+    struct login_options login = {
+        .files = files_of(options),
+        .transport = {.ca = options->ca,
+                      .verify = options->verify != 0,
+                      .parallel = options->parallel},
+        .timeout_ms = options->timeout_ms,
+    };
 
     if (check(options, err) != 0)
         return NULL;
     struct fmapi *api = calloc(1, sizeof *api);
-    if (api == NULL || (api->login = login_create(loop, options->auth, options->authdir)) == NULL) {
+    if (api == NULL || (api->login = login_create(loop, &login)) == NULL) {
         error_set(err, ERROR_NOMEM, "memory is exhausted");
         goto fail;
     }
     /* The session last: it holds handles of the loop, which take a turn of it to close. */
     if (take_urls(api, options, err) != 0 ||
-        (api->session = session_create(loop, api->login, &transport, err)) == NULL)
+        (api->session = session_create(loop, api->login, &login.transport, err)) == NULL)
         goto fail;
     api->loop = loop;
     api->timeout_ms = options->timeout_ms;
@@ -94,13 +119,13 @@ void fmapi_destroy(struct fmapi *api, void (*closed)(void *arg), void *arg)
     session_destroy(api->session, on_session_closed, api);
 }
 
-static void on_login(struct login_wait *wait, int code, const char *words, bool cancelled)
+static void on_login(struct login_wait *wait, enum login_end end, int code, const char *words)
 {
     struct fmapi *api = (struct fmapi *)(void *)((char *)wait - offsetof(struct fmapi, login_wait));
     fmapi_login_fn *done = api->login_done;
 
     api->login_done = NULL;
-    if (!cancelled && !api->closing)
+    if (end != LOGIN_CANCELLED && !api->closing)
         done(api->login_arg, code, words);
 }
 
@@ -112,17 +137,26 @@ void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *ar
     api->login_done = done;
     api->login_arg = arg;
     api->login_wait.done = on_login;
-    login_renew(api->login, &api->login_wait);
+    login_renew(api->login, LOGIN_WANT_LOGIN, &api->login_wait);
 }
 
 void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out)
 {
-    struct transport_counters counters;
+    struct transport_counters transport;
+    struct login_counters login;
 
-    transport_counters(session_transport(api->session), &counters);
-    *out = (struct fmapi_counters){.calls = counters.requests,
-                                   .connections = counters.connections,
-                                   .bytes_in = counters.bytes_in,
-                                   .bytes_out = counters.bytes_out,
-                                   .under_way = api->under_way};
+    transport_counters(session_transport(api->session), &transport);
+    login_counters(api->login, &login);
+    *out = (struct fmapi_counters){.calls = transport.requests,
+                                   .connections = transport.connections,
+                                   .bytes_in = transport.bytes_in,
+                                   .bytes_out = transport.bytes_out,
+                                   .under_way = api->under_way,
+                                   .logins = login.logins,
+                                   .login_failures = login.failures,
+                                   .renewals = login.renewals,
+                                   .login_since_ms = login.since_ms,
+                                   .login_expires_ms = login.expires_ms,
+                                   .date_skew_ms = transport.skew_ms,
+                                   .tls_errors = transport.tls_errors + login.tls_errors};
 }

@@ -32,8 +32,14 @@ struct fmapi_options {
     unsigned parallel;  /* connections kept, at most; the caller sends no more calls at once */
 };
 
+/* For --check and doctor: whether the options fit together and the files of the login and of the
+ * certificate could be used by this user now. 0, or an error code with a sentence. Waits for the
+ * files; asks nobody. */
+int fmapi_check(const struct fmapi_options *options, struct error *err);
+
 struct fmapi;
-/* Copies the options. NULL with a sentence in err. */
+/* Copies the options. Files are not read before the first login, so that a broker starts however
+ * they are. NULL with a sentence in err. */
 struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options, struct error *err);
 /* Ends what is under way without calling done, closes its handles; closed is called from the loop
  * when nothing of it is left there. NULL is allowed (closed is not called). */
@@ -49,9 +55,14 @@ struct fmapi_reply {
     int64_t took_us;
 };
 
-/* Reads the credentials and prepares them (basic: reads the file; the list that follows proves it).
- * code: 0 or one of enum error_code. One login at a time. A call or list that is sent before logs
- * in by itself, and one that is refused (401, 403) renews the login once, one renewal for all. */
+/* Reads the files of the login and of our certificate as they are now. That is all with basic; the
+ * list that follows proves it. OAuth: gets an access token unless the one in force still serves;
+ * should the endpoint be down, one that lives serves on. code: 0 or one of enum error_code, words
+ * name the file or the endpoint. One login at a time.
+ *
+ * A call or list that is sent before logs in by itself. One that is refused (401, 403) renews the
+ * login once and is sent once more, one renewal for all; it waits for that within its own time.
+ * Access tokens are renewed well before they expire, without anybody asking. */
 typedef void fmapi_login_fn(void *arg, int code, const char *words);
 /* All that begins from here on goes to urls[url]; what is under way stays where it is. */
 void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *arg);
@@ -72,8 +83,15 @@ typedef void fmapi_page_fn(void *arg, const char *const *names, size_t count);
 int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg);
 
 struct fmapi_counters {
-    uint64_t calls, connections, bytes_in, bytes_out;
+    uint64_t calls, connections, bytes_in, bytes_out; /* of the fabric manager alone */
     unsigned under_way;
+    uint64_t logins;          /* fmapi_login that ended well */
+    uint64_t renewals;        /* other times that a login was got: early, or for a refused call */
+    uint64_t login_failures;  /* of either: files not readable, token endpoint down or unwilling */
+    uint64_t tls_errors;      /* connections that failed because of TLS; both servers */
+    int64_t login_since_ms;   /* Unix; when the login in force was got; 0: none is in force */
+    int64_t login_expires_ms; /* Unix; 0: not known */
+    int64_t date_skew_ms;     /* fabric manager's clock less ours, ± 0.5 s; INT64_MIN: not known */
 };
 void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out);
 

@@ -1,6 +1,7 @@
 #include "fmapi/request.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 
 #include <assert.h>
 #include <curl/curl.h>
@@ -42,6 +43,7 @@ int request_call(struct request *request, const char *base, enum fmcall_kind kin
         if (asprintf(&request->url, "%s%s", base, jobs_path) < 0)
             request->url = NULL;
         request->body = reserve_body(name, addresses);
+        request->body_type = "application/json";
         break;
     case FMCALL_CHECK:
         request->method = "GET";
@@ -75,6 +77,6 @@ int request_page(struct request *request, const char *base, char *url)
 void request_release(struct request *request)
 {
     free(request->url);
-    free(request->body);
+    memory_wipe_text(request->body);
     *request = (struct request){0};
 }

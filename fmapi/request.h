@@ -14,10 +14,11 @@ enum {
 };
 
 struct request {
-    const char *method; /* static */
-    char *url;          /* owned */
-    char *body;         /* owned; JSON; NULL: none */
-    size_t answer_max;  /* a longer answer is cut off and not understood */
+    const char *method;    /* static */
+    char *url;             /* owned */
+    char *body;            /* owned; NULL: none; wiped, for a form may hold a secret */
+    const char *body_type; /* static; of body */
+    size_t answer_max;     /* a longer answer is cut off and not understood */
 };
 
 /* RESERVE, CHECK or RELEASE of the job called name. 0 or ERROR_NOMEM; nothing to release then. */

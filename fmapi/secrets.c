@@ -57,6 +57,8 @@ static void mark_secret(bool *hidden, const char *text, const char *secret)
 bool secrets_blank(const struct secrets *secrets, const char *text, char *out, size_t size)
 {
     static const char blank[] = "***";
+    static const char *const keys[] = {"sessiontoken", "access_token", "refresh_token", "id_token",
+                                       "client_secret"};
     bool hidden[SECRETS_TEXT_MAX] = {false};
     size_t length = strnlen(text, SECRETS_TEXT_MAX + 1);
     size_t written = 0;
@@ -68,7 +70,8 @@ bool secrets_blank(const struct secrets *secrets, const char *text, char *out, s
     /* Marked first, replaced afterwards: secrets may overlap. */
     mark_announced(hidden, text, "basic", after_scheme);
     mark_announced(hidden, text, "bearer", after_scheme);
-    mark_announced(hidden, text, "sessiontoken", after_key);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        mark_announced(hidden, text, keys[i], after_key);
     for (size_t i = 0; i < secrets->count; i++)
         mark_secret(hidden, text, secrets->values[i]);
 

@@ -22,8 +22,8 @@ struct secrets {
 bool secrets_add(struct secrets *secrets, const char *value);
 
 /* Writes text to out, "***" in place of each secret, of what follows "Basic " or "Bearer ", and of
- * the value of a "sessionToken" that is quoted; cut when longer than size. False, and out empty,
- * when text is longer than SECRETS_TEXT_MAX. */
+ * the value of a "sessionToken", "access_token", "client_secret" or the like that is quoted; cut
+ * when longer than size. False, and out empty, when text is longer than SECRETS_TEXT_MAX. */
 bool secrets_blank(const struct secrets *secrets, const char *text, char *out, size_t size);
 
 #endif

@@ -5,9 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* After a 403 that another credential did not change, so long no 403 brings another one. A job that
+ * is never ours would else have a token made at every try. */
+static const uint64_t vain_ns = UINT64_C(60) * 1000000000;
+
 struct session {
     struct login *login;
     struct transport *transport;
+    uint64_t vain_until_ns; /* of uv_hrtime */
     bool closing;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -18,8 +23,8 @@ struct attempt {
     struct session *session;
     struct request request;
     struct login_wait wait;
-    uint64_t generation;    /* of the credential it was sent with; 0: not sent yet */
-    struct credential sent; /* a copy: the answer may quote it when another one is in force */
+    struct credential
+        *sent; /* held: the answer may quote it when another is in force; NULL: not yet */
     bool renewed;
     uint64_t started_ns;
     int64_t timeout_ms;
@@ -43,7 +48,7 @@ static void attempt_release(struct attempt *attempt)
     if (attempt->refusal != NULL)
         explicit_bzero(attempt->refusal, attempt->refusal_length);
     free(attempt->refusal);
-    explicit_bzero(&attempt->sent, sizeof attempt->sent);
+    credential_drop(attempt->sent);
     free(attempt);
 }
 
@@ -52,8 +57,8 @@ static void finish(struct attempt *attempt, const struct transport_answer *answe
     struct transport_answer whole = *answer;
 
     whole.took_us = age_us(attempt);
-    (void)secrets_add(&whole.secrets, attempt->sent.password);
-    (void)secrets_add(&whole.secrets, attempt->sent.basic);
+    if (attempt->sent != NULL)
+        credential_add_secrets(attempt->sent, &whole.secrets);
     attempt->done(attempt->done_arg, &whole);
     attempt_release(attempt);
 }
@@ -72,51 +77,54 @@ static void finish_unsent(struct attempt *attempt, const char *words)
     finish(attempt, &(struct transport_answer){.end = TRANSPORT_UNREACHED, .words = words});
 }
 
-static int send_under(struct attempt *attempt, const struct credential *credential,
-                      uint64_t generation)
+static int send_under(struct attempt *attempt, struct credential *credential)
 {
     int64_t left_ms = attempt->timeout_ms - age_us(attempt) / 1000;
 
-    attempt->generation = generation;
-    attempt->sent = *credential;
+    credential_drop(attempt->sent);
+    attempt->sent = credential_hold(credential);
     return transport_send(attempt->session->transport, &attempt->request, credential, left_ms,
                           on_answer, attempt);
 }
 
-static void on_renewed(struct login_wait *wait, int code, const char *words, bool cancelled)
+static void go_on(struct attempt *attempt)
+{
+    struct credential *credential = login_credential(attempt->session->login);
+
+    if (credential == NULL)
+        finish_unsent(attempt, "not sent: the login that was got is over already");
+    else if (credential == attempt->sent)
+        finish_refused(attempt);
+    else if (age_us(attempt) / 1000 >= attempt->timeout_ms)
+        finish_unsent(attempt, "not sent: the login took the whole time of the call");
+    else if (send_under(attempt, credential) != 0)
+        finish_unsent(attempt, "not sent: memory is exhausted");
+}
+
+static void on_renewed(struct login_wait *wait, enum login_end end, int code, const char *words)
 {
     struct attempt *attempt =
         (struct attempt *)(void *)((char *)wait - offsetof(struct attempt, wait));
-    uint64_t generation;
-    const struct credential *credential = login_credential(attempt->session->login, &generation);
 
-    if (cancelled || attempt->session->closing) {
+    if (end == LOGIN_CANCELLED || attempt->session->closing)
         finish(attempt, &(struct transport_answer){.end = TRANSPORT_CANCELLED, .words = ""});
-    } else if (code != 0 || credential == NULL) {
+    else if (end == LOGIN_LATE)
+        finish_unsent(attempt, words);
+    else if (code != 0)
         /* Say what is wrong with the login: that can be mended, the refusal cannot. */
         finish(attempt, &(struct transport_answer){.end = TRANSPORT_ANSWERED,
                                                    .status = attempt->refusal_status,
                                                    .words = words});
-    } else if (generation == attempt->generation) {
-        finish_refused(attempt);
-    } else if (age_us(attempt) / 1000 >= attempt->timeout_ms) {
-        finish_unsent(attempt, "not sent: the login took the whole time of the call");
-    } else if (send_under(attempt, credential, generation) != 0) {
-        finish_unsent(attempt, "not sent: memory is exhausted");
-    }
+    else
+        go_on(attempt);
 }
 
-static void renew(struct attempt *attempt)
+static void renew(struct attempt *attempt, enum login_want want)
 {
-    uint64_t generation;
-
     attempt->renewed = true;
     attempt->wait.done = on_renewed;
-    (void)login_credential(attempt->session->login, &generation);
-    if (generation != attempt->generation) /* another one's refusal has renewed it meanwhile */
-        on_renewed(&attempt->wait, 0, "", false);
-    else
-        login_renew(attempt->session->login, &attempt->wait);
+    attempt->wait.deadline_ns = attempt->started_ns + (uint64_t)attempt->timeout_ms * 1000000;
+    login_renew(attempt->session->login, want, &attempt->wait);
 }
 
 static bool keep_refusal(struct attempt *attempt, const struct transport_answer *answer)
@@ -131,16 +139,30 @@ static bool keep_refusal(struct attempt *attempt, const struct transport_answer 
     return true;
 }
 
+/* Whether another credential may fare better. */
+static bool worth_renewing(const struct attempt *attempt, const struct transport_answer *answer)
+{
+    if (answer->end != TRANSPORT_ANSWERED || attempt->renewed || attempt->session->closing)
+        return false;
+    return answer->status == 401 ||
+           (answer->status == 403 && uv_hrtime() >= attempt->session->vain_until_ns);
+}
+
 static void on_answer(void *arg, const struct transport_answer *answer)
 {
     struct attempt *attempt = arg;
-    bool refused =
-        answer->end == TRANSPORT_ANSWERED && (answer->status == 401 || answer->status == 403);
+    struct session *session = attempt->session;
+    bool refused_again = attempt->refusal != NULL && answer->end == TRANSPORT_ANSWERED;
 
-    if (!refused || attempt->renewed || attempt->session->closing || !keep_refusal(attempt, answer))
+    if (refused_again && attempt->refusal_status == 403 && answer->status == 403)
+        session->vain_until_ns = uv_hrtime() + vain_ns;
+    if (!worth_renewing(attempt, answer) || !keep_refusal(attempt, answer))
         finish(attempt, answer);
+    else if (login_credential(session->login) != attempt->sent &&
+             login_credential(session->login) != NULL)
+        go_on(attempt); /* another one's refusal has renewed it meanwhile */
     else
-        renew(attempt);
+        renew(attempt, answer->status == 401 ? LOGIN_WANT_OTHER : LOGIN_WANT_RIGHTS);
 }
 
 struct session *session_create(uv_loop_t *loop, struct login *login,
@@ -206,13 +228,12 @@ int session_send(struct session *session, struct request *request, int64_t timeo
     attempt->done = done;
     attempt->done_arg = arg;
 
-    uint64_t generation;
-    const struct credential *credential = login_credential(session->login, &generation);
+    struct credential *credential = login_credential(session->login);
     if (credential == NULL) {
-        renew(attempt);
+        renew(attempt, LOGIN_WANT_ANY);
         return 0;
     }
-    int code = send_under(attempt, credential, generation);
+    int code = send_under(attempt, credential);
     if (code != 0)
         attempt_release(attempt);
     return code;

@@ -18,7 +18,8 @@ struct session *session_create(uv_loop_t *loop, struct login *login,
  * is not called). */
 void session_destroy(struct session *session, void (*closed)(void *arg), void *arg);
 
-/* Takes what request holds, also on failure. timeout_ms covers both attempts. done is called once,
+/* Takes what request holds, also on failure. timeout_ms covers both attempts
+ * and what a login takes before or between them. done is called once,
  * from the loop, with an answer that is valid until it returns. When no login could be had the
  * answer is a 401 without a body whose words are the login's. 0 or ERROR_NOMEM. */
 int session_send(struct session *session, struct request *request, int64_t timeout_ms,

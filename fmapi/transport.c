@@ -40,7 +40,8 @@ static void unlink_exchange(struct transport *transport, struct exchange *exchan
         exchange->next->previous = exchange->previous;
 }
 
-static void count(struct transport_counters *counters, CURL *easy)
+static void count(struct transport_counters *counters, CURL *easy,
+                  const struct transport_answer *answer)
 {
     long connections = 0;
     long request = 0;
@@ -57,13 +58,16 @@ static void count(struct transport_counters *counters, CURL *easy)
     counters->connections += (uint64_t)connections;
     counters->bytes_in += (uint64_t)headers + (uint64_t)down;
     counters->bytes_out += (uint64_t)request + (uint64_t)up;
+    counters->tls_errors += answer->tls_fault ? 1 : 0;
+    if (answer->skew_ms != INT64_MIN)
+        counters->skew_ms = answer->skew_ms;
 }
 
 static void finish(struct transport *transport, struct exchange *exchange, CURLcode code)
 {
     struct transport_answer answer = exchange_answer(exchange, code);
 
-    count(&transport->counters, exchange->easy);
+    count(&transport->counters, exchange->easy, &answer);
     (void)curl_multi_remove_handle(transport->multi, exchange->easy);
     unlink_exchange(transport, exchange);
     exchange->done(exchange->done_arg, &answer);
@@ -224,6 +228,7 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
     if (transport == NULL)
         goto fail;
     transport->loop = loop;
+    transport->counters.skew_ms = INT64_MIN;
     transport->options = *options;
     if ((options->ca != NULL && (transport->ca = strdup(options->ca)) == NULL) ||
         !prepare(transport))
@@ -278,7 +283,7 @@ void transport_destroy(struct transport *transport, void (*closed)(void *arg), v
 }
 
 int transport_send(struct transport *transport, const struct request *request,
-                   const struct credential *credential, int64_t timeout_ms, transport_done_fn *done,
+                   struct credential *credential, int64_t timeout_ms, transport_done_fn *done,
                    void *arg)
 {
     assert(!transport->closing);

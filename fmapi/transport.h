@@ -2,7 +2,7 @@
 #define MCAST_FMAPI_TRANSPORT_H
 
 #include "core/error.h"
-#include "fmapi/login.h"
+#include "fmapi/credential.h"
 #include "fmapi/request.h"
 #include "fmapi/secrets.h"
 
@@ -38,6 +38,8 @@ struct transport_answer {
     size_t length;
     const char *words; /* what went wrong, in words fit for a log; "" for ANSWERED */
     int64_t took_us;
+    int64_t skew_ms;        /* the other side's clock less ours; INT64_MIN: not known */
+    bool tls_fault;         /* it ended so because of TLS */
     struct secrets secrets; /* what the request carried and the answer may quote; the session's */
 };
 
@@ -49,7 +51,8 @@ struct transport_options {
 };
 
 struct transport_counters {
-    uint64_t requests, connections, bytes_in, bytes_out;
+    uint64_t requests, connections, bytes_in, bytes_out, tls_errors;
+    int64_t skew_ms; /* of the answer that came last and said; INT64_MIN: none did */
 };
 
 struct transport;
@@ -62,12 +65,12 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
  * sent any more. NULL is allowed (closed is not called). */
 void transport_destroy(struct transport *transport, void (*closed)(void *arg), void *arg);
 
-/* Sends a copy of request with the credential (NULL: none) in its header from the start. done is
- * called once, from the loop; the answer is valid until it returns. 0 or ERROR_NOMEM (done is not
- * called then). */
+/* Sends request under the credential (NULL: none) from the start. The credential is held; the
+ * request's body must stay until done is called. done is called once, from the loop; the answer is
+ * valid until it returns. 0 or ERROR_NOMEM (done is not called then). */
 typedef void transport_done_fn(void *arg, const struct transport_answer *answer);
 int transport_send(struct transport *transport, const struct request *request,
-                   const struct credential *credential, int64_t timeout_ms, transport_done_fn *done,
+                   struct credential *credential, int64_t timeout_ms, transport_done_fn *done,
                    void *arg);
 
 void transport_counters(const struct transport *transport, struct transport_counters *out);

@@ -5,6 +5,7 @@
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void must(int holds, const char *what)
@@ -15,24 +16,45 @@ static void must(int holds, const char *what)
     abort();
 }
 
-static X509 *sign(EVP_PKEY *key, const char *name)
+/* What is in a certificate; NULL issuer: it vouches for itself. */
+struct contents {
+    const char *name;
+    long from_s, until_s;
+    X509 *issuer;
+    EVP_PKEY *issuer_key;
+};
+
+static void add(X509 *cert, int kind, const char *value)
 {
+    X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, NULL, kind, value);
+    must(extension != NULL && X509_add_ext(cert, extension, -1) == 1, value);
+    X509_EXTENSION_free(extension);
+}
+
+static X509 *sign(EVP_PKEY *key, const struct contents *contents)
+{
+    static long serial = 1;
+    char common[32];
     X509 *cert = X509_new();
     must(cert != NULL, "X509_new");
     X509_NAME *subject = X509_get_subject_name(cert);
-    X509_EXTENSION *alternative = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, name);
 
-    must(alternative != NULL && X509_set_version(cert, 2) == 1 &&
-             ASN1_INTEGER_set(X509_get_serialNumber(cert), 1) == 1 &&
-             X509_gmtime_adj(X509_getm_notBefore(cert), -3600) != NULL &&
-             X509_gmtime_adj(X509_getm_notAfter(cert), 3600) != NULL &&
+    (void)snprintf(common, sizeof common, "puppet %ld of %d", serial, (int)getpid());
+    must(X509_set_version(cert, 2) == 1 &&
+             ASN1_INTEGER_set(X509_get_serialNumber(cert), serial++) == 1 &&
+             X509_gmtime_adj(X509_getm_notBefore(cert), contents->from_s) != NULL &&
+             X509_gmtime_adj(X509_getm_notAfter(cert), contents->until_s) != NULL &&
              X509_set_pubkey(cert, key) == 1 &&
-             X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
-                                        (const unsigned char *)"puppet", -1, -1, 0) == 1 &&
-             X509_set_issuer_name(cert, subject) == 1 && X509_add_ext(cert, alternative, -1) == 1 &&
-             X509_sign(cert, key, EVP_sha256()) > 0,
+             X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char *)common,
+                                        -1, -1, 0) == 1 &&
+             X509_set_issuer_name(cert, contents->issuer != NULL
+                                            ? X509_get_subject_name(contents->issuer)
+                                            : subject) == 1,
          "making a certificate");
-    X509_EXTENSION_free(alternative);
+    add(cert, NID_subject_alt_name, contents->name);
+    add(cert, NID_basic_constraints, contents->issuer != NULL ? "CA:FALSE" : "CA:TRUE");
+    must(X509_sign(cert, contents->issuer != NULL ? contents->issuer_key : key, EVP_sha256()) > 0,
+         "signing a certificate");
     return cert;
 }
 
@@ -42,7 +64,7 @@ static void write_cert(const char *path, X509 *cert)
     must(file != NULL && PEM_write_X509(file, cert) == 1 && fclose(file) == 0, path);
 }
 
-void authority_init(struct authority *authority, const char *name)
+static void make(struct authority *authority, const struct contents *contents)
 {
     const char *parent = getenv("TMPDIR");
     (void)snprintf(authority->folder, sizeof authority->folder, "%.40s/mcast-tls-XXXXXX",
@@ -51,7 +73,7 @@ void authority_init(struct authority *authority, const char *name)
 
     EVP_PKEY *key = EVP_EC_gen("P-256");
     must(key != NULL, "EVP_EC_gen");
-    X509 *cert = sign(key, name);
+    X509 *cert = sign(key, contents);
     (void)snprintf(authority->cert, sizeof authority->cert, "%s/cert.pem", authority->folder);
     (void)snprintf(authority->key, sizeof authority->key, "%s/key.pem", authority->folder);
     (void)snprintf(authority->hashed, sizeof authority->hashed, "%s/%08lx.0", authority->folder,
@@ -60,10 +82,50 @@ void authority_init(struct authority *authority, const char *name)
     write_cert(authority->hashed, cert);
     FILE *file = fopen(authority->key, "w");
     must(file != NULL && PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL) == 1 &&
-             fclose(file) == 0,
+             fclose(file) == 0 && chmod(authority->key, 0600) == 0,
          authority->key);
     X509_free(cert);
     EVP_PKEY_free(key);
+}
+
+void authority_init(struct authority *authority, const char *name)
+{
+    make(authority, &(struct contents){.name = name, .from_s = -3600, .until_s = 3600});
+}
+
+void authority_issue(struct authority *authority, const char *name, const struct authority *issuer,
+                     long from_s, long until_s)
+{
+    struct contents contents = {.name = name, .from_s = from_s, .until_s = until_s};
+    FILE *cert = fopen(issuer->cert, "r");
+    FILE *key = fopen(issuer->key, "r");
+
+    must(cert != NULL && key != NULL, "reading the issuer");
+    contents.issuer = PEM_read_X509(cert, NULL, NULL, NULL);
+    contents.issuer_key = PEM_read_PrivateKey(key, NULL, NULL, NULL);
+    must(contents.issuer != NULL && contents.issuer_key != NULL, "reading the issuer");
+    (void)fclose(cert);
+    (void)fclose(key);
+    make(authority, &contents);
+    X509_free(contents.issuer);
+    EVP_PKEY_free(contents.issuer_key);
+}
+
+static void copy(const char *to, const char *from)
+{
+    char bytes[8192];
+    FILE *in = fopen(from, "r");
+    FILE *out = fopen(to, "w");
+
+    must(in != NULL && out != NULL, to);
+    size_t length = fread(bytes, 1, sizeof bytes, in);
+    must(fwrite(bytes, 1, length, out) == length && fclose(out) == 0 && fclose(in) == 0, to);
+}
+
+void authority_overwrite(struct authority *authority, const struct authority *from)
+{
+    copy(authority->cert, from->cert);
+    copy(authority->key, from->key);
 }
 
 void authority_release(struct authority *authority)

@@ -103,10 +103,15 @@ static void on_login(void *arg, int code, const char *words)
     (void)snprintf(landing->words, sizeof landing->words, "%s", words);
 }
 
+void pilot_start_login_at(struct pilot *pilot, unsigned url, struct landing *landing)
+{
+    fmapi_login(pilot->api, url, on_login, landing);
+    assert_int_equal(landing->times, 0);
+}
+
 void pilot_start_login(struct pilot *pilot, struct landing *landing)
 {
-    fmapi_login(pilot->api, 0, on_login, landing);
-    assert_int_equal(landing->times, 0);
+    pilot_start_login_at(pilot, 0, landing);
 }
 
 void pilot_await(struct pilot *pilot, const struct landing *landing)
@@ -118,6 +123,22 @@ void pilot_await(struct pilot *pilot, const struct landing *landing)
     assert_int_equal(landing->times, 1);
 }
 
+static void on_look(uv_timer_t *timer)
+{
+    (void)timer; /* it only ends a turn of the loop */
+}
+
+void pilot_await_that(struct pilot *pilot, bool holds(void *arg), void *arg)
+{
+    uv_timer_t look;
+    assert_int_equal(uv_timer_init(&pilot->loop, &look), 0);
+    assert_int_equal(uv_timer_start(&look, on_look, 2, 2), 0);
+    while (!holds(arg))
+        (void)uv_run(&pilot->loop, UV_RUN_ONCE);
+    uv_close((uv_handle_t *)&look, NULL);
+    (void)uv_run(&pilot->loop, UV_RUN_NOWAIT);
+}
+
 struct landing pilot_call(struct pilot *pilot, enum fmcall_kind kind, const char *name)
 {
     struct landing landing = {0};
@@ -126,10 +147,22 @@ struct landing pilot_call(struct pilot *pilot, enum fmcall_kind kind, const char
     return landing;
 }
 
-struct landing pilot_login(struct pilot *pilot)
+struct landing pilot_login_at(struct pilot *pilot, unsigned url)
 {
     struct landing landing = {0};
-    pilot_start_login(pilot, &landing);
+    pilot_start_login_at(pilot, url, &landing);
     pilot_await(pilot, &landing);
     return landing;
+}
+
+struct landing pilot_login(struct pilot *pilot)
+{
+    return pilot_login_at(pilot, 0);
+}
+
+struct fmapi_counters pilot_counters(const struct pilot *pilot)
+{
+    struct fmapi_counters counters;
+    fmapi_counters(pilot->api, &counters);
+    return counters;
 }

@@ -39,11 +39,16 @@ void pilot_destroy_api(struct pilot *pilot);
 void pilot_start(struct pilot *pilot, enum fmcall_kind kind, const char *name,
                  struct landing *landing);
 void pilot_start_login(struct pilot *pilot, struct landing *landing);
+void pilot_start_login_at(struct pilot *pilot, unsigned url, struct landing *landing);
 /* Runs the loop until done was called; asserts that it was called once. */
 void pilot_await(struct pilot *pilot, const struct landing *landing);
+/* Runs the loop until what holds(arg) says is so. */
+void pilot_await_that(struct pilot *pilot, bool holds(void *arg), void *arg);
 /* Start and await. */
 struct landing pilot_call(struct pilot *pilot, enum fmcall_kind kind, const char *name);
 struct landing pilot_login(struct pilot *pilot);
+struct landing pilot_login_at(struct pilot *pilot, unsigned url);
+struct fmapi_counters pilot_counters(const struct pilot *pilot);
 
 fmapi_call_fn pilot_land; /* with a struct landing */
 

@@ -237,7 +237,9 @@ static void *run_connection(void *arg)
         await_end(puppet);
         usable = false;
     } else if (puppet->tls != NULL) {
+        (void)pthread_mutex_lock(&puppet->lock);
         connection->tls = SSL_new(puppet->tls);
+        (void)pthread_mutex_unlock(&puppet->lock);
         (void)SSL_set_fd(connection->tls, connection->socket);
         usable = SSL_accept(connection->tls) == 1;
     }
@@ -288,6 +290,12 @@ static SSL_CTX *tls_create(const struct puppet_options *options)
     if (tls == NULL || SSL_CTX_use_certificate_chain_file(tls, options->tls_cert) != 1 ||
         SSL_CTX_use_PrivateKey_file(tls, options->tls_key, SSL_FILETYPE_PEM) != 1)
         die("certificate or key");
+    if (options->client_ca != NULL) {
+        SSL_CTX_set_verify(tls, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+        if (SSL_CTX_load_verify_locations(tls, options->client_ca, NULL) != 1)
+            die("authority of clients");
+        (void)SSL_CTX_set_session_id_context(tls, (const unsigned char *)"puppet", 6);
+    }
     return tls;
 }
 
@@ -314,6 +322,26 @@ struct puppet *puppet_create(const struct puppet_options *options)
     if (pthread_create(&puppet->accepting, NULL, run_accepting, puppet) != 0)
         die("pthread_create");
     return puppet;
+}
+
+void puppet_show(struct puppet *puppet, const char *tls_cert, const char *tls_key)
+{
+    struct puppet_options options = puppet->options;
+    options.tls_cert = tls_cert;
+    options.tls_key = tls_key;
+    SSL_CTX *tls = tls_create(&options);
+    (void)pthread_mutex_lock(&puppet->lock);
+    SSL_CTX_free(puppet->tls); /* connections that stand hold theirs */
+    puppet->tls = tls;
+    (void)pthread_mutex_unlock(&puppet->lock);
+}
+
+void puppet_gather(struct puppet *puppet, unsigned gathering)
+{
+    (void)pthread_mutex_lock(&puppet->lock);
+    puppet->gathered = 0;
+    puppet->options.gathering = gathering;
+    (void)pthread_mutex_unlock(&puppet->lock);
 }
 
 void puppet_refuse(struct puppet *puppet)

@@ -43,7 +43,8 @@ struct puppet_options {
     void *arg;
     const char *tls_cert; /* PEM files; NULL: no TLS */
     const char *tls_key;
-    bool mute;          /* accept connections and say nothing, not even a TLS handshake */
+    const char *client_ca; /* a client must show a certificate of this authority's; NULL: none */
+    bool mute;             /* accept connections and say nothing, not even a TLS handshake */
     unsigned gathering; /* answer nobody before as many requests are waiting at once; 0, 1: off */
 };
 
@@ -54,6 +55,10 @@ void puppet_destroy(struct puppet *puppet);
 
 const char *puppet_url(const struct puppet *puppet);
 
+/* From now on new connections are shown this certificate. */
+void puppet_show(struct puppet *puppet, const char *tls_cert, const char *tls_key);
+/* From now on nobody is answered before as many more requests are waiting at once. */
+void puppet_gather(struct puppet *puppet, unsigned gathering);
 /* From now on connections are refused. */
 void puppet_refuse(struct puppet *puppet);
 /* Waits until no connection is open at this end. */

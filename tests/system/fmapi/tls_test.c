@@ -76,7 +76,7 @@ static void tls__refuses_strangers(void **state)
         struct landing landing = talk(&scene, wrong[i], 1);
         assert_int_equal(landing.outcome, FM_UNREACHED);
         assert_non_null(strstr(landing.words, "certificate"));
-        assert_non_null(strstr(landing.words, "name its authority's CA file"));
+        assert_non_null(strstr(landing.words, "set [fm] ca to the certificate of the authority"));
     }
     struct landing landing = talk(&scene, "/nonexistent/ca.pem", 1);
     assert_int_equal(landing.outcome, FM_UNREACHED);
