@@ -39,7 +39,7 @@ static const char *string_of(const struct rawhttp_reply *reply, const char *name
 static void play(const struct double_fm *fm, const struct transcript *transcript,
                  struct rawhttp_reply *replies)
 {
-    struct rawhttp http;
+    struct rawhttp http = {.fd = -1};
     int connection = 0;
 
     for (size_t i = 0; i < transcript->count; i++) {
