@@ -60,14 +60,30 @@ static void write_calls(struct exposition *to, const struct readings *readings)
 
 static void write_logins(struct exposition *to, const struct readings *readings)
 {
-    const struct fabric_counters *fm = readings->counters.fm;
+    const struct fmapi_counters *transport = &readings->counters.fabric;
     exposition_family(to, "mcastd_fabric_manager_logins_total", METRIC_COUNTER,
-                      "Logins to bring the link up, by what came of them.");
-    exposition_count(to, fm->logins - fm->login_failures, "outcome", "ok", NULL);
-    exposition_count(to, fm->login_failures, "outcome", "failed", NULL);
+                      "Logins that succeeded: to bring the link up, or to renew one early or for a "
+                      "call that was refused.");
+    exposition_count(to, transport->logins, "reason", "link", NULL);
+    exposition_count(to, transport->renewals, "reason", "renewal", NULL);
+    exposition_family(to, "mcastd_fabric_manager_login_failures_total", METRIC_COUNTER,
+                      "Logins that failed: a file that cannot be read, a token endpoint that does "
+                      "not answer or says no.");
+    exposition_count(to, transport->login_failures, NULL);
     exposition_family(to, "mcastd_fabric_manager_login_duration_seconds", METRIC_HISTOGRAM,
-                      "How long those logins took.");
-    exposition_histogram(to, &fm->login_times, NULL);
+                      "How long logins to bring the link up took.");
+    exposition_histogram(to, &readings->counters.fm->login_times, NULL);
+    exposition_family(to, "mcastd_fabric_manager_login_timestamp_seconds", METRIC_GAUGE,
+                      "When the login in force was got, Unix time: time() minus it is its age.");
+    exposition_time(to, transport->login_since_ms, NULL);
+    exposition_family(to, "mcastd_fabric_manager_login_expires_timestamp_seconds", METRIC_GAUGE,
+                      "When the login in force ends unless it is renewed, Unix time.");
+    exposition_time(to, transport->login_expires_ms, NULL);
+    exposition_family(
+        to, "mcastd_fabric_manager_clock_skew_seconds", METRIC_GAUGE,
+        "The fabric manager's clock less ours, by its Date header, to half a second.");
+    if (core_config_of(readings->core)->fm_present && transport->date_skew_ms != INT64_MIN)
+        exposition_real(to, (double)transport->date_skew_ms / 1e3, NULL);
 }
 
 static void write_queues(struct exposition *to, const struct core_status *status)
@@ -96,6 +112,10 @@ static void write_transport(struct exposition *to, const struct fmapi_counters *
     exposition_family(to, "mcastd_fabric_manager_sent_bytes_total", METRIC_COUNTER,
                       "Bytes sent to the fabric manager.");
     exposition_count(to, transport->bytes_out, NULL);
+    exposition_family(
+        to, "mcastd_fabric_manager_tls_errors_total", METRIC_COUNTER,
+        "Connections to the fabric manager or its token endpoint that TLS failed for.");
+    exposition_count(to, transport->tls_errors, NULL);
 }
 
 void metrics_fabric(struct exposition *to, const struct readings *readings)
