@@ -235,6 +235,11 @@ void engine_after_saved(struct engine *engine, uint64_t ticket)
     journal_flush(engine->journal);
 }
 
+bool engine_unsaved(const struct engine *engine, uint64_t number)
+{
+    return engine->journal != NULL && journal_about(engine->journal, number);
+}
+
 /* ---- the loop ---- */
 
 static void on_deadline(uv_timer_t *timer)

@@ -56,6 +56,10 @@ void engine_step(struct engine *engine, struct core_event *event);
  * saved: for answers that only looked. May speak before it returns. */
 void engine_after_saved(struct engine *engine, uint64_t ticket);
 
+/* Whether the reservation of this number, as engine_core shows it, has yet to be saved: then an
+ * answer that shows it waits for engine_after_saved, else it need not. */
+bool engine_unsaved(const struct engine *engine, uint64_t number);
+
 const struct core *engine_core(const struct engine *engine);
 int64_t engine_now_ms(const struct engine *engine);
 

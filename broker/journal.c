@@ -1,6 +1,7 @@
 #include "broker/journal.h"
 
 #include "broker/log.h"
+#include "broker/unsaved.h"
 #include "core/memory.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct words {
 struct pack {
     struct batch *batch; /* NULL: no records */
     size_t records;
+    struct unsaved about; /* the reservations that they are about */
     struct words words;
 };
 
@@ -120,6 +122,9 @@ static void begin(struct journal *journal)
     journal->writing.records = journal->gathering.records;
     journal->gathering.batch = NULL;
     journal->gathering.records = 0;
+    struct unsaved written = journal->writing.about; /* empty; its room is used again */
+    journal->writing.about = journal->gathering.about;
+    journal->gathering.about = written;
     words_move(&journal->writing.words, &journal->gathering.words);
     commit(journal);
 }
@@ -148,6 +153,7 @@ static void succeeded(struct journal *journal, const struct commit_result *resul
     words_move(&durable, &journal->writing.words);
     journal->writing.batch = NULL;
     journal->writing.records = 0;
+    unsaved_clear(&journal->writing.about);
     begin(journal); /* the disk works on the next batch while this one's words go out */
     words_move(&journal->ready, &durable);
 }
@@ -261,6 +267,10 @@ void journal_save(struct journal *journal, const struct record *record)
     if (batch_add(pack->batch, record) < 0)
         exhausted();
     pack->records = batch_size(pack->batch);
+    if (record->kind == RECORD_RESERVATION)
+        unsaved_add(&pack->about, record->u.reservation.number);
+    if (record->kind == RECORD_GONE)
+        unsaved_add(&pack->about, record->u.gone);
 }
 
 void journal_say(struct journal *journal, struct word *word)
@@ -299,6 +309,12 @@ void journal_turn(struct journal *journal)
     begin(journal);
 }
 
+bool journal_about(const struct journal *journal, uint64_t number)
+{
+    return unsaved_has(&journal->writing.about, number) ||
+           unsaved_has(&journal->gathering.about, number);
+}
+
 bool journal_clean(const struct journal *journal)
 {
     return journal->gathering.batch == NULL && journal->writing.batch == NULL &&
@@ -331,6 +347,8 @@ void journal_destroy(struct journal *journal, void (*closed)(void *arg), void *a
     words_release(&journal->gathering.words);
     words_release(&journal->writing.words);
     words_release(&journal->ready);
+    unsaved_release(&journal->gathering.about);
+    unsaved_release(&journal->writing.about);
     if (journal->gathering.batch != NULL)
         batch_destroy(journal->gathering.batch);
     if (journal->writing.batch != NULL && !journal->under_way)

@@ -76,6 +76,10 @@ void journal_flush(struct journal *journal);
  * of the loop, before it waits, so that everything that arrived in one turn shares one commit. */
 void journal_turn(struct journal *journal);
 
+/* Whether the reservation of this number is not on disk as it is in memory: something about it has
+ * been saved since the last commit that succeeded began. */
+bool journal_about(const struct journal *journal, uint64_t number);
+
 /* Nothing unsaved and nothing left to say. */
 bool journal_clean(const struct journal *journal);
 

@@ -3,6 +3,7 @@
 #include "broker/http/gate.h"
 #include "broker/http/head.h"
 #include "broker/http/stream.h"
+#include "core/reservation.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -246,6 +247,19 @@ void call_reply_saved(struct call *call, int status, const char *type)
     call->status = status;
     call->type = type;
     engine_after_saved(call->http->engine, call_ticket(call));
+}
+
+void call_show(struct call *call, const struct reservation *reservation)
+{
+    call->unsaved |= engine_unsaved(call->http->engine, reservation->number);
+}
+
+void call_reply_shown(struct call *call, int status, const char *type)
+{
+    if (call->unsaved)
+        call_reply_saved(call, status, type);
+    else
+        call_reply(call, status, type);
 }
 
 static void problem_render(struct call *call)

@@ -17,8 +17,9 @@
  *                                           │                                   ▲
  *                                           └─▶ WAITING (suspended) ── speak ───┘
  *
- * A handler ends in exactly one of: call_reply, call_refuse, call_reply_saved, or engine_step with
- * call_ticket, after which the route's render writes the answer and the engine speaks it. */
+ * A handler ends in exactly one of: call_reply, call_refuse, call_reply_saved, call_reply_shown, or
+ * engine_step with call_ticket, after which the route's render writes the answer and the engine
+ * speaks it. */
 
 enum call_phase { CALL_READING, CALL_DECIDING, CALL_WAITING, CALL_SPOKEN, CALL_SENT };
 
@@ -38,6 +39,7 @@ struct call {
     bool overlong;            /* the body is longer than the route takes */
     bool deciding;            /* the handler is on the stack: the answer goes out when it returns */
     bool owed;                /* counted in http->owed */
+    bool unsaved;             /* it shows something that is not durable yet */
     bool secret;              /* out holds a token: wiped afterwards, not to be cached */
     int status;
     uint64_t begun_ns;    /* by uv_hrtime, when its head was there */
@@ -61,6 +63,12 @@ void call_reply(struct call *call, int status, const char *type);
 
 /* What stands in out goes out when all that it may show is durable. */
 void call_reply_saved(struct call *call, int status, const char *type);
+
+/* For answers that show reservations and nothing else that is saved: call_show for each of them,
+ * then call_reply_shown. What stands in out goes out when they are durable, which most are at once,
+ * also while nothing can be saved. */
+void call_show(struct call *call, const struct reservation *reservation);
+void call_reply_shown(struct call *call, int status, const char *type);
 
 /* call->problem is the answer, now. Returns -1. */
 int call_refuse(struct call *call);

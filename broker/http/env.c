@@ -51,6 +51,7 @@ void env_handle(struct call *call)
         call_refuse(call);
         return;
     }
+    call_show(call, found);
     call->secret = true;
     if (type == CALL_JSON) {
         writer_begin_object(&call->out, NULL);
@@ -61,5 +62,5 @@ void env_handle(struct call *call)
         environment_each(config, core_fm_url(engine_core(call->http->engine)), found, step,
                          write_line, &call->out);
     }
-    call_reply_saved(call, MHD_HTTP_OK, type);
+    call_reply_shown(call, MHD_HTTP_OK, type);
 }

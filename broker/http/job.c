@@ -12,8 +12,9 @@ void job_handle(struct call *call)
         call_refuse(call);
         return;
     }
+    call_show(call, found);
     call->secret = job_json_write_whole(&call->out, engine_core(call->http->engine), found, NULL);
-    call_reply_saved(call, MHD_HTTP_OK, CALL_JSON);
+    call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }
 
 void release_handle(struct call *call)

@@ -74,8 +74,10 @@ static void write_job(void *arg, const struct reservation *reservation)
     struct call *call = arg;
     const struct identity *identity = &call->identity;
     if (identity_is_user(identity, reservation->uid) ||
-        rights_manages(call->http->rights, identity, reservation->cluster))
+        rights_manages(call->http->rights, identity, reservation->cluster)) {
+        call_show(call, reservation);
         job_json_write(&call->out, reservation);
+    }
 }
 
 static void write_next(struct call *call, const struct core_filter *filter, uint64_t after)
@@ -109,5 +111,5 @@ void list_handle(struct call *call)
     writer_end_array(&call->out);
     write_next(call, &filter, after);
     writer_end_object(&call->out);
-    call_reply_saved(call, MHD_HTTP_OK, CALL_JSON);
+    call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }

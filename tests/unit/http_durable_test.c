@@ -250,6 +250,61 @@ static void failing_store__hides_no_durable_event(void **state)
     assert_heard(stand, 1, "id: 2\n");
 }
 
+/* Nor any durable reservation; what is not is refused, alone and in a list. */
+static void failing_store__hides_no_durable_reservation(void **state)
+{
+    static const char *const paths[] = {JOB, JOB "/env", "/v1/jobs?state=active", "/v1/jobs"};
+    struct stand *stand = *state;
+    start(stand);
+    ask(stand, 0, "PUT", JOB);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    ask(stand, 0, "PUT", "/v1/clusters/elcap/jobs/f2");
+    gate_finish(&stand->gate, &stand->loop, 0);
+    ask(stand, 0, "DELETE", "/v1/clusters/elcap/jobs/f2");
+    unsigned before = stand->gate.commits;
+    gate_finish(&stand->gate, &stand->loop, ERROR_FULL);
+    settle(stand);
+    assert_heard(stand, 0, "HTTP/1.1 503 ");
+    for (size_t i = 0; i < 3; i++) {
+        ask(stand, 1, "GET", paths[i]);
+        assert_heard(stand, 1, "HTTP/1.1 200 ");
+        assert_null(strstr(stand->heard[1], "\"f2\""));
+    }
+    ask(stand, 1, "GET", paths[3]);
+    assert_heard(stand, 1, "HTTP/1.1 503 ");
+    assert_heard(stand, 1, "not saved yet: the gate says full");
+    ask(stand, 1, "GET", "/v1/clusters/elcap/jobs/f2");
+    assert_heard(stand, 1, "not saved yet: the gate says full");
+
+    gate_await(&stand->loop, &stand->gate.commits, before + 1);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    ask(stand, 1, "GET", "/v1/clusters/elcap/jobs/f2");
+    assert_heard(stand, 1, "\"state\":\"releasing\"");
+    ask(stand, 1, "GET", paths[3]);
+    assert_heard(stand, 1, "\"job\":\"f2\"");
+}
+
+/* While a commit is under way, a look at what it is not about does not wait for it. */
+static void look__at_what_is_durable_waits_for_nothing(void **state)
+{
+    struct stand *stand = *state;
+    start(stand);
+    ask(stand, 0, "PUT", JOB);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    ask(stand, 0, "PUT", "/v1/clusters/elcap/jobs/f2"); /* being written */
+    ask(stand, 2, "PUT", "/v1/clusters/elcap/jobs/f3"); /* gathered meanwhile */
+    ask(stand, 1, "GET", JOB);
+    assert_heard(stand, 1, "HTTP/1.1 200 ");
+    ask(stand, 1, "GET", "/v1/clusters/elcap/jobs/f3");
+    assert_string_equal(stand->heard[1], "");
+    gate_finish(&stand->gate, &stand->loop, 0);
+    settle(stand);
+    assert_string_equal(stand->heard[1], "");
+    gate_finish(&stand->gate, &stand->loop, 0);
+    settle(stand);
+    assert_heard(stand, 1, "\"job\":\"f3\"");
+}
+
 static void failing_store__refuses_with_its_cause(void **state)
 {
     struct stand *stand = *state;
@@ -339,6 +394,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(sync__is_one_at_a_time, open_stand, close_stand),
         cmocka_unit_test_setup_teardown(event__is_sent_when_it_is_durable, open_stand, close_stand),
         cmocka_unit_test_setup_teardown(failing_store__hides_no_durable_event, open_stand,
+                                        close_stand),
+        cmocka_unit_test_setup_teardown(failing_store__hides_no_durable_reservation, open_stand,
+                                        close_stand),
+        cmocka_unit_test_setup_teardown(look__at_what_is_durable_waits_for_nothing, open_stand,
                                         close_stand),
         cmocka_unit_test_setup_teardown(failing_store__refuses_with_its_cause, open_stand,
                                         close_stand),
