@@ -1,7 +1,7 @@
 #include "broker/config_check.h"
 
+#include "broker/settings.h"
 #include "core/sizing.h"
-#include "fmapi/passwd.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -135,10 +135,23 @@ static bool on_this_host(const char *url)
            (strncmp(host, "localhost", 9) == 0 && strchr(":/", host[9]) != NULL);
 }
 
+/* The key that names the file which a sentence is about. */
+static const char *key_named(const struct config *config, const char *sentence)
+{
+    const struct {
+        const char *key, *path;
+    } files[] = {{"mtls_cert", config->fm_mtls_cert}, {"mtls_key", config->fm_mtls_key}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (files[i].path[0] != '\0' && strstr(sentence, files[i].path) != NULL)
+            return files[i].key;
+    }
+    return "authdir";
+}
+
 static void check_login(struct config_reading *reading)
 {
     const struct config *config = reading->config;
-    char password[PASSWD_MAX + 1];
+    struct fmapi_options fabric;
     struct error err = {0};
     for (uint32_t i = 0; i < config->core.fm_url_count; i++) {
         const char *url = config->core.fm_urls[i];
@@ -147,9 +160,9 @@ static void check_login(struct config_reading *reading)
                          "%s: with http the login crosses the network in the clear", url);
     }
     /* Only a warning: whoever runs --check need not be the user who may read it. */
-    if (config->fm_auth == CONFIG_AUTH_BASIC && passwd_read(config->fm_authdir, password, &err) < 0)
-        config_fault(reading, false, origin_of(reading, "fm", "authdir"), "%s", err.text);
-    explicit_bzero(password, sizeof password);
+    if (settings_fabric(config, &fabric) && fmapi_check(&fabric, &err) < 0)
+        config_fault(reading, false, origin_of(reading, "fm", key_named(config, err.text)), "%s",
+                     err.text);
 }
 
 static void check_fm(struct config_reading *reading)
@@ -176,8 +189,7 @@ static void check_fm(struct config_reading *reading)
     if (config->core.min_nodes == 0 && sizing_addresses(&config->core, &addresses, &err) < 0)
         config_fault(reading, false, origin_of(reading, "hwcoll", "addresses_per_job"),
                      "no job can get multicast addresses, not even one that asks: %s", err.text);
-    if (config->fm_auth != CONFIG_AUTH_NONE)
-        check_login(reading);
+    check_login(reading);
 }
 
 static void check_clusters(struct config_reading *reading)

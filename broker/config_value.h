@@ -16,6 +16,10 @@ enum { CONFIG_ALLOWED_SIZE = 192 };
 int config_value_set(const struct config_key *key, void *base, const char *text, bool more,
                      struct error *err);
 
+/* The value in base as it would be written, "unset" when it is so; owned by the caller. NULL:
+ * memory is exhausted. */
+char *config_value_text(const struct config_key *key, const void *base);
+
 /* "a duration of 100ms to 10m", "basic or none", … */
 void config_value_allowed(const struct config_key *key, char *out, size_t size);
 

@@ -1,5 +1,6 @@
 #include "broker/engine.h"
 
+#include "broker/chronicle.h"
 #include "broker/clock.h"
 #include "broker/fabric.h"
 #include "broker/journal.h"
@@ -17,9 +18,11 @@ struct engine {
     struct core *core;
     struct store *store;
     struct journal *journal; /* NULL before engine_start and after the end */
-    struct fabric *fabric;   /* NULL: none configured */
+    struct fabric *fabric;   /* as the journal */
     struct fmapi_options fabric_options;
-    bool fabric_wanted;
+    bool fabric_present; /* those say where one is */
+    void (*loading)(void *arg, uint64_t records);
+    void *loading_arg;
     struct engine_listener listener;
     enum broker_role role;
 
@@ -95,6 +98,7 @@ static void on_say(void *arg, const struct word *word)
         break;
     case WORD_EVENT:
         engine->event_seq = word->u.seq;
+        chronicle_event(engine->core, word->u.seq);
         break;
     }
 }
@@ -164,7 +168,7 @@ static void carry_out(struct engine *engine)
         if (effects[i].kind == EFFECT_SAVE)
             journal_save(engine->journal, &effects[i].u.record);
         else if (effects[i].kind == EFFECT_TRACE)
-            log_line(effects[i].u.trace.level, "%s", effects[i].u.trace.text);
+            chronicle_trace(&effects[i]);
     }
     for (size_t i = 0; i < count; i++) {
         struct word *word = word_of(engine, &effects[i]);
@@ -219,6 +223,19 @@ void engine_step(struct engine *engine, struct core_event *event)
 static void on_fabric(void *arg, struct core_event *event)
 {
     engine_step(arg, event);
+}
+
+int engine_configure(struct engine *engine, const struct engine_settings *settings,
+                     struct error *err)
+{
+    if (engine->role != ROLE_LEADER || engine->stopping)
+        return error_set(err, ERROR_REFUSED, "the broker is stopping");
+    int rc = settings->keep_fabric ? 0 : fabric_change(engine->fabric, settings->fabric, err);
+    if (rc < 0)
+        return rc;
+    struct core_event event = {.kind = CORE_CONFIGURE, .u.config = settings->core};
+    engine_step(engine, &event);
+    return 0;
 }
 
 void engine_after_saved(struct engine *engine, uint64_t ticket)
@@ -328,8 +345,10 @@ struct engine *engine_create(const struct engine_options *options, struct error 
     engine->loop = options->loop;
     engine->store = options->store;
     engine->deadline_ms = INT64_MAX;
+    engine->loading = options->loading;
+    engine->loading_arg = options->loading_arg;
     if (options->fabric != NULL) {
-        engine->fabric_wanted = true;
+        engine->fabric_present = true;
         engine->fabric_options = *options->fabric;
     }
     clock_init(&engine->clock);
@@ -342,15 +361,21 @@ void engine_listen(struct engine *engine, const struct engine_listener *listener
     engine->listener = *listener;
 }
 
+enum { LOADING_STRIDE = 4096 /* records between two words about it */ };
+
 struct loading {
-    struct core *core;
+    const struct engine *engine;
+    uint64_t records;
     struct error *err;
 };
 
 static int load(void *arg, const struct record *record)
 {
-    const struct loading *loading = arg;
-    return core_load(loading->core, record, loading->err);
+    struct loading *loading = arg;
+    const struct engine *engine = loading->engine;
+    if (++loading->records % LOADING_STRIDE == 0 && engine->loading != NULL)
+        engine->loading(engine->loading_arg, loading->records);
+    return core_load(engine->core, record, loading->err);
 }
 
 static void start_loop(struct engine *engine)
@@ -364,7 +389,7 @@ static void start_loop(struct engine *engine)
 
 int engine_start(struct engine *engine, struct error *err)
 {
-    struct loading loading = {.core = engine->core, .err = err};
+    struct loading loading = {.engine = engine, .err = err};
     int rc = store_load(engine->store, load, &loading, err);
     if (rc < 0)
         return rc;
@@ -376,13 +401,12 @@ int engine_start(struct engine *engine, struct error *err)
         return ERROR_IO;
     start_loop(engine);
     engine->open_parts = 3;
-    if (engine->fabric_wanted) {
-        engine->fabric =
-            fabric_create(engine->loop, &engine->fabric_options, on_fabric, engine, err);
-        if (engine->fabric == NULL)
-            return ERROR_INVALID;
-        engine->open_parts++;
-    }
+    engine->fabric =
+        fabric_create(engine->loop, engine->fabric_present ? &engine->fabric_options : NULL,
+                      on_fabric, engine, err);
+    if (engine->fabric == NULL)
+        return ERROR_INVALID;
+    engine->open_parts++;
 
     engine->role = ROLE_LEADER;
     engine->stepping = true;

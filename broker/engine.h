@@ -41,12 +41,27 @@ struct engine_options {
     const struct core_config *core;
     struct store *store;                /* the engine closes it */
     const struct fmapi_options *fabric; /* NULL: no fabric manager */
+    /* Called now and then while engine_start loads the store, which can take long; or NULL. */
+    void (*loading)(void *arg, uint64_t records);
+    void *loading_arg;
 };
+/* Borrows what fabric points to until engine_start has returned. NULL with a sentence. */
 struct engine *engine_create(const struct engine_options *options, struct error *err);
 void engine_listen(struct engine *engine, const struct engine_listener *listener);
 
 /* Loads the store and starts the core. 0 or a code with a sentence. */
 int engine_start(struct engine *engine, struct error *err);
+
+/* Another configuration while it runs (F5). */
+struct engine_settings {
+    const struct core_config *core;
+    const struct fmapi_options *fabric; /* NULL: no fabric manager; copied */
+    bool keep_fabric; /* the options and the files they name are as they were: connections and
+                         login stay */
+};
+/* 0, or a code with a sentence and nothing changed. Never from inside a step. */
+int engine_configure(struct engine *engine, const struct engine_settings *settings,
+                     struct error *err);
 
 /* One event. now_ms is filled in here. The answer, if the event wants one, may be rendered and even
  * spoken before this returns. */

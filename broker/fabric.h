@@ -19,12 +19,20 @@ struct fabric;
 /* step receives the events (now_ms not filled in); what they point to dies after it. */
 typedef void fabric_step_fn(void *arg, struct core_event *event);
 
-/* NULL with a sentence. */
+/* options NULL: there is no fabric manager (for now), and whatever is asked of it fails. NULL with
+ * a sentence. */
 struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *options,
                              fabric_step_fn *step, void *arg, struct error *err);
 
+/* Other options from here on, or none (F5). What is under way ends with those it began with; then
+ * they are forgotten. The URL in use stays in use if it is among the new ones. 0, or a code with a
+ * sentence and nothing changed. */
+int fabric_change(struct fabric *fabric, const struct fmapi_options *options, struct error *err);
+
 void fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, const char *name,
                  uint32_t addresses);
+/* An index that the options no longer have is taken for 0: the words that ask for it may have
+ * waited for the disk, and the core asks again after a change (core/link.c). */
 void fabric_login(struct fabric *fabric, uint32_t url);
 void fabric_list(struct fabric *fabric, uint64_t list);
 
@@ -38,6 +46,7 @@ struct fabric_counters {
 };
 /* Valid until fabric_destroy. */
 const struct fabric_counters *fabric_counters(const struct fabric *fabric);
+/* Sums over all options since the start. */
 void fabric_transport(const struct fabric *fabric, struct fmapi_counters *out);
 
 /* Ends what is under way without a word to the core: after a restart the core asks again. closed is

@@ -8,7 +8,7 @@
  * (peers.md: "floods in the log"). So what happens once, or a hundred times, is never left out; and
  * whatever is left out is counted and told. Kinds do not share: a flood of one hides no other. */
 
-enum { LOGLIMIT_BURST = 100, LOGLIMIT_RATE = 10, LOGLIMIT_KINDS = 512, LOGLIMIT_SAMPLE = 96 };
+enum { LOGLIMIT_BURST = 200, LOGLIMIT_RATE = 20, LOGLIMIT_KINDS = 512, LOGLIMIT_SAMPLE = 96 };
 
 struct loglimit_kind {
     const void *kind;  /* NULL: free */

@@ -264,6 +264,37 @@ static void deadline__ticks_the_core(void **state)
     assert_int_equal(status.vnis_live, 0);
 }
 
+/* F5: the core's part of a reload. */
+static void configure__reaches_the_core(void **state)
+{
+    struct stand *stand = *state;
+    struct error err;
+    struct core_status status;
+    struct engine_settings settings = {.core = &stand->config, .keep_fabric = true};
+    idset_init(&stand->config.vni_pool);
+    idset_add(&stand->config.vni_pool, 5000);
+    assert_int_equal(engine_configure(stand->engine, &settings, &err), 0);
+    core_status(engine_core(stand->engine), &status);
+    assert_int_equal(status.vnis_pool, 1);
+}
+
+static void configure__is_refused_whole(void **state)
+{
+    struct stand *stand = *state;
+    struct error err;
+    struct core_status status;
+    struct fmapi_options nowhere = {.timeout_ms = 1000, .parallel = 1};
+    struct engine_settings settings = {.core = &stand->config, .fabric = &nowhere};
+    idset_init(&stand->config.vni_pool);
+    assert_true(engine_configure(stand->engine, &settings, &err) < 0);
+    core_status(engine_core(stand->engine), &status);
+    assert_int_equal(status.vnis_pool, 65536 - 1024);
+
+    engine_stop(stand->engine, on_stopped, stand);
+    settings.fabric = NULL;
+    assert_int_equal(engine_configure(stand->engine, &settings, &err), ERROR_REFUSED);
+}
+
 enum { SPIN_MS = 30 };
 
 static void spin(uv_async_t *async)
@@ -321,6 +352,8 @@ int main(void)
         STAND_TEST(stop__does_not_wait_for_a_disk_that_fails),
         STAND_TEST(deposed__is_standby_and_leaves_the_loop),
         STAND_TEST(deadline__ticks_the_core),
+        STAND_TEST(configure__reaches_the_core),
+        STAND_TEST(configure__is_refused_whole),
         STAND_TEST(absence__sees_callbacks_of_descriptors),
         STAND_TEST(never_started__stops_at_once),
     };

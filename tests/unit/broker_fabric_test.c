@@ -14,7 +14,9 @@
 #include <string.h>
 
 struct fmapi {
-    int begin; /* what fmapi_call and fmapi_list return */
+    bool alive, closing;
+    char first[64]; /* urls[0] */
+    int begin;      /* what fmapi_call and fmapi_list return */
     fmapi_call_fn *done;
     fmapi_page_fn *page;
     unsigned url;
@@ -25,7 +27,10 @@ struct fmapi {
     void *closed_arg;
 };
 
-static struct fmapi transport;
+enum { APIS = 4 };
+static struct fmapi apis[APIS];
+static size_t api_count;
+#define transport (apis[api_count - 1]) /* the newest */
 static uv_loop_t broker_loop;
 static char heard[1024];
 static unsigned times_closed;
@@ -36,19 +41,27 @@ struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options,
         (void)error_set(err, ERROR_INVALID, "no url");
         return NULL;
     }
-    memset(&transport, 0, sizeof transport);
-    uv_idle_init(loop, &transport.handle);
-    return &transport;
+    assert_true(api_count < APIS);
+    struct fmapi *api = &apis[api_count++];
+    memset(api, 0, sizeof *api);
+    (void)snprintf(api->first, sizeof api->first, "%s", options->urls[0]);
+    api->alive = true;
+    uv_idle_init(loop, &api->handle);
+    api->handle.data = api;
+    return api;
 }
 
 static void handle_closed(uv_handle_t *handle)
 {
-    (void)handle;
-    transport.closed(transport.closed_arg);
+    struct fmapi *api = handle->data;
+    api->alive = false;
+    api->closed(api->closed_arg);
 }
 
 void fmapi_destroy(struct fmapi *api, void (*closed)(void *arg), void *arg)
 {
+    assert_false(api->closing);
+    api->closing = true;
     api->closed = closed;
     api->closed_arg = arg;
     uv_close((uv_handle_t *)&api->handle, handle_closed);
@@ -121,10 +134,11 @@ static void on_step(void *arg, struct core_event *event)
 static int open_fabric(void **state)
 {
     (void)state;
-    struct fmapi_options options = {.urls = {"http://localhost"}};
+    struct fmapi_options options = {.urls = {"http://one", "http://two"}};
     struct error err;
     heard[0] = '\0';
     times_closed = 0;
+    api_count = 0;
     assert_int_equal(uv_loop_init(&broker_loop), 0);
     fabric = fabric_create(&broker_loop, &options, on_step, NULL, &err);
     assert_non_null(fabric);
@@ -147,10 +161,22 @@ static int close_fabric(void **state)
     return 0;
 }
 
-static void reply(enum fmcall_outcome outcome, const char *token, const char *words)
+static void reply_of(struct fmapi *api, enum fmcall_outcome outcome, const char *token,
+                     const char *words)
 {
     struct fmapi_reply r = {.outcome = outcome, .token = secret_of(token), .words = words};
-    transport.done(transport.arg, &r);
+    api->done(api->arg, &r);
+}
+
+static void reply(enum fmcall_outcome outcome, const char *token, const char *words)
+{
+    reply_of(&transport, outcome, token, words);
+}
+
+static void turns(void)
+{
+    for (int i = 0; i < 4; i++)
+        (void)uv_run(&broker_loop, UV_RUN_NOWAIT);
 }
 
 static uint64_t counted(enum fmcall_kind kind, enum fmcall_outcome outcome)
@@ -256,6 +282,145 @@ static void create__tells_what_the_transport_refuses(void **state)
     assert_string_equal(err.text, "no url");
 }
 
+/* ---- reload (F5) ---- */
+
+static void change_to(const char *url, const char *other)
+{
+    struct fmapi_options options = {.urls = {url, other}};
+    struct error err;
+    assert_int_equal(fabric_change(fabric, &options, &err), 0);
+}
+
+/* What is under way comes back once, from where it went; what begins goes the new way. */
+static void change__drains_the_old(void **state)
+{
+    (void)state;
+    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    change_to("http://three", NULL);
+    fabric_call(fabric, 6, FMCALL_RESERVE, "elcap-2", 23);
+    turns();
+    assert_true(apis[0].alive);
+    reply_of(&apis[1], FM_OK, "new", "200");
+    reply_of(&apis[0], FM_OK, "old", "200");
+    assert_true(apis[0].alive && !apis[0].closing); /* not from inside its own callback */
+    assert_string_equal(heard, "call 6 ok new (200); call 5 ok old (200); ");
+    turns();
+    assert_false(apis[0].alive);
+    assert_true(apis[1].alive);
+}
+
+static void change__closes_at_once_what_is_idle(void **state)
+{
+    (void)state;
+    change_to("http://three", NULL);
+    turns();
+    assert_false(apis[0].alive);
+    assert_string_equal(heard, "");
+}
+
+static void change__keeps_the_url_in_use(void **state)
+{
+    (void)state;
+    fabric_login(fabric, 1); /* two */
+    transport.login(transport.arg, 0, NULL);
+    change_to("http://zero", "http://two");
+    assert_string_equal(transport.first, "http://two");
+    fabric_login(fabric, 0); /* the core's index, of zero */
+    assert_int_equal(transport.url, 1);
+    transport.login(transport.arg, 0, NULL);
+    fabric_login(fabric, 1);
+    assert_int_equal(transport.url, 0);
+    transport.login(transport.arg, 0, NULL);
+    change_to("http://three", NULL);
+    assert_string_equal(transport.first, "http://three");
+}
+
+/* Its words may have waited for the disk while the list became shorter. */
+static void login_at_a_former_url__goes_to_the_first(void **state)
+{
+    (void)state;
+    change_to("http://three", NULL);
+    fabric_login(fabric, 1);
+    assert_int_equal(transport.url, 0);
+    transport.login(transport.arg, 0, NULL);
+    assert_string_equal(heard, "login 1 (); ");
+}
+
+/* A login at the old one counts for the core as any other, and keeps it alive until then. */
+static void change__lets_a_login_end(void **state)
+{
+    (void)state;
+    fabric_login(fabric, 0);
+    change_to("http://three", NULL);
+    turns();
+    assert_true(apis[0].alive);
+    apis[0].login(apis[0].arg, ERROR_REFUSED, "no");
+    turns();
+    assert_false(apis[0].alive);
+    assert_string_equal(heard, "login 0 (no); ");
+}
+
+static void change_to_none__fails_what_comes_and_back(void **state)
+{
+    (void)state;
+    struct error err;
+    assert_int_equal(fabric_change(fabric, NULL, &err), 0);
+    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    fabric_list(fabric, 9);
+    fabric_login(fabric, 0);
+    assert_string_equal(heard, "");
+    turns();
+    assert_non_null(strstr(heard, "call 5 unreached - (the call could not be begun: no fabric "));
+    assert_non_null(strstr(heard, "list 9 unreached"));
+    assert_non_null(strstr(heard, "login 0 (no fabric manager is configured)"));
+    assert_false(apis[0].alive);
+    heard[0] = '\0';
+    change_to("http://one", NULL);
+    fabric_call(fabric, 7, FMCALL_RESERVE, "elcap-1", 23);
+    reply(FM_OK, "t", "200");
+    assert_string_equal(heard, "call 7 ok t (200); ");
+}
+
+static void refused_change__changes_nothing(void **state)
+{
+    (void)state;
+    struct fmapi_options options = {0};
+    struct error err;
+    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    assert_int_equal(fabric_change(fabric, &options, &err), ERROR_INVALID);
+    assert_string_equal(err.text, "no url");
+    turns();
+    assert_true(apis[0].alive && !apis[0].closing);
+    reply(FM_OK, "t", "200");
+    assert_string_equal(heard, "call 5 ok t (200); ");
+}
+
+static void counters__go_on_over_a_change(void **state)
+{
+    (void)state;
+    struct fmapi_counters sum;
+    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    change_to("http://three", NULL);
+    fabric_transport(fabric, &sum);
+    assert_int_equal(sum.calls, 84);
+    reply_of(&apis[0], FM_OK, "t", "200");
+    turns();
+    fabric_transport(fabric, &sum);
+    assert_int_equal(sum.calls, 84);
+    assert_int_equal(fabric_counters(fabric)->calls[FMCALL_RESERVE][FM_OK], 1);
+}
+
+static void destroy__closes_what_still_drains(void **state)
+{
+    (void)state;
+    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    change_to("http://three", NULL);
+    fabric_list(fabric, 9);
+    change_to("http://four", NULL);
+    change_to("http://five", NULL); /* four is closing, or about to */
+    (void)uv_run(&broker_loop, UV_RUN_NOWAIT);
+}
+
 #define FABRIC_TEST(name) cmocka_unit_test_setup_teardown(name, open_fabric, close_fabric)
 
 int main(void)
@@ -267,6 +432,16 @@ int main(void)
         FABRIC_TEST(list_that_cannot_begin__ends_later),
         FABRIC_TEST(login__tells_why_not),
         cmocka_unit_test_setup_teardown(destroy__says_nothing_of_what_is_under_way, open_fabric,
+                                        close_silent_fabric),
+        FABRIC_TEST(change__drains_the_old),
+        FABRIC_TEST(change__closes_at_once_what_is_idle),
+        FABRIC_TEST(change__keeps_the_url_in_use),
+        FABRIC_TEST(login_at_a_former_url__goes_to_the_first),
+        FABRIC_TEST(change__lets_a_login_end),
+        FABRIC_TEST(change_to_none__fails_what_comes_and_back),
+        FABRIC_TEST(refused_change__changes_nothing),
+        FABRIC_TEST(counters__go_on_over_a_change),
+        cmocka_unit_test_setup_teardown(destroy__closes_what_still_drains, open_fabric,
                                         close_silent_fabric),
         cmocka_unit_test(create__tells_what_the_transport_refuses),
     };

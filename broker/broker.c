@@ -1,0 +1,288 @@
+#include "broker/broker.h"
+
+#include "broker/engine.h"
+#include "broker/http/http.h"
+#include "broker/lifesign.h"
+#include "broker/log.h"
+#include "broker/notify.h"
+#include "broker/reload.h"
+#include "broker/settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <uv.h>
+
+enum { SIGNALS = 3 };
+
+struct broker {
+    uv_loop_t loop;
+    struct reload reload; /* owns the configuration */
+    struct engine *engine;
+    struct http *http;
+    struct notify notify;
+    struct lifesign lifesign;
+    uv_signal_t signals[SIGNALS];
+    uv_timer_t reload_soon;
+    bool running; /* lifesign and reload_soon are in the loop */
+    bool stopping;
+    int status;
+};
+
+/* ---- stopping ---- */
+
+static void on_http_closed(void *arg)
+{
+    struct broker *broker = arg;
+    broker->http = NULL;
+    for (int i = 0; i < SIGNALS; i++)
+        uv_close((uv_handle_t *)&broker->signals[i], NULL);
+    if (broker->running) {
+        uv_close((uv_handle_t *)&broker->lifesign.timer, NULL);
+        uv_close((uv_handle_t *)&broker->reload_soon, NULL);
+    }
+}
+
+static void on_engine_stopped(void *arg)
+{
+    struct broker *broker = arg;
+    if (broker->running)
+        lifesign_stop(&broker->lifesign);
+    if (broker->http != NULL)
+        http_destroy(broker->http, on_http_closed, broker);
+    else
+        on_http_closed(broker);
+}
+
+static void stop(struct broker *broker)
+{
+    broker->stopping = true;
+    notify_tell(&broker->notify, "STOPPING=1\nSTATUS=Stopping: answering what was accepted.");
+    if (broker->http != NULL)
+        http_quiesce(broker->http);
+    if (broker->engine != NULL)
+        engine_stop(broker->engine, on_engine_stopped, broker);
+    else
+        on_engine_stopped(broker);
+}
+
+/* ---- signals ---- */
+
+static void on_reload_soon(uv_timer_t *timer)
+{
+    struct broker *broker = timer->data;
+    if (broker->stopping)
+        return;
+    notify_reloading(&broker->notify);
+    broker->lifesign.reload_refused = !reload_apply(&broker->reload);
+    lifesign_ready(&broker->lifesign);
+}
+
+static void on_signal(uv_signal_t *handle, int signum)
+{
+    struct broker *broker = handle->data;
+    if (signum == SIGHUP && (broker->stopping || !broker->running)) {
+        log_line(LOG_NOTICE, "stopping: the reload that was asked for is left to the next start");
+        return;
+    }
+    if (signum == SIGHUP) {
+        /* Not at once: more may be waiting behind it, and one reload serves them all. */
+        (void)uv_timer_start(&broker->reload_soon, on_reload_soon, 0, 0);
+        return;
+    }
+    if (broker->stopping) {
+        log_line(LOG_WARNING, "told twice to stop: leaving at once, as after a crash");
+        _Exit(EXIT_FAILURE);
+    }
+    log_line(LOG_NOTICE, "stopping: answering what was accepted");
+    stop(broker);
+}
+
+static int start_signals(struct broker *broker, struct error *err)
+{
+    static const int signals[SIGNALS] = {SIGTERM, SIGINT, SIGHUP};
+    sigset_t hangup;
+    for (int i = 0; i < SIGNALS; i++) {
+        (void)uv_signal_init(&broker->loop, &broker->signals[i]);
+        broker->signals[i].data = broker;
+    }
+    for (int i = 0; i < SIGNALS; i++) {
+        int rc = uv_signal_start(&broker->signals[i], on_signal, signals[i]);
+        if (rc < 0)
+            return error_set(err, ERROR_IO, "cannot wait for signals: %s", uv_strerror(rc));
+    }
+    (void)sigemptyset(&hangup);
+    (void)sigaddset(&hangup, SIGHUP);
+    (void)pthread_sigmask(SIG_UNBLOCK, &hangup, NULL);
+    return 0;
+}
+
+/* ---- starting ---- */
+
+static void raise_files_limit(const struct config *config)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return;
+    rlim_t wanted = (rlim_t)config->connections_max + 256;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+    if (files.rlim_cur < wanted)
+        log_line(LOG_WARNING,
+                 "only %ju open files are allowed, connections_max = %u needs %ju: raise "
+                 "LimitNOFILE",
+                 (uintmax_t)files.rlim_cur, config->connections_max, (uintmax_t)wanted);
+}
+
+static void prepare_process(const struct config *config)
+{
+    umask(077);
+    (void)signal(SIGPIPE, SIG_IGN);
+    /* A limit on the size of files is a full disk, which is survived, not an end. */
+    (void)signal(SIGXFSZ, SIG_IGN);
+    /* Memory holds the session tokens of every job, and copies of them in the buffers of libraries
+     * that no madvise reaches: so no core dump at all (not even one that a pipe takes, which a
+     * limit of 0 does not stop), and no other process of this user looks in. Root still can. */
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    raise_files_limit(config);
+}
+
+static int create_engine(struct broker *broker, struct error *err)
+{
+    const struct config *config = broker->reload.config;
+    struct fmapi_options fabric;
+    bool present = settings_fabric(config, &fabric);
+    struct engine_options options = {
+        .loop = &broker->loop,
+        .core = &config->core,
+        .fabric = present ? &fabric : NULL,
+        .loading = lifesign_loading,
+        .loading_arg = &broker->notify,
+    };
+    if (config->store == CONFIG_STORE_MEMORY) {
+        options.store = store_memory_open(err);
+    } else {
+        lifesign_opening(&broker->notify, config->state_path);
+        options.store = store_sqlite_open(config->state_path, config->state_key_file, err);
+    }
+    if (options.store == NULL)
+        return err->code;
+    broker->engine = engine_create(&options, err);
+    if (broker->engine == NULL) {
+        store_close(options.store);
+        return err->code;
+    }
+    return 0;
+}
+
+static int start_http(struct broker *broker, struct error *err)
+{
+    struct settings_http http;
+    settings_http(broker->reload.config, &http);
+    http.options.loop = &broker->loop;
+    http.options.engine = broker->engine;
+    broker->http = http_create(&http.options, err);
+    return broker->http != NULL ? 0 : err->code;
+}
+
+/* host is the configured HOST:PORT; the port may have been 0. */
+static void print_address(char *out, size_t size, const char *listen, int port)
+{
+    const char *colon = strrchr(listen, ':');
+    (void)snprintf(out, size, "%.*s:%d", colon != NULL ? (int)(colon - listen) : 0, listen, port);
+}
+
+static void log_ready(const struct broker *broker, uint64_t began_ns)
+{
+    const struct config *config = broker->reload.config;
+    char clusters[CLUSTERS_MAX * (CLUSTER_NAME_MAX + 1) + 1] = "";
+    char listen[sizeof config->listen + 16] = "none";
+    struct core_status status;
+    size_t length = 0;
+    for (uint32_t i = 0; i < config->core.cluster_count; i++)
+        length += (size_t)snprintf(clusters + length, sizeof clusters - length, "%s%s",
+                                   i > 0 ? "," : "", config->clusters[i].name);
+    if (config->listen[0] != '\0')
+        print_address(listen, sizeof listen, config->listen, http_port(broker->http));
+    core_status(engine_core(broker->engine), &status);
+    log_line(LOG_NOTICE,
+             "READY socket=%s listen=%s clusters=%s fm=%s reservations=%" PRIu64 " took_ms=%" PRIu64
+             " version=%s",
+             config->socket, listen, clusters,
+             config->core.fm_present ? config->core.fm_urls[0] : "none",
+             status.jobs_active + status.jobs_releasing, (uv_hrtime() - began_ns) / 1000000,
+             MCAST_VERSION);
+}
+
+static void start_running(struct broker *broker)
+{
+    broker->reload.engine = broker->engine;
+    broker->reload.http = broker->http;
+    (void)uv_timer_init(&broker->loop, &broker->reload_soon);
+    broker->reload_soon.data = broker;
+    lifesign_start(&broker->lifesign, &broker->loop, &broker->notify, broker->engine);
+    broker->running = true;
+    lifesign_ready(&broker->lifesign);
+}
+
+static void start_all(struct broker *broker)
+{
+    struct error err = {0};
+    uint64_t began_ns = uv_hrtime();
+    /* The socket is there before the ledger is read, so that after a restart clients wait a moment
+     * instead of being refused. */
+    if (start_signals(broker, &err) < 0 || create_engine(broker, &err) < 0 ||
+        start_http(broker, &err) < 0 || engine_start(broker->engine, &err) < 0) {
+        log_line(LOG_ERR, "cannot start: %s", err.text);
+        broker->status = EXIT_FAILURE;
+        stop(broker);
+        return;
+    }
+    log_ready(broker, began_ns);
+    start_running(broker);
+}
+
+/* Until the loop is empty; deposed, it is left once before. */
+static void run(struct broker *broker)
+{
+    struct engine_counters counters = {0};
+    (void)uv_run(&broker->loop, UV_RUN_DEFAULT);
+    if (broker->engine != NULL)
+        engine_counters(broker->engine, &counters);
+    if (counters.role != ROLE_STANDBY)
+        return;
+    broker->status = EX_TEMPFAIL;
+    if (!broker->stopping)
+        stop(broker);
+    (void)uv_run(&broker->loop, UV_RUN_DEFAULT);
+}
+
+int broker_run(struct config *config, const char *path, int log_level)
+{
+    struct broker broker = {.status = 0};
+    struct error err = {0};
+    reload_init(&broker.reload, config, path, log_level);
+    log_set_level(config->core.trace_level);
+    prepare_process(config);
+    if (notify_init(&broker.notify, &err) < 0)
+        log_line(LOG_WARNING, "the service manager is not told anything: %s", err.text);
+    if (uv_loop_init(&broker.loop) < 0) {
+        log_line(LOG_ERR, "cannot make an event loop: %s", strerror(errno));
+        broker.status = EXIT_FAILURE;
+    } else {
+        start_all(&broker);
+        run(&broker);
+        engine_destroy(broker.engine);
+        (void)uv_loop_close(&broker.loop);
+    }
+    log_line(LOG_NOTICE, "stopped status=%d", broker.status);
+    notify_release(&broker.notify);
+    reload_release(&broker.reload);
+    return broker.status;
+}

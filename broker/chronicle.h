@@ -1,0 +1,14 @@
+#ifndef MCAST_BROKER_CHRONICLE_H
+#define MCAST_BROKER_CHRONICLE_H
+
+#include "core/core.h"
+
+/* What the core decided, and what subscribers are told, as lines of the log with fields (log.h). */
+
+/* An EFFECT_TRACE, when it is made. */
+void chronicle_trace(const struct effect *effect);
+
+/* The event of this number, when it is durable (F24); the link's, too. */
+void chronicle_event(const struct core *core, uint64_t seq);
+
+#endif

@@ -1,0 +1,126 @@
+#include "broker/options.h"
+
+#include "broker/config.h"
+#include "broker/log.h"
+
+#include <getopt.h>
+#include <string.h>
+#include <sysexits.h>
+
+struct row {
+    const char *name;
+    const char *value; /* NULL: takes none; "[USER]": may take one */
+    char letter;
+    const char *sentence;
+};
+
+static const struct row rows[] = {
+    {"config", "FILE", 'c', "read FILE and conf.d/*.conf beside it (" CONFIG_DEFAULT_PATH ")"},
+    {"check", NULL, 'k', "tell what is wrong with the configuration, exit 0 or 1"},
+    {"log-level", "LEVEL", 'l',
+     "error, warning, notice, info or debug; overrides the configuration"},
+    {"make-key", "[USER]", 'K', "make [state] key_file when there is none, USER's, and exit"},
+    {"help-config", NULL, 'H', "explain every key of the configuration"},
+    {"sample-config", NULL, 'S', "print a configuration to begin with"},
+    {"version", NULL, 'V', "print the version"},
+    {"help", NULL, 'h', "print this"},
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static void print_usage(FILE *out)
+{
+    fputs("mcastd: gives VNIs and multicast addresses of HPE Slingshot to the jobs of any "
+          "resource\nmanager.\n\nusage: mcastd [OPTION]...\n",
+          out);
+    for (size_t i = 0; i < ROWS; i++) {
+        char option[32];
+        const char *value = rows[i].value;
+        bool may = value != NULL && value[0] == '[';
+        (void)snprintf(option, sizeof option, "--%s%s%s%s", rows[i].name,
+                       value == NULL ? "" : (may ? "[=" : " "), value == NULL ? "" : value + may,
+                       "");
+        fprintf(out, "  %-19s%s\n", option, rows[i].sentence);
+    }
+    fputs(
+        "\nexamples:\n"
+        "  mcastd --sample-config > /etc/mcastd/mcastd.conf\n"
+        "  mcastd --check && systemctl reload mcastd\n"
+        "\n"
+        "SIGTERM: answer what was accepted, then stop. SIGHUP: read the configuration again, and\n"
+        "apply it wholly or not at all. Exit status: 0 stopped, 1 cannot start, 64 wrong usage,\n"
+        "75 another broker has taken over.\n",
+        out);
+}
+
+static int usage_error(void)
+{
+    fputs("mcastd --help tells the options\n", stderr);
+    return EX_USAGE;
+}
+
+static int set_log_level(struct options *options, const char *word)
+{
+    options->log_level = log_level_of(word);
+    if (options->log_level >= 0)
+        return 0;
+    fprintf(stderr, "mcastd: --log-level %s: allowed is error, warning, notice, info or debug\n",
+            word);
+    return EX_USAGE;
+}
+
+/* 0, or EX_USAGE. */
+static int take(struct options *options, int letter, const char *value)
+{
+    switch (letter) {
+    case 'c':
+        options->config_path = value;
+        return 0;
+    case 'k':
+        options->task = OPTIONS_CHECK;
+        return 0;
+    case 'l':
+        return set_log_level(options, value);
+    case 'K':
+        options->task = OPTIONS_MAKE_KEY;
+        options->key_user = value;
+        return 0;
+    case 'H':
+        config_print_help(stdout);
+        break;
+    case 'S':
+        config_print_sample(stdout);
+        break;
+    case 'V':
+        puts("mcastd " MCAST_VERSION);
+        break;
+    case 'h':
+        print_usage(stdout);
+        break;
+    default:
+        return usage_error();
+    }
+    options->task = OPTIONS_DONE;
+    return 0;
+}
+
+int options_parse(struct options *options, int argc, char **argv)
+{
+    struct option known[ROWS + 1] = {{NULL, 0, NULL, 0}};
+    int rc = 0, letter;
+    for (size_t i = 0; i < ROWS; i++) {
+        int value = rows[i].value == NULL     ? no_argument
+                    : rows[i].value[0] == '[' ? optional_argument
+                                              : required_argument;
+        known[i] = (struct option){rows[i].name, value, NULL, rows[i].letter};
+    }
+    *options = (struct options){.config_path = CONFIG_DEFAULT_PATH, .log_level = -1};
+    while (rc == 0 && options->task != OPTIONS_DONE &&
+           (letter = getopt_long(argc, argv, "", known, NULL)) != -1)
+        rc = take(options, letter, optarg);
+    if (rc == 0 && options->task != OPTIONS_DONE && optind < argc) {
+        fprintf(stderr, "mcastd takes no arguments, this is one: %s\n", argv[optind]);
+        rc = EX_USAGE;
+    }
+    return rc;
+}

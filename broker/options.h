@@ -1,0 +1,26 @@
+#ifndef MCAST_BROKER_OPTIONS_H
+#define MCAST_BROKER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* The command line of mcastd. One table makes the parser, --help and the manual page. */
+
+enum options_task {
+    OPTIONS_RUN,
+    OPTIONS_CHECK,
+    OPTIONS_MAKE_KEY,
+    OPTIONS_DONE, /* what was asked for is printed */
+};
+
+struct options {
+    enum options_task task;
+    const char *config_path;
+    const char *key_user; /* MAKE_KEY: whose it will be; NULL: this process's */
+    int log_level;        /* -1: as configured */
+};
+
+/* 0; EX_USAGE with a sentence on stderr. Prints what is only to be printed. */
+int options_parse(struct options *options, int argc, char **argv);
+
+#endif
