@@ -189,6 +189,9 @@ static void headers_add(const struct call *call, struct MHD_Response *response)
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, call->type);
     if (call->secret || call->stream)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    bool shed = call->status >= 400 && (call->peer->surplus || call->http->quiescing);
+    if (call->last || shed)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     if (call->status < 400)
         return;
     if (call->allow[0])
@@ -200,8 +203,6 @@ static void headers_add(const struct call *call, struct MHD_Response *response)
         snprintf(seconds, sizeof seconds, "%u", call->problem.retry_after);
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
     }
-    if (call->peer->surplus || call->http->quiescing || call->broken)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 }
 
 /* Queues what is in out; also while the connection is suspended. */
@@ -357,9 +358,12 @@ static bool begin(struct call *call, const struct head *head)
     call->begun_ns = uv_hrtime();
     call->head = !strcmp(head->method, "HEAD");
     if (head_check(call->connection, head, &call->problem) < 0) {
-        call->broken = call->refused = true;
+        call->last = call->refused = true;
         return true;
     }
+    /* libmicrohttpd takes a bare LF for the end of a chunk: others may see it end elsewhere. */
+    call->last = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
+                                             MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
     if (gate_judge(call, head->method) < 0)
         call->refused = true;
     if (announced(call) > body_limit(call)) {

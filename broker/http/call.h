@@ -34,7 +34,7 @@ struct call {
     struct identity identity; /* who asks; of nobody where the route needs none */
     bool head;                /* answered without a body */
     bool begun;               /* its headers have been looked at */
-    bool broken;              /* where it ends is not certain: the connection ends with it */
+    bool last;                /* where it ends can be seen differently: the connection ends */
     bool refused;             /* problem is set; the body is only waited for */
     bool overlong;            /* the body is longer than the route takes */
     bool deciding;            /* the handler is on the stack: the answer goes out when it returns */

@@ -197,7 +197,7 @@ static void large_body__in_chunks_is_refused_at_its_end(void **state)
     assert_int_equal(line_send(line, "0\r\n\r\n", 5), 0);
     assert_int_equal(line_answer(line, false, &answer), 0);
     site_expect_problem(&answer, 413, "too-large", NULL);
-    assert_int_equal(site_ask(site, line, "GET", "/healthz", NULL, NULL, NULL), 200);
+    assert_true(line_ended(line));
     line_close(line);
     assert_untouched();
 }
@@ -217,8 +217,9 @@ static void body__in_small_pieces_is_read(void **state)
     assert_int_equal(answer.status, 201);
     assert_int_equal(json_integer_value(json_object_get(answer.json, "node_count")), 2);
     answer_release(&answer);
-    assert_int_equal(site_ask(site, line, "DELETE", JOB "pieces", NULL, NULL, NULL), 202);
+    assert_true(line_ended(line)); /* where the chunks ended could be seen differently */
     line_close(line);
+    assert_int_equal(site_call(site, "DELETE", JOB "pieces", NULL, NULL), 202);
 }
 
 /* What is no HTTP is MHD's to refuse; whatever it does, the broker lives on. */

@@ -1,0 +1,75 @@
+#include "tests/system/badinput/peer.h"
+#include "tests/system/badinput/run.h"
+#include "tests/system/rig/await.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* Bad input (api.md, "Errors"): no input whatsoever crashes the broker, blocks it, or changes state
+ * halfway. Every table, on both roads, to one broker. */
+
+static const struct bad_table *const tables[] = {
+    &json_table,  &reserve_table, &nodelist_table, &sync_table,  &address_table,
+    &query_table, &head_table,    &framing_table,  &chunk_table, &unfinished_table,
+};
+enum { TABLES = sizeof tables / sizeof tables[0], CASES_AT_LEAST = 300 };
+
+static struct run *run;
+
+static int open_run(void **state)
+{
+    (void)state;
+    run = run_open(MCASTD);
+    return 0;
+}
+
+static int close_run(void **state)
+{
+    (void)state;
+    run_close(run);
+    return 0;
+}
+
+static void tables__hold_as_many_cases_as_promised(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    for (size_t i = 0; i < TABLES; i++) {
+        print_message("%4zu %s\n", tables[i]->count, tables[i]->name);
+        count += tables[i]->count;
+    }
+    assert_true(count >= CASES_AT_LEAST);
+}
+
+static void table__over_the_unix_socket(void **state)
+{
+    run_table(run, *state, ROAD_UNIX);
+}
+
+static void table__over_tcp(void **state)
+{
+    run_table(run, *state, ROAD_TCP);
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[2 * TABLES + 1] = {
+        cmocka_unit_test(tables__hold_as_many_cases_as_promised)};
+    char names[2 * TABLES][64];
+    for (size_t i = 0; i < 2 * TABLES; i++) {
+        const struct bad_table *table = tables[i / 2];
+        bool tcp = i % 2;
+        snprintf(names[i], sizeof names[i], "%s, over %s", table->name,
+                 tcp ? "TCP" : "the Unix socket");
+        tests[i + 1] =
+            (struct CMUnitTest){.name = names[i],
+                                .test_func = tcp ? table__over_tcp : table__over_the_unix_socket,
+                                .initial_state = (void *)(uintptr_t)table};
+    }
+    return cmocka_run_group_tests(tests, open_run, close_run);
+}

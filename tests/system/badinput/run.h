@@ -1,0 +1,28 @@
+#ifndef MCAST_TESTS_BADINPUT_RUN_H
+#define MCAST_TESTS_BADINPUT_RUN_H
+
+#include "tests/system/badinput/cases.h"
+#include "tests/system/http/site.h"
+
+/* Runs cases against a broker, and holds after each of them:
+ *  - every answer is one that openapi.json declares, and a refusal a whole problem document;
+ *  - where the connection goes on, the next request on it is answered as itself;
+ *  - a good request on a new connection is answered;
+ *  - nothing was changed: /v1/jobs and /v1/status, with its counts of records and events, say byte
+ *    for byte what they said before. */
+
+struct run;
+
+/* Reserves one job first, so that there is something to be harmed. */
+struct run *run_open(const char *mcastd);
+void run_close(struct run *run);
+struct site *run_site(const struct run *run);
+
+/* Over TCP nobody is known: what is refused only after looking at who asks is 401 there. */
+enum road { ROAD_UNIX, ROAD_TCP };
+void run_table(struct run *run, const struct bad_table *table, enum road road);
+
+/* The last two of the list above, after something that is in no table. */
+void run_assert_unharmed(struct run *run);
+
+#endif
