@@ -184,6 +184,14 @@ static void end_well(struct login *login)
     end_renewal(login, 0, "");
 }
 
+/* Whether the files say what they said when the token in force was granted. */
+static bool same_files(const struct login *login)
+{
+    return oauthclient_equal(&login->found.client, &login->client) &&
+           clientcert_equal(credential_cert(login->found.credential),
+                            credential_cert(login->credential));
+}
+
 /* A token that lives and was not refused serves on when the endpoint is down. */
 static void fail(struct login *login, const struct error *cause, bool endpoint)
 {
@@ -192,8 +200,7 @@ static void fail(struct login *login, const struct error *cause, bool endpoint)
     login->counters.failures++;
     if (login->expires_ns != 0 && alive(login))
         set_early(login, lifetime_retry_ms((int64_t)((login->expires_ns - uv_hrtime()) / MS)));
-    bool serves_on = endpoint && alive(login) && !login->refused &&
-                     oauthclient_equal(&login->found.client, &login->client);
+    bool serves_on = endpoint && alive(login) && !login->refused && same_files(login);
     if (serves_on)
         end_renewal(login, 0, "");
     else
@@ -293,10 +300,7 @@ static void ask(struct login *login)
 /* Whether the token in force will do for one who wants to be logged in. */
 static bool token_serves(const struct login *login)
 {
-    return alive(login) && !login->refused && !login->due &&
-           oauthclient_equal(&login->found.client, &login->client) &&
-           clientcert_equal(credential_cert(login->found.credential),
-                            credential_cert(login->credential));
+    return alive(login) && !login->refused && !login->due && same_files(login);
 }
 
 static void part_closed(void *arg)

@@ -7,7 +7,8 @@
 static const char *advice_on_server(const struct tlsfault *fault)
 {
     switch (fault->verdict) {
-    case X509_V_OK: /* the chain is good, then it is the name */
+    case X509_V_OK:
+    case X509_V_ERR_UNSPECIFIED: /* not looked at: libcurl looks at the name first */
         return "its certificate is for another name: set [fm] url, or the OAuth2 endpoint, to a "
                "name that is in the certificate";
     case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -52,11 +53,7 @@ static const char *advice_on_alert(const struct tlsfault *fault)
 static const char *advice_on_handshake(const struct tlsfault *fault)
 {
     const char *alert = advice_on_alert(fault);
-
-    if (strstr(fault->words, "wrong version number") != NULL ||
-        strstr(fault->words, "packet length too long") != NULL)
-        return "the server speaks no TLS there: is it http instead of https, or another port?";
-    return alert != NULL ? alert : "";
+    return alert != NULL ? alert : "does the server speak TLS at that port, or is it http there?";
 }
 
 const char *tlsfault_advice(const struct tlsfault *fault)

@@ -227,6 +227,17 @@ static bool serve(struct connection *connection)
     return lives;
 }
 
+/* Reads on until the other side has closed: closing with bytes unread would reset the connection,
+ * and the alert that says why could be lost. */
+static void drain(int socket)
+{
+    char bytes[4096];
+
+    (void)shutdown(socket, SHUT_WR);
+    while (recv(socket, bytes, sizeof bytes, 0) > 0)
+        ;
+}
+
 static void *run_connection(void *arg)
 {
     struct connection *connection = arg;
@@ -242,6 +253,8 @@ static void *run_connection(void *arg)
         (void)pthread_mutex_unlock(&puppet->lock);
         (void)SSL_set_fd(connection->tls, connection->socket);
         usable = SSL_accept(connection->tls) == 1;
+        if (!usable)
+            drain(connection->socket);
     }
     while (usable && serve(connection))
         ;

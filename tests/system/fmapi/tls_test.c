@@ -90,11 +90,103 @@ static void tls__refuses_another_hosts_certificate(void **state)
     (void)state;
     struct scene scene;
     scene_init(&scene, "DNS:elsewhere");
-    assert_int_equal(talk(&scene, scene.own.cert, 1).outcome, FM_UNREACHED);
+    struct landing landing = talk(&scene, scene.own.cert, 1);
+    assert_int_equal(landing.outcome, FM_UNREACHED);
+    assert_non_null(strstr(landing.words, "its certificate is for another name: set [fm] url"));
     assert_int_equal(puppet_requests(scene.puppet), 0);
     assert_int_equal(talk(&scene, NULL, 0).outcome, FM_OK); /* verify = no */
     assert_int_equal(puppet_requests(scene.puppet), 2);
     scene_release(&scene);
+}
+
+/* The server's is out of its time: the words say which way, and what to look at. */
+static void tls__refuses_certificates_out_of_their_time(void **state)
+{
+    (void)state;
+    static const struct {
+        long from_s, until_s;
+        const char *words;
+    } cases[] = {{-7200, -3600, "renew the server's certificate, or set this host's clock right"},
+                 {3600, 7200, "set this host's clock or the server's right"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct authority leaf;
+        struct scene scene;
+        scene_init(&scene, "IP:127.0.0.1");
+        authority_issue(&leaf, "IP:127.0.0.1", &scene.own, cases[i].from_s, cases[i].until_s);
+        puppet_show(scene.puppet, leaf.cert, leaf.key);
+        struct landing landing = talk(&scene, scene.own.cert, 1);
+        assert_int_equal(landing.outcome, FM_UNREACHED);
+        assert_non_null(strstr(landing.words, cases[i].words));
+        authority_release(&leaf);
+        scene_release(&scene);
+    }
+}
+
+static void tls__says_that_the_authority_cannot_be_read(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene, "IP:127.0.0.1");
+    FILE *file = fopen(scene.other.cert, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    struct landing landing = talk(&scene, scene.other.cert, 1);
+    assert_int_equal(landing.outcome, FM_UNREACHED);
+    assert_non_null(strstr(landing.words, scene.other.cert));
+    assert_non_null(strstr(landing.words, "[fm] ca must be a file of PEM certificates"));
+    scene_release(&scene);
+}
+
+static void be_good_once(void *arg, const struct puppet_request *request,
+                         struct puppet_answer *answer)
+{
+    be_good(arg, request, answer);
+    answer->close = true;
+}
+
+struct rotation {
+    struct pilot pilot;
+    bool under_way;
+    struct landing landing;
+};
+
+static bool call_is_good(void *arg)
+{
+    struct rotation *rotation = arg;
+    if (rotation->landing.times > 0 && rotation->landing.outcome == FM_OK)
+        return true;
+    if (rotation->landing.times > 0 || !rotation->under_way) {
+        rotation->landing = (struct landing){0};
+        rotation->under_way = true;
+        pilot_start(&rotation->pilot, FMCALL_RESERVE, "c-1", &rotation->landing);
+    }
+    return false;
+}
+
+/* The authority's file is overwritten: no reload is needed, nor the day that libcurl would take. */
+static void tls__takes_a_rotated_authority(void **state)
+{
+    (void)state;
+    struct authority old, new;
+    struct rotation rotation = {0};
+    authority_init(&old, "IP:127.0.0.1");
+    authority_init(&new, "IP:127.0.0.1");
+    struct puppet *puppet = puppet_create(
+        &(struct puppet_options){.script = be_good_once, .tls_cert = old.cert, .tls_key = old.key});
+    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    options.ca = old.hashed; /* a copy, so that the server's own is not overwritten */
+    pilot_init(&rotation.pilot, &options);
+    assert_int_equal(pilot_call(&rotation.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+
+    puppet_show(puppet, new.cert, new.key);
+    assert_int_equal(pilot_call(&rotation.pilot, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
+    assert_int_equal(pilot_counters(&rotation.pilot).tls_errors, 1);
+    assert_int_equal(rename(new.hashed, old.hashed), 0);
+    pilot_await_that(&rotation.pilot, call_is_good, &rotation);
+    pilot_release(&rotation.pilot);
+    puppet_destroy(puppet);
+    authority_release(&old);
+    authority_release(&new);
 }
 
 /* The request cannot leave before the handshake is done. */
@@ -107,7 +199,9 @@ static void tls__is_unreached_when_the_handshake_fails(void **state)
     struct fmapi_options options = pilot_options(url);
     struct pilot pilot;
     pilot_init(&pilot, &options);
-    assert_int_equal(pilot_call(&pilot, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
+    struct landing landing = pilot_call(&pilot, FMCALL_RESERVE, "c-1");
+    assert_int_equal(landing.outcome, FM_UNREACHED);
+    assert_non_null(strstr(landing.words, "is it http there"));
     pilot_release(&pilot);
     puppet_destroy(plain);
 }
@@ -133,6 +227,9 @@ int main(void)
         cmocka_unit_test(tls__trusts_the_authority_it_is_told),
         cmocka_unit_test(tls__refuses_strangers),
         cmocka_unit_test(tls__refuses_another_hosts_certificate),
+        cmocka_unit_test(tls__refuses_certificates_out_of_their_time),
+        cmocka_unit_test(tls__says_that_the_authority_cannot_be_read),
+        cmocka_unit_test(tls__takes_a_rotated_authority),
         cmocka_unit_test(tls__is_unreached_when_the_handshake_fails),
         cmocka_unit_test(tls__is_unreached_when_the_handshake_takes_too_long),
     };
