@@ -4,12 +4,14 @@
 #include "broker/http/change.h"
 #include "broker/http/peer.h"
 #include "broker/http/stream.h"
+#include "broker/http/tls.h"
 
 #include <stdlib.h>
 
 void change_release(struct http_change *change)
 {
     rights_destroy(change->rights);
+    tls_drop(change->tls);
     *change = (struct http_change){0};
 }
 
@@ -17,35 +19,49 @@ int change_read(struct http_change *change, const struct http_options *options, 
 {
     *change = (struct http_change){.metrics_anonymous = options->metrics_anonymous};
     change->rights = rights_create(options->admins, options->clusters, options->cluster_count, err);
-    return change->rights ? 0 : ERROR_INVALID;
+    if (!change->rights)
+        return ERROR_INVALID;
+    if (!options->tls_cert)
+        return 0;
+    change->tls = tls_load(options->tls_cert, options->tls_key, options->tls_client_ca, err);
+    return change->tls ? 0 : ERROR_INVALID;
 }
 
 void change_apply(struct http *http, struct http_change *change)
 {
-    struct rights *old = http->rights;
+    const struct http_change old = {.rights = http->rights, .tls = http->tls};
     http->rights = change->rights;
+    http->tls = change->tls;
     http->metrics_anonymous = change->metrics_anonymous;
     http->generation++;
-    change->rights = old;
+    *change = old;
     change_release(change);
 }
 
 /* ---- http.h ---- */
 
+/* A listening socket speaks TLS or it does not. */
+static int check_transport(const struct http *http, const struct http_change *change,
+                           struct error *err)
+{
+    if (!http->doors[DOOR_TCP].server || !http->tls == !change->tls)
+        return 0;
+    return error_set(err, ERROR_INVALID, "tls_cert: TLS is turned %s by a restart only",
+                     change->tls ? "on" : "off");
+}
+
 struct http_change *http_prepare(const struct http *http, const struct http_options *options,
                                  struct error *err)
 {
-    (void)http;
     struct http_change *change = calloc(1, sizeof *change);
     if (!change) {
         error_set(err, ERROR_NOMEM, "no memory for a reload");
         return NULL;
     }
-    if (change_read(change, options, err) < 0) {
-        http_discard(NULL, change);
-        return NULL;
-    }
-    return change;
+    if (change_read(change, options, err) == 0 && check_transport(http, change, err) == 0)
+        return change;
+    http_discard(NULL, change);
+    return NULL;
 }
 
 void http_adopt(struct http *http, struct http_change *change)

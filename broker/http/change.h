@@ -9,6 +9,7 @@ struct http_options;
  * is a change like any other. */
 struct http_change {
     struct rights *rights;
+    struct tls *tls; /* NULL: none */
     bool metrics_anonymous;
 };
 

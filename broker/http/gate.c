@@ -1,5 +1,7 @@
 #include "broker/http/gate.h"
 
+#include "broker/http/tls.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -26,6 +28,14 @@ int gate_forbid(struct call *call, const char *lacks)
                        identity_format(&call->identity.proof, who, sizeof who), lacks);
 }
 
+static int refuse_certificate(struct call *call)
+{
+    const char *const *names = certificate_names(call->peer->certificate);
+    return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "certificate-refused", NULL,
+                       "the certificate \"%s\" that you show is not accepted: %s",
+                       names[0] ? names[0] : "", peer_fault(call->peer));
+}
+
 static int check_identity(struct call *call)
 {
     const struct identity *identity = &call->identity;
@@ -34,9 +44,14 @@ static int check_identity(struct call *call)
     if (need == NEED_NOTHING || (need == NEED_METRICS && http->metrics_anonymous))
         return 0;
     call->identity = *peer_identity(call->peer);
+    if (peer_fault(call->peer))
+        return refuse_certificate(call);
     if (identity->proof.kind == PROOF_NONE)
         return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "no-identity", NULL,
-                           "a connection over TCP proves no identity yet; use the Unix socket %s",
+                           "nothing tells who you are: show %sa MUNGE credential, or use the Unix "
+                           "socket %s on the broker's host",
+                           http->tls && tls_authorities(http->tls) ? "a client certificate or "
+                                                                   : "",
                            http->socket_path);
     if (need == NEED_MANAGER && !identity->admin && !identity->clusters)
         return gate_forbid(call, "only an admin or the resource manager of a cluster may do this; "

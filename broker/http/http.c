@@ -6,6 +6,7 @@
 #include "broker/http/shared.h"
 #include "broker/http/socket.h"
 #include "broker/http/stream.h"
+#include "broker/http/tls.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -63,6 +64,7 @@ static void release(struct http *http)
     if (http->no_memory)
         MHD_destroy_response(http->no_memory);
     rights_destroy(http->rights);
+    tls_drop(http->tls);
     free(http->socket_path);
     free(http);
 }
@@ -108,7 +110,8 @@ static int door_open(struct http *http, int which, int fd, struct error *err)
                                        .completed = call_completed,
                                        .connection = peer_connection};
     *door = (struct door){.http = http, .local = which == DOOR_UNIX};
-    door->server = server_create(http->loop, fd, http->places.max + CONNECTIONS_SPARE, &hooks, err);
+    door->server = server_create(http->loop, fd, !door->local && http->tls,
+                                 http->places.max + CONNECTIONS_SPARE, &hooks, err);
     return door->server ? 0 : ERROR_IO;
 }
 
@@ -126,7 +129,7 @@ static int doors_open(struct http *http, const struct http_options *options, str
     int rc = door_open(http, DOOR_UNIX, fd, err);
     if (rc < 0 || !options->listen)
         return rc;
-    fd = socket_listen_loopback(options->listen, &http->port, err);
+    fd = socket_listen_tcp(options->listen, http->tls != NULL, &http->port, err);
     return fd < 0 ? fd : door_open(http, DOOR_TCP, fd, err);
 }
 

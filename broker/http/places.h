@@ -3,28 +3,52 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
-/* Who may hold how many connections, so that no user of the host can lock the resource managers
- * out: whoever has no role has a small share, and all of them together half of the places. Pure. */
+/* Who may hold how many connections, so that nobody locks the resource managers out. Pure.
+ *
+ * Who comes over TCP is a stranger until a certificate or a credential proves more: strangers have
+ * little, but always a little, for the oldest of them make room for the next (peer.c). Users and
+ * nodes, who have proved themselves but have no role, have half of the places. Managers and admins
+ * have all that is left. */
 
 enum {
-    PLACES_SHARE = 64,         /* connections of one uid without a role */
-    PLACES_NOBODY = UINT32_MAX /* the uid of those who prove none: all of TCP shares one share */
+    PLACES_SHARE = 64,         /* connections of one user, or of nodes and users of one address */
+    PLACES_STRANGER_SHARE = 16 /* of strangers of one address */
 };
 
-/* One uid without a role, as long as it holds a place. */
+/* Whose share a connection counts for. */
+enum holder_kind { HOLDER_USER, HOLDER_ADDRESS, HOLDER_STRANGER };
+
+struct holder {
+    enum holder_kind kind;
+    uint8_t who[16]; /* uid, or an IPv6 address; an IPv4 one is mapped */
+};
+
+struct holder holder_of_user(uint32_t uid);
+/* kind: ADDRESS or STRANGER. Of IPv6 the first 64 bits count: one host can have all others. */
+struct holder holder_of_address(enum holder_kind kind, const struct sockaddr *address);
+
+bool holder_equal(const struct holder *a, const struct holder *b);
+
+/* One holder, as long as it has a place. */
 struct share;
+const struct holder *share_holder(const struct share *share);
 
 struct places {
-    unsigned max;    /* for all together */
-    unsigned taken;  /* of them */
-    unsigned common; /* of those taken: without a role */
+    unsigned max;       /* for all together */
+    unsigned taken;     /* of them */
+    unsigned common;    /* of those taken: users and addresses */
+    unsigned strangers; /* of those taken */
     struct share *shares;
 };
 
-/* Takes a place for a uid without a role. NULL: it has its share, or all of them have theirs, or
- * every place is taken, or there is no memory: close the connection. */
-struct share *places_take_share(struct places *places, uint32_t uid);
+/* NULL: it has its share, or its kind has theirs together (USER and ADDRESS half of the places,
+ * STRANGER a quarter), or every place is taken, or there is no memory. */
+struct share *places_take_share(struct places *places, const struct holder *holder);
+
+/* Whether places_take_share would fail because of this holder's share, not of everybody's. */
+bool places_share_full(const struct places *places, const struct holder *holder);
 
 /* Takes a place for an admin or resource manager. False: it is one above the limit. It counts all
  * the same, and is given back. */

@@ -1,7 +1,10 @@
 #include "broker/http/server.h"
 
+#include "broker/http/tls.h"
+
 #include <assert.h>
 #include <errno.h>
+#include <gnutls/abstract.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +12,6 @@
 enum {
     RUNS_AT_ONCE = 16,         /* of MHD, before the rest of the loop gets its turn */
     BREATH_MS = 10,            /* after as many for nothing, before it may run again */
-    IDLE_SECONDS = 120,        /* a connection that says nothing is closed */
     IDLE_LOOK_MS = 1000,       /* how often that is looked at while there are connections */
     CONNECTION_MEMORY = 16384, /* request line, headers and a piece of the body; MHD wipes all
                                   of it for each request */
@@ -116,19 +118,42 @@ static size_t leave_escaped(void *arg, struct MHD_Connection *connection, char *
     return strlen(text);
 }
 
-static struct MHD_Daemon *daemon_start(struct server *server, int fd, unsigned connections)
+/* MHD does not start TLS without a certificate of its own; sessions have theirs from elsewhere. */
+static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int count,
+                          const gnutls_pk_algorithm_t *algorithms, int algorithm_count,
+                          gnutls_pcert_st **certificate, unsigned *length, gnutls_privkey_t *key)
 {
-    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_access,
-                            server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-                            connections, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-                            MHD_OPTION_URI_LOG_CALLBACK, server->hooks.target, server->hooks.arg,
-                            MHD_OPTION_NOTIFY_COMPLETED, server->hooks.completed, server->hooks.arg,
-                            MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
-                            MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
+    (void)session;
+    (void)authorities;
+    (void)count;
+    (void)algorithms;
+    (void)algorithm_count;
+    (void)certificate;
+    (void)length;
+    (void)key;
+    return -1;
 }
 
-struct server *server_create(uv_loop_t *loop, int fd, unsigned connections,
+static struct MHD_Daemon *daemon_start(struct server *server, int fd, bool tls,
+                                       unsigned connections)
+{
+    const struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+    const struct MHD_OptionItem encrypted[] = {
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)no_certificate},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES},
+        {MHD_OPTION_END, 0, NULL}};
+    const unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (tls ? MHD_USE_TLS : 0u);
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, on_access, server, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)SERVER_IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_URI_LOG_CALLBACK, server->hooks.target,
+        server->hooks.arg, MHD_OPTION_NOTIFY_COMPLETED, server->hooks.completed, server->hooks.arg,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        leave_escaped, NULL, MHD_OPTION_ARRAY, tls ? encrypted : plain, MHD_OPTION_END);
+}
+
+struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connections,
                              const struct server_hooks *hooks, struct error *err)
 {
     struct server *server = calloc(1, sizeof *server);
@@ -138,7 +163,7 @@ struct server *server_create(uv_loop_t *loop, int fd, unsigned connections,
         return NULL;
     }
     server->hooks = *hooks;
-    server->daemon = daemon_start(server, fd, connections);
+    server->daemon = daemon_start(server, fd, tls, connections);
     if (!server->daemon) {
         error_set(err, ERROR_IO, "libmicrohttpd does not start (its own words: none; errno: %s)",
                   strerror(errno));

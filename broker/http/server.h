@@ -24,10 +24,18 @@ struct server_hooks {
     MHD_NotifyConnectionCallback connection;
 };
 
+enum {
+    SERVER_IDLE_SECONDS = 120,   /* a connection that says nothing is closed */
+    SERVER_STRANGER_SECONDS = 10 /* the same of one that has proved nothing: also a handshake's end,
+                                    for within it nothing counts as said */
+};
+
 struct server;
 
-/* Takes over fd, also when it fails. connections: limit above which nothing is accepted. */
-struct server *server_create(uv_loop_t *loop, int fd, unsigned connections,
+/* Takes over fd, also when it fails. tls: connections are encrypted; the connection hook has to
+ * dress their sessions (tls.h), or no handshake succeeds. connections: limit above which nothing is
+ * accepted. */
+struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connections,
                              const struct server_hooks *hooks, struct error *err);
 
 /* Lets a suspended connection go on, with the next server_turn. */

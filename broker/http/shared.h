@@ -13,7 +13,9 @@
 /* struct http as the parts of this room see it. */
 
 struct call;
+struct peer;
 struct stream;
+struct tls;
 
 enum {
     CONNECTIONS_DEFAULT = 4096,
@@ -31,6 +33,7 @@ struct http {
     uv_loop_t *loop;
     struct engine *engine;
     struct rights *rights;
+    struct tls *tls;     /* NULL: TCP is loopback and not encrypted */
     uint64_t generation; /* of the rights: each reload is one */
     struct door doors[DOORS];
     char *socket_path;
@@ -39,7 +42,8 @@ struct http {
     int port;
     bool metrics_anonymous, quiescing, closing;
     struct places places;
-    struct MHD_Response *no_memory; /* made beforehand */
+    struct peer *oldest_stranger, *newest_stranger; /* linked by newer and older */
+    struct MHD_Response *no_memory;                 /* made beforehand */
 
     struct call *calls, *spare_calls; /* under way; kept for reuse */
     unsigned spare_count, owed;       /* owed: calls whose answer is not out yet */

@@ -115,9 +115,14 @@ union inet {
     struct sockaddr_in6 v6;
 };
 
-/* "HOST:PORT" with HOST a loopback address. Names but "localhost" are not looked up: what they
- * stand for may change. */
-static int loopback_parse(const char *text, union inet *out, socklen_t *length, struct error *err)
+static bool is_loopback(const union inet *inet)
+{
+    return inet->any.sa_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&inet->v6.sin6_addr)
+                                           : ntohl(inet->v4.sin_addr.s_addr) >> 24 == 127;
+}
+
+/* "HOST:PORT". Names but "localhost" are not looked up: what they stand for may change. */
+static int inet_parse(const char *text, union inet *out, socklen_t *length, struct error *err)
 {
     char host[64];
     const char *colon = strrchr(text, ':');
@@ -134,31 +139,33 @@ static int loopback_parse(const char *text, union inet *out, socklen_t *length, 
         out->v6.sin6_family = AF_INET6;
         out->v6.sin6_port = htons((uint16_t)port);
         *length = sizeof out->v6;
-        if (inet_pton(AF_INET6, host + 1, &out->v6.sin6_addr) == 1 &&
-            IN6_IS_ADDR_LOOPBACK(&out->v6.sin6_addr))
+        if (inet_pton(AF_INET6, host + 1, &out->v6.sin6_addr) == 1)
             return 0;
     } else {
         const char *name = strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
         out->v4.sin_family = AF_INET;
         out->v4.sin_port = htons((uint16_t)port);
         *length = sizeof out->v4;
-        if (inet_pton(AF_INET, name, &out->v4.sin_addr) == 1 &&
-            ntohl(out->v4.sin_addr.s_addr) >> 24 == 127)
+        if (inet_pton(AF_INET, name, &out->v4.sin_addr) == 1)
             return 0;
     }
     return error_set(err, ERROR_INVALID,
-                     "listen: '%s' is no loopback address; without TLS only 127.x.x.x, [::1] and "
-                     "localhost are allowed",
-                     text);
+                     "listen: '%s' is no address and port, as in 0.0.0.0:7470 or [::1]:7470", text);
 }
 
-int socket_listen_loopback(const char *address, int *port, struct error *err)
+int socket_listen_tcp(const char *address, bool encrypted, int *port, struct error *err)
 {
     union inet inet;
     socklen_t length;
-    int rc = loopback_parse(address, &inet, &length, err);
+    int rc = inet_parse(address, &inet, &length, err);
     if (rc < 0)
         return rc;
+    if (!encrypted && !is_loopback(&inet))
+        return error_set(
+            err, ERROR_INVALID,
+            "listen: '%s' is no loopback address; without TLS (tls_cert, tls_key) only "
+            "127.x.x.x, [::1] and localhost are allowed",
+            address);
     int fd = stream_socket(inet.any.sa_family), on = 1;
     if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
         bind(fd, &inet.any, length) == 0 && listen(fd, SOMAXCONN) == 0 &&

@@ -8,7 +8,27 @@
 
 #include "broker/http/places.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+
 enum { MAX = 400, UIDS = 10 };
+
+static struct share *take(struct places *places, uint32_t uid)
+{
+    const struct holder holder = holder_of_user(uid);
+    return places_take_share(places, &holder);
+}
+
+static struct holder address(enum holder_kind kind, const char *text)
+{
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(7470)};
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(7471)};
+    if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
+        return holder_of_address(kind, (const struct sockaddr *)&v4);
+    assert_int_equal(inet_pton(AF_INET6, text, &v6.sin6_addr), 1);
+    return holder_of_address(kind, (const struct sockaddr *)&v6);
+}
 
 static void uid__has_its_share_only(void **state)
 {
@@ -16,17 +36,17 @@ static void uid__has_its_share_only(void **state)
     struct places places = {.max = MAX};
     struct share *share = NULL;
     for (int i = 0; i < PLACES_SHARE; i++) {
-        struct share *taken = places_take_share(&places, 1000);
+        struct share *taken = take(&places, 1000);
         assert_non_null(taken);
         assert_true(!share || share == taken);
         share = taken;
     }
-    assert_null(places_take_share(&places, 1000));
+    assert_null(take(&places, 1000));
     assert_int_equal(places.taken, PLACES_SHARE);
-    struct share *other = places_take_share(&places, PLACES_NOBODY);
+    struct share *other = take(&places, 1001);
     assert_non_null(other);
     places_give_back(&places, share);
-    assert_ptr_equal(places_take_share(&places, 1000), share);
+    assert_ptr_equal(take(&places, 1000), share);
     for (int i = 0; i < PLACES_SHARE; i++)
         places_give_back(&places, share);
     places_give_back(&places, other);
@@ -44,7 +64,7 @@ static void uids__have_half_together(void **state)
     unsigned common = 0;
     for (uint32_t uid = 0; uid < UIDS; uid++)
         for (int i = 0; i < PLACES_SHARE; i++) {
-            struct share *share = places_take_share(&places, uid);
+            struct share *share = take(&places, uid);
             if (share)
                 shares[common++] = share;
         }
@@ -53,13 +73,73 @@ static void uids__have_half_together(void **state)
         assert_true(places_take(&places));
     assert_false(places_take(&places)); /* counted nevertheless */
     places_give_back(&places, shares[--common]);
-    assert_null(places_take_share(&places, UIDS)); /* every place is taken still */
+    assert_null(take(&places, UIDS)); /* every place is taken still */
     places_give_back(&places, NULL);
-    assert_non_null(shares[common++] = places_take_share(&places, UIDS));
+    assert_non_null(shares[common++] = take(&places, UIDS));
     while (common > 0)
         places_give_back(&places, shares[--common]);
     assert_null(places.shares);
     assert_int_equal(places.taken, MAX / 2);
+}
+
+static void holder__is_a_uid_or_an_address(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } cases[] = {
+        {"10.0.0.7", "10.0.0.7", true},
+        {"10.0.0.7", "10.0.0.8", false},
+        {"10.0.0.7", "::ffff:10.0.0.7", true},
+        {"::ffff:10.0.0.7", "::ffff:10.0.0.8", false},
+        {"2001:db8:1:2::1", "2001:db8:1:2:ffff::2", true},
+        {"2001:db8:1:2::1", "2001:db8:1:3::1", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct holder a = address(HOLDER_STRANGER, cases[i].a);
+        const struct holder b = address(HOLDER_STRANGER, cases[i].b);
+        const struct holder proven = address(HOLDER_ADDRESS, cases[i].b);
+        assert_int_equal(holder_equal(&a, &b), cases[i].same);
+        assert_false(holder_equal(&a, &proven));
+    }
+    const struct holder one = holder_of_user(1), two = holder_of_user(2);
+    assert_true(holder_equal(&one, &one));
+    assert_false(holder_equal(&one, &two));
+}
+
+/* However many addresses strangers come from, a quarter is all they have, and whoever has proved
+ * something does not count among them. */
+static void strangers__have_a_quarter_together(void **state)
+{
+    (void)state;
+    struct places places = {.max = MAX};
+    struct share *shares[MAX];
+    unsigned taken = 0, from_one = 0;
+    for (int host = 1; host < 100; host++) {
+        char text[32];
+        snprintf(text, sizeof text, "10.0.0.%d", host);
+        const struct holder holder = address(HOLDER_STRANGER, text);
+        while ((shares[taken] = places_take_share(&places, &holder)) != NULL) {
+            taken++;
+            from_one += host == 1;
+        }
+        if (host == 1)
+            assert_true(places_share_full(&places, &holder));
+    }
+    assert_int_equal(from_one, PLACES_STRANGER_SHARE);
+    assert_int_equal(taken, MAX / 4);
+    assert_int_equal(places.strangers, MAX / 4);
+    const struct holder node = address(HOLDER_ADDRESS, "10.0.0.1");
+    struct share *share = places_take_share(&places, &node);
+    assert_non_null(share);
+    assert_int_equal(places.common, 1);
+    places_give_back(&places, share);
+    while (taken > 0)
+        places_give_back(&places, shares[--taken]);
+    assert_null(places.shares);
+    assert_int_equal(places.strangers, 0);
+    assert_int_equal(places.taken, 0);
 }
 
 int main(void)
@@ -67,6 +147,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(uid__has_its_share_only),
         cmocka_unit_test(uids__have_half_together),
+        cmocka_unit_test(holder__is_a_uid_or_an_address),
+        cmocka_unit_test(strangers__have_a_quarter_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

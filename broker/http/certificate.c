@@ -1,0 +1,172 @@
+#include "broker/http/certificate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHAIN_MAX = 8, NAME_SIZE = 256, NAMES_SEEN = 64 };
+
+struct certificate {
+    gnutls_x509_crt_t chain[CHAIN_MAX]; /* as shown: the holder's own first */
+    unsigned length, name_count;
+    int64_t begins, expires; /* of all in the chain */
+    const char *fault;       /* other than time; NULL: none */
+    const char *names[CERTIFICATE_NAMES_MAX + 1];
+    char texts[CERTIFICATE_NAMES_MAX][NAME_SIZE];
+};
+
+/* The next text of names becomes a name, unless it is not fit to be compared and printed. */
+static void name_add(struct certificate *certificate, size_t length)
+{
+    char *text = certificate->texts[certificate->name_count];
+    if (length == 0 || length >= NAME_SIZE)
+        return;
+    text[length] = '\0';
+    for (size_t i = 0; i < length; i++)
+        if (text[i] <= ' ' || text[i] > '~' || text[i] == '"' || text[i] == '\\')
+            return;
+    certificate->names[certificate->name_count++] = text;
+}
+
+static void names_take(struct certificate *certificate)
+{
+    gnutls_x509_crt_t own = certificate->chain[0];
+    int rc;
+    for (unsigned i = 0; i < NAMES_SEEN && certificate->name_count < CERTIFICATE_NAMES_MAX; i++) {
+        size_t size = NAME_SIZE;
+        rc = gnutls_x509_crt_get_dn_by_oid(own, GNUTLS_OID_X520_COMMON_NAME, i, 0,
+                                           certificate->texts[certificate->name_count], &size);
+        if (rc == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)
+            break;
+        if (rc >= 0)
+            name_add(certificate, size);
+    }
+    for (unsigned i = 0; i < NAMES_SEEN && certificate->name_count < CERTIFICATE_NAMES_MAX; i++) {
+        size_t size = NAME_SIZE;
+        rc = gnutls_x509_crt_get_subject_alt_name(
+            own, i, certificate->texts[certificate->name_count], &size, NULL);
+        if (rc == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)
+            break;
+        if (rc == GNUTLS_SAN_DNSNAME)
+            name_add(certificate, size);
+    }
+}
+
+static void times_take(struct certificate *certificate)
+{
+    for (unsigned i = 0; i < certificate->length; i++) {
+        int64_t begins = gnutls_x509_crt_get_activation_time(certificate->chain[i]);
+        int64_t expires = gnutls_x509_crt_get_expiration_time(certificate->chain[i]);
+        if (i == 0 || begins > certificate->begins)
+            certificate->begins = begins;
+        if (i == 0 || expires < certificate->expires)
+            certificate->expires = expires;
+    }
+}
+
+static struct certificate *finish(struct certificate *certificate)
+{
+    if (certificate->length == 0) {
+        certificate_destroy(certificate);
+        return NULL;
+    }
+    certificate->fault = "it has not been looked at yet";
+    names_take(certificate);
+    times_take(certificate);
+    return certificate;
+}
+
+struct certificate *certificate_take(gnutls_session_t session)
+{
+    unsigned count = 0;
+    const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &count);
+    struct certificate *certificate = shown && count > 0 ? calloc(1, sizeof *certificate) : NULL;
+    if (!certificate)
+        return NULL;
+    for (; certificate->length < count && certificate->length < CHAIN_MAX; certificate->length++) {
+        gnutls_x509_crt_t *next = &certificate->chain[certificate->length];
+        if (gnutls_x509_crt_init(next) < 0)
+            break;
+        if (gnutls_x509_crt_import(*next, &shown[certificate->length], GNUTLS_X509_FMT_DER) < 0) {
+            gnutls_x509_crt_deinit(*next);
+            break;
+        }
+    }
+    return finish(certificate);
+}
+
+struct certificate *certificate_read(const char *pem)
+{
+    const gnutls_datum_t text = {.data = (unsigned char *)(uintptr_t)pem,
+                                 .size = (unsigned)strlen(pem)};
+    struct certificate *certificate = calloc(1, sizeof *certificate);
+    if (!certificate)
+        return NULL;
+    certificate->length = CHAIN_MAX;
+    if (gnutls_x509_crt_list_import(certificate->chain, &certificate->length, &text,
+                                    GNUTLS_X509_FMT_PEM, 0) < 0)
+        certificate->length = 0;
+    return finish(certificate);
+}
+
+void certificate_destroy(struct certificate *certificate)
+{
+    if (!certificate)
+        return;
+    for (unsigned i = 0; i < certificate->length; i++)
+        gnutls_x509_crt_deinit(certificate->chain[i]);
+    free(certificate);
+}
+
+const char *const *certificate_names(const struct certificate *certificate)
+{
+    return certificate->names;
+}
+
+static const char *fault_of(unsigned status)
+{
+    static const struct {
+        unsigned bit;
+        const char *text;
+    } faults[] = {
+        {GNUTLS_CERT_SIGNER_NOT_FOUND, "no authority in tls_client_ca has signed it"},
+        {GNUTLS_CERT_SIGNER_NOT_CA, "what has signed it is no authority"},
+        {GNUTLS_CERT_SIGNATURE_FAILURE, "its signature is wrong"},
+        {GNUTLS_CERT_PURPOSE_MISMATCH,
+         "it is not meant for clients (extended key usage: TLS web client authentication)"},
+        {GNUTLS_CERT_INSECURE_ALGORITHM, "it is signed with an algorithm that is not secure"},
+        {GNUTLS_CERT_REVOKED, "it has been revoked"},
+        {GNUTLS_CERT_SIGNER_CONSTRAINTS_FAILURE, "its authority may not sign for this name"},
+        {GNUTLS_CERT_UNKNOWN_CRIT_EXTENSIONS, "it has a critical extension that is not known"},
+        {GNUTLS_CERT_EXPIRED, "it has expired, or an authority above it has"},
+        {GNUTLS_CERT_NOT_ACTIVATED, "it is not valid yet, or an authority above it is not"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        if (status & faults[i].bit)
+            return faults[i].text;
+    return status ? "it is not valid" : NULL;
+}
+
+void certificate_judge(struct certificate *certificate, gnutls_x509_trust_list_t authorities)
+{
+    static const char purpose[] = GNUTLS_KP_TLS_WWW_CLIENT;
+    gnutls_typed_vdata_st wanted = {.type = GNUTLS_DT_KEY_PURPOSE_OID,
+                                    .data = (unsigned char *)(uintptr_t)purpose};
+    unsigned status = 0;
+    if (!authorities)
+        certificate->fault = "the broker knows no authority of clients (tls_client_ca is unset)";
+    else if (gnutls_x509_trust_list_verify_crt2(authorities, certificate->chain,
+                                                certificate->length, &wanted, 1, 0, &status,
+                                                NULL) < 0)
+        certificate->fault = "it cannot be verified";
+    else
+        certificate->fault = fault_of(status);
+}
+
+const char *certificate_fault(const struct certificate *certificate, int64_t now)
+{
+    if (certificate->fault)
+        return certificate->fault;
+    if (now > certificate->expires)
+        return "it has expired";
+    return now < certificate->begins ? "it is not valid yet" : NULL;
+}
