@@ -3,6 +3,7 @@
 #include "state/batch.h"
 #include "state/commit.h"
 #include "state/filelock.h"
+#include "state/filewatch.h"
 #include "state/schema.h"
 #include "state/sealing.h"
 #include "state/sqlite_error.h"
@@ -27,6 +28,7 @@ struct sqlite {
     char *path;
     int lock;
     sqlite3 *db;
+    struct filewatch watch;
     struct sealing sealing;
     struct sqlite_rows rows;
     struct worker *worker;
@@ -46,7 +48,9 @@ static void write_batch(void *arg)
 {
     struct sqlite *sqlite = arg;
     struct commit *commit = &sqlite->commit;
-    commit_end(commit, sqlite_rows_write(&sqlite->rows, commit->batch, &commit->result.error));
+    struct error *err = &commit->result.error;
+    int code = filewatch_check(&sqlite->watch, err);
+    commit_end(commit, code ? code : sqlite_rows_write(&sqlite->rows, commit->batch, err));
 }
 
 static void sqlite_commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
@@ -122,12 +126,15 @@ static int write_ahead(sqlite3 *db, const char *path, struct error *err)
     return code;
 }
 
-/* The version is looked at before anything is set: a newer file is left as it is. */
+/* The version is looked at before anything is set: a newer file is left as it is. The log is
+ * emptied into the file every 1000 pages (4 MB). While somebody else reads the file it cannot be,
+ * and grows; when they have ended, it is cut to 16 MiB again. */
 static int open_database(struct sqlite *sqlite, const char *key_file, struct error *err)
 {
     static const char settings[] = "PRAGMA cell_size_check=ON;"
                                    "PRAGMA synchronous=FULL;"
-                                   "PRAGMA wal_autocheckpoint=1000;";
+                                   "PRAGMA wal_autocheckpoint=1000;"
+                                   "PRAGMA journal_size_limit=16777216;";
     int rc = sqlite3_open_v2(sqlite->path, &sqlite->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
                              NULL);
     if (rc != SQLITE_OK)
@@ -148,7 +155,8 @@ static int open_database(struct sqlite *sqlite, const char *key_file, struct err
     rc = sqlite3_exec(sqlite->db, settings, NULL, NULL, NULL);
     if (rc != SQLITE_OK)
         return sqlite_error(err, sqlite->db, rc, sqlite->path);
-    return quick_check(sqlite->db, sqlite->path, err);
+    code = quick_check(sqlite->db, sqlite->path, err);
+    return code ? code : filewatch_begin(&sqlite->watch, sqlite->path, err);
 }
 
 static int start_worker(struct sqlite *sqlite, struct error *err)

@@ -3,6 +3,7 @@ mcast_unit(state_memory state)
 target_link_options(state_memory_test PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)
 mcast_unit(state_sqlite state PkgConfig::SQLITE)
 mcast_unit(state_crash state)
+mcast_unit(state_growth state PkgConfig::SQLITE)
 mcast_unit(state_sealing state tokens PkgConfig::SQLITE)
 mcast_unit(state_upgrade state tokens PkgConfig::SQLITE)
 target_compile_definitions(state_upgrade_test PRIVATE

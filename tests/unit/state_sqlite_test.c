@@ -526,6 +526,34 @@ static void file__held_by_another_program_is_an_error(void **state)
     assert_ledger(fixture->store, "counters 2 0\nreservation 1 elcap-f1\nreservation 2 elcap-f2\n");
 }
 
+/* SQLite would write on, to a file that has no name: all of it would be gone with the process. */
+static void file__taken_away_is_an_error_until_it_is_back(void **state)
+{
+    static const char *const suffixes[] = {"", "-wal"};
+    struct fixture *fixture = *state;
+    fixture_open(fixture);
+    COMMIT(fixture->store, reservation(1, "f1"));
+    struct record record = reservation(2, "f2");
+    struct batch *batch = batch_of(fixture->store, &record, 1);
+    for (size_t i = 0; i < 2; i++) {
+        char name[128], away[128];
+        name_beside(fixture, suffixes[i], name);
+        name_beside(fixture, ".away", away);
+        assert_int_equal(rename(name, away), 0);
+        struct outcome outcome = commit_batch(fixture->store, batch);
+        assert_int_equal(outcome.result.code, ERROR_IO);
+        assert_non_null(strstr(outcome.result.error.text, "has been taken away (No such file"));
+        write_file(fixture, suffixes[i], 0, "x", 1); /* somebody's copy */
+        outcome = commit_batch(fixture->store, batch);
+        assert_int_equal(outcome.result.code, ERROR_IO);
+        assert_non_null(strstr(outcome.result.error.text, "is not the file that mcastd opened"));
+        assert_int_equal(rename(away, name), 0);
+    }
+    assert_int_equal(commit_batch(fixture->store, batch).result.code, 0);
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 2 0\nreservation 1 elcap-f1\nreservation 2 elcap-f2\n");
+}
+
 /* An error that ends one statement and leaves the transaction open: the records before it must not
  * come in with the next commit. */
 static void commit__that_fails_half_way_leaves_nothing(void **state)
@@ -623,6 +651,7 @@ int main(void)
         ON_FILE(disk__full_and_closed_leaves_what_was_there),
         ON_FILE(disk__full_at_creation_leaves_no_file),
         ON_FILE(file__held_by_another_program_is_an_error),
+        ON_FILE(file__taken_away_is_an_error_until_it_is_back),
         ON_FILE(commit__that_fails_half_way_leaves_nothing),
         ON_FILE(disk__without_space_gives_the_batch_back),
     };
