@@ -1,0 +1,80 @@
+#include "broker/http/call.h"
+#include "broker/http/diagnosis.h"
+#include "broker/http/gate.h"
+#include "broker/http/routes.h"
+#include "broker/http/tls.h"
+
+#include <dirent.h>
+#include <sys/resource.h>
+
+/* GET /v1/doctor: what the broker finds wrong with itself and its surroundings, for admins, because
+ * it shows the site's insides. All of it is in memory but for the number of descriptors, which the
+ * kernel gives at once. Files are for mcastctl to read: it may wait for them. */
+
+static uint64_t count_descriptors(void)
+{
+    uint64_t count = 0;
+    DIR *open = opendir("/proc/self/fd");
+    for (const struct dirent *entry; open && (entry = readdir(open));)
+        count += entry->d_name[0] != '.';
+    if (open)
+        closedir(open);
+    return count > 0 ? count - 1 : 0; /* the folder's own */
+}
+
+static void write_finding(void *arg, const struct diagnosis_finding *finding)
+{
+    struct writer *out = arg;
+    writer_begin_object(out, NULL);
+    writer_string(out, "check", finding->check);
+    writer_string(out, "level", diagnosis_level_word(finding->level));
+    writer_string(out, "finding", finding->finding);
+    writer_string(out, "advice", finding->advice);
+    writer_end_object(out);
+}
+
+static void write_findings(struct call *call)
+{
+    const struct http *http = call->http;
+    const struct core *core = engine_core(http->engine);
+    struct core_status status;
+    struct core_cluster_status clusters[CLUSTERS_MAX] = {0};
+    struct engine_counters counters;
+    struct rlimit limit = {0};
+    core_status(core, &status);
+    engine_counters(http->engine, &counters);
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    for (uint32_t i = 0; i < CLUSTERS_MAX && core_cluster_status(core, i, &clusters[i]);)
+        i++;
+    const struct diagnosis_facts facts = {
+        .now_ms = engine_now_ms(http->engine),
+        .config = core_config_of(core),
+        .core = &status,
+        .clusters = clusters,
+        .counters = &counters,
+        .certificate_ends_ms = http->tls ? tls_expires(http->tls) * 1000 : 0,
+        .files_open = count_descriptors(),
+        .files_max = limit.rlim_cur,
+        .connections_max = http->places.max,
+    };
+    writer_begin_array(&call->out, "findings");
+    diagnosis_make(&facts, write_finding, &call->out);
+    writer_end_array(&call->out);
+}
+
+void doctor_handle(struct call *call)
+{
+    struct writer *out = &call->out;
+    if (!call->identity.admin) {
+        gate_forbid(call, "only an admin may do this; see 'admins' in the configuration");
+        call_refuse(call);
+        return;
+    }
+    writer_begin_object(out, NULL);
+    writer_string(out, "version", MCAST_VERSION);
+    writer_time(out, "time", engine_now_ms(call->http->engine));
+    writer_string(out, "job_ca", core_config_of(engine_core(call->http->engine))->job_ca);
+    write_findings(call);
+    writer_end_object(out);
+    call_reply(call, MHD_HTTP_OK, CALL_JSON);
+}
