@@ -4,10 +4,12 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char usage[] =
     "Usage: mcastctl status\n"
-    "Shows how the broker is: its link to the fabric manager, VNIs, addresses, jobs, queues.\n\n"
+    "Shows how the broker is: in the first lines whether all is well or what is wrong, then its\n"
+    "link to the fabric manager, VNIs, addresses, jobs, queues. 'mcastctl doctor' looks deeper.\n\n"
     "Example:\n"
     "  mcastctl status\n";
 
@@ -77,6 +79,54 @@ static bool add_row(struct table *table, const char *name, json_t *value)
     return ok;
 }
 
+static const char *member(const json_t *root, const char *object, const char *name)
+{
+    const json_t *inner = object ? json_object_get(root, object) : root;
+    const char *text = json_string_value(json_object_get(inner, name));
+    return text ? text : "";
+}
+
+static void print_plain(const char *text)
+{
+    for (; *text; text++)
+        putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
+}
+
+/* What somebody who was woken up wants to read first: one line for each thing that is wrong, with
+ * what it means for jobs; or that nothing is. */
+static void print_verdict(const json_t *root)
+{
+    const char *link = member(root, "fabric_manager", "link");
+    const char *error = member(root, "fabric_manager", "last_error");
+    const char *storage = member(root, "commits", "storage_error");
+    const json_t *vnis = json_object_get(root, "vnis");
+    const char *role = member(root, NULL, "role");
+    bool well = true;
+    if (role[0] && strcmp(role, "leader") != 0) {
+        printf("NOT SERVING: this broker is %s\n", role);
+        well = false;
+    }
+    if (storage[0]) {
+        fputs("NOTHING CAN BE SAVED, so nothing is granted: ", stdout);
+        print_plain(storage);
+        putchar('\n');
+        well = false;
+    }
+    if (member(root, "fabric_manager", "url")[0] && strcmp(link, "up") != 0) {
+        printf("NO FABRIC MANAGER (%s since %s): jobs run without hardware collectives%s", link,
+               member(root, "fabric_manager", "since"), error[0] ? "; " : "");
+        print_plain(error);
+        putchar('\n');
+        well = false;
+    }
+    if (json_is_integer(json_object_get(vnis, "free")) &&
+        json_integer_value(json_object_get(vnis, "free")) == 0) {
+        puts("NO VNI IS FREE: jobs that need one cannot start");
+        well = false;
+    }
+    puts(well ? "All is well." : "What to do: mcastctl doctor");
+}
+
 static int print_table(const char *text)
 {
     json_t *root = json_loads(text, 0, NULL);
@@ -92,6 +142,7 @@ static int print_table(const char *text)
         if (table && worth_showing(value))
             add_row(table, name, value);
     }
+    print_verdict(root);
     json_decref(root);
     return table_print(table);
 }

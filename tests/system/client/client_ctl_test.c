@@ -97,8 +97,8 @@ static void assert_has(const char *text, const char *part)
 static void ctl__explains_itself(void **state)
 {
     (void)state;
-    static const char *const commands[] = {"reserve", "release", "show",   "list",
-                                           "env",     "sync",    "events", "status"};
+    static const char *const commands[] = {"reserve", "release", "show",   "list",  "env",
+                                           "sync",    "events",  "status", "doctor"};
     struct test *test = begin(NULL, 0);
     assert_int_equal(RUN("--help"), 0);
     for (size_t i = 0; i < SIZE(commands); i++)
@@ -146,6 +146,9 @@ static void ctl__misuse_is_2_and_sends_nothing(void **state)
         {"mcastctl", "list", "--limit", "0", NULL},
         {"mcastctl", "events", "--after", "-1", NULL},
         {"mcastctl", "status", "now", NULL},
+        {"mcastctl", "doctor", "now", NULL},
+        {"mcastctl", "status", "--cert", "/nonexistent/cert", NULL},
+        {"mcastctl", "--key", "/nonexistent/key", "status", NULL},
         {"mcastctl", "sync", "f1", NULL},
         {"mcastctl", "--url", "nowhere", "status", NULL},
         {"mcastctl", "status", "--url", "http://host", NULL},
@@ -444,7 +447,8 @@ static void status__table_and_json(void **state)
                                           {200, NULL, body, THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("status"), 0);
-    assert_string_equal(test->out, "version        0.1.0\n"
+    assert_string_equal(test->out, "All is well.\n"
+                                   "version        0.1.0\n"
                                    "role           leader\n"
                                    "fabric manager link up, url https://fmn\n"
                                    "vnis           free 3, live 1\n"
@@ -452,6 +456,34 @@ static void status__table_and_json(void **state)
                                    "new            [1]\n");
     assert_int_equal(RUN("status", "--json"), 0);
     assert_has(test->out, "  \"version\": \"0.1.0\",\n");
+    end(test);
+}
+
+/* At three in the morning the first line counts. */
+static void status__says_first_what_is_wrong(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL,
+         "{\"version\":\"0.1.0\",\"role\":\"leader\",\"fabric_manager\":{\"link\":\"down\","
+         "\"url\":\"https://fmn\",\"since\":\"2026-11-21T03:00:00.000Z\","
+         "\"last_error\":\"connection refused\\u001b[2J\"},\"vnis\":{\"free\":0},"
+         "\"commits\":{\"storage_error\":\"disk full\"}}",
+         THEN_KEEP},
+        {200, NULL, "{\"role\":\"standby\",\"fabric_manager\":{\"link\":\"down\",\"url\":null}}",
+         THEN_KEEP},
+    };
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("status"), 0);
+    static const char first[] =
+        "NOTHING CAN BE SAVED, so nothing is granted: disk full\n"
+        "NO FABRIC MANAGER (down since 2026-11-21T03:00:00.000Z): jobs run without hardware "
+        "collectives; connection refused?[2J\n"
+        "NO VNI IS FREE: jobs that need one cannot start\n"
+        "What to do: mcastctl doctor\n";
+    assert_int_equal(strncmp(test->out, first, sizeof(first) - 1), 0);
+    assert_int_equal(RUN("status"), 0);
+    assert_int_equal(strncmp(test->out, "NOT SERVING: this broker is standby\nWhat to do:", 45), 0);
     end(test);
 }
 
@@ -487,6 +519,7 @@ int main(void)
         cmocka_unit_test(sync__refuses_what_may_not_be_whole),
         cmocka_unit_test(events__lines_and_json),
         cmocka_unit_test(status__table_and_json),
+        cmocka_unit_test(status__says_first_what_is_wrong),
         cmocka_unit_test(ctl__full_disk_is_an_error),
     };
     return cmocka_run_group_tests_name("client_ctl", tests, NULL, NULL);
