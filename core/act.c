@@ -76,11 +76,13 @@ static void queue_call(struct core *core, struct reservation *r)
 }
 
 /* Reserved at the second try: the first, acted on late, is refused as long as ours is there. Should
- * ours have vanished in between, what is there has another token, and no list can tell. */
+ * ours have vanished in between, what is there has another token, and no list can tell. Not while a
+ * CHECK is under way: it may have looked before that first try was acted on, so its "gone" must not
+ * be believed as if all were settled (docs/model found it). */
 static bool must_look_again(const struct reservation *r)
 {
     return r->hwcoll == HWCOLL_RESERVED && r->state == JOB_ACTIVE && r->errand != NULL &&
-           r->errand->unsure;
+           r->errand->unsure && r->errand->call == 0;
 }
 
 static int64_t due(const struct core *core, const struct reservation *r)
@@ -263,6 +265,12 @@ enum event_kind core_event_of(enum hwcoll_state state)
     }
 }
 
+enum fm_side core_side_unwanted(const struct reservation *r)
+{
+    bool unsure = r->errand != NULL && r->errand->unsure;
+    return unsure && r->fm_side == FM_SIDE_HELD ? FM_SIDE_MAYBE : (enum fm_side)r->fm_side;
+}
+
 void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
                  enum fm_side side, struct secret token, const char *reason)
 {
@@ -308,7 +316,7 @@ void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hw
 {
     /* What was never asked for cannot be there; everything else may turn up late (F21). */
     enum fm_side side =
-        r->errand->asked || r->fm_side == FM_SIDE_HELD ? r->fm_side : FM_SIDE_NOTHING;
+        r->errand->asked || r->fm_side == FM_SIDE_HELD ? core_side_unwanted(r) : FM_SIDE_NOTHING;
     bool no_room = r->fm_side == FM_SIDE_NOTHING && core->link.state == LINK_UP;
     if (side == FM_SIDE_NOTHING)
         hwcoll = no_room ? HWCOLL_DENIED : HWCOLL_UNAVAILABLE;

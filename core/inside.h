@@ -124,6 +124,10 @@ void core_pump(struct core *core); /* hands out calls while there are places */
 /* The outcome of wanting multicast addresses is known: saves it, tells those who wait. */
 void core_settle(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,
                  enum fm_side side, struct secret token, const char *reason);
+/* What may be there of one that is not wanted any more. "Held", said of what was in its way, would
+ * hide from the next start that a first try of its own may yet be acted on (docs/model found it).
+ */
+enum fm_side core_side_unwanted(const struct reservation *reservation);
 /* What an answer has to warn of although it is a yes, the same each time it is given; or NULL. */
 const char *core_warning(struct core *core, const struct reservation *reservation);
 /* Which event tells of a reserve that ended so. */

@@ -196,6 +196,31 @@ static void link__three_timeouts_in_a_row_lose_it(void **state)
     driver_end(&d);
 }
 
+/* A CHECK that looked before a first try was acted on says "gone"; meanwhile that try settled, and
+ * may have left an object that nobody was told of (docs/model). */
+static void link__gone_is_not_all_while_a_first_try_was_open(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.relist_ms = 3000;
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    d.now++;
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
+    driver_tick(&d, 250);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-1");
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_OK);
+    uint64_t check = driver_call(&d, FMCALL_CHECK);
+    driver_tick(&d, d.config.call_timeout_ms); /* the first try has settled */
+    assert_true(core_next_deadline(d.core) > d.now);
+    driver_done(&d, check, FM_GONE, NULL);
+    assert_int_equal(driver_events(&d, EVENT_LOST), 1);
+    (void)driver_call(&d, FMCALL_RELEASE);
+    driver_end(&d);
+}
+
 /* F22: what the list lacks is asked for by name; gone for good means one fatal event. */
 static void link__lost_reservation_is_told_once(void **state)
 {
@@ -374,6 +399,7 @@ int main(void)
         cmocka_unit_test(link__pauses_and_resumes),
         cmocka_unit_test(link__waits_longer_each_time),
         cmocka_unit_test(link__logs_in_once_at_a_time),
+        cmocka_unit_test(link__gone_is_not_all_while_a_first_try_was_open),
         cmocka_unit_test(link__tries_the_urls_in_turn),
         cmocka_unit_test(link__follows_a_reload_of_the_urls),
         cmocka_unit_test(link__three_timeouts_in_a_row_lose_it),

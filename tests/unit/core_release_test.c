@@ -124,6 +124,28 @@ static void release__while_the_reserve_waits(void **state)
     driver_end(&d);
 }
 
+/* The first try gave no answer and may yet be acted on, the second met something else (409). What
+ * is saved of the release must not say that all is known: after a crash it would count a RELEASE
+ * that was sent too early, and the first try's object would stay (docs/model). */
+static void release__remembers_a_first_try_beside_what_was_in_its_way(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
+    driver_tick(&d, 250);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_EXISTS, NULL);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
+    driver_release(&d, "a");
+    const struct effect *saved = driver_find(&d, EFFECT_SAVE);
+    assert_non_null(saved);
+    assert_int_equal(saved->u.record.kind, RECORD_RESERVATION);
+    assert_int_equal(saved->u.record.u.reservation.fm_side, FM_SIDE_MAYBE);
+    driver_end(&d);
+}
+
 /* A requeued Slurm job keeps its id: the new life waits until the old one is gone. */
 static void release__same_id_again_while_the_old_one_is_deleted(void **state)
 {
@@ -227,6 +249,7 @@ int main(void)
         cmocka_unit_test(release__before_reserve_is_remembered),
         cmocka_unit_test(release__before_reserve_is_forgotten_in_time),
         cmocka_unit_test(release__while_the_reserve_waits),
+        cmocka_unit_test(release__remembers_a_first_try_beside_what_was_in_its_way),
         cmocka_unit_test(release__same_id_again_while_the_old_one_is_deleted),
         cmocka_unit_test(release__unanswered_lets_the_name_rest),
         cmocka_unit_test(release__of_a_doubted_one_ends),

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Checks the model of docs/model exhaustively: check.sh MODEL [-DPLANT_X]. With a planted mistake,
+# succeeds when it is found.
+set -eu
+model=$1
+plant=${2:-}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cp "$model" "$folder/reservation.pml"
+cd "$folder"
+# shellcheck disable=SC2086 # no plant is no argument
+spin -a $plant reservation.pml >spin.log || { cat spin.log; exit 1; }
+"${CC:-cc}" -O2 -w -DSAFETY -DCOLLAPSE -o pan pan.c
+./pan -m2000000 >pan.log
+grep -E 'errors:|states, stored|assertion violated' pan.log
+grep -q 'Search not completed\|max search depth too small' pan.log && complete=no || complete=yes
+if [ -n "$plant" ]; then
+    grep -q 'assertion violated' pan.log
+else
+    [ "$complete" = yes ] && grep -q 'errors: 0$' pan.log
+fi
