@@ -67,8 +67,9 @@ void config_destroy(struct config *config); /* NULL is allowed */
  */
 int config_load(struct config *config, const char *path, config_report_fn *report, void *arg);
 
-/* All keys with type, range, default and sentence; a file to begin with. */
+/* All keys with type, range, default and sentence; a file to begin with; mcastd.conf(5) in roff. */
 void config_print_help(FILE *out);
 void config_print_sample(FILE *out);
+void config_print_man(FILE *out);
 
 #endif

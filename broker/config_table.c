@@ -1,7 +1,6 @@
 #include "broker/config_table.h"
 
 #include "broker/config.h"
-#include "broker/config_value.h"
 
 #include <assert.h>
 #include <string.h>
@@ -147,76 +146,4 @@ const struct config_key *config_key_find(const char *section, const char *name)
             return &keys[i];
     }
     return NULL;
-}
-
-/* ---- the texts made from it ---- */
-
-/* Breaks the sentence into lines of at most 78 columns. */
-static void print_wrapped(FILE *out, const char *prefix, const char *text)
-{
-    size_t column = 0;
-    while (*text != '\0') {
-        size_t word = strcspn(text, " ");
-        if (column != 0 && column + 1 + word > 78) {
-            fputc('\n', out);
-            column = 0;
-        }
-        if (column == 0)
-            column = (size_t)fprintf(out, "%s%.*s", prefix, (int)word, text);
-        else
-            column += (size_t)fprintf(out, " %.*s", (int)word, text);
-        text += word;
-        text += strspn(text, " ");
-    }
-    fputc('\n', out);
-}
-
-static bool new_section(size_t row)
-{
-    return row == 0 || strcmp(keys[row].section, keys[row - 1].section) != 0;
-}
-
-void config_print_help(FILE *out)
-{
-    fputs("mcastd reads " CONFIG_DEFAULT_PATH " (--config FILE: another) and then *.conf in the\n"
-          "folder conf.d beside it, in alphabetical order; what is read later overrides.\n"
-          "Comments begin with ';' or '#' at the start of a line, or with ';' after a blank.\n"
-          "Lists may go on in indented lines.\n",
-          out);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const struct config_key *key = &keys[i];
-        char allowed[CONFIG_ALLOWED_SIZE];
-        config_value_allowed(key, allowed, sizeof allowed);
-        if (new_section(i))
-            fprintf(out, strcmp(key->section, "cluster") == 0 ? "\n[%s \"NAME\"]\n" : "\n[%s]\n",
-                    key->section);
-        fprintf(out, "  %s = %s\n      default: %s\n", key->name, allowed,
-                key->initial != NULL ? key->initial : "unset");
-        print_wrapped(out, "      ", key->sentence);
-    }
-}
-
-void config_print_sample(FILE *out)
-{
-    fputs("# mcastd's configuration. Every key is here; a key that is commented out shows its\n"
-          "# default, or an example where there is none. `mcastd --help-config` says more,\n"
-          "# `mcastd --check` tells what is wrong.\n",
-          out);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const struct config_key *key = &keys[i];
-        char allowed[CONFIG_ALLOWED_SIZE];
-        config_value_allowed(key, allowed, sizeof allowed);
-        if (new_section(i) && strcmp(key->section, "cluster") == 0)
-            fputs("\n# One such section for each resource manager; names are [a-z0-9_]+. On a "
-                  "fabric\n"
-                  "# shared with Slurm, a name must not begin with the name of a Slurm cluster.\n"
-                  "#[cluster \"elcap\"]\n",
-                  out);
-        else if (new_section(i))
-            fprintf(out, "\n[%s]\n", key->section);
-        fputc('\n', out);
-        print_wrapped(out, "# ", key->sentence);
-        fprintf(out, "# Allowed: %s.\n", allowed);
-        fprintf(out, "#%s = %s\n", key->name, key->initial != NULL ? key->initial : key->example);
-    }
 }

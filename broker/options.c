@@ -2,19 +2,13 @@
 
 #include "broker/config.h"
 #include "broker/log.h"
+#include "broker/manpage.h"
 
 #include <getopt.h>
 #include <string.h>
 #include <sysexits.h>
 
-struct row {
-    const char *name;
-    const char *value; /* NULL: takes none; "[USER]": may take one */
-    char letter;
-    const char *sentence;
-};
-
-static const struct row rows[] = {
+static const struct options_row rows[] = {
     {"config", "FILE", 'c', "read FILE and conf.d/*.conf beside it (" CONFIG_DEFAULT_PATH ")"},
     {"check", NULL, 'k', "tell what is wrong with the configuration, exit 0 or 1"},
     {"log-level", "LEVEL", 'l',
@@ -24,6 +18,7 @@ static const struct row rows[] = {
     {"sample-config", NULL, 'S', "print a configuration to begin with"},
     {"version", NULL, 'V', "print the version"},
     {"help", NULL, 'h', "print this"},
+    {"man-page", "SECTION", 'M', NULL},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -33,13 +28,15 @@ static void print_usage(FILE *out)
     fputs("mcastd: gives VNIs and multicast addresses of HPE Slingshot to the jobs of any "
           "resource\nmanager.\n\nusage: mcastd [OPTION]...\n",
           out);
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < ROWS && rows[i].sentence != NULL; i++) {
         char option[32];
         const char *value = rows[i].value;
-        bool may = value != NULL && value[0] == '[';
-        (void)snprintf(option, sizeof option, "--%s%s%s%s", rows[i].name,
-                       value == NULL ? "" : (may ? "[=" : " "), value == NULL ? "" : value + may,
-                       "");
+        bool optional = value != NULL && value[0] == '[';
+        (void)snprintf(option, sizeof option, "--%s%s%s", rows[i].name,
+                       optional        ? "[="
+                       : value != NULL ? " "
+                                       : "",
+                       value != NULL ? value + optional : "");
         fprintf(out, "  %-19s%s\n", option, rows[i].sentence);
     }
     fputs(
@@ -51,6 +48,12 @@ static void print_usage(FILE *out)
         "apply it wholly or not at all. Exit status: 0 stopped, 1 cannot start, 64 wrong usage,\n"
         "75 another broker has taken over.\n",
         out);
+}
+
+const struct options_row *options_rows(size_t *count)
+{
+    *count = ROWS;
+    return rows;
 }
 
 static int usage_error(void)
@@ -96,6 +99,12 @@ static int take(struct options *options, int letter, const char *value)
         break;
     case 'h':
         print_usage(stdout);
+        break;
+    case 'M':
+        if (strcmp(value, "5") == 0)
+            config_print_man(stdout);
+        else
+            manpage_print(stdout);
         break;
     default:
         return usage_error();

@@ -2,6 +2,7 @@
 #define MCAST_BROKER_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /* The command line of mcastd. One table makes the parser, --help and the manual page. */
@@ -19,6 +20,14 @@ struct options {
     const char *key_user; /* MAKE_KEY: whose it will be; NULL: this process's */
     int log_level;        /* -1: as configured */
 };
+
+struct options_row {
+    const char *name;
+    const char *value; /* NULL: takes none; "[USER]": may take one */
+    char letter;
+    const char *sentence; /* NULL: for the build only */
+};
+const struct options_row *options_rows(size_t *count);
 
 /* 0; EX_USAGE with a sentence on stderr. Prints what is only to be printed. */
 int options_parse(struct options *options, int argc, char **argv);

@@ -1,0 +1,72 @@
+#!/bin/sh
+# What `cmake --install` leaves: the files, and a broker that checks, starts and stops from there with
+# the shipped configuration, its places moved into the test's folder.
+# usage: installed.sh CMAKE BUILD
+set -eu
+cmake=$1 build=$2
+dir=$(mktemp -d "${TMPDIR:-/var/tmp}/mcast-installed.XXXXXX")
+broker=
+trap 'status=$?; [ -z "$broker" ] || kill "$broker" 2>/dev/null || true; rm -rf "$dir"; exit $status' EXIT
+fail() {
+    echo "installed.sh: $*" >&2
+    [ ! -s "$dir/log" ] || sed 's/^/  log: /' "$dir/log" >&2
+    exit 1
+}
+
+"$cmake" --install "$build" --prefix "$dir/usr" >"$dir/install.log" 2>&1 || {
+    cat "$dir/install.log" >&2
+    fail "cmake --install fails"
+}
+
+# Where package builders expect things (GNUInstallDirs; systemd's folders are fixed). Only what
+# belongs to the service; libmcast and mcastctl have a test of their own.
+(cd "$dir/usr" && find . -type f | sort |
+    grep -E '^\./(sbin/|lib/(systemd|sysusers\.d|tmpfiles\.d)/|share/man/man[58]/|share/doc/[^/]*/examples/mcastd)') \
+    >"$dir/found"
+cat >"$dir/expected" <<'LIST'
+./lib/systemd/system/mcastd.service
+./lib/sysusers.d/mcastd.conf
+./lib/tmpfiles.d/mcastd.conf
+./sbin/mcastd
+./share/doc/mcastd/examples/mcastd.conf
+./share/man/man5/mcastd.conf.5
+./share/man/man8/mcastd.8
+LIST
+diff -u "$dir/expected" "$dir/found" || fail "other files are installed than expected (above)"
+grep -q "^ExecStart=$dir/usr/sbin/mcastd\$" "$dir/usr/lib/systemd/system/mcastd.service" ||
+    fail "the unit does not start what was installed with it"
+! grep -q '@[a-zA-Z_]*@' "$dir/usr/lib/systemd/system/mcastd.service" || fail "the unit has an unfilled @NAME@"
+
+mcastd=$dir/usr/sbin/mcastd
+mkdir -p "$dir/etc/conf.d" "$dir/state"
+cp "$dir/usr/share/doc/mcastd/examples/mcastd.conf" "$dir/etc/mcastd.conf"
+cat >"$dir/etc/conf.d/places.conf" <<CONF
+[broker]
+socket = $dir/s
+[state]
+path = $dir/state/state.db
+key_file = $dir/etc/state.key
+[cluster "elcap"]
+users = root
+CONF
+"$mcastd" --make-key --config "$dir/etc/mcastd.conf" 2>"$dir/log" || fail "--make-key fails"
+[ "$(stat -c %a "$dir/etc/state.key")" = 600 ] || fail "the key is not of mode 0600"
+cp "$dir/etc/state.key" "$dir/first.key"
+"$mcastd" --make-key --config "$dir/etc/mcastd.conf" 2>"$dir/log" || fail "--make-key fails again"
+cmp -s "$dir/first.key" "$dir/etc/state.key" || fail "--make-key replaced a key"
+"$mcastd" --check --config "$dir/etc/mcastd.conf" 2>"$dir/log" || fail "--check fails"
+
+"$mcastd" --config "$dir/etc/mcastd.conf" 2>"$dir/log" &
+broker=$!
+# Asked again and again, without a deadline of its own: CTest has one.
+until grep -q ' READY ' "$dir/log"; do
+    kill -0 "$broker" 2>/dev/null || fail "the installed mcastd does not start"
+    sleep 0.05
+done
+status=0
+kill "$broker"
+wait "$broker" || status=$?
+broker=
+[ $status = 0 ] || fail "the installed mcastd ended with $status"
+[ -s "$dir/state/state.db" ] || fail "there is no ledger"
+echo "installed, checked, started, stopped"
