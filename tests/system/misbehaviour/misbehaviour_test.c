@@ -533,6 +533,108 @@ static void half_a_list__concludes_nothing(void **state)
     }
 }
 
+/* ---- the login ---- */
+
+#define TOKEN "\"path\":\"*/token\""
+
+static int start_oauth(void **state)
+{
+    (void)state;
+    struct stage_options options = quick;
+    options.oauth = true;
+    return start(&options);
+}
+
+static unsigned tokens_issued(void)
+{
+    struct plainhttp_reply reply;
+    call(stage_fm_http(stage), "GET", "/mock/state", NULL, &reply);
+    const unsigned issued =
+        (unsigned)json_integer_value(json_object_get(reply.json, "accessTokensIssued"));
+    plainhttp_reply_release(&reply);
+    return issued;
+}
+
+/* F13: an access token that the fabric manager takes back is renewed once, and the job that meets
+ * it notices nothing. */
+static void token_revoked__is_renewed_unnoticed(void **state)
+{
+    char told[512], reason[512];
+    (void)state;
+    reserve("a", told, reason);
+    assert_string_equal(told, "reserved");
+    for (unsigned i = 1; i <= 3; i++) {
+        char job[16];
+        const unsigned before = tokens_issued();
+        tell_fm("POST", "/mock/revoke", NULL);
+        (void)snprintf(job, sizeof job, "b%u", i);
+        reserve(job, told, reason);
+        assert_string_equal(told, "reserved");
+        assert_int_equal(tokens_issued(), before + 1);
+    }
+    await_held("elcap-a elcap-b1 elcap-b2 elcap-b3");
+}
+
+static const struct {
+    const char *fault, *log;
+} endpoint_troubles[] = {
+    {"{" TOKEN ",\"status\":503}", "HTTP 503"},
+    {"{" TOKEN ",\"status\":401,\"body\":{\"error\":\"invalid_client\"}}", "invalid_client"},
+    {"{" TOKEN ",\"garbage\":true}", "/oauth/token"},
+    {"{" TOKEN ",\"truncate\":true}", "/oauth/token"},
+    {"{" TOKEN ",\"merge\":{\"access_token\":null}}", "access_token"},
+    {"{" TOKEN ",\"merge\":{\"access_token\":\"a b\"}}", "access_token"},
+    {"{" TOKEN ",\"fill_to\":2000000}", "/oauth/token"},
+    {"{" TOKEN ",\"drop\":\"before\"}", "/oauth/token"},
+    {"{" TOKEN ",\"delay_ms\":5000}", "/oauth/token"},
+};
+
+/* While no login can be had, jobs start without; the log names the endpoint or its words. */
+static void token_endpoint__in_trouble_takes_the_link_down(void **state)
+{
+    char told[512], reason[512], job[16];
+    (void)state;
+    for (size_t i = 0; i < sizeof endpoint_troubles / sizeof endpoint_troubles[0]; i++) {
+        tell_fm("POST", "/mock/faults", endpoint_troubles[i].fault);
+        tell_fm("POST", "/mock/revoke", NULL);
+        (void)snprintf(job, sizeof job, "%zu", i);
+        reserve(job, told, reason);
+        if (strcmp(told, "reserved") == 0)
+            fail_msg("%s: the job should run without", endpoint_troubles[i].fault);
+        await_logged(endpoint_troubles[i].log);
+        tell_fm("DELETE", "/mock/faults", NULL);
+        await_link("up");
+        await_held("");
+    }
+}
+
+/* The same while the token in hand is still good: nobody notices. */
+static void token_endpoint__is_not_missed_while_a_token_lives(void **state)
+{
+    char told[512], reason[512];
+    (void)state;
+    tell_fm("POST", "/mock/faults", "{" TOKEN ",\"status\":503}");
+    reserve("a", told, reason);
+    assert_string_equal(told, "reserved");
+    assert_true(link_is((char[]){"up"}));
+}
+
+/* The secret is changed at both ends, ours without a reload: the file is read at each login. */
+static void client_secret__changed_on_disk_is_used(void **state)
+{
+    char told[512], reason[512];
+    (void)state;
+    reserve("a", told, reason);
+    assert_int_equal(folder_write(stage_folder(stage), "client-secret", 0600, "a-new-one\n"), 0);
+    tell_fm("POST", "/mock/reload", NULL);
+    tell_fm("POST", "/mock/revoke", NULL);
+    reserve("b", told, reason);
+    assert_string_equal(told, "reserved");
+    assert_false(stage_broker_logged(stage, "a-new-one"));
+    assert_false(stage_broker_logged(stage, "stage-password"));
+}
+
+#define OAUTH_TEST(name) cmocka_unit_test_setup_teardown(name, start_oauth, stop)
 #define QUICK_TEST(name) cmocka_unit_test_setup_teardown(name, start_quick, stop)
 #define TLS_TEST(name) cmocka_unit_test_setup_teardown(name, start_tls, stop_tls)
 
@@ -543,6 +645,10 @@ int main(void)
         QUICK_TEST(refused_connection__costs_nothing_but_the_addresses),
         TLS_TEST(wrong_certificate__is_not_talked_to),
         TLS_TEST(tls_failure__is_told_as_such),
+        OAUTH_TEST(token_revoked__is_renewed_unnoticed),
+        OAUTH_TEST(token_endpoint__in_trouble_takes_the_link_down),
+        OAUTH_TEST(token_endpoint__is_not_missed_while_a_token_lives),
+        OAUTH_TEST(client_secret__changed_on_disk_is_used),
         QUICK_TEST(state_lost__is_told_to_its_jobs_once),
         QUICK_TEST(old_state_restored__is_put_right),
         QUICK_TEST(list_in_pages__is_read_whole),

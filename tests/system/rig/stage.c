@@ -34,6 +34,8 @@ struct stage *stage_create(const struct stage_options *options)
     folder_path(stage->socket, sizeof stage->socket, stage->folder, "mcastd.sock");
     folder_path(stage->config, sizeof stage->config, stage->folder, "mcastd.conf");
     if (folder_write(stage->folder, "passwd", 0600, FM_PASSWORD "\n") < 0 ||
+        folder_write(stage->folder, "client-id", 0600, "mcastd\n") < 0 ||
+        folder_write(stage->folder, "client-secret", 0600, FM_PASSWORD "\n") < 0 ||
         !(stage->http = plainhttp_create("http://mcastd", stage->socket))) {
         stage_destroy(stage);
         return NULL;
@@ -108,7 +110,7 @@ int stage_start_fm(struct stage *stage)
                                      "--port-file",
                                      folder_path(port, sizeof port, stage->folder, "port"),
                                      "--auth",
-                                     "basic",
+                                     stage->options.oauth ? "oauth" : "basic",
                                      "--authdir",
                                      stage->folder,
                                      "--state",
@@ -154,21 +156,29 @@ void stage_kill_fm(struct stage *stage)
 
 /* ---- the broker ---- */
 
+static int write_endpoint(const struct stage *stage)
+{
+    char text[PATH_SIZE + 16];
+
+    snprintf(text, sizeof text, "%s/oauth/token\n", stage->fm_url);
+    return folder_write(stage->folder, "endpoint", 0600, text);
+}
+
 static int write_config(const struct stage *stage)
 {
     const struct stage_options *o = &stage->options;
     char text[CONFIG_SIZE], fm[CONFIG_SIZE / 4] = "";
 
     if (o->mock_fm)
-        snprintf(fm, sizeof fm, "[fm]\nurl = %s\nauth = basic\nauthdir = %s\n%s%s\n%s\n",
-                 stage->fm_url, stage->folder, o->fm_cert ? "ca = " : "",
-                 o->fm_cert ? o->fm_cert : "", o->fm ? o->fm : "");
+        snprintf(fm, sizeof fm, "[fm]\nurl = %s\nauth = %s\nauthdir = %s\n%s%s\n%s\n",
+                 stage->fm_url, o->oauth ? "oauth" : "basic", stage->folder,
+                 o->fm_cert ? "ca = " : "", o->fm_cert ? o->fm_cert : "", o->fm ? o->fm : "");
     snprintf(text, sizeof text,
              "[broker]\nsocket = %s\n%s\n"
              "[state]\npath = %s/state.db\nkey_file = %s/state.key\n%s\n"
              "%s[hwcoll]\n%s\n[vni]\n%s\n[cluster \"elcap\"]\nusers = root\n",
-             stage->socket, o->broker ? o->broker : "", stage->folder, stage->folder, o->state ? o->state : "", fm,
-             o->hwcoll ? o->hwcoll : "", o->vni ? o->vni : "");
+             stage->socket, o->broker ? o->broker : "", stage->folder, stage->folder,
+             o->state ? o->state : "", fm, o->hwcoll ? o->hwcoll : "", o->vni ? o->vni : "");
     return folder_write(stage->folder, "mcastd.conf", 0600, text);
 }
 
@@ -185,7 +195,8 @@ int stage_start_broker(struct stage *stage)
     char log[PATH_SIZE];
 
     folder_path(log, sizeof log, stage->folder, "mcastd.log");
-    if (write_config(stage) < 0 || !(stage->broker = process_start(argv, log)))
+    if (write_config(stage) < 0 || (stage->options.oauth && write_endpoint(stage) < 0) ||
+        !(stage->broker = process_start(argv, log)))
         return -1;
     if (await(broker_serves, stage, AWAIT_DEADLINE_MS) && process_alive(stage->broker))
         return 0;

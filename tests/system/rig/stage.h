@@ -13,6 +13,7 @@ struct stage_options {
     const char *mcastd;           /* path of the program */
     const char *mock_fm;          /* the same; NULL: a broker without fabric manager */
     const char *const *mock_args; /* further options of mock-fm, NULL-terminated; or NULL */
+    bool oauth;                   /* the login is OAuth2 client credentials; else basic */
     const char *fm_cert, *fm_key; /* mock-fm speaks TLS with these, the broker trusts this one; or
                                      NULL */
     const char *broker, *state, *fm, *hwcoll, *vni; /* further lines of these sections, or NULL */
