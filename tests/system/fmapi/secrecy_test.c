@@ -1,0 +1,246 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "tests/system/fmapi/authority.h"
+#include "tests/system/fmapi/issuer.h"
+#include "tests/system/fmapi/pilot.h"
+#include "tests/system/fmapi/puppet.h"
+
+/* No secret in any words that fmapi says, whatever servers quote back and however they fail: all
+ * words are searched for all secrets (peers.md: tokens and OAuth answers in logs; B8). */
+
+#define PASSWORD "fm-passw0rd"
+#define BASIC "Y3hpOmZtLXBhc3N3MHJk" /* base64 of "cxi:fm-passw0rd" */
+#define SESSION "s3ssion-t0ken"
+
+static const char *const secrets[] = {PASSWORD,       BASIC,        ISSUER_SECRET,
+                                      ISSUER_ENCODED, ISSUER_TOKEN, SESSION};
+
+static unsigned searched;
+
+static void search(const char *words)
+{
+    searched++;
+    for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
+        if (strstr(words, secrets[i]) != NULL)
+            fail_msg("%s", words);
+}
+
+/* Text as it stands in a JSON string. To be freed. */
+static char *quoted(const char *text)
+{
+    char *out = calloc(2 * strlen(text) + 1, 1);
+    size_t length = 0;
+    assert_non_null(out);
+    for (; *text != '\0'; text++) {
+        char escape = *text == '\r' ? 'r' : *text == '\n' ? 'n' : *text;
+        if (strchr("\r\n\"\\", *text) != NULL)
+            out[length++] = '\\';
+        out[length++] = escape;
+    }
+    return out;
+}
+
+/* The template with each @ replaced. From malloc. */
+static char *filled(const char *template, const char *text)
+{
+    size_t length = 0;
+    char *out = calloc(strlen(template) + 2 * strlen(text) + 1, 1);
+    assert_non_null(out);
+    for (; *template != '\0'; template ++) {
+        size_t adds = *template == '@' ? strlen(text) : 1;
+        memcpy(out + length, *template == '@' ? text : template, adds);
+        length += adds;
+    }
+    return out;
+}
+
+/* What a server answers; @ is what it was asked. */
+static const char *const quotes[] = {
+    "{\"message\":\"@\",\"detail\":\"@\"}",
+    "{\"detail\":\"you said @\",\"sessionToken\":\"" SESSION "\",\"message\":\"" SESSION "\"}",
+    "{\"error\":\"@\",\"error_description\":\"@\"}",
+    "{\"error\":\"invalid_client\",\"error_description\":\"client_secret: @\"}",
+    "{\"access_token\":\"" ISSUER_TOKEN "\",\"error\":\"" ISSUER_TOKEN "\",\"error_description\":"
+    "\"for " ISSUER_SECRET ": access_token=" ISSUER_TOKEN " or " ISSUER_ENCODED "\"}",
+    "{\"access_token\":\"" ISSUER_TOKEN " " ISSUER_SECRET "\",\"token_type\":\"bearer\"}",
+    "{\"access_token\":\"" ISSUER_TOKEN "\",\"token_type\":\"" ISSUER_TOKEN "@\"}",
+    "{\"access_token\":[\"" ISSUER_TOKEN "\"],\"documentLinks\":[],\"documentCount\":-1}",
+    "{\"sessionToken\":\"" SESSION " " SESSION "\",\"documentLinks\":\"" SESSION "\"}",
+    "{\"documentLinks\":[\"" SESSION "\",1],\"nextPageLink\":\"http://" SESSION "/\"}",
+    "<html>@ " SESSION "</html>",
+    "@",
+};
+enum { QUOTES = sizeof quotes / sizeof quotes[0] };
+
+static const int statuses[] = {200, 201, 302, 400, 401, 403, 404, 409, 429, 500, 503, 507};
+enum { STATUSES = sizeof statuses / sizeof statuses[0] };
+
+struct scene {
+    struct issuer issuer;
+    char passwd[96];
+    struct puppet *puppet;
+    struct pilot pilot;
+    bool issuer_is_good;
+    size_t quote, status;
+    int fault;
+};
+
+/* Both servers: the path tells which is meant. */
+static void quote_back(void *arg, const struct puppet_request *request,
+                       struct puppet_answer *answer)
+{
+    struct scene *scene = arg;
+    char *head = quoted(request->head);
+    char *body = quoted(request->body);
+    bool token = strcmp(request->path, "/token") == 0;
+
+    answer->status = statuses[scene->status];
+    answer->fault = (enum puppet_fault)scene->fault;
+    if (token && scene->issuer_is_good) {
+        answer->status = 200;
+        answer->fault = PUPPET_NONE;
+        answer->body = puppet_text("{\"access_token\":\"" ISSUER_TOKEN "\"}");
+    } else {
+        answer->body = filled(quotes[scene->quote], token ? body : head);
+    }
+    free(head);
+    free(body);
+}
+
+static void scene_init(struct scene *scene, enum fmapi_auth auth)
+{
+    char url[128];
+    *scene = (struct scene){0};
+    issuer_init(&scene->issuer, &(struct puppet_options){0});
+    scene->puppet = puppet_create(&(struct puppet_options){.script = quote_back, .arg = scene});
+    (void)snprintf(url, sizeof url, "%s/token", puppet_url(scene->puppet));
+    issuer_put(scene->issuer.endpoint, url, 0644);
+    (void)snprintf(scene->passwd, sizeof scene->passwd, "%s/passwd", scene->issuer.folder);
+    issuer_put(scene->passwd, PASSWORD, 0600);
+    struct fmapi_options options = pilot_options(puppet_url(scene->puppet));
+    options.auth = auth;
+    options.authdir = scene->issuer.folder;
+    options.timeout_ms = 60000;
+    pilot_init(&scene->pilot, &options);
+}
+
+static void scene_release(struct scene *scene)
+{
+    pilot_release(&scene->pilot);
+    puppet_destroy(scene->puppet);
+    (void)unlink(scene->passwd);
+    issuer_release(&scene->issuer);
+}
+
+static void ignore_page(void *arg, const char *const *names, size_t count)
+{
+    (void)arg;
+    (void)names;
+    (void)count;
+}
+
+static void say_everything(struct scene *scene)
+{
+    struct landing list = {0};
+
+    search(pilot_login(&scene->pilot).words);
+    for (int kind = FMCALL_RESERVE; kind <= FMCALL_RELEASE; kind++)
+        search(pilot_call(&scene->pilot, (enum fmcall_kind)kind, "c-1").words);
+    assert_int_equal(fmapi_list(scene->pilot.api, ignore_page, pilot_land, &list), 0);
+    pilot_await(&scene->pilot, &list);
+    search(list.words);
+}
+
+static void try_all(enum fmapi_auth auth, bool issuer_is_good)
+{
+    struct scene scene;
+    scene_init(&scene, auth);
+    scene.issuer_is_good = issuer_is_good;
+    for (scene.quote = 0; scene.quote < QUOTES; scene.quote++)
+        for (scene.status = 0; scene.status < STATUSES; scene.status++)
+            say_everything(&scene);
+    scene.quote = scene.status = 0;
+    static const int faults[] = {PUPPET_DROP, PUPPET_RESET, PUPPET_TRUNCATE, PUPPET_GARBAGE};
+    for (size_t i = 0; i < 4; i++) {
+        scene.fault = faults[i];
+        say_everything(&scene);
+    }
+    puppet_refuse(scene.puppet);
+    say_everything(&scene);
+    scene_release(&scene);
+}
+
+static void words__hold_no_password(void **state)
+{
+    (void)state;
+    try_all(FMAPI_AUTH_BASIC, false);
+}
+
+static void words__hold_no_access_token(void **state)
+{
+    (void)state;
+    try_all(FMAPI_AUTH_OAUTH, true);
+}
+
+static void words__hold_no_client_secret(void **state)
+{
+    (void)state;
+    try_all(FMAPI_AUTH_OAUTH, false);
+}
+
+/* Nor when the files are what is wrong. */
+static void words__hold_nothing_of_the_files(void **state)
+{
+    (void)state;
+    static const enum fmapi_auth ways[] = {FMAPI_AUTH_BASIC, FMAPI_AUTH_OAUTH};
+    static const char *const odd[] = {PASSWORD "\n" ISSUER_SECRET, PASSWORD "\x01",
+                                      "http://" PASSWORD "@fmn/", "ftp://" ISSUER_SECRET,
+                                      "http://fmn/?client_secret=" ISSUER_ENCODED};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < sizeof odd / sizeof odd[0]; j++) {
+            struct scene scene;
+            scene_init(&scene, ways[i]);
+            const char *const files[] = {scene.passwd, scene.issuer.secret, scene.issuer.id,
+                                         scene.issuer.endpoint};
+            puppet_refuse(scene.puppet);
+            for (size_t k = 0; k < 4; k++) {
+                issuer_put(files[k], odd[j], 0666);
+                search(pilot_login(&scene.pilot).words);
+                issuer_put(files[k], odd[j], 0600);
+                search(pilot_login(&scene.pilot).words);
+            }
+            scene_release(&scene);
+        }
+    }
+}
+
+/* A test that searches nothing finds nothing. */
+static void words__were_searched(void **state)
+{
+    (void)state;
+    assert_true(searched > 3U * QUOTES * STATUSES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words__hold_no_password),
+        cmocka_unit_test(words__hold_no_access_token),
+        cmocka_unit_test(words__hold_no_client_secret),
+        cmocka_unit_test(words__hold_nothing_of_the_files),
+        cmocka_unit_test(words__were_searched),
+    };
+    (void)signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+
+#include "tests/system/fmapi/issuer.h"
+#include "tests/system/fmapi/pilot.h"
+#include "tests/system/fmapi/puppet.h"
+
+/* Two fabric managers of one fabric, active and standby, and one token endpoint. */
+
+enum { FIRST, SECOND, PLACES };
+
+struct place {
+    const char *token;   /* that its sessions get */
+    atomic_uint oldest;  /* access tokens from this number on are good */
+    atomic_uint refused; /* calls */
+};
+
+static void answer_call(void *arg, const struct puppet_request *request,
+                        struct puppet_answer *answer)
+{
+    struct place *place = arg;
+    if (issuer_number(request->head) < place->oldest) {
+        place->refused++;
+        answer->status = 401;
+        return;
+    }
+    answer->body = puppet_text("{\"sessionToken\":\"%s\"}", place->token);
+}
+
+struct scene {
+    struct place places[PLACES];
+    struct puppet *puppets[PLACES];
+    struct issuer issuer;
+    struct pilot pilot;
+};
+
+static void scene_init(struct scene *scene)
+{
+    *scene = (struct scene){
+        .places = {{.token = "first", .oldest = 1}, {.token = "second", .oldest = 1}}};
+    issuer_init(&scene->issuer, &(struct puppet_options){0});
+    for (size_t i = 0; i < PLACES; i++)
+        scene->puppets[i] = puppet_create(
+            &(struct puppet_options){.script = answer_call, .arg = &scene->places[i]});
+    struct fmapi_options options = pilot_options(puppet_url(scene->puppets[FIRST]));
+    options.urls[SECOND] = puppet_url(scene->puppets[SECOND]);
+    options.auth = FMAPI_AUTH_OAUTH;
+    options.authdir = scene->issuer.folder;
+    pilot_init(&scene->pilot, &options);
+}
+
+static void scene_release(struct scene *scene)
+{
+    pilot_release(&scene->pilot);
+    for (size_t i = 0; i < PLACES; i++)
+        puppet_destroy(scene->puppets[i]);
+    issuer_release(&scene->issuer);
+}
+
+static void call_gets(struct scene *scene, const char *token)
+{
+    struct landing landing = pilot_call(&scene->pilot, FMCALL_RESERVE, "c-1");
+    assert_int_equal(landing.outcome, FM_OK);
+    assert_string_equal(landing.token, token);
+}
+
+/* One endpoint for all: its token is good at each of them, and kept connections stay. */
+static void urls__share_the_login_and_keep_their_connections(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(pilot_login_at(&scene.pilot, FIRST).code, 0);
+        call_gets(&scene, "first");
+        assert_int_equal(pilot_login_at(&scene.pilot, SECOND).code, 0);
+        call_gets(&scene, "second");
+    }
+    assert_int_equal(issuer_requests(&scene.issuer), 1);
+    assert_int_equal(puppet_connections(scene.puppets[FIRST]), 1);
+    assert_int_equal(puppet_connections(scene.puppets[SECOND]), 1);
+    scene_release(&scene);
+}
+
+/* What is under way stays where it is, also when it has to log in again for that. */
+static void urls__let_calls_end_where_they_began(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct landing early[2] = {0};
+    scene_init(&scene);
+    assert_int_equal(pilot_login_at(&scene.pilot, FIRST).code, 0);
+    puppet_gather(scene.puppets[FIRST], 3); /* two wait until we come back */
+    scene.places[FIRST].oldest = 2;
+    for (size_t i = 0; i < 2; i++)
+        pilot_start(&scene.pilot, FMCALL_RESERVE, "c-1", &early[i]);
+
+    assert_int_equal(pilot_login_at(&scene.pilot, SECOND).code, 0);
+    call_gets(&scene, "second");
+    assert_int_equal(early[0].times + early[1].times, 0);
+
+    assert_int_equal(pilot_login_at(&scene.pilot, FIRST).code, 0);
+    call_gets(&scene, "first");
+    for (size_t i = 0; i < 2; i++) {
+        pilot_await(&scene.pilot, &early[i]);
+        assert_int_equal(early[i].outcome, FM_OK);
+        assert_string_equal(early[i].token, "first");
+    }
+    assert_int_equal(scene.places[FIRST].refused, 3);
+    assert_int_equal(puppet_requests(scene.puppets[FIRST]), 6);
+    assert_int_equal(puppet_requests(scene.puppets[SECOND]), 1);
+    assert_int_equal(issuer_requests(&scene.issuer), 2);
+    scene_release(&scene);
+}
+
+static void urls__leave_a_dead_one_behind(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene);
+    puppet_refuse(scene.puppets[FIRST]);
+    assert_int_equal(pilot_login_at(&scene.pilot, FIRST).code, 0);
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
+    assert_int_equal(pilot_login_at(&scene.pilot, SECOND).code, 0);
+    call_gets(&scene, "second");
+    assert_int_equal(issuer_requests(&scene.issuer), 1);
+    scene_release(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(urls__share_the_login_and_keep_their_connections),
+        cmocka_unit_test(urls__let_calls_end_where_they_began),
+        cmocka_unit_test(urls__leave_a_dead_one_behind),
+    };
+    (void)signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
