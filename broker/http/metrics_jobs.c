@@ -105,8 +105,8 @@ static void write_clusters(struct exposition *to, const struct core *core)
         {"mcastd_cluster_releases_pending", METRIC_GAUGE,
          "Reservations of a cluster that the fabric manager has still to give up.", say_pending},
         {"mcastd_cluster_job_events_total", METRIC_COUNTER,
-         "What jobs of a cluster were told since the start: addresses reserved, denied, not had in "
-         "time, unavailable or lost; job released; job found and adopted.",
+         "Events about jobs of a cluster since the start: reserved, with addresses or without; why "
+         "without: denied, timeout, unavailable; addresses lost; released; found and adopted.",
          say_outcomes},
         {"mcastd_cluster_synced_timestamp_seconds", METRIC_GAUGE,
          "When the resource manager of a cluster last said which jobs are active, Unix time.",

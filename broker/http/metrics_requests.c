@@ -1,5 +1,7 @@
 #include "broker/http/metrics.h"
 
+#include "broker/http/tls.h"
+
 #include <stdio.h>
 
 /* Connections and requests of our own interface. */
@@ -84,9 +86,18 @@ static void write_times(struct exposition *to, const struct traffic *traffic)
                                  pattern(row), NULL);
 }
 
+static void write_certificate(struct exposition *to, const struct http *http)
+{
+    exposition_family(to, "mcastd_certificate_expires_timestamp_seconds", METRIC_GAUGE,
+                      "When the certificate in use ends, Unix time.");
+    if (http->tls)
+        exposition_time(to, tls_expires(http->tls) * 1000, "use", "server", NULL);
+}
+
 void metrics_requests(struct exposition *to, const struct readings *readings)
 {
     write_connections(to, readings->http);
     write_answers(to, &readings->http->traffic);
     write_times(to, &readings->http->traffic);
+    write_certificate(to, readings->http);
 }
