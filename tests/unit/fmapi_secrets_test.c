@@ -62,6 +62,9 @@ static void secrets_blank__hides_quoted_session_tokens(void **state)
     blanks(&ours, "{\\\"sessionToken\\\": \\\"tok-1\\\"}", "{\\\"sessionToken\\\": \\\"***\\\"}");
     blanks(&ours, "SESSIONTOKEN=tok-1 is old", "SESSIONTOKEN=*** is old");
     blanks(&ours, "sessionToken: sessionToken: tok-1", "sessionToken: *** ***");
+    blanks(&ours, "{\"access_token\":\"a\",\"id_token\":\"b\",\"refresh_token\":\"c\"}",
+           "{\"access_token\":\"***\",\"id_token\":\"***\",\"refresh_token\":\"***\"}");
+    blanks(&ours, "bad client_secret=abc", "bad client_secret=***");
 }
 
 static void secrets_blank__blanks_before_it_cuts(void **state)

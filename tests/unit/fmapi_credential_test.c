@@ -1,0 +1,122 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fmapi/credential.h"
+
+static struct clientcert nothing;
+
+static struct credential *basic(const char *password)
+{
+    return credential_basic("cxi", secret_of(password), &nothing);
+}
+
+static void header_is(struct credential *credential, const char *expected)
+{
+    struct secret header = credential_header(credential);
+    if (expected == NULL)
+        assert_true(secret_none(header));
+    else
+        assert_string_equal(secret_expose(header), expected);
+    credential_drop(credential);
+}
+
+/* RFC 7617, 2 with each padding; RFC 6750, 2.1. */
+static void credential__is_a_line_of_the_head(void **state)
+{
+    (void)state;
+    header_is(credential_plain(&nothing), NULL);
+    header_is(basic("fm-passw0rd"), "Authorization: Basic Y3hpOmZtLXBhc3N3MHJk");
+    header_is(basic("second"), "Authorization: Basic Y3hpOnNlY29uZA==");
+    header_is(basic("third"), "Authorization: Basic Y3hpOnRoaXJk");
+    header_is(basic("4th!"), "Authorization: Basic Y3hpOjR0aCE=");
+    header_is(credential_bearer(secret_of("a.b"), &nothing), "Authorization: Bearer a.b");
+}
+
+static void credential__knows_what_a_server_may_quote(void **state)
+{
+    (void)state;
+    struct credential *credential = basic("second");
+    struct secrets secrets = {0};
+    credential_add_secrets(credential, &secrets);
+    assert_int_equal(secrets.count, 2);
+    assert_string_equal(secrets.values[0], "second");
+    assert_string_equal(secrets.values[1], "Y3hpOnNlY29uZA");
+    credential_drop(credential);
+
+    credential = credential_bearer(secret_of("a.b"), &nothing);
+    secrets = (struct secrets){0};
+    credential_add_secrets(credential, &secrets);
+    assert_int_equal(secrets.count, 1);
+    assert_string_equal(secrets.values[0], "a.b");
+    credential_drop(credential);
+}
+
+static struct clientcert cert_of(const char *cert, const char *key)
+{
+    return (struct clientcert){.cert = secret_copy(secret_of(cert)),
+                               .key = secret_copy(secret_of(key))};
+}
+
+static void credential__takes_the_certificate(void **state)
+{
+    (void)state;
+    struct clientcert cert = cert_of("CERT", "KEY");
+    struct credential *credential = credential_plain(&cert);
+    assert_true(secret_none(cert.cert) && secret_none(cert.key));
+    assert_string_equal(secret_expose(credential_cert(credential)->cert), "CERT");
+    assert_string_equal(secret_expose(credential_cert(credential)->key), "KEY");
+    credential_drop(credential);
+}
+
+static void credential__lives_as_long_as_it_is_held(void **state)
+{
+    (void)state;
+    struct credential *credential = basic("second");
+    assert_ptr_equal(credential_hold(credential), credential);
+    credential_drop(credential);
+    assert_string_equal(secret_expose(credential_header(credential)),
+                        "Authorization: Basic Y3hpOnNlY29uZA==");
+    credential_drop(credential);
+    credential_drop(NULL);
+}
+
+static void credential_equal__looks_at_all_of_it(void **state)
+{
+    (void)state;
+    struct clientcert certs[] = {cert_of("A", "B"), cert_of("A", "C"), cert_of("D", "B")};
+    struct credential *all[] = {
+        basic("one"),
+        basic("two"),
+        credential_plain(&nothing),
+        credential_bearer(secret_of("one"), &nothing),
+        credential_plain(&certs[0]),
+        credential_plain(&certs[1]),
+        credential_plain(&certs[2]),
+    };
+    enum { ALL = sizeof all / sizeof all[0] };
+    for (size_t i = 0; i < ALL; i++)
+        for (size_t j = 0; j < ALL; j++)
+            assert_int_equal(credential_equal(all[i], all[j]), i == j);
+    struct credential *again = basic("one");
+    assert_true(credential_equal(all[0], again));
+    credential_drop(again);
+    for (size_t i = 0; i < ALL; i++)
+        credential_drop(all[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(credential__is_a_line_of_the_head),
+        cmocka_unit_test(credential__knows_what_a_server_may_quote),
+        cmocka_unit_test(credential__takes_the_certificate),
+        cmocka_unit_test(credential__lives_as_long_as_it_is_held),
+        cmocka_unit_test(credential_equal__looks_at_all_of_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
