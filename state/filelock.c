@@ -30,7 +30,8 @@ static int write_pid(int fd)
 {
     char text[PID_TEXT_SIZE];
     int length = snprintf(text, sizeof text, "%ld\n", (long)getpid());
-    if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)length, 0) != length)
+    /* In this order, a full disk that had room for the last one has room for this one. */
+    if (pwrite(fd, text, (size_t)length, 0) != length || ftruncate(fd, length) < 0)
         return -1;
     return 0;
 }
@@ -44,15 +45,16 @@ int filelock_take(const char *path, struct error *err)
     int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         code = error_set(err, ERROR_IO,
-                         "cannot open %s (%s): its folder must exist and belong to the user of "
-                         "mcastd",
+                         "cannot open %s (%s): its folder must exist and be writable for the user "
+                         "of mcastd",
                          name, strerror(errno));
     else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
         code = errno == EWOULDBLOCK
                    ? refuse(fd, path, err)
                    : error_set(err, ERROR_IO, "cannot lock %s: %s", name, strerror(errno));
     else if (write_pid(fd) < 0)
-        code = error_set(err, ERROR_IO, "cannot write %s: %s", name, strerror(errno));
+        code = error_set(err, ERROR_IO, "cannot write %s (%s): make room on its disk", name,
+                         strerror(errno));
     free(name);
     if (code && fd >= 0)
         close(fd);
