@@ -53,8 +53,8 @@ int baseurl_check(const char *text, const char *what, struct error *err)
                          example);
     else if (has(url, CURLUPART_USER) || has(url, CURLUPART_PASSWORD))
         code = error_set(err, ERROR_INVALID,
-                         "%s carries a login: move it to a file that only the service can read "
-                         "(authdir)",
+                         "%s carries a login: take it out; a login belongs into the files of "
+                         "authdir, where others cannot read it",
                          what);
     curl_free(scheme);
     curl_url_cleanup(url);

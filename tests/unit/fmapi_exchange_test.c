@@ -22,6 +22,11 @@ struct place {
 };
 
 static struct place file, directory; /* where authorities are looked for, set last */
+static long ca_kept_s;               /* how long they count */
+static const void *posted;           /* body that stays ours */
+static struct curl_blob cert, key;
+static struct curl_slist *head;
+static bool copies_a_secret; /* into memory of libcurl's, which does not wipe it */
 
 static void note(struct place *place, const char *path)
 {
@@ -40,6 +45,18 @@ CURLcode __wrap_curl_easy_setopt(CURL *easy, CURLoption option, ...)
         note(&file, value);
     if (option == CURLOPT_CAPATH)
         note(&directory, value);
+    if (option == CURLOPT_CA_CACHE_TIMEOUT)
+        ca_kept_s = (long)(intptr_t)value;
+    if (option == CURLOPT_POSTFIELDS)
+        posted = value;
+    if (option == CURLOPT_SSLCERT_BLOB)
+        cert = *(struct curl_blob *)value;
+    if (option == CURLOPT_SSLKEY_BLOB)
+        key = *(struct curl_blob *)value;
+    if (option == CURLOPT_HTTPHEADER)
+        head = value;
+    copies_a_secret |= option == CURLOPT_COPYPOSTFIELDS || option == CURLOPT_PASSWORD ||
+                       option == CURLOPT_USERPWD || option == CURLOPT_XOAUTH2_BEARER;
     return __real_curl_easy_setopt(easy, option, value);
 }
 
@@ -80,11 +97,58 @@ static void exchange__trusts_the_systems_when_none_is_named(void **state)
     assert_int_equal(directory.times, 0);
 }
 
+/* A file that was changed counts soon, not after a day. */
+static void exchange__reads_authorities_again(void **state)
+{
+    (void)state;
+    ca_kept_s = -1;
+    create("/ca.pem", false);
+    assert_int_equal(ca_kept_s, 1);
+}
+
+/* peers.md: what libcurl is given stays ours, to be wiped. */
+static void exchange__gives_secrets_that_can_be_wiped(void **state)
+{
+    (void)state;
+    struct clientcert own = {.cert = secret_copy(secret_of("CERT")),
+                             .key = secret_copy(secret_of("PRIVATE KEY"))};
+    struct credential *credential = credential_bearer(secret_of("t0ken"), &own);
+    struct transport_options options = {.verify = true, .parallel = 1};
+    char body[] = "client_secret=s3cret";
+    struct request request = {.method = "POST",
+                              .url = (char[]){"https://fmn/"},
+                              .body = body,
+                              .body_type = "application/x-www-form-urlencoded",
+                              .answer_max = 1};
+
+    copies_a_secret = false;
+    struct exchange *exchange = exchange_create(&options, NULL, &request, credential, 1000);
+    assert_non_null(exchange);
+    assert_ptr_equal(posted, body);
+    assert_ptr_equal(cert.data, secret_expose(credential_cert(credential)->cert));
+    assert_ptr_equal(key.data, secret_expose(credential_cert(credential)->key));
+    assert_int_equal(key.len, strlen("PRIVATE KEY"));
+    assert_true(cert.flags == CURL_BLOB_NOCOPY && key.flags == CURL_BLOB_NOCOPY);
+    assert_false(copies_a_secret);
+
+    bool bearer = false, type = false;
+    for (const struct curl_slist *line = head; line != NULL; line = line->next) {
+        bearer |= strcmp(line->data, "Authorization: Bearer t0ken") == 0;
+        type |= strcmp(line->data, "Content-Type: application/x-www-form-urlencoded") == 0;
+    }
+    assert_true(bearer && type);
+    credential_drop(credential); /* the exchange holds it */
+    assert_memory_equal(key.data, "PRIVATE KEY", key.len);
+    exchange_destroy(exchange);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exchange__trusts_the_named_authority_alone),
         cmocka_unit_test(exchange__trusts_the_systems_when_none_is_named),
+        cmocka_unit_test(exchange__reads_authorities_again),
+        cmocka_unit_test(exchange__gives_secrets_that_can_be_wiped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <time.h>
 
 #include "tests/system/fmapi/pilot.h"
 #include "tests/system/fmapi/puppet.h"
@@ -257,6 +258,43 @@ static void destroy__takes_nothing(void **state)
     fmapi_destroy(NULL, NULL, NULL);
 }
 
+/* Its clock an hour ahead; the Date is made by hand, for a proxy may send any. */
+static void tell_time(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+{
+    be_good(NULL, request, answer);
+    answer->header = arg;
+}
+
+static int64_t skew_by(char *date)
+{
+    struct puppet *puppet =
+        puppet_create(&(struct puppet_options){.script = tell_time, .arg = date});
+    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct pilot pilot;
+    pilot_init(&pilot, &options);
+    (void)pilot_call(&pilot, FMCALL_RELEASE, "c-1");
+    int64_t skew = pilot_counters(&pilot).date_skew_ms;
+    pilot_release(&pilot);
+    puppet_destroy(puppet);
+    return skew;
+}
+
+static void call__sees_the_other_clock(void **state)
+{
+    (void)state;
+    char date[64];
+    time_t before = time(NULL);
+    time_t theirs = before + 3600;
+    (void)strftime(date, sizeof date, "Date: %a, %d %b %Y %H:%M:%S GMT", gmtime(&theirs));
+    int64_t skew = skew_by(date);
+    int64_t took = (time(NULL) - before + 1) * 1000;
+    assert_true(skew <= 3600500 && skew >= 3600500 - took);
+
+    assert_true(skew_by(NULL) == INT64_MIN);
+    (void)snprintf(date, sizeof date, "Date: half past ten");
+    assert_true(skew_by(date) == INT64_MIN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +306,7 @@ int main(void)
         cmocka_unit_test(call__can_be_started_from_an_answer),
         cmocka_unit_test(create__says_what_is_wrong),
         cmocka_unit_test(destroy__takes_nothing),
+        cmocka_unit_test(call__sees_the_other_clock),
     };
     (void)signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
