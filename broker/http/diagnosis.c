@@ -355,6 +355,8 @@ static void check_files(const struct maker *maker)
 {
     const struct diagnosis_facts *facts = maker->facts;
     static const char advice[] = "raise LimitNOFILE of the unit, or lower [broker] connections_max";
+    if (facts->files_max == 0)
+        return; /* the kernel does not tell */
     if (facts->files_open > facts->files_max - facts->files_max / 10)
         find(maker, DIAGNOSIS_PROBLEM, "descriptors", advice,
              "%" PRIu64 " of %" PRIu64 " descriptors are open", facts->files_open,

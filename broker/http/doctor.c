@@ -3,24 +3,11 @@
 #include "broker/http/gate.h"
 #include "broker/http/routes.h"
 #include "broker/http/tls.h"
-
-#include <dirent.h>
-#include <sys/resource.h>
+#include "broker/http/usage.h"
 
 /* GET /v1/doctor: what the broker finds wrong with itself and its surroundings, for admins, because
  * it shows the site's insides. All of it is in memory but for the number of descriptors, which the
  * kernel gives at once. Files are for mcastctl to read: it may wait for them. */
-
-static uint64_t count_descriptors(void)
-{
-    uint64_t count = 0;
-    DIR *open = opendir("/proc/self/fd");
-    for (const struct dirent *entry; open && (entry = readdir(open));)
-        count += entry->d_name[0] != '.';
-    if (open)
-        closedir(open);
-    return count > 0 ? count - 1 : 0; /* the folder's own */
-}
 
 static void write_finding(void *arg, const struct diagnosis_finding *finding)
 {
@@ -40,10 +27,10 @@ static void write_findings(struct call *call)
     struct core_status status;
     struct core_cluster_status clusters[CLUSTERS_MAX] = {0};
     struct engine_counters counters;
-    struct rlimit limit = {0};
+    struct usage usage;
     core_status(core, &status);
     engine_counters(http->engine, &counters);
-    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    usage_read(&usage);
     for (uint32_t i = 0; i < CLUSTERS_MAX && core_cluster_status(core, i, &clusters[i]);)
         i++;
     const struct diagnosis_facts facts = {
@@ -53,8 +40,8 @@ static void write_findings(struct call *call)
         .clusters = clusters,
         .counters = &counters,
         .certificate_ends_ms = http->tls ? tls_expires(http->tls) * 1000 : 0,
-        .files_open = count_descriptors(),
-        .files_max = limit.rlim_cur,
+        .files_open = usage.fds,
+        .files_max = usage.fds_max,
         .connections_max = http->places.max,
     };
     writer_begin_array(&call->out, "findings");

@@ -1,0 +1,305 @@
+/* libmcast over TLS, with the real broker and a real munged: whom it believes, and how it says who
+ * it is (api.md, "Who may do what"). */
+
+#include "client/mcast.h"
+#include "secured.h"
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { DAY_S = 86400 };
+
+static struct secured stand;
+
+static int open_stand(void **state)
+{
+    (void)state;
+    unsetenv("MCAST_CACERT");
+    unsetenv("MCAST_CERT");
+    unsetenv("MCAST_KEY");
+    unsetenv("MCAST_MUNGE_SOCKET");
+    secured_open(&stand, MCASTD, time(NULL) + 2 * DAY_S, true);
+    return 0;
+}
+
+static int close_stand(void **state)
+{
+    (void)state;
+    secured_close(&stand);
+    return 0;
+}
+
+static struct mcast *open_broker(const char *url)
+{
+    struct mcast *handle = NULL;
+    assert_int_equal(mcast_open(&handle, url, NULL), 0);
+    return handle;
+}
+
+static struct mcast *open_trusting(void)
+{
+    struct mcast *handle = open_broker(stand.url);
+    assert_int_equal(mcast_set_cacert(handle, secured_file(&stand, "ca.pem"), NULL), 0);
+    return handle;
+}
+
+/* Asks for the status and tells what came of it. */
+static int ask(struct mcast *handle, struct mcast_error *error)
+{
+    char *json = NULL;
+    memset(error, 0, sizeof(*error));
+    int rc = mcast_status(handle, &json, error);
+    free(json);
+    return rc;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("\"%s\" lacks \"%s\"", text, part);
+}
+
+static void assert_proof(struct mcast *handle, const char *proof, const char *identity)
+{
+    char *text = NULL;
+    struct mcast_error error;
+    if (mcast_whoami(handle, &text, &error) < 0)
+        fail_msg("%s", error.text);
+    json_t *answer = json_loads(text, 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(answer, "proof")), proof);
+    assert_has(json_string_value(json_object_get(answer, "identity")), identity);
+    json_decref(answer);
+    free(text);
+}
+
+static void tls__who_is_not_vouched_for_is_not_believed(void **state)
+{
+    (void)state;
+    struct mcast_error error;
+    struct mcast *handle = open_broker(stand.url);
+    assert_int_equal(ask(handle, &error), MCAST_UNREACHABLE);
+    assert_string_equal(error.word, "tls");
+    assert_has(error.text, "is not trusted");
+    assert_has(error.text, "MCAST_CACERT");
+    mcast_close(handle);
+}
+
+/* The certificate is for 127.0.0.1: another name of this machine is not it. */
+static void tls__another_name_is_not_believed(void **state)
+{
+    (void)state;
+    char url[64];
+    struct mcast_error error;
+    snprintf(url, sizeof(url), "https://localhost:%s", strrchr(stand.url, ':') + 1);
+    struct mcast *handle = open_broker(url);
+    assert_int_equal(mcast_set_cacert(handle, secured_file(&stand, "ca.pem"), NULL), 0);
+    assert_int_equal(ask(handle, &error), MCAST_UNREACHABLE);
+    assert_string_equal(error.word, "tls");
+    assert_has(error.text, "another name");
+    mcast_close(handle);
+}
+
+static void tls__a_client_certificate_says_who_asks(void **state)
+{
+    (void)state;
+    struct mcast_error error;
+    int64_t ahead = 0;
+    struct mcast *handle = open_trusting();
+    assert_int_equal(mcast_clock_ahead(handle, &ahead, &error), MCAST_UNCLEAR);
+    assert_int_equal(mcast_set_certificate(handle, secured_file(&stand, "admin.pem"),
+                                           secured_file(&stand, "admin.key"), NULL),
+                     0);
+    assert_int_equal(ask(handle, &error), 0);
+    assert_proof(handle, "certificate", "admin");
+    assert_int_equal(mcast_clock_ahead(handle, &ahead, &error), 0);
+    assert_in_range(ahead + 60000, 0, 120000); /* one machine, one clock; a busy one, perhaps */
+    mcast_close(handle);
+}
+
+static void tls__the_environment_does_as_well(void **state)
+{
+    (void)state;
+    struct mcast_error error;
+    setenv("MCAST_URL", stand.url, 1);
+    setenv("MCAST_CACERT", secured_file(&stand, "ca.pem"), 1);
+    setenv("MCAST_CERT", secured_file(&stand, "admin.pem"), 1);
+    struct mcast *handle = open_broker(NULL);
+    assert_int_equal(ask(handle, &error), MCAST_USAGE); /* a certificate without its key */
+    assert_has(error.text, "MCAST_KEY");
+    setenv("MCAST_KEY", secured_file(&stand, "admin.key"), 1);
+    assert_int_equal(ask(handle, &error), 0);
+    assert_proof(handle, "certificate", "admin");
+    mcast_close(handle);
+    unsetenv("MCAST_URL");
+    unsetenv("MCAST_CACERT");
+    unsetenv("MCAST_CERT");
+    unsetenv("MCAST_KEY");
+}
+
+static void tls__a_key_that_others_can_read_is_not_used(void **state)
+{
+    (void)state;
+    struct mcast_error error;
+    const char *key = secured_file(&stand, "admin.key");
+    struct mcast *handle = open_trusting();
+    assert_int_equal(mcast_set_certificate(handle, secured_file(&stand, "admin.pem"), key, NULL),
+                     0);
+    assert_int_equal(chmod(key, 0640), 0);
+    assert_int_equal(ask(handle, &error), MCAST_USAGE);
+    assert_has(error.text, "chmod 0600");
+    assert_has(error.text, "0640");
+    assert_int_equal(chmod(key, 0600), 0);
+    assert_int_equal(ask(handle, &error), 0);
+    mcast_close(handle);
+}
+
+/* Nobody's authority vouches for it: the broker says no, and it is no mystery why. */
+static void tls__a_foreign_client_certificate_is_refused_with_its_name(void **state)
+{
+    (void)state;
+    struct mcast_error error;
+    struct authority foreign;
+    authority_create(&foreign, stand.folder, "foreign");
+    authority_issue(&foreign, stand.folder, "guest", time(NULL) + DAY_S);
+    struct mcast *handle = open_trusting();
+    assert_int_equal(mcast_set_certificate(handle, secured_file(&stand, "guest.pem"),
+                                           secured_file(&stand, "guest.key"), NULL),
+                     0);
+    int rc = ask(handle, &error);
+    assert_true(rc == MCAST_REFUSED || rc == MCAST_UNREACHABLE);
+    assert_has(error.text, "certificate");
+    mcast_close(handle);
+    authority_destroy(&foreign);
+}
+
+static void tls__files_that_will_not_do_are_named(void **state)
+{
+    (void)state;
+    struct mcast_error error;
+    assert_int_equal(folder_write(stand.folder, "odd.pem", 0600, "no certificate\n"), 0);
+    struct mcast *handle = open_broker(stand.url);
+    assert_int_equal(mcast_set_cacert(handle, "/nonexistent/ca.pem", NULL), 0);
+    assert_int_equal(ask(handle, &error), MCAST_USAGE);
+    assert_has(error.text, "/nonexistent/ca.pem cannot be read: No such file or directory");
+    assert_int_equal(mcast_set_cacert(handle, secured_file(&stand, "odd.pem"), NULL), 0);
+    assert_int_equal(ask(handle, &error), MCAST_USAGE);
+    assert_has(error.text, "odd.pem holds no CA certificate");
+    assert_int_equal(mcast_set_cacert(handle, secured_file(&stand, "ca.pem"), NULL), 0);
+    assert_int_equal(mcast_set_certificate(handle, secured_file(&stand, "admin.pem"),
+                                           secured_file(&stand, "server.key"), NULL),
+                     0);
+    assert_int_equal(ask(handle, &error), MCAST_USAGE);
+    assert_has(error.text, "belong together");
+    assert_int_equal(mcast_set_certificate(handle, "x", NULL, &error), MCAST_USAGE);
+    mcast_close(handle);
+}
+
+static void tls__plain_http_to_a_tls_port_says_so(void **state)
+{
+    (void)state;
+    char url[64];
+    struct mcast_error error;
+    snprintf(url, sizeof(url), "http://127.0.0.1:%s", strrchr(stand.url, ':') + 1);
+    struct mcast *handle = open_broker(url);
+    int rc = ask(handle, &error);
+    assert_true(rc == MCAST_UNREACHABLE || rc == MCAST_UNCLEAR);
+    assert_true(error.text[0]);
+    mcast_close(handle);
+}
+
+/* Each request has a credential of its own: a second use of one would be refused as a replay. */
+static void munge__says_who_asks_each_time(void **state)
+{
+    (void)state;
+    char uid[32];
+    struct mcast_error error;
+    struct mcast *handle = open_trusting();
+    assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_AUTO, stand.munge, NULL), 0);
+    snprintf(uid, sizeof(uid), "uid %u", (unsigned)getuid());
+    for (int i = 0; i < 3; i++)
+        assert_proof(handle, "munge", uid);
+    if (ask(handle, &error) < 0)
+        fail_msg("%s", error.text);
+    mcast_close(handle);
+}
+
+static void munge__comes_from_the_environment_too(void **state)
+{
+    (void)state;
+    setenv("MCAST_MUNGE_SOCKET", stand.munge, 1);
+    struct mcast *handle = open_trusting();
+    assert_proof(handle, "munge", "uid ");
+    mcast_close(handle);
+    unsetenv("MCAST_MUNGE_SOCKET");
+}
+
+static void munge__never_means_never(void **state)
+{
+    (void)state;
+    struct mcast_error error;
+    struct mcast *handle = open_trusting();
+    assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_NEVER, NULL, NULL), 0);
+    assert_proof(handle, "none", "");
+    assert_int_equal(ask(handle, &error), MCAST_REFUSED);
+    assert_int_equal(error.status, 401);
+    mcast_close(handle);
+}
+
+/* Without one that must be there nothing is sent; where it need not be, the refusal says why none
+ * was shown. */
+static void munge__that_is_away_is_named(void **state)
+{
+    (void)state;
+    struct mcast_error error;
+    struct mcast *handle = open_trusting();
+    assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_ALWAYS, "/nonexistent/munge", NULL), 0);
+    assert_int_equal(ask(handle, &error), MCAST_UNREACHABLE);
+    assert_string_equal(error.word, "munge");
+    assert_has(error.text, "/nonexistent/munge");
+    assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_AUTO, "/nonexistent/munge", NULL), 0);
+    assert_int_equal(ask(handle, &error), MCAST_REFUSED);
+    assert_int_equal(error.status, 401);
+    assert_has(error.text, "no MUNGE credential from /nonexistent/munge");
+    assert_int_equal(mcast_set_munge(handle, (enum mcast_munge)7, NULL, &error), MCAST_USAGE);
+    mcast_close(handle);
+}
+
+/* On the Unix socket the kernel vouches; what is set for TCP is not even looked at. */
+static void socket__needs_none_of_it(void **state)
+{
+    (void)state;
+    struct mcast_error error;
+    struct mcast *handle = open_broker(stand.socket);
+    assert_int_equal(mcast_set_cacert(handle, "/nonexistent/ca.pem", NULL), 0);
+    assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_ALWAYS, "/nonexistent/munge", NULL), 0);
+    assert_int_equal(ask(handle, &error), 0);
+    assert_proof(handle, "socket", "uid ");
+    mcast_close(handle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tls__who_is_not_vouched_for_is_not_believed),
+        cmocka_unit_test(tls__another_name_is_not_believed),
+        cmocka_unit_test(tls__a_client_certificate_says_who_asks),
+        cmocka_unit_test(tls__the_environment_does_as_well),
+        cmocka_unit_test(tls__a_key_that_others_can_read_is_not_used),
+        cmocka_unit_test(tls__a_foreign_client_certificate_is_refused_with_its_name),
+        cmocka_unit_test(tls__files_that_will_not_do_are_named),
+        cmocka_unit_test(tls__plain_http_to_a_tls_port_says_so),
+        cmocka_unit_test(munge__says_who_asks_each_time),
+        cmocka_unit_test(munge__comes_from_the_environment_too),
+        cmocka_unit_test(munge__never_means_never),
+        cmocka_unit_test(munge__that_is_away_is_named),
+        cmocka_unit_test(socket__needs_none_of_it),
+    };
+    return cmocka_run_group_tests_name("client_tls", tests, open_stand, close_stand);
+}

@@ -1,0 +1,151 @@
+#include "client/credentials.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char folder[] = "/tmp/mcast-credentials-XXXXXX";
+static char pem[64];
+
+static int make_file(void **state)
+{
+    (void)state;
+    unsetenv("MCAST_CACERT");
+    unsetenv("MCAST_CERT");
+    unsetenv("MCAST_KEY");
+    unsetenv("MCAST_MUNGE_SOCKET");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(pem, sizeof(pem), "%s/x.pem", folder);
+    FILE *file = fopen(pem, "w");
+    return file && fclose(file) == 0 && chmod(pem, 0600) == 0 ? 0 : -1;
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(pem) == 0 && rmdir(folder) == 0 ? 0 : -1;
+}
+
+static void credentials__empty_ones_are_fine_and_want_munge(void **state)
+{
+    (void)state;
+    struct credentials own = {0};
+    assert_int_equal(credentials_settle(&own, NULL), 0);
+    assert_int_equal(credentials_check(&own, NULL), 0);
+    assert_true(credentials_want_munge(&own));
+    credentials_release(&own);
+}
+
+/* A certificate is a proof already; two that disagree would only confuse. */
+static void credentials__certificate_or_munge(void **state)
+{
+    (void)state;
+    struct credentials own = {0};
+    assert_int_equal(credentials_set_certificate(&own, pem, pem, NULL), 0);
+    assert_false(credentials_want_munge(&own));
+    assert_int_equal(credentials_set_munge(&own, MCAST_MUNGE_ALWAYS, NULL, NULL), 0);
+    assert_true(credentials_want_munge(&own));
+    assert_int_equal(credentials_set_munge(&own, MCAST_MUNGE_NEVER, NULL, NULL), 0);
+    assert_int_equal(credentials_set_certificate(&own, NULL, NULL, NULL), 0);
+    assert_false(credentials_want_munge(&own));
+    credentials_release(&own);
+}
+
+static void credentials__what_is_set_goes_before_the_environment(void **state)
+{
+    (void)state;
+    struct credentials own = {0};
+    setenv("MCAST_CACERT", "/env/ca", 1);
+    setenv("MCAST_CERT", "/env/cert", 1);
+    setenv("MCAST_KEY", "/env/key", 1);
+    setenv("MCAST_MUNGE_SOCKET", "/env/munge", 1);
+    assert_int_equal(credentials_set_cacert(&own, "/set/ca", NULL), 0);
+    assert_int_equal(credentials_set_munge(&own, MCAST_MUNGE_AUTO, "/set/munge", NULL), 0);
+    assert_int_equal(credentials_settle(&own, NULL), 0);
+    assert_string_equal(own.cacert, "/set/ca");
+    assert_string_equal(own.munge_socket, "/set/munge");
+    assert_string_equal(own.cert, "/env/cert");
+    assert_string_equal(own.key, "/env/key");
+    setenv("MCAST_CERT", "/other/cert", 1);
+    assert_int_equal(credentials_settle(&own, NULL), 0); /* once is enough */
+    assert_string_equal(own.cert, "/env/cert");
+    credentials_release(&own);
+    unsetenv("MCAST_CACERT");
+    unsetenv("MCAST_CERT");
+    unsetenv("MCAST_KEY");
+    unsetenv("MCAST_MUNGE_SOCKET");
+}
+
+static void credentials__a_certificate_needs_its_key(void **state)
+{
+    (void)state;
+    struct credentials own = {0};
+    struct mcast_error error;
+    assert_int_equal(credentials_set_certificate(&own, pem, NULL, &error), MCAST_USAGE);
+    assert_int_equal(credentials_set_certificate(&own, NULL, pem, &error), MCAST_USAGE);
+    setenv("MCAST_KEY", pem, 1);
+    assert_int_equal(credentials_settle(&own, &error), MCAST_USAGE);
+    assert_non_null(strstr(error.text, "MCAST_CERT"));
+    unsetenv("MCAST_KEY");
+    assert_int_equal(credentials_settle(&own, &error), 0); /* and can be mended */
+    credentials_release(&own);
+}
+
+/* Whoever can read the key can pretend to be its owner. */
+static void credentials__refuse_a_key_that_is_open_to_others(void **state)
+{
+    (void)state;
+    static const mode_t open_modes[] = {0640, 0604, 0620, 0602, 0610, 0601, 0644, 0777};
+    struct credentials own = {0};
+    struct mcast_error error;
+    assert_int_equal(credentials_set_certificate(&own, pem, pem, NULL), 0);
+    for (size_t i = 0; i < sizeof(open_modes) / sizeof(open_modes[0]); i++) {
+        assert_int_equal(chmod(pem, open_modes[i]), 0);
+        assert_int_equal(credentials_check(&own, &error), MCAST_USAGE);
+        assert_non_null(strstr(error.text, pem));
+        assert_non_null(strstr(error.text, "chmod 0600"));
+    }
+    assert_int_equal(chmod(pem, 0400), 0);
+    assert_int_equal(credentials_check(&own, &error), 0);
+    assert_int_equal(chmod(pem, 0600), 0);
+    assert_int_equal(credentials_check(&own, &error), 0);
+    credentials_release(&own);
+}
+
+static void credentials__name_a_file_that_will_not_do(void **state)
+{
+    (void)state;
+    struct credentials own = {0};
+    struct mcast_error error;
+    assert_int_equal(credentials_set_certificate(&own, folder, pem, NULL), 0);
+    assert_int_equal(credentials_check(&own, &error), MCAST_USAGE);
+    assert_non_null(strstr(error.text, "is not a file"));
+    assert_int_equal(credentials_set_certificate(&own, pem, "/nonexistent/key", NULL), 0);
+    assert_int_equal(credentials_check(&own, &error), MCAST_USAGE);
+    assert_non_null(strstr(error.text, "/nonexistent/key"));
+    assert_int_equal(credentials_set_certificate(&own, NULL, NULL, NULL), 0);
+    assert_int_equal(credentials_set_cacert(&own, folder, NULL), 0); /* a hashed folder will */
+    assert_int_equal(credentials_check(&own, &error), 0);
+    assert_int_equal(credentials_set_cacert(&own, "/dev/null", NULL), 0);
+    assert_int_equal(credentials_check(&own, &error), MCAST_USAGE);
+    credentials_release(&own);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(credentials__empty_ones_are_fine_and_want_munge),
+        cmocka_unit_test(credentials__certificate_or_munge),
+        cmocka_unit_test(credentials__what_is_set_goes_before_the_environment),
+        cmocka_unit_test(credentials__a_certificate_needs_its_key),
+        cmocka_unit_test(credentials__refuse_a_key_that_is_open_to_others),
+        cmocka_unit_test(credentials__name_a_file_that_will_not_do),
+    };
+    return cmocka_run_group_tests_name("client_credentials", tests, make_file, remove_file);
+}
