@@ -107,7 +107,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if ((fd = socket_listen_unix(argv[1], 0600, NULL, &err)) < 0 ||
-        !server_create(loop, fd, CONNECTIONS_MAX, &hooks, &err)) {
+        !server_create(loop, fd, false, CONNECTIONS_MAX, &hooks, &err)) {
         fprintf(stderr, "bench-echo: %s\n", err.text);
         return 1;
     }
