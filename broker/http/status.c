@@ -1,15 +1,31 @@
 #include "broker/http/call.h"
 #include "broker/http/routes.h"
+#include "broker/http/tls.h"
 
-/* GET /v1/status: numbers, nothing secret. */
+/* GET /v1/status: numbers, nothing secret. What is wrong and what to do about it is the doctor's.
+ */
 
-static void write_fabric(struct writer *out, const struct core_status *status)
+/* 0 is a time that is not known, or that there is none. */
+static void write_time(struct writer *out, const char *key, int64_t unix_ms)
+{
+    if (unix_ms == 0)
+        writer_null(out, key);
+    else
+        writer_time(out, key, unix_ms);
+}
+
+static void write_fabric(struct writer *out, const struct core_status *status,
+                         const struct fmapi_counters *transport)
 {
     writer_begin_object(out, "fabric_manager");
     writer_string(out, "link", link_state_word(status->link));
     writer_string(out, "url", status->link_url[0] != '\0' ? status->link_url : NULL);
-    writer_time(out, "since", status->link_since_ms);
+    write_time(out, "since", status->link_since_ms);
     writer_string(out, "last_error", status->link_error);
+    writer_number(out, "losses", status->link_losses);
+    write_time(out, "listed", status->link_listed_ms);
+    write_time(out, "login_since", transport->login_since_ms);
+    write_time(out, "login_expires", transport->login_expires_ms);
     writer_end_object(out);
 }
 
@@ -33,6 +49,32 @@ static void write_pools(struct writer *out, const struct core_status *status)
     writer_end_object(out);
 }
 
+static void write_queues(struct writer *out, const struct core_status *status,
+                         const struct engine_counters *counters, const struct http *http)
+{
+    writer_begin_object(out, "queues");
+    writer_number(out, "fm_reserve", status->calls_queued_reserve);
+    writer_number(out, "fm_release", status->releases_pending);
+    writer_number(out, "fm_check", status->calls_queued_check);
+    writer_number(out, "fm_under_way", status->calls_under_way);
+    writer_number(out, "unsaved", counters->unsaved);
+    writer_number(out, "requests", http->owed);
+    writer_end_object(out);
+}
+
+static void write_connections(struct writer *out, const struct http *http)
+{
+    uint64_t refused = 0;
+    for (int i = 0; i < TRAFFIC_REFUSALS; i++)
+        refused += http->traffic.refused[i];
+    writer_begin_object(out, "connections");
+    writer_number(out, "open", http->places.taken);
+    writer_number(out, "max", http->places.max);
+    writer_number(out, "refused", refused);
+    writer_number(out, "event_streams", http->traffic.subscribers);
+    writer_end_object(out);
+}
+
 static void write_commits(struct writer *out, const struct engine_counters *counters)
 {
     writer_begin_object(out, "commits");
@@ -47,23 +89,21 @@ static void write_commits(struct writer *out, const struct engine_counters *coun
 void status_handle(struct call *call)
 {
     struct writer *out = &call->out;
+    const struct http *http = call->http;
     struct core_status status;
     struct engine_counters counters;
-    core_status(engine_core(call->http->engine), &status);
-    engine_counters(call->http->engine, &counters);
+    core_status(engine_core(http->engine), &status);
+    engine_counters(http->engine, &counters);
     writer_begin_object(out, NULL);
     writer_string(out, "version", MCAST_VERSION);
     writer_string(out, "role", broker_role_word(counters.role));
     writer_time(out, "started", counters.started_ms);
-    write_fabric(out, &status);
+    write_time(out, "certificate_expires", http->tls ? tls_expires(http->tls) * 1000 : 0);
+    write_fabric(out, &status, &counters.fabric);
     write_pools(out, &status);
-    writer_begin_object(out, "queues");
-    writer_number(out, "fm_reserve", status.calls_queued_reserve);
-    writer_number(out, "fm_release", status.releases_pending);
-    writer_number(out, "fm_check", status.calls_queued_check);
-    writer_number(out, "fm_under_way", status.calls_under_way);
-    writer_number(out, "unsaved", counters.unsaved);
-    writer_end_object(out);
+    write_queues(out, &status, &counters, http);
+    write_connections(out, http);
+    writer_number(out, "loop_absence_max_ms", (uint64_t)counters.loop_absence_us_peak / 1000);
     writer_number(out, "strays", status.strays);
     writer_begin_object(out, "events");
     writer_number(out, "first", status.first_seq);
