@@ -5,16 +5,18 @@
 #include <assert.h>
 #include <errno.h>
 #include <gnutls/abstract.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
     RUNS_AT_ONCE = 16,         /* of MHD, before the rest of the loop gets its turn */
-    BREATH_MS = 10,            /* after as many for nothing, before it may run again */
+    RUNS_FOR_NOTHING = 4,      /* of MHD, in which it called nobody, before it has to wait */
     IDLE_LOOK_MS = 1000,       /* how often that is looked at while there are connections */
     CONNECTION_MEMORY = 16384, /* request line, headers and a piece of the body; MHD wipes all
                                   of it for each request */
+    CROWD = 1024,              /* connections whose memory is worth giving back */
     HANDLES = 3
 };
 
@@ -25,9 +27,10 @@ struct server {
     uv_timer_t timer;
     uv_idle_t idle; /* active while MHD has more to do than one turn allows */
     unsigned connections, handles;
-    bool running; /* inside MHD_run */
-    bool resumed; /* something waits for the next MHD_run */
-    bool stirred; /* MHD called somebody in this turn */
+    unsigned peak; /* of connections, since memory was last given back */
+    bool running;  /* inside MHD_run */
+    bool resumed;  /* something waits for the next MHD_run */
+    bool stirred;  /* MHD called somebody in its last run */
     void (*closed)(void *arg);
     void *closed_arg;
 };
@@ -37,34 +40,48 @@ static void on_idle(uv_idle_t *idle);
 
 /* MHD says that it has more to do than one turn allows. That can be for nothing: a connection with
  * a chunk's header longer than its buffer is never read again, and makes MHD ask for one more run
- * until it times out. Nothing tells but that nobody is called; it must not take the processor. */
-static void go_on(struct server *server)
+ * until it times out. Nothing tells but that nobody is called: then it gets a tenth of the time. */
+static void go_on(struct server *server, bool for_nothing, uint64_t took_ns)
 {
-    if (server->stirred || server->resumed) {
+    if (!for_nothing) {
         uv_idle_start(&server->idle, on_idle);
         return;
     }
+    uint64_t breath_ms = took_ns * 9 / 1000000 + 1;
     uv_idle_stop(&server->idle);
-    uv_timer_start(&server->timer, on_timer, BREATH_MS, IDLE_LOOK_MS);
+    uv_update_time(server->timer.loop);
+    uv_timer_start(&server->timer, on_timer, breath_ms, IDLE_LOOK_MS);
+}
+
+/* glibc would keep what a crowd took until the broker ends. */
+static void give_back(struct server *server)
+{
+    if (server->peak < CROWD || server->connections > server->peak / 4)
+        return;
+    server->peak = server->connections;
+    (void)malloc_trim(0);
 }
 
 static void run(struct server *server)
 {
     bool more = true;
+    int for_nothing = 0; /* runs, one after another */
+    uint64_t began = uv_hrtime();
     server->running = true;
-    server->stirred = false;
-    for (int i = 0; more && i < RUNS_AT_ONCE; i++) {
+    for (int i = 0; more && i < RUNS_AT_ONCE && for_nothing < RUNS_FOR_NOTHING; i++) {
         MHD_UNSIGNED_LONG_LONG wait;
-        server->resumed = false;
+        server->resumed = server->stirred = false;
         MHD_run(server->daemon);
+        for_nothing = server->stirred || server->resumed ? 0 : for_nothing + 1;
         more = server->resumed || (MHD_get_timeout(server->daemon, &wait) == MHD_YES && wait == 0);
     }
     server->running = false;
     if (more) {
-        go_on(server);
+        go_on(server, for_nothing == RUNS_FOR_NOTHING, uv_hrtime() - began);
         return;
     }
     uv_idle_stop(&server->idle);
+    give_back(server);
     if (server->connections == 0)
         uv_timer_stop(&server->timer);
     else if (!uv_is_active((uv_handle_t *)&server->timer))
@@ -97,6 +114,8 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
         server->connections++;
     else
         server->connections--;
+    if (server->connections > server->peak)
+        server->peak = server->connections;
     server->hooks.connection(server->hooks.arg, connection, context, code);
 }
 

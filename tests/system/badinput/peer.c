@@ -118,3 +118,11 @@ size_t peer_waiting(const struct peer *peer)
     assert_int_equal(ioctl(peer->fd, FIONREAD, &waiting), 0);
     return (size_t)waiting;
 }
+
+pid_t peer_process(const struct peer *peer)
+{
+    struct ucred ucred;
+    socklen_t length = sizeof ucred;
+    assert_int_equal(getsockopt(peer->fd, SOL_SOCKET, SO_PEERCRED, &ucred, &length), 0);
+    return ucred.pid;
+}

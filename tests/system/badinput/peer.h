@@ -3,6 +3,8 @@
 
 #include "tests/system/http/answer.h"
 
+#include <sys/types.h>
+
 /* One raw connection to the broker, with a deadline, for a client that misbehaves: unlike the http
  * tests' line it can stop half way, stop reading, and be closed under its hands. */
 
@@ -28,5 +30,8 @@ const char *peer_rest(const struct peer *peer);
 
 /* Bytes that have arrived and are not read, without reading them. */
 size_t peer_waiting(const struct peer *peer);
+
+/* Of a Unix socket: the process at its other end. */
+pid_t peer_process(const struct peer *peer);
 
 #endif

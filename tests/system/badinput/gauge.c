@@ -1,0 +1,62 @@
+#include "tests/system/badinput/gauge.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <cmocka.h>
+
+/* The number behind a name in /proc/PID/status. */
+static unsigned long read_status(pid_t pid, const char *name)
+{
+    char path[64], line[256];
+    unsigned long value = 0;
+    size_t length = strlen(name);
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        if (!strncmp(line, name, length) && line[length] == ':')
+            value = strtoul(line + length + 1, NULL, 10);
+    fclose(file);
+    return value;
+}
+
+size_t gauge_memory(pid_t pid)
+{
+    size_t kib = read_status(pid, "VmRSS");
+    assert_int_not_equal(kib, 0);
+    return kib * 1024;
+}
+
+unsigned long gauge_sleeps(pid_t pid)
+{
+    return read_status(pid, "voluntary_ctxt_switches");
+}
+
+size_t gauge_descriptors(pid_t pid)
+{
+    char path[64];
+    size_t count = 0;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    assert_true(count > 2); /* "." and ".." */
+    return count - 2;
+}
+
+size_t gauge_allow_descriptors(void)
+{
+    struct rlimit files;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+    files.rlim_cur = files.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+    return (size_t)files.rlim_cur;
+}

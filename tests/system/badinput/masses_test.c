@@ -1,0 +1,227 @@
+#include "tests/system/badinput/gauge.h"
+#include "tests/system/badinput/peer.h"
+#include "tests/system/badinput/run.h"
+#include "tests/system/rig/await.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* Very many clients that are idle, stop half way or dribble, and one that must not notice. */
+
+enum {
+    MASS = 10000,
+    LORIS = 1000,
+    OTHER_DESCRIPTORS = 300, /* of broker and test, beside the connections */
+    ASK_EVERY = 500,         /* connections, once from the good client */
+    /* A connection's memory in libmicrohttpd is 16 KiB; the rest is ours, and generous. */
+    BYTES_EACH = 24 * 1024,
+    BYTES_BESIDE = 4 << 20, /* what a broker that was asked for the first time takes */
+    SANITIZED_TIMES = 4,
+};
+
+static struct peer *mass[MASS];
+
+static struct site *open_site(size_t connections)
+{
+    char lines[64];
+    snprintf(lines, sizeof lines, "connections_max = %zu", connections + OTHER_DESCRIPTORS / 2);
+    return site_open(&(struct site_options){.mcastd = MCASTD, .broker = lines});
+}
+
+static pid_t broker_of(const struct site *site)
+{
+    struct peer *peer = peer_open(site_socket(site), 0);
+    pid_t pid = peer_process(peer);
+    peer_close(peer);
+    return pid;
+}
+
+static size_t allowed_mass(void)
+{
+    size_t allowed = gauge_allow_descriptors();
+    if (allowed >= MASS + OTHER_DESCRIPTORS)
+        return MASS;
+    print_message("only %zu descriptors are allowed: fewer connections than %d\n", allowed, MASS);
+    assert_true(allowed > 2 * OTHER_DESCRIPTORS);
+    return allowed - OTHER_DESCRIPTORS;
+}
+
+/* What a client that goes wrong has sent so far. */
+static void send_part(struct peer *peer, size_t i)
+{
+    static const char *const parts[] = {
+        "",
+        "GET /heal",
+        "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Filler: and no end\r\n",
+        "PUT " JOB "f1 HTTP/1.1\r\nHost: x\r\nContent-Length: 24\r\n\r\n{\"uid\":1,",
+        "PUT " JOB "f1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n18\r\n{\"uid\":1",
+        "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", /* and never reads */
+    };
+    const char *part = parts[i % (sizeof parts / sizeof parts[0])];
+    assert_true(peer_send(peer, part, strlen(part)));
+}
+
+static void assert_served(struct site *site, struct line *good)
+{
+    assert_int_equal(site_ask(site, good, "GET", "/v1/status", NULL, NULL, NULL), 200);
+    assert_int_equal(site_call(site, "GET", "/v1/jobs", NULL, NULL), 200);
+}
+
+struct wanted {
+    pid_t pid;
+    size_t descriptors;
+};
+
+static bool descriptors_are_back(void *arg)
+{
+    const struct wanted *wanted = arg;
+    return gauge_descriptors(wanted->pid) <= wanted->descriptors;
+}
+
+/* All come, all are there at once, all go. Returns the memory while all were there. */
+static size_t come_and_go(struct site *site, struct line *good, size_t count, pid_t pid)
+{
+    struct wanted before = {pid, gauge_descriptors(pid)};
+    for (size_t i = 0; i < count; i++) {
+        mass[i] = peer_open(site_socket(site), 0);
+        send_part(mass[i], i);
+        if (i % ASK_EVERY == 0)
+            assert_served(site, good);
+    }
+    assert_served(site, good);
+    assert_true(gauge_descriptors(pid) >= count);
+    size_t memory = gauge_memory(pid);
+    for (size_t i = 0; i < count; i++) {
+        peer_close(mass[i]);
+        if (i % ASK_EVERY == 0)
+            assert_served(site, good);
+    }
+    assert_true(await(descriptors_are_back, &before, AWAIT_DEADLINE_MS));
+    assert_served(site, good);
+    return memory;
+}
+
+static void mass_of_connections__leaves_the_good_one_alone(void **state)
+{
+    (void)state;
+    size_t count = allowed_mass(), times = GAUGE_SANITIZED ? SANITIZED_TIMES : 1;
+    struct site *site = open_site(count);
+    struct line *good = site_line(site);
+    pid_t pid = broker_of(site);
+    assert_served(site, good);
+    size_t before = gauge_memory(pid);
+    size_t first = come_and_go(site, good, count, pid), between = gauge_memory(pid);
+    size_t second = come_and_go(site, good, count, pid), after = gauge_memory(pid);
+    print_message("%zu connections: %zu KiB before, %zu with all, %zu without; again %zu, %zu\n",
+                  count, before >> 10, first >> 10, between >> 10, second >> 10, after >> 10);
+    size_t bound = before + times * (BYTES_BESIDE + count * BYTES_EACH);
+    assert_true(first <= bound);
+    assert_true(second <= bound);
+    if (!GAUGE_SANITIZED) { /* it goes back, but for what few took */
+        assert_true(between <= before + BYTES_BESIDE + (size_t)LORIS * BYTES_EACH);
+        assert_true(after <= between + BYTES_BESIDE);
+    }
+    line_close(good);
+    site_close(site);
+}
+
+/* Each of them sends a byte, then the good one asks; and so on. In the end they get their answers,
+ * each its own, but those who have gone half way. */
+static void slow_loris__waits_only_for_itself(void **state)
+{
+    (void)state;
+    gauge_allow_descriptors();
+    struct site *site = open_site(LORIS);
+    struct line *good = site_line(site);
+    pid_t pid = broker_of(site);
+    assert_served(site, good);
+    struct wanted before = {pid, gauge_descriptors(pid)};
+    static char requests[LORIS][96];
+    size_t length = 0;
+    for (int i = 0; i < LORIS; i++) {
+        mass[i] = peer_open(site_socket(site), 0);
+        length = (size_t)sprintf(requests[i],
+                                 "GET /healthz?loris%04d HTTP/1.1\r\nHost: mcastd\r\n\r\n", i);
+    }
+    for (size_t at = 0; at < length; at++) {
+        for (int i = 0; i < LORIS; i++)
+            assert_true(!mass[i] || peer_send(mass[i], requests[i] + at, 1));
+        assert_served(site, good);
+        for (int i = 0; at == length / 2 && i < LORIS; i += 2) {
+            peer_close(mass[i]);
+            mass[i] = NULL;
+        }
+    }
+    for (int i = 1; i < LORIS; i += 2) {
+        struct answer answer;
+        char field[32];
+        snprintf(field, sizeof field, "loris%04d", i);
+        assert_true(peer_answer(mass[i], false, &answer));
+        site_expect_problem(&answer, 422, "unknown-parameter", field);
+        peer_close(mass[i]);
+    }
+    assert_true(await(descriptors_are_back, &before, AWAIT_DEADLINE_MS));
+    line_close(good);
+    site_close(site);
+}
+
+struct sleeper {
+    pid_t pid;
+    unsigned long until;
+};
+
+static bool has_slept(void *arg)
+{
+    const struct sleeper *sleeper = arg;
+    return gauge_sleeps(sleeper->pid) >= sleeper->until;
+}
+
+/* libmicrohttpd 0.9.75 never reads a connection again whose chunk's header fills its memory, and
+ * asks to be run at once, for ever: a loop that does as it says never goes to sleep. */
+static void endless_chunk_header__does_not_take_the_processor(void **state)
+{
+    enum { SPINNERS = 20, LENGTH = 65536, SLEEPS = 50 };
+    static const char *const heads[] = {"2;", "0"}; /* an extension; zeros before a size */
+    static char filler[LENGTH];
+    (void)state;
+    struct site *site = open_site(LORIS);
+    struct line *good = site_line(site);
+    pid_t pid = broker_of(site);
+    assert_served(site, good);
+    struct wanted before = {pid, gauge_descriptors(pid)};
+    memset(filler, '0', sizeof filler);
+    for (int i = 0; i < SPINNERS; i++) {
+        char head[256];
+        int length = snprintf(head, sizeof head,
+                              "PUT " JOB "f1 HTTP/1.1\r\nHost: x\r\n"
+                              "Transfer-Encoding: chunked\r\n\r\n%s",
+                              heads[i % 2]);
+        mass[i] = peer_open(site_socket(site), 0);
+        assert_true(peer_send(mass[i], head, (size_t)length));
+        assert_true(peer_send(mass[i], filler, sizeof filler));
+        assert_served(site, good);
+    }
+    struct sleeper sleeper = {pid, gauge_sleeps(pid) + SLEEPS};
+    assert_true(await(has_slept, &sleeper, AWAIT_DEADLINE_MS));
+    assert_served(site, good);
+    for (int i = 0; i < SPINNERS; i++)
+        peer_close(mass[i]);
+    assert_true(await(descriptors_are_back, &before, AWAIT_DEADLINE_MS));
+    line_close(good);
+    site_close(site);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mass_of_connections__leaves_the_good_one_alone),
+        cmocka_unit_test(slow_loris__waits_only_for_itself),
+        cmocka_unit_test(endless_chunk_header__does_not_take_the_processor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
