@@ -157,7 +157,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     if (!call)
         return;
     /* A suspended connection is never closed by MHD, so the engine knows no ticket of this call. */
-    assert(call->phase != CALL_WAITING);
+    assert(call->phase != CALL_WAITING && call->phase != CALL_PROVING);
     if (call->prev)
         call->prev->next = call->next;
     else
@@ -198,7 +198,8 @@ static void headers_add(const struct call *call, struct MHD_Response *response)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, call->allow);
     if (call->status == MHD_HTTP_UNAUTHORIZED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
-                                "UnixPeer realm=\"mcastd\"");
+                                call->http->munge_socket ? "Munge realm=\"mcastd\""
+                                                         : "UnixPeer realm=\"mcastd\"");
     if (call->problem.retry_after) {
         snprintf(seconds, sizeof seconds, "%u", call->problem.retry_after);
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
@@ -350,8 +351,28 @@ static size_t body_limit(const struct call *call)
     return call->refused || !call->route->body_max ? UNREAD_MAX : call->route->body_max;
 }
 
-/* The headers are here. Whether to answer now, without the body; MHD then closes the connection,
- * so a short body is rather read over. */
+static void owe(struct call *call)
+{
+    if (!call->owed)
+        call->http->owed++;
+    call->owed = true;
+}
+
+/* It has been judged. Whether to answer now, without the body; MHD then closes the connection, so a
+ * short body is rather read over. */
+static bool need_no_body(struct call *call)
+{
+    if (announced(call) > body_limit(call)) {
+        if (!call->refused)
+            too_large(call);
+        call->refused = true;
+        return true;
+    }
+    return call->refused &&
+           MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_EXPECT);
+}
+
+/* The headers are here. As need_no_body. */
 static bool begin(struct call *call, const struct head *head)
 {
     call->begun = true;
@@ -364,16 +385,29 @@ static bool begin(struct call *call, const struct head *head)
     /* libmicrohttpd takes a bare LF for the end of a chunk: others may see it end elsewhere. */
     call->last = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
                                              MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
-    if (gate_judge(call, head->method) < 0)
-        call->refused = true;
-    if (announced(call) > body_limit(call)) {
-        if (!call->refused)
-            too_large(call);
-        call->refused = true;
-        return true;
+    int judged = gate_judge(call, head->method);
+    if (judged == GATE_LATER) {
+        call->phase = CALL_PROVING;
+        owe(call);
+        MHD_suspend_connection(call->connection);
+        return false;
     }
-    return call->refused &&
-           MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_EXPECT);
+    call->refused = judged < 0;
+    return need_no_body(call);
+}
+
+/* The credential is decoded: as begin, for MHD comes to the head again. */
+static bool go_on(struct call *call)
+{
+    call->phase = CALL_READING;
+    call->refused = gate_admit(call) < 0;
+    return need_no_body(call);
+}
+
+void call_proved(struct call *call)
+{
+    server_resume(call->peer->door->server, call->connection);
+    http_turn(call->http);
 }
 
 static enum MHD_Result take_body(struct call *call, const char *data, size_t size)
@@ -402,8 +436,7 @@ static enum MHD_Result take_body(struct call *call, const char *data, size_t siz
 static enum MHD_Result decide(struct call *call)
 {
     call->phase = CALL_DECIDING;
-    call->owed = true;
-    call->http->owed++;
+    owe(call);
     call->deciding = true;
     if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_engine(call) < 0)
         call_refuse(call);
@@ -430,6 +463,8 @@ enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const 
             .method = method, .target = url, .version = version, .uri = call->uri};
         return begin(call, &head) ? decide(call) : MHD_YES;
     }
+    if (call->phase == CALL_PROVING)
+        return go_on(call) ? decide(call) : MHD_YES;
     if (*size) {
         size_t length = *size;
         *size = 0;

@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One call of the API, from its request line to the last byte of its answer.
+/* One call of the API, from its request line to the last byte of its answer. While it is READING, a
+ * credential in its head may have to be decoded first (PROVING, suspended).
  *
  *   READING ── whole request is here ──▶ DECIDING ── the route's handler ──▶ SPOKEN (sent at once)
  *                                           │                                   ▲
@@ -21,7 +22,7 @@
  * engine_step with call_ticket, after which the route's render writes the answer and the engine
  * speaks it. */
 
-enum call_phase { CALL_READING, CALL_DECIDING, CALL_WAITING, CALL_SPOKEN, CALL_SENT };
+enum call_phase { CALL_READING, CALL_PROVING, CALL_DECIDING, CALL_WAITING, CALL_SPOKEN, CALL_SENT };
 
 struct call {
     struct http *http;
@@ -77,6 +78,9 @@ int call_refuse(struct call *call);
 void call_render_refusal(struct call *call, const struct answer *answer);
 
 extern const char CALL_JSON[]; /* "application/json" */
+
+/* ---- for gate.c: the credential is decoded, and identity or refused and problem are set ---- */
+void call_proved(struct call *call);
 
 /* ---- for http.c: hooks of the server, arg is the struct door ---- */
 void *call_target(void *arg, const char *uri, struct MHD_Connection *connection);

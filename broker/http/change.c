@@ -2,16 +2,19 @@
 
 #include "broker/http/call.h"
 #include "broker/http/change.h"
+#include "broker/http/gate.h"
 #include "broker/http/peer.h"
 #include "broker/http/stream.h"
 #include "broker/http/tls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void change_release(struct http_change *change)
 {
     rights_destroy(change->rights);
     tls_drop(change->tls);
+    free(change->munge_socket);
     *change = (struct http_change){0};
 }
 
@@ -21,6 +24,8 @@ int change_read(struct http_change *change, const struct http_options *options, 
     change->rights = rights_create(options->admins, options->clusters, options->cluster_count, err);
     if (!change->rights)
         return ERROR_INVALID;
+    if (options->munge_socket && !(change->munge_socket = strdup(options->munge_socket)))
+        return error_set(err, ERROR_NOMEM, "no memory for the name of munged's socket");
     if (!options->tls_cert)
         return 0;
     change->tls = tls_load(options->tls_cert, options->tls_key, options->tls_client_ca, err);
@@ -29,9 +34,11 @@ int change_read(struct http_change *change, const struct http_options *options, 
 
 void change_apply(struct http *http, struct http_change *change)
 {
-    const struct http_change old = {.rights = http->rights, .tls = http->tls};
+    const struct http_change old = {
+        .rights = http->rights, .tls = http->tls, .munge_socket = http->munge_socket};
     http->rights = change->rights;
     http->tls = change->tls;
+    http->munge_socket = change->munge_socket;
     http->metrics_anonymous = change->metrics_anonymous;
     http->generation++;
     *change = old;
@@ -69,7 +76,8 @@ void http_adopt(struct http *http, struct http_change *change)
     change_apply(http, change);
     free(change);
     for (struct call *call = http->calls; call; call = call->next)
-        call->identity = rights_judge(http->rights, &call->identity.proof);
+        if (call->identity.proof.kind != PROOF_NONE)
+            gate_refresh(call);
     stream_wake_all(http, false); /* those who may not listen any more */
 }
 

@@ -9,7 +9,8 @@ struct http_options;
  * is a change like any other. */
 struct http_change {
     struct rights *rights;
-    struct tls *tls; /* NULL: none */
+    struct tls *tls;    /* NULL: none */
+    char *munge_socket; /* NULL: none */
     bool metrics_anonymous;
 };
 

@@ -42,11 +42,12 @@ void env_handle(struct call *call)
     const struct core_config *config = core_config_of(engine_core(call->http->engine));
     const char *step = target_query(&call->target, "step"), *type = choose_type(call);
     const struct reservation *found = NULL;
+    enum job_sight sight;
     if (!type)
         problem_set(&call->problem, MHD_HTTP_NOT_ACCEPTABLE, "not-acceptable", "Accept",
                     "this can be had as application/json or text/plain");
     else if (check_step(call, step) == 0)
-        found = job_path_find(call);
+        found = job_path_find(call, JOB_WHOLE, &sight);
     if (!found) {
         call_refuse(call);
         return;

@@ -1,7 +1,11 @@
 #include "broker/http/gate.h"
 
+#include "broker/http/authorization.h"
+#include "broker/http/decoder.h"
 #include "broker/http/tls.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -24,9 +28,12 @@ static int find_route(struct call *call, const char *method)
 int gate_forbid(struct call *call, const char *lacks)
 {
     char who[IDENTITY_TEXT_SIZE];
-    return problem_set(&call->problem, MHD_HTTP_FORBIDDEN, "forbidden", NULL, "you are %s: %s",
+    return problem_set(&call->problem, MHD_HTTP_FORBIDDEN, "forbidden", NULL,
+                       "%s may not do this: %s",
                        identity_format(&call->identity.proof, who, sizeof who), lacks);
 }
+
+/* ---- who asks ---- */
 
 static int refuse_certificate(struct call *call)
 {
@@ -36,31 +43,113 @@ static int refuse_certificate(struct call *call)
                        names[0] ? names[0] : "", peer_fault(call->peer));
 }
 
+static int refuse_nobody(struct call *call)
+{
+    const struct http *http = call->http;
+    return problem_set(
+        &call->problem, MHD_HTTP_UNAUTHORIZED, "no-identity", NULL,
+        "nothing tells who you are: show %s%sor use the Unix socket %s on the broker's host",
+        http->tls && tls_authorities(http->tls) ? "a client certificate, " : "",
+        http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
+}
+
+static void on_decoded(void *arg, const struct mungecred *mungecred)
+{
+    struct call *call = arg;
+    if (mungecred_judge(mungecred, &call->problem) < 0) {
+        call->refused = true;
+    } else {
+        call->identity = rights_judge(call->http->rights, &mungecred->proof);
+        peer_settle(call->peer, &call->identity);
+    }
+    call_proved(call);
+}
+
+/* Takes the payload over. */
+static int ask_munged(struct call *call, const char *credential, char *payload)
+{
+    struct http *http = call->http;
+    if (!http->munge_socket) {
+        free(payload);
+        return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "munge-not-taken",
+                           "Authorization",
+                           "this broker takes no MUNGE credentials; its administrator can set "
+                           "munge_socket in the configuration");
+    }
+    int rc = decoder_ask(http->decoder, http->munge_socket, credential, payload, on_decoded, call);
+    if (rc == 0)
+        return GATE_LATER;
+    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "busy", NULL,
+                       rc == ERROR_FULL ? "too many MUNGE credentials wait for munged; try again"
+                                        : "there is no memory for the MUNGE credential; try again");
+}
+
+const struct identity *gate_refresh(struct call *call)
+{
+    if (call->identity.proof.kind == PROOF_MUNGE)
+        call->identity = rights_judge(call->http->rights, &call->identity.proof);
+    else
+        call->identity = *peer_identity(call->peer);
+    return &call->identity;
+}
+
+static bool looks(const struct call *call)
+{
+    enum need need = call->route->need;
+    return need != NEED_NOTHING && !(need == NEED_METRICS && call->http->metrics_anonymous);
+}
+
+/* What is shown with the request counts, and else what the connection shows. Takes the payload. */
+static int find_identity(struct call *call, const char *authorization, char *payload)
+{
+    const char *credential;
+    int rc = 0;
+    if (looks(call) && authorization) {
+        rc = authorization_read(authorization, &credential, &call->problem);
+        if (rc == 0)
+            return ask_munged(call, credential, payload);
+    } else if (looks(call)) {
+        gate_refresh(call);
+        rc = peer_fault(call->peer) ? refuse_certificate(call) : 0;
+    }
+    free(payload);
+    return rc;
+}
+
+/* A name that stands in no list proves nothing here. */
+static bool is_somebody(const struct identity *identity)
+{
+    return identity->proof.kind != PROOF_CERTIFICATE || identity->admin || identity->clusters ||
+           identity->node_of;
+}
+
 static int check_identity(struct call *call)
 {
+    static const char see[] = "see 'admins' and 'users' in the configuration";
     const struct identity *identity = &call->identity;
     const struct http *http = call->http;
     enum need need = call->route->need;
-    if (need == NEED_NOTHING || (need == NEED_METRICS && http->metrics_anonymous))
+    char lacks[160];
+    if (!looks(call) || need == NEED_LOOK)
         return 0;
-    call->identity = *peer_identity(call->peer);
-    if (peer_fault(call->peer))
-        return refuse_certificate(call);
     if (identity->proof.kind == PROOF_NONE)
-        return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "no-identity", NULL,
-                           "nothing tells who you are: show %sa MUNGE credential, or use the Unix "
-                           "socket %s on the broker's host",
-                           http->tls && tls_authorities(http->tls) ? "a client certificate or "
-                                                                   : "",
-                           http->socket_path);
+        return refuse_nobody(call);
+    if (!is_somebody(identity))
+        return gate_forbid(call, "none of its names stands in 'admins', nor in 'users' or 'nodes' "
+                                 "of a cluster in the configuration");
     if (need == NEED_MANAGER && !identity->admin && !identity->clusters)
-        return gate_forbid(call, "only an admin or the resource manager of a cluster may do this; "
-                                 "see 'admins' and 'users' in the configuration");
-    if (need == NEED_CLUSTER && !rights_manages(http->rights, identity, call->target.segments[2]))
-        return gate_forbid(call, "only an admin or this cluster's resource manager may do this; "
-                                 "see 'admins' and 'users' in the configuration");
-    return 0;
+        snprintf(lacks, sizeof lacks,
+                 "only an admin or the resource manager of a cluster may do this; %s", see);
+    else if (need == NEED_CLUSTER &&
+             !rights_manages(http->rights, identity, call->target.segments[2]))
+        snprintf(lacks, sizeof lacks,
+                 "only an admin or this cluster's resource manager may do this; %s", see);
+    else
+        return 0;
+    return gate_forbid(call, lacks);
 }
+
+/* ---- the rest ---- */
 
 static int check_stopping(struct call *call)
 {
@@ -85,19 +174,37 @@ static int check_type(struct call *call)
                        "the body is said to be %.64s; send application/json", type);
 }
 
-int gate_judge(struct call *call, const char *method)
+static int check_place(struct call *call)
 {
-    if (check_stopping(call) < 0)
-        return -1;
-    if (call->peer->surplus)
-        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many-connections",
-                           NULL,
-                           "all %u connections are in use; try again, and keep a connection for "
-                           "several requests",
-                           call->http->places.max);
-    if (find_route(call, method) < 0 || check_identity(call) < 0)
+    if (!call->peer->surplus)
+        return 0;
+    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many-connections", NULL,
+                       "all %u connections are in use; try again, and keep a connection for "
+                       "several requests",
+                       call->http->places.max);
+}
+
+int gate_admit(struct call *call)
+{
+    if (call->refused || check_place(call) < 0 || check_identity(call) < 0)
         return -1;
     return check_type(call);
+}
+
+int gate_judge(struct call *call, const char *method)
+{
+    if (check_stopping(call) < 0 || check_place(call) < 0)
+        return -1;
+    const char *authorization = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
+                                                            MHD_HTTP_HEADER_AUTHORIZATION);
+    /* Before the target is taken apart. */
+    char *payload = authorization ? mungecred_payload(method, call->uri) : NULL;
+    if (find_route(call, method) < 0) {
+        free(payload);
+        return -1;
+    }
+    int rc = find_identity(call, authorization, payload);
+    return rc == 0 ? gate_admit(call) : rc;
 }
 
 int gate_judge_engine(struct call *call)

@@ -8,12 +8,20 @@
 /* Seconds after which it is worth asking again while the disk fails. */
 enum { GATE_RETRY_STORAGE = 5 };
 
-/* Finds the route and checks method, parameters, identity and the body's type. 0, or -1 with
- * call->problem set. */
+/* Finds the route and checks method, parameters, identity and the body's type. 0; or -1 with
+ * call->problem set; or GATE_LATER: a credential is being decoded, call_proved comes later, and
+ * then gate_admit says the rest. */
+enum { GATE_LATER = 1 };
 int gate_judge(struct call *call, const char *method);
+
+/* 0, or -1 with call->problem set. */
+int gate_admit(struct call *call);
 
 /* The same for what can change while the body comes: the broker's role, storage, its end. */
 int gate_judge_engine(struct call *call);
+
+/* Who asks, by the rights of now; for an answer that goes on. */
+const struct identity *gate_refresh(struct call *call);
 
 /* 403 for a peer that may not do this: names who it is and what it lacks. Returns -1. */
 int gate_forbid(struct call *call, const char *lacks);

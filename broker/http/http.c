@@ -2,6 +2,7 @@
 
 #include "broker/http/call.h"
 #include "broker/http/change.h"
+#include "broker/http/decoder.h"
 #include "broker/http/peer.h"
 #include "broker/http/shared.h"
 #include "broker/http/socket.h"
@@ -65,6 +66,7 @@ static void release(struct http *http)
         MHD_destroy_response(http->no_memory);
     rights_destroy(http->rights);
     tls_drop(http->tls);
+    free(http->munge_socket);
     free(http->socket_path);
     free(http);
 }
@@ -89,8 +91,10 @@ static void on_timer_closed(uv_handle_t *handle)
 /* Everything that lives on the loop; the rest follows when it is gone. */
 static void close_all(struct http *http)
 {
-    http->handles = 1;
+    http->handles = 2;
     uv_close((uv_handle_t *)&http->pulse, on_timer_closed);
+    decoder_destroy(http->decoder, on_closed, http);
+    http->decoder = NULL;
     for (int i = 0; i < DOORS; i++) {
         struct server *server = http->doors[i].server;
         http->doors[i].server = NULL;
@@ -166,6 +170,12 @@ struct http *http_create(const struct http_options *options, struct error *err)
         release(http);
         return NULL;
     }
+    http->decoder = decoder_create(http->loop);
+    if (!http->decoder) {
+        error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
+        release(http);
+        return NULL;
+    }
     uv_timer_init(http->loop, &http->pulse);
     http->pulse.data = http;
     if (doors_open(http, options, err) < 0) {
@@ -203,7 +213,7 @@ void http_quiesce(struct http *http)
 static bool any_waiting(const struct http *http)
 {
     for (const struct call *call = http->calls; call; call = call->next)
-        if (call->phase == CALL_WAITING)
+        if (call->phase == CALL_WAITING || call->phase == CALL_PROVING)
             return true;
     return false;
 }

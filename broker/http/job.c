@@ -7,13 +7,18 @@
 
 void job_handle(struct call *call)
 {
-    const struct reservation *found = job_path_find(call);
+    enum job_sight sight;
+    const struct reservation *found = job_path_find(call, JOB_OPEN, &sight);
     if (!found) {
         call_refuse(call);
         return;
     }
     call_show(call, found);
-    call->secret = job_json_write_whole(&call->out, engine_core(call->http->engine), found, NULL);
+    if (sight == JOB_WHOLE)
+        call->secret =
+            job_json_write_whole(&call->out, engine_core(call->http->engine), found, NULL);
+    else
+        job_json_write(&call->out, found);
     call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }
 

@@ -1,5 +1,7 @@
 #include "broker/http/job_path.h"
 
+#include "broker/http/gate.h"
+
 int job_path_read(struct call *call, struct job_path *path)
 {
     const struct target *target = &call->target;
@@ -19,22 +21,41 @@ int job_path_read(struct call *call, struct job_path *path)
     return 0;
 }
 
-const struct reservation *job_path_find(struct call *call)
+static enum job_sight sight_of(const struct call *call, const struct reservation *reservation)
+{
+    const struct rights *rights = call->http->rights;
+    const struct identity *identity = &call->identity;
+    if (rights_manages(rights, identity, reservation->cluster) ||
+        identity_is_user(identity, reservation->uid))
+        return JOB_WHOLE;
+    return reservation->nodes &&
+                   rights_is_among(rights, identity, reservation->cluster, reservation->nodes)
+               ? JOB_OPEN
+               : JOB_HIDDEN;
+}
+
+const struct reservation *job_path_find(struct call *call, enum job_sight needs,
+                                        enum job_sight *sight)
 {
     const struct http *http = call->http;
-    const struct identity *identity = &call->identity;
     struct job_path path;
     if (job_path_read(call, &path) < 0)
         return NULL;
     const struct reservation *found = core_find(engine_core(http->engine), path.cluster, path.job);
-    bool manages = rights_manages(http->rights, identity, path.cluster);
-    if (found && (identity_is_user(identity, found->uid) || manages))
+    *sight = found ? sight_of(call, found) : JOB_HIDDEN;
+    if (*sight >= needs)
         return found;
+    if (*sight != JOB_HIDDEN) {
+        gate_forbid(call, "a node may see the jobs that run on it, but not their environment, in "
+                          "which the token is");
+        return NULL;
+    }
     /* The same whether there is one: nobody learns from it which jobs others have. */
     problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
-                manages ? "there is no reservation of job %s on cluster %s"
-                        : "you have no reservation of job %s on cluster %s; those of others are "
-                          "shown to the cluster's resource manager and to admins only",
+                rights_manages(http->rights, &call->identity, path.cluster)
+                    ? "there is no reservation of job %s on cluster %s"
+                    : "you have no reservation of job %s on cluster %s; those of others are "
+                      "shown to the cluster's resource manager and to admins only",
                 path.job, path.cluster);
     return NULL;
 }

@@ -14,9 +14,18 @@ struct job_path {
  * For a path without a job, job is NULL. */
 int job_path_read(struct call *call, struct job_path *path);
 
-/* Finds the reservation for a call that only looks, if the peer may see it: its owner, the
- * cluster's resource manager, an admin. NULL with call->problem set: 422, or 404, which is the same
- * for a job that is not there and one that the peer may not see. */
-const struct reservation *job_path_find(struct call *call);
+/* How much of a reservation a peer may see. */
+enum job_sight {
+    JOB_HIDDEN,
+    JOB_OPEN, /* all but its environment and token: a node that it runs on */
+    JOB_WHOLE /* its owner, the cluster's resource manager, an admin */
+};
+
+/* Finds the reservation for a call that only looks, and says how much may be shown; needs tells how
+ * much the call is about to show at least. NULL with call->problem set: 422, 403 for a node that
+ * asks for what it may not see, or 404, which is the same for a job that is not there and one that
+ * is hidden. */
+const struct reservation *job_path_find(struct call *call, enum job_sight needs,
+                                        enum job_sight *sight);
 
 #endif

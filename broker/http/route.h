@@ -23,6 +23,7 @@ void methods_format(char *out, size_t size, unsigned methods);
 /* What a peer has to be before its request is looked at any closer (api.md, "Who may do what"). */
 enum need {
     NEED_NOTHING,
+    NEED_LOOK,    /* nothing, but what is shown must be good */
     NEED_METRICS, /* nothing where the site says so, else as PEER */
     NEED_PEER,    /* a proven identity; the handler decides the rest */
     NEED_MANAGER, /* resource manager of any cluster, or admin */

@@ -6,7 +6,7 @@
 /* The table of all calls, and what carries each out: one noun a file. openapi.json says the same
  * to the world; tests/system/http holds them together. */
 
-enum { ROUTES = 13 };
+enum { ROUTES = 14 };
 extern const struct route routes[ROUTES];
 
 void reserve_handle(struct call *call);
@@ -20,6 +20,7 @@ void sync_handle(struct call *call);
 void sync_render(struct call *call, const struct answer *answer);
 void events_handle(struct call *call);
 void status_handle(struct call *call);
+void whoami_handle(struct call *call);
 void doctor_handle(struct call *call);
 void metrics_handle(struct call *call);
 void health_alive(struct call *call);

@@ -13,6 +13,7 @@
 /* struct http as the parts of this room see it. */
 
 struct call;
+struct decoder;
 struct peer;
 struct stream;
 struct tls;
@@ -36,6 +37,8 @@ struct http {
     struct tls *tls;     /* NULL: TCP is loopback and not encrypted */
     uint64_t generation; /* of the rights: each reload is one */
     struct door doors[DOORS];
+    struct decoder *decoder;
+    char *munge_socket; /* NULL: MUNGE credentials are not taken */
     char *socket_path;
     dev_t socket_device;
     ino_t socket_inode;

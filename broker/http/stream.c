@@ -1,5 +1,7 @@
 #include "broker/http/stream.h"
 
+#include "broker/http/gate.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,10 +125,10 @@ void stream_write_gap(struct writer *writer, uint64_t from, uint64_t to)
                  to);
 }
 
-/* Not after a reload that took the right away. */
+/* Not after a reload that took the right away, nor when the certificate has expired. */
 static bool may_listen(const struct stream *stream)
 {
-    const struct identity *identity = &stream->call->identity;
+    const struct identity *identity = gate_refresh(stream->call);
     return identity->admin || identity->clusters != 0;
 }
 
