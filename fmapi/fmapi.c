@@ -137,6 +137,8 @@ void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *ar
     api->login_done = done;
     api->login_arg = arg;
     api->login_wait.done = on_login;
+    /* Files on a network's disk may never come; the token endpoint has its own limit besides. */
+    api->login_wait.deadline_ns = uv_hrtime() + 2 * (uint64_t)api->timeout_ms * 1000000;
     login_renew(api->login, LOGIN_WANT_LOGIN, &api->login_wait);
 }
 

@@ -58,7 +58,7 @@ struct fmapi_reply {
 /* Reads the files of the login and of our certificate as they are now. That is all with basic; the
  * list that follows proves it. OAuth: gets an access token unless the one in force still serves;
  * should the endpoint be down, one that lives serves on. code: 0 or one of enum error_code, words
- * name the file or the endpoint. One login at a time.
+ * name the file or the endpoint. It takes at most twice timeout_ms. One login at a time.
  *
  * A call or list that is sent before logs in by itself. One that is refused (401, 403) renews the
  * login once and is sent once more, one renewal for all; it waits for that within its own time.

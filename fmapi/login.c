@@ -114,10 +114,12 @@ static void say_late(const struct login *login, char *words, size_t size)
     const struct oauthclient *client = &login->found.client;
 
     if (login->stage == ASKING)
-        (void)snprintf(words, size, "not sent: OAuth2 endpoint %.*s has not answered in time",
+        (void)snprintf(words, size, "OAuth2 endpoint %.*s has not answered in time",
                        endpoint_length(client), secret_expose(client->endpoint));
     else
-        (void)snprintf(words, size, "not sent: the files of the login took the whole time");
+        (void)snprintf(words, size, "the files of the login%s%s could not be read in time",
+                       login->authdir != NULL ? " in " : "",
+                       login->authdir != NULL ? login->authdir : "");
 }
 
 static void on_patience(uv_timer_t *timer)

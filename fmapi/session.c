@@ -77,6 +77,14 @@ static void finish_unsent(struct attempt *attempt, const char *words)
     finish(attempt, &(struct transport_answer){.end = TRANSPORT_UNREACHED, .words = words});
 }
 
+static void finish_late(struct attempt *attempt, const char *cause)
+{
+    char words[ERROR_TEXT_SIZE];
+
+    (void)snprintf(words, sizeof words, "not sent: %.300s", cause);
+    finish_unsent(attempt, words);
+}
+
 static int send_under(struct attempt *attempt, struct credential *credential)
 {
     int64_t left_ms = attempt->timeout_ms - age_us(attempt) / 1000;
@@ -109,7 +117,7 @@ static void on_renewed(struct login_wait *wait, enum login_end end, int code, co
     if (end == LOGIN_CANCELLED || attempt->session->closing)
         finish(attempt, &(struct transport_answer){.end = TRANSPORT_CANCELLED, .words = ""});
     else if (end == LOGIN_LATE)
-        finish_unsent(attempt, words);
+        finish_late(attempt, words);
     else if (code != 0)
         /* Say what is wrong with the login: that can be mended, the refusal cannot. */
         finish(attempt, &(struct transport_answer){.end = TRANSPORT_ANSWERED,
