@@ -1,0 +1,1 @@
+mcast_unit(http_diagnosis broker_http broker_engine)
