@@ -19,7 +19,10 @@
 #include <sysexits.h>
 #include <uv.h>
 
-enum { SIGNALS = 3 };
+enum {
+    SIGNALS = 3,
+    AGAIN_MS = 1000, /* the same SIGTERM can come twice, from a shell that means a whole group */
+};
 
 struct broker {
     uv_loop_t loop;
@@ -32,6 +35,7 @@ struct broker {
     uv_timer_t reload_soon;
     bool running; /* lifesign and reload_soon are in the loop */
     bool stopping;
+    uint64_t told_ms; /* to stop; by the loop */
     int status;
 };
 
@@ -80,7 +84,9 @@ static void on_reload_soon(uv_timer_t *timer)
     if (broker->stopping)
         return;
     notify_reloading(&broker->notify);
-    broker->lifesign.reload_refused = !reload_apply(&broker->reload);
+    bool applied = reload_apply(&broker->reload);
+    broker->lifesign.reload_refused = !applied;
+    http_reloaded(broker->http, applied);
     lifesign_ready(&broker->lifesign);
 }
 
@@ -96,11 +102,14 @@ static void on_signal(uv_signal_t *handle, int signum)
         (void)uv_timer_start(&broker->reload_soon, on_reload_soon, 0, 0);
         return;
     }
+    if (broker->stopping && uv_now(&broker->loop) - broker->told_ms < AGAIN_MS)
+        return;
     if (broker->stopping) {
         log_line(LOG_WARNING, "told twice to stop: leaving at once, as after a crash");
         _Exit(EXIT_FAILURE);
     }
     log_line(LOG_NOTICE, "stopping: answering what was accepted");
+    broker->told_ms = uv_now(&broker->loop);
     stop(broker);
 }
 

@@ -83,7 +83,19 @@ static void read_drop_ins(struct config_reading *reading, const char *path)
     free(found);
 }
 
+static void look_no_further(struct config_reading *reading)
+{
+    (void)reading;
+}
+
 int config_load(struct config *config, const char *path, config_report_fn *report, void *arg)
+{
+    return config_load_and_look(config, path, look_no_further, report, arg);
+}
+
+int config_load_and_look(struct config *config, const char *path,
+                         void (*look)(struct config_reading *reading), config_report_fn *report,
+                         void *arg)
 {
     struct config_reading *reading = calloc(1, sizeof *reading);
     if (reading == NULL) {
@@ -93,11 +105,13 @@ int config_load(struct config *config, const char *path, config_report_fn *repor
     reading->config = config;
     reading->report = report;
     reading->arg = arg;
-    config_file_read(reading, path);
-    if (reading->file_count > 0) {
+    /* Without the first file, everything that is missing would be told as well. */
+    if (config_file_read(reading, path)) {
         read_drop_ins(reading, path);
         config_check(reading);
     }
+    if (reading->faults == 0)
+        look(reading);
     unsigned faults = reading->faults;
     config_file_release(reading);
     free(reading);

@@ -67,6 +67,12 @@ void config_destroy(struct config *config); /* NULL is allowed */
  */
 int config_load(struct config *config, const char *path, config_report_fn *report, void *arg);
 
+/* The same, and lets look report what else is wrong (config_file.h) when it fits together. */
+struct config_reading;
+int config_load_and_look(struct config *config, const char *path,
+                         void (*look)(struct config_reading *reading), config_report_fn *report,
+                         void *arg);
+
 /* All keys with type, range, default and sentence; a file to begin with; mcastd.conf(5) in roff. */
 void config_print_help(FILE *out);
 void config_print_sample(FILE *out);

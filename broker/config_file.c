@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* inih's line buffer, of which it needs three bytes for itself. */
 enum { LINE_MAX_BYTES = 197 };
@@ -344,25 +345,38 @@ static int on_pair(void *user, const char *section, const char *name, const char
     return 1;
 }
 
-void config_file_read(struct config_reading *reading, const char *path)
+static void cannot_open(struct config_reading *reading, const struct config_origin *here, int code)
+{
+    if (code == ENOENT && here->file == 1)
+        config_fault(reading, true, here,
+                     "cannot be read: %s; `mcastd --sample-config` prints one to begin with",
+                     strerror(code));
+    else if (code == EACCES)
+        config_fault(reading, true, here,
+                     "cannot be read: %s; uid %ju, as which mcastd runs, must be able to: chmod "
+                     "0644, or chgrp and 0640 (it holds no secrets)",
+                     strerror(code), (uintmax_t)geteuid());
+    else
+        config_fault(reading, true, here, "cannot be read: %s", strerror(code));
+}
+
+bool config_file_read(struct config_reading *reading, const char *path)
 {
     struct source source = {.reading = reading};
     if (reading->file_count == CONFIG_FILES_MAX) {
         config_fault(reading, true, NULL, "more than %d files", CONFIG_FILES_MAX);
-        return;
+        return false;
     }
     if ((reading->files[reading->file_count] = strdup(path)) == NULL) {
         reading->faults++;
         reading->report(reading->arg, true, "memory is exhausted");
-        return;
+        return false;
     }
     source.here.file = ++reading->file_count;
     source.file = fopen(path, "re");
     if (source.file == NULL) {
-        config_fault(reading, true, &source.here, "cannot be read: %s%s", strerror(errno),
-                     source.here.file == 1 ? "; `mcastd --sample-config` prints one to begin with"
-                                           : "");
-        return;
+        cannot_open(reading, &source.here, errno);
+        return false;
     }
     int rc = ini_parse_stream(next_line, &source, on_pair, &source);
     if (ferror(source.file) != 0)
@@ -374,6 +388,7 @@ void config_file_read(struct config_reading *reading, const char *path)
                      "not understood: allowed are sections, comments and \"key = value\"");
     free(source.text);
     fclose(source.file);
+    return true;
 }
 
 void config_file_release(struct config_reading *reading)

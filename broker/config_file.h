@@ -26,8 +26,8 @@ struct config_reading {
     struct config_origin sections[CLUSTERS_MAX]; /* where the cluster was first named */
 };
 
-/* Reads one file; faults are reported and counted. */
-void config_file_read(struct config_reading *reading, const char *path);
+/* Reads one file; faults are reported and counted. False when it could not be opened. */
+bool config_file_read(struct config_reading *reading, const char *path);
 
 /* Frees the names of the files. */
 void config_file_release(struct config_reading *reading);

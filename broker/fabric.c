@@ -147,8 +147,6 @@ static void report_login(struct fabric *fabric, int code, const char *words)
         .kind = CORE_LOGIN_DONE,
         .u.login = {.ok = code == 0, .words = words},
     };
-    fabric->counters.logins++;
-    fabric->counters.login_failures += code != 0;
     histogram_add(&fabric->counters.login_times, us_since(fabric->login_begun_ns));
     fabric->step(fabric->arg, &event);
 }

@@ -41,8 +41,7 @@ enum { FABRIC_KINDS = 4, FABRIC_OUTCOMES = 10 };
 struct fabric_counters {
     uint64_t calls[FABRIC_KINDS][FABRIC_OUTCOMES];
     struct histogram times[FABRIC_KINDS]; /* of those that could be begun, queueing included */
-    uint64_t logins, login_failures;      /* those that the core asked for */
-    struct histogram login_times;
+    struct histogram login_times;         /* of logins that the core asked for */
 };
 /* Valid until fabric_destroy. */
 const struct fabric_counters *fabric_counters(const struct fabric *fabric);

@@ -3,16 +3,14 @@
 #include "broker/broker.h"
 #include "broker/config.h"
 #include "broker/firstkey.h"
+#include "broker/hostcheck.h"
 #include "broker/log.h"
 #include "broker/options.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 static void print_fault(void *arg, bool fault, const char *line)
 {
@@ -20,36 +18,18 @@ static void print_fault(void *arg, bool fault, const char *line)
     fprintf(stderr, "%s%s\n", line, fault ? "" : " (warning)");
 }
 
+/* For what is about to be done as root: its warnings are for the service, which tells them itself.
+ */
+static void print_faults_only(void *arg, bool fault, const char *line)
+{
+    if (fault)
+        print_fault(arg, fault, line);
+}
+
 static void log_fault(void *arg, bool fault, const char *line)
 {
     (void)arg;
     log_line(fault ? LOG_ERR : LOG_WARNING, "%s", line);
-}
-
-/* Nobody makes these folders at start: their owner and mode are the site's to choose. */
-static int check_folder(const char *key, const char *path)
-{
-    char folder[PATH_MAX];
-    struct stat found;
-    const char *slash = strrchr(path, '/');
-    size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
-    if (length == 0 || length >= sizeof folder)
-        return 0;
-    memcpy(folder, path, length);
-    folder[length] = '\0';
-    if (stat(folder, &found) == 0)
-        return 0;
-    fprintf(stderr, "%s = %s: %s: %s; make it with install -d -o USER %s\n", key, path, folder,
-            strerror(errno), folder);
-    return -1;
-}
-
-static int check_folders(const struct config *config)
-{
-    int socket = check_folder("[broker] socket", config->socket);
-    int state =
-        config->store == CONFIG_STORE_MEMORY ? 0 : check_folder("[state] path", config->state_path);
-    return socket < 0 || state < 0 ? EXIT_FAILURE : 0;
 }
 
 static struct config *load_config(const char *path, config_report_fn *report)
@@ -68,17 +48,23 @@ static struct config *load_config(const char *path, config_report_fn *report)
 
 static int check(const struct options *options)
 {
-    struct config *config = load_config(options->config_path, print_fault);
-    if (config == NULL)
+    struct config *config = config_create();
+    if (config == NULL) {
+        fputs("mcastd: memory is exhausted\n", stderr);
         return EXIT_FAILURE;
-    int status = check_folders(config);
+    }
+    int rc = config_load_and_look(config, options->config_path, hostcheck_look, print_fault, NULL);
     config_destroy(config);
-    return status;
+    if (geteuid() == 0)
+        fputs("checked as root, who may read everything; to see with the service's eyes:\n"
+              "  setpriv --reuid mcastd --regid mcastd --init-groups mcastd --check\n",
+              stderr);
+    return rc == 0 ? 0 : EXIT_FAILURE;
 }
 
 static int make_key(const struct options *options)
 {
-    struct config *config = load_config(options->config_path, print_fault);
+    struct config *config = load_config(options->config_path, print_faults_only);
     struct error err = {0};
     bool made = false;
     if (config == NULL)
@@ -86,6 +72,11 @@ static int make_key(const struct options *options)
     int rc = firstkey_make(config, options->key_user, &made, &err);
     if (rc < 0)
         fprintf(stderr, "mcastd: no key was made: %s\n", err.text);
+    else if (made && access(config->state_path, F_OK) == 0)
+        fprintf(stderr,
+                "mcastd: made %s, although there is a ledger, %s: if that is sealed with another "
+                "key, put that one back in its place\n",
+                config->state_key_file, config->state_path);
     else if (made)
         fprintf(stderr, "mcastd: made %s; keep a copy, but not beside copies of the ledger\n",
                 config->state_key_file);
