@@ -112,6 +112,26 @@ const char *peer_rest(const struct peer *peer)
     return peer->used ? peer->data : "";
 }
 
+bool peer_skip_past(struct peer *peer, const char *text, const char *never)
+{
+    size_t tail = strlen(text) > strlen(never) ? strlen(text) : strlen(never);
+    const char *at;
+    while (!(at = peer->used ? strstr(peer->data, text) : NULL)) {
+        if (peer->used && strstr(peer->data, never))
+            return false;
+        size_t dropped = peer->used > tail ? peer->used - tail : 0;
+        if (dropped)
+            memmove(peer->data, peer->data + dropped, tail + 1);
+        peer->used -= dropped;
+        if (read_some(peer) <= 0)
+            return false;
+    }
+    size_t past = (size_t)(at - peer->data) + strlen(text);
+    peer->used -= past;
+    memmove(peer->data, peer->data + past, peer->used + 1);
+    return true;
+}
+
 size_t peer_waiting(const struct peer *peer)
 {
     int waiting = 0;

@@ -28,6 +28,10 @@ bool peer_answer(struct peer *peer, bool bodiless, struct answer *answer);
 bool peer_read_out(struct peer *peer);
 const char *peer_rest(const struct peer *peer);
 
+/* Reads until `text` has come and drops it with all before it; false when the connection ended, or
+ * when `never` came first. */
+bool peer_skip_past(struct peer *peer, const char *text, const char *never);
+
 /* Bytes that have arrived and are not read, without reading them. */
 size_t peer_waiting(const struct peer *peer);
 
