@@ -196,6 +196,13 @@ int http_port(const struct http *http)
     return http->port;
 }
 
+void http_reloaded(struct http *http, bool applied)
+{
+    http->reloads += applied;
+    http->reloads_refused += !applied;
+    http->reload_refused = !applied;
+}
+
 void http_quiesce(struct http *http)
 {
     if (http->quiescing)

@@ -62,6 +62,9 @@ void http_discard(struct http *http, struct http_change *change); /* NULL is all
 /* TCP port, 0 without TCP. */
 int http_port(const struct http *http);
 
+/* A reload of the configuration was put into force, or refused: for /metrics and the status. */
+void http_reloaded(struct http *http, bool applied);
+
 /* Takes no more connections and requests (503, Connection: close) and ends event streams; what was
  * accepted still gets its answer. Call before engine_stop. */
 void http_quiesce(struct http *http);

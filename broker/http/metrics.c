@@ -38,6 +38,18 @@ static void write_loop(struct exposition *to, const struct engine_counters *coun
     exposition_real(to, (double)counters->loop_absence_us_peak / 1e6, NULL);
 }
 
+static void write_reloads(struct exposition *to, const struct http *http)
+{
+    exposition_family(to, "mcastd_reloads_total", METRIC_COUNTER,
+                      "Reloads of the configuration, applied wholly or refused wholly.");
+    exposition_count(to, http->reloads, "outcome", "applied", NULL);
+    exposition_count(to, http->reloads_refused, "outcome", "refused", NULL);
+    exposition_family(to, "mcastd_reload_refused", METRIC_GAUGE,
+                      "1 when the last reload was refused, so that the files are not what is in "
+                      "force.");
+    exposition_count(to, http->reload_refused, NULL);
+}
+
 /* Named as every exporter names them, so that a site's own dashboards find them. */
 static void write_usage(struct exposition *to, int64_t started_ms)
 {
@@ -68,6 +80,7 @@ void metrics_process(struct exposition *to, const struct readings *readings)
     for (int role = ROLE_STARTING; role <= ROLE_STANDBY; role++)
         exposition_count(to, (int)counters->role == role, "role",
                          broker_role_word((enum broker_role)role), NULL);
+    write_reloads(to, readings->http);
     write_loop(to, counters);
     write_usage(to, counters->started_ms);
 }

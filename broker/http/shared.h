@@ -56,6 +56,8 @@ struct http {
     uv_timer_t pulse;     /* keeps event streams from looking dead; at the end, the deadline */
 
     struct traffic traffic;
+    uint64_t reloads, reloads_refused;
+    bool reload_refused; /* the last one: the files are not what is in force */
 
     unsigned handles; /* still to be closed */
     void (*closed)(void *arg);

@@ -98,6 +98,7 @@ void status_handle(struct call *call)
     writer_string(out, "version", MCAST_VERSION);
     writer_string(out, "role", broker_role_word(counters.role));
     writer_time(out, "started", counters.started_ms);
+    writer_bool(out, "reload_refused", http->reload_refused);
     write_time(out, "certificate_expires", http->tls ? tls_expires(http->tls) * 1000 : 0);
     write_fabric(out, &status, &counters.fabric);
     write_pools(out, &status);
