@@ -1,5 +1,4 @@
 #include "cli/localfiles.h"
-#include "cli/certfile.h"
 #include "cli/program.h"
 
 #include <dirent.h>
@@ -9,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { OUTPUT_SIZE = 16384 };
@@ -18,9 +16,7 @@ enum { OUTPUT_SIZE = 16384 };
 struct named {
     char fm_url[LOCALFILES_PATH_MAX];
     char auth[LOCALFILES_PATH_MAX], authdir[LOCALFILES_PATH_MAX];
-    char mtls_cert[LOCALFILES_PATH_MAX], mtls_key[LOCALFILES_PATH_MAX], ca[LOCALFILES_PATH_MAX];
-    char tls_cert[LOCALFILES_PATH_MAX], tls_key[LOCALFILES_PATH_MAX];
-    char tls_client_ca[LOCALFILES_PATH_MAX];
+    char mtls_key[LOCALFILES_PATH_MAX], tls_key[LOCALFILES_PATH_MAX];
     char key_file[LOCALFILES_PATH_MAX], munge_socket[LOCALFILES_PATH_MAX];
 };
 
@@ -125,22 +121,6 @@ static void judge_login(struct findings *findings, const struct named *named)
     judge_secret(findings, oauth ? "the client secret" : "the password", path);
 }
 
-static void judge_certificates(struct findings *findings, const struct named *named)
-{
-    const struct {
-        const char *what, *path;
-    } files[] = {
-        {"the broker's certificate", named->tls_cert},
-        {"the clients' authority", named->tls_client_ca},
-        {"the fabric manager's authority", named->ca},
-        {"the certificate shown to the fabric manager", named->mtls_cert},
-    };
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        if (files[i].path[0])
-            certfile_judge(findings, files[i].what, files[i].path, time(NULL));
-    }
-}
-
 /* ---- mcastd --check ---- */
 
 /* The one that was installed with this program, else what PATH finds. */
@@ -229,6 +209,5 @@ void localfiles_judge(struct findings *findings, const char *path,
         judge_secret(findings, "the fabric manager login's key", named.mtls_key);
     if (named.tls_key[0])
         judge_secret(findings, "the broker's TLS key", named.tls_key);
-    judge_certificates(findings, &named);
     snprintf(munge_socket, LOCALFILES_PATH_MAX, "%s", named.munge_socket);
 }
