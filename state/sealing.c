@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct seal_place place_of(uint64_t number)
@@ -49,7 +50,8 @@ int sealing_open(struct sealing *sealing, sqlite3 *db, int version, const char *
 {
     struct seal_key key;
     sealing->path = path;
-    sealing->key_file = key_file;
+    if (!(sealing->key_file = strdup(key_file)))
+        return error_set(err, ERROR_NOMEM, "out of memory while opening %s", path);
     int code = seal_key_read(key_file, &key, err);
     if (code == ERROR_NOT_FOUND && (code = make_key(sealing, db, version, err)) == 0)
         code = seal_key_read(key_file, &key, err);
@@ -67,7 +69,9 @@ void sealing_release(struct sealing *sealing)
 {
     sealing_forget(sealing);
     seal_destroy(sealing->seal);
+    free(sealing->key_file);
     sealing->seal = NULL;
+    sealing->key_file = NULL;
 }
 
 /* -- going in -- */

@@ -12,14 +12,15 @@
  * out. Used by one thread at a time. */
 
 struct sealing {
-    const char *path, *key_file; /* for messages */
-    struct seal *seal;           /* NULL: nothing can be sealed */
+    const char *path; /* for messages, as is the next */
+    char *key_file;
+    struct seal *seal; /* NULL: nothing can be sealed */
     unsigned char sealed[TOKEN_MAX + SEAL_OVERHEAD];
     char plain[TOKEN_MAX + SEAL_OVERHEAD + 1];
 };
 
 /* Reads the key, for a ledger of this schema version. A missing one is made when nothing in the
- * ledger is sealed; else ERROR_NOT_FOUND, saying what is lost. path and key_file outlive it.
+ * ledger is sealed; else ERROR_NOT_FOUND, saying what is lost. path outlives it.
  * Release it in either case. */
 int sealing_open(struct sealing *sealing, sqlite3 *db, int version, const char *path,
                  const char *key_file, struct error *err);
