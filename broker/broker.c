@@ -93,6 +93,8 @@ static void on_reload_soon(uv_timer_t *timer)
 static void on_signal(uv_signal_t *handle, int signum)
 {
     struct broker *broker = handle->data;
+    if (broker->engine != NULL)
+        engine_interrupted(broker->engine);
     if (signum == SIGHUP && (broker->stopping || !broker->running)) {
         log_line(LOG_NOTICE, "stopping: the reload that was asked for is left to the next start");
         return;

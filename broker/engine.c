@@ -38,6 +38,7 @@ struct engine {
     uint64_t prepared_ns, idle_ns; /* when on_prepare last ran, and the loop's idle time then */
     struct histogram absence;
     struct peak absence_peak; /* by uv_hrtime */
+    bool interrupted;         /* in this turn */
     int64_t started_ms;
 
     bool stopping; /* engine_stop was called: no new requests */
@@ -310,12 +311,18 @@ static void measure_absence(struct engine *engine)
     uint64_t now_ns = uv_hrtime(), idle_ns = uv_metrics_idle_time(engine->loop);
     uint64_t turn_ns = now_ns - engine->prepared_ns, waited_ns = idle_ns - engine->idle_ns;
     int64_t absence_us = turn_ns > waited_ns ? (int64_t)((turn_ns - waited_ns) / 1000) : 0;
-    if (engine->prepared_ns != 0) {
+    if (engine->prepared_ns != 0 && !engine->interrupted) {
         histogram_add(&engine->absence, absence_us);
         peak_add(&engine->absence_peak, (int64_t)(now_ns / 1000000), absence_us);
     }
+    engine->interrupted = false;
     engine->prepared_ns = now_ns;
     engine->idle_ns = idle_ns;
+}
+
+void engine_interrupted(struct engine *engine)
+{
+    engine->interrupted = true;
 }
 
 /* Just before the loop waits: everything that this turn brought is in one batch by now. */

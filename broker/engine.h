@@ -78,6 +78,10 @@ bool engine_unsaved(const struct engine *engine, uint64_t number);
 const struct core *engine_core(const struct engine *engine);
 int64_t engine_now_ms(const struct engine *engine);
 
+/* A signal came while the loop waited. libuv's account of its waiting has lost a part then, which
+ * must not be taken for absence: the turn is not measured. */
+void engine_interrupted(struct engine *engine);
+
 /* What has happened since the start, for /metrics and those who look after the broker. What is
  * pointed to changes with the next turn of the loop and dies with engine_stop. */
 struct engine_counters {

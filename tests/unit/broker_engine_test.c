@@ -11,7 +11,9 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 
 struct stand {
     uv_loop_t loop;
@@ -321,6 +323,38 @@ static void absence__sees_callbacks_of_descriptors(void **state)
     assert_true(counters_of(stand).loop_absence_us_peak >= SPIN_MS * 1000);
 }
 
+static void on_alarm(uv_signal_t *signal, int signum)
+{
+    struct stand *stand = signal->data;
+    (void)signum;
+    engine_interrupted(stand->engine);
+    uv_close((uv_handle_t *)signal, NULL);
+}
+
+/* libuv forgets how long it waited when a signal ends the wait. */
+static void absence__does_not_count_a_wait_that_a_signal_ends(void **state)
+{
+    struct stand *stand = *state;
+    const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
+    uv_signal_t signal = {.data = stand};
+    turn(stand);
+    turn(stand);
+    assert_int_equal(uv_signal_init(&stand->loop, &signal), 0);
+    assert_int_equal(uv_signal_start(&signal, on_alarm, SIGALRM), 0);
+    uint64_t turns = 0;
+    assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+    while (!uv_is_closing((uv_handle_t *)&signal)) {
+        turns = counters_of(stand).loop_absence->count;
+        (void)uv_run(&stand->loop, UV_RUN_ONCE);
+    }
+    uint64_t before = counters_of(stand).loop_absence->count;
+    turn(stand); /* would measure the turn of the signal */
+    assert_int_equal(counters_of(stand).loop_absence->count, before);
+    turn(stand);
+    assert_int_equal(counters_of(stand).loop_absence->count, before + 1);
+    assert_true(before >= turns);
+}
+
 static void never_started__stops_at_once(void **state)
 {
     struct stand *stand = *state;
@@ -355,6 +389,7 @@ int main(void)
         STAND_TEST(configure__reaches_the_core),
         STAND_TEST(configure__is_refused_whole),
         STAND_TEST(absence__sees_callbacks_of_descriptors),
+        STAND_TEST(absence__does_not_count_a_wait_that_a_signal_ends),
         STAND_TEST(never_started__stops_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
