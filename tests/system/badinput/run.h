@@ -8,8 +8,8 @@
  *  - every answer is one that openapi.json declares, and a refusal a whole problem document;
  *  - where the connection goes on, the next request on it is answered as itself;
  *  - a good request on a new connection is answered;
- *  - nothing was changed: /v1/jobs and /v1/status, with its counts of records and events, say byte
- *    for byte what they said before. */
+ *  - nothing was changed: /v1/jobs says byte for byte what it said before, and so does /v1/status
+ * of VNIs, addresses, jobs, events, and of commits and records saved. */
 
 struct run;
 
