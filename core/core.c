@@ -86,8 +86,10 @@ static bool may_have_called(const struct reservation *r)
 static void settle_after_load(struct core *core, struct reservation *r)
 {
     int64_t settles = core->now_ms + core->config.call_timeout_ms;
-    if (r->state == JOB_RELEASING && r->hold_until_ms > core->now_ms + core->config.vni_hold_ms)
-        r->hold_until_ms = core->now_ms + core->config.vni_hold_ms; /* the clock was set back */
+    /* F3: how long we were away cannot be known, the clock may have been set meanwhile; so holding
+     * back begins anew. */
+    if (r->state == JOB_RELEASING && r->vni_count > 0)
+        r->hold_until_ms = core->now_ms + core->config.vni_hold_ms;
     if (may_have_called(r))
         (void)core_errand(core, r);
 

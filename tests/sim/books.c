@@ -75,6 +75,13 @@ static void vnis_are_free(struct sim *sim, const struct entry *born)
     }
 }
 
+/* Whether the broker may still hold its VNIs back: a restart begins that anew. */
+static bool held_in_core(const struct sim *sim, const struct entry *e)
+{
+    int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
+    return sim->now_ms <= from + sim->config.vni_hold_ms + HOLD_LATE_MS;
+}
+
 /* F4: a refusal for want of VNIs is only right when there are too few. */
 static void vnis_are_short(struct sim *sim, const struct request *request, unsigned asked)
 {
@@ -87,9 +94,7 @@ static void vnis_are_short(struct sim *sim, const struct request *request, unsig
             const struct entry *e = sim->books.entries[at];
             for (int i = 0; e && i < e->vni_count; i++)
                 used |= e->vnis[i] == vni &&
-                        (e->freed_batch == 0
-                             ? e->gone_batch == 0
-                             : sim->now_ms <= e->freed_ms + sim->config.vni_hold_ms + HOLD_LATE_MS);
+                        (e->freed_batch == 0 ? e->gone_batch == 0 : held_in_core(sim, e));
         }
         available += !used;
     }
@@ -441,7 +446,10 @@ void books_restarted(struct sim *sim)
         sim_fail(sim, "F24", "event %llu was told, the last one known is %llu",
                  n(sim->books.last_seq_told), n(status.last_seq));
     for (size_t at = 0; at < sim->books.count; at++) {
-        const struct entry *e = sim->books.entries[at];
+        struct entry *e = sim->books.entries[at];
+        const struct reservation_record *saved = e ? disk_find(&sim->disk, e->number) : NULL;
+        if (saved && saved->state == JOB_RELEASING && saved->vni_count > 0)
+            e->rested_ms = sim->now_ms;
         if (!e || !e->job)
             continue;
         const struct reservation *r = in_core(sim, e->job);

@@ -28,6 +28,7 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint8_t event_hwcoll;           /* as it was saved when an event last spoke of it */
 
     int64_t freed_ms;     /* when its release was accepted */
+    int64_t rested_ms;    /* the last restart that found its VNIs held back */
     uint64_t freed_batch; /* 0: it was not */
     bool free_told;       /* … and the client was told */
     uint64_t gone_batch;  /* 0: it is there */

@@ -13,6 +13,7 @@ enum {
     TICKS_AT_ONCE_MAX = 64,      /* at one moment of virtual time */
     TICKS_IN_WINDOW_MAX = 20000, /* in WINDOW_MS of it */
     WINDOW_MS = 10000,
+    CLOCK_OFF_MAX_MS = 24 * 3600 * 1000,
 };
 
 static void edge_begin(struct sim *sim, void *what, uint64_t mark);
@@ -238,6 +239,12 @@ static void answers_are_in_time(struct sim *sim)
 
 static void tick(struct sim *sim, void *what, uint64_t mark);
 
+/* What the broker's clock says. */
+static int64_t core_time(const struct sim *sim)
+{
+    return sim->now_ms + sim->edge.clock_ms;
+}
+
 static void arm(struct sim *sim)
 {
     struct edge *edge = &sim->edge;
@@ -248,7 +255,7 @@ static void arm(struct sim *sim)
     edge->timer++;
     if (due == INT64_MAX)
         return;
-    int64_t wait = due > sim->now_ms ? due - sim->now_ms : 0;
+    int64_t now_ms = core_time(sim), wait = due > now_ms ? due - now_ms : 0;
     struct rng rng;
     rng_init_for(&rng, sim->profile.seed, "timer", due);
     if (fault_happens(&sim->faults, FAULT_LATE_TIMER, &rng))
@@ -276,7 +283,7 @@ static void settle_step(struct sim *sim)
 
 static void step(struct sim *sim, struct core_event *event)
 {
-    event->now_ms = sim->now_ms;
+    event->now_ms = core_time(sim);
     sim->result.steps++;
     core_step(sim->edge.core, event);
     settle_step(sim);
@@ -336,14 +343,16 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
     (void)what, (void)mark;
     struct core_config config = planted_config(sim);
     edge->process++;
-    sim_trace(sim, "broker: starts");
+    if (fault_happens(&sim->faults, FAULT_CLOCK_SET, &edge->rng))
+        edge->clock_ms = rng_between(&edge->rng, -CLOCK_OFF_MAX_MS, CLOCK_OFF_MAX_MS);
+    sim_trace(sim, "broker: starts, its clock is %lld s off", (long long)edge->clock_ms / 1000);
     edge->core = core_create(&config);
     if (!edge->core || disk_load(&sim->disk, load_one, sim) < 0) {
         sim_fail(sim, "I2", "the broker cannot start");
         return;
     }
     edge->armed_ms = INT64_MIN;
-    core_start(edge->core, sim->now_ms);
+    core_start(edge->core, core_time(sim));
     books_restarted(sim);
     settle_step(sim);
 }

@@ -32,6 +32,7 @@ struct edge {
     struct request **open; /* that the core has to answer */
     size_t open_count, open_room;
 
+    int64_t clock_ms; /* what its host's clock is ahead of the world's, in this life */
     int64_t armed_ms; /* the timer */
     uint64_t timer;
     int64_t ticked_ms, window_ms;

@@ -370,6 +370,35 @@ static void reserve__waits_for_room_that_is_being_made(void **state)
     driver_end(&d);
 }
 
+/* I8: what waits for room still waits when a stray under its own name was put away. */
+static void reserve__behind_a_stray_does_not_jump_the_budget(void **state)
+{
+    (void)state;
+    static const char *const stray[] = {"elcap-c"};
+    struct driver d;
+    driver_init(&d);
+    d.config.clusters[0].budget = 23;
+    d.config.relist_ms = d.config.stray_grace_ms = 100;
+    d.config.reserve_timeout_ms = 60000;
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    driver_tick(&d, 100);
+    driver_list(&d, stray, 1, FM_OK); /* seen once: a suspicion */
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
+    driver_release(&d, "a");
+    uint64_t release = driver_call(&d, FMCALL_RELEASE);
+    driver_reserve(&d, driver_request("c", 128)); /* waits for a's addresses */
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_tick(&d, 100);
+    driver_list(&d, stray, 1, FM_OK); /* seen twice: it is in c's way */
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_null(driver_find(&d, EFFECT_CALL)); /* a's are still not back */
+    driver_done(&d, release, FM_OK, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-c");
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_RESERVED);
+    driver_end(&d);
+}
+
 /* Every error with the fabric manager's own words. */
 static void reserve__timeout_tells_the_managers_last_words(void **state)
 {
@@ -443,6 +472,7 @@ int main(void)
         cmocka_unit_test(reserve__name_in_use_is_cleared_first),
         cmocka_unit_test(reserve__stays_within_the_budget),
         cmocka_unit_test(reserve__waits_for_room_that_is_being_made),
+        cmocka_unit_test(reserve__behind_a_stray_does_not_jump_the_budget),
         cmocka_unit_test(reserve__timeout_tells_the_managers_last_words),
         cmocka_unit_test(reserve__released_while_waiting_holds_its_vni),
         cmocka_unit_test(reserve__clears_the_name_only_when_no_release_is_open),
