@@ -362,6 +362,29 @@ static void login__takes_a_changed_client(void **state)
     scene_release(&scene);
 }
 
+/* With the endpoint down, a token serves on unless the fabric manager took it no more. */
+static void login__fails_with_a_token_that_was_refused(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene, 60000);
+    login_is(&scene, 0, "");
+    issuer_say(&scene.issuer, 503, "{}");
+    scene.guard.forbids = true;
+    struct landing landing = pilot_call(&scene.pilot, FMCALL_RELEASE, "c-not");
+    assert_string_equal(landing.words, "HTTP 403: not with this token");
+    login_is(&scene, 0, ""); /* one job's no is not the token's end */
+    call_is(&scene, FM_OK);
+
+    scene.guard.oldest = 2;
+    call_is(&scene, FM_UNAUTHORIZED);
+    login_is(&scene, ERROR_IO, "/realms/fm/token: HTTP 503");
+    issuer_grant(&scene.issuer, "3600");
+    login_is(&scene, 0, "");
+    call_is(&scene, FM_OK);
+    scene_release(&scene);
+}
+
 static void login__names_the_endpoint_that_is_down(void **state)
 {
     (void)state;
@@ -497,6 +520,7 @@ int main(void)
         cmocka_unit_test(oauth__takes_odd_lifetimes),
         cmocka_unit_test(login__keeps_a_token_that_serves),
         cmocka_unit_test(login__takes_a_changed_client),
+        cmocka_unit_test(login__fails_with_a_token_that_was_refused),
         cmocka_unit_test(login__names_the_endpoint_that_is_down),
         cmocka_unit_test(login__bounds_the_endpoints_answer),
         cmocka_unit_test(login__waits_no_longer_than_the_timeout),

@@ -51,21 +51,30 @@ static char *quoted(const char *text)
     return out;
 }
 
-/* The template with each @ replaced. From malloc. */
-static char *filled(const char *template, const char *text)
+/* What the head carries to log in, without the word before it, by which it is easily found. */
+static const char *bare_login(const char *head)
 {
-    size_t length = 0;
-    char *out = calloc(strlen(template) + 2 * strlen(text) + 1, 1);
-    assert_non_null(out);
+    if (strstr(head, "Authorization: Basic ") != NULL)
+        return "cxi:" PASSWORD " " BASIC "== " BASIC;
+    return strstr(head, "Authorization: Bearer ") != NULL ? ISSUER_TOKEN : "nothing";
+}
+
+/* The template with each @ replaced by text, each $ by login. From malloc. */
+static char *filled(const char *template, const char *text, const char *login)
+{
+    char *out = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&out, &size);
+    assert_non_null(stream);
     for (; *template != '\0'; template ++) {
-        size_t adds = *template == '@' ? strlen(text) : 1;
-        memcpy(out + length, *template == '@' ? text : template, adds);
-        length += adds;
+        const char piece[] = {*template, '\0'};
+        (void)fputs(*template == '@' ? text : *template == '$' ? login : piece, stream);
     }
+    assert_int_equal(fclose(stream), 0);
     return out;
 }
 
-/* What a server answers; @ is what it was asked. */
+/* What a server answers; @ is what it was asked, $ who asked. */
 static const char *const quotes[] = {
     "{\"message\":\"@\",\"detail\":\"@\"}",
     "{\"detail\":\"you said @\",\"sessionToken\":\"" SESSION "\",\"message\":\"" SESSION "\"}",
@@ -78,6 +87,7 @@ static const char *const quotes[] = {
     "{\"access_token\":[\"" ISSUER_TOKEN "\"],\"documentLinks\":[],\"documentCount\":-1}",
     "{\"sessionToken\":\"" SESSION " " SESSION "\",\"documentLinks\":\"" SESSION "\"}",
     "{\"documentLinks\":[\"" SESSION "\",1],\"nextPageLink\":\"http://" SESSION "/\"}",
+    "{\"message\":\"$\",\"detail\":\"in words: $, $\",\"error\":\"$\"}",
     "<html>@ " SESSION "</html>",
     "@",
 };
@@ -112,7 +122,7 @@ static void quote_back(void *arg, const struct puppet_request *request,
         answer->fault = PUPPET_NONE;
         answer->body = puppet_text("{\"access_token\":\"" ISSUER_TOKEN "\"}");
     } else {
-        answer->body = filled(quotes[scene->quote], token ? body : head);
+        answer->body = filled(quotes[scene->quote], token ? body : head, bare_login(request->head));
     }
     free(head);
     free(body);
