@@ -19,7 +19,7 @@ static const struct seal_place place = {"reservation.token", 1};
 /* The key of the test vectors in docs/state.md: 00 01 02 … 1f. */
 static struct seal_key vector_key(void)
 {
-    struct seal_key key;
+    struct seal_key key = {{0}};
     for (size_t i = 0; i < sizeof key.bytes; i++)
         key.bytes[i] = (unsigned char)i;
     return key;
