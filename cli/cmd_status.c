@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char usage[] =
     "Usage: mcastctl status\n"
@@ -92,6 +93,13 @@ static void print_plain(const char *text)
         putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
 }
 
+static bool ends_soon(const char *time_text)
+{
+    enum { SOON_S = 7 * 86400 };
+    struct tm parts = {0};
+    return strptime(time_text, "%Y-%m-%dT%H:%M:%S", &parts) && timegm(&parts) < time(NULL) + SOON_S;
+}
+
 /* What somebody who was woken up wants to read first: one line for each thing that is wrong, with
  * what it means for jobs; or that nothing is. */
 static void print_verdict(const json_t *root)
@@ -122,6 +130,15 @@ static void print_verdict(const json_t *root)
     if (json_is_integer(json_object_get(vnis, "free")) &&
         json_integer_value(json_object_get(vnis, "free")) == 0) {
         puts("NO VNI IS FREE: jobs that need one cannot start");
+        well = false;
+    }
+    if (json_is_true(json_object_get(root, "reload_refused"))) {
+        puts("THE LAST RELOAD WAS REFUSED: the configuration before it is still in force");
+        well = false;
+    }
+    if (ends_soon(member(root, NULL, "certificate_expires"))) {
+        printf("THE BROKER'S CERTIFICATE ends, or ended, at %s\n",
+               member(root, NULL, "certificate_expires"));
         well = false;
     }
     puts(well ? "All is well." : "What to do: mcastctl doctor");

@@ -38,7 +38,7 @@ extern const struct command command_reserve, command_release, command_show, comm
 /* Takes one option of the command: short is its `val`. 0, or an exit code after a message. */
 typedef int command_option_fn(int option, const char *value, void *data);
 
-enum { COMMAND_GO_ON = -1, COMMAND_OPTIONS_MAX = 32, COMMAND_VERSION = 300 };
+enum { COMMAND_GO_ON = -1, COMMAND_OPTIONS_MAX = 32, COMMAND_VERSION = 300, COMMAND_MAN_PAGE };
 
 /* Reads the command's options (own: ended by a zero entry, values below 256; NULL: none) and the
  * common ones, in any order with the arguments; optind then names the first argument.

@@ -1,6 +1,7 @@
 /* mcastctl: ask mcastd from the command line. */
 
 #include "cli/command.h"
+#include "cli/manpage.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ static int print_help(void)
     puts("Commands:");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    printf("\n%s%s", command_common_usage, tail);
+    printf("\n%s  --man-page       mcastctl(1), for man -l\n%s", command_common_usage, tail);
     return command_finish();
 }
 
@@ -42,6 +43,8 @@ static int leading_options(struct common *common, int argc, char **argv, int *rc
     struct option options[COMMAND_OPTIONS_MAX] = {0};
     int option;
     memcpy(options, command_shared_options, command_shared_count * sizeof(options[0]));
+    options[command_shared_count] =
+        (struct option){"man-page", no_argument, NULL, COMMAND_MAN_PAGE};
     while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         if (command_store(common, option, optarg))
             continue;
@@ -49,6 +52,9 @@ static int leading_options(struct common *common, int argc, char **argv, int *rc
             *rc = print_help();
         } else if (option == COMMAND_VERSION) {
             printf("mcastctl %s\n", mcast_version());
+            *rc = command_finish();
+        } else if (option == COMMAND_MAN_PAGE) {
+            manpage_print(stdout, commands, COMMAND_COUNT);
             *rc = command_finish();
         } else {
             *rc = command_misused(NULL, NULL);

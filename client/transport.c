@@ -376,7 +376,7 @@ static int send_call(struct flight *flight, const struct call *call, int attempt
         rc = credentials_settle(&transport->credentials, &why);
     bool again = rc == 0;
     for (int sent = 1; again; sent++) {
-        rc = attempt(flight, call, text_string(&url), sent > 1, &result, &why);
+        rc = attempt(flight, call, text_string(&url), trouble_broken(result), &result, &why);
         again = sent < attempts && trouble_broken(result);
         if (rc == 0 && sent == 1)
             again = stale(flight->answer);

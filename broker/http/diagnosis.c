@@ -283,6 +283,14 @@ static void check_role(const struct maker *maker)
              "this broker is %s and does not serve", broker_role_word(role));
 }
 
+static void check_reload(const struct maker *maker)
+{
+    if (maker->facts->reload_refused)
+        find(maker, DIAGNOSIS_PROBLEM, "reload",
+             "see the log, or mcastd --check, mend what it names, and systemctl reload mcastd",
+             "the last reload was refused: what the files say is not what is in force");
+}
+
 static void check_storage(const struct maker *maker)
 {
     const struct engine_counters *counters = maker->facts->counters;
@@ -373,10 +381,10 @@ static void check_files(const struct maker *maker)
 void diagnosis_make(const struct diagnosis_facts *facts, diagnosis_fn *each, void *arg)
 {
     static void (*const checks[])(const struct maker *) = {
-        check_role,        check_storage,  check_link,       check_login,  check_clock,
-        check_trust,       check_releases, check_neighbours, check_vnis,   check_sizing,
-        check_addresses,   check_budgets,  check_syncs,      check_events, check_loop,
-        check_certificate, check_files,
+        check_role,   check_reload,      check_storage,  check_link,       check_login,
+        check_clock,  check_trust,       check_releases, check_neighbours, check_vnis,
+        check_sizing, check_addresses,   check_budgets,  check_syncs,      check_events,
+        check_loop,   check_certificate, check_files,
     };
     const struct maker maker = {facts, each, arg};
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)

@@ -39,6 +39,7 @@ static void write_findings(struct call *call)
         .core = &status,
         .clusters = clusters,
         .counters = &counters,
+        .reload_refused = http->reload_refused,
         .certificate_ends_ms = http->tls ? tls_expires(http->tls) * 1000 : 0,
         .files_open = usage.fds,
         .files_max = usage.fds_max,

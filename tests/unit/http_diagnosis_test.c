@@ -183,6 +183,7 @@ static void diagnosis__of_the_broker_itself(void **state)
 {
     (void)state;
     CASE(WARNING, "role", "standby", p.counters.role = ROLE_STANDBY);
+    CASE(PROBLEM, "reload", "refused", p.facts.reload_refused = true);
     CASE(PROBLEM, "storage", "disk full", p.counters.storage_failing = true;
          strcpy(p.counters.storage_error, "disk full"));
     CASE(WARNING, "storage", "3 commits failed", p.counters.commit_failures = 3);

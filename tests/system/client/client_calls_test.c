@@ -120,6 +120,36 @@ static void reserve__refuses_bad_requests_unsent(void **state)
     fakebroker_destroy(fake);
 }
 
+/* curl repeats a request by itself when a kept connection has died, and the broker may have read
+ * its MUNGE credential all the same: then a new one is in order, once. */
+static void call__asks_again_with_a_new_credential(void **state)
+{
+    (void)state;
+    static const char problem[] = "application/problem+json";
+    static const char replayed[] = "{\"code\":\"munge-replayed\",\"detail\":\"seen before\"}";
+    static const char expired[] = "{\"code\":\"munge-expired\",\"detail\":\"too old\"}";
+    static const char unknown[] = "{\"code\":\"no-identity\",\"detail\":\"who are you?\"}";
+    static const struct reply script[] = {
+        {401, problem, replayed, THEN_KEEP}, {200, NULL, STATUS, THEN_KEEP},
+        {401, problem, expired, THEN_KEEP},  {401, problem, replayed, THEN_KEEP},
+        {401, problem, unknown, THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_error error;
+    expect_status(handle, 0, &error);
+    fakebroker_expect(fake, 2, GET("/v1/status"));
+    expect_status(handle, MCAST_REFUSED, &error);
+    assert_string_equal(error.text, "seen before");
+    fakebroker_expect(fake, 4, GET("/v1/status"));
+    expect_status(handle, MCAST_REFUSED, &error);
+    assert_string_equal(error.word, "no-identity");
+    fakebroker_expect(fake, 5, GET("/v1/status"));
+    assert_int_equal(fakebroker_connections(fake), 1);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
 /* A program that was compiled with a later header may only use what this library knows. */
 static void reserve__does_not_drop_fields_of_later_versions(void **state)
 {
@@ -470,6 +500,7 @@ static void callback__must_not_use_its_handle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(call__asks_again_with_a_new_credential),
         cmocka_unit_test(reserve__sends_what_was_asked),
         cmocka_unit_test(reserve__refuses_bad_requests_unsent),
         cmocka_unit_test(reserve__does_not_drop_fields_of_later_versions),

@@ -472,6 +472,9 @@ static void status__says_first_what_is_wrong(void **state)
          THEN_KEEP},
         {200, NULL, "{\"role\":\"standby\",\"fabric_manager\":{\"link\":\"down\",\"url\":null}}",
          THEN_KEEP},
+        {200, NULL,
+         "{\"reload_refused\":true,\"certificate_expires\":\"2026-01-31T12:00:00.000Z\"}",
+         THEN_KEEP},
     };
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("status"), 0);
@@ -484,6 +487,9 @@ static void status__says_first_what_is_wrong(void **state)
     assert_int_equal(strncmp(test->out, first, sizeof(first) - 1), 0);
     assert_int_equal(RUN("status"), 0);
     assert_int_equal(strncmp(test->out, "NOT SERVING: this broker is standby\nWhat to do:", 45), 0);
+    assert_int_equal(RUN("status"), 0);
+    assert_has(test->out, "THE LAST RELOAD WAS REFUSED");
+    assert_has(test->out, "THE BROKER'S CERTIFICATE ends, or ended, at 2026-01-31T12:00:00.000Z\n");
     end(test);
 }
 
