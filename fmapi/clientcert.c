@@ -8,6 +8,7 @@
 #include <openssl/x509.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 static const struct keyfile cert_kind = {.holds = "our certificate for the fabric manager (PEM)",
                                          .guard = KEYFILE_PUBLIC,
@@ -75,7 +76,14 @@ static int check_time(const X509 *cert, const char *path, struct error *err)
     return 0;
 }
 
-static int check_pair(const struct clientcert *pair, const char *cert_path, const char *key_path,
+/* Unix; 0 for a time that cannot be told. */
+static int64_t time_ms(const ASN1_TIME *time)
+{
+    struct tm tm;
+    return ASN1_TIME_to_tm(time, &tm) == 1 ? (int64_t)timegm(&tm) * 1000 : 0;
+}
+
+static int check_pair(struct clientcert *pair, const char *cert_path, const char *key_path,
                       struct error *err)
 {
     bool asked = false;
@@ -96,6 +104,8 @@ static int check_pair(const struct clientcert *pair, const char *cert_path, cons
                          cert_path);
     else
         code = check_time(cert, cert_path, err);
+    if (code == 0)
+        pair->ends_ms = time_ms(X509_get0_notAfter(cert));
     EVP_PKEY_free(key);
     X509_free(cert);
     ERR_clear_error();
@@ -120,7 +130,8 @@ int clientcert_read(const char *cert_path, const char *key_path, struct clientce
 
 struct clientcert clientcert_copy(const struct clientcert *cert)
 {
-    return (struct clientcert){.cert = secret_copy(cert->cert), .key = secret_copy(cert->key)};
+    return (struct clientcert){
+        .cert = secret_copy(cert->cert), .key = secret_copy(cert->key), .ends_ms = cert->ends_ms};
 }
 
 static bool same(struct secret a, struct secret b)
@@ -137,4 +148,5 @@ void clientcert_wipe(struct clientcert *cert)
 {
     secret_wipe(&cert->cert);
     secret_wipe(&cert->key);
+    cert->ends_ms = 0;
 }

@@ -5,6 +5,7 @@
 #include "core/secret.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The certificate that we show (mTLS) and its key, as PEM in memory: what was looked at is what is
  * used, and a pair that was renewed on disk is used from the next login on. */
@@ -12,6 +13,7 @@
 struct clientcert {
     struct secret cert; /* certificates, ours first; none: we show nothing */
     struct secret key;
+    int64_t ends_ms; /* Unix; when our certificate ends */
 };
 
 /* Reads both files; none when the paths are NULL. 0, or an error code with a sentence that names

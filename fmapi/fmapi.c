@@ -159,6 +159,7 @@ void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out)
                                    .renewals = login.renewals,
                                    .login_since_ms = login.since_ms,
                                    .login_expires_ms = login.expires_ms,
+                                   .certificate_ends_ms = login.certificate_ends_ms,
                                    .date_skew_ms = transport.skew_ms,
                                    .tls_errors = transport.tls_errors + login.tls_errors};
 }

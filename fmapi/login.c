@@ -434,6 +434,8 @@ void login_counters(const struct login *login, struct login_counters *out)
         transport_counters(login->endpoint, &endpoint);
     *out = login->counters;
     out->tls_errors = endpoint.tls_errors;
+    if (login->credential != NULL)
+        out->certificate_ends_ms = credential_cert(login->credential)->ends_ms;
     if (!alive(login))
         out->since_ms = out->expires_ms = 0;
 }

@@ -69,6 +69,7 @@ struct login_counters {
     uint64_t tls_errors; /* of the token endpoint's connections */
     int64_t since_ms;    /* Unix; when the credential in force came, 0: none is */
     int64_t expires_ms;  /* Unix; 0: not known */
+    int64_t certificate_ends_ms; /* Unix; 0: we show none */
 };
 void login_counters(const struct login *login, struct login_counters *out);
 

@@ -63,7 +63,7 @@ static void write_answers(struct exposition *to, const struct traffic *traffic)
     exposition_family(to, "mcastd_http_requests_total", METRIC_COUNTER,
                       "Requests answered, by route, method and status.");
     for (size_t row = 0; row <= ROUTES; row++) {
-        char status[8];
+        char status[12];
         for (int i = 0; i < STATUS_END - STATUS_FIRST; i++) {
             if (traffic->answered[row][i] == 0)
                 continue;
@@ -86,12 +86,14 @@ static void write_times(struct exposition *to, const struct traffic *traffic)
                                  pattern(row), NULL);
 }
 
-static void write_certificate(struct exposition *to, const struct http *http)
+static void write_certificates(struct exposition *to, const struct readings *readings)
 {
+    const struct tls *tls = readings->http->tls;
     exposition_family(to, "mcastd_certificate_expires_timestamp_seconds", METRIC_GAUGE,
-                      "When the certificate in use ends, Unix time.");
-    if (http->tls)
-        exposition_time(to, tls_expires(http->tls) * 1000, "use", "server", NULL);
+                      "When a certificate of ours that is in use ends, Unix time.");
+    exposition_time(to, tls ? tls_expires(tls) * 1000 : 0, "use", "server", NULL);
+    exposition_time(to, readings->counters.fabric.certificate_ends_ms, "use", "fabric-manager",
+                    NULL);
 }
 
 void metrics_requests(struct exposition *to, const struct readings *readings)
@@ -99,5 +101,5 @@ void metrics_requests(struct exposition *to, const struct readings *readings)
     write_connections(to, readings->http);
     write_answers(to, &readings->http->traffic);
     write_times(to, &readings->http->traffic);
-    write_certificate(to, readings->http);
+    write_certificates(to, readings);
 }

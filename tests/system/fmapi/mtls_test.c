@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -24,6 +25,7 @@ enum { HOUR = 3600 };
 
 struct scene {
     struct authority site, own; /* own: issued to us by site */
+    int64_t issued_s;           /* no later than that, Unix */
     struct puppet *puppet;
     struct issuer issuer;
     struct fmapi_options options;
@@ -45,6 +47,7 @@ static void scene_init(struct scene *scene, enum fmapi_auth auth)
 
     *scene = (struct scene){0};
     authority_init(&scene->site, "IP:127.0.0.1");
+    scene->issued_s = time(NULL);
     authority_issue(&scene->own, "DNS:mcastd", &scene->site, -HOUR, HOUR);
     options.tls_cert = options.client_ca = scene->site.cert;
     options.tls_key = scene->site.key;
@@ -103,6 +106,8 @@ static void mtls__is_shown_with_every_way_to_log_in(void **state)
             assert_null(strstr(scene.head, "\r\nAuthorization:"));
         assert_int_equal(issuer_requests(&scene.issuer), ways[i] == FMAPI_AUTH_OAUTH ? 1 : 0);
         assert_int_equal(pilot_counters(&scene.pilot).tls_errors, 0);
+        int64_t ends_s = pilot_counters(&scene.pilot).certificate_ends_ms / 1000;
+        assert_true(ends_s >= scene.issued_s + HOUR && ends_s <= time(NULL) + HOUR);
         (void)unlink(passwd);
         scene_release(&scene);
     }
