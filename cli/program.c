@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static int64_t now_ms(void)
 {
     struct timespec now;
