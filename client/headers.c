@@ -56,7 +56,7 @@ int headers_make(struct curl_slist **out, const struct call *call,
         return 0;
     int rc = add_credential(out, call, credentials->munge_socket, &why);
     if (rc == MCAST_UNREACHABLE && credentials->munge == MCAST_MUNGE_AUTO) {
-        snprintf(unproved->text, sizeof(unproved->text), "%.150s", why.text);
+        snprintf(unproved->text, sizeof(unproved->text), "%.300s", why.text);
         return 0;
     }
     if (rc < 0 && error)

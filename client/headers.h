@@ -11,7 +11,7 @@
 /* Why a request that may do without a MUNGE credential goes without one; "" when it has one or
  * needs none. */
 struct headers_note {
-    char text[160];
+    char text[320];
 };
 
 /* *out is the caller's to curl_slist_free_all, whatever is returned. credentials NULL: none are
