@@ -1,0 +1,199 @@
+/* What a service manager hears of the real broker through its whole life (sd_notify(3)). */
+
+#include "tests/system/operation/house.h"
+#include "tests/system/rig/await.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static struct house *house;
+static int manager;
+static char heard[256 * 1024]; /* datagrams, each between "<" and ">" */
+
+static void listen_at(const char *name)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(name);
+    memcpy(address.sun_path, name, length);
+    if (name[0] == '@')
+        address.sun_path[0] = '\0';
+    manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(manager, (struct sockaddr *)&address,
+                          (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)),
+                     0);
+    setenv("NOTIFY_SOCKET", name, 1);
+}
+
+static int open_house(void **state)
+{
+    (void)state;
+    house = house_open(MCASTD, MOCK_FM);
+    unsetenv("WATCHDOG_USEC");
+    unsetenv("WATCHDOG_PID");
+    heard[0] = '\0';
+    listen_at(house_path(house, "notify"));
+    return 0;
+}
+
+static int close_house(void **state)
+{
+    (void)state;
+    unsetenv("NOTIFY_SOCKET");
+    unsetenv("WATCHDOG_USEC");
+    house_close(house);
+    close(manager);
+    return 0;
+}
+
+/* Takes what has come, waiting at most so long for the first. */
+static void hear(int wait_ms)
+{
+    struct pollfd fd = {.fd = manager, .events = POLLIN};
+    while (poll(&fd, 1, wait_ms) == 1) {
+        size_t length = strlen(heard);
+        char words[2048];
+        ssize_t size = recv(manager, words, sizeof words - 1, 0);
+        assert_true(size >= 0 && length + (size_t)size + 4 < sizeof heard);
+        words[size] = '\0';
+        (void)snprintf(heard + length, sizeof heard - length, "<%s>", words);
+        wait_ms = 0;
+    }
+}
+
+/* Waits until the words have come after `from`; where they begin. */
+static const char *await_words(const char *from, const char *words)
+{
+    int64_t give_up = await_now_ns() + (int64_t)AWAIT_DEADLINE_MS * 1000000;
+    const char *at;
+    while ((at = strstr(from, words)) == NULL) {
+        if (await_now_ns() > give_up)
+            fail_msg("\"%s\" did not come; heard: %s", words, heard);
+        hear(100);
+    }
+    return at;
+}
+
+static void life__is_told(void **state)
+{
+    (void)state;
+    char text[128];
+    const char *url = house_fm(house, 0);
+    (void)snprintf(text, sizeof text, "[fm]\nurl = %s\n", url);
+    house_configure(house, text);
+    house_start(house);
+    /* More time is asked for before the store is opened, which may have to recover. */
+    const char *at = await_words(heard, "<EXTEND_TIMEOUT_USEC=");
+    at = await_words(at, "<READY=1\nSTATUS=");
+    (void)snprintf(text, sizeof text, "Fabric manager %s is up. 0 jobs, 0 being released, ", url);
+    at = await_words(at, text);
+
+    house_fm_kill(house, 0);
+    assert_int_equal(house_reserve(house, "f1", "on", NULL), 201);
+    at = await_words(at, "<STATUS=Fabric manager ");
+    at = await_words(at, ": down (");
+    house_stop(house);
+    at = await_words(at, "<STOPPING=1\nSTATUS=Stopping");
+    assert_null(strstr(at + 1, "<READY=1"));
+}
+
+static void reload__is_told(void **state)
+{
+    (void)state;
+    house_start(house);
+    const char *at = await_words(heard, "<READY=1\nSTATUS=");
+    assert_true(house_reload(house));
+    at = await_words(at, "<RELOADING=1\nMONOTONIC_USEC=");
+    at = await_words(at, "<READY=1\nSTATUS=No fabric manager");
+    house_configure(house, "nonsense\n");
+    assert_false(house_reload(house));
+    at = await_words(at, "<RELOADING=1\n");
+    at = await_words(at, "<READY=1\nSTATUS=The last reload was refused (see the log). ");
+    house_configure(house, "");
+    assert_true(house_reload(house));
+    at = await_words(at, "<RELOADING=1\n");
+    (void)await_words(at, "<READY=1\nSTATUS=No fabric manager");
+}
+
+static void watchdog__is_fed_while_the_loop_turns(void **state)
+{
+    (void)state;
+    setenv("WATCHDOG_USEC", "300000", 1);
+    house_start(house);
+    const char *at = heard;
+    for (int i = 0; i < 5; i++)
+        at = await_words(at, "<WATCHDOG=1>") + 1;
+}
+
+/* Nobody feeds it from another thread: while the loop is away, none comes. */
+static void watchdog__is_not_fed_by_a_loop_that_hangs(void **state)
+{
+    (void)state;
+    setenv("WATCHDOG_USEC", "300000", 1);
+    house_start(house);
+    (void)await_words(heard, "<WATCHDOG=1>");
+    pid_t pid = house_pid(house);
+    /* A configuration that is a pipe: reading it takes until somebody writes. */
+    house_remove(house, "mcastd.conf");
+    assert_int_equal(mkfifo(house_path(house, "mcastd.conf"), 0644), 0);
+    assert_int_equal(kill(pid, SIGHUP), 0);
+    const char *at = await_words(heard, "<RELOADING=1");
+    hear(1000); /* for what must not come: three times as long as the watchdog would wait */
+    assert_null(strstr(at, "<WATCHDOG=1>"));
+    FILE *pipe = fopen(house_path(house, "mcastd.conf"), "w");
+    assert_non_null(pipe);
+    fputs("nonsense\n", pipe);
+    fclose(pipe);
+    at = await_words(at, "<READY=1");
+    (void)await_words(at, "<WATCHDOG=1>");
+}
+
+static void abstract_socket__is_reached(void **state)
+{
+    (void)state;
+    char name[64];
+    close(manager);
+    (void)snprintf(name, sizeof name, "@mcast-operation-%d", (int)getpid());
+    listen_at(name);
+    house_start(house);
+    (void)await_words(heard, "<READY=1\n");
+}
+
+/* With nobody there to be told, or no socket at all, it runs as well. */
+static void nobody_there__is_no_trouble(void **state)
+{
+    (void)state;
+    setenv("NOTIFY_SOCKET", "/nonexistent/notify", 1);
+    house_start(house);
+    house_stop(house);
+    setenv("NOTIFY_SOCKET", "vsock:2:1", 1);
+    house_start(house);
+    assert_true(house_logged(house, "the service manager is not told anything: NOTIFY_SOCKET="));
+}
+
+#define HOUSE_TEST(name) cmocka_unit_test_setup_teardown(name, open_house, close_house)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        HOUSE_TEST(life__is_told),
+        HOUSE_TEST(reload__is_told),
+        HOUSE_TEST(watchdog__is_fed_while_the_loop_turns),
+        HOUSE_TEST(watchdog__is_not_fed_by_a_loop_that_hangs),
+        HOUSE_TEST(abstract_socket__is_reached),
+        HOUSE_TEST(nobody_there__is_no_trouble),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

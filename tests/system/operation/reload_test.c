@@ -1,0 +1,414 @@
+/* SIGHUP: the configuration in the files is in force wholly, or nothing is changed (F5). */
+
+#include "tests/system/operation/house.h"
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/wire.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static struct house *house;
+
+static int open_house(void **state)
+{
+    (void)state;
+    house = house_open(MCASTD, MOCK_FM);
+    return 0;
+}
+
+static int close_house(void **state)
+{
+    (void)state;
+    house_close(house);
+    return 0;
+}
+
+static void configure_fm(const char *url, const char *more)
+{
+    char text[512];
+    (void)snprintf(text, sizeof text, "[fm]\nurl = %s\n%s", url, more);
+    house_configure(house, text);
+}
+
+#define assert_logged(words) assert_non_null(strstr(house_log(house), words))
+
+static void users__change_for_connections_that_are_open(void **state)
+{
+    (void)state;
+    house_start(house);
+    assert_int_equal(house_reserve(house, "f1", NULL, NULL), 201);
+    house_configure(house, "[cluster \"elcap\"]\nusers = 1\n");
+    assert_true(house_reload(house));
+    assert_logged("reload: [cluster \"elcap\"] users = ");
+    assert_int_equal(house_reserve(house, "f2", NULL, NULL), 403);
+    house_remove(house, "conf.d/50-test.conf");
+    assert_true(house_reload(house));
+    assert_int_equal(house_reserve(house, "f2", NULL, NULL), 201);
+}
+
+/* F5: what is given stays given; what is given next is of the new pool. */
+static void pool_and_limits__hold_from_the_next_job_on(void **state)
+{
+    (void)state;
+    int vni = 0;
+    house_start(house);
+    assert_int_equal(house_reserve(house, "f1", NULL, &vni), 201);
+    assert_int_equal(vni, 1024);
+    house_configure(house, "[vni]\npool = 3000-3001\n");
+    assert_true(house_reload(house));
+    assert_logged("reload: [vni] pool = 1024-65535 -> 3000-3001\n");
+    assert_int_equal(house_reserve(house, "f1", NULL, &vni), 200);
+    assert_int_equal(vni, 1024);
+    assert_int_equal(house_reserve(house, "f2", NULL, &vni), 201);
+    assert_int_equal(vni, 3000);
+    house_configure(house, "[vni]\npool = 3000-3001\nper_job = 0\n");
+    assert_true(house_reload(house));
+    assert_int_equal(house_reserve(house, "f3", NULL, &vni), 201);
+    assert_int_equal(vni, 0);
+}
+
+static void log_level__changes(void **state)
+{
+    (void)state;
+    house_start(house);
+    assert_int_equal(house_reserve(house, "quiet", NULL, NULL), 201);
+    assert_null(strstr(house_log(house), " debug "));
+    house_configure(house, "[broker]\nlog_level = debug\n");
+    assert_true(house_reload(house));
+    assert_int_equal(house_reserve(house, "loud", NULL, NULL), 201);
+    assert_true(house_logged(house, " debug elcap-loud: "));
+}
+
+static void nothing_changed__is_said(void **state)
+{
+    (void)state;
+    house_start(house);
+    assert_true(house_reload(house));
+    assert_logged("reloaded: nothing has changed");
+}
+
+/* Another fabric manager: jobs that are there stay as they are, new ones go to the new one. */
+static void fm_url__moves(void **state)
+{
+    (void)state;
+    const char *first = house_fm(house, 0), *second = house_fm(house, 1);
+    configure_fm(first, "");
+    house_start(house);
+    assert_true(house_await_link(house, first));
+    assert_int_equal(house_reserve(house, "f1", "required", NULL), 201);
+    assert_true(house_fm_holds(house, 0, "elcap-f1"));
+    configure_fm(second, "");
+    assert_true(house_reload(house));
+    assert_logged("reload: [fm] url = http://127.0.0.1:");
+    assert_true(house_await_link(house, second));
+    assert_int_equal(house_reserve(house, "f2", "required", NULL), 201);
+    assert_true(house_fm_holds(house, 1, "elcap-f2"));
+    assert_false(house_fm_holds(house, 0, "elcap-f2"));
+}
+
+static void fm__goes_and_comes(void **state)
+{
+    (void)state;
+    const char *first = house_fm(house, 0);
+    house_start(house);
+    assert_int_equal(house_reserve(house, "f1", NULL, NULL), 201);
+    configure_fm(first, "");
+    assert_true(house_reload(house));
+    assert_true(house_await_link(house, first));
+    assert_int_equal(house_reserve(house, "f2", "required", NULL), 201);
+    house_remove(house, "conf.d/50-test.conf");
+    assert_true(house_reload(house));
+    assert_int_equal(house_reserve(house, "f3", NULL, NULL), 201);
+    configure_fm(first, "");
+    assert_true(house_reload(house));
+    assert_true(house_await_link(house, first));
+    assert_true(house_fm_holds(house, 0, "elcap-f2"));
+}
+
+/* The file's name is the same, what is in it is not. */
+static void password__is_read_again(void **state)
+{
+    (void)state;
+    const char *first = house_fm(house, 0);
+    configure_fm(first, "");
+    house_start(house);
+    assert_true(house_await_link(house, first));
+    house_fm_password(house, 0, "two");
+    assert_true(house_reload(house));
+    assert_logged("reload: [fm] authdir: the file passwd was read again");
+    assert_null(strstr(house_log(house), "two\n"));
+    assert_int_equal(house_reserve(house, "f1", "required", NULL), 201);
+    assert_true(house_fm_holds(house, 0, "elcap-f1"));
+}
+
+/* ---- all or nothing ---- */
+
+/* The reload is refused with these words, and the pool in the same file is not taken. */
+static void refused(const char *text, const char *words)
+{
+    char whole[1024];
+    int vni = 0;
+    (void)snprintf(whole, sizeof whole, "[vni]\npool = 5000-5009\n%s", text);
+    house_configure(house, whole);
+    bool applied = house_reload(house);
+    if (applied || strstr(house_log(house), words) == NULL)
+        fail_msg("%s\nshould have been refused with: %s\n%s", text, words, house_log(house));
+    assert_logged("reload: nothing was changed: ");
+    assert_int_equal(house_reserve(house, "f1", NULL, &vni), 200);
+    assert_int_equal(vni, 1024);
+    assert_int_equal(house_reserve(house, "other", NULL, &vni), 201);
+    assert_in_range(vni, 1024, 1100);
+    struct plainhttp_reply reply;
+    assert_int_equal(
+        plainhttp_call(house_http(house), "DELETE", "/v1/clusters/elcap/jobs/other", NULL, &reply),
+        202);
+    plainhttp_reply_release(&reply);
+}
+
+static void fault__changes_nothing(void **state)
+{
+    (void)state;
+    house_start(house);
+    assert_int_equal(house_reserve(house, "f1", NULL, NULL), 201);
+    refused("[vni]\nhold = soon\n", "conf.d/50-test.conf:4: hold = soon: allowed is a duration");
+    refused("nonsense\n", "conf.d/50-test.conf:3: neither a section nor");
+    refused("[broker]\nadmins = nobody_by_this_name\n",
+            "50-test.conf:4: user nobody_by_this_name is not known on this host");
+    refused("[hwcoll]\nmin_nodes = 64\naddresses_per_job = auto\n", "[hwcoll]");
+    refused("[fm]\nca = /nonexistent/ca\n", "50-test.conf:4: ca = /nonexistent/ca: No such file");
+    /* the main file itself */
+    house_remove(house, "conf.d/50-test.conf");
+    house_remove(house, "mcastd.conf");
+    assert_false(house_reload(house));
+    assert_logged("mcastd.conf: cannot be read: No such file or directory");
+    assert_int_equal(house_reserve(house, "f1", NULL, NULL), 200);
+}
+
+static void restart_key__is_refused_whole_and_named(void **state)
+{
+    (void)state;
+    house_start(house);
+    assert_int_equal(house_reserve(house, "f1", NULL, NULL), 201);
+    refused("[broker]\nconnections_max = 100\n",
+            "reload: [broker] connections_max = 4096 -> 100 needs a restart");
+    refused("[broker]\nsocket_mode = 0600\n[state]\nstore = memory\n",
+            "reload: [broker] socket_mode = 0666 -> 0600 needs a restart");
+    assert_logged("reload: [state] store = sqlite -> memory needs a restart");
+}
+
+static void login_that_cannot_be_read__keeps_the_link(void **state)
+{
+    (void)state;
+    const char *first = house_fm(house, 0);
+    configure_fm(first, "");
+    house_start(house);
+    assert_true(house_await_link(house, first));
+    assert_int_equal(house_reserve(house, "f1", "required", NULL), 201);
+    house_write(house, "login/passwd", 0644, "one\n");
+    assert_false(house_reload(house));
+    assert_logged("login/passwd can be read by others: chmod 0600");
+    assert_int_equal(house_reserve(house, "f2", "required", NULL), 201);
+    house_write(house, "login/passwd", 0600, "one\n");
+    assert_true(house_reload(house));
+    assert_int_equal(house_reserve(house, "f3", "required", NULL), 201);
+}
+
+/* ---- drop-ins ---- */
+
+static void drop_ins__come_go_and_override(void **state)
+{
+    (void)state;
+    int vni = 0;
+    house_start(house);
+    house_configure(house, "[vni]\npool = 3000-3999\n");
+    house_write(house, "conf.d/90-late.conf", 0644, "[vni]\npool = 4000-4999\n");
+    house_write(house, "conf.d/95-not-read.conf.rpmnew", 0644, "nonsense\n");
+    assert_true(house_reload(house));
+    assert_int_equal(house_reserve(house, "f1", NULL, &vni), 201);
+    assert_int_equal(vni, 4000);
+    house_remove(house, "conf.d/90-late.conf");
+    assert_true(house_reload(house));
+    assert_int_equal(house_reserve(house, "f2", NULL, &vni), 201);
+    assert_int_equal(vni, 3000);
+}
+
+/* ---- at odd moments ---- */
+
+enum { LOAD_JOBS = 3000, LOAD_RELOADS = 40 };
+
+struct load {
+    unsigned done, bad;
+};
+
+static void on_answer(void *arg, uint64_t tag, const struct wire_reply *reply)
+{
+    struct load *load = arg;
+    (void)tag;
+    load->done++;
+    if (reply->status != 201) {
+        load->bad++;
+        print_message("job %u: %d %s\n", (unsigned)tag, reply->status,
+                      reply->body != NULL ? reply->body : "");
+    }
+}
+
+/* Forty reloads, each with another fabric manager than the one before, under a load of job starts:
+ * every request is answered once, and well. */
+static void load__is_not_disturbed(void **state)
+{
+    (void)state;
+    const char *first = house_fm(house, 0), *second = house_fm(house, 1);
+    struct load load = {0};
+    configure_fm(first, "[vni]\npool = 1024-20000\n");
+    house_start(house);
+    assert_true(house_await_link(house, first));
+    const struct wire_options options = {.socket = house_path(house, "s"),
+                                         .connections = 8,
+                                         .depth = 4,
+                                         .done = on_answer,
+                                         .arg = &load};
+    struct wire *wire = wire_create(&options);
+    assert_non_null(wire);
+    pid_t pid = house_pid(house);
+    unsigned sent = 0, reloads = 0;
+    while (load.done < LOAD_JOBS) {
+        while (sent < LOAD_JOBS && wire_has_room(wire)) {
+            char path[96];
+            (void)snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/load%u", sent);
+            assert_int_equal(wire_send(wire, sent, "PUT", path,
+                                       "{\"uid\":1,\"nodes\":\"n1\",\"hwcoll\":\"on\"}"),
+                             0);
+            sent++;
+        }
+        if (reloads < LOAD_RELOADS && load.done >= reloads * (LOAD_JOBS / LOAD_RELOADS)) {
+            reloads++;
+            configure_fm(reloads % 2 != 0 ? second : first, reloads % 3 != 0
+                                                                ? "[vni]\npool = 1024-20000\n"
+                                                                : "[vni]\npool = 30000-40000\n");
+            assert_int_equal(kill(pid, SIGHUP), 0);
+        }
+        (void)wire_turn(wire, 1000);
+        assert_true(process_alive(house_broker(house)));
+    }
+    wire_destroy(wire);
+    assert_int_equal(load.bad, 0);
+    assert_int_equal(reloads, LOAD_RELOADS);
+    assert_true(house_reload(house));
+    assert_true(house_await_link(house, LOAD_RELOADS % 2 != 0 ? second : first));
+    assert_int_equal(house_reserve(house, "after", "required", NULL), 201);
+}
+
+static unsigned times_logged(const char *words)
+{
+    unsigned count = 0;
+    for (const char *at = house_log(house); (at = strstr(at, words)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* One reload serves all signals that are waiting, and the last one's files are in force. */
+static void many_signals__end_well(void **state)
+{
+    (void)state;
+    int vni = 0;
+    house_start(house);
+    pid_t pid = house_pid(house);
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(kill(pid, SIGHUP), 0);
+    house_configure(house, "[vni]\npool = 7000-7999\n");
+    assert_int_equal(kill(pid, SIGHUP), 0);
+    assert_true(house_logged(house, "pool = 1024-65535 -> 7000-7999"));
+    assert_int_equal(house_reserve(house, "f1", NULL, &vni), 201);
+    assert_int_equal(vni, 7000);
+    assert_in_range(times_logged(" reloaded: "), 1, 201);
+}
+
+static void signal_while_stopping__is_left_to_the_next_start(void **state)
+{
+    (void)state;
+    house_start(house);
+    pid_t pid = house_pid(house);
+    assert_int_equal(kill(pid, SIGTERM), 0);
+    assert_int_equal(kill(pid, SIGHUP), 0);
+    house_stop(house); /* asserts the exit status */
+}
+
+/* One that comes before the loop runs is acted on when it does. It would end the program, were it
+ * not blocked from the first line on; so it is sent to one that has it pending already. */
+static void signal_during_the_start__is_kept(void **state)
+{
+    (void)state;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t actions;
+    sigset_t hangup;
+    pid_t pid;
+    int status;
+    char config[128], log[128];
+    (void)snprintf(config, sizeof config, "%s", house_path(house, "mcastd.conf"));
+    (void)snprintf(log, sizeof log, "%s", house_path(house, "start.log"));
+    char *argv[] = {MCASTD, "--config", config, NULL};
+    sigemptyset(&hangup);
+    sigaddset(&hangup, SIGHUP);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &hangup);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(posix_spawn(&pid, MCASTD, &actions, &attributes, argv, environ), 0);
+    assert_int_equal(kill(pid, SIGHUP), 0);
+    char text[4096] = "";
+    int64_t give_up = await_now_ns() + (int64_t)AWAIT_DEADLINE_MS * 1000000;
+    while (strstr(text, " reloaded: ") == NULL && await_now_ns() < give_up &&
+           waitpid(pid, &status, WNOHANG) == 0) {
+        FILE *file = fopen(log, "re");
+        if (file != NULL) {
+            text[fread(text, 1, sizeof text - 1, file)] = '\0';
+            fclose(file);
+        }
+    }
+    (void)kill(pid, SIGTERM);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    assert_non_null(strstr(text, " READY "));
+    assert_non_null(strstr(text, " reloaded: "));
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+#define HOUSE_TEST(name) cmocka_unit_test_setup_teardown(name, open_house, close_house)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        HOUSE_TEST(users__change_for_connections_that_are_open),
+        HOUSE_TEST(pool_and_limits__hold_from_the_next_job_on),
+        HOUSE_TEST(log_level__changes),
+        HOUSE_TEST(nothing_changed__is_said),
+        HOUSE_TEST(fm_url__moves),
+        HOUSE_TEST(fm__goes_and_comes),
+        HOUSE_TEST(password__is_read_again),
+        HOUSE_TEST(fault__changes_nothing),
+        HOUSE_TEST(restart_key__is_refused_whole_and_named),
+        HOUSE_TEST(login_that_cannot_be_read__keeps_the_link),
+        HOUSE_TEST(drop_ins__come_go_and_override),
+        HOUSE_TEST(load__is_not_disturbed),
+        HOUSE_TEST(many_signals__end_well),
+        HOUSE_TEST(signal_while_stopping__is_left_to_the_next_start),
+        HOUSE_TEST(signal_during_the_start__is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
