@@ -48,7 +48,8 @@
     X(SYNC_LAGS, "sync-lags", 300)   /* the list is older, by less than the grace */               \
     X(RECONFIGURE, "reconfigure", 0) /* the VNI pool shrinks, grows, moves; limits change */       \
     X(DOOR_CLOSES, "door-closes", 0) /* one of several URLs; when is drawn by doors.c */           \
-    X(CLOCK_SET, "clock-set", 300)   /* while the broker is away, forward or back */
+    X(CLOCK_SET, "clock-set", 300)   /* while the broker is away, forward or back */               \
+    X(SYNC_LIES, "sync-lies", 200)   /* for a moment, some of the jobs are not named */
 
 enum fault_kind {
 #define FAULT_ENUM_(name, word, chance) FAULT_##name,

@@ -200,6 +200,40 @@ static void wrong_reserve(struct sim *sim, const struct request *request,
     }
 }
 
+/* Whether a job of the cluster is active that the first `named` of the list do not name. */
+static bool lacks_one(const struct rm *rm, const struct request *request, size_t named)
+{
+    for (size_t i = 0; i < rm->job_count; i++) {
+        const struct job *job = rm->jobs[i];
+        bool found = !job->active || job->cluster != request->cluster;
+        for (size_t at = 0; at < named && !found; at++)
+            found = strcmp(request->active[at], job->id) == 0;
+        if (!found)
+            return true;
+    }
+    return false;
+}
+
+/* A resource manager whose own list is not whole for a moment: some of its jobs are not named.
+ * Never when another sync lacked one the grace period ago or more: that is how it says that jobs
+ * are over (F20). Decided when the sync arrives: that order counts. */
+static size_t lied_count(struct sim *sim, const struct request *request)
+{
+    struct rm *rm = &sim->rm;
+    int64_t *since = &rm->lacking_ms[request->cluster];
+    size_t named = request->active_count;
+    if (fault_happens(&sim->faults, FAULT_SYNC_LIES, &rm->rng) && named > 0 &&
+        (*since == 0 || sim->now_ms - *since < sim->config.sync_grace_ms)) {
+        named = rng_below(&rm->rng, (uint32_t)named);
+        sim_trace(sim, "rm: it names %zu of %zu jobs", named, request->active_count);
+    }
+    if (!lacks_one(rm, request, named))
+        *since = 0;
+    else if (*since == 0)
+        *since = sim->now_ms;
+    return named;
+}
+
 void rm_event(const struct sim *sim, const struct request *request, struct core_event *event)
 {
     const char *cluster = sim->config.clusters[request->cluster].name;
@@ -230,7 +264,7 @@ void rm_event(const struct sim *sim, const struct request *request, struct core_
         event->u.sync.ticket = request->ticket;
         event->u.sync.cluster = cluster;
         event->u.sync.active = request->active;
-        event->u.sync.count = request->active_count;
+        event->u.sync.count = lied_count((struct sim *)sim, request);
         break;
     }
 }

@@ -68,6 +68,7 @@ struct rm {
     size_t job_count;
     struct request **requests; /* ticket n is at n - 1 */
     size_t request_count, request_room;
+    int64_t lacking_ms[CLUSTERS_MAX]; /* since when syncs have lacked active jobs; 0: they do not */
     struct rng rng;
 };
 
