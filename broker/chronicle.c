@@ -16,44 +16,33 @@ void chronicle_trace(const struct effect *effect)
     log_text(level, &fields, &kinds[level & 7][fields.job != NULL], effect->u.trace.text);
 }
 
-static int level_of_event(int kind)
+/* Of the reservation that the event is about, if it is still there. */
+static uint16_t vni_of(const struct core *core, const struct event_record *event)
 {
-    switch ((enum event_kind)kind) {
-    case EVENT_LOST:
-        return LOG_WARNING;
-    case EVENT_DENIED:
-    case EVENT_TIMEOUT:
-    case EVENT_UNAVAILABLE:
-        return LOG_NOTICE;
-    default:
-        return LOG_INFO;
-    }
+    const struct reservation *r =
+        event->job != NULL ? core_find(core, event->cluster, event->job) : NULL;
+    return r != NULL && r->number == event->number && r->vni_count > 0 ? r->vnis[0] : 0;
 }
 
 void chronicle_event(const struct core *core, uint64_t seq)
 {
     static const char kinds[EVENT_KIND_COUNT];
     const struct event_record *event = core_event_at(core, seq);
-    if (event == NULL || !log_wants(level_of_event(event->kind)))
+    if (event == NULL || !log_wants(LOG_INFO))
         return;
-    const struct reservation *found =
-        event->job != NULL ? core_find(core, event->cluster, event->job) : NULL;
-    const char *word = event_kind_word(event->kind);
     const struct log_fields fields = {
-        .event = word,
+        .event = event_kind_word(event->kind),
         .cluster = event->cluster,
         .job = event->job,
-        .vni = found != NULL && found->number == event->number && found->vni_count > 0
-                   ? found->vnis[0]
-                   : 0,
+        .vni = vni_of(core, event),
     };
     char text[LOG_LINE_MAX];
-    bool detailed = event->detail != NULL && event->detail[0] != '\0';
+    const char *detail = event->detail != NULL ? event->detail : "";
+    const char *colon = detail[0] != '\0' ? ": " : "";
     if (event->job != NULL)
-        (void)snprintf(text, sizeof text, "%s-%s: %s%s%s", event->cluster, event->job, word,
-                       detailed ? ": " : "", detailed ? event->detail : "");
+        (void)snprintf(text, sizeof text, "%s-%s: %s%s%s", event->cluster, event->job, fields.event,
+                       colon, detail);
     else
-        (void)snprintf(text, sizeof text, "%s%s%s", word, detailed ? ": " : "",
-                       detailed ? event->detail : "");
-    log_text(level_of_event(event->kind), &fields, &kinds[event->kind], text);
+        (void)snprintf(text, sizeof text, "%s%s%s", fields.event, colon, detail);
+    log_text(LOG_INFO, &fields, &kinds[event->kind], text);
 }

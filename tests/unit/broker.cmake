@@ -1,6 +1,7 @@
 add_library(broker_gate STATIC broker_gate.c)
 target_link_libraries(broker_gate PUBLIC state PkgConfig::UV)
 
+mcast_unit(broker_chronicle broker_engine)
 mcast_unit(broker_clock broker_engine)
 mcast_unit(broker_log broker_engine)
 mcast_unit(broker_loglimit broker_engine)
