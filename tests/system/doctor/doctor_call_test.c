@@ -1,0 +1,50 @@
+/* GET /v1/doctor as openapi.json has it: for admins, and for nobody else. */
+
+#include "tests/system/http/site.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void call__answers_an_admin(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"storage", "link", "vnis", "events", "loop", "descriptors"};
+    struct answer answer;
+    struct site *site = site_open(&(struct site_options){.mcastd = MCASTD});
+    assert_int_equal(site_call(site, "GET", "/v1/doctor", NULL, &answer), 200);
+    const json_t *findings = json_object_get(answer.json, "findings");
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        size_t index, found = 0;
+        const json_t *one;
+        json_array_foreach(findings, index, one) found +=
+            strcmp(json_string_value(json_object_get(one, "check")), said[i]) == 0;
+        assert_int_equal(found, 1);
+    }
+    answer_release(&answer);
+    site_close(site);
+}
+
+/* It shows the site's insides: its names, its disk, what is tight. */
+static void call__refuses_everybody_else(void **state)
+{
+    (void)state;
+    struct answer answer;
+    struct site *site =
+        site_open(&(struct site_options){.mcastd = MCASTD, .admins = "nobody", .users = "root"});
+    site_call(site, "GET", "/v1/doctor", NULL, &answer);
+    site_expect_problem(&answer, 403, "forbidden", NULL);
+    assert_int_equal(site_call(site, "POST", "/v1/doctor", NULL, &answer), 405);
+    answer_release(&answer);
+    site_close(site);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(call__answers_an_admin),
+        cmocka_unit_test(call__refuses_everybody_else),
+    };
+    return cmocka_run_group_tests_name("doctor_call", tests, NULL, NULL);
+}
