@@ -41,12 +41,14 @@ static pid_t broker_of(const struct site *site)
     return pid;
 }
 
-static size_t allowed_mass(void)
+/* As many as are wanted, or as there can be. */
+static size_t allowed_of(size_t wanted)
 {
     size_t allowed = gauge_allow_descriptors();
-    if (allowed >= MASS + OTHER_DESCRIPTORS)
-        return MASS;
-    print_message("only %zu descriptors are allowed: fewer connections than %d\n", allowed, MASS);
+    if (allowed >= wanted + OTHER_DESCRIPTORS)
+        return wanted;
+    print_message("only %zu descriptors are allowed: fewer connections than %zu\n", allowed,
+                  wanted);
     assert_true(allowed > 2 * OTHER_DESCRIPTORS);
     return allowed - OTHER_DESCRIPTORS;
 }
@@ -109,7 +111,7 @@ static size_t come_and_go(struct site *site, struct line *good, size_t count, pi
 static void mass_of_connections__leaves_the_good_one_alone(void **state)
 {
     (void)state;
-    size_t count = allowed_mass(), times = GAUGE_SANITIZED ? SANITIZED_TIMES : 1;
+    size_t count = allowed_of(MASS), times = GAUGE_SANITIZED ? SANITIZED_TIMES : 1;
     struct site *site = open_site(count);
     struct line *good = site_line(site);
     pid_t pid = broker_of(site);
@@ -135,32 +137,32 @@ static void mass_of_connections__leaves_the_good_one_alone(void **state)
 static void slow_loris__waits_only_for_itself(void **state)
 {
     (void)state;
-    gauge_allow_descriptors();
-    struct site *site = open_site(LORIS);
+    size_t count = allowed_of(LORIS);
+    struct site *site = open_site(count);
     struct line *good = site_line(site);
     pid_t pid = broker_of(site);
     assert_served(site, good);
     struct wanted before = {pid, gauge_descriptors(pid)};
     static char requests[LORIS][96];
     size_t length = 0;
-    for (int i = 0; i < LORIS; i++) {
+    for (size_t i = 0; i < count; i++) {
         mass[i] = peer_open(site_socket(site), 0);
         length = (size_t)sprintf(requests[i],
-                                 "GET /healthz?loris%04d HTTP/1.1\r\nHost: mcastd\r\n\r\n", i);
+                                 "GET /healthz?loris%04zu HTTP/1.1\r\nHost: mcastd\r\n\r\n", i);
     }
     for (size_t at = 0; at < length; at++) {
-        for (int i = 0; i < LORIS; i++)
+        for (size_t i = 0; i < count; i++)
             assert_true(!mass[i] || peer_send(mass[i], requests[i] + at, 1));
         assert_served(site, good);
-        for (int i = 0; at == length / 2 && i < LORIS; i += 2) {
+        for (size_t i = 0; at == length / 2 && i < count; i += 2) {
             peer_close(mass[i]);
             mass[i] = NULL;
         }
     }
-    for (int i = 1; i < LORIS; i += 2) {
+    for (size_t i = 1; i < count; i += 2) {
         struct answer answer;
         char field[32];
-        snprintf(field, sizeof field, "loris%04d", i);
+        snprintf(field, sizeof field, "loris%04zu", i);
         assert_true(peer_answer(mass[i], false, &answer));
         site_expect_problem(&answer, 422, "unknown-parameter", field);
         peer_close(mass[i]);
