@@ -7,9 +7,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 
 enum { NODES = 128 };
 
@@ -111,6 +113,51 @@ void clients_compare(struct clients *clients)
         plainhttp_reply_release(&reply);
     }
     assert_int_equal(clients->notes->faults, 0);
+}
+
+static bool file_has(const char *path, const struct note *note)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *file = fopen(path, "re"), *copy = open_memstream(&bytes, &size);
+    char block[4096];
+    assert_non_null(copy);
+    for (size_t got; file && (got = fread(block, 1, sizeof block, file)) > 0;)
+        (void)fwrite(block, 1, got, copy);
+    if (file)
+        (void)fclose(file);
+    assert_int_equal(fclose(copy), 0);
+    bool has = memmem(bytes, size, note->token, strlen(note->token)) != NULL;
+    free(bytes);
+    return has;
+}
+
+/* The double keeps its tokens in the same folder, and its are for everybody to read. */
+static bool is_the_doubles(const char *name)
+{
+    return strncmp(name, "fm.", strlen("fm.")) == 0 || strncmp(name, "mock-fm.", 8) == 0;
+}
+
+void clients_assert_secrets_kept(struct clients *clients)
+{
+    DIR *folder = opendir(stage_folder(clients->stage));
+    unsigned files = 0, tokens = 0;
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char path[512];
+        if (entry->d_type != DT_REG || is_the_doubles(entry->d_name))
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%s", stage_folder(clients->stage), entry->d_name);
+        files++;
+        for (uint32_t job = 0; job < clients->notes->job_count; job++) {
+            const struct note *note = &clients->notes->jobs[job];
+            tokens += note->token[0] != '\0';
+            if (note->token[0] && file_has(path, note))
+                fail_msg("the token of job %u stands in %s", (unsigned)job, entry->d_name);
+        }
+    }
+    closedir(folder);
+    assert_true(files >= 4 && tokens > 0);
 }
 
 void clients_restart_broker(struct clients *clients)

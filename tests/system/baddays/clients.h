@@ -28,6 +28,10 @@ int clients_get(struct clients *clients, const char *path);
 /* Asks for each job that was acknowledged, and compares; while the disk fails, too. */
 void clients_compare(struct clients *clients);
 
+/* No token that a client was told stands in any file of the broker's: ledger, log of it, key, lock,
+ * or what it logged (B8). */
+void clients_assert_secrets_kept(struct clients *clients);
+
 /* Starts the broker again, after a stop or a kill, and compares. */
 void clients_restart_broker(struct clients *clients);
 

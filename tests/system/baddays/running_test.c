@@ -85,10 +85,12 @@ static void assert_day_is_over(struct clients *clients)
 
 static void conclude(struct clients *clients)
 {
+    clients_assert_secrets_kept(clients);
     stage_kill_broker(clients->stage);
     clients_restart_broker(clients);
     clients_conclude(clients);
     assert_int_equal(stage_stop_broker(clients->stage), 0);
+    clients_assert_secrets_kept(clients);
     clients_close(clients);
 }
 
