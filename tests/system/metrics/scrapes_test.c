@@ -280,15 +280,49 @@ static void scrape__does_not_grow_with_jobs(void **state)
     scrape_release(&after);
 }
 
+/* What mcastctl status shows is what is measured. */
+static void status__agrees_with_the_metrics(void **state)
+{
+    (void)state;
+    struct scrape scrape;
+    struct plainhttp_reply reply;
+    const char *link, *since, *listed;
+    int free_vnis, live, open, losses, requests, refused;
+    json_t *login_expires, *certificate;
+    reserve("a", 64);
+    scrape_take(&scrape, stage_http(stage));
+    assert_int_equal(plainhttp_call(stage_http(stage), "GET", "/v1/status", NULL, &reply), 200);
+    json_error_t err;
+    int rc = json_unpack_ex(
+        reply.json, &err, 0,
+        "{s:o, s:b, s:{s:s, s:s, s:s, s:i, s:o}, s:{s:i, s:i}, s:{s:i}, s:{s:i}}",
+        "certificate_expires", &certificate, "reload_refused", &refused, "fabric_manager", "link",
+        &link, "since", &since, "listed", &listed, "losses", &losses, "login_expires",
+        &login_expires, "vnis", "free", &free_vnis, "live", &live, "connections", "open", &open,
+        "queues", "requests", &requests);
+    if (rc < 0)
+        fail_msg("%s in %s", err.text, reply.text);
+    assert_string_equal(link, "up");
+    assert_true(strcmp(listed, "2020") > 0 && strcmp(since, "2020") > 0);
+    assert_true(json_is_null(certificate) && json_is_null(login_expires));
+    assert_false(refused);
+    assert_int_equal(losses, 0);
+    assert_int_equal(requests, 1);
+    assert_true(open == scrape_value(&scrape, "mcastd_http_connections{door=\"unix\"}"));
+    assert_true(free_vnis == scrape_value(&scrape, "mcastd_vnis{state=\"free\"}"));
+    assert_true(live == 1 && live == scrape_value(&scrape, "mcastd_vnis{state=\"live\"}"));
+    scrape_release(&scrape);
+    plainhttp_reply_release(&reply);
+}
+
 #define STAGE_TEST(name) cmocka_unit_test_setup_teardown(name, open_stage, close_stage)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STAGE_TEST(idle__is_all_zero_but_what_is),
-        STAGE_TEST(busy__counts_what_became_of_jobs),
-        STAGE_TEST(trouble__is_shown_while_it_lasts),
-        STAGE_TEST(scrape__does_not_grow_with_jobs),
+        STAGE_TEST(idle__is_all_zero_but_what_is),    STAGE_TEST(busy__counts_what_became_of_jobs),
+        STAGE_TEST(trouble__is_shown_while_it_lasts), STAGE_TEST(scrape__does_not_grow_with_jobs),
+        STAGE_TEST(status__agrees_with_the_metrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
