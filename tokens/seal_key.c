@@ -103,6 +103,9 @@ int seal_key_create(const char *path, uid_t owner, gid_t group, struct error *er
                          "%s is there already and stays: it may be what opens a ledger; move it "
                          "away to make another",
                          path);
+    if (number == ENOSPC || number == EDQUOT || number == EFBIG)
+        return error_set(err, ERROR_FULL, "cannot make the key file %s: %s: make room on its disk",
+                         path, strerror(number));
     return error_set(err, ERROR_IO,
                      "cannot make the key file %s: %s: make it as root, with mcastd --make-key, or "
                      "set [state] key_file to a place that the user of mcastd may write to",

@@ -142,7 +142,8 @@ static void key__on_a_full_disk_leaves_nothing(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     int code = seal_key_create(desk->path, same_user, same_group, &err);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    assert_int_equal(code, ERROR_IO);
+    assert_int_equal(code, ERROR_FULL);
+    assert_non_null(strstr(err.text, "make room on its disk"));
     assert_int_equal(access(desk->path, F_OK), -1);
 }
 
