@@ -43,6 +43,20 @@ static void format(const struct seal_key *key, char text[TEXT_SIZE])
     text[TEXT_SIZE - 1] = '\n';
 }
 
+/* A disk that fills up takes the beginning, and says why only when asked to take the rest. */
+static int write_all(int file, const char *text, size_t size)
+{
+    size_t written = 0;
+    while (written < size) {
+        ssize_t more = write(file, text + written, size - written);
+        if (more < 0 && errno != EINTR)
+            return -1;
+        if (more > 0)
+            written += (size_t)more;
+    }
+    return 0;
+}
+
 static int fill(int file, uid_t owner, gid_t group)
 {
     struct seal_key key;
@@ -51,8 +65,8 @@ static int fill(int file, uid_t owner, gid_t group)
     format(&key, text);
     if (code == 0)
         code = fchown(file, owner, group);
-    if (code == 0 && write(file, text, sizeof text) != (ssize_t)sizeof text)
-        code = -1;
+    if (code == 0)
+        code = write_all(file, text, sizeof text);
     if (code == 0)
         code = fsync(file);
     explicit_bzero(text, sizeof text);
