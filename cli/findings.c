@@ -101,21 +101,31 @@ size_t findings_count(const struct findings *findings, enum finding_level level)
     return json_array_size(findings->levels[level]);
 }
 
+/* Characters, not bytes of UTF-8. */
+static size_t columns(const char *text, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return count;
+}
+
 /* Lines of the terminal's width, broken at blanks, further ones indented. */
 static void print_wrapped(size_t width, size_t indent, const char *lead, const char *text)
 {
     printf("%*s%s", (int)indent, "", lead);
-    size_t inner = indent + strlen(lead), column = inner;
+    size_t inner = indent + columns(lead, strlen(lead)), column = inner;
     bool first = true;
     while (*text) {
         size_t word = strcspn(text, " ");
-        if (!first && column + 1 + word > width) {
+        size_t width_of_word = columns(text, word);
+        if (!first && column + 1 + width_of_word > width) {
             printf("\n%*s", (int)inner, "");
             column = inner;
             first = true;
         }
         printf("%s%.*s", first ? "" : " ", (int)word, text);
-        column += word + (first ? 0 : 1);
+        column += width_of_word + (first ? 0 : 1);
         first = false;
         text += word;
         text += strspn(text, " ");

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -146,6 +147,38 @@ static void call__asks_again_with_a_new_credential(void **state)
     assert_string_equal(error.word, "no-identity");
     fakebroker_expect(fake, 5, GET("/v1/status"));
     assert_int_equal(fakebroker_connections(fake), 1);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+/* A broker whose clock stands in 2024. */
+static void clock__is_told_by_the_last_answer(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL, STATUS, THEN_KEEP},
+        {0, NULL,
+         "HTTP/1.1 200 OK\r\nDate: Mon, 01 Jan 2024 00:00:00 GMT\r\n"
+         "Content-Type: application/json\r\nContent-Length: 19\r\n\r\n" STATUS,
+         THEN_KEEP},
+        {0, NULL,
+         "HTTP/1.1 200 OK\r\nDate: some day\r\n"
+         "Content-Type: application/json\r\nContent-Length: 19\r\n\r\n" STATUS,
+         THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_error error;
+    int64_t ahead = 0, again = 0;
+    expect_status(handle, 0, &error);
+    assert_int_equal(mcast_clock_ahead(handle, &ahead, &error), MCAST_UNCLEAR);
+    expect_status(handle, 0, &error);
+    assert_int_equal(mcast_clock_ahead(handle, &ahead, &error), 0);
+    int64_t expected = (INT64_C(1704067200) - (int64_t)time(NULL)) * 1000;
+    assert_true(ahead > expected - 600000 && ahead < expected + 600000);
+    expect_status(handle, 0, &error); /* an odd date is none */
+    assert_int_equal(mcast_clock_ahead(handle, &again, &error), 0);
+    assert_true(again == ahead);
     mcast_close(handle);
     fakebroker_destroy(fake);
 }
@@ -500,6 +533,7 @@ static void callback__must_not_use_its_handle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clock__is_told_by_the_last_answer),
         cmocka_unit_test(call__asks_again_with_a_new_credential),
         cmocka_unit_test(reserve__sends_what_was_asked),
         cmocka_unit_test(reserve__refuses_bad_requests_unsent),

@@ -493,6 +493,39 @@ static void status__says_first_what_is_wrong(void **state)
     end(test);
 }
 
+/* A broker of another time, and of an older version that has no findings; and one that has. */
+static void doctor__listens_to_the_broker(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {404, PROBLEM, "{\"code\":\"no-such-path\",\"detail\":\"nothing there\"}", THEN_KEEP},
+        {0, NULL,
+         "HTTP/1.1 200 OK\r\nDate: Mon, 01 Jan 2024 00:00:00 GMT\r\nContent-Type: "
+         "application/json\r\nContent-Length: "
+         "36\r\n\r\n{\"identity\":\"nobody\",\"proof\":\"none\"}",
+         THEN_CLOSE},
+        {200, NULL,
+         "{\"job_ca\":\"/nonexistent/ca.pem\",\"findings\":[{\"check\":\"link\",\"level\":\"ok\","
+         "\"finding\":\"up\",\"advice\":null},{\"check\":\"vnis\",\"level\":\"problem\","
+         "\"finding\":\"none free\\u001b[2J\",\"advice\":\"enlarge\"}]}",
+         THEN_KEEP},
+        {404, PROBLEM, "{\"code\":\"no-such-path\",\"detail\":\"nothing there\"}", THEN_KEEP},
+    };
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("doctor"), 1);
+    assert_has(test->out, "older than this mcastctl");
+    assert_has(test->out, "s behind this machine's");
+    assert_has(test->out, "does not know who you are");
+    assert_int_equal(RUN("doctor"), 1);
+    assert_int_equal(strncmp(test->out, "PROBLEMS (", 10), 0);
+    assert_has(test->out, "\n  vnis         none free?[2J\n               → enlarge\n");
+    assert_has(test->out, "\n               → put the file there on every node, or set [hwcoll] "
+                          "job_ca = yes and have the CA in"
+                          "\n                 the system's store\n");
+    assert_has(test->out, "\n  link         up\n");
+    end(test);
+}
+
 /* A script must learn that its file is not what it should be. */
 static void ctl__full_disk_is_an_error(void **state)
 {
@@ -526,6 +559,7 @@ int main(void)
         cmocka_unit_test(events__lines_and_json),
         cmocka_unit_test(status__table_and_json),
         cmocka_unit_test(status__says_first_what_is_wrong),
+        cmocka_unit_test(doctor__listens_to_the_broker),
         cmocka_unit_test(ctl__full_disk_is_an_error),
     };
     return cmocka_run_group_tests_name("client_ctl", tests, NULL, NULL);

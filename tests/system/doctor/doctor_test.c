@@ -18,6 +18,8 @@
 
 enum { OUTPUT_SIZE = 65536, PATH_SIZE = 256, DAY_S = 86400 };
 
+static char folder[FOLDER_PATH_SIZE]; /* of what belongs to no stage */
+
 /* What one run of the doctor came to. */
 struct visit {
     int status;
@@ -231,6 +233,31 @@ static void doctor__speaks_to_people(void **state)
     stage_destroy(stage);
 }
 
+/* libfabric waits for ever for a file that is not there (release.c). */
+static void doctor__finds_an_authority_that_jobs_would_miss(void **state)
+{
+    (void)state;
+    char ca[PATH_SIZE], hwcoll[2 * PATH_SIZE];
+    struct visit visit;
+    struct stage_options options = usual;
+    assert_int_equal(folder_write(folder, "job-ca.pem", 0644, "not looked into\n"), 0);
+    folder_path(ca, sizeof(ca), folder, "job-ca.pem");
+    snprintf(hwcoll, sizeof(hwcoll), "%sjob_ca = %s\n", usual.hwcoll, ca);
+    options.hwcoll = hwcoll;
+    struct stage *stage = open_stage(&options);
+    assert_int_equal(stage_start_broker(stage), 0);
+    assert_int_equal(stage_await_link(stage), 0);
+    visit_stage(&visit, stage);
+    expect(&visit, "job-ca", "ok", ca);
+    visit_release(&visit);
+    assert_int_equal(unlink(ca), 0);
+    visit_stage(&visit, stage);
+    assert_int_equal(visit.status, 1);
+    expect(&visit, "job-ca", "problem", "their start hangs");
+    visit_release(&visit);
+    stage_destroy(stage);
+}
+
 /* ---- a site with TLS ---- */
 
 static void doctor__finds_a_certificate_that_is_about_to_end(void **state)
@@ -295,8 +322,6 @@ static void doctor__finds_munge_that_does_not_work(void **state)
 }
 
 /* ---- without a broker ---- */
-
-static char folder[FOLDER_PATH_SIZE];
 
 static int make_folder(void **state)
 {
@@ -373,6 +398,7 @@ int main(void)
         cmocka_unit_test(doctor__finds_a_dangerous_neighbour),
         cmocka_unit_test(doctor__tells_only_admins_what_the_broker_finds),
         cmocka_unit_test(doctor__speaks_to_people),
+        cmocka_unit_test(doctor__finds_an_authority_that_jobs_would_miss),
         cmocka_unit_test(doctor__finds_a_certificate_that_is_about_to_end),
         cmocka_unit_test(doctor__asks_over_tls),
         cmocka_unit_test(doctor__finds_munge_that_does_not_work),
