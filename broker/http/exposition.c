@@ -2,9 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { LABELS_SIZE = 1024 };
 
@@ -21,120 +19,104 @@ void exposition_family(struct exposition *to, const char *name, enum exposition_
 
 /* ---- labels ---- */
 
-struct labels {
-    char text[LABELS_SIZE]; /* a="b",c="d" */
+struct text {
+    char bytes[LABELS_SIZE]; /* a="b",c="d" */
     size_t used;
 };
 
 /* What does not fit is left out: labels are bounded where they come from (cluster names, URLs). */
-static void put(struct labels *labels, char c)
+static void put(struct text *text, char c)
 {
-    if (labels->used + 1 < sizeof labels->text)
-        labels->text[labels->used++] = c;
+    if (text->used + 1 < sizeof text->bytes)
+        text->bytes[text->used++] = c;
 }
 
-static void put_text(struct labels *labels, const char *text)
+static void put_plain(struct text *text, const char *plain)
 {
-    for (; *text != '\0'; text++)
-        put(labels, *text);
+    for (; *plain != '\0'; plain++)
+        put(text, *plain);
 }
 
-static void put_escaped(struct labels *labels, const char *text)
+static void put_escaped(struct text *text, const char *value)
 {
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\')
-            put(labels, '\\');
-        put(labels, *text >= ' ' && *text <= '~' ? *text : '?');
+    for (; *value != '\0'; value++) {
+        if (*value == '"' || *value == '\\')
+            put(text, '\\');
+        put(text, *value >= ' ' && *value <= '~' ? *value : '?');
     }
 }
 
-static void labels_read(struct labels *labels, va_list pairs)
+static void put_labels(struct text *text, const char *const *labels)
 {
-    for (const char *name; (name = va_arg(pairs, const char *)) != NULL;) {
-        const char *value = va_arg(pairs, const char *);
-        assert(value != NULL);
-        if (labels->used > 0)
-            put(labels, ',');
-        put_text(labels, name);
-        put_text(labels, "=\"");
-        put_escaped(labels, value);
-        put(labels, '"');
+    for (; labels != NULL && labels[0] != NULL; labels += 2) {
+        assert(labels[1] != NULL);
+        if (text->used > 0)
+            put(text, ',');
+        put_plain(text, labels[0]);
+        put_plain(text, "=\"");
+        put_escaped(text, labels[1]);
+        put(text, '"');
     }
-    labels->text[labels->used] = '\0';
-}
-
-/* name{labels} up to the value. */
-static void lead(const struct exposition *to, const struct labels *labels)
-{
-    if (labels->used > 0)
-        writer_textf(to->out, "%s{%s} ", to->name, labels->text);
-    else
-        writer_textf(to->out, "%s ", to->name);
+    text->bytes[text->used] = '\0';
 }
 
 /* ---- samples ---- */
 
-void exposition_count(struct exposition *to, uint64_t value, ...)
+/* The name with an ending and the labels, up to the value. */
+static void lead(const struct exposition *to, const char *ending, const char *const *labels)
 {
-    struct labels labels = {.used = 0};
-    va_list pairs;
-    va_start(pairs, value);
-    labels_read(&labels, pairs);
-    va_end(pairs);
-    lead(to, &labels);
+    struct text text = {.used = 0};
+    put_labels(&text, labels);
+    if (text.used > 0)
+        writer_textf(to->out, "%s%s{%s} ", to->name, ending, text.bytes);
+    else
+        writer_textf(to->out, "%s%s ", to->name, ending);
+}
+
+void exposition_count(struct exposition *to, uint64_t value, const char *const *labels)
+{
+    lead(to, "", labels);
     writer_textf(to->out, "%" PRIu64 "\n", value);
 }
 
-void exposition_real(struct exposition *to, double value, ...)
+void exposition_real(struct exposition *to, double value, const char *const *labels)
 {
-    struct labels labels = {.used = 0};
-    va_list pairs;
-    va_start(pairs, value);
-    labels_read(&labels, pairs);
-    va_end(pairs);
-    lead(to, &labels);
+    lead(to, "", labels);
     writer_textf(to->out, "%.6f\n", value);
 }
 
-void exposition_time(struct exposition *to, int64_t unix_ms, ...)
+void exposition_time(struct exposition *to, int64_t unix_ms, const char *const *labels)
 {
-    struct labels labels = {.used = 0};
-    va_list pairs;
     if (unix_ms == 0)
         return;
-    va_start(pairs, unix_ms);
-    labels_read(&labels, pairs);
-    va_end(pairs);
-    lead(to, &labels);
+    lead(to, "", labels);
     writer_textf(to->out, "%.3f\n", (double)unix_ms / 1e3);
 }
 
-static void bucket(const struct exposition *to, const struct labels *labels, const char *bound,
+static void bucket(const struct exposition *to, const struct text *labels, const char *bound,
                    uint64_t count)
 {
-    writer_textf(to->out, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", to->name, labels->text,
+    writer_textf(to->out, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", to->name, labels->bytes,
                  labels->used > 0 ? "," : "", bound, count);
 }
 
-void exposition_histogram(struct exposition *to, const struct histogram *histogram, ...)
+void exposition_histogram(struct exposition *to, const struct histogram *histogram,
+                          const char *const *labels)
 {
     const double unit = histogram->scale == HISTOGRAM_TIMES ? 1e-6 : 1;
-    struct labels labels = {.used = 0};
+    struct text text = {.used = 0};
     uint64_t below = 0;
     char bound[32];
-    va_list pairs;
-    va_start(pairs, histogram);
-    labels_read(&labels, pairs);
-    va_end(pairs);
+    put_labels(&text, labels);
     for (size_t i = 0; i < histogram_bounds(histogram->scale); i++) {
         below += histogram->buckets[i];
         (void)snprintf(bound, sizeof bound, "%g",
                        (double)histogram_bound(histogram->scale, i) * unit);
-        bucket(to, &labels, bound, below);
+        bucket(to, &text, bound, below);
     }
-    bucket(to, &labels, "+Inf", histogram->count);
-    const char *open = labels.used > 0 ? "{" : "", *close = labels.used > 0 ? "}" : "";
-    writer_textf(to->out, "%s_sum%s%s%s %.6f\n%s_count%s%s%s %" PRIu64 "\n", to->name, open,
-                 labels.text, close, (double)histogram->sum * unit, to->name, open, labels.text,
-                 close, histogram->count);
+    bucket(to, &text, "+Inf", histogram->count);
+    lead(to, "_sum", labels);
+    writer_textf(to->out, "%.6f\n", (double)histogram->sum * unit);
+    lead(to, "_count", labels);
+    writer_textf(to->out, "%" PRIu64 "\n", histogram->count);
 }

@@ -9,8 +9,9 @@
 /* Writes metrics in the text format of Prometheus, 0.0.4: families, each with its help and type,
  * and below each its samples.
  *
- * Names and help are literals of ours and written as they are. Labels follow a value as pairs of a
- * name and a text, ended by NULL; texts are escaped, and what is not printable ASCII becomes "?".
+ * Names and help are literals of ours and written as they are. Labels are pairs of a name and a
+ * text, ended by NULL, or NULL for none; texts are escaped, and what is not printable ASCII becomes
+ * "?".
  * A family without a sample is allowed: nothing is known of it now. */
 
 extern const char EXPOSITION_TYPE[]; /* the content type */
@@ -25,12 +26,19 @@ struct exposition {
 void exposition_family(struct exposition *to, const char *name, enum exposition_kind kind,
                        const char *help);
 
-__attribute__((sentinel)) void exposition_count(struct exposition *to, uint64_t value, ...);
-__attribute__((sentinel)) void exposition_real(struct exposition *to, double value, ...);
+/* exposition_count(to, 3, LABELS("state", "free")) */
+#define LABELS(...)                                                                                \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+void exposition_count(struct exposition *to, uint64_t value, const char *const *labels);
+void exposition_real(struct exposition *to, double value, const char *const *labels);
 /* A time in Unix milliseconds as seconds; 0 is a time that is not known: no sample. */
-__attribute__((sentinel)) void exposition_time(struct exposition *to, int64_t unix_ms, ...);
+void exposition_time(struct exposition *to, int64_t unix_ms, const char *const *labels);
 /* A histogram of times is written in seconds, one of sizes as it is. */
-__attribute__((sentinel)) void exposition_histogram(struct exposition *to,
-                                                    const struct histogram *histogram, ...);
+void exposition_histogram(struct exposition *to, const struct histogram *histogram,
+                          const char *const *labels);
 
 #endif

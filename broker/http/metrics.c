@@ -42,8 +42,8 @@ static void write_reloads(struct exposition *to, const struct http *http)
 {
     exposition_family(to, "mcastd_reloads_total", METRIC_COUNTER,
                       "Reloads of the configuration, applied wholly or refused wholly.");
-    exposition_count(to, http->reloads, "outcome", "applied", NULL);
-    exposition_count(to, http->reloads_refused, "outcome", "refused", NULL);
+    exposition_count(to, http->reloads, LABELS("outcome", "applied"));
+    exposition_count(to, http->reloads_refused, LABELS("outcome", "refused"));
     exposition_family(to, "mcastd_reload_refused", METRIC_GAUGE,
                       "1 when the last reload was refused, so that the files are not what is in "
                       "force.");
@@ -75,11 +75,11 @@ void metrics_process(struct exposition *to, const struct readings *readings)
 {
     const struct engine_counters *counters = &readings->counters;
     exposition_family(to, "mcastd_build_info", METRIC_GAUGE, "1, with the version as a label.");
-    exposition_count(to, 1, "version", MCAST_VERSION, NULL);
+    exposition_count(to, 1, LABELS("version", MCAST_VERSION));
     exposition_family(to, "mcastd_role", METRIC_GAUGE, "1 for the role that the broker has.");
     for (int role = ROLE_STARTING; role <= ROLE_STANDBY; role++)
-        exposition_count(to, (int)counters->role == role, "role",
-                         broker_role_word((enum broker_role)role), NULL);
+        exposition_count(to, (int)counters->role == role,
+                         LABELS("role", broker_role_word((enum broker_role)role)));
     write_reloads(to, readings->http);
     write_loop(to, counters);
     write_usage(to, counters->started_ms);

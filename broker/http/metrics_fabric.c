@@ -14,8 +14,8 @@ static void write_link(struct exposition *to, const struct readings *readings)
     exposition_family(to, "mcastd_fabric_manager_link", METRIC_GAUGE,
                       "1 for the state that the link is in.");
     for (int state = LINK_DOWN; state <= LINK_UP; state++)
-        exposition_count(to, (int)status->link == state, "state",
-                         link_state_word((enum link_state)state), NULL);
+        exposition_count(to, (int)status->link == state,
+                         LABELS("state", link_state_word((enum link_state)state)));
     exposition_family(to, "mcastd_fabric_manager_link_since_timestamp_seconds", METRIC_GAUGE,
                       "Since when the link is in this state, Unix time.");
     exposition_time(to, status->link_since_ms, NULL);
@@ -25,8 +25,8 @@ static void write_link(struct exposition *to, const struct readings *readings)
     exposition_family(to, "mcastd_fabric_manager_url", METRIC_GAUGE,
                       "1 for the URL that is in use, or to be tried next.");
     for (uint32_t i = 0; i < config->fm_url_count; i++)
-        exposition_count(to, strcmp(config->fm_urls[i], status->link_url) == 0, "url",
-                         config->fm_urls[i], NULL);
+        exposition_count(to, strcmp(config->fm_urls[i], status->link_url) == 0,
+                         LABELS("url", config->fm_urls[i]));
     exposition_family(to, "mcastd_fabric_manager_listed_timestamp_seconds", METRIC_GAUGE,
                       "When it was last compared whole with the ledger, Unix time.");
     exposition_time(to, status->link_listed_ms, NULL);
@@ -50,12 +50,13 @@ static void write_calls(struct exposition *to, const struct readings *readings)
                       "list is one call, however many pages it has.");
     for (int kind = FMCALL_NONE; kind < FABRIC_KINDS; kind++)
         for (int outcome = FM_OK; outcome < FABRIC_OUTCOMES; outcome++)
-            exposition_count(to, fm->calls[kind][outcome], "kind", kind_word(kind), "outcome",
-                             fmcall_outcome_word((enum fmcall_outcome)outcome), NULL);
+            exposition_count(to, fm->calls[kind][outcome],
+                             LABELS("kind", kind_word(kind), "outcome",
+                                    fmcall_outcome_word((enum fmcall_outcome)outcome)));
     exposition_family(to, "mcastd_fabric_manager_call_duration_seconds", METRIC_HISTOGRAM,
                       "How long calls of the fabric manager took, by kind, whatever came of them.");
     for (int kind = FMCALL_NONE; kind < FABRIC_KINDS; kind++)
-        exposition_histogram(to, &fm->times[kind], "kind", kind_word(kind), NULL);
+        exposition_histogram(to, &fm->times[kind], LABELS("kind", kind_word(kind)));
 }
 
 static void write_logins(struct exposition *to, const struct readings *readings)
@@ -64,8 +65,8 @@ static void write_logins(struct exposition *to, const struct readings *readings)
     exposition_family(to, "mcastd_fabric_manager_logins_total", METRIC_COUNTER,
                       "Logins that succeeded: to bring the link up, or to renew one early or for a "
                       "call that was refused.");
-    exposition_count(to, transport->logins, "reason", "link", NULL);
-    exposition_count(to, transport->renewals, "reason", "renewal", NULL);
+    exposition_count(to, transport->logins, LABELS("reason", "link"));
+    exposition_count(to, transport->renewals, LABELS("reason", "renewal"));
     exposition_family(to, "mcastd_fabric_manager_login_failures_total", METRIC_COUNTER,
                       "Logins that failed: a file that cannot be read, a token endpoint that does "
                       "not answer or says no.");
@@ -90,9 +91,9 @@ static void write_queues(struct exposition *to, const struct core_status *status
 {
     exposition_family(to, "mcastd_fabric_manager_calls_queued", METRIC_GAUGE,
                       "Calls that wait for their turn, by kind.");
-    exposition_count(to, status->calls_queued_reserve, "kind", "reserve", NULL);
-    exposition_count(to, status->calls_queued_check, "kind", "check", NULL);
-    exposition_count(to, status->calls_queued_release, "kind", "release", NULL);
+    exposition_count(to, status->calls_queued_reserve, LABELS("kind", "reserve"));
+    exposition_count(to, status->calls_queued_check, LABELS("kind", "check"));
+    exposition_count(to, status->calls_queued_release, LABELS("kind", "release"));
     exposition_family(to, "mcastd_fabric_manager_calls_under_way", METRIC_GAUGE,
                       "Calls that wait for an answer.");
     exposition_count(to, status->calls_under_way, NULL);

@@ -6,9 +6,9 @@ static void write_pools(struct exposition *to, const struct core_status *status)
 {
     exposition_family(to, "mcastd_vnis", METRIC_GAUGE,
                       "VNIs by what they are doing: free, live in a job, or held back after it.");
-    exposition_count(to, status->vnis_free, "state", "free", NULL);
-    exposition_count(to, status->vnis_live, "state", "live", NULL);
-    exposition_count(to, status->vnis_held, "state", "held", NULL);
+    exposition_count(to, status->vnis_free, LABELS("state", "free"));
+    exposition_count(to, status->vnis_live, LABELS("state", "live"));
+    exposition_count(to, status->vnis_held, LABELS("state", "held"));
     exposition_family(to, "mcastd_vnis_pool", METRIC_GAUGE, "VNIs in the configured pool.");
     exposition_count(to, status->vnis_pool, NULL);
     exposition_family(to, "mcastd_addresses_limit", METRIC_GAUGE,
@@ -21,8 +21,8 @@ static void write_pools(struct exposition *to, const struct core_status *status)
                       "Multicast addresses that one eligible job asks for; 0: none.");
     exposition_count(to, status->addresses_per_job, NULL);
     exposition_family(to, "mcastd_jobs", METRIC_GAUGE, "Reservations by state.");
-    exposition_count(to, status->jobs_active, "state", "active", NULL);
-    exposition_count(to, status->jobs_releasing, "state", "releasing", NULL);
+    exposition_count(to, status->jobs_active, LABELS("state", "active"));
+    exposition_count(to, status->jobs_releasing, LABELS("state", "releasing"));
     exposition_family(to, "mcastd_jobs_with_addresses", METRIC_GAUGE,
                       "Active jobs that have multicast addresses.");
     exposition_count(to, status->jobs_reserved, NULL);
@@ -43,47 +43,47 @@ typedef void cluster_fn(struct exposition *to, const struct core_cluster_status 
 
 static void say_jobs(struct exposition *to, const struct core_cluster_status *cluster)
 {
-    exposition_count(to, cluster->jobs_active, "cluster", cluster->name, "state", "active", NULL);
-    exposition_count(to, cluster->jobs_releasing, "cluster", cluster->name, "state", "releasing",
-                     NULL);
+    exposition_count(to, cluster->jobs_active, LABELS("cluster", cluster->name, "state", "active"));
+    exposition_count(to, cluster->jobs_releasing,
+                     LABELS("cluster", cluster->name, "state", "releasing"));
 }
 
 static void say_reserved(struct exposition *to, const struct core_cluster_status *cluster)
 {
-    exposition_count(to, cluster->jobs_reserved, "cluster", cluster->name, NULL);
+    exposition_count(to, cluster->jobs_reserved, LABELS("cluster", cluster->name));
 }
 
 static void say_addresses(struct exposition *to, const struct core_cluster_status *cluster)
 {
-    exposition_count(to, cluster->addresses_reserved, "cluster", cluster->name, NULL);
+    exposition_count(to, cluster->addresses_reserved, LABELS("cluster", cluster->name));
 }
 
 static void say_budget(struct exposition *to, const struct core_cluster_status *cluster)
 {
-    exposition_count(to, cluster->budget, "cluster", cluster->name, NULL);
+    exposition_count(to, cluster->budget, LABELS("cluster", cluster->name));
 }
 
 static void say_pending(struct exposition *to, const struct core_cluster_status *cluster)
 {
-    exposition_count(to, cluster->releases_pending, "cluster", cluster->name, NULL);
+    exposition_count(to, cluster->releases_pending, LABELS("cluster", cluster->name));
 }
 
 /* All of them, also those that never happened: rate() needs the zero to see the first one. */
 static void say_outcomes(struct exposition *to, const struct core_cluster_status *cluster)
 {
     for (int kind = EVENT_RESERVED; kind < EVENT_LINK_UP; kind++)
-        exposition_count(to, cluster->told[kind], "cluster", cluster->name, "outcome",
-                         event_kind_word(kind), NULL);
+        exposition_count(to, cluster->told[kind],
+                         LABELS("cluster", cluster->name, "outcome", event_kind_word(kind)));
 }
 
 static void say_synced(struct exposition *to, const struct core_cluster_status *cluster)
 {
-    exposition_time(to, cluster->synced_ms, "cluster", cluster->name, NULL);
+    exposition_time(to, cluster->synced_ms, LABELS("cluster", cluster->name));
 }
 
 static void say_neighbour(struct exposition *to, const struct core_cluster_status *cluster)
 {
-    exposition_count(to, cluster->neighbour[0] != '\0', "cluster", cluster->name, NULL);
+    exposition_count(to, cluster->neighbour[0] != '\0', LABELS("cluster", cluster->name));
 }
 
 /* The format wants all samples of a family together. */

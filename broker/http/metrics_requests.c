@@ -11,20 +11,20 @@ static void write_connections(struct exposition *to, const struct http *http)
     const struct traffic *traffic = &http->traffic;
     exposition_family(to, "mcastd_http_connections", METRIC_GAUGE, "Open connections, by door.");
     for (int door = 0; door < DOORS; door++)
-        exposition_count(to, traffic->open[door], "door", door_word(door), NULL);
+        exposition_count(to, traffic->open[door], LABELS("door", door_word(door)));
     exposition_family(to, "mcastd_http_connections_max", METRIC_GAUGE,
                       "Connections above this are refused.");
     exposition_count(to, http->places.max, NULL);
     exposition_family(to, "mcastd_http_connections_total", METRIC_COUNTER,
                       "Connections accepted, by door.");
     for (int door = 0; door < DOORS; door++)
-        exposition_count(to, traffic->accepted[door], "door", door_word(door), NULL);
+        exposition_count(to, traffic->accepted[door], LABELS("door", door_word(door)));
     exposition_family(to, "mcastd_http_connections_refused_total", METRIC_COUNTER,
                       "Connections refused: a manager's above the limit (told 503), or above the "
                       "share of those without a role (closed).");
     for (int refusal = 0; refusal < TRAFFIC_REFUSALS; refusal++)
-        exposition_count(to, traffic->refused[refusal], "reason",
-                         traffic_refusal_word((enum traffic_refusal)refusal), NULL);
+        exposition_count(to, traffic->refused[refusal],
+                         LABELS("reason", traffic_refusal_word((enum traffic_refusal)refusal)));
     exposition_family(to, "mcastd_event_subscribers", METRIC_GAUGE, "Open event streams.");
     exposition_count(to, traffic->subscribers, NULL);
     exposition_family(to, "mcastd_http_requests_under_way", METRIC_GAUGE,
@@ -68,8 +68,9 @@ static void write_answers(struct exposition *to, const struct traffic *traffic)
             if (traffic->answered[row][i] == 0)
                 continue;
             (void)snprintf(status, sizeof status, "%d", i + STATUS_FIRST);
-            exposition_count(to, traffic->answered[row][i], "method", method_word(row), "route",
-                             pattern(row), "status", status, NULL);
+            exposition_count(
+                to, traffic->answered[row][i],
+                LABELS("method", method_word(row), "route", pattern(row), "status", status));
         }
     }
 }
@@ -82,8 +83,8 @@ static void write_times(struct exposition *to, const struct traffic *traffic)
                       "end, are left out.");
     for (size_t row = 0; row <= ROUTES; row++)
         if (traffic->times[row].count > 0)
-            exposition_histogram(to, &traffic->times[row], "method", method_word(row), "route",
-                                 pattern(row), NULL);
+            exposition_histogram(to, &traffic->times[row],
+                                 LABELS("method", method_word(row), "route", pattern(row)));
 }
 
 static void write_certificates(struct exposition *to, const struct readings *readings)
@@ -91,9 +92,9 @@ static void write_certificates(struct exposition *to, const struct readings *rea
     const struct tls *tls = readings->http->tls;
     exposition_family(to, "mcastd_certificate_expires_timestamp_seconds", METRIC_GAUGE,
                       "When a certificate of ours that is in use ends, Unix time.");
-    exposition_time(to, tls ? tls_expires(tls) * 1000 : 0, "use", "server", NULL);
-    exposition_time(to, readings->counters.fabric.certificate_ends_ms, "use", "fabric-manager",
-                    NULL);
+    exposition_time(to, tls ? tls_expires(tls) * 1000 : 0, LABELS("use", "server"));
+    exposition_time(to, readings->counters.fabric.certificate_ends_ms,
+                    LABELS("use", "fabric-manager"));
 }
 
 void metrics_requests(struct exposition *to, const struct readings *readings)

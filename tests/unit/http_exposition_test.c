@@ -45,7 +45,7 @@ static void label__is_escaped(void **state)
 {
     (void)state;
     to.name = "a";
-    exposition_count(&to, 1, "x", "q\"b\\s", "y", "new\nline \303\244", NULL);
+    exposition_count(&to, 1, LABELS("x", "q\"b\\s", "y", "new\nline \303\244"));
     assert_written("a{x=\"q\\\"b\\\\s\",y=\"new?line ??\"} 1\n");
 }
 
@@ -56,7 +56,7 @@ static void label__too_long_is_cut_inside_its_buffer(void **state)
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     to.name = "a";
-    exposition_count(&to, 1, "x", text, NULL);
+    exposition_count(&to, 1, LABELS("x", text));
     assert_true(out.used > 1000 && out.used < 1100);
 }
 
@@ -66,7 +66,7 @@ static void time__unknown_has_no_sample(void **state)
     to.name = "a";
     exposition_time(&to, 0, NULL);
     assert_int_equal(out.used, 0);
-    exposition_time(&to, 1795261344421, "cluster", "elcap", NULL);
+    exposition_time(&to, 1795261344421, LABELS("cluster", "elcap"));
     assert_written("a{cluster=\"elcap\"} 1795261344.421\n");
 }
 
@@ -79,7 +79,7 @@ static void histogram__is_cumulative_and_in_seconds(void **state)
     histogram_add(&times, 50);
     histogram_add(&times, 150);
     histogram_add(&times, 70000000);
-    exposition_histogram(&to, &times, "kind", "list", NULL);
+    exposition_histogram(&to, &times, LABELS("kind", "list"));
     writer_text(&out, "");
     char *text = strndup(out.data, out.used);
     assert_non_null(strstr(text, "t_bucket{kind=\"list\",le=\"0.0001\"} 1\n"));

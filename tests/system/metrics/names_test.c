@@ -233,8 +233,10 @@ static size_t write_exprs(FILE *out, const json_t *value, size_t found)
     const char *key;
     json_t *member;
     size_t index;
-    if (json_is_array(value))
-        json_array_foreach(value, index, member) found = write_exprs(out, member, found);
+    json_array_foreach(value, index, member)
+    {
+        found = write_exprs(out, member, found);
+    }
     json_object_foreach((json_t *)value, key, member)
     {
         if (strcmp(key, "expr") != 0 || !json_is_string(member)) {
@@ -259,7 +261,9 @@ static void dashboard__asks_for_what_there_is(void **state)
     if (!dashboard)
         fail_msg("%s:%d: %s", DASHBOARD, err.line, err.text);
     json_array_foreach(json_object_get(dashboard, "panels"), index, panel)
+    {
         assert_true(json_string_length(json_object_get(panel, "title")) > 0);
+    }
     assert_true(index > 20);
 
     FILE *out = open_memstream(&rules, &size);
@@ -301,7 +305,10 @@ static void page__has_a_row_for_each(void **state)
     char *page = read_file(PAGE);
     const char *name;
     json_t *family;
-    json_object_foreach(scrape.families, name, family) assert_row(page, name, family);
+    json_object_foreach(scrape.families, name, family)
+    {
+        assert_row(page, name, family);
+    }
     assert_names_exist(PAGE, page);
     free(page);
 }
