@@ -67,6 +67,7 @@ static void write_cert(const char *path, X509 *cert)
 static void make(struct authority *authority, const struct contents *contents)
 {
     const char *parent = getenv("TMPDIR");
+    *authority = (struct authority){0};
     (void)snprintf(authority->folder, sizeof authority->folder, "%.40s/mcast-tls-XXXXXX",
                    parent != NULL ? parent : "/tmp");
     must(mkdtemp(authority->folder) != NULL, "mkdtemp");
