@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXPANDED_MAX = 500, SAMPLES = 40 };
+enum { EXPANDED_MAX = 128, SAMPLES = 16 };
 
 struct expansion {
     char *names[EXPANDED_MAX];

@@ -1,0 +1,73 @@
+/* The fabric manager's base URL, and links seen from there (fmapi/baseurl.h): a line for each. That
+ * a link leads nowhere else is held against what libcurl would make of it. */
+
+#include "fmapi/baseurl.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static char *part_of(const char *text, CURLUPart part, unsigned flags)
+{
+    char *found = NULL;
+    CURLU *url = curl_url();
+    if (curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK)
+        (void)curl_url_get(url, part, &found, flags);
+    curl_url_cleanup(url);
+    return found;
+}
+
+static void check_same_part(const char *one, const char *other, CURLUPart part)
+{
+    char *a = part_of(one, part, CURLU_DEFAULT_PORT), *b = part_of(other, part, CURLU_DEFAULT_PORT);
+    FUZZ_CHECK(a && b && strcasecmp(a, b) == 0);
+    curl_free(a);
+    curl_free(b);
+}
+
+/* The path that is asked for, dots resolved, lies below the base's. */
+static void check_below(const char *base, const char *url)
+{
+    char *path = part_of(url, CURLUPART_PATH, 0);
+    const char *prefix = strstr(base, "://") + 3;
+    prefix += strcspn(prefix, "/");
+    FUZZ_CHECK(path && strncmp(path, prefix, strlen(prefix)) == 0);
+    FUZZ_CHECK(path[strlen(prefix)] == '/' || path[strlen(prefix)] == '\0');
+    curl_free(path);
+}
+
+static void check_link(const char *base, const char *link)
+{
+    char *url = baseurl_resolve(base, link), *user;
+    if (!url)
+        return;
+    check_same_part(base, url, CURLUPART_SCHEME);
+    check_same_part(base, url, CURLUPART_HOST);
+    check_same_part(base, url, CURLUPART_PORT);
+    check_below(base, url);
+    user = part_of(url, CURLUPART_USER, 0);
+    FUZZ_CHECK(!user && !strchr(url, '#'));
+    free(url);
+}
+
+void fuzz_one(struct fuzz_input *in)
+{
+    struct error err = {0};
+    char *text = fuzz_line(in), *link = fuzz_rest(in);
+    char *base = baseurl_create(text, &err);
+    if (base) {
+        FUZZ_CHECK(baseurl_check(text, "it", &err) == 0);
+        FUZZ_CHECK(base[strlen(base) - 1] != '/');
+        char *again = baseurl_create(base, &err);
+        FUZZ_CHECK(again && strcmp(again, base) == 0);
+        free(again);
+        check_link(base, link);
+    } else {
+        FUZZ_CHECK(err.code != 0 && err.text[0] != '\0' && fuzz_is_line(err.text));
+    }
+    free(base);
+    free(text);
+    free(link);
+}

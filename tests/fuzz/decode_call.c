@@ -1,0 +1,80 @@
+/* The fabric manager's answers to calls (fmapi/decode.h): a byte for the kind of call, two for the
+ * status, then the body. The secrets are known, so that the fuzzer can quote them. */
+
+#include "fmapi/decode.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct secrets secrets = {.values = {"Tr0ub4dor&3", "Y3hpOlRyMHViNGRvciYz"},
+                                       .count = 2};
+
+/* A token whose text can be in our own words by accident proves nothing. */
+static bool telling(const char *token)
+{
+    bool digit = false, letter = false;
+    for (const char *at = token; *at != '\0'; at++) {
+        digit = digit || isdigit((unsigned char)*at);
+        letter = letter || islower((unsigned char)*at);
+        if (strchr("*? .", *at))
+            return false;
+    }
+    return digit && letter && strlen(token) >= 8;
+}
+
+static void check_words(const char *words, const json_t *object)
+{
+    const char *token = json_string_value(json_object_get(object, "sessionToken"));
+    FUZZ_CHECK(words[0] != '\0' && strlen(words) < DECODE_WORDS_SIZE && fuzz_is_line(words));
+    for (size_t i = 0; i < secrets.count; i++)
+        FUZZ_CHECK(!strstr(words, secrets.values[i]));
+    FUZZ_CHECK(!token || !telling(token) || !strstr(words, token));
+}
+
+static void check_token(const struct decoded *decoded, enum fmcall_kind kind, const json_t *object)
+{
+    const char *sent = json_string_value(json_object_get(object, "sessionToken"));
+    if (decoded->token[0] == '\0') {
+        FUZZ_CHECK(decoded->outcome != FM_OK || kind != FMCALL_RESERVE);
+        return;
+    }
+    FUZZ_CHECK(decoded->outcome == FM_OK && kind != FMCALL_RELEASE);
+    FUZZ_CHECK(sent && strcmp(sent, decoded->token) == 0);
+    FUZZ_CHECK(strlen(decoded->token) <= TOKEN_MAX);
+    for (const char *at = decoded->token; *at != '\0'; at++)
+        FUZZ_CHECK(*at > ' ' && *at <= '~' && *at != '"' && *at != '\\');
+}
+
+/* What the core concludes from the outcome must be in the status (fmcall.h). */
+static void check_outcome(enum fmcall_outcome outcome, enum fmcall_kind kind, int status)
+{
+    FUZZ_CHECK(outcome >= FM_OK && outcome <= FM_UNAUTHORIZED && outcome != FM_TIMEOUT &&
+               outcome != FM_BROKEN && outcome != FM_UNREACHED);
+    FUZZ_CHECK(outcome != FM_OK || (status >= 200 && status <= 299));
+    FUZZ_CHECK(outcome != FM_GONE || (status == 404 && kind != FMCALL_RESERVE));
+    FUZZ_CHECK(outcome != FM_EXISTS || (status == 409 && kind == FMCALL_RESERVE));
+    FUZZ_CHECK(outcome != FM_DENIED || (status >= 400 && status <= 499) || status == 507);
+    FUZZ_CHECK((outcome == FM_UNAUTHORIZED) == (status == 401));
+}
+
+void fuzz_one(struct fuzz_input *in)
+{
+    static const enum fmcall_kind kinds[] = {FMCALL_RESERVE, FMCALL_CHECK, FMCALL_RELEASE};
+    enum fmcall_kind kind = kinds[fuzz_byte(in) % 3];
+    int status = 100 + fuzz_pair(in) % 500;
+    struct decoded decoded;
+    size_t length;
+    char *body = fuzz_bytes(in, &length);
+    json_t *object = length > 0 ? json_loadb(body, length, 0, NULL) : NULL;
+    decode_call(&decoded, kind, status, body, length, &secrets);
+    check_outcome(decoded.outcome, kind, status);
+    check_token(&decoded, kind, object);
+    check_words(decoded.words, object);
+    decoded_release(&decoded);
+    FUZZ_CHECK(decoded.token[0] == '\0');
+    json_decref(object);
+    free(body);
+}
