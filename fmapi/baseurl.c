@@ -24,9 +24,17 @@ static bool has(CURLU *url, CURLUPart what)
     return present;
 }
 
+/* libcurl takes "http:/host" and "http:///host" too; where the path begins we look for ourselves.
+ */
+static bool has_two_slashes(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    return colon != NULL && strncmp(colon, "://", 3) == 0 && colon[3] != '/';
+}
+
 static CURLU *parse(const char *text)
 {
-    CURLU *url = curl_url();
+    CURLU *url = has_two_slashes(text) ? curl_url() : NULL;
     if (url == NULL || curl_url_set(url, CURLUPART_URL, text, CURLU_PATH_AS_IS) != CURLUE_OK) {
         curl_url_cleanup(url);
         return NULL;

@@ -125,12 +125,14 @@ static bool is_first_line(const char *line, size_t length, bool *old)
            version[8] <= '9';
 }
 
-/* A line up to its CR LF, which must be the first of either; NULL: there is none. */
+/* A line up to its CR LF, which must be the first of either; NULL: there is none. NUL LF is let
+ * pass: libmicrohttpd has overwritten both by the time that anybody is asked, so that it looks the
+ * same. */
 static const char *line_end(const char *line, const char *end)
 {
     while (line < end && *line != '\r' && *line != '\n' && *line != '\0')
         line++;
-    return end - line >= 2 && line[0] == '\r' && line[1] == '\n' ? line : NULL;
+    return end - line >= 2 && line[0] != '\n' && line[1] == '\n' ? line : NULL;
 }
 
 static bool is_head(const char *bytes, size_t length)

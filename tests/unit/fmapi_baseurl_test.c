@@ -37,6 +37,8 @@ static void baseurl_create__says_what_is_wrong(void **state)
         {"ftp://fmn", "not an http or https URL"},
         {"file:///etc/passwd", "not an http or https URL"},
         {"https://", "not an http or https URL"},
+        {"http:/fmn", "not an http or https URL"},
+        {"http:///fmn", "not an http or https URL"},
         {"https://fmn:99999", "not an http or https URL"},
         {"https://fm n", "not an http or https URL"},
         {"https://fmn#x", "not an http or https URL"},
