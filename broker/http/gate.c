@@ -2,9 +2,9 @@
 
 #include "broker/http/authorization.h"
 #include "broker/http/decoder.h"
+#include "broker/http/permit.h"
 #include "broker/http/tls.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -93,22 +93,17 @@ const struct identity *gate_refresh(struct call *call)
     return &call->identity;
 }
 
-static bool looks(const struct call *call)
-{
-    enum need need = call->route->need;
-    return need != NEED_NOTHING && !(need == NEED_METRICS && call->http->metrics_anonymous);
-}
-
 /* What is shown with the request counts, and else what the connection shows. Takes the payload. */
 static int find_identity(struct call *call, const char *authorization, char *payload)
 {
+    const bool looks = permit_looks(call->route->need, call->http->metrics_anonymous);
     const char *credential;
     int rc = 0;
-    if (looks(call) && authorization) {
+    if (looks && authorization) {
         rc = authorization_read(authorization, &credential, &call->problem);
         if (rc == 0)
             return ask_munged(call, credential, payload);
-    } else if (looks(call)) {
+    } else if (looks) {
         gate_refresh(call);
         rc = peer_fault(call->peer) ? refuse_certificate(call) : 0;
     }
@@ -116,37 +111,27 @@ static int find_identity(struct call *call, const char *authorization, char *pay
     return rc;
 }
 
-/* A name that stands in no list proves nothing here. */
-static bool is_somebody(const struct identity *identity)
-{
-    return identity->proof.kind != PROOF_CERTIFICATE || identity->admin || identity->clusters ||
-           identity->node_of;
-}
-
 static int check_identity(struct call *call)
 {
-    static const char see[] = "see 'admins' and 'users' in the configuration";
-    const struct identity *identity = &call->identity;
     const struct http *http = call->http;
-    enum need need = call->route->need;
-    char lacks[160];
-    if (!looks(call) || need == NEED_LOOK)
-        return 0;
-    if (identity->proof.kind == PROOF_NONE)
+    const char *cluster = call->target.segment_count > 2 ? call->target.segments[2] : "";
+    switch (permit_judge(http->rights, &call->identity, call->route->need, cluster,
+                         http->metrics_anonymous)) {
+    case PERMIT_GIVEN:
+        break;
+    case PERMIT_NOBODY:
         return refuse_nobody(call);
-    if (!is_somebody(identity))
+    case PERMIT_UNLISTED:
         return gate_forbid(call, "none of its names stands in 'admins', nor in 'users' or 'nodes' "
-                                 "of a cluster in the configuration");
-    if (need == NEED_MANAGER && !identity->admin && !identity->clusters)
-        snprintf(lacks, sizeof lacks,
-                 "only an admin or the resource manager of a cluster may do this; %s", see);
-    else if (need == NEED_CLUSTER &&
-             !rights_manages(http->rights, identity, call->target.segments[2]))
-        snprintf(lacks, sizeof lacks,
-                 "only an admin or this cluster's resource manager may do this; %s", see);
-    else
-        return 0;
-    return gate_forbid(call, lacks);
+                                 "of a cluster, in the configuration");
+    case PERMIT_MANAGERS:
+        return gate_forbid(call, "only an admin or the resource manager of a cluster may; see "
+                                 "'admins' and 'users' in the configuration");
+    case PERMIT_CLUSTER:
+        return gate_forbid(call, "only an admin or this cluster's resource manager may; see "
+                                 "'admins' and 'users' in the configuration");
+    }
+    return 0;
 }
 
 /* ---- the rest ---- */

@@ -9,6 +9,23 @@ struct line;
 
 /* To a Unix socket, or with path NULL to 127.0.0.1:port. Asserts that it is made. */
 struct line *line_open(const char *path, int port);
+
+struct line_tls {
+    const char *authority;  /* PEM file that vouches for the other side */
+    const char *cert, *key; /* own, PEM files; NULL: none */
+    const char *priorities; /* GnuTLS's words; NULL: its own */
+    const char *alpn;       /* protocol offered; NULL: none is spoken of */
+};
+
+/* Goes on with TLS. 0, or a negative code of GnuTLS: that of the handshake, or of the other side's
+ * certificate. */
+int line_secure(struct line *line, const struct line_tls *tls);
+/* What TLS has settled on: "TLS1.3", and the protocol or "". */
+const char *line_version(const struct line *line);
+void line_protocol(const struct line *line, char *out, size_t size);
+/* The serial number of the other side's certificate. */
+unsigned line_serial(const struct line *line);
+
 void line_close(struct line *line); /* NULL is allowed */
 
 /* All of it, or -1 when the other side has closed. */

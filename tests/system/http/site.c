@@ -5,6 +5,7 @@
 #include "tests/system/rig/folder.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,30 +16,34 @@
 
 enum { PATH_SIZE = 128, TEXT_SIZE = 4096 };
 
+static const char RELOADED[] = " reloaded: ", KEPT[] = "reload: nothing was changed";
+
 struct site {
     char folder[FOLDER_PATH_SIZE];
     char socket[PATH_SIZE], config[PATH_SIZE], log[PATH_SIZE];
     int port;
-    unsigned starts;
+    unsigned starts, reloads;
     struct process *broker;
     json_t *contract;
 };
 
 static void write_config(struct site *site, const struct site_options *o)
 {
-    char text[TEXT_SIZE], me[16], users[128] = "", users_tuo[128] = "";
+    char text[TEXT_SIZE], me[16], users[128] = "", users_tuo[128] = "", nodes[128] = "";
     snprintf(me, sizeof me, "%u", (unsigned)geteuid());
     if (o->users)
         snprintf(users, sizeof users, "users = %s\n", o->users);
+    if (o->nodes)
+        snprintf(nodes, sizeof nodes, "nodes = %s\n", o->nodes);
     if (o->users_tuo)
         snprintf(users_tuo, sizeof users_tuo, "users = %s\n", o->users_tuo);
     snprintf(text, sizeof text,
              "[broker]\nsocket = %s\nlisten = 127.0.0.1:0\nadmins = %s\n%s\n"
              "[state]\nstore = %s\npath = %s/state.db\nkey_file = %s/state.key\n%s\n[vni]\n%s\n"
-             "[cluster \"elcap\"]\n%s[cluster \"tuo\"]\n%s",
+             "[cluster \"elcap\"]\n%s%s[cluster \"tuo\"]\n%s",
              site->socket, o->admins ? o->admins : me, o->broker ? o->broker : "",
              o->keep ? "sqlite" : "memory", site->folder, site->folder, o->state ? o->state : "",
-             o->vni ? o->vni : "", users, users_tuo);
+             o->vni ? o->vni : "", users, nodes, users_tuo);
     assert_int_equal(folder_write(site->folder, "mcastd.conf", 0600, text), 0);
 }
 
@@ -117,6 +122,55 @@ void site_restart(struct site *site, const struct site_options *options)
     if (site->broker)
         site_stop(site);
     start(site, options);
+}
+
+static char *log_of(const struct site *site)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = fopen(site->log, "re");
+    assert_non_null(file);
+    ssize_t length = getdelim(&text, &size, '\0', file);
+    fclose(file);
+    assert_true(length > 0);
+    return text;
+}
+
+bool site_logged(const struct site *site, const char *text)
+{
+    char *log = log_of(site);
+    bool there = strstr(log, text) != NULL;
+    free(log);
+    return there;
+}
+
+static unsigned reloads(const struct site *site, const char *word)
+{
+    unsigned count = 0;
+    char *log = log_of(site);
+    for (const char *at = log; (at = strstr(at, word)) != NULL; at++)
+        count++;
+    free(log);
+    return count;
+}
+
+static bool has_reloaded(void *arg)
+{
+    struct site *site = arg;
+    return reloads(site, RELOADED) + reloads(site, KEPT) > site->reloads;
+}
+
+bool site_reload(struct site *site, const struct site_options *options)
+{
+    unsigned taken = reloads(site, RELOADED);
+    site->reloads = taken + reloads(site, KEPT);
+    write_config(site, options);
+    process_signal(site->broker, SIGHUP);
+    bool ended = await(has_reloaded, site, AWAIT_DEADLINE_MS);
+    if (!ended)
+        process_print_log(site->broker);
+    assert_true(ended);
+    return reloads(site, RELOADED) > taken;
 }
 
 struct process *site_broker(const struct site *site)

@@ -14,6 +14,7 @@ struct site_options {
     const char *admins; /* NULL: whoever runs the test */
     const char *users;  /* of the clusters elcap and tuo; NULL: nobody */
     const char *users_tuo;
+    const char *nodes;                /* of elcap; NULL: none are known */
     const char *broker, *state, *vni; /* further lines of these sections, or NULL */
     bool keep;                        /* state on disk, so that it survives site_restart */
 };
@@ -24,6 +25,10 @@ void site_close(struct site *site); /* stops the broker, which must exit with 0 
 
 /* The same folder, other options. */
 void site_restart(struct site *site, const struct site_options *options);
+/* The same process, other options: SIGHUP. Whether they were taken; the log says why not. */
+bool site_reload(struct site *site, const struct site_options *options);
+/* Whether the log so far has text in it. */
+bool site_logged(const struct site *site, const char *text);
 /* SIGTERM; the exit status is asserted to be 0. */
 void site_stop(struct site *site);
 struct process *site_broker(const struct site *site);

@@ -104,6 +104,12 @@ void process_kill(struct process *process)
     process_free(process);
 }
 
+void process_signal(struct process *process, int signum)
+{
+    if (process_alive(process))
+        kill(process->pid, signum);
+}
+
 long long process_cpu_ns(const struct process *process)
 {
     clockid_t clock;

@@ -20,6 +20,9 @@ int process_stop(struct process *process);
 /* kill -9, and waits until it is gone. Frees it; NULL is allowed. */
 void process_kill(struct process *process);
 
+/* Sends it a signal; nothing when it has ended. */
+void process_signal(struct process *process, int signum);
+
 /* CPU time it has used, all threads, ns; -1 when it is gone. */
 long long process_cpu_ns(const struct process *process);
 

@@ -1,0 +1,28 @@
+#include "broker/http/permit.h"
+
+bool permit_looks(enum need need, bool anonymous)
+{
+    return need != NEED_NOTHING && !(need == NEED_METRICS && anonymous);
+}
+
+static bool is_listed(const struct identity *identity)
+{
+    return identity->proof.kind != PROOF_CERTIFICATE || identity->admin || identity->clusters ||
+           identity->node_of;
+}
+
+enum permit permit_judge(const struct rights *rights, const struct identity *identity,
+                         enum need need, const char *cluster, bool anonymous)
+{
+    if (!permit_looks(need, anonymous) || need == NEED_LOOK)
+        return PERMIT_GIVEN;
+    if (identity->proof.kind == PROOF_NONE)
+        return PERMIT_NOBODY;
+    if (!is_listed(identity))
+        return PERMIT_UNLISTED;
+    if (need == NEED_MANAGER && !identity->admin && !identity->clusters)
+        return PERMIT_MANAGERS;
+    if (need == NEED_CLUSTER && !rights_manages(rights, identity, cluster))
+        return PERMIT_CLUSTER;
+    return PERMIT_GIVEN;
+}

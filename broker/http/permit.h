@@ -1,0 +1,26 @@
+#ifndef MCAST_BROKER_HTTP_PERMIT_H
+#define MCAST_BROKER_HTTP_PERMIT_H
+
+#include "broker/http/identity.h"
+#include "broker/http/route.h"
+
+/* Whether a peer may make a call at all, by its route's need (route.h). Which jobs it may then see,
+ * the handlers say (job_path.h, list.c, stream.c). Pure. */
+
+enum permit {
+    PERMIT_GIVEN,
+    PERMIT_NOBODY,   /* has proved nothing: 401 */
+    PERMIT_UNLISTED, /* its certificate names nobody that stands in a list */
+    PERMIT_MANAGERS, /* is no admin and manages no cluster */
+    PERMIT_CLUSTER   /* does not manage the cluster of the path */
+};
+
+/* Whether what the peer shows is looked at for this route. anonymous: the site lets anyone read the
+ * metrics. */
+bool permit_looks(enum need need, bool anonymous);
+
+/* cluster: of the path; looked at for NEED_CLUSTER only. */
+enum permit permit_judge(const struct rights *rights, const struct identity *identity,
+                         enum need need, const char *cluster, bool anonymous);
+
+#endif

@@ -1,0 +1,299 @@
+#include "tests/system/http/tlssite.h"
+
+#include "tests/system/rig/folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+/* The road: TLS itself, many connections, and certificates of the broker's that change. */
+
+#define JOB "/v1/clusters/elcap/jobs/"
+#define BODY "{\"uid\":1,\"node_count\":1}"
+
+enum { CROWD = 1000, PIPELINED = 60, STRANGERS = 16 };
+
+static const struct site_options as_boss = {.mcastd = MCASTD, .admins = "root cert:boss"};
+
+static int open_site(void **state)
+{
+    struct rlimit files;
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    struct tlssite *tls = tlssite_open(&as_boss);
+    tlssite_issue(tls, "boss");
+    *state = tls;
+    return 0;
+}
+
+static int close_site(void **state)
+{
+    tlssite_close(*state);
+    return 0;
+}
+
+static void assert_served(struct tlssite *tls)
+{
+    assert_int_equal(tlssite_call(tls, NULL, "GET", "/healthz", NULL, NULL), 200);
+}
+
+static void tls__speaks_new_versions_and_http_1_1_only(void **state)
+{
+    static const struct {
+        const char *priorities, *alpn, *version, *protocol;
+        int rc;
+    } cases[] = {
+        {NULL, NULL, "TLS1.3", "", 0},
+        {NULL, "http/1.1", "TLS1.3", "http/1.1", 0},
+        {"NORMAL:-VERS-ALL:+VERS-TLS1.2", "http/1.1", "TLS1.2", "http/1.1", 0},
+        {NULL, "h2", NULL, NULL, GNUTLS_E_FATAL_ALERT_RECEIVED},
+        {"NORMAL:-VERS-ALL:+VERS-TLS1.1", NULL, NULL, NULL, -1},
+        {"NORMAL:-VERS-ALL:+VERS-TLS1.2:-KX-ALL:+RSA", NULL, NULL, NULL, -1},
+        {"NORMAL:-VERS-ALL:+VERS-TLS1.2:-CIPHER-ALL:+AES-128-CBC", NULL, NULL, NULL, -1},
+    };
+    struct tlssite *tls = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct line *line = tlssite_tcp(tls);
+        char protocol[32];
+        int rc = tlssite_secure(tls, line, NULL, cases[i].priorities, cases[i].alpn);
+        if ((rc < 0) != (cases[i].rc < 0))
+            fail_msg("row %zu: %s", i, gnutls_strerror(rc));
+        if (rc == 0) {
+            assert_string_equal(line_version(line), cases[i].version);
+            line_protocol(line, protocol, sizeof protocol);
+            assert_string_equal(protocol, cases[i].protocol);
+            assert_int_equal(site_ask(tls->site, line, "GET", "/healthz", NULL, NULL, NULL), 200);
+        }
+        line_close(line);
+    }
+    assert_served(tls);
+}
+
+static void tls__is_not_spoken_to_in_the_clear(void **state)
+{
+    struct tlssite *tls = *state;
+    static const char plain[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct line *line = tlssite_tcp(tls);
+    assert_int_equal(line_send(line, plain, sizeof plain - 1), 0);
+    assert_false(line_await(line, "HTTP/1.1")); /* an alert at most, and the end */
+    line_close(line);
+    assert_served(tls);
+}
+
+/* Nothing said, half a record, or the beginning of a ClientHello: each is given up, and nobody else
+ * waits for it. */
+static void handshake__that_never_ends_is_cut_off(void **state)
+{
+    struct tlssite *tls = *state;
+    static const char hello[] = "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
+    struct line *silent = tlssite_tcp(tls), *half = tlssite_tcp(tls), *begun = tlssite_tcp(tls);
+    assert_int_equal(line_send(half, hello, 3), 0);
+    assert_int_equal(line_send(begun, hello, sizeof hello - 1), 0);
+    assert_served(tls);
+    assert_false(line_await(silent, "HTTP")); /* TLS's own goodbye at most, and the end */
+    assert_false(line_await(half, "HTTP"));
+    assert_false(line_await(begun, "HTTP"));
+    line_close(silent);
+    line_close(half);
+    line_close(begun);
+}
+
+/* Those who prove nothing make room for each other, and take nothing from who proves something. */
+static void strangers__make_room(void **state)
+{
+    struct tlssite *tls = *state;
+    struct line *strangers[STRANGERS + 1], *boss = tlssite_line(tls, "boss");
+    for (int i = 0; i <= STRANGERS; i++)
+        strangers[i] = tlssite_line(tls, NULL);
+    assert_true(line_ended(strangers[0])); /* the oldest */
+    struct line *late = tlssite_line(tls, "boss");
+    assert_int_equal(site_ask(tls->site, late, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
+    assert_int_equal(site_ask(tls->site, boss, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
+    assert_int_equal(site_ask(tls->site, strangers[STRANGERS], "GET", "/healthz", NULL, NULL, NULL),
+                     200);
+    for (int i = 0; i <= STRANGERS; i++)
+        line_close(strangers[i]);
+    line_close(boss);
+    line_close(late);
+}
+
+static char *append_request(char *at, const char *method, int i)
+{
+    const char *body = strcmp(method, "PUT") ? "" : BODY;
+    return at + sprintf(at, "%s " JOB "f%d HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
+                        method, i, strlen(body), body);
+}
+
+static void pipeline__gets_all_its_answers(void **state)
+{
+    static const struct {
+        const char *method;
+        int status;
+    } rounds[] = {{"PUT", 201}, {"PUT", 200}, {"GET", 200}, {"DELETE", 202}, {"DELETE", 200}};
+    static char text[PIPELINED * 256];
+    struct tlssite *tls = *state;
+    struct line *line = tlssite_line(tls, "boss");
+    for (size_t round = 0; round < sizeof rounds / sizeof rounds[0]; round++) {
+        char *end = text;
+        for (int i = 0; i < PIPELINED; i++)
+            end = append_request(end, rounds[round].method, i);
+        assert_int_equal(line_send(line, text, (size_t)(end - text)), 0);
+        for (int i = 0; i < PIPELINED; i++) {
+            struct answer answer;
+            char job[16];
+            assert_int_equal(line_answer(line, false, &answer), 0);
+            assert_int_equal(answer.status, rounds[round].status);
+            snprintf(job, sizeof job, "f%d", i);
+            assert_string_equal(json_string_value(json_object_get(answer.json, "job")), job);
+            answer_release(&answer);
+        }
+    }
+    line_close(line);
+}
+
+static void thousand_connections__are_served_at_once(void **state)
+{
+    static struct line *lines[CROWD];
+    struct tlssite *tls = *state;
+    char text[256];
+    for (int i = 0; i < CROWD; i++)
+        lines[i] = tlssite_line(tls, "boss");
+    for (int i = 0; i < CROWD; i++)
+        assert_int_equal(line_send(lines[i], text, (size_t)(append_request(text, "PUT", i) - text)),
+                         0);
+    for (int i = CROWD - 1; i >= 0; i--) {
+        struct answer answer;
+        assert_int_equal(line_answer(lines[i], false, &answer), 0);
+        assert_int_equal(answer.status, 201);
+        answer_release(&answer);
+    }
+    for (int i = 0; i < CROWD; i++)
+        line_close(lines[i]);
+}
+
+static struct line *subscribe(struct tlssite *tls)
+{
+    static const char request[] = "GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct line *line = tlssite_line(tls, "boss");
+    assert_int_equal(line_send(line, request, sizeof request - 1), 0);
+    assert_true(line_await(line, "text/event-stream"));
+    return line;
+}
+
+static void events__come_over_tls(void **state)
+{
+    struct tlssite *tls = *state;
+    struct line *stream = subscribe(tls);
+    for (int i = 0; i < PIPELINED; i++) {
+        char path[64], job[64];
+        snprintf(path, sizeof path, JOB "f%d", i);
+        snprintf(job, sizeof job, "\"job\":\"f%d\"", i);
+        assert_int_equal(tlssite_call(tls, "boss", "PUT", path, BODY, NULL), 201);
+        assert_true(line_await(stream, job));
+    }
+    line_close(stream);
+}
+
+/* Open connections go on with the old one, new ones see the new one; the socket stays. */
+static void new_certificate__is_used_after_a_reload(void **state)
+{
+    struct tlssite *tls = *state;
+    const struct paper renewed = {.common = "broker", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
+    struct line *before = tlssite_line(tls, "boss"), *stream = subscribe(tls);
+    unsigned serial = line_serial(before);
+    authority_write(&tls->authority, &renewed, tls->papers, "server");
+    struct line *between = tlssite_line(tls, NULL);
+    assert_int_equal(line_serial(between), serial);
+    assert_true(tlssite_reload(tls, &as_boss));
+    struct line *after = tlssite_line(tls, "boss");
+    assert_int_not_equal(line_serial(after), serial);
+    assert_int_equal(site_ask(tls->site, before, "PUT", JOB "f1", NULL, BODY, NULL), 201);
+    assert_int_equal(site_ask(tls->site, between, "GET", "/healthz", NULL, NULL, NULL), 200);
+    assert_int_equal(site_ask(tls->site, after, "GET", JOB "f1", NULL, NULL, NULL), 200);
+    assert_true(line_await(stream, "\"job\":\"f1\""));
+    line_close(before);
+    line_close(between);
+    line_close(after);
+    line_close(stream);
+}
+
+/* Whatever is wrong with the files, what works goes on, and the log says which file it is. */
+static void bad_certificate__changes_nothing(void **state)
+{
+    struct tlssite *tls = *state;
+    const struct paper server = {.common = "broker"};
+    const struct paper expired = {.common = "broker", .begins = -7200, .ends = -60};
+    const struct paper early = {.common = "broker", .begins = 3600, .ends = 7200};
+    char key[128], cert[128];
+    snprintf(key, sizeof key, "%s/server.key", tls->papers);
+    snprintf(cert, sizeof cert, "%s/server.pem", tls->papers);
+    struct line *open = tlssite_line(tls, "boss");
+    unsigned serial = line_serial(open);
+
+    assert_int_equal(chmod(key, 0644), 0);
+    assert_false(tlssite_reload(tls, &as_boss));
+    assert_true(site_logged(tls->site, "can be read by others"));
+    assert_int_equal(chmod(key, 0600), 0);
+
+    authority_write(&tls->authority, &expired, tls->papers, "server");
+    assert_false(tlssite_reload(tls, &as_boss));
+    assert_true(site_logged(tls->site, "server.pem has expired"));
+    authority_write(&tls->authority, &early, tls->papers, "server");
+    assert_false(tlssite_reload(tls, &as_boss));
+    assert_true(site_logged(tls->site, "server.pem is not valid yet"));
+
+    char *other = authority_issue(&tls->authority, &server, NULL);
+    assert_int_equal(folder_write(tls->papers, "server.pem", 0600, other), 0);
+    gnutls_free(other);
+    assert_false(tlssite_reload(tls, &as_boss));
+    assert_true(site_logged(tls->site, "belongs to another certificate"));
+    assert_int_equal(folder_write(tls->papers, "server.pem", 0600, "no certificate\n"), 0);
+    assert_false(tlssite_reload(tls, &as_boss));
+    assert_true(site_logged(tls->site, "no certificate and key in PEM"));
+    assert_int_equal(unlink(cert), 0);
+    assert_false(tlssite_reload(tls, &as_boss));
+
+    struct line *new = tlssite_line(tls, "boss");
+    assert_int_equal(line_serial(new), serial);
+    assert_int_equal(site_ask(tls->site, new, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
+    assert_int_equal(site_ask(tls->site, open, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
+    line_close(open);
+    line_close(new);
+}
+
+static void tls__is_not_turned_off_by_a_reload(void **state)
+{
+    struct tlssite *tls = *state;
+    assert_false(site_reload(tls->site, &as_boss));
+    assert_true(site_logged(tls->site, "TLS is turned off by a restart only"));
+    assert_served(tls);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(tls__speaks_new_versions_and_http_1_1_only, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(tls__is_not_spoken_to_in_the_clear, open_site, close_site),
+        cmocka_unit_test_setup_teardown(handshake__that_never_ends_is_cut_off, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(strangers__make_room, open_site, close_site),
+        cmocka_unit_test_setup_teardown(pipeline__gets_all_its_answers, open_site, close_site),
+        cmocka_unit_test_setup_teardown(thousand_connections__are_served_at_once, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(events__come_over_tls, open_site, close_site),
+        cmocka_unit_test_setup_teardown(new_certificate__is_used_after_a_reload, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(bad_certificate__changes_nothing, open_site, close_site),
+        cmocka_unit_test_setup_teardown(tls__is_not_turned_off_by_a_reload, open_site, close_site),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
