@@ -1,0 +1,158 @@
+/* Who may make which call: every identity against every route there is. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "broker/http/http.h"
+#include "broker/http/permit.h"
+#include "broker/http/routes.h"
+
+static const char *const admins[] = {"0", "100", "cert:boss", NULL};
+static const char *const managers[] = {"0", "200", "cert:rm", NULL};
+static const char *const boss[] = {"boss", NULL}, *const rm[] = {"rm", NULL},
+                         *const node[] = {"elcap7", NULL}, *const visitor[] = {"visitor", NULL};
+
+/* What each identity is told: by a route that needs a peer, a manager, the manager of elcap, and
+ * the one of tuo. */
+static const struct {
+    struct proof proof;
+    enum permit peer, manager, elcap, tuo;
+} identities[] = {
+    {{.kind = PROOF_NONE}, PERMIT_NOBODY, PERMIT_NOBODY, PERMIT_NOBODY, PERMIT_NOBODY},
+    {{.kind = PROOF_SOCKET, .uid = 0}, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN},
+    {{.kind = PROOF_SOCKET, .uid = 100}, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN},
+    {{.kind = PROOF_SOCKET, .uid = 200}, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_CLUSTER},
+    {{.kind = PROOF_SOCKET, .uid = 5588},
+     PERMIT_GIVEN,
+     PERMIT_MANAGERS,
+     PERMIT_CLUSTER,
+     PERMIT_CLUSTER},
+    {{.kind = PROOF_MUNGE, .uid = 0},
+     PERMIT_GIVEN,
+     PERMIT_MANAGERS,
+     PERMIT_CLUSTER,
+     PERMIT_CLUSTER},
+    {{.kind = PROOF_MUNGE, .uid = 100}, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN},
+    {{.kind = PROOF_MUNGE, .uid = 200}, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_CLUSTER},
+    {{.kind = PROOF_MUNGE, .uid = 5588},
+     PERMIT_GIVEN,
+     PERMIT_MANAGERS,
+     PERMIT_CLUSTER,
+     PERMIT_CLUSTER},
+    {{.kind = PROOF_CERTIFICATE, .names = boss},
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN},
+    {{.kind = PROOF_CERTIFICATE, .names = rm},
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_CLUSTER},
+    {{.kind = PROOF_CERTIFICATE, .names = node},
+     PERMIT_GIVEN,
+     PERMIT_MANAGERS,
+     PERMIT_CLUSTER,
+     PERMIT_CLUSTER},
+    {{.kind = PROOF_CERTIFICATE, .names = visitor},
+     PERMIT_UNLISTED,
+     PERMIT_UNLISTED,
+     PERMIT_UNLISTED,
+     PERMIT_UNLISTED},
+};
+
+/* What each route needs, said once more: a route that is added or eased shows here. */
+static const struct {
+    enum method method;
+    const char *pattern;
+    enum need need;
+} needs[] = {
+    {METHOD_PUT, "/v1/clusters/{}/jobs/{}", NEED_CLUSTER},
+    {METHOD_DELETE, "/v1/clusters/{}/jobs/{}", NEED_CLUSTER},
+    {METHOD_GET, "/v1/clusters/{}/jobs/{}", NEED_PEER},
+    {METHOD_GET, "/v1/clusters/{}/jobs/{}/env", NEED_PEER},
+    {METHOD_GET, "/v1/jobs", NEED_PEER},
+    {METHOD_POST, "/v1/clusters/{}/sync", NEED_CLUSTER},
+    {METHOD_GET, "/v1/events", NEED_MANAGER},
+    {METHOD_GET, "/v1/status", NEED_PEER},
+    {METHOD_GET, "/v1/doctor", NEED_PEER},
+    {METHOD_GET, "/v1/whoami", NEED_LOOK},
+    {METHOD_GET, "/metrics", NEED_METRICS},
+    {METHOD_GET, "/healthz", NEED_NOTHING},
+    {METHOD_GET, "/readyz", NEED_NOTHING},
+    {METHOD_GET, "/openapi.json", NEED_NOTHING},
+};
+
+static void each_route__needs_what_it_should(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof needs / sizeof needs[0], ROUTES);
+    for (size_t i = 0; i < ROUTES; i++) {
+        bool found = false;
+        for (size_t j = 0; j < ROUTES; j++)
+            if (routes[i].method == needs[j].method &&
+                !strcmp(routes[i].pattern, needs[j].pattern)) {
+                found = true;
+                if (routes[i].need != needs[j].need)
+                    fail_msg("%s needs something else", routes[i].pattern);
+            }
+        if (!found)
+            fail_msg("%s is new", routes[i].pattern);
+    }
+}
+
+/* Whatever changes something is a manager's. */
+static void each_change__is_the_managers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ROUTES; i++)
+        if (routes[i].changes || routes[i].method != METHOD_GET)
+            assert_true(routes[i].need == NEED_CLUSTER);
+}
+
+static void each_identity__is_told_the_same_everywhere(void **state)
+{
+    (void)state;
+    static const struct http_cluster clusters[] = {{"elcap", managers, "elcap[1-100]"},
+                                                   {"tuo", NULL, NULL}};
+    struct error err;
+    struct rights *rights = rights_create(admins, clusters, 2, &err);
+    assert_non_null(rights);
+    for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++) {
+        const struct identity who = rights_judge(rights, &identities[i].proof);
+        const struct {
+            enum need need;
+            const char *cluster;
+            bool anonymous;
+            enum permit permit;
+        } asked[] = {
+            {NEED_NOTHING, "", false, PERMIT_GIVEN},
+            {NEED_LOOK, "", false, PERMIT_GIVEN},
+            {NEED_METRICS, "", true, PERMIT_GIVEN},
+            {NEED_METRICS, "", false, identities[i].peer},
+            {NEED_PEER, "", true, identities[i].peer},
+            {NEED_MANAGER, "", true, identities[i].manager},
+            {NEED_CLUSTER, "elcap", false, identities[i].elcap},
+            {NEED_CLUSTER, "tuo", false, identities[i].tuo},
+        };
+        for (size_t j = 0; j < sizeof asked / sizeof asked[0]; j++)
+            if (permit_judge(rights, &who, asked[j].need, asked[j].cluster, asked[j].anonymous) !=
+                asked[j].permit)
+                fail_msg("identity %zu, need %zu", i, j);
+    }
+    rights_destroy(rights);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_route__needs_what_it_should),
+        cmocka_unit_test(each_change__is_the_managers),
+        cmocka_unit_test(each_identity__is_told_the_same_everywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
