@@ -2,6 +2,7 @@
 
 #include "tests/system/operation/house.h"
 #include "tests/system/rig/await.h"
+#include "tests/system/rig/wire.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -109,6 +110,52 @@ static void life__is_told(void **state)
     assert_null(strstr(at + 1, "<READY=1"));
 }
 
+enum { JOBS = 3000 /* each is a reservation and an event: more records than between two words */ };
+
+static void on_answer(void *arg, uint64_t tag, const struct wire_reply *reply)
+{
+    (void)tag;
+    assert_int_equal(reply->status, 201);
+    ++*(unsigned *)arg;
+}
+
+static void reserve_many(void)
+{
+    unsigned sent = 0, done = 0;
+    const struct wire_options options = {.socket = house_path(house, "s"),
+                                         .connections = 8,
+                                         .depth = 8,
+                                         .done = on_answer,
+                                         .arg = &done};
+    struct wire *wire = wire_create(&options);
+    assert_non_null(wire);
+    while (done < JOBS) {
+        for (; sent < JOBS && wire_has_room(wire); sent++) {
+            char path[96];
+            (void)snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/j%u", sent);
+            assert_int_equal(wire_send(wire, sent, "PUT", path, "{\"uid\":1,\"nodes\":\"n1\"}"), 0);
+        }
+        (void)wire_turn(wire, 1000);
+        hear(0);
+    }
+    wire_destroy(wire);
+}
+
+/* peers.md: start-up killed by a time-out during recovery. */
+static void large_ledger__asks_for_time(void **state)
+{
+    (void)state;
+    house_start(house);
+    reserve_many();
+    house_stop(house);
+    hear(0);
+    const char *at = heard + strlen(heard);
+    house_start(house);
+    at = await_words(at, "<EXTEND_TIMEOUT_USEC=60000000\nSTATUS=Opening the ledger.>");
+    at = await_words(at, "<EXTEND_TIMEOUT_USEC=60000000\nSTATUS=Loading the ledger: 4096 records");
+    (void)await_words(at, "<READY=1\nSTATUS=No fabric manager is configured. 3000 jobs, ");
+}
+
 static void reload__is_told(void **state)
 {
     (void)state;
@@ -189,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         HOUSE_TEST(life__is_told),
+        HOUSE_TEST(large_ledger__asks_for_time),
         HOUSE_TEST(reload__is_told),
         HOUSE_TEST(watchdog__is_fed_while_the_loop_turns),
         HOUSE_TEST(watchdog__is_not_fed_by_a_loop_that_hangs),
