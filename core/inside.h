@@ -35,17 +35,18 @@ struct cluster {
 struct link {
     enum link_state state;
     int64_t since_ms;
-    int64_t lost_ms;   /* when it went down last */
-    int64_t retry_ms;  /* down: when to log in again */
-    int64_t relist_ms; /* up: when to compare again; INT64_MAX: never */
-    int64_t listed_ms; /* last whole list since the start; 0: none */
-    uint64_t losses;   /* how often it was up and went down */
-    uint32_t failures; /* attempts in a row that did not come up */
-    uint32_t timeouts; /* calls in a row that got no answer, late or broken */
-    bool logging_in;   /* a login is under way: one at a time, whatever the state */
-    bool again;        /* it is for another URL by now: log in again when it ends */
-    uint32_t url;      /* index of the URL in use, or to be tried next */
-    uint64_t list;     /* id of the list under way, 0: none */
+    int64_t lost_ms;            /* when it went down last */
+    int64_t retry_ms;           /* down: when to log in again */
+    int64_t relist_ms;          /* up: when to compare again; INT64_MAX: never */
+    int64_t listed_ms;          /* last whole list since the start; 0: none */
+    uint64_t losses;            /* how often it was up and went down */
+    uint32_t failures;          /* attempts in a row that did not come up */
+    uint32_t timeouts;          /* calls in a row that got no answer, late or broken */
+    bool logging_in;            /* a login is under way: one at a time, whatever the state */
+    bool again;                 /* it is for another URL by now: log in again when it ends */
+    uint32_t url;               /* index of the URL in use, or to be tried next */
+    uint64_t list;              /* id of the list under way, 0: none */
+    uint32_t told[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that news are told */
     char error[ERROR_TEXT_SIZE];
 };
 

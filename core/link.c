@@ -83,6 +83,7 @@ void link_came_up(struct core *core)
     core->link.failures = 0;
     core->link.timeouts = 0;
     core->link.error[0] = '\0';
+    memset(core->link.told, 0, sizeof core->link.told);
     core_publish(core, EVENT_LINK_UP, NULL, core_fm_url(core));
     /* Everything that was paused, or that the list has put in doubt, goes on. */
     for (struct errand *e = core->errands, *next; e != NULL; e = next) {
@@ -120,15 +121,37 @@ static int64_t next_attempt(struct core *core)
     return core->config.link_retry_ms << (rounds < RETRY_DOUBLINGS ? rounds : RETRY_DOUBLINGS);
 }
 
+/* A hash of the words without their numbers, which are times and counts (FNV-1a). */
+static uint32_t gist(const char *words)
+{
+    uint32_t hash = 2166136261;
+    for (; *words != '\0'; words++) {
+        if (*words < '0' || *words > '9')
+            hash = (hash ^ (unsigned char)*words) * 16777619;
+    }
+    return hash;
+}
+
+/* While it stays away the same trouble is no news, another one is: first the network, then the
+ * password. */
+static bool is_told(struct core *core, const char *words)
+{
+    uint32_t *last = &core->link.told[core->link.url], now = gist(words);
+    bool same = *last == now;
+    *last = now;
+    return same;
+}
+
 void link_lost(struct core *core, const char *words)
 {
     if (core->link.state == LINK_DOWN)
         return;
     bool was_up = core->link.state == LINK_UP, news = was_up || core->link.failures == 0;
+    bool told = is_told(core, words); /* before the next URL is in use */
     int64_t wait = next_attempt(core);
 
     (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
-    core_trace(core, news ? TRACE_WARNING : TRACE_DEBUG,
+    core_trace(core, news || !told ? TRACE_WARNING : TRACE_DEBUG,
                "fabric manager: %s -> link down, login at %s in %lld ms; jobs start without "
                "hardware collectives, releases are remembered",
                words, core_fm_url(core), (long long)wait);

@@ -24,8 +24,8 @@ static void warn_of_neighbour(struct core *core, const char *name)
         core_trace(
             core, TRACE_WARNING,
             "fabric manager lists %.80s: if that is a Slurm cluster \"%.*s\", its controller "
-            "will delete our %s-<number> too -> rename cluster %s so that it does not begin "
-            "with \"%.*s\"",
+            "takes our %s-<number> for its own and may delete by it -> rename cluster %s so that "
+            "it does not begin with \"%.*s\"",
             name, (int)length, name, ours, ours, (int)length, name);
     }
 }

@@ -83,6 +83,31 @@ static void link__waits_longer_each_time(void **state)
     driver_end(&d);
 }
 
+/* The same trouble is told once, another one too: the network is back, the password is wrong. */
+static void link__tells_when_the_trouble_changes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words;
+        bool told;
+    } troubles[] = {{"no connection after 3 ms", true},
+                    {"no connection after 12 ms", false},
+                    {"HTTP 401: wrong password", true},
+                    {"HTTP 401: wrong password", false},
+                    {"no connection after 4 ms", true}};
+    struct driver d;
+    driver_init(&d);
+    d.config.trace_level = 4; /* warnings */
+    driver_start(&d);
+    for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
+        driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE,
+                                            .u.login = {.ok = false, .words = troubles[i].words}});
+        assert_int_equal(driver_count(&d, EFFECT_TRACE), troubles[i].told);
+        driver_tick(&d, core_next_deadline(d.core) - d.now);
+    }
+    driver_end(&d);
+}
+
 /* fmapi takes one login at a time. */
 static void link__logs_in_once_at_a_time(void **state)
 {
@@ -398,6 +423,7 @@ int main(void)
         cmocka_unit_test(link__comes_up_in_order),
         cmocka_unit_test(link__pauses_and_resumes),
         cmocka_unit_test(link__waits_longer_each_time),
+        cmocka_unit_test(link__tells_when_the_trouble_changes),
         cmocka_unit_test(link__logs_in_once_at_a_time),
         cmocka_unit_test(link__gone_is_not_all_while_a_first_try_was_open),
         cmocka_unit_test(link__tries_the_urls_in_turn),
