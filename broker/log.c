@@ -194,11 +194,17 @@ static void put(int level, const struct log_fields *fields, const char *text)
     }
 }
 
+bool log_has_room(int level, const void *kind, const char *sample)
+{
+    return log_wants(level) &&
+           (kind == NULL || level >= LOG_DEBUG ||
+            loglimit_take(&settings.limit, kind, clock_ms(CLOCK_MONOTONIC), sample));
+}
+
 void log_text(int level, const struct log_fields *fields, const void *kind, const char *text)
 {
     int saved = errno;
-    if (log_wants(level) && (kind == NULL || level >= LOG_DEBUG ||
-                             loglimit_take(&settings.limit, kind, clock_ms(CLOCK_MONOTONIC), text)))
+    if (log_has_room(level, kind, text))
         put(level, fields, text);
     errno = saved;
 }

@@ -41,6 +41,11 @@ __attribute__((format(printf, 2, 3))) void log_line(int level, const char *forma
 __attribute__((format(printf, 3, 4))) void log_event(int level, const struct log_fields *fields,
                                                      const char *format, ...);
 
+/* Whether one more line of this kind would be written, for who has many to say and would rather not
+ * make words in vain: when true, log_text is to follow, without kind; else it is counted as left
+ * out, and told of as "sample". */
+bool log_has_room(int level, const void *kind, const char *sample);
+
 /* One that has its words already. kind: any address, the same for all that are limited together;
  * NULL: not limited. fields may be NULL. */
 void log_text(int level, const struct log_fields *fields, const void *kind, const char *text);
