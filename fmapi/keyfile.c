@@ -111,6 +111,8 @@ static int take_text(const char *path, const struct keyfile *kind, bool line,
 
     if (code != 0)
         return code;
+    if (content->length == content->size) /* what follows was not read: not only line ends, maybe */
+        return check_size(path, kind, content->length, err);
     while (line && content->length > 0 && is_end(bytes[content->length - 1]))
         content->length--;
     if ((code = check_size(path, kind, content->length, err)) != 0)

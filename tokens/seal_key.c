@@ -183,7 +183,7 @@ int seal_key_read(const char *path, struct seal_key *key, struct error *err)
     ssize_t length = code == 0 ? read(file, text, sizeof text) : 0;
     if (length < 0)
         code = error_set(err, ERROR_IO, "cannot read the key file %s: %s", path, strerror(errno));
-    else if (code == 0 && parse(text, (size_t)length, key) < 0)
+    else if (code == 0 && ((size_t)length == sizeof text || parse(text, (size_t)length, key) < 0))
         code =
             error_set(err, ERROR_CORRUPT,
                       "the key file %s holds no key (%d hexadecimal digits on one line): restore "

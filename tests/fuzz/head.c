@@ -125,14 +125,22 @@ static bool is_first_line(const char *line, size_t length, bool *old)
            version[8] <= '9';
 }
 
-/* A line up to its CR LF, which must be the first of either; NULL: there is none. NUL LF is let
- * pass: libmicrohttpd has overwritten both by the time that anybody is asked, so that it looks the
- * same. */
+/* Two oddities are let pass, for libmicrohttpd overwrites with NULs what it cuts, and by the time
+ * that anybody is asked they look like CR LF: NUL LF at a line's end, and ':' LF, which it takes
+ * for the empty line that ends a head. */
+
+/* A line up to its CR LF, which must be the first of either; NULL: there is none. */
 static const char *line_end(const char *line, const char *end)
 {
     while (line < end && *line != '\r' && *line != '\n' && *line != '\0')
         line++;
     return end - line >= 2 && line[0] != '\n' && line[1] == '\n' ? line : NULL;
+}
+
+static bool is_empty_line(const char *line, const char *end)
+{
+    return end - line >= 2 && line[1] == '\n' &&
+           (line[0] == '\r' || line[0] == '\0' || line[0] == ':');
 }
 
 static bool is_head(const char *bytes, size_t length)
@@ -144,11 +152,11 @@ static bool is_head(const char *bytes, size_t length)
         at += 2; /* 2.2: empty lines before the first are to be skipped */
     if (!(stop = line_end(at, end)) || !is_first_line(at, (size_t)(stop - at), &old))
         return false;
-    for (at = stop + 2; (stop = line_end(at, end)) && stop > at; at = stop + 2)
-        if (!take_field(&fields, at, (size_t)(stop - at)))
+    for (at = stop + 2; !is_empty_line(at, end); at = stop + 2)
+        if (!(stop = line_end(at, end)) || !take_field(&fields, at, (size_t)(stop - at)))
             return false;
-    return stop && fields.host <= 1 && fields.length <= 1 && fields.encoding <= 1 &&
-           fields.type <= 1 && fields.login <= 1 && (fields.host == 1 || old) &&
+    return fields.host <= 1 && fields.length <= 1 && fields.encoding <= 1 && fields.type <= 1 &&
+           fields.login <= 1 && (fields.host == 1 || old) &&
            (fields.length == 0 || fields.digits) &&
            (fields.encoding == 0 || (fields.chunked && !old && fields.length == 0));
 }

@@ -1,0 +1,73 @@
+/* The client's reading of pages (mcast_list) and of a sync's answer (mcast_sync): each line is the
+ * body of one answer. What would ask the broker is replaced. */
+
+#include "client/fault.h"
+#include "client/field.h"
+#include "client/handle.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGES_MAX = 16 };
+
+static struct fuzz_input *answers;
+static int pages;
+
+/* In place of handle.c's. */
+int handle_call_json(struct mcast *handle, const struct call *call, json_t **root,
+                     struct mcast_error *error)
+{
+    (void)handle;
+    FUZZ_CHECK(strncmp(call->path, "/v1/", 4) == 0);
+    if (answers->left == 0 || pages++ == PAGES_MAX)
+        return fault_set(error, MCAST_UNREACHABLE, "no more answers");
+    char *body = fuzz_line(answers);
+    int rc = field_parse(body, strlen(body), root, error);
+    free(body);
+    return rc;
+}
+
+static int on_reservation(const struct mcast_reservation *reservation, void *data)
+{
+    size_t *shown = data;
+    FUZZ_CHECK(reservation->cluster && reservation->job && reservation->state);
+    ++*shown;
+    return 0;
+}
+
+static void check_list(void)
+{
+    struct mcast_filter filter = MCAST_FILTER_INIT;
+    struct mcast_error error = {0};
+    size_t shown = 0;
+    filter.limit = 3;
+    int rc = mcast_list(NULL, &filter, on_reservation, &shown, &error);
+    FUZZ_CHECK(shown <= 3 && (rc == 0 || (rc == error.code && error.text[0] != '\0')));
+}
+
+static void check_sync(void)
+{
+    static const char *const jobs[] = {"f1", "f2"};
+    struct mcast_sync_result *result = NULL;
+    struct mcast_error error = {0};
+    int rc = mcast_sync(NULL, "elcap", jobs, 2, &result, &error);
+    FUZZ_CHECK((rc == 0) == (result != NULL) && (rc == 0 || error.text[0] != '\0'));
+    if (!result)
+        return;
+    char *text = mcast_sync_result_json(result, 0);
+    FUZZ_CHECK(text && result->suspect && result->released && result->unknown);
+    free(text);
+    mcast_sync_result_free(result);
+}
+
+void fuzz_one(struct fuzz_input *in)
+{
+    answers = in;
+    pages = 0;
+    bool sync = fuzz_byte(in) == 's';
+    if (sync)
+        check_sync();
+    else
+        check_list();
+}

@@ -1,0 +1,67 @@
+/* The client's reading of a stream of events (client/sse.h, client/event.h): a byte for the size of
+ * the pieces, then the stream. In what pieces it comes must make no difference. */
+
+#include "client/event.h"
+#include "client/sse.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void check_event(const struct sse_event *sent)
+{
+    struct mcast_error error = {0};
+    struct event event;
+    if (event_decode(&event, sent, &error) < 0) {
+        FUZZ_CHECK(error.code == MCAST_UNCLEAR && error.text[0] != '\0');
+        return;
+    }
+    FUZZ_CHECK(event.seen.event && event.seen.json && !strchr(event.seen.json, '\n'));
+    json_t *again = json_loads(event.seen.json, 0, NULL);
+    FUZZ_CHECK(json_equal(again, event.root));
+    json_decref(again);
+    event_release(&event);
+}
+
+static int on_event(const struct sse_event *event, void *out)
+{
+    FUZZ_CHECK(event->name && event->data && event->id);
+    (void)fprintf(out, "%s|%s|%s\n", event->name, event->data, event->id);
+    check_event(event);
+    return 0;
+}
+
+/* All events of the stream, cut into pieces, as one text. */
+static char *read_stream(const char *bytes, size_t length, size_t piece)
+{
+    struct sse stream = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    for (size_t at = 0; at < length; at += piece) {
+        size_t take = length - at < piece ? length - at : piece;
+        char *copy = malloc(take); /* so that the sanitizer sees one read too far */
+        if (!copy)
+            abort();
+        memcpy(copy, bytes + at, take);
+        FUZZ_CHECK(sse_feed(&stream, copy, take, on_event, out) == 0);
+        free(copy);
+    }
+    (void)fprintf(out, "%u", stream.retry_ms);
+    (void)fclose(out);
+    sse_release(&stream);
+    return text;
+}
+
+void fuzz_one(struct fuzz_input *in)
+{
+    size_t piece = 1 + fuzz_byte(in) % 32, length;
+    char *bytes = fuzz_bytes(in, &length);
+    char *whole = read_stream(bytes, length, length > 0 ? length : 1);
+    char *pieces = read_stream(bytes, length, piece);
+    FUZZ_CHECK(strcmp(whole, pieces) == 0);
+    free(whole);
+    free(pieces);
+    free(bytes);
+}
