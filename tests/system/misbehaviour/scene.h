@@ -1,0 +1,38 @@
+#ifndef MCAST_TESTS_MISBEHAVIOUR_SCENE_H
+#define MCAST_TESTS_MISBEHAVIOUR_SCENE_H
+
+#include "tests/system/rig/stage.h"
+
+#include <stdbool.h>
+
+/* A job, the real broker, and a fabric manager that misbehaves. Whatever fails here fails the test.
+ */
+
+enum { SCENE_TEXT = 512 };
+
+/* Short times, so that trouble is over soon. */
+extern const struct stage_options scene_quick;
+
+/* For setups and teardowns: everything runs, and the link is up. 0, or -1. */
+int scene_start(const struct stage_options *options);
+int scene_start_quick(void **state);
+int scene_stop(void **state);
+struct stage *scene_stage(void);
+
+/* A control call of mock-fm; body NULL: none. */
+void scene_tell_fm(const char *method, const char *path, const char *body);
+
+/* Reserves for a job of 128 nodes; 201 is asserted: no job fails because of the fabric manager.
+ * state and reason receive hwcoll.state and its reason, "" when there is none. */
+void scene_reserve(const char *job, char state[SCENE_TEXT], char reason[SCENE_TEXT]);
+void scene_job_state(const char *job, char state[SCENE_TEXT]);
+void scene_release(const char *job);
+
+bool scene_link_is(const char *state);
+void scene_await_link(const char *state);
+/* What the fabric manager holds: names in the order in which they were made, with blanks between.
+ */
+void scene_await_held(const char *names);
+void scene_await_logged(const char *text);
+
+#endif
