@@ -110,6 +110,11 @@ void process_signal(struct process *process, int signum)
         kill(process->pid, signum);
 }
 
+pid_t process_pid(const struct process *process)
+{
+    return process->pid;
+}
+
 long long process_cpu_ns(const struct process *process)
 {
     clockid_t clock;

@@ -2,6 +2,7 @@
 #define MCAST_TESTS_RIG_PROCESS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* A real program under test: started, stopped politely, killed at once. It never outlives the test:
  * the kernel kills it when the test ends, however that happens. Failures say why on stderr. */
@@ -22,6 +23,8 @@ void process_kill(struct process *process);
 
 /* Sends it a signal; nothing when it has ended. */
 void process_signal(struct process *process, int signum);
+
+pid_t process_pid(const struct process *process);
 
 /* CPU time it has used, all threads, ns; -1 when it is gone. */
 long long process_cpu_ns(const struct process *process);

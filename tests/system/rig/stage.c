@@ -176,9 +176,10 @@ static int write_config(const struct stage *stage)
     snprintf(text, sizeof text,
              "[broker]\nsocket = %s\n%s\n"
              "[state]\npath = %s/state.db\nkey_file = %s/state.key\n%s\n"
-             "%s[hwcoll]\n%s\n[vni]\n%s\n[cluster \"elcap\"]\nusers = root\n",
+             "%s[hwcoll]\n%s\n[vni]\n%s\n[cluster \"elcap\"]\nusers = root\n%s",
              stage->socket, o->broker ? o->broker : "", stage->folder, stage->folder,
-             o->state ? o->state : "", fm, o->hwcoll ? o->hwcoll : "", o->vni ? o->vni : "");
+             o->state ? o->state : "", fm, o->hwcoll ? o->hwcoll : "", o->vni ? o->vni : "",
+             o->clusters ? o->clusters : "");
     return folder_write(stage->folder, "mcastd.conf", 0600, text);
 }
 
@@ -189,7 +190,7 @@ static bool broker_serves(void *arg)
     return !process_alive(stage->broker) || plainhttp_probe(stage->http, "/readyz") == 200;
 }
 
-int stage_start_broker(struct stage *stage)
+int stage_launch_broker(struct stage *stage)
 {
     const char *argv[] = {stage->options.mcastd, "--config", stage->config, NULL};
     char log[PATH_SIZE];
@@ -198,12 +199,22 @@ int stage_start_broker(struct stage *stage)
     if (write_config(stage) < 0 || (stage->options.oauth && write_endpoint(stage) < 0) ||
         !(stage->broker = process_start(argv, log)))
         return -1;
+    return 0;
+}
+
+int stage_await_broker(struct stage *stage)
+{
     if (await(broker_serves, stage, AWAIT_DEADLINE_MS) && process_alive(stage->broker))
         return 0;
     fprintf(stderr, "mcastd does not serve\n");
     process_print_log(stage->broker);
     stage_kill_broker(stage);
     return -1;
+}
+
+int stage_start_broker(struct stage *stage)
+{
+    return stage_launch_broker(stage) == 0 ? stage_await_broker(stage) : -1;
 }
 
 int stage_stop_broker(struct stage *stage)
@@ -271,6 +282,11 @@ const char *stage_socket(const struct stage *stage)
 struct process *stage_broker(const struct stage *stage)
 {
     return stage->broker;
+}
+
+bool stage_fm_runs(const struct stage *stage)
+{
+    return stage->fm != NULL;
 }
 
 struct plainhttp *stage_http(const struct stage *stage)

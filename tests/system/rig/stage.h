@@ -17,6 +17,7 @@ struct stage_options {
     const char *fm_cert, *fm_key; /* mock-fm speaks TLS with these, the broker trusts this one; or
                                      NULL */
     const char *broker, *state, *fm, *hwcoll, *vni; /* further lines of these sections, or NULL */
+    const char *clusters; /* further sections, beside that of elcap; or NULL */
 };
 
 struct stage;
@@ -31,6 +32,9 @@ int stage_start_fm(struct stage *stage); /* at the same port again, with what it
 int stage_stop_fm(struct stage *stage);
 void stage_kill_fm(struct stage *stage);
 int stage_start_broker(struct stage *stage); /* until /readyz says 200 */
+/* The two halves of that: it runs; it serves, or (-1) has ended or does not within the deadline. */
+int stage_launch_broker(struct stage *stage);
+int stage_await_broker(struct stage *stage);
 int stage_stop_broker(struct stage *stage);
 void stage_kill_broker(struct stage *stage);
 /* Whether the log of the broker, of all its lives, has this text. */
@@ -41,6 +45,7 @@ int stage_await_link(struct stage *stage);
 const char *stage_folder(const struct stage *stage);     /* its configuration, state and login */
 const char *stage_socket(const struct stage *stage);     /* of the broker */
 struct process *stage_broker(const struct stage *stage); /* NULL: does not run */
+bool stage_fm_runs(const struct stage *stage);
 
 /* Clients for tests: of the broker's socket, and of mock-fm with the administrator's login. */
 struct plainhttp *stage_http(const struct stage *stage);
