@@ -1,5 +1,6 @@
 /* SIGHUP: the configuration in the files is in force wholly, or nothing is changed (F5). */
 
+#include "tests/system/operation/certificate.h"
 #include "tests/system/operation/house.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/wire.h"
@@ -151,6 +152,39 @@ static void password__is_read_again(void **state)
     assert_null(strstr(house_log(house), "two\n"));
     assert_int_equal(house_reserve(house, "f1", "required", NULL), 201);
     assert_true(house_fm_holds(house, 0, "elcap-f1"));
+}
+
+static void new_certificate(const char *cert, const char *key)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s", house_path(house, cert));
+    certificate_write(path, house_path(house, key), 400);
+}
+
+static void certificate__is_rotated_with_its_key(void **state)
+{
+    (void)state;
+    char text[512], cert[128];
+    new_certificate("tls.crt", "tls.key");
+    (void)snprintf(cert, sizeof cert, "%s", house_path(house, "tls.crt"));
+    (void)snprintf(text, sizeof text,
+                   "[broker]\nlisten = localhost:0\ntls_cert = %s\ntls_key = %s\n", cert,
+                   house_path(house, "tls.key"));
+    house_configure(house, text);
+    house_start(house);
+    assert_true(house_reload(house));
+    assert_logged("reloaded: nothing has changed");
+    new_certificate("tls.crt", "tls.key");
+    assert_true(house_reload(house));
+    assert_logged("reload: [broker] tls_cert was read again");
+    assert_logged("reload: [broker] tls_key was read again");
+    new_certificate("other.crt", "tls.key"); /* only one of the two is replaced */
+    assert_false(house_reload(house));
+    assert_logged("belongs to another certificate");
+    house_remove(house, "tls.crt");
+    assert_false(house_reload(house));
+    assert_logged("50-test.conf:3: tls_cert = ");
+    assert_int_equal(house_reserve(house, "f1", NULL, NULL), 201);
 }
 
 /* ---- all or nothing ---- */
@@ -399,6 +433,7 @@ int main(void)
         HOUSE_TEST(fm_url__moves),
         HOUSE_TEST(fm__goes_and_comes),
         HOUSE_TEST(password__is_read_again),
+        HOUSE_TEST(certificate__is_rotated_with_its_key),
         HOUSE_TEST(fault__changes_nothing),
         HOUSE_TEST(restart_key__is_refused_whole_and_named),
         HOUSE_TEST(login_that_cannot_be_read__keeps_the_link),

@@ -2,6 +2,7 @@
  * --check says it beforehand, with the line where the key stands. Run as a user who is not root, as
  * the service is: root may do everything. */
 
+#include "tests/system/operation/certificate.h"
 #include "tests/system/rig/folder.h"
 
 #include <setjmp.h>
@@ -218,6 +219,41 @@ static void key__that_is_open_or_missing_or_no_key(void **state)
     checked(0, "state.key is not there yet: mcastd --make-key=USER");
 }
 
+/* In a drop-in of its own; the key is the service's. */
+static void certificate_for(int days)
+{
+    char cert[128], text[512];
+    (void)snprintf(cert, sizeof cert, "%s", in("tls.crt"));
+    certificate_write(cert, in("tls.key"), days);
+    give("tls.key");
+    (void)snprintf(text, sizeof text,
+                   "[broker]\nlisten = localhost:0\ntls_cert = %s\ntls_key = %s\n", cert,
+                   in("tls.key"));
+    put("conf.d/20-tls.conf", 0644, text);
+}
+
+static void certificate__is_told_before_it_ends(void **state)
+{
+    (void)state;
+    certificate_for(400);
+    assert_int_equal(run("--check"), 0);
+    assert_string_equal(said, "");
+    certificate_for(20);
+    checked(0, "conf.d/20-tls.conf:3: [broker] tls_cert = ");
+    assert_non_null(strstr(said, "tls.crt ends in 20 days, on "));
+    assert_non_null(strstr(said, "put a new one in its place and reload (warning)"));
+    certificate_for(-2);
+    checked(1, "conf.d/20-tls.conf:3: [broker] tls_cert = ");
+    assert_non_null(strstr(said, "tls.crt ended on "));
+    refused("cannot start: ", "tls");
+    certificate_for(400);
+    assert_int_equal(chmod(in("tls.key"), 0644), 0);
+    checked(1, "tls.key");
+    refused("cannot start: ", "tls.key");
+    put("tls.crt", 0644, "no certificate\n");
+    checked(1, "tls.crt: no certificate can be read from it");
+}
+
 /* A login that cannot be read is no reason not to start: jobs get their VNIs without it. It is said
  * at the start, and by the link. */
 static void login__that_cannot_be_read(void **state)
@@ -253,6 +289,7 @@ int main(void)
         FOLDER_TEST(folder_of_the_ledger__that_is_wrong),
         FOLDER_TEST(folder_of_the_socket__that_is_wrong),
         FOLDER_TEST(key__that_is_open_or_missing_or_no_key),
+        FOLDER_TEST(certificate__is_told_before_it_ends),
         FOLDER_TEST(login__that_cannot_be_read),
         FOLDER_TEST(ledger__that_is_of_another_user),
     };
