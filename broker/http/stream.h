@@ -6,8 +6,8 @@
 
 /* One subscriber of events (F24): server-sent events pulled from what the core keeps. A subscriber
  * is a number, the last event it has had; however slowly it reads, nothing gathers for it. If what
- * it has yet to read is no longer kept, it is told which numbers it misses. Who takes nothing at all
- * while thousands happen is dropped, as is who takes nothing for the server's idle time. */
+ * it has yet to read is no longer kept, it is told which numbers it misses. Who takes nothing at
+ * all while thousands happen is dropped, as is who takes nothing for the server's idle time. */
 
 struct stream;
 
