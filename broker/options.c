@@ -72,6 +72,17 @@ static int set_log_level(struct options *options, const char *word)
     return EX_USAGE;
 }
 
+static bool print_page(const char *section)
+{
+    if (strcmp(section, "5") == 0)
+        config_print_man(stdout);
+    else if (strcmp(section, "8") == 0)
+        manpage_print(stdout);
+    else
+        return false;
+    return true;
+}
+
 /* 0, or EX_USAGE. */
 static int take(struct options *options, int letter, const char *value)
 {
@@ -101,10 +112,8 @@ static int take(struct options *options, int letter, const char *value)
         print_usage(stdout);
         break;
     case 'M':
-        if (strcmp(value, "5") == 0)
-            config_print_man(stdout);
-        else
-            manpage_print(stdout);
+        if (!print_page(value))
+            return usage_error();
         break;
     default:
         return usage_error();
