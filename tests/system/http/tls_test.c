@@ -63,14 +63,14 @@ static void tls__speaks_new_versions_and_http_1_1_only(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct line *line = tlssite_tcp(tls);
         char protocol[32];
-        int rc = tlssite_secure(tls, line, NULL, cases[i].priorities, cases[i].alpn);
+        int rc = tlssite_secure(tls, line, "boss", cases[i].priorities, cases[i].alpn);
         if ((rc < 0) != (cases[i].rc < 0))
             fail_msg("row %zu: %s", i, gnutls_strerror(rc));
         if (rc == 0) {
             assert_string_equal(line_version(line), cases[i].version);
             line_protocol(line, protocol, sizeof protocol);
             assert_string_equal(protocol, cases[i].protocol);
-            assert_int_equal(site_ask(tls->site, line, "GET", "/healthz", NULL, NULL, NULL), 200);
+            assert_int_equal(site_ask(tls->site, line, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
         }
         line_close(line);
     }
