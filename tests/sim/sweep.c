@@ -26,6 +26,17 @@ static struct desk *desks_create(size_t count)
     return desks;
 }
 
+/* There when built for coverage: _exit does not write the counts. */
+extern void __gcov_dump(void) __attribute__((weak));
+
+static _Noreturn void leave(int status)
+{
+    fflush(stdout);
+    if (__gcov_dump)
+        __gcov_dump();
+    _exit(status);
+}
+
 static pid_t fork_or_exit(void)
 {
     fflush(stdout);
@@ -103,8 +114,7 @@ static pid_t start_worker(const struct sweep *sweep, struct desk *desk)
     if (pid > 0)
         return pid;
     work(sweep, desk);
-    fflush(stdout);
-    _exit(0);
+    leave(0);
 }
 
 /* Until its seeds are done. A worker that died over one is followed by another for the rest. */
@@ -155,8 +165,7 @@ void sweep_once(const struct profile *profile, bool trace, struct sim_result *ou
             _exit(2);
         setvbuf(stdout, NULL, _IOLBF, 0);
         sim_run(profile, trace ? stdout : NULL, &desk->outcome.total);
-        fflush(stdout);
-        _exit(0);
+        leave(0);
     }
     int status;
     waitpid(pid, &status, 0);
