@@ -1,0 +1,18 @@
+#ifndef MCAST_TESTS_SOAK_WEATHER_H
+#define MCAST_TESTS_SOAK_WEATHER_H
+
+#include "tests/system/rig/dice.h"
+#include "tests/system/rig/stage.h"
+
+#include <stddef.h>
+
+/* Faults of the fabric manager's double that come and go: lost answers, late ones, refusals, broken
+ * lists (docs/mock-fm.md). None of them makes it lose what it has said yes to. */
+
+/* Other rules than before, or none: chosen by the dice. How bad it is, in words; NULL: the double
+ * could not be told. */
+const char *weather_change(struct stage *stage, struct dice *dice);
+/* No rules at all. 0, or -1. */
+int weather_clear(struct stage *stage);
+
+#endif
