@@ -126,15 +126,21 @@ static bool is_first_line(const char *line, size_t length, bool *old)
 }
 
 /* Two oddities are let pass, for libmicrohttpd overwrites with NULs what it cuts, and by the time
- * that anybody is asked they look like CR LF: NUL LF at a line's end, and ':' LF, which it takes
- * for the empty line that ends a head. */
+ * that anybody is asked they look like CR LF: NUL LF at a line's end, and a line that begins with
+ * ':', which it takes for the empty one, when it is as many bytes as CR LF would have been. */
+
+static bool passes_for_end(const char *at, const char *end)
+{
+    return end - at >= 4 && at[0] == '\n' && at[1] == ':' && at[2] != '\n' && at[3] == '\n';
+}
 
 /* A line up to its CR LF, which must be the first of either; NULL: there is none. */
 static const char *line_end(const char *line, const char *end)
 {
     while (line < end && *line != '\r' && *line != '\n' && *line != '\0')
         line++;
-    return end - line >= 2 && line[0] != '\n' && line[1] == '\n' ? line : NULL;
+    bool ended = end - line >= 2 && line[0] != '\n' && line[1] == '\n';
+    return ended || passes_for_end(line, end) ? line : NULL;
 }
 
 static bool is_empty_line(const char *line, const char *end)
@@ -152,9 +158,11 @@ static bool is_head(const char *bytes, size_t length)
         at += 2; /* 2.2: empty lines before the first are to be skipped */
     if (!(stop = line_end(at, end)) || !is_first_line(at, (size_t)(stop - at), &old))
         return false;
-    for (at = stop + 2; !is_empty_line(at, end); at = stop + 2)
+    while (!passes_for_end(stop, end) && !is_empty_line(stop + 2, end)) {
+        at = stop + 2;
         if (!(stop = line_end(at, end)) || !take_field(&fields, at, (size_t)(stop - at)))
             return false;
+    }
     return fields.host <= 1 && fields.length <= 1 && fields.encoding <= 1 && fields.type <= 1 &&
            fields.login <= 1 && (fields.host == 1 || old) &&
            (fields.length == 0 || fields.digits) &&

@@ -1,0 +1,466 @@
+#include "tests/fuzz/machine.h"
+
+#include "core/reservation.h"
+#include "state/packed.h"
+#include "state/record_fault.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const clusters[] = {"elcap", "elcap2", "other"}; /* the last: not configured */
+static const char *const jobs[] = {"f1", "f2", "3", "f1-2"};
+static const char *const foreign[] = {"elc-7",        "elcap-f1",   "elcap-f2", "elcap2-f1",
+                                      "elcap-9",      "x",          "elcap2-3", "-",
+                                      "elcap-f1-2-3", "elcap2-f1-2"};
+
+enum {
+    CLUSTERS = sizeof clusters / sizeof *clusters,
+    JOBS = sizeof jobs / sizeof *jobs,
+    FOREIGN = sizeof foreign / sizeof *foreign,
+    RESERVATIONS_MAX = 256, /* more are not made */
+};
+
+/* ---- the disk ---- */
+
+struct walk {
+    const struct machine *machine;
+    struct core_status status;
+    uint64_t active, releasing, addresses, held_vnis, live_vnis, count;
+    uint8_t vnis[65536 / 8];
+    const char *name; /* whose intent is looked for */
+    bool intent;
+};
+
+static int look_at_row(void *arg, const struct record *record)
+{
+    struct walk *walk = arg;
+    const struct reservation_record *r = &record->u.reservation;
+    char name[FM_NAME_MAX + 1];
+    walk->count++;
+    if (r->state == JOB_ACTIVE)
+        walk->active++;
+    else
+        walk->releasing++;
+    if (r->fm_side != FM_SIDE_NOTHING)
+        walk->addresses += r->addresses;
+    for (int i = 0; i < r->vni_count; i++) {
+        uint8_t bit = (uint8_t)(1u << r->vnis[i] % 8), *byte = &walk->vnis[r->vnis[i] / 8];
+        FUZZ_CHECK(!(*byte & bit)); /* I1: in one reservation only, live or held back */
+        *byte |= bit;
+        if (r->state == JOB_ACTIVE)
+            walk->live_vnis++;
+        else
+            walk->held_vnis++;
+    }
+    fm_name_format(name, r->cluster, r->job);
+    if (walk->name && strcmp(name, walk->name) == 0 && r->fm_side != FM_SIDE_NOTHING)
+        walk->intent = true;
+    return 0;
+}
+
+void machine_keep(struct machine *machine, const struct record *record)
+{
+    struct rows *rows = record->kind == RECORD_EVENT ? &machine->events : &machine->reservations;
+    if (rows_reserve(rows, 1) < 0)
+        abort();
+    switch (record->kind) {
+    case RECORD_RESERVATION:
+        rows_put(rows, record->u.reservation.number, packed_create(record));
+        if (record->u.reservation.number > machine->last_number)
+            machine->last_number = record->u.reservation.number;
+        break;
+    case RECORD_GONE:
+        rows_drop(rows, record->u.gone);
+        break;
+    case RECORD_EVENT:
+        rows_put(rows, record->u.event.seq, packed_create(record));
+        if (record->u.event.seq > machine->last_seq)
+            machine->last_seq = record->u.event.seq;
+        break;
+    case RECORD_PRUNE:
+        rows_drop_through(&machine->events, record->u.prune);
+        break;
+    case RECORD_COUNTERS:
+        machine->last_number = record->u.counters.last_number;
+        machine->last_seq = record->u.counters.last_seq;
+        break;
+    case RECORD_FOUNDED:
+        machine->founded = true;
+        break;
+    }
+}
+
+static void save(struct machine *machine, const struct record *record)
+{
+    FUZZ_CHECK(!record_fault(record));           /* else the store would stop the broker */
+    FUZZ_CHECK(record->kind != RECORD_COUNTERS); /* which the store writes by itself */
+    FUZZ_CHECK(record->kind != RECORD_EVENT || record->u.event.seq == machine->last_seq + 1);
+    machine_keep(machine, record);
+}
+
+/* ---- what the core wants ---- */
+
+static void take_answer(struct machine *machine, const struct answer *answer)
+{
+    for (size_t i = 0; i < machine->asked_count; i++) {
+        if (machine->asked[i].ticket != answer->ticket)
+            continue;
+        machine->asked[i] = machine->asked[--machine->asked_count];
+        if (answer->kind == ANSWER_CREATED || answer->kind == ANSWER_SAME)
+            FUZZ_CHECK(answer->reservation && answer->reservation->hwcoll != HWCOLL_WANTED);
+        FUZZ_CHECK(answer->kind != ANSWER_SYNCED || answer->sync);
+        FUZZ_CHECK(answer_status(answer->kind) < 300 || answer->detail);
+        return;
+    }
+    FUZZ_CHECK(!"an answer that nobody waits for");
+}
+
+static void take_call(struct machine *machine, const struct effect *effect)
+{
+    struct walk walk = {.name = effect->u.call.name};
+    const struct core_config *config = core_config_of(machine->core);
+    struct machine_call *call = &machine->calls[machine->call_count];
+    FUZZ_CHECK(effect->u.call.id > machine->last_call);
+    FUZZ_CHECK(machine->call_count < config->calls_at_once);
+    for (size_t i = 0; i < machine->call_count; i++)
+        FUZZ_CHECK(strcmp(machine->calls[i].name, effect->u.call.name) != 0);
+    /* Intent first: what is asked for is on disk (F21). */
+    (void)rows_each(&machine->reservations, look_at_row, &walk);
+    FUZZ_CHECK(effect->u.call.kind != FMCALL_RESERVE || walk.intent);
+    machine->last_call = call->id = effect->u.call.id;
+    call->kind = effect->u.call.kind;
+    strcpy(call->name, effect->u.call.name);
+    machine->call_count++;
+}
+
+static void take_effect(struct machine *machine, const struct effect *effect)
+{
+    switch (effect->kind) {
+    case EFFECT_SAVE: /* saved before anything is said */
+        break;
+    case EFFECT_ANSWER:
+        take_answer(machine, &effect->u.answer);
+        break;
+    case EFFECT_CALL:
+        take_call(machine, effect);
+        break;
+    case EFFECT_LOGIN:
+        FUZZ_CHECK(!machine->logging_in);
+        FUZZ_CHECK(effect->u.login.url < core_config_of(machine->core)->fm_url_count);
+        machine->logging_in = true;
+        break;
+    case EFFECT_LIST:
+        FUZZ_CHECK(effect->u.list.id != 0);
+        machine->list = effect->u.list.id;
+        break;
+    case EFFECT_EVENT:
+        FUZZ_CHECK(effect->u.event->seq <= machine->last_seq);
+        break;
+    case EFFECT_TRACE:
+        FUZZ_CHECK(effect->u.trace.text);
+        break;
+    }
+}
+
+/* What the core shows is what is on disk, and adds up. */
+static void check_books(struct machine *machine)
+{
+    static struct walk walk;
+    struct core_status *status = &walk.status;
+    memset(&walk, 0, sizeof walk);
+    core_status(machine->core, status);
+    (void)rows_each(&machine->reservations, look_at_row, &walk);
+    FUZZ_CHECK(status->jobs_active == walk.active && status->jobs_releasing == walk.releasing);
+    FUZZ_CHECK(status->vnis_live == walk.live_vnis && status->vnis_held == walk.held_vnis);
+    FUZZ_CHECK(status->addresses_reserved == walk.addresses);
+    FUZZ_CHECK(status->calls_under_way == machine->call_count);
+    FUZZ_CHECK(status->last_seq == machine->last_seq);
+    FUZZ_CHECK(status->link != LINK_UP || core_config_of(machine->core)->fm_present);
+}
+
+static void take_effects(struct machine *machine)
+{
+    size_t count;
+    const struct effect *effects = core_effects(machine->core, &count);
+    for (size_t i = 0; i < count; i++)
+        if (effects[i].kind == EFFECT_SAVE)
+            save(machine, &effects[i].u.record);
+    for (size_t i = 0; i < count; i++)
+        take_effect(machine, &effects[i]);
+    check_books(machine);
+}
+
+static void step(struct machine *machine, struct core_event event)
+{
+    event.now_ms = machine->now_ms;
+    core_step(machine->core, &event);
+    take_effects(machine);
+}
+
+/* ---- what happens ---- */
+
+static uint64_t ask(struct machine *machine)
+{
+    struct machine_asked *asked = &machine->asked[machine->asked_count++];
+    asked->ticket = ++machine->last_ticket;
+    asked->until_ms = machine->now_ms + core_config_of(machine->core)->reserve_timeout_ms;
+    return asked->ticket;
+}
+
+static void reserve(struct machine *machine, struct fuzz_input *in)
+{
+    static const uint32_t node_counts[] = {128, 1, 64, 4, 0, 1000000};
+    uint8_t who = fuzz_byte(in), what = fuzz_byte(in);
+    if (machine->asked_count == MACHINE_ASKED_MAX || machine->last_number > RESERVATIONS_MAX)
+        return;
+    const struct reserve_request request = {.cluster = clusters[who % CLUSTERS],
+                                            .job = jobs[who / 4 % JOBS],
+                                            .nodes = what & 8 ? "elcap[1-128]" : NULL,
+                                            .node_count = node_counts[what % 6],
+                                            .uid = who >> 7,
+                                            .vni_count = (what >> 4) % 7 - 1,
+                                            .wish = (enum hwcoll_wish)(who >> 4) % 5};
+    step(machine, (struct core_event){.kind = CORE_RESERVE, .u.reserve = {ask(machine), request}});
+}
+
+static void release(struct machine *machine, struct fuzz_input *in)
+{
+    uint8_t who = fuzz_byte(in);
+    size_t waiting = machine->asked_count;
+    if (waiting == MACHINE_ASKED_MAX)
+        return;
+    uint64_t ticket = ask(machine);
+    step(machine, (struct core_event){.kind = CORE_RELEASE,
+                                      .u.release = {.ticket = ticket,
+                                                    .cluster = clusters[who % CLUSTERS],
+                                                    .job = jobs[who / 4 % JOBS]}});
+    for (size_t i = 0; i < machine->asked_count; i++)
+        FUZZ_CHECK(machine->asked[i].ticket != ticket); /* I5: it never waits */
+}
+
+static void sync(struct machine *machine, struct fuzz_input *in)
+{
+    uint8_t who = fuzz_byte(in);
+    const char *active[JOBS];
+    size_t count = 0;
+    if (machine->asked_count == MACHINE_ASKED_MAX)
+        return;
+    for (size_t i = 0; i < JOBS; i++)
+        if (who >> 4 & 1u << i)
+            active[count++] = jobs[i];
+    uint64_t ticket = ask(machine);
+    step(machine, (struct core_event){.kind = CORE_SYNC,
+                                      .u.sync = {.ticket = ticket,
+                                                 .cluster = clusters[who % CLUSTERS],
+                                                 .active = active,
+                                                 .count = count}});
+    for (size_t i = 0; i < machine->asked_count; i++)
+        FUZZ_CHECK(machine->asked[i].ticket != ticket);
+}
+
+static void login_done(struct machine *machine, struct fuzz_input *in)
+{
+    bool ok = fuzz_byte(in) % 4 != 0;
+    if (!machine->logging_in)
+        return;
+    machine->logging_in = false;
+    step(machine, (struct core_event){.kind = CORE_LOGIN_DONE,
+                                      .u.login = {.ok = ok, .words = ok ? NULL : "HTTP 401"}});
+}
+
+static void list_names(struct machine *machine, struct fuzz_input *in)
+{
+    uint16_t which = fuzz_pair(in);
+    const char *names[FOREIGN];
+    size_t count = 0;
+    for (size_t i = 0; i < FOREIGN; i++)
+        if (which & 1u << i)
+            names[count++] = foreign[i];
+    if (machine->list != 0)
+        step(machine, (struct core_event){.kind = CORE_LIST_NAMES,
+                                          .u.names = {machine->list, names, count}});
+}
+
+static void list_done(struct machine *machine, struct fuzz_input *in)
+{
+    static const enum fmcall_outcome outcomes[] = {
+        FM_OK, FM_OK, FM_OK, FM_BUSY, FM_DENIED, FM_TIMEOUT, FM_UNREACHED, FM_UNAUTHORIZED};
+    enum fmcall_outcome outcome = outcomes[fuzz_byte(in) % 8];
+    uint64_t list = machine->list;
+    if (list == 0)
+        return;
+    machine->list = 0;
+    step(machine,
+         (struct core_event){.kind = CORE_LIST_DONE, .u.list_done = {list, outcome, "HTTP 503"}});
+}
+
+/* Only what the kind of call can come to (fmcall.h). */
+static enum fmcall_outcome outcome_of(enum fmcall_kind kind, uint8_t byte)
+{
+    static const enum fmcall_outcome outcomes[] = {FM_OK,     FM_OK,        FM_GONE,
+                                                   FM_DENIED, FM_BUSY,      FM_TIMEOUT,
+                                                   FM_BROKEN, FM_UNREACHED, FM_UNAUTHORIZED};
+    enum fmcall_outcome outcome = outcomes[byte % 9];
+    return outcome == FM_GONE && kind == FMCALL_RESERVE ? FM_EXISTS : outcome;
+}
+
+static void call_done(struct machine *machine, struct fuzz_input *in)
+{
+    static const char *const tokens[] = {"sess-1", "sess-2"};
+    uint8_t which = fuzz_byte(in), how = fuzz_byte(in);
+    if (machine->call_count == 0)
+        return;
+    struct machine_call *place = &machine->calls[which % machine->call_count], call = *place;
+    enum fmcall_outcome outcome = outcome_of(call.kind, how);
+    const char *token = tokens[how / 9 % 2];
+    bool with = outcome == FM_OK &&
+                (call.kind == FMCALL_RESERVE || (call.kind == FMCALL_CHECK && how < 128));
+    *place = machine->calls[--machine->call_count];
+    step(machine, (struct core_event){.kind = CORE_CALL_DONE,
+                                      .u.call = {.id = call.id,
+                                                 .outcome = outcome,
+                                                 .token = secret_of(with ? token : NULL),
+                                                 .words = "HTTP 507: 02: none left"}});
+}
+
+static void tick(struct machine *machine, struct fuzz_input *in)
+{
+    static const int64_t units[] = {1, 10, 1000, 60000};
+    uint8_t how = fuzz_byte(in);
+    int64_t deadline = core_next_deadline(machine->core);
+    bool to_deadline = how % 2 == 0 && deadline != INT64_MAX && deadline > machine->now_ms;
+    machine->now_ms = to_deadline ? deadline : machine->now_ms + (how >> 3) * units[how / 2 % 4];
+    step(machine, (struct core_event){.kind = CORE_TICK});
+    FUZZ_CHECK(core_next_deadline(machine->core) > machine->now_ms); /* else the loop would spin */
+    for (size_t i = 0; i < machine->asked_count; i++)
+        FUZZ_CHECK(machine->now_ms < machine->asked[i].until_ms);
+}
+
+static void configure(struct machine *machine, struct fuzz_input *in)
+{
+    struct core_config *config = &machine->config;
+    uint8_t what = fuzz_byte(in), value = fuzz_byte(in);
+    struct core_config before = *config;
+    switch (what % 10) {
+    case 0:
+        config->total_addresses = 32 * value;
+        break;
+    case 1:
+        config->clusters[value % 2].budget = value;
+        break;
+    case 2:
+        config->cluster_count = 1 + value % 2;
+        break;
+    case 3:
+        config->fm_present = value % 2;
+        break;
+    case 4:
+        config->fm_url_count = 1 + value % 2;
+        break;
+    case 5:
+        strcpy(config->fm_urls[0], value % 2 ? "https://a" : "https://b");
+        break;
+    case 6:
+        config->calls_at_once = 1 + value % 4;
+        break;
+    case 7:
+        idset_init(&config->vni_pool);
+        for (uint16_t vni = 0; vni < 2 + value % 16; vni++)
+            idset_add(&config->vni_pool, (uint16_t)(1024 + vni + value / 16));
+        break;
+    case 8:
+        config->addresses_per_job = value;
+        break;
+    default:
+        config->vni_hold_ms = value * 1000;
+        break;
+    }
+    if (core_config_check(config, NULL) < 0)
+        *config = before;
+    else if (machine->core)
+        step(machine, (struct core_event){.kind = CORE_CONFIGURE, .u.config = config});
+}
+
+void machine_step(struct machine *machine, struct fuzz_input *in)
+{
+    static void (*const all[])(struct machine *, struct fuzz_input *) = {
+        reserve,   reserve,   reserve,   release,   sync, login_done, list_names, list_done,
+        call_done, call_done, call_done, call_done, tick, tick,       configure};
+    uint8_t what = fuzz_byte(in) % 16;
+    if (what == 15)
+        machine_crash(machine);
+    else
+        all[what](machine, in);
+}
+
+/* ---- its life ---- */
+
+static int load(void *arg, const struct record *record)
+{
+    struct machine *machine = arg;
+    struct error err = {0};
+    FUZZ_CHECK(core_load(machine->core, record, &err) == 0); /* what was saved can be read (I2) */
+    return 0;
+}
+
+void machine_crash(struct machine *machine)
+{
+    core_destroy(machine->core);
+    machine->core = core_create(&machine->config);
+    machine->asked_count = machine->call_count = 0;
+    machine->last_call = 0;
+    machine->logging_in = false;
+    machine->list = 0;
+    (void)load(machine, &(struct record){.kind = RECORD_COUNTERS,
+                                         .u.counters = {machine->last_number, machine->last_seq}});
+    if (machine->founded)
+        (void)load(machine, &(struct record){.kind = RECORD_FOUNDED});
+    (void)rows_each(&machine->reservations, load, machine);
+    (void)rows_each(&machine->events, load, machine);
+    machine_start(machine);
+}
+
+/* core_config_init gives 64,511 ids to the pool: once is enough. */
+static void default_config(struct core_config *config)
+{
+    static struct core_config fresh;
+    if (fresh.vni_pool.count == 0)
+        core_config_init(&fresh);
+    *config = fresh;
+}
+
+void machine_init(struct machine *machine)
+{
+    memset(machine, 0, sizeof *machine);
+    machine->now_ms = 1000000;
+    struct core_config *config = &machine->config;
+    default_config(config);
+    idset_init(&config->vni_pool);
+    for (uint16_t vni = 1024; vni < 1032; vni++)
+        idset_add(&config->vni_pool, vni);
+    config->cluster_count = 2;
+    strcpy(config->clusters[0].name, clusters[0]);
+    strcpy(config->clusters[1].name, clusters[1]);
+    config->fm_present = true;
+    config->min_nodes = 64;
+    config->total_addresses = 4086;
+    config->system_nodes = 11136;
+    config->events_keep = 8;
+    strcpy(config->fm_urls[0], "https://a");
+    strcpy(config->fm_urls[1], "https://standby");
+    config->fm_url_count = 1;
+}
+
+void machine_start(struct machine *machine)
+{
+    core_start(machine->core, machine->now_ms);
+    take_effects(machine);
+}
+
+void machine_release(struct machine *machine)
+{
+    core_destroy(machine->core);
+    machine->core = NULL;
+    rows_release(&machine->reservations);
+    rows_release(&machine->events);
+}

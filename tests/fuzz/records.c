@@ -1,0 +1,110 @@
+/* Records from the disk, as wrong as they can be (core_load): a byte says how many, then come they.
+ * The core takes them or says what is wrong; what it took it can go on with, which the rest of the
+ * input tries (machine.h). */
+
+#include "state/record_fault.h"
+#include "tests/fuzz/machine.h"
+
+enum { STEPS_MAX = 100 };
+
+static const char *const clusters[] = {"elcap", "elcap2", "gone", "", "A-b"};
+static const char *const jobs[] = {"f1", "f2", "3", "", "a b"};
+static const char *const texts[] = {NULL, "", "elcap[1-128]", "why"};
+
+static struct reservation_record make_reservation(const struct machine *machine,
+                                                  struct fuzz_input *in)
+{
+    struct reservation_record r = {.number = fuzz_byte(in)};
+    uint8_t who = fuzz_byte(in), how = fuzz_byte(in);
+    r.cluster = clusters[who % 5];
+    r.job = jobs[who / 8 % 5];
+    r.nodes = texts[who / 64];
+    r.reason = texts[how % 4];
+    r.token = secret_of(how & 4 ? "sess-0" : NULL);
+    r.uid = how & 8 ? 5588 : UID_UNKNOWN;
+    r.wish = how / 16 % 8;
+    r.state = fuzz_byte(in) % 4;
+    r.hwcoll = fuzz_byte(in) % 12;
+    r.fm_side = fuzz_byte(in) % 4;
+    r.node_count = fuzz_byte(in);
+    r.addresses = fuzz_byte(in);
+    r.traffic_classes = fuzz_byte(in) % 20;
+    r.vni_count = fuzz_byte(in) % 6;
+    r.vni_asked = r.vni_count;
+    for (int i = 0; i < VNI_PER_JOB_MAX && i < r.vni_count; i++)
+        r.vnis[i] = (uint16_t)(1020 + fuzz_byte(in) % 16);
+    r.created_ms = machine->now_ms - fuzz_pair(in);
+    r.released_ms = r.state == JOB_ACTIVE ? 0 : machine->now_ms + (int16_t)fuzz_pair(in);
+    r.hold_until_ms = r.state == JOB_ACTIVE ? 0 : machine->now_ms + 10 * (int16_t)fuzz_pair(in);
+    return r;
+}
+
+static struct record make_record(const struct machine *machine, struct fuzz_input *in)
+{
+    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % 8)};
+    uint8_t number;
+    switch (record.kind) {
+    case RECORD_RESERVATION:
+        record.u.reservation = make_reservation(machine, in);
+        break;
+    case RECORD_GONE:
+        record.u.gone = fuzz_byte(in);
+        break;
+    case RECORD_EVENT:
+        number = fuzz_byte(in);
+        record.u.event = (struct event_record){.seq = number,
+                                               .time_ms = machine->now_ms - fuzz_pair(in),
+                                               .number = fuzz_byte(in),
+                                               .cluster = number % 3 ? clusters[0] : NULL,
+                                               .job = number % 3 ? jobs[0] : NULL,
+                                               .detail = texts[number % 4],
+                                               .kind = fuzz_byte(in) % 12};
+        break;
+    case RECORD_PRUNE:
+        record.u.prune = fuzz_byte(in);
+        break;
+    case RECORD_COUNTERS:
+        record.u.counters.last_number = fuzz_byte(in);
+        record.u.counters.last_seq = fuzz_byte(in);
+        break;
+    default:
+        break;
+    }
+    return record;
+}
+
+/* As a store that is whole: what is not fit to be a record never comes to the core
+ * (state/record_fault.h), the counters come first, and count the last event too. */
+static bool load_all(struct machine *machine, struct fuzz_input *in)
+{
+    struct error err = {0};
+    uint64_t last_event = 0;
+    for (uint8_t count = fuzz_byte(in) % 16; count > 0; count--) {
+        struct record record = make_record(machine, in);
+        bool first = machine->last_number == 0 && machine->reservations.count == 0 &&
+                     machine->events.count == 0;
+        if (record_fault(&record) || (record.kind == RECORD_COUNTERS && !first))
+            return false;
+        if (core_load(machine->core, &record, &err) < 0) {
+            FUZZ_CHECK(err.code == ERROR_CORRUPT && err.text[0] != '\0');
+            return false;
+        }
+        machine_keep(machine, &record);
+        if (record.kind == RECORD_EVENT)
+            last_event = record.u.event.seq;
+    }
+    return last_event == 0 || last_event == machine->last_seq;
+}
+
+void fuzz_one(struct fuzz_input *in)
+{
+    static struct machine machine;
+    machine_init(&machine);
+    machine.core = core_create(&machine.config);
+    if (load_all(&machine, in)) {
+        machine_start(&machine);
+        for (int i = 0; i < STEPS_MAX && in->left > 0; i++)
+            machine_step(&machine, in);
+    }
+    machine_release(&machine);
+}
