@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Lets libFuzzer look for bad input; ./dev fuzz calls it. See docs/fuzzing.md.
+#   campaign.sh run DIR SECONDS JOBS [TARGET…]   DIR/fuzz has the targets; SECONDS for all of them
+#   campaign.sh merge DIR [TARGET…]              keeps of what was found what reaches more code
+#   campaign.sh one DIR SECONDS TARGET           of run, for one target
+set -euo pipefail
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+longest=2048 # bytes of an input; what is worth more goes into a seed
+export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+
+die() {
+    printf 'campaign: %s\n' "$*" >&2
+    exit 2
+}
+
+# Every source in this folder that has a fuzz_one is a target.
+targets() {
+    grep -l '^void fuzz_one' "$here"/*.c | sed 's,.*/,,; s,\.c$,,'
+}
+
+options() { # options DIR TARGET
+    printf '%s\n' -max_len=$longest -timeout=10 -rss_limit_mb=2048 "-artifact_prefix=$1/found/$2-"
+    [ ! -f "$here/$2.dict" ] || printf '%s\n' "-dict=$here/$2.dict"
+}
+
+stat_of() { # stat_of NAME LOG
+    sed -n "s/^stat::$1: *//p" "$2" | tail -1
+}
+
+one() {
+    local dir=$1 seconds=$2 target=$3 code=0 options log edges
+    log=$dir/log/$target
+    mkdir -p "$dir/corpus/$target"
+    mapfile -t options < <(options "$dir" "$target")
+    nice "$dir/fuzz/$target" "${options[@]}" -max_total_time="$seconds" -print_final_stats=1 \
+        "$dir/corpus/$target" "$here/corpus/$target" >"$log" 2>&1 || code=$?
+    edges=$(sed -n 's/^#.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -1)
+    printf '%-15s %12s %9s %7s  %s\n' "$target" "$(stat_of number_of_executed_units "$log")" \
+        "$(stat_of average_exec_per_sec "$log")" "$edges" \
+        "$([ $code = 0 ] || sed -n 's/^.*Test unit written to /FOUND /p' "$log")"
+    [ $code = 0 ]
+}
+
+run() {
+    local dir=$1 seconds=$2 jobs=$3
+    shift 3
+    [ $# -gt 0 ] || mapfile -t all < <(targets)
+    [ $# -eq 0 ] || all=("$@")
+    for target in "${all[@]}"; do
+        [ -x "$dir/fuzz/$target" ] || die "there is no target $target; there are $(targets | xargs)"
+    done
+    mkdir -p "$dir/log" "$dir/found"
+    local each=$((seconds * jobs / ${#all[@]}))
+    [ $each -ge 1 ] || each=1
+    printf '%d targets, %d s each\n' ${#all[@]} $each
+    printf '%-15s %12s %9s %7s  %s\n' target executions exec/s edges crash
+    printf '%s\n' "${all[@]}" | xargs -P "$jobs" -n 1 "$here/campaign.sh" one "$dir" $each ||
+        {
+            printf 'a crash is replayed by %s/fuzz/TARGET FILE; its report is in %s/log/TARGET\n' \
+                "$dir" "$dir" >&2
+            exit 1
+        }
+}
+
+merge() {
+    local dir=$1 target
+    shift
+    [ $# -gt 0 ] || mapfile -t all < <(targets)
+    [ $# -eq 0 ] || all=("$@")
+    for target in "${all[@]}"; do
+        # By edges alone: one input for each branch is enough for a test.
+        "$dir/fuzz/$target" -merge=1 -use_counters=0 -max_len=$longest "$here/corpus/$target" \
+            "$dir/corpus/$target" >/dev/null 2>&1 || die "$target does not merge"
+    done
+    du -sb "$here/corpus" | cut -f1
+}
+
+[ $# -ge 2 ] || die "see the head of $0"
+"$@"
