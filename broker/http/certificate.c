@@ -1,12 +1,13 @@
 #include "broker/http/certificate.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHAIN_MAX = 8, NAME_SIZE = 256, NAMES_SEEN = 64 };
+enum { NAME_SIZE = 256, NAMES_SEEN = 64 };
 
 struct certificate {
-    gnutls_x509_crt_t chain[CHAIN_MAX]; /* as shown: the holder's own first */
+    gnutls_x509_crt_t chain[CERTIFICATE_CHAIN_MAX]; /* as shown: the holder's own first */
     unsigned length, name_count;
     int64_t begins, expires; /* of all in the chain */
     const char *fault;       /* other than time; NULL: none */
@@ -75,6 +76,85 @@ static struct certificate *finish(struct certificate *certificate)
     return certificate;
 }
 
+static bool exponent_is_small(gnutls_x509_crt_t certificate)
+{
+    gnutls_datum_t modulus = {0}, exponent = {0};
+    if (gnutls_x509_crt_get_pk_rsa_raw(certificate, &modulus, &exponent) < 0)
+        return false;
+    unsigned leading = 0;
+    while (leading < exponent.size && exponent.data[leading] == 0)
+        leading++;
+    bool small = exponent.size - leading <= CERTIFICATE_EXPONENT_MAX;
+    gnutls_free(modulus.data);
+    gnutls_free(exponent.data);
+    return small;
+}
+
+static const char *key_unbearable(gnutls_x509_crt_t certificate)
+{
+    unsigned bits = 0;
+    switch (gnutls_x509_crt_get_pk_algorithm(certificate, &bits)) {
+    case GNUTLS_PK_ECDSA:
+    case GNUTLS_PK_EDDSA_ED25519:
+    case GNUTLS_PK_EDDSA_ED448:
+        return NULL; /* their curves are known and few */
+    case GNUTLS_PK_RSA:
+    case GNUTLS_PK_RSA_PSS:
+        if (bits > CERTIFICATE_RSA_BITS_MAX)
+            return "an RSA key is longer than 8192 bits";
+        return exponent_is_small(certificate) ? NULL : "an RSA exponent is longer than 64 bits";
+    default:
+        return "a key is neither RSA, ECDSA nor EdDSA";
+    }
+}
+
+const char *certificate_unbearable(const gnutls_datum_t *shown, unsigned count)
+{
+    const char *why = NULL;
+    if (count > CERTIFICATE_CHAIN_MAX)
+        return "the chain has more than 8 certificates";
+    for (unsigned i = 0; i < count && !why; i++) {
+        gnutls_x509_crt_t certificate;
+        if (gnutls_x509_crt_init(&certificate) < 0)
+            return "there is no memory for it";
+        why = gnutls_x509_crt_import(certificate, &shown[i], GNUTLS_X509_FMT_DER) < 0
+                  ? "it is no X.509 certificate"
+                  : key_unbearable(certificate);
+        gnutls_x509_crt_deinit(certificate);
+    }
+    return why;
+}
+
+/* The next vector of the message, whose length takes that many bytes. False: it is cut. */
+static bool vector_next(gnutls_datum_t *rest, unsigned length_bytes, gnutls_datum_t *vector)
+{
+    unsigned length = 0;
+    if (rest->size < length_bytes)
+        return false;
+    for (unsigned i = 0; i < length_bytes; i++)
+        length = length << 8 | rest->data[i];
+    if (rest->size - length_bytes < length)
+        return false;
+    *vector = (gnutls_datum_t){.data = rest->data + length_bytes, .size = length};
+    rest->data += length_bytes + length;
+    rest->size -= length_bytes + length;
+    return true;
+}
+
+const char *certificate_message_unbearable(const gnutls_datum_t *message, bool tls13)
+{
+    static const char cut[] = "the message is not a whole one";
+    gnutls_datum_t rest = *message, list, unused, shown[CERTIFICATE_CHAIN_MAX + 1];
+    unsigned count = 0;
+    if ((tls13 && !vector_next(&rest, 1, &unused)) || !vector_next(&rest, 3, &list))
+        return cut;
+    while (list.size > 0 && count <= CERTIFICATE_CHAIN_MAX) {
+        if (!vector_next(&list, 3, &shown[count++]) || (tls13 && !vector_next(&list, 2, &unused)))
+            return cut;
+    }
+    return certificate_unbearable(shown, count);
+}
+
 struct certificate *certificate_take(gnutls_session_t session)
 {
     unsigned count = 0;
@@ -82,7 +162,8 @@ struct certificate *certificate_take(gnutls_session_t session)
     struct certificate *certificate = shown && count > 0 ? calloc(1, sizeof *certificate) : NULL;
     if (!certificate)
         return NULL;
-    for (; certificate->length < count && certificate->length < CHAIN_MAX; certificate->length++) {
+    for (; certificate->length < count && certificate->length < CERTIFICATE_CHAIN_MAX;
+         certificate->length++) {
         gnutls_x509_crt_t *next = &certificate->chain[certificate->length];
         if (gnutls_x509_crt_init(next) < 0)
             break;
@@ -101,7 +182,7 @@ struct certificate *certificate_read(const char *pem)
     struct certificate *certificate = calloc(1, sizeof *certificate);
     if (!certificate)
         return NULL;
-    certificate->length = CHAIN_MAX;
+    certificate->length = CERTIFICATE_CHAIN_MAX;
     if (gnutls_x509_crt_list_import(certificate->chain, &certificate->length, &text,
                                     GNUTLS_X509_FMT_PEM, 0) < 0)
         certificate->length = 0;

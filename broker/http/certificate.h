@@ -3,13 +3,28 @@
 
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* The certificate that a client has shown, with the names in it. That its holder has the key, TLS
  * has seen to; whether its names count is certificate_fault's to say, again for each request. */
 
-enum { CERTIFICATE_NAMES_MAX = 16 };
+enum {
+    CERTIFICATE_NAMES_MAX = 16,
+    CERTIFICATE_CHAIN_MAX = 8,
+    CERTIFICATE_RSA_BITS_MAX = 8192,
+    CERTIFICATE_EXPONENT_MAX = 8, /* bytes of RSA's public one */
+};
+
+/* Whether a chain in DER, as anybody may show it, can be calculated with at all: TLS checks the
+ * holder's signature with the key that is shown before anybody asks whether the certificate is
+ * trusted, and with keys as large as they can be sent that takes minutes. NULL, or why not. */
+const char *certificate_unbearable(const gnutls_datum_t *shown, unsigned count);
+
+/* The same of a handshake message Certificate without its header: RFC 8446 4.4.2, or with an older
+ * version RFC 5246 7.4.2. GnuTLS itself looks at the chain only after that signature. */
+const char *certificate_message_unbearable(const gnutls_datum_t *message, bool tls13);
 
 struct certificate;
 

@@ -177,21 +177,31 @@ static gnutls_session_t session_of(struct MHD_Connection *connection)
 }
 
 /* The client's Finished: what it has shown before is signed with its key. */
-static int on_finished(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
-                       const gnutls_datum_t *message)
+static void finished(gnutls_session_t session)
 {
     struct MHD_Connection *connection = gnutls_session_get_ptr(session); /* as MHD sets it */
     struct peer *peer =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    (void)type;
-    (void)when;
-    (void)message;
-    if (!incoming || !peer || peer->certificate)
-        return 0;
+    if (!peer || peer->certificate)
+        return;
     peer->certificate = certificate_take(session);
     peer->judged = 0;
     peer_settle(peer, peer_identity(peer));
-    return 0;
+}
+
+/* Whether a certificate is trusted is told in words when a request comes (certificate_fault); here
+ * only what must not be calculated with ends the handshake, before the signature is looked at. */
+static int on_message(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
+                      const gnutls_datum_t *message)
+{
+    if (!incoming)
+        return 0;
+    if (type == GNUTLS_HANDSHAKE_FINISHED && when == GNUTLS_HOOK_POST)
+        finished(session);
+    if (type != GNUTLS_HANDSHAKE_CERTIFICATE_PKT || when != GNUTLS_HOOK_PRE)
+        return 0;
+    bool tls13 = gnutls_protocol_get_version(session) == GNUTLS_TLS1_3;
+    return certificate_message_unbearable(message, tls13) ? GNUTLS_E_CERTIFICATE_ERROR : 0;
 }
 
 static void dress(struct peer *peer)
@@ -202,8 +212,7 @@ static void dress(struct peer *peer)
         return;
     peer->tls = tls_hold(tls);
     tls_dress(tls, session);
-    gnutls_handshake_set_hook_function(session, GNUTLS_HANDSHAKE_FINISHED, GNUTLS_HOOK_POST,
-                                       on_finished);
+    gnutls_handshake_set_hook_function(session, GNUTLS_HANDSHAKE_ANY, GNUTLS_HOOK_BOTH, on_message);
 }
 
 /* ---- life ---- */

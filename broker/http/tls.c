@@ -6,7 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { PEM_MAX = 1 << 20 };
+enum {
+    PEM_MAX = 1 << 20,
+    HANDSHAKE_MESSAGE_MAX = 32 << 10, /* bytes; a chain of eight with RSA keys needs half of it */
+};
 
 struct tls {
     unsigned holders;
@@ -141,6 +144,7 @@ void tls_dress(const struct tls *tls, gnutls_session_t session)
     const gnutls_datum_t protocol = {.data = (unsigned char *)(uintptr_t)http,
                                      .size = sizeof http - 1};
     gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, tls->credentials);
+    gnutls_handshake_set_max_packet_length(session, HANDSHAKE_MESSAGE_MAX);
     /* Who speaks something else over it only is told so in the handshake (RFC 7301, 3.2). */
     gnutls_alpn_set_protocols(session, &protocol, 1, GNUTLS_ALPN_MANDATORY);
     gnutls_certificate_server_set_request(session, tls->authorities ? GNUTLS_CERT_REQUEST

@@ -10,6 +10,7 @@
 #include "broker/http/certificate.h"
 #include "tests/system/http/papers.h"
 
+#include <gnutls/abstract.h>
 #include <time.h>
 
 static struct certificate *issue(const struct authority *authority, const struct paper *paper)
@@ -66,6 +67,127 @@ static void names__are_those_that_can_be_compared(void **state)
         assert_null(names[count]);
         certificate_destroy(certificate);
     }
+}
+
+/* A certificate of its own key: a number of RSA, which need not be a real one. */
+static gnutls_datum_t der_of_rsa(unsigned modulus_bits, unsigned exponent_bytes)
+{
+    gnutls_x509_crt_t certificate, issuer;
+    gnutls_x509_privkey_t signer;
+    gnutls_pubkey_t numbers;
+    gnutls_datum_t der = {0}, modulus = {.size = modulus_bits / 8}, exponent = {0};
+    modulus.data = gnutls_malloc(modulus.size);
+    memset(modulus.data, 0xa5, modulus.size);
+    exponent.size = exponent_bytes;
+    exponent.data = gnutls_malloc(exponent.size);
+    memset(exponent.data, 0x5b, exponent.size);
+    assert_int_equal(gnutls_pubkey_init(&numbers), 0);
+    assert_int_equal(gnutls_pubkey_import_rsa_raw(numbers, &modulus, &exponent), 0);
+    assert_int_equal(gnutls_x509_privkey_init(&signer), 0);
+    assert_int_equal(gnutls_x509_privkey_generate(signer, GNUTLS_PK_ECDSA,
+                                                  GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1),
+                                                  0),
+                     0);
+    assert_int_equal(gnutls_x509_crt_init(&issuer), 0);
+    assert_int_equal(gnutls_x509_crt_set_key(issuer, signer), 0);
+    assert_int_equal(gnutls_x509_crt_init(&certificate), 0);
+    assert_int_equal(gnutls_x509_crt_set_version(certificate, 3), 0);
+    assert_int_equal(gnutls_x509_crt_set_serial(certificate, "\1", 1), 0);
+    assert_int_equal(gnutls_x509_crt_set_activation_time(certificate, time(NULL)), 0);
+    assert_int_equal(gnutls_x509_crt_set_expiration_time(certificate, time(NULL) + 3600), 0);
+    assert_int_equal(gnutls_x509_crt_set_pubkey(certificate, numbers), 0);
+    assert_int_equal(gnutls_x509_crt_sign2(certificate, issuer, signer, GNUTLS_DIG_SHA256, 0), 0);
+    assert_int_equal(gnutls_x509_crt_export2(certificate, GNUTLS_X509_FMT_DER, &der), 0);
+    gnutls_x509_crt_deinit(certificate);
+    gnutls_x509_crt_deinit(issuer);
+    gnutls_x509_privkey_deinit(signer);
+    gnutls_pubkey_deinit(numbers);
+    gnutls_free(modulus.data);
+    gnutls_free(exponent.data);
+    return der;
+}
+
+/* Anybody can show a key that takes minutes to calculate with: it is not calculated with. */
+static void shown__keys_beyond_reason_end_the_handshake(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned modulus_bits, exponent_bytes;
+        const char *why;
+    } keys[] = {
+        {2048, 3, NULL},
+        {8192, 8, NULL},
+        {8200, 3, "longer than 8192 bits"},
+        {32768, 3, "longer than 8192 bits"},
+        {2048, 9, "exponent"},
+        {4096, 512, "exponent"},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        gnutls_datum_t der = der_of_rsa(keys[i].modulus_bits, keys[i].exponent_bytes);
+        const char *why = certificate_unbearable(&der, 1);
+        if ((why == NULL) != (keys[i].why == NULL) || (why && !strstr(why, keys[i].why)))
+            fail_msg("row %zu: %s", i, why ? why : "taken");
+        gnutls_free(der.data);
+    }
+    gnutls_datum_t junk = {.data = (unsigned char *)(uintptr_t) "junk", .size = 4};
+    assert_non_null(certificate_unbearable(&junk, 1));
+    assert_null(certificate_unbearable(NULL, 0));
+    gnutls_datum_t der = der_of_rsa(2048, 3), chain[CERTIFICATE_CHAIN_MAX + 1];
+    for (size_t i = 0; i <= CERTIFICATE_CHAIN_MAX; i++)
+        chain[i] = der;
+    assert_null(certificate_unbearable(chain, CERTIFICATE_CHAIN_MAX));
+    assert_non_null(certificate_unbearable(chain, CERTIFICATE_CHAIN_MAX + 1));
+    gnutls_free(der.data);
+}
+
+/* A message of `count` times the same certificate; its length. */
+static unsigned message_write(unsigned char *out, const gnutls_datum_t *der, unsigned count,
+                              bool tls13)
+{
+    unsigned at = 0, each = 3 + der->size + (tls13 ? 2 : 0), whole = each * count;
+    if (tls13)
+        out[at++] = 0;
+    out[at++] = (unsigned char)(whole >> 16);
+    out[at++] = (unsigned char)(whole >> 8);
+    out[at++] = (unsigned char)whole;
+    for (unsigned i = 0; i < count; i++) {
+        out[at++] = (unsigned char)(der->size >> 16);
+        out[at++] = (unsigned char)(der->size >> 8);
+        out[at++] = (unsigned char)der->size;
+        memcpy(out + at, der->data, der->size);
+        at += der->size;
+        if (tls13) {
+            out[at++] = 0;
+            out[at++] = 0;
+        }
+    }
+    return at;
+}
+
+static void message__is_judged_in_both_versions(void **state)
+{
+    (void)state;
+    static unsigned char bytes[1 << 17];
+    gnutls_datum_t good = der_of_rsa(2048, 3), bad = der_of_rsa(16384, 3);
+    gnutls_datum_t message = {.data = bytes};
+    for (int tls13 = 0; tls13 <= 1; tls13++) {
+        message.size = message_write(bytes, &good, 0, tls13);
+        assert_null(certificate_message_unbearable(&message, tls13)); /* shows none */
+        message.size = message_write(bytes, &good, 2, tls13);
+        assert_null(certificate_message_unbearable(&message, tls13));
+        for (; message.size > 0; message.size--) {
+            gnutls_datum_t part = {.data = bytes, .size = message.size - 1};
+            assert_non_null(certificate_message_unbearable(&part, tls13));
+        }
+        message.size = message_write(bytes, &bad, 1, tls13);
+        assert_non_null(strstr(certificate_message_unbearable(&message, tls13), "8192"));
+        message.size = message_write(bytes, &good, 9, tls13);
+        assert_non_null(strstr(certificate_message_unbearable(&message, tls13), "more than 8"));
+        message.size = message_write(bytes, &good, 100, tls13);
+        assert_non_null(strstr(certificate_message_unbearable(&message, tls13), "more than 8"));
+    }
+    gnutls_free(good.data);
+    gnutls_free(bad.data);
 }
 
 static void certificate__proves_nothing_unless_all_is_well(void **state)
@@ -134,6 +256,8 @@ int main(void)
                                         authority_close),
         cmocka_unit_test_setup_teardown(certificate__proves_nothing_unless_all_is_well,
                                         authority_open, authority_close),
+        cmocka_unit_test(shown__keys_beyond_reason_end_the_handshake),
+        cmocka_unit_test(message__is_judged_in_both_versions),
         cmocka_unit_test(garbage__is_no_certificate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
