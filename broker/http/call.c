@@ -438,7 +438,7 @@ static enum MHD_Result decide(struct call *call)
     call->phase = CALL_DECIDING;
     owe(call);
     call->deciding = true;
-    if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_engine(call) < 0)
+    if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_again(call) < 0)
         call_refuse(call);
     else
         call->route->handle(call);

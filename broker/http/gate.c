@@ -192,10 +192,22 @@ int gate_judge(struct call *call, const char *method)
     return rc == 0 ? gate_admit(call) : rc;
 }
 
-int gate_judge_engine(struct call *call)
+/* Whoever keeps the body back cannot keep a right that was taken away meanwhile, nor outlive his
+ * certificate. */
+static int check_still(struct call *call)
+{
+    if (!permit_looks(call->route->need, call->http->metrics_anonymous))
+        return 0;
+    gate_refresh(call);
+    if (call->identity.proof.kind != PROOF_MUNGE && peer_fault(call->peer))
+        return refuse_certificate(call);
+    return check_identity(call);
+}
+
+int gate_judge_again(struct call *call)
 {
     struct engine_counters counters;
-    if (check_stopping(call) < 0)
+    if (check_stopping(call) < 0 || check_still(call) < 0)
         return -1;
     if (call->route->always)
         return 0;

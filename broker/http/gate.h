@@ -17,8 +17,9 @@ int gate_judge(struct call *call, const char *method);
 /* 0, or -1 with call->problem set. */
 int gate_admit(struct call *call);
 
-/* The same for what can change while the body comes: the broker's role, storage, its end. */
-int gate_judge_engine(struct call *call);
+/* The same for what can change while the body comes: rights and certificate of who asks, the
+ * broker's role, storage, its end. */
+int gate_judge_again(struct call *call);
 
 /* Who asks, by the rights of now; for an answer that goes on. */
 const struct identity *gate_refresh(struct call *call);

@@ -45,7 +45,7 @@ static void on_parsed(uv_work_t *request, int status)
     struct http *http = call->http;
     (void)status;
     call->problem = work->problem;
-    if (work->rc < 0 || gate_judge_engine(call) < 0)
+    if (work->rc < 0 || gate_judge_again(call) < 0)
         call_refuse(call);
     else
         step(call, &work->body);

@@ -214,6 +214,32 @@ static void reload__changes_the_rights_of_open_connections(void **state)
     line_close(local);
 }
 
+/* Whoever keeps the body back does not keep the right with it. */
+static void reload__counts_for_a_request_whose_body_is_to_come(void **state)
+{
+    struct tlssite *tls = *state;
+    struct site_options other = lists;
+    struct answer answer;
+    char head[256];
+    struct line *boss = tlssite_line(tls, "boss");
+    int length = snprintf(head, sizeof head,
+                          "PUT %sheld HTTP/1.1\r\nHost: mcastd\r\nContent-Length: %zu\r\n"
+                          "Expect: 100-continue\r\n\r\n",
+                          ELCAP, strlen(BODY));
+    assert_int_equal(line_send(boss, head, (size_t)length), 0);
+    assert_true(line_await(boss, "100 Continue")); /* the head has been judged */
+    other.admins = "4000000000";
+    assert_true(tlssite_reload(tls, &other));
+    assert_int_equal(line_send(boss, BODY, strlen(BODY)), 0);
+    assert_true(line_await(boss, "HTTP/1.1 403"));
+    assert_true(tlssite_reload(tls, &lists));
+    struct line *again = tlssite_line(tls, "boss");
+    site_ask(tls->site, again, "GET", ELCAP "held", NULL, NULL, &answer);
+    assert_int_equal(answer.status, 404);
+    line_close(boss);
+    line_close(again);
+}
+
 /* Who is not vouched for any more is nobody, on an open connection, too. */
 static void reload__of_the_authority_counts_for_open_connections(void **state)
 {
@@ -284,6 +310,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(bad_certificate__is_told_why, open_site, close_site),
         cmocka_unit_test_setup_teardown(reload__changes_the_rights_of_open_connections, open_site,
                                         close_site),
+        cmocka_unit_test_setup_teardown(reload__counts_for_a_request_whose_body_is_to_come,
+                                        open_site, close_site),
         cmocka_unit_test_setup_teardown(reload__of_the_authority_counts_for_open_connections,
                                         open_site, close_site),
         cmocka_unit_test_setup_teardown(authorization__of_other_kinds_is_refused, open_site,
