@@ -125,43 +125,59 @@ static bool is_first_line(const char *line, size_t length, bool *old)
            version[8] <= '9';
 }
 
-/* Two oddities are let pass, for libmicrohttpd overwrites with NULs what it cuts, and by the time
- * that anybody is asked they look like CR LF: NUL LF at a line's end, and a line that begins with
- * ':', which it takes for the empty one, when it is as many bytes as CR LF would have been. */
+/* libmicrohttpd overwrites with NULs what it cuts, and what is checked afterwards knows how many
+ * bytes stood there, not which. So what it takes for a line's end, or a head's, passes when it is
+ * as many bytes as CR LF would be: a NUL and what follows up to LF alone, and a line that begins
+ * with
+ * ':', which it takes for the empty one. */
 
-static bool passes_for_end(const char *at, const char *end)
+/* CR LF, or NUL LF. */
+static bool is_line_end(const char *at, const char *end)
 {
-    return end - at >= 4 && at[0] == '\n' && at[1] == ':' && at[2] != '\n' && at[3] == '\n';
+    return end - at >= 2 && (at[0] == '\r' || at[0] == '\0') && at[1] == '\n';
 }
 
-/* A line up to its CR LF, which must be the first of either; NULL: there is none. */
-static const char *line_end(const char *line, const char *end)
+/* CR LF CR LF, or what passes for it. */
+static bool is_head_end(const char *at, const char *end)
+{
+    if (end - at < 4 || at[3] != '\n')
+        return false;
+    bool colon = (at[0] == '\n' && at[1] == ':') || (at[1] == '\n' && at[2] == ':');
+    return colon || memchr(at, '\0', 3) || memcmp(at, "\r\n\r", 3) == 0;
+}
+
+static const char *line_stop(const char *line, const char *end)
 {
     while (line < end && *line != '\r' && *line != '\n' && *line != '\0')
         line++;
-    bool ended = end - line >= 2 && line[0] != '\n' && line[1] == '\n';
-    return ended || passes_for_end(line, end) ? line : NULL;
+    return line;
 }
 
-static bool is_empty_line(const char *line, const char *end)
+/* 2.2: empty lines before the first are to be skipped; one that begins with a NUL passes for such a
+ * one. */
+static const char *first_line(const char *at, const char *end)
 {
-    return end - line >= 2 && line[1] == '\n' &&
-           (line[0] == '\r' || line[0] == '\0' || line[0] == ':');
+    while (at < end && (*at == '\r' || *at == '\n' || *at == '\0')) {
+        bool nul = *at++ == '\0';
+        while (nul && at < end && *at != '\n')
+            at++;
+    }
+    return at;
 }
 
 static bool is_head(const char *bytes, size_t length)
 {
-    const char *at = bytes, *end = bytes + length, *stop;
+    const char *end = bytes + length, *at = first_line(bytes, end), *stop;
     struct fields fields = {0};
     bool old = false;
-    while (end - at >= 2 && at[0] == '\r' && at[1] == '\n')
-        at += 2; /* 2.2: empty lines before the first are to be skipped */
-    if (!(stop = line_end(at, end)) || !is_first_line(at, (size_t)(stop - at), &old))
+    stop = line_stop(at, end);
+    if (!is_first_line(at, (size_t)(stop - at), &old))
         return false;
-    while (!passes_for_end(stop, end) && !is_empty_line(stop + 2, end)) {
+    while (!is_head_end(stop, end)) {
         at = stop + 2;
-        if (!(stop = line_end(at, end)) || !take_field(&fields, at, (size_t)(stop - at)))
+        if (!is_line_end(stop, end) || !take_field(&fields, at, (size_t)(line_stop(at, end) - at)))
             return false;
+        stop = line_stop(at, end);
     }
     return fields.host <= 1 && fields.length <= 1 && fields.encoding <= 1 && fields.type <= 1 &&
            fields.login <= 1 && (fields.host == 1 || old) &&
