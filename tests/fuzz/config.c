@@ -84,7 +84,8 @@ static void check_same(const struct config *one, const struct config *other)
     size_t count;
     const struct config_key *keys = config_keys(&count);
     FUZZ_CHECK(one->core.cluster_count == other->core.cluster_count);
-    FUZZ_CHECK(memcmp(&one->core.vni_pool, &other->core.vni_pool, sizeof one->core.vni_pool) == 0);
+    FUZZ_CHECK(memcmp(one->core.vni_pool.words, other->core.vni_pool.words,
+                      sizeof one->core.vni_pool.words) == 0);
     for (uint32_t cluster = 0; cluster <= one->core.cluster_count; cluster++) {
         bool plain = cluster == one->core.cluster_count;
         for (size_t i = 0; i < count; i++) {

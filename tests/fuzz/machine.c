@@ -365,7 +365,7 @@ static void configure(struct machine *machine, struct fuzz_input *in)
         break;
     case 7:
         idset_init(&config->vni_pool);
-        for (uint16_t vni = 0; vni < 2 + value % 16; vni++)
+        for (int vni = 0; vni < 2 + value % 16; vni++)
             idset_add(&config->vni_pool, (uint16_t)(1024 + vni + value / 16));
         break;
     case 8:

@@ -24,7 +24,6 @@ static void keep(struct expansion *all, const char *name)
 }
 
 /* The rest of one list's name, when `so_far` stands before it. Valid, so nothing is checked. */
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the name has brackets */
 static void expand(struct expansion *all, const char *so_far, const char *rest)
 {
     size_t plain = strcspn(rest, "[,");

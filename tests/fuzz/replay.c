@@ -38,7 +38,6 @@ static int visible(const struct dirent *entry)
 
 static unsigned try_path(const char *path);
 
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as the folders are */
 static unsigned try_folder(const char *folder)
 {
     struct dirent **entries;
@@ -56,7 +55,6 @@ static unsigned try_folder(const char *folder)
     return tried;
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion) */
 static unsigned try_path(const char *path)
 {
     struct stat found;
