@@ -2,6 +2,7 @@
 
 #include "broker/settings.h"
 #include "core/sizing.h"
+#include "fmapi/baseurl.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -52,6 +53,16 @@ static void check_exists(struct config_reading *reading, const char *key, const 
     if (path[0] == '/' && stat(path, &found) < 0)
         config_fault(reading, true, origin_of(reading, section, key), "%s = %s: %s", key, path,
                      strerror(errno));
+}
+
+/* Whoever can change who vouches for the fabric manager can be the fabric manager. */
+static void check_unchangeable(struct config_reading *reading, const char *key, const char *path)
+{
+    struct stat found;
+    if (path[0] == '/' && stat(path, &found) == 0 && (found.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        config_fault(reading, false, origin_of(reading, "fm", key),
+                     "%s = %s: others than its owner can change it: chmod go-w %s", key, path,
+                     path);
 }
 
 /* Of a certificate and its key, neither is of use alone. */
@@ -128,13 +139,6 @@ static void settle_authdir(struct config *config)
                                                             : "/etc/fmsim");
 }
 
-static bool on_this_host(const char *url)
-{
-    const char *host = strstr(url, "://") + 3;
-    return strncmp(host, "127.", 4) == 0 || strncmp(host, "[::1]", 5) == 0 ||
-           (strncmp(host, "localhost", 9) == 0 && strchr(":/", host[9]) != NULL);
-}
-
 /* The key that names the file which a sentence is about. */
 static const char *key_named(const struct config *config, const char *sentence)
 {
@@ -155,7 +159,7 @@ static void check_login(struct config_reading *reading)
     struct error err = {0};
     for (uint32_t i = 0; i < config->core.fm_url_count; i++) {
         const char *url = config->core.fm_urls[i];
-        if (strncmp(url, "https:", 6) != 0 && !on_this_host(url))
+        if (!baseurl_private(url))
             config_fault(reading, false, origin_of(reading, "fm", "url"),
                          "%s: with http the login crosses the network in the clear", url);
     }
@@ -172,7 +176,9 @@ static void check_fm(struct config_reading *reading)
     uint32_t addresses;
 
     check_exists(reading, "ca", "fm", config->fm_ca);
+    check_unchangeable(reading, "ca", config->fm_ca);
     check_exists(reading, "mtls_cert", "fm", config->fm_mtls_cert);
+    check_unchangeable(reading, "mtls_cert", config->fm_mtls_cert);
     check_exists(reading, "mtls_key", "fm", config->fm_mtls_key);
     check_exists(reading, "job_ca", "hwcoll", config->core.job_ca);
     check_pair(reading, "fm", "mtls_cert", config->fm_mtls_cert, "mtls_key", config->fm_mtls_key);

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* inih's line buffer, of which it needs three bytes for itself. */
@@ -363,6 +364,7 @@ static void cannot_open(struct config_reading *reading, const struct config_orig
 bool config_file_read(struct config_reading *reading, const char *path)
 {
     struct source source = {.reading = reading};
+    struct stat status;
     if (reading->file_count == CONFIG_FILES_MAX) {
         config_fault(reading, true, NULL, "more than %d files", CONFIG_FILES_MAX);
         return false;
@@ -378,6 +380,10 @@ bool config_file_read(struct config_reading *reading, const char *path)
         cannot_open(reading, &source.here, errno);
         return false;
     }
+    if (fstat(fileno(source.file), &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        config_fault(
+            reading, false, &source.here,
+            "others than its owner can change this file, and so become admins: chmod go-w");
     int rc = ini_parse_stream(next_line, &source, on_pair, &source);
     if (ferror(source.file) != 0)
         FAULT(&source, "cannot be read on: %s", strerror(errno));

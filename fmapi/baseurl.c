@@ -1,5 +1,6 @@
 #include "fmapi/baseurl.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,6 +68,36 @@ int baseurl_check(const char *text, const char *what, struct error *err)
     curl_free(scheme);
     curl_url_cleanup(url);
     return code;
+}
+
+static bool is_loopback(const char *host)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+    char bare[64];
+    size_t length = strlen(host);
+    if (strcmp(host, "localhost") == 0)
+        return true;
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == 127;
+    if (host[0] != '[' || length < 3 || length >= sizeof bare)
+        return false;
+    memcpy(bare, host + 1, length - 2);
+    bare[length - 2] = '\0';
+    return inet_pton(AF_INET6, bare, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+bool baseurl_private(const char *text)
+{
+    CURLU *url = parse(text);
+    char *scheme = url != NULL ? part(url, CURLUPART_SCHEME, 0) : NULL;
+    char *host = url != NULL ? part(url, CURLUPART_HOST, 0) : NULL;
+    bool private =
+        scheme != NULL && host != NULL && (strcmp(scheme, "https") == 0 || is_loopback(host));
+    curl_free(scheme);
+    curl_free(host);
+    curl_url_cleanup(url);
+    return private;
 }
 
 char *baseurl_create(const char *text, struct error *err)

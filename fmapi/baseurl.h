@@ -3,12 +3,18 @@
 
 #include "core/error.h"
 
+#include <stdbool.h>
+
 /* The fabric manager's base URL, and the links in its answers seen from there.
  * Base URLs are like "https://api-gw/apis/fabric-manager" or "https://fmn:8000". */
 
 /* Whether text is an http or https URL without a user and a fragment: 0, or ERROR_INVALID with a
  * sentence that begins with what ("the URL") and does not quote it. */
 int baseurl_check(const char *text, const char *what, struct error *err);
+
+/* Whether nobody on the way can read what is sent to this URL, which baseurl_check takes: https, or
+ * an address of this host. */
+bool baseurl_private(const char *text);
 
 /* A copy without trailing slashes. NULL with a sentence in err when it is no http or https URL, or
  * carries a user, query or fragment (a login belongs into authdir, where it can be guarded). */

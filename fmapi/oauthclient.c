@@ -29,6 +29,11 @@ int oauthclient_read(const char *authdir, struct oauthclient *out, struct error 
     int code = read_one(authdir, "endpoint", &endpoint, &out->endpoint, err);
     if (code == 0 && (code = baseurl_check(secret_expose(out->endpoint), "the URL", err)) != 0)
         (void)error_prefix(err, "%s/endpoint", authdir);
+    if (code == 0 && !baseurl_private(secret_expose(out->endpoint)))
+        code = error_set(err, ERROR_REFUSED,
+                         "%s/endpoint: with http everyone on the way could read the client's "
+                         "secret: write the https URL of the token endpoint into it",
+                         authdir);
     if (code == 0)
         code = read_one(authdir, "client-id", &id, &out->id, err);
     if (code == 0)

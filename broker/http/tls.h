@@ -16,7 +16,8 @@
 /* libmicrohttpd takes them as GnuTLS writes them: TLS 1.2 and 1.3, and of 1.2 only what keeps
  * recorded traffic unreadable when the key is stolen later. */
 #define TLS_PRIORITIES                                                                             \
-    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-256-GCM:+AES-128-GCM:"       \
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-DHE-RSA:-GROUP-DH-ALL:-CIPHER-ALL:+AES-256-" \
+    "GCM:+AES-128-GCM:"                                                                            \
     "+CHACHA20-POLY1305:%SERVER_PRECEDENCE"
 
 struct tls;

@@ -385,6 +385,24 @@ static void authdir__follows_auth(void **state)
     assert_string_equal(config->fm_authdir, "/etc/fmsim");
 }
 
+static void others__that_could_change_what_is_trusted_are_told_of(void **state)
+{
+    (void)state;
+    char text[1024];
+    write_text("ca.pem", "x");
+    (void)snprintf(text, sizeof text, CLUSTER "[fm]\nca = %s\n", path_of("ca.pem"));
+    assert_int_equal(load_text(text), 0);
+    assert_string_equal(heard, "");
+    assert_int_equal(chmod(path_of("ca.pem"), 0666), 0);
+    assert_int_equal(chmod(path_of("mcastd.conf"), 0664), 0);
+    config_destroy(config);
+    config = config_create();
+    assert_int_equal(load(), 0);
+    assert_non_null(strstr(heard, "W mcastd.conf: others than its owner can change this file"));
+    assert_non_null(strstr(heard, "W mcastd.conf:4: ca = "));
+    assert_non_null(strstr(heard, "others than its owner can change it: chmod go-w"));
+}
+
 static void tcp__beyond_this_host_needs_tls(void **state)
 {
     (void)state;
@@ -528,6 +546,7 @@ int main(void)
         FOLDER_TEST(job_ca__follows_the_url),
         FOLDER_TEST(urls__are_several_of_one_fabric),
         FOLDER_TEST(authdir__follows_auth),
+        FOLDER_TEST(others__that_could_change_what_is_trusted_are_told_of),
         FOLDER_TEST(tcp__beyond_this_host_needs_tls),
         FOLDER_TEST(sizing__that_serves_no_job_is_warned_of),
         FOLDER_TEST(doubtful_settings__are_warned_of),

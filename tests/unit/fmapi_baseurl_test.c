@@ -110,11 +110,32 @@ static void baseurl_resolve__stays_at_the_fabric_manager(void **state)
     }
 }
 
+/* F13: over these, nobody on the way reads a login. */
+static void private__is_https_or_this_host(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"https://fmn:8000", "http://127.0.0.1:8000/x",
+                                       "http://127.9.9.9", "http://[::1]:80", "http://localhost"};
+    static const char *const bad[] = {"http://fmn:8000",
+                                      "http://127.evil.example:8000",
+                                      "http://localhost.example",
+                                      "http://10.0.0.1",
+                                      "http://[::2]",
+                                      "http://1270.0.0.1"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        if (!baseurl_private(good[i]))
+            fail_msg("%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        if (baseurl_private(bad[i]))
+            fail_msg("%s", bad[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(baseurl_create__takes_bases),
         cmocka_unit_test(baseurl_create__says_what_is_wrong),
+        cmocka_unit_test(private__is_https_or_this_host),
         cmocka_unit_test(baseurl_resolve__stays_at_the_fabric_manager),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
