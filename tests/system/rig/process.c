@@ -69,6 +69,11 @@ bool process_alive(struct process *process)
     return !process->ended;
 }
 
+int process_exit_status(const struct process *process)
+{
+    return process->ended && WIFEXITED(process->status) ? WEXITSTATUS(process->status) : -1;
+}
+
 static bool has_ended(void *arg)
 {
     return !process_alive(arg);

@@ -15,6 +15,9 @@ struct process *process_start(const char *const argv[], const char *log);
 /* False once it has ended by itself. */
 bool process_alive(struct process *process);
 
+/* Of one that has ended by itself: its exit status, or -1 when a signal ended it. */
+int process_exit_status(const struct process *process);
+
 /* SIGTERM, and waits: the exit status, or -1 when a signal ended it or it did not end within the
  * deadline. Anything but 0 shows the end of its log on stderr. Frees it. */
 int process_stop(struct process *process);

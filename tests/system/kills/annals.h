@@ -1,0 +1,45 @@
+#ifndef MCAST_TESTS_KILLS_ANNALS_H
+#define MCAST_TESTS_KILLS_ANNALS_H
+
+#include "tests/system/kills/verdict.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The broker's events as its subscribers hear them (F24): the same for everyone and after every
+ * crash, and together one story for each reservation (I4). */
+
+/* What is said of one reservation, by its number. */
+struct story {
+    bool begun;    /* "reserved", or why not: "denied", "timeout", "unavailable" */
+    bool reserved; /* it was "reserved" */
+    bool released, lost, adopted;
+    /* What clients know of it. */
+    bool told;          /* a reserve was answered with it */
+    bool told_released; /* a release of it was answered */
+    bool live;          /* set and cleared by the audit */
+};
+
+struct annals {
+    struct verdict *verdict;
+    uint64_t *prints; /* of the event's text, by seq - 1 */
+    size_t count, room;
+    struct story *stories; /* by number */
+    size_t story_room;
+    uint64_t highest; /* number */
+    uint64_t heard, lost, link_downs, adopted;
+};
+
+void annals_init(struct annals *annals, struct verdict *verdict);
+void annals_release(struct annals *annals);
+
+/* Somebody heard the event seq, whose data is the text. Everybody hears from seq 1 on without a
+ * gap, so it is known, or the next one. */
+void annals_hear(struct annals *annals, uint64_t seq, const char *text, size_t length);
+
+/* The story of a number, for reading and for what clients know. */
+struct story *annals_story(struct annals *annals, uint64_t number);
+
+#endif

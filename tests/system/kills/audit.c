@@ -1,0 +1,313 @@
+#include "tests/system/kills/audit.h"
+
+#include "tests/system/rig/await.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 500, REPLAYED = 20000, FOREIGN = 5 };
+
+/* ---- one job ---- */
+
+static void look_at_job(struct scene *scene, struct job *job)
+{
+    struct plainhttp_reply reply;
+    char path[JOB_PATH_SIZE];
+
+    job_path(job, path);
+    plainhttp_call(stage_http(scene->stage), "GET", path, NULL, &reply);
+    if (reply.status == 200)
+        job_told(job, json_incref(reply.json), scene->vnis, &scene->annals, await_now_ns());
+    else
+        verdict_fault(&scene->verdict, "I2: %s-%s was acknowledged, and GET says %d", job->cluster,
+                      job->id, reply.status);
+    plainhttp_reply_release(&reply);
+}
+
+static bool has_addresses(const struct job *job)
+{
+    return job->life == JOB_LIVE && strcmp(job_hwcoll(job->told), "reserved") == 0;
+}
+
+/* A job that the fabric manager was made to forget hears of it, sooner or later. */
+static bool losses_are_told(void *arg)
+{
+    struct scene *scene = arg;
+    bool told = true;
+
+    for (size_t i = 0; i < CROWD_JOBS; i++) {
+        struct job *job = crowd_job(scene->crowd, i);
+
+        if (!job->forgotten || !has_addresses(job))
+            continue;
+        look_at_job(scene, job);
+        told &= !has_addresses(job);
+    }
+    return told;
+}
+
+/* ---- the ledger ---- */
+
+struct page {
+    uint64_t after;
+    size_t active, owner_count;
+    uint32_t owners[65536]; /* of a VNI: a number, in this ledger */
+};
+
+static struct job *job_of(struct scene *scene, const json_t *entry)
+{
+    const char *cluster = json_string_value(json_object_get(entry, "cluster"));
+    const char *id = json_string_value(json_object_get(entry, "job"));
+
+    for (size_t i = 0; cluster && id && i < CROWD_JOBS; i++) {
+        struct job *job = crowd_job(scene->crowd, i);
+
+        if (strcmp(job->cluster, cluster) == 0 && strcmp(job->id, id) == 0)
+            return job;
+    }
+    return NULL;
+}
+
+static void look_at_entry(struct scene *scene, struct page *page, const json_t *entry)
+{
+    const char *state = json_string_value(json_object_get(entry, "state"));
+    const uint64_t number = job_number(entry);
+    const json_t *vni, *vnis = json_object_get(entry, "vnis");
+    size_t i;
+
+    json_array_foreach(vnis, i, vni)
+    {
+        uint32_t *owner = &page->owners[json_integer_value(vni) & 65535];
+
+        if (*owner)
+            verdict_fault(&scene->verdict, "I1: VNI %d is in two reservations, %u and %" PRIu64,
+                          (int)json_integer_value(vni), *owner, number);
+        *owner = (uint32_t)number;
+    }
+    if (!state || strcmp(state, "active") != 0)
+        return;
+    const struct job *job = job_of(scene, entry);
+    page->active++;
+    annals_story(&scene->annals, number)->live = true;
+    if (!job || job->life != JOB_LIVE || job_number(job->told) != number) {
+        char *text = json_dumps(entry, JSON_COMPACT);
+
+        verdict_fault(&scene->verdict, "I2: active, and nobody was told so or has it still: %s",
+                      text);
+        free(text);
+    }
+}
+
+static void look_at_ledger(struct scene *scene)
+{
+    struct page *page = calloc(1, sizeof *page);
+    struct plainhttp_reply reply;
+    char path[64];
+    size_t live = 0;
+    bool more = page != NULL;
+
+    while (more) {
+        const json_t *entry;
+        size_t i;
+
+        snprintf(path, sizeof path, "/v1/jobs?limit=%d&after=%" PRIu64, PAGE, page->after);
+        more = plainhttp_call(stage_http(scene->stage), "GET", path, NULL, &reply) == 200;
+        if (!more)
+            verdict_fault(&scene->verdict, "the list of jobs was answered %d", reply.status);
+        json_array_foreach(json_object_get(reply.json, "jobs"), i, entry)
+        {
+            look_at_entry(scene, page, entry);
+            page->after = job_number(entry);
+        }
+        more = more && json_integer_value(json_object_get(reply.json, "next")) > 0;
+        plainhttp_reply_release(&reply);
+    }
+    for (size_t i = 0; i < CROWD_JOBS; i++)
+        live += crowd_job(scene->crowd, i)->life == JOB_LIVE;
+    if (page && page->active != live)
+        verdict_fault(&scene->verdict, "I2: %zu jobs are active, %zu were acknowledged",
+                      page->active, live);
+    free(page);
+}
+
+/* ---- the fabric manager ---- */
+
+struct comparison {
+    struct scene *scene;
+    char words[512]; /* the first thing that does not agree */
+    bool agrees;
+};
+
+__attribute__((format(printf, 2, 3))) static void differ(struct comparison *comparison,
+                                                         const char *format, ...)
+{
+    va_list args;
+
+    if (!comparison->agrees)
+        return;
+    comparison->agrees = false;
+    va_start(args, format);
+    vsnprintf(comparison->words, sizeof comparison->words, format, args);
+    va_end(args);
+}
+
+static void compare_held(struct comparison *comparison, const json_t *held, size_t *foreign,
+                         size_t *ours)
+{
+    const char *name = json_string_value(json_object_get(held, "jobID")), *id = NULL;
+    const int cluster = name ? scene_cluster_of(name, &id) : -1;
+
+    if (cluster < 0) {
+        ++*foreign;
+        return;
+    }
+    for (size_t i = 0; i < CROWD_JOBS; i++) {
+        const struct job *job = crowd_job(comparison->scene->crowd, i);
+
+        if (has_addresses(job) && strcmp(job->cluster, scene_clusters[cluster]) == 0 &&
+            strcmp(job->id, id) == 0) {
+            ++*ours;
+            return;
+        }
+    }
+    differ(comparison, "I3: the fabric manager holds %s, no active job was told so", name);
+}
+
+/* It may take a while: what is to be released is tried again and again, later and later. */
+static bool fm_agrees(void *arg)
+{
+    struct comparison *comparison = arg;
+    struct scene *scene = comparison->scene;
+    struct plainhttp_reply reply;
+    size_t i, foreign = 0, ours = 0, expected = 0;
+    const json_t *held;
+
+    comparison->agrees = true;
+    plainhttp_call(stage_fm_http(scene->stage), "GET", "/mock/state", NULL, &reply);
+    if (reply.status != 200)
+        differ(comparison, "the fabric manager's double answered %d", reply.status);
+    json_array_foreach(json_object_get(reply.json, "jobs"), i, held)
+        compare_held(comparison, held, &foreign, &ours);
+    plainhttp_reply_release(&reply);
+    for (size_t j = 0; j < CROWD_JOBS; j++)
+        expected += has_addresses(crowd_job(scene->crowd, j));
+    if (ours != expected)
+        differ(comparison, "I3: the fabric manager holds %zu reservations of %zu that were told",
+               ours, expected);
+    if (foreign != FOREIGN)
+        differ(comparison, "I6: of %d objects of others, %zu are left", FOREIGN, foreign);
+    return comparison->agrees;
+}
+
+static void compare_tokens(struct scene *scene)
+{
+    for (size_t i = 0; i < CROWD_JOBS; i++) {
+        const struct job *job = crowd_job(scene->crowd, i);
+        struct plainhttp_reply reply;
+        char path[128];
+
+        if (!has_addresses(job))
+            continue;
+        snprintf(path, sizeof path, "/fabric/collectives/jobs/%s-%s", job->cluster, job->id);
+        plainhttp_call(stage_fm_http(scene->stage), "GET", path, NULL, &reply);
+        const char *token = json_string_value(json_object_get(reply.json, "sessionToken"));
+        if (!token || strcmp(token, job_token(job->told)) != 0)
+            verdict_fault(&scene->verdict, "I3: %s-%s has another token than it was told",
+                          job->cluster, job->id);
+        if (json_integer_value(json_object_get(reply.json, "mcastLimit")) != SCENE_PER_JOB)
+            verdict_fault(&scene->verdict, "I3: %s-%s has not %d addresses", job->cluster, job->id,
+                          SCENE_PER_JOB);
+        plainhttp_reply_release(&reply);
+    }
+}
+
+/* ---- events ---- */
+
+static bool events_are_heard(void *arg)
+{
+    struct scene *scene = arg;
+    struct plainhttp_reply reply;
+
+    plainhttp_call(stage_http(scene->stage), "GET", "/v1/status", NULL, &reply);
+    const uint64_t last = (uint64_t)json_integer_value(
+        json_object_get(json_object_get(reply.json, "events"), "last"));
+    plainhttp_reply_release(&reply);
+    for (size_t i = 0; i < SCENE_SUBSCRIBERS; i++)
+        if (last == 0 || subscriber_last(scene->subscribers[i]) != last)
+            return false;
+    return scene->annals.count == last;
+}
+
+static void compare_story(struct scene *scene, const struct job *job)
+{
+    const uint64_t number = job_number(job->told);
+    const struct story *story = annals_story(&scene->annals, number);
+    const bool lost = strcmp(job_hwcoll(job->told), "lost") == 0;
+
+    if (!story->begun || story->released || story->adopted)
+        verdict_fault(&scene->verdict,
+                      "F24: %s-%s (number %" PRIu64 ") is active, and the events say otherwise",
+                      job->cluster, job->id, number);
+    if (has_addresses(job) && !story->reserved)
+        verdict_fault(&scene->verdict, "F24: no event says that %s-%s got its addresses",
+                      job->cluster, job->id);
+    if (story->lost != lost)
+        verdict_fault(&scene->verdict, "I4: %s-%s is told %s, and %s event says that it is lost",
+                      job->cluster, job->id, job_hwcoll(job->told), story->lost ? "an" : "no");
+}
+
+/* Of everything there ever was. */
+static void compare_stories(struct scene *scene)
+{
+    for (size_t i = 0; i < CROWD_JOBS; i++)
+        if (crowd_job(scene->crowd, i)->life == JOB_LIVE)
+            compare_story(scene, crowd_job(scene->crowd, i));
+    for (uint64_t number = 1; number <= scene->annals.highest; number++) {
+        struct story *story = annals_story(&scene->annals, number);
+
+        if (story->told_released && !story->released)
+            verdict_fault(&scene->verdict, "F24: no event says that %" PRIu64 " was released",
+                          number);
+        if (story->begun && !story->released && !story->live)
+            verdict_fault(&scene->verdict, "F24: %" PRIu64 " began, did not end, and is gone",
+                          number);
+        if (story->told && !story->begun)
+            verdict_fault(&scene->verdict, "F24: no event says that %" PRIu64 " began", number);
+        story->live = false;
+    }
+}
+
+/* ---- the audit ---- */
+
+static bool crowd_rests(void *arg)
+{
+    const struct scene *scene = arg;
+
+    return crowd_is_quiet(scene->crowd);
+}
+
+void audit(struct scene *scene)
+{
+    struct comparison comparison = {.scene = scene};
+
+    if (!scene_await(scene, crowd_rests, scene)) {
+        verdict_fault(&scene->verdict, "requests never come to a definite answer");
+        return;
+    }
+    if (!scene_await(scene, losses_are_told, scene))
+        verdict_fault(&scene->verdict, "I4: a job lost its addresses, and is not told");
+    for (size_t i = 0; i < CROWD_JOBS; i++)
+        if (crowd_job(scene->crowd, i)->life == JOB_LIVE)
+            look_at_job(scene, crowd_job(scene->crowd, i));
+    if (!scene_await(scene, fm_agrees, &comparison))
+        verdict_fault(&scene->verdict, "%s", comparison.words);
+    compare_tokens(scene);
+    look_at_ledger(scene);
+    subscriber_replay(scene->subscribers[SCENE_SUBSCRIBERS - 1], REPLAYED);
+    if (!scene_await(scene, events_are_heard, scene))
+        verdict_fault(&scene->verdict, "F24: subscribers do not hear all events");
+    compare_stories(scene);
+}

@@ -1,0 +1,235 @@
+#include "tests/system/kills/autopsy.h"
+
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 160, SAID_SIZE = 8192, FLIPS_MAX = 16, BODIES = 3 };
+
+struct table {
+    struct scene *scene;
+    const char *mcastd;
+    char folder[FOLDER_PATH_SIZE];
+    char socket[PATH_SIZE], config[PATH_SIZE], log[PATH_SIZE], db[PATH_SIZE], wal[PATH_SIZE];
+    struct process *process;
+    struct plainhttp *http;
+};
+
+/* ---- the body ---- */
+
+static void copy(struct table *table, const char *name)
+{
+    char from[PATH_SIZE], to[PATH_SIZE], block[65536];
+    const int in = open(folder_path(from, sizeof from, stage_folder(table->scene->stage), name),
+                        O_RDONLY | O_CLOEXEC);
+    const int out = open(folder_path(to, sizeof to, table->folder, name),
+                         O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    for (ssize_t length; in >= 0 && out >= 0 && (length = read(in, block, sizeof block)) > 0;)
+        if (write(out, block, (size_t)length) != length)
+            perror(to);
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+}
+
+static off_t size_of(const char *path)
+{
+    struct stat found;
+
+    return stat(path, &found) == 0 ? found.st_size : 0;
+}
+
+/* Half of the time a byte or two, else nearly everything or nearly nothing is left. */
+static off_t cut(struct table *table)
+{
+    struct dice *dice = &table->scene->dice;
+    const off_t size = size_of(table->db);
+    const uint32_t missing = dice_percent(dice, 30) ? dice_between(dice, 1, 4096)
+                                                    : dice_between(dice, 1, (uint32_t)size);
+    const off_t left = size > (off_t)missing ? size - (off_t)missing : 0;
+
+    if (truncate(table->db, left) < 0)
+        perror(table->db);
+    return left;
+}
+
+static void flip(struct table *table)
+{
+    struct dice *dice = &table->scene->dice;
+    const char *path = dice_percent(dice, 50) && size_of(table->wal) > 0 ? table->wal : table->db;
+    const uint32_t size = (uint32_t)size_of(path);
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    unsigned char byte;
+
+    for (uint32_t flips = dice_between(dice, 1, FLIPS_MAX); fd >= 0 && flips > 0; flips--) {
+        const off_t place = dice_below(dice, size);
+
+        if (pread(fd, &byte, 1, place) != 1)
+            continue;
+        byte ^= (unsigned char)(1u << dice_below(dice, 8));
+        if (pwrite(fd, &byte, 1, place) != 1)
+            perror(path);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+/* ---- the broker that looks at it ---- */
+
+static int lay_out(struct table *table)
+{
+    char text[1024];
+
+    if (folder_create(table->folder) < 0)
+        return -1;
+    copy(table, "state.db");
+    copy(table, "state.db-wal");
+    copy(table, "state.key");
+    folder_path(table->socket, sizeof table->socket, table->folder, "s");
+    folder_path(table->config, sizeof table->config, table->folder, "mcastd.conf");
+    folder_path(table->log, sizeof table->log, table->folder, "log");
+    folder_path(table->db, sizeof table->db, table->folder, "state.db");
+    folder_path(table->wal, sizeof table->wal, table->folder, "state.db-wal");
+    snprintf(text, sizeof text,
+             "[broker]\nsocket = %s\n[state]\npath = %s\nkey_file = %s/state.key\n"
+             "events_keep = 1000000\nevents_age = 0\n[vni]\npool = 2000-2299\nhold = 1h\n"
+             "[cluster \"elcap\"]\nusers = root\n[cluster \"elcap2\"]\nusers = root\n"
+             "[cluster \"tuo\"]\nusers = root\n",
+             table->socket, table->db, table->folder);
+    table->http = plainhttp_create("http://mcastd", table->socket);
+    return table->http ? folder_write(table->folder, "mcastd.conf", 0600, text) : -1;
+}
+
+static bool is_decided(void *arg)
+{
+    struct table *table = arg;
+
+    return !process_alive(table->process) || plainhttp_probe(table->http, "/readyz") == 200;
+}
+
+static bool is_same(struct table *table, const struct job *job)
+{
+    struct plainhttp_reply reply;
+    char path[JOB_PATH_SIZE];
+
+    job_path(job, path);
+    plainhttp_call(table->http, "GET", path, NULL, &reply);
+    const bool same =
+        reply.status == 200 && job_number(reply.json) == job_number(job->told) &&
+        json_equal(json_object_get(reply.json, "vnis"), json_object_get(job->told, "vnis"));
+    plainhttp_reply_release(&reply);
+    return same;
+}
+
+static unsigned differing(struct table *table)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < CROWD_JOBS; i++) {
+        const struct job *job = crowd_job(table->scene->crowd, i);
+
+        /* Only what is certain: other requests were under way when it was killed. */
+        count += job->life == JOB_LIVE && job->told && !is_same(table, job);
+    }
+    return count;
+}
+
+/* Of both files; a file that is not there has one, too. */
+static uint64_t print_of_files(const struct table *table)
+{
+    const char *const paths[] = {table->db, table->wal};
+    uint64_t print = 0xcbf29ce484222325u;
+    unsigned char block[4096];
+
+    for (size_t f = 0; f < 2; f++) {
+        FILE *file = fopen(paths[f], "re");
+
+        for (size_t length; file && (length = fread(block, 1, sizeof block, file)) > 0;)
+            for (size_t i = 0; i < length; i++)
+                print = (print ^ block[i]) * 0x100000001b3u;
+        if (file)
+            fclose(file);
+    }
+    return print;
+}
+
+static void judge_refusal(struct table *table, const char *what)
+{
+    struct verdict *verdict = &table->scene->verdict;
+    const int status = process_exit_status(table->process);
+    char said[SAID_SIZE];
+    FILE *file = fopen(table->log, "re");
+
+    said[file ? fread(said, 1, SAID_SIZE - 1, file) : 0] = '\0';
+    if (file)
+        fclose(file);
+    if (status != 1 || !strstr(said, "cannot start: "))
+        verdict_fault(verdict, "a ledger that was %s: exit status %d: %s", what, status, said);
+}
+
+/* left: its length after the cut; -1: bytes were flipped. */
+static void judge(struct table *table, const char *what, off_t left, struct autopsy_counts *counts)
+{
+    struct verdict *verdict = &table->scene->verdict;
+    const char *const argv[] = {table->mcastd, "--config", table->config, NULL};
+
+    const uint64_t before = print_of_files(table);
+    table->process = process_start(argv, table->log);
+    if (!table->process || !await(is_decided, table, AWAIT_DEADLINE_MS)) {
+        verdict_fault(verdict, "a ledger that was %s: the broker neither starts nor refuses", what);
+    } else if (!process_alive(table->process)) {
+        counts->refused++;
+        counts->changed += print_of_files(table) != before;
+        judge_refusal(table, what);
+    } else {
+        const unsigned different = differing(table);
+
+        if (different > 0 && left >= 0)
+            verdict_fault(verdict, "a ledger cut to %jd bytes is served without %u jobs",
+                          (intmax_t)left, different);
+        counts->unnoticed += different > 0;
+        counts->whole += different == 0;
+        if (process_stop(table->process) != 0)
+            verdict_fault(verdict, "a ledger that was %s: the broker ends badly", what);
+        table->process = NULL;
+    }
+    process_kill(table->process);
+}
+
+static void examine(struct scene *scene, const char *mcastd, bool cuts,
+                    struct autopsy_counts *counts)
+{
+    struct table table = {.scene = scene, .mcastd = mcastd};
+    off_t left = -1;
+
+    if (lay_out(&table) < 0) {
+        verdict_fault(&scene->verdict, "the ledger cannot be copied");
+    } else {
+        if (cuts)
+            left = cut(&table);
+        else
+            flip(&table);
+        judge(&table, cuts ? "cut short" : "damaged", left, counts);
+    }
+    plainhttp_destroy(table.http);
+    if (table.folder[0])
+        folder_destroy(table.folder);
+}
+
+void autopsy(struct scene *scene, const char *mcastd, struct autopsy_counts *cuts,
+             struct autopsy_counts *flipped)
+{
+    for (int i = 0; i < BODIES; i++) {
+        examine(scene, mcastd, true, cuts);
+        examine(scene, mcastd, false, flipped);
+    }
+}

@@ -1,0 +1,417 @@
+#include "tests/system/kills/blows.h"
+
+#include "tests/system/kills/refusal.h"
+#include "tests/system/rig/folder.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 128, QUIET_MS = 600, START_NS = 30000000 };
+
+/* ---- small parts ---- */
+
+static const char *file(const struct scene *scene, const char *name, char path[PATH_SIZE])
+{
+    return folder_path(path, PATH_SIZE, stage_folder(scene->stage), name);
+}
+
+/* So many answers that the next thing happens at a moment that the dice choose. */
+static void go_on(struct scene *scene)
+{
+    scene_run(scene, dice_between(&scene->dice, 20, 160), QUIET_MS);
+}
+
+static void kill_broker(struct blow_context *context)
+{
+    context->kills++;
+    scene_kill_broker(context->scene);
+}
+
+static void kill_fm(struct blow_context *context)
+{
+    context->fm_kills++;
+    stage_kill_fm(context->scene->stage);
+}
+
+static void move(const struct scene *scene, const char *from, const char *to)
+{
+    char source[PATH_SIZE], target[PATH_SIZE];
+
+    if (rename(file(scene, from, source), file(scene, to, target)) < 0)
+        perror(source);
+}
+
+static void refuse(struct blow_context *context, const char *words)
+{
+    context->refusals++;
+    refusal_expect(context->scene, context->mcastd, words);
+}
+
+static void skip(struct blow_context *context, const char *why)
+{
+    context->skipped++;
+    printf("    left out: %s\n", why);
+}
+
+/* ---- kills ---- */
+
+static void broker_killed(struct blow_context *context)
+{
+    kill_broker(context);
+    (void)scene_start_broker(context->scene);
+}
+
+static void fm_killed(struct blow_context *context)
+{
+    kill_fm(context);
+    go_on(context->scene);
+    (void)scene_start_fm(context->scene);
+}
+
+static void both_killed(struct blow_context *context)
+{
+    struct scene *scene = context->scene;
+
+    if (dice_percent(&scene->dice, 50)) {
+        kill_fm(context);
+        scene_run(scene, dice_below(&scene->dice, 60), QUIET_MS);
+        kill_broker(context);
+    } else {
+        kill_broker(context);
+        kill_fm(context);
+    }
+    if (dice_percent(&scene->dice, 50)) {
+        (void)scene_start_broker(scene);
+        go_on(scene);
+        (void)scene_start_fm(scene);
+    } else {
+        (void)scene_start_fm(scene);
+        (void)scene_start_broker(scene);
+    }
+}
+
+/* Again and again, before it serves: at a moment of its start, not after a condition. */
+static void killed_while_starting(struct blow_context *context)
+{
+    struct scene *scene = context->scene;
+
+    kill_broker(context);
+    for (int i = 0; i < 4; i++) {
+        const struct timespec moment = {.tv_nsec = (long)dice_below(&scene->dice, START_NS)};
+
+        if (stage_launch_broker(scene->stage) < 0)
+            break;
+        nanosleep(&moment, NULL);
+        kill_broker(context);
+    }
+    (void)scene_start_broker(scene);
+}
+
+/* Told to stop, with requests under way: it answers or breaks off, and ends well. */
+static void stopped(struct blow_context *context)
+{
+    struct scene *scene = context->scene;
+
+    crowd_expect_trouble(scene->crowd, true);
+    context->stops++;
+    process_signal(stage_broker(scene->stage), SIGTERM);
+    scene_run(scene, dice_below(&scene->dice, 30), 100);
+    if (stage_stop_broker(scene->stage) < 0)
+        verdict_fault(&scene->verdict, "told to stop, the broker ends badly");
+    crowd_hang_up(scene->crowd);
+    (void)scene_start_broker(scene);
+}
+
+/* ---- the disk ---- */
+
+static void limit_files(const struct scene *scene, rlim_t length)
+{
+    const struct rlimit limit = {length, RLIM_INFINITY};
+
+    if (prlimit(process_pid(stage_broker(scene->stage)), RLIMIT_FSIZE, &limit, NULL) < 0)
+        perror("prlimit");
+}
+
+static bool saves_again(void *arg)
+{
+    const struct scene *scene = arg;
+
+    return plainhttp_probe(stage_http(scene->stage), "/readyz") == 200;
+}
+
+static void await_saving(struct scene *scene)
+{
+    if (!scene_await(scene, saves_again, scene))
+        verdict_fault(&scene->verdict, "the disk is well again, and the broker does not save");
+}
+
+/* No file of the broker's may become longer than so. */
+static void disk_full(struct blow_context *context)
+{
+    static const rlim_t lengths[] = {0, 4096, 65536, 1 << 20};
+    struct scene *scene = context->scene;
+
+    limit_files(scene, lengths[dice_below(&scene->dice, sizeof lengths / sizeof *lengths)]);
+    go_on(scene);
+    if (dice_percent(&scene->dice, 40)) {
+        kill_broker(context);
+        (void)scene_start_broker(scene);
+        return;
+    }
+    limit_files(scene, RLIM_INFINITY);
+    await_saving(scene);
+}
+
+/* It can be read only: another program has a transaction of its own. */
+static void ledger_held(struct blow_context *context)
+{
+    struct scene *scene = context->scene;
+    char path[PATH_SIZE];
+    sqlite3 *db = NULL;
+
+    if (sqlite3_open(file(scene, "state.db", path), &db) != SQLITE_OK ||
+        sqlite3_busy_timeout(db, 2000) != SQLITE_OK ||
+        sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+        skip(context, "the ledger could not be locked");
+    else
+        go_on(scene);
+    sqlite3_close(db);
+    await_saving(scene);
+}
+
+static void ledger_away(struct blow_context *context)
+{
+    struct scene *scene = context->scene;
+
+    move(scene, "state.db", "state.db.away");
+    go_on(scene);
+    move(scene, "state.db.away", "state.db");
+    await_saving(scene);
+}
+
+static void ledger_damaged(struct blow_context *context)
+{
+    kill_broker(context);
+    autopsy(context->scene, context->mcastd, &context->cut, &context->flipped);
+    (void)scene_start_broker(context->scene);
+}
+
+/* ---- the key ---- */
+
+static bool has_tokens(const struct scene *scene)
+{
+    for (size_t i = 0; i < CROWD_JOBS; i++) {
+        const struct job *job = crowd_job(scene->crowd, i);
+
+        if (job->life == JOB_LIVE && job_token(job->told))
+            return true;
+    }
+    return false;
+}
+
+static void without_key(struct blow_context *context, const char *other_key, const char *words)
+{
+    struct scene *scene = context->scene;
+
+    kill_broker(context);
+    if (has_tokens(scene)) {
+        move(scene, "state.key", "state.key.away");
+        if (other_key)
+            (void)folder_write(stage_folder(scene->stage), "state.key", 0600, other_key);
+        refuse(context, words);
+        move(scene, "state.key.away", "state.key");
+    } else {
+        skip(context, "no job has a token, so no key is missed");
+    }
+    (void)scene_start_broker(scene);
+}
+
+static void key_missing(struct blow_context *context)
+{
+    without_key(context, NULL, "is missing, and ");
+}
+
+static void key_changed(struct blow_context *context)
+{
+    without_key(context, "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n",
+                "sealed with another key than that of ");
+}
+
+/* ---- the clock ---- */
+
+static const char *clock_library(void)
+{
+    static const char *const places[] = {"/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+                                         "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
+                                         "/usr/lib/faketime/libfaketimeMT.so.1"};
+
+#ifdef __SANITIZE_ADDRESS__
+    return NULL; /* the sanitizer wants to be the first library itself */
+#endif
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (access(places[i], R_OK) == 0)
+            return places[i];
+    return NULL;
+}
+
+/* Set back by years, forward by hours, … from one start to the next; and right again. */
+static void clock_set(struct blow_context *context)
+{
+    static const char *const offsets[] = {"-2y", "-30d", "-3h", "-5", "+5", "+3h", "+30d", "+2y"};
+    struct scene *scene = context->scene;
+    const char *library = clock_library();
+
+    if (!library) {
+        skip(context, "libfaketime (Debian's package of that name) is not there, or the broker is "
+                      "sanitized");
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        kill_broker(context);
+        setenv("LD_PRELOAD", library, 1);
+        setenv("FAKETIME", offsets[dice_below(&scene->dice, sizeof offsets / sizeof *offsets)], 1);
+        setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1", 1);
+        const int started = scene_start_broker(scene);
+        unsetenv("LD_PRELOAD");
+        unsetenv("FAKETIME");
+        unsetenv("FAKETIME_DONT_FAKE_MONOTONIC");
+        if (started < 0)
+            return;
+        go_on(scene);
+    }
+    kill_broker(context);
+    (void)scene_start_broker(scene);
+}
+
+/* ---- operation ---- */
+
+static int64_t status_number(const struct scene *scene, const char *part, const char *name)
+{
+    struct plainhttp_reply reply;
+
+    plainhttp_call(stage_http(scene->stage), "GET", "/v1/status", NULL, &reply);
+    const json_t *object = part ? json_object_get(reply.json, part) : reply.json;
+    const json_t *value = json_object_get(object, name);
+    const int64_t number = json_is_boolean(value) ? json_is_true(value) : json_integer_value(value);
+    plainhttp_reply_release(&reply);
+    return number;
+}
+
+static bool pool_is_larger(void *arg)
+{
+    return status_number(arg, "vnis", "pool") == 350;
+}
+
+static bool pool_is_as_before(void *arg)
+{
+    return status_number(arg, "vnis", "pool") == 300;
+}
+
+static bool reload_is_refused(void *arg)
+{
+    return status_number(arg, NULL, "reload_refused") == 1;
+}
+
+static void reload(struct blow_context *context, const char *text, bool (*holds)(void *arg))
+{
+    struct scene *scene = context->scene;
+    char path[PATH_SIZE];
+
+    (void)mkdir(file(scene, "conf.d", path), 0700);
+    if (folder_write(stage_folder(scene->stage), "conf.d/50-reload.conf", 0600, text) < 0)
+        return;
+    context->reloads++;
+    process_signal(stage_broker(scene->stage), SIGHUP);
+    if (!scene_await(scene, holds, scene))
+        verdict_fault(&scene->verdict, "the reload of \"%s\" does not come into force", text);
+}
+
+/* No request is lost, whatever becomes of the reload: the crowd expects no trouble. */
+static void reloaded(struct blow_context *context)
+{
+    struct scene *scene = context->scene;
+
+    for (int i = 0; i < 2; i++) {
+        reload(context, "[vni]\npool = 2000-2349\n[fm]\nparallel = 4\n", pool_is_larger);
+        scene_run(scene, dice_below(&scene->dice, 60), QUIET_MS);
+        reload(context, "[vni]\npool = 2000-2349\n[fm]\nparallel = many\n", reload_is_refused);
+        scene_run(scene, dice_below(&scene->dice, 60), QUIET_MS);
+        reload(context, "", pool_is_as_before);
+    }
+}
+
+/* The first one does not notice. */
+static void second_broker(struct blow_context *context)
+{
+    refuse(context, "is open in another mcastd");
+    go_on(context->scene);
+}
+
+/* ---- the fabric manager loses what it had ---- */
+
+static void forget(struct scene *scene, json_t *names)
+{
+    struct plainhttp_reply reply;
+    json_t *body = json_pack("{sO}", "jobs", names);
+    char *text = json_dumps(body, JSON_COMPACT);
+
+    if (plainhttp_call(stage_fm_http(scene->stage), "POST", "/mock/forget", text, &reply) / 100 !=
+        2)
+        verdict_fault(&scene->verdict, "the fabric manager's double does not forget: %d",
+                      reply.status);
+    plainhttp_reply_release(&reply);
+    free(text);
+    json_decref(body);
+}
+
+static void fm_forgets(struct blow_context *context)
+{
+    struct scene *scene = context->scene;
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < CROWD_JOBS && json_array_size(names) < 6; i++) {
+        struct job *job = crowd_job(scene->crowd, i);
+
+        if (job->life != JOB_LIVE || !job_token(job->told) || !dice_percent(&scene->dice, 60))
+            continue;
+        job->forgotten = true;
+        (void)json_array_append_new(names, json_sprintf("%s-%s", job->cluster, job->id));
+    }
+    forget(scene, names);
+    json_decref(names);
+    if (dice_percent(&scene->dice, 50))
+        broker_killed(context);
+    if (dice_percent(&scene->dice, 50))
+        fm_killed(context);
+}
+
+static const struct blow all[] = {
+    {"broker killed", broker_killed},
+    {"fabric manager killed", fm_killed},
+    {"both killed", both_killed},
+    {"killed while starting", killed_while_starting},
+    {"stopped", stopped},
+    {"disk full", disk_full},
+    {"ledger held", ledger_held},
+    {"ledger away", ledger_away},
+    {"ledger damaged", ledger_damaged},
+    {"key missing", key_missing},
+    {"key changed", key_changed},
+    {"clock set", clock_set},
+    {"reloaded", reloaded},
+    {"second broker", second_broker},
+    {"fabric manager forgets", fm_forgets},
+};
+
+const struct blow *blows(size_t *count)
+{
+    *count = sizeof all / sizeof *all;
+    return all;
+}

@@ -1,0 +1,24 @@
+#ifndef MCAST_TESTS_KILLS_BLOWS_H
+#define MCAST_TESTS_KILLS_BLOWS_H
+
+#include "tests/system/kills/autopsy.h"
+
+/* What can happen to a broker at work, one at a time. Each leaves both programs running and all
+ * that was taken away put back; what goes wrong is a fault. */
+
+struct blow_context {
+    struct scene *scene;
+    const char *mcastd;
+    unsigned kills, fm_kills, stops, reloads, refusals, skipped;
+    struct autopsy_counts cut, flipped;
+};
+
+struct blow {
+    const char *name;
+    void (*strike)(struct blow_context *context);
+};
+
+/* All of them; their number. */
+const struct blow *blows(size_t *count);
+
+#endif

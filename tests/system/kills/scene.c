@@ -1,0 +1,207 @@
+#include "tests/system/kills/scene.h"
+
+#include "tests/system/rig/await.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { GLANCE_EVERY_MS = 40 };
+
+/* One name is the beginning of another on purpose (B4). */
+const char *const scene_clusters[CROWD_CLUSTERS] = {"elcap", "elcap2", "tuo"};
+const unsigned scene_budgets[CROWD_CLUSTERS] = {0, 40, 24};
+
+/* Others' objects, which look as much like ours as they can. */
+static const char *const foreign[] = {"foo-17", "elcap3-1", "elca-p-1", "tuolumne-4", "elcap_2-8"};
+
+static int plant(struct scene *scene, const char *name)
+{
+    char body[96];
+    struct plainhttp_reply reply;
+
+    snprintf(body, sizeof body, "{\"jobID\":\"%s\",\"mcastLimit\":1}", name);
+    const int status = plainhttp_call(stage_fm_http(scene->stage), "POST",
+                                      "/fabric/collectives/jobs", body, &reply);
+    plainhttp_reply_release(&reply);
+    return status >= 200 && status < 300 ? 0 : -1;
+}
+
+static int open_stage(struct scene *scene, const char *mcastd, const char *mock_fm)
+{
+    /* Short times: a round is to be over in a few seconds. The link is fast to come back, and so
+     * few VNIs that each is given again and again. */
+    const struct stage_options options = {
+        .mcastd = mcastd,
+        .mock_fm = mock_fm,
+        .broker = scene->debug ? "log_level = debug\nsync_grace = 200ms\n" : "sync_grace = 200ms\n",
+        .state = "events_keep = 1000000\nevents_age = 0\n",
+        .fm = "timeout = 600ms\nreserve_timeout = 400ms\nlink_retry = 50ms\nrelist = 700ms\n"
+              "stray_grace = 300ms\n",
+        .hwcoll = "min_nodes = 64\naddresses_per_job = 4\ntotal_addresses = 120\n",
+        .vni = "pool = 2000-2299\nhold = 300ms\n",
+        .clusters = "[cluster \"elcap2\"]\nusers = root\nbudget = 40\n"
+                    "[cluster \"tuo\"]\nusers = root\nbudget = 24\n",
+    };
+
+    scene->stage = stage_create(&options);
+    if (!scene->stage || stage_start_fm(scene->stage) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (plant(scene, foreign[i]) < 0)
+            return -1;
+    return stage_start_broker(scene->stage) == 0 ? stage_await_link(scene->stage) : -1;
+}
+
+int scene_open(struct scene *scene, const char *mcastd, const char *mock_fm, uint64_t seed,
+               bool debug)
+{
+    *scene = (struct scene){.verdict = {.seed = seed}, .debug = debug};
+    dice_init(&scene->dice, seed);
+    annals_init(&scene->annals, &scene->verdict);
+    if (open_stage(scene, mcastd, mock_fm) < 0)
+        return -1;
+    const struct crowd_options crowd = {
+        .verdict = &scene->verdict,
+        .vnis = vnis_create(&scene->verdict, SCENE_HOLD_MS * (int64_t)1000000),
+        .annals = &scene->annals,
+        .clusters = scene_clusters,
+        .socket = stage_socket(scene->stage),
+        .seed = dice_throw(&scene->dice)};
+    scene->vnis = crowd.vnis;
+    if (!scene->vnis || !(scene->crowd = crowd_create(&crowd)))
+        return -1;
+    for (size_t i = 0; i < SCENE_SUBSCRIBERS; i++)
+        if (!(scene->subscribers[i] = subscriber_create(&scene->annals, crowd.socket)))
+            return -1;
+    return 0;
+}
+
+void scene_close(struct scene *scene)
+{
+    for (size_t i = 0; i < SCENE_SUBSCRIBERS; i++)
+        subscriber_destroy(scene->subscribers[i]);
+    crowd_destroy(scene->crowd);
+    vnis_destroy(scene->vnis);
+    annals_release(&scene->annals);
+    stage_destroy(scene->stage);
+}
+
+/* ---- the fabric manager, seen from outside ---- */
+
+int scene_cluster_of(const char *name, const char **job)
+{
+    for (int i = 0; i < CROWD_CLUSTERS; i++) {
+        const size_t length = strlen(scene_clusters[i]);
+
+        if (strncmp(name, scene_clusters[i], length) == 0 && name[length] == '-') {
+            *job = name + length + 1;
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* I8: at no moment are there more addresses than a budget allows. Strays of ours are no reservation
+ * that the broker ever asked for. */
+static void look_at_budgets(struct scene *scene, const json_t *jobs)
+{
+    unsigned sums[CROWD_CLUSTERS] = {0}, sum = 0;
+    const json_t *job;
+    const char *id;
+    size_t i;
+
+    json_array_foreach(jobs, i, job)
+    {
+        const char *name = json_string_value(json_object_get(job, "jobID"));
+        const int cluster = name ? scene_cluster_of(name, &id) : -1;
+
+        if (cluster < 0 || strncmp(id, "stray", 5) == 0)
+            continue;
+        sums[cluster] += (unsigned)json_integer_value(json_object_get(job, "mcastLimit"));
+    }
+    for (size_t c = 0; c < CROWD_CLUSTERS; c++) {
+        sum += sums[c];
+        if (scene_budgets[c] && sums[c] > scene->budget_max)
+            scene->budget_max = sums[c];
+        if (scene_budgets[c] && sums[c] > scene_budgets[c])
+            verdict_fault(&scene->verdict, "I8: %s has %u addresses, its budget is %u",
+                          scene_clusters[c], sums[c], scene_budgets[c]);
+    }
+    if (sum > SCENE_ADDRESSES)
+        verdict_fault(&scene->verdict, "I8: %u addresses are reserved, of %d", sum,
+                      SCENE_ADDRESSES);
+    scene->glances++;
+}
+
+static void glance(struct scene *scene)
+{
+    struct plainhttp_reply reply;
+    const int64_t now = await_now_ns();
+
+    if (now < scene->glance_ns || !stage_fm_runs(scene->stage))
+        return;
+    scene->glance_ns = now + GLANCE_EVERY_MS * (int64_t)1000000;
+    if (plainhttp_call(stage_fm_http(scene->stage), "GET", "/mock/state", NULL, &reply) == 200)
+        look_at_budgets(scene, json_object_get(reply.json, "jobs"));
+    plainhttp_reply_release(&reply);
+}
+
+/* ---- time passes ---- */
+
+void scene_turn(struct scene *scene)
+{
+    crowd_turn(scene->crowd);
+    /* The last of them comes and goes. */
+    if (dice_percent(&scene->dice, 1))
+        subscriber_leave(scene->subscribers[SCENE_SUBSCRIBERS - 1]);
+    for (size_t i = 0; i < SCENE_SUBSCRIBERS; i++)
+        subscriber_turn(scene->subscribers[i]);
+    glance(scene);
+}
+
+void scene_run(struct scene *scene, unsigned answers, unsigned at_most_ms)
+{
+    const uint64_t enough = crowd_counts(scene->crowd)->answers + answers;
+    const int64_t end = await_now_ns() + (int64_t)at_most_ms * 1000000;
+
+    while (crowd_counts(scene->crowd)->answers < enough && await_now_ns() < end)
+        scene_turn(scene);
+}
+
+bool scene_await(struct scene *scene, bool (*holds)(void *arg), void *arg)
+{
+    const int64_t end = await_now_ns() + AWAIT_DEADLINE_MS * (int64_t)1000000;
+
+    while (!holds(arg)) {
+        if (await_now_ns() > end)
+            return false;
+        scene_turn(scene);
+    }
+    return true;
+}
+
+void scene_kill_broker(struct scene *scene)
+{
+    crowd_expect_trouble(scene->crowd, true);
+    stage_kill_broker(scene->stage);
+    crowd_hang_up(scene->crowd);
+}
+
+int scene_start_broker(struct scene *scene)
+{
+    if (stage_start_broker(scene->stage) < 0) {
+        verdict_fault(&scene->verdict, "the broker does not start");
+        return -1;
+    }
+    crowd_expect_trouble(scene->crowd, false);
+    return 0;
+}
+
+int scene_start_fm(struct scene *scene)
+{
+    if (stage_start_fm(scene->stage) < 0) {
+        verdict_fault(&scene->verdict, "the fabric manager's double does not start");
+        return -1;
+    }
+    return 0;
+}

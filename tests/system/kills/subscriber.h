@@ -1,0 +1,27 @@
+#ifndef MCAST_TESTS_KILLS_SUBSCRIBER_H
+#define MCAST_TESTS_KILLS_SUBSCRIBER_H
+
+#include "tests/system/kills/annals.h"
+
+#include <stdint.h>
+
+/* Someone who follows the broker's events, and when the connection is lost comes back with the last
+ * one it has had (F24). All it hears goes into the annals; a gap is a fault. */
+
+struct subscriber;
+
+/* socket: of the broker; borrowed. NULL: out of memory. */
+struct subscriber *subscriber_create(struct annals *annals, const char *socket);
+void subscriber_destroy(struct subscriber *subscriber); /* NULL is allowed */
+
+/* Takes what has come, connects when it is not connected, and waits for nothing. */
+void subscriber_turn(struct subscriber *subscriber);
+/* Leaves; the next turn comes back. */
+void subscriber_leave(struct subscriber *subscriber);
+/* Forgets the last so many events that it has heard: the next turn has them replayed. */
+void subscriber_replay(struct subscriber *subscriber, uint64_t events);
+
+uint64_t subscriber_last(const struct subscriber *subscriber); /* event heard */
+unsigned subscriber_visits(const struct subscriber *subscriber);
+
+#endif
