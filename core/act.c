@@ -300,10 +300,10 @@ static const char *why_given_up(struct core *core, const struct reservation *r, 
 {
     long long waited = (long long)core->config.reserve_timeout_ms;
     if (side != FM_SIDE_NOTHING && r->errand->words != NULL)
-        return core_text(core, "the fabric manager gave nothing within %lld ms; its last words: %s",
+        return core_text(core, "nothing from the fabric manager within %lld ms; its last words: %s",
                          waited, r->errand->words);
     if (side != FM_SIDE_NOTHING)
-        return core_text(core, "the fabric manager did not answer within %lld ms", waited);
+        return core_text(core, "no answer of the fabric manager within %lld ms", waited);
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager is not up";
     if (r->fm_side == FM_SIDE_NOTHING)

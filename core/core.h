@@ -110,7 +110,7 @@ const char *link_state_word(enum link_state state); /* "down", "logging-in", "li
 
 struct core_status {
     enum link_state link;
-    int64_t link_since_ms;
+    int64_t link_since_ms;  /* since when it is up, or is not */
     int64_t link_listed_ms; /* last whole list since the start; 0: none */
     uint64_t link_losses;   /* since the start */
     const char *link_url;   /* base URL in use, or to be tried next; "" when there is none */

@@ -34,7 +34,7 @@ struct cluster {
 
 struct link {
     enum link_state state;
-    int64_t since_ms;
+    int64_t since_ms;           /* up, or not up */
     int64_t lost_ms;            /* when it went down last */
     int64_t retry_ms;           /* down: when to log in again */
     int64_t relist_ms;          /* up: when to compare again; INT64_MAX: never */

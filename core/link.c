@@ -31,14 +31,16 @@ bool link_worth_waiting(const struct link *link)
     return link->state == LINK_UP || (link->state != LINK_DOWN && link->failures == 0);
 }
 
+/* Since when is told of being up, and of not being: attempts in between are no news. */
 static void enter(struct core *core, enum link_state state)
 {
-    /* While it stays away the attempts are no news. */
-    bool news = core->link.failures == 0 || state == LINK_UP;
-    core_trace(core, news ? TRACE_INFO : TRACE_DEBUG, "link to the fabric manager: %s -> %s",
+    core_trace(core, state == LINK_UP ? TRACE_NOTICE : TRACE_DEBUG,
+               "link to the fabric manager%s%s: %s -> %s", core->config.fm_url_count > 1 ? " " : "",
+               core->config.fm_url_count > 1 ? core_fm_url(core) : "",
                link_state_word(core->link.state), link_state_word(state));
+    if ((state == LINK_UP) != (core->link.state == LINK_UP))
+        core->link.since_ms = core->now_ms;
     core->link.state = state;
-    core->link.since_ms = core->now_ms;
 }
 
 void link_start(struct core *core)

@@ -17,7 +17,7 @@ static void write_link(struct exposition *to, const struct readings *readings)
         exposition_count(to, (int)status->link == state,
                          LABELS("state", link_state_word((enum link_state)state)));
     exposition_family(to, "mcastd_fabric_manager_link_since_timestamp_seconds", METRIC_GAUGE,
-                      "Since when the link is in this state, Unix time.");
+                      "Since when the link is up, or is not, Unix time.");
     exposition_time(to, status->link_since_ms, NULL);
     exposition_family(to, "mcastd_fabric_manager_link_losses_total", METRIC_COUNTER,
                       "How often the link was up and went down.");

@@ -108,6 +108,33 @@ static void link__tells_when_the_trouble_changes(void **state)
     driver_end(&d);
 }
 
+/* An outage of hours is not seconds old because somebody tries. */
+static void link__is_down_since_it_was_lost(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_status status;
+    driver_init(&d);
+    driver_up(&d);
+    d.now += 5000;
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_UNREACHED, NULL);
+    const int64_t lost = d.now;
+    for (int i = 0; i < 5; i++) {
+        driver_tick(&d, core_next_deadline(d.core) - d.now);
+        driver_login(&d);
+        driver_list(&d, NULL, 0, FM_BROKEN);
+        core_status(d.core, &status);
+        assert_int_equal(status.link_since_ms, lost);
+    }
+    driver_tick(&d, core_next_deadline(d.core) - d.now);
+    driver_login(&d);
+    driver_list(&d, NULL, 0, FM_OK);
+    core_status(d.core, &status);
+    assert_int_equal(status.link_since_ms, d.now);
+    driver_end(&d);
+}
+
 /* fmapi takes one login at a time. */
 static void link__logs_in_once_at_a_time(void **state)
 {
@@ -424,6 +451,7 @@ int main(void)
         cmocka_unit_test(link__pauses_and_resumes),
         cmocka_unit_test(link__waits_longer_each_time),
         cmocka_unit_test(link__tells_when_the_trouble_changes),
+        cmocka_unit_test(link__is_down_since_it_was_lost),
         cmocka_unit_test(link__logs_in_once_at_a_time),
         cmocka_unit_test(link__gone_is_not_all_while_a_first_try_was_open),
         cmocka_unit_test(link__tries_the_urls_in_turn),
