@@ -114,6 +114,11 @@ static void killed_while_starting(struct blow_context *context)
     (void)scene_start_broker(scene);
 }
 
+static bool has_ended(void *arg)
+{
+    return !process_alive(arg);
+}
+
 /* Told to stop, with requests under way: it answers or breaks off, and ends well. */
 static void stopped(struct blow_context *context)
 {
@@ -122,8 +127,8 @@ static void stopped(struct blow_context *context)
     crowd_expect_trouble(scene->crowd, true);
     context->stops++;
     process_signal(stage_broker(scene->stage), SIGTERM);
-    scene_run(scene, dice_below(&scene->dice, 30), 100);
-    if (stage_stop_broker(scene->stage) < 0)
+    if (!scene_await(scene, has_ended, stage_broker(scene->stage)) ||
+        stage_stop_broker(scene->stage) < 0)
         verdict_fault(&scene->verdict, "told to stop, the broker ends badly");
     crowd_hang_up(scene->crowd);
     (void)scene_start_broker(scene);
