@@ -396,7 +396,7 @@ static bool begin(struct call *call, const struct head *head)
     return need_no_body(call);
 }
 
-/* The credential is decoded: as begin, for MHD comes to the head again. */
+/* The credential is decoded: as begin, for MHD comes to the request again. */
 static bool go_on(struct call *call)
 {
     call->phase = CALL_READING;
@@ -406,8 +406,10 @@ static bool go_on(struct call *call)
 
 void call_proved(struct call *call)
 {
+    struct http *http = call->http;
+    call->phase = CALL_PROVED; /* from now on the server may close it */
     server_resume(call->peer->door->server, call->connection);
-    http_turn(call->http);
+    http_turn(http);
 }
 
 static enum MHD_Result take_body(struct call *call, const char *data, size_t size)
@@ -463,7 +465,7 @@ enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const 
             .method = method, .target = url, .version = version, .uri = call->uri};
         return begin(call, &head) ? decide(call) : MHD_YES;
     }
-    if (call->phase == CALL_PROVING)
+    if (call->phase == CALL_PROVED)
         return go_on(call) ? decide(call) : MHD_YES;
     if (*size) {
         size_t length = *size;

@@ -12,7 +12,8 @@
 #include <stddef.h>
 
 /* One call of the API, from its request line to the last byte of its answer. While it is READING, a
- * credential in its head may have to be decoded first (PROVING, suspended).
+ * credential in its head may have to be decoded first (PROVING, suspended; PROVED until the server
+ * comes to its head again, or finds that the client has gone).
  *
  *   READING ── whole request is here ──▶ DECIDING ── the route's handler ──▶ SPOKEN (sent at once)
  *                                           │                                   ▲
@@ -22,7 +23,15 @@
  * engine_step with call_ticket, after which the route's render writes the answer and the engine
  * speaks it. */
 
-enum call_phase { CALL_READING, CALL_PROVING, CALL_DECIDING, CALL_WAITING, CALL_SPOKEN, CALL_SENT };
+enum call_phase {
+    CALL_READING,
+    CALL_PROVING,
+    CALL_PROVED,
+    CALL_DECIDING,
+    CALL_WAITING,
+    CALL_SPOKEN,
+    CALL_SENT
+};
 
 struct call {
     struct http *http;
