@@ -1,6 +1,7 @@
 #include "broker/config_check.h"
 
 #include "broker/settings.h"
+#include "core/nodelist.h"
 #include "core/sizing.h"
 #include "fmapi/baseurl.h"
 
@@ -32,13 +33,28 @@ static bool is_number(const char *text)
     return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
+/* The certificate need not exist yet. */
+static void check_certificate_name(struct config_reading *reading,
+                                   const struct config_origin *origin, const char *name)
+{
+    if (name[0] == '\0')
+        config_fault(reading, true, origin,
+                     "after cert: the name in the certificate is missing: cert:NAME, without a "
+                     "blank");
+    else if (reading->config->tls_client_ca[0] == '\0')
+        config_fault(reading, false, origin,
+                     "nobody can be cert:%s: certificates prove nothing without tls_client_ca in "
+                     "[broker]",
+                     name);
+}
+
 static void check_users(struct config_reading *reading, const struct config_origin *origin,
                         char *const *users)
 {
     for (; users != NULL && *users != NULL; users++) {
         if (strncmp(*users, "cert:", 5) == 0)
-            continue; /* the name of a certificate, which need not exist yet */
-        if (!is_number(*users) && getpwnam(*users) == NULL)
+            check_certificate_name(reading, origin, *users + 5);
+        else if (!is_number(*users) && getpwnam(*users) == NULL)
             config_fault(reading, true, origin,
                          "user %s is not known on this host: create it, or give its numeric uid",
                          *users);
@@ -94,6 +110,9 @@ static void check_tcp(struct config_reading *reading)
         config_fault(reading, true, origin_of(reading, "broker", "listen"),
                      "other hosts must not see what is not encrypted: set tls_cert and tls_key, or "
                      "listen on 127.0.0.1, [::1] or localhost");
+    if (config->listen[0] == '\0' && config->tls_cert[0] != '\0' && config->tls_key[0] != '\0')
+        config_fault(reading, false, origin_of(reading, "broker", "tls_cert"),
+                     "the certificate is used by nobody: set listen too, or leave both out");
     if (config->tls_client_ca[0] != '\0' && config->tls_cert[0] == '\0')
         config_fault(reading, true, origin_of(reading, "broker", "tls_client_ca"),
                      "clients show certificates only over TLS: set tls_cert and tls_key");
@@ -108,6 +127,11 @@ static void check_socket(struct config_reading *reading)
                      "group %s is not known on this host: create it, or give its numeric gid",
                      config->socket_group);
     check_users(reading, origin_of(reading, "broker", "admins"), config->admins);
+    struct stat found;
+    if (config->munge_socket[0] != '\0' && stat(config->munge_socket, &found) < 0)
+        config_fault(reading, false, origin_of(reading, "broker", "munge_socket"),
+                     "munge_socket = %s: %s; credentials are refused until munged makes it",
+                     config->munge_socket, strerror(errno));
 }
 
 static bool all_plain(const struct config *config)
@@ -163,13 +187,20 @@ static void check_login(struct config_reading *reading)
             config_fault(reading, false, origin_of(reading, "fm", "url"),
                          "%s: with http the login crosses the network in the clear", url);
     }
+    /* Over plain http there is no other choice. */
+    if (config->fm_auth == CONFIG_AUTH_NONE && config->fm_mtls_cert[0] == '\0' &&
+        !all_plain(config))
+        config_fault(reading, false, origin_of(reading, "fm", "auth"),
+                     "auth = none without mtls_cert: the fabric manager is asked without any "
+                     "login");
     /* Only a warning: whoever runs --check need not be the user who may read it. */
     if (settings_fabric(config, &fabric) && fmapi_check(&fabric, &err) < 0)
         config_fault(reading, false, origin_of(reading, "fm", key_named(config, err.text)), "%s",
                      err.text);
 }
 
-static void check_fm(struct config_reading *reading)
+/* sound: all that was set could be read. Else what seems to be missing may be what was told. */
+static void check_fm(struct config_reading *reading, bool sound)
 {
     const struct config *config = reading->config;
     struct error err = {0};
@@ -187,15 +218,35 @@ static void check_fm(struct config_reading *reading)
                      "verify = no: ANYONE on the way can pose as the fabric manager and read its "
                      "login; set ca instead");
     if (!config->core.fm_present) {
-        if (config->core.min_nodes > 0)
+        if (config->core.min_nodes > 0 && sound)
             config_fault(reading, false, origin_of(reading, "hwcoll", "min_nodes"),
                          "min_nodes is set but [fm] url is not: no job gets multicast addresses");
         return;
     }
-    if (config->core.min_nodes == 0 && sizing_addresses(&config->core, &addresses, &err) < 0)
+    if (config->core.min_nodes == 0 && sound &&
+        sizing_addresses(&config->core, &addresses, &err) < 0)
         config_fault(reading, false, origin_of(reading, "hwcoll", "addresses_per_job"),
                      "no job can get multicast addresses, not even one that asks: %s", err.text);
     check_login(reading);
+}
+
+static void check_cluster(struct config_reading *reading, uint32_t i)
+{
+    const struct config *config = reading->config;
+    const struct config_cluster *cluster = &config->clusters[i];
+    struct error err = {0};
+    uint32_t nodes, total = config->core.total_addresses;
+    check_users(reading, cluster_origin(reading, i, "users"), cluster->users);
+    if (cluster->users == NULL || cluster->users[0] == NULL)
+        config_fault(reading, false, &reading->sections[i],
+                     "cluster \"%s\" has no users: only admins can reserve for it", cluster->name);
+    if (cluster->nodes[0] != '\0' && nodelist_count(cluster->nodes, &nodes, &err) < 0)
+        config_fault(reading, true, cluster_origin(reading, i, "nodes"), "nodes = %.80s: %s",
+                     cluster->nodes, err.text);
+    if (total > 0 && cluster->budget > total)
+        config_fault(reading, false, cluster_origin(reading, i, "budget"),
+                     "budget = %u limits nothing: total_addresses in [hwcoll] is %u",
+                     (unsigned)cluster->budget, (unsigned)total);
 }
 
 static void check_clusters(struct config_reading *reading)
@@ -207,11 +258,7 @@ static void check_clusters(struct config_reading *reading)
                      "no cluster is configured, so nobody can reserve: add [cluster \"NAME\"]");
     for (uint32_t i = 0; i < count; i++) {
         const struct config_cluster *cluster = &config->clusters[i];
-        check_users(reading, cluster_origin(reading, i, "users"), cluster->users);
-        if (cluster->users == NULL || cluster->users[0] == NULL)
-            config_fault(reading, false, &reading->sections[i],
-                         "cluster \"%s\" has no users: only admins can reserve for it",
-                         cluster->name);
+        check_cluster(reading, i);
         for (uint32_t j = 0; j < count; j++) {
             const char *shorter = config->clusters[j].name;
             if (i != j && strncmp(cluster->name, shorter, strlen(shorter)) == 0)
@@ -228,6 +275,7 @@ void config_check(struct config_reading *reading)
 {
     struct config *config = reading->config;
     struct error err = {0};
+    bool sound = reading->faults == 0;
     for (uint32_t i = 0; i < config->core.cluster_count; i++) {
         memcpy(config->core.clusters[i].name, config->clusters[i].name,
                sizeof config->core.clusters[i].name);
@@ -241,7 +289,7 @@ void config_check(struct config_reading *reading)
 
     check_socket(reading);
     check_tcp(reading);
-    check_fm(reading);
+    check_fm(reading, sound);
     check_clusters(reading);
     settle_job_ca(config);
     if (core_config_check(&config->core, &err) < 0)

@@ -15,6 +15,9 @@
 /* inih's line buffer, of which it needs three bytes for itself. */
 enum { LINE_MAX_BYTES = 197 };
 
+/* Whoever has so many in one file has named the wrong one. */
+enum { FAULTS_MAX = 20 };
+
 enum section { SECTION_NONE, SECTION_UNKNOWN, SECTION_PLAIN, SECTION_CLUSTER };
 
 /* One file being read. inih splits lines into names and values; it knows neither where it is nor
@@ -31,6 +34,8 @@ struct source {
     uint32_t cluster;             /* SECTION_CLUSTER: its index */
     const struct config_key *key; /* of the last pair, if it was good */
     bool after_pair, continuing;  /* a pair came before; this line continues its value */
+    unsigned faults_before;       /* in other files */
+    bool given_up;
 };
 
 void config_fault(struct config_reading *reading, bool is_fault, const struct config_origin *origin,
@@ -267,6 +272,11 @@ static const char *judge_line(struct source *source, char *line)
 static char *next_line(char *out, int size, void *stream)
 {
     struct source *source = stream;
+    if (source->reading->faults - source->faults_before >= FAULTS_MAX) {
+        FAULT(source, "%d faults: the rest of this file was not looked at", FAULTS_MAX);
+        source->given_up = true;
+        return NULL;
+    }
     ssize_t length = getline(&source->text, &source->text_size, source->file);
     if (length < 0)
         return NULL;
@@ -363,7 +373,7 @@ static void cannot_open(struct config_reading *reading, const struct config_orig
 
 bool config_file_read(struct config_reading *reading, const char *path)
 {
-    struct source source = {.reading = reading};
+    struct source source = {.reading = reading, .faults_before = reading->faults};
     struct stat status;
     if (reading->file_count == CONFIG_FILES_MAX) {
         config_fault(reading, true, NULL, "more than %d files", CONFIG_FILES_MAX);
@@ -380,21 +390,28 @@ bool config_file_read(struct config_reading *reading, const char *path)
         cannot_open(reading, &source.here, errno);
         return false;
     }
-    if (fstat(fileno(source.file), &status) == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    bool found = fstat(fileno(source.file), &status) == 0;
+    if (found && S_ISDIR(status.st_mode)) {
+        FAULT(&source, "is a folder: name the file in it, as in --config %s/mcastd.conf", path);
+        fclose(source.file);
+        return false;
+    }
+    if (found && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         config_fault(
             reading, false, &source.here,
             "others than its owner can change this file, and so become admins: chmod go-w");
     int rc = ini_parse_stream(next_line, &source, on_pair, &source);
     if (ferror(source.file) != 0)
-        FAULT(&source, "cannot be read on: %s", strerror(errno));
+        FAULT(&source, "cannot be read on: %s; look at its disk", strerror(errno));
     else if (rc < 0)
         FAULT(&source, "memory is exhausted");
     else if (rc > 0 && reading->faults == 0)
         config_fault(reading, true, &(struct config_origin){source.here.file, (unsigned)rc},
                      "not understood: allowed are sections, comments and \"key = value\"");
     free(source.text);
+    bool whole = ferror(source.file) == 0 && !source.given_up;
     fclose(source.file);
-    return true;
+    return whole;
 }
 
 void config_file_release(struct config_reading *reading)

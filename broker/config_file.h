@@ -26,7 +26,8 @@ struct config_reading {
     struct config_origin sections[CLUSTERS_MAX]; /* where the cluster was first named */
 };
 
-/* Reads one file; faults are reported and counted. False when it could not be opened. */
+/* Reads one file; faults are reported and counted. False when it could not be read to its
+ * end: then what is missing is no fault of its own. */
 bool config_file_read(struct config_reading *reading, const char *path);
 
 /* Frees the names of the files. */

@@ -80,6 +80,7 @@ static int load_text(const char *text)
     return load();
 }
 
+#define NO_LOGIN "auth = none without mtls_cert: the fabric manager is asked without any login\n"
 #define CLUSTER "[cluster \"elcap\"]\nusers = root\n"
 
 /* The file is refused with exactly these reports. */
@@ -174,7 +175,7 @@ static void file__sets_every_kind_of_value(void **state)
                    "users = 1000",
                    folder);
     int rc = load_text(text);
-    assert_string_equal(heard, "");
+    assert_string_equal(heard, "W mcastd.conf:12: " NO_LOGIN);
     assert_int_equal(rc, 0);
     assert_string_equal(config->socket, "/run/m.sock");
     assert_int_equal(config->socket_mode, 0600);
@@ -351,7 +352,7 @@ static void job_ca__follows_the_url(void **state)
                                              "[hwcoll]\njob_ca = no\n"),
                      0);
     assert_string_equal(config->core.job_ca, "no");
-    assert_string_equal(heard, "");
+    assert_string_equal(heard, "W mcastd.conf:7: " NO_LOGIN "W mcastd.conf:7: " NO_LOGIN);
 }
 
 static void urls__are_several_of_one_fabric(void **state)
@@ -447,6 +448,89 @@ static void doubtful_settings__are_warned_of(void **state)
     assert_non_null(strstr(heard, "W mcastd.conf:7: cluster \"foo2\" begins with the name of "
                                   "cluster \"foo\""));
     assert_null(strstr(heard, "cluster \"foo\" begins"));
+}
+
+/* Allowed, but what was meant by it does not come about. */
+static void settings__without_effect_are_warned_of(void **state)
+{
+    (void)state;
+    assert_int_equal(load_text("[broker]\nmunge_socket = /nowhere/munge\nadmins = root cert:ops\n"
+                               "[fm]\nurl = https://localhost:1\nauth = none\n"
+                               "[hwcoll]\naddresses_per_job = 8\ntotal_addresses = 4086\n"
+                               "[cluster \"elcap\"]\nusers = root\nbudget = 5000\n"),
+                     0);
+    assert_string_equal(heard,
+                        "W mcastd.conf:3: nobody can be cert:ops: certificates prove nothing "
+                        "without tls_client_ca in [broker]\n"
+                        "W mcastd.conf:2: munge_socket = /nowhere/munge: No such file or "
+                        "directory; credentials are refused until munged makes it\n"
+                        "W mcastd.conf:6: " NO_LOGIN
+                        "W mcastd.conf:12: budget = 5000 limits nothing: total_addresses in "
+                        "[hwcoll] is 4086\n");
+    heard[0] = '\0';
+    write_text("a.pem", "");
+    char text[512];
+    (void)snprintf(text, sizeof text, CLUSTER "[broker]\ntls_cert = %s\ntls_key = %s\n",
+                   path_of("a.pem"), path_of("a.pem"));
+    config_destroy(config);
+    config = config_create();
+    assert_int_equal(load_text(text), 0);
+    assert_string_equal(heard, "W mcastd.conf:4: the certificate is used by nobody: set listen "
+                               "too, or leave both out\n");
+}
+
+static void user__of_a_certificate_without_a_name_is_refused(void **state)
+{
+    (void)state;
+    refused("[cluster \"elcap\"]\nusers = root, cert: ops\n",
+            "mcastd.conf:2: after cert: the name in the certificate is missing: cert:NAME, without "
+            "a blank\n"
+            "mcastd.conf:2: user ops is not known on this host: create it, or give its numeric "
+            "uid\n");
+}
+
+/* What mcastd would not start with, the configuration's reader refuses. */
+static void nodes__must_be_a_host_list(void **state)
+{
+    static const char *const bad[] = {"elcap[1-", "elcap[9-1]", "elcap[1-99999999]"};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[256], start[64];
+        (void)snprintf(text, sizeof text, CLUSTER "nodes = %s\n", bad[i]);
+        (void)snprintf(start, sizeof start, "mcastd.conf:3: nodes = %s: ", bad[i]);
+        heard[0] = '\0';
+        assert_int_equal(load_text(text), ERROR_INVALID);
+        assert_memory_equal(heard, start, strlen(start));
+    }
+    assert_int_equal(load_text(CLUSTER "nodes = elcap[1-11136],login1\n"), 0);
+}
+
+/* One fault is one line: what seems to be missing because of it is not told too. */
+static void fault__is_not_told_again_as_what_is_missing(void **state)
+{
+    (void)state;
+    refused(CLUSTER "[fm]\nurl = http://localhost:1\nauth = none\n[hwcoll]\nmin_nodes = many\n",
+            "mcastd.conf:7: min_nodes = many: allowed is a number of 1 to 1000000\n");
+}
+
+/* A wrong file is told as such, not line for line. */
+static void file__of_another_kind_is_given_up(void **state)
+{
+    (void)state;
+    char text[4096] = "";
+    for (int i = 0; i < 500; i++)
+        strcat(text, "\x7f"
+                     "ELF..\n");
+    assert_int_equal(load_text(text), ERROR_INVALID);
+    size_t lines = 0;
+    for (const char *at = heard; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    assert_int_equal(lines, 21);
+    assert_non_null(strstr(heard, "20 faults: the rest of this file was not looked at\n"));
+    heard[0] = '\0';
+    assert_int_equal(config_load(config, folder, on_report, NULL), ERROR_INVALID);
+    assert_non_null(strstr(heard, ": is a folder: name the file in it"));
+    assert_null(strstr(heard, "no cluster"));
 }
 
 static void no_cluster__is_warned_of(void **state)
@@ -550,6 +634,11 @@ int main(void)
         FOLDER_TEST(tcp__beyond_this_host_needs_tls),
         FOLDER_TEST(sizing__that_serves_no_job_is_warned_of),
         FOLDER_TEST(doubtful_settings__are_warned_of),
+        FOLDER_TEST(settings__without_effect_are_warned_of),
+        FOLDER_TEST(user__of_a_certificate_without_a_name_is_refused),
+        FOLDER_TEST(nodes__must_be_a_host_list),
+        FOLDER_TEST(fault__is_not_told_again_as_what_is_missing),
+        FOLDER_TEST(file__of_another_kind_is_given_up),
         FOLDER_TEST(no_cluster__is_warned_of),
         FOLDER_TEST(too_many_clusters__are_refused),
         FOLDER_TEST(sample__is_a_configuration),
