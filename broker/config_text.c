@@ -137,7 +137,9 @@ void config_print_man(FILE *out)
     for (size_t i = 0; i < count; i++) {
         if (new_section(keys, i))
             fprintf(out,
-                    strcmp(keys[i].section, "cluster") == 0 ? ".SH [%s \"NAME\"]\n" : ".SH [%s]\n",
+                    /* In the arguments of a request, quotes are roff's. */
+                    strcmp(keys[i].section, "cluster") == 0 ? ".SH [%s \\(dqNAME\\(dq]\n"
+                                                            : ".SH [%s]\n",
                     keys[i].section);
         if (new_section(keys, i) && strcmp(keys[i].section, "cluster") == 0)
             fputs("One such section for each resource manager; names are of a\\-z, 0\\-9 and _.\n"
