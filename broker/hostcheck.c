@@ -97,7 +97,8 @@ static int64_t end_of(const char *path)
     return end;
 }
 
-static void check_certificate(struct config_reading *reading, const char *section, const char *name,
+/* False: it was told that it is of no use. */
+static bool check_certificate(struct config_reading *reading, const char *section, const char *name,
                               const char *path)
 {
     const struct config_origin *origin = origin_of(reading, section, name);
@@ -105,16 +106,16 @@ static void check_certificate(struct config_reading *reading, const char *sectio
     char day[32];
     struct tm utc;
     if (path[0] == '\0' || stat(path, &found) < 0 || !S_ISREG(found.st_mode))
-        return; /* a folder of authorities; what is missing was told */
+        return true; /* a folder of authorities; what is missing was told */
     int64_t now = (int64_t)time(NULL), end = end_of(path);
     time_t at = (time_t)end;
     if (end < 0) {
         config_fault(reading, true, origin, "[%s] %s = %s: no certificate can be read from it",
                      section, name, path);
-        return;
+        return false;
     }
     if (end - now > (int64_t)HOSTCHECK_DAYS * DAY_S)
-        return;
+        return true;
     (void)strftime(day, sizeof day, "%F", gmtime_r(&at, &utc));
     if (end <= now)
         config_fault(reading, true, origin, "[%s] %s = %s ended on %s: put a new one in its place",
@@ -123,6 +124,7 @@ static void check_certificate(struct config_reading *reading, const char *sectio
         config_fault(reading, false, origin,
                      "[%s] %s = %s ends in %d days, on %s: put a new one in its place and reload",
                      section, name, path, (int)((end - now) / DAY_S), day);
+    return end > now;
 }
 
 /* As the broker will load them: the key fits, and nobody else can read it. */
@@ -149,9 +151,10 @@ void hostcheck_look(struct config_reading *reading)
         check_folder(reading, "state", "path", config->state_path);
         check_key(reading);
     }
-    check_certificate(reading, "broker", "tls_cert", config->tls_cert);
-    check_certificate(reading, "broker", "tls_client_ca", config->tls_client_ca);
-    check_certificate(reading, "fm", "ca", config->fm_ca);
-    check_certificate(reading, "fm", "mtls_cert", config->fm_mtls_cert);
-    check_tls(reading);
+    bool own = check_certificate(reading, "broker", "tls_cert", config->tls_cert);
+    bool clients = check_certificate(reading, "broker", "tls_client_ca", config->tls_client_ca);
+    (void)check_certificate(reading, "fm", "ca", config->fm_ca);
+    (void)check_certificate(reading, "fm", "mtls_cert", config->fm_mtls_cert);
+    if (own && clients) /* else it would be told in other words once more */
+        check_tls(reading);
 }

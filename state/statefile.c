@@ -90,6 +90,18 @@ int statefile_prepare(const char *path, struct error *err)
     return file ? 0 : schema_create(path, err);
 }
 
+/* As a copy restored by root is (docs/state.md, "Backups"). */
+static int not_ours(const char *name, int cause, struct error *err)
+{
+    struct stat status;
+    if (cause == EPERM && stat(name, &status) == 0 && status.st_uid != geteuid())
+        return error_set(err, ERROR_IO,
+                         "%s belongs to user %u, not to that of mcastd: chown it to user %u", name,
+                         (unsigned)status.st_uid, (unsigned)geteuid());
+    return error_set(err, ERROR_IO, "cannot make %s private to its owner: %s: look at its disk",
+                     name, strerror(cause));
+}
+
 int statefile_make_private(const char *path, struct error *err)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
@@ -99,8 +111,7 @@ int statefile_make_private(const char *path, struct error *err)
         if (asprintf(&name, "%s%s", path, suffixes[i]) < 0)
             return error_set(err, ERROR_NOMEM, "out of memory while opening %s", path);
         if (chmod(name, 0600) < 0 && errno != ENOENT)
-            code = error_set(err, ERROR_IO, "cannot make %s private to its owner: %s", name,
-                             strerror(errno));
+            code = not_ours(name, errno, err);
         free(name);
     }
     return code;

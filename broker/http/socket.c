@@ -67,7 +67,10 @@ static int unix_open(int fd, const struct sockaddr_un *address, unsigned mode, c
     if (group && group_resolve(group, &gid, err) < 0)
         return ERROR_INVALID;
     if (bind(fd, (const struct sockaddr *)address, sizeof *address) < 0)
-        return error_set(err, ERROR_IO, "cannot make the socket %s: %s", path, strerror(errno));
+        return error_set(err, ERROR_IO,
+                         "cannot make the socket %s: %s; its folder must be there and belong to "
+                         "the user of mcastd",
+                         path, strerror(errno));
     /* Until listen, whatever the umask left open, connecting is refused. */
     if ((group && chown(path, (uid_t)-1, gid) < 0) || chmod(path, (mode_t)mode) < 0)
         error_set(err, ERROR_IO, "cannot set mode and group of %s: %s", path, strerror(errno));
@@ -173,7 +176,13 @@ int socket_listen_tcp(const char *address, bool encrypted, int *port, struct err
         *port = ntohs(inet.any.sa_family == AF_INET6 ? inet.v6.sin6_port : inet.v4.sin_port);
         return fd;
     }
-    rc = error_set(err, ERROR_IO, "cannot listen at %s: %s", address, strerror(errno));
+    int cause = errno;
+    rc = error_set(err, ERROR_IO, "cannot listen at %s: %s%s", address, strerror(cause),
+                   cause == EADDRINUSE      ? "; `ss -ltnp` shows who does: stop that, or set "
+                                              "another port in [broker] listen"
+                   : cause == EADDRNOTAVAIL ? "; it is no address of this host: see `ip address`"
+                   : cause == EACCES        ? "; ports below 1024 are root's: take a higher one"
+                                            : "");
     if (fd >= 0)
         close(fd);
     return rc;
