@@ -31,7 +31,8 @@ command -v groff >/dev/null || {
 }
 for page in mcastd.conf.5 mcastd.8; do
     groff -man -ww -rCHECKSTYLE=2 -Tutf8 -z "$dir/$page" 2>"$dir/complaints" || true
-    [ "$page" != mcastd.conf.5 ] || groff -man -Tascii "$dir/$page" | grep -qF 'cluster "NAME"]' ||
+    [ "$page" != mcastd.conf.5 ] ||
+        groff -man -Tascii -P-c "$dir/$page" | sed 's|.\x08||g' | grep -qF 'cluster "NAME"]' ||
         fail "the section's name loses its quotes in $page"
     [ ! -s "$dir/complaints" ] || {
         cat "$dir/complaints" >&2
