@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 160, SAID_SIZE = 8192, FLIPS_MAX = 16, BODIES = 3 };
+enum { PATH_SIZE = 160, SAID_SIZE = 8192, FLIPS_MAX = 16, BODIES = 2 };
 
 struct table {
     struct scene *scene;
@@ -62,10 +62,9 @@ static off_t cut(struct table *table)
     return left;
 }
 
-static void flip(struct table *table)
+static void flip(struct table *table, const char *path)
 {
     struct dice *dice = &table->scene->dice;
-    const char *path = dice_percent(dice, 50) && size_of(table->wal) > 0 ? table->wal : table->db;
     const uint32_t size = (uint32_t)size_of(path);
     const int fd = open(path, O_RDWR | O_CLOEXEC);
     unsigned char byte;
@@ -205,31 +204,30 @@ static void judge(struct table *table, const char *what, off_t left, struct auto
     process_kill(table->process);
 }
 
-static void examine(struct scene *scene, const char *mcastd, bool cuts,
+static void examine(struct scene *scene, const char *mcastd, enum autopsy_kind kind,
                     struct autopsy_counts *counts)
 {
+    static const char *const words[] = {"cut short", "damaged", "damaged in its log"};
     struct table table = {.scene = scene, .mcastd = mcastd};
     off_t left = -1;
 
     if (lay_out(&table) < 0) {
         verdict_fault(&scene->verdict, "the ledger cannot be copied");
     } else {
-        if (cuts)
+        if (kind == AUTOPSY_CUT)
             left = cut(&table);
         else
-            flip(&table);
-        judge(&table, cuts ? "cut short" : "damaged", left, counts);
+            flip(&table, kind == AUTOPSY_FLIPPED ? table.db : table.wal);
+        judge(&table, words[kind], left, counts);
     }
     plainhttp_destroy(table.http);
     if (table.folder[0])
         folder_destroy(table.folder);
 }
 
-void autopsy(struct scene *scene, const char *mcastd, struct autopsy_counts *cuts,
-             struct autopsy_counts *flipped)
+void autopsy(struct scene *scene, const char *mcastd, struct autopsy_counts *counts)
 {
-    for (int i = 0; i < BODIES; i++) {
-        examine(scene, mcastd, true, cuts);
-        examine(scene, mcastd, false, flipped);
-    }
+    for (int i = 0; i < BODIES; i++)
+        for (int kind = 0; kind < AUTOPSY_KINDS; kind++)
+            examine(scene, mcastd, (enum autopsy_kind)kind, &counts[kind]);
 }

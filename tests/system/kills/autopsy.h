@@ -4,9 +4,12 @@
 #include "tests/system/kills/scene.h"
 
 /* What a broker makes of a damaged ledger: a copy of that of a killed one, cut short or with
- * flipped bytes, opened by a broker that has no fabric manager. It refuses with a sentence and
- * leaves the file as it is, or it serves; cut short, it serves only when nothing acknowledged is
- * missing. SQLite keeps no checksums of its pages, so not every flipped byte can be found. */
+ * flipped bytes, opened by a broker that has no fabric manager. It refuses with a sentence, or it
+ * serves; cut short, it serves only when nothing acknowledged is missing. SQLite keeps no checksums
+ * of its pages, and takes a damaged frame of its log for the log's end: not every flip can be
+ * found. */
+
+enum autopsy_kind { AUTOPSY_CUT, AUTOPSY_FLIPPED, AUTOPSY_FLIPPED_LOG, AUTOPSY_KINDS };
 
 struct autopsy_counts {
     unsigned refused, whole, unnoticed; /* unnoticed: it serves, and something is different */
@@ -14,8 +17,7 @@ struct autopsy_counts {
 };
 
 /* The broker does not run. A few copies of each kind; the scene's dice choose how they are damaged.
- */
-void autopsy(struct scene *scene, const char *mcastd, struct autopsy_counts *cut,
-             struct autopsy_counts *flipped);
+ * counts: AUTOPSY_KINDS of them. */
+void autopsy(struct scene *scene, const char *mcastd, struct autopsy_counts *counts);
 
 #endif

@@ -204,7 +204,7 @@ static void ledger_away(struct blow_context *context)
 static void ledger_damaged(struct blow_context *context)
 {
     kill_broker(context);
-    autopsy(context->scene, context->mcastd, &context->cut, &context->flipped);
+    autopsy(context->scene, context->mcastd, context->damaged);
     (void)scene_start_broker(context->scene);
 }
 

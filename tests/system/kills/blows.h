@@ -10,7 +10,7 @@ struct blow_context {
     struct scene *scene;
     const char *mcastd;
     unsigned kills, fm_kills, stops, reloads, refusals, skipped;
-    struct autopsy_counts cut, flipped;
+    struct autopsy_counts damaged[AUTOPSY_KINDS];
 };
 
 struct blow {

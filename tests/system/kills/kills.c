@@ -120,11 +120,14 @@ static void report(const struct blow_context *context)
            " adopted; budgets looked at %" PRIu64 " times\n",
            scene->annals.count, scene->annals.heard, scene->annals.link_downs, scene->strays,
            scene->annals.adopted, scene->glances);
-    printf(
-        "  ledgers cut short: %u refused, %u whole all the same; with flipped bytes: %u refused, "
-        "%u whole, %u not noticed; %u changed by the refusal\n",
-        context->cut.refused, context->cut.whole, context->flipped.refused, context->flipped.whole,
-        context->flipped.unnoticed, context->cut.changed + context->flipped.changed);
+    for (int kind = 0; kind < AUTOPSY_KINDS; kind++) {
+        static const char *const words[] = {"cut short", "with flipped bytes",
+                                            "with flipped bytes in the log"};
+        const struct autopsy_counts *damaged = &context->damaged[kind];
+
+        printf("  ledgers %s: %u refused (%u changed by that), %u whole, %u not noticed\n",
+               words[kind], damaged->refused, damaged->changed, damaged->whole, damaged->unnoticed);
+    }
     printf("  %u faults\n", scene->verdict.faults);
 }
 
