@@ -24,12 +24,30 @@ static uint16_t vni_of(const struct core *core, const struct event_record *event
     return r != NULL && r->number == event->number && r->vni_count > 0 ? r->vnis[0] : 0;
 }
 
+/* Trouble and the link have a trace, which says more, and one line is enough for whoever reads all
+ * day. Not so DENIED and UNAVAILABLE: what is so from the beginning has none. */
+static int level_of(enum event_kind kind)
+{
+    switch (kind) {
+    case EVENT_TIMEOUT:
+    case EVENT_LOST:
+    case EVENT_LINK_UP:
+    case EVENT_LINK_DOWN:
+        return LOG_DEBUG;
+    default:
+        return LOG_INFO;
+    }
+}
+
 void chronicle_event(const struct core *core, uint64_t seq)
 {
     static const char kinds[EVENT_KIND_COUNT];
     const struct event_record *event = core_event_at(core, seq);
     /* On a busy machine most are left out, and then should cost next to nothing. */
-    if (event == NULL || !log_has_room(LOG_INFO, &kinds[event->kind], event_kind_word(event->kind)))
+    if (event == NULL)
+        return;
+    const int level = level_of(event->kind);
+    if (!log_has_room(level, &kinds[event->kind], event_kind_word(event->kind)))
         return;
     const struct log_fields fields = {
         .event = event_kind_word(event->kind),
@@ -45,5 +63,5 @@ void chronicle_event(const struct core *core, uint64_t seq)
                        colon, detail);
     else
         (void)snprintf(text, sizeof text, "%s%s%s", fields.event, colon, detail);
-    log_text(LOG_INFO, &fields, NULL, text);
+    log_text(level, &fields, NULL, text);
 }

@@ -8,8 +8,8 @@
 /* An EFFECT_TRACE, when it is made. */
 void chronicle_trace(const struct effect *effect);
 
-/* The event of this number, when it is durable (F24). At LOG_INFO, whatever it is: what is trouble
- * has a trace of its own, which says why. */
+/* The event of this number, when it is durable (F24). At LOG_INFO; at LOG_DEBUG when a trace
+ * always tells of it too, and says why (a job that had to give up or is lost, the link). */
 void chronicle_event(const struct core *core, uint64_t seq);
 
 #endif

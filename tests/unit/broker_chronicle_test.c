@@ -164,6 +164,35 @@ static void flood_of_jobs__does_not_hide_the_link(void **state)
     assert_memory_equal(journalled(), "MESSAGE=fabric manager: gone", 28);
 }
 
+/* One loss, one line: the core's own, at the level that it has. */
+static void trouble__is_told_once(void **state)
+{
+    (void)state;
+    struct core_config config;
+    core_config_init(&config);
+    strcpy(config.clusters[0].name, "elcap");
+    config.cluster_count = 1;
+    config.fm_present = true;
+    config.fm_url_count = 1;
+    strcpy(config.fm_urls[0], "http://fmn");
+    config.addresses_per_job = 8;
+    core_destroy(core);
+    core = core_create(&config);
+    core_start(core, 1000);
+    log_set_level(LOG_INFO);
+    struct core_event refused = {.kind = CORE_LOGIN_DONE, .u.login = {.words = "401, go away"}};
+    step(&refused);
+    const char *message;
+    int told = 0;
+    while (*(message = journalled()) != '\0')
+        told += strstr(message, "401, go away") != NULL;
+    assert_int_equal(told, 1);
+    log_set_level(LOG_DEBUG);
+    for (uint64_t seq = 1; seq < 3; seq++)
+        chronicle_event(core, seq);
+    (void)await_event("link-down"); /* for whoever searches by fields */
+}
+
 static void level__keeps_events_out(void **state)
 {
     (void)state;
@@ -177,7 +206,9 @@ static void level__keeps_events_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CORE_TEST(job__can_be_followed_by_its_fields), CORE_TEST(trace__has_the_job_it_is_about),
+        CORE_TEST(job__can_be_followed_by_its_fields),
+        CORE_TEST(trace__has_the_job_it_is_about),
+        CORE_TEST(trouble__is_told_once),
         CORE_TEST(level__keeps_events_out),
         CORE_TEST(flood_of_jobs__does_not_hide_the_link), /* last: it spends the budget */
     };
