@@ -8,6 +8,16 @@
  * whole concludes anything, and nothing is touched that is not provably ours: an exact cluster name
  * of our configuration, and a job that the ledger knows to be over. */
 
+/* Somebody else's name, which may hold anything: it will be shown to people. */
+static void keep_neighbour(struct cluster *cluster, const char *name)
+{
+    size_t length = 0;
+    for (; name[length] != '\0' && length < sizeof cluster->neighbour - 1; length++)
+        cluster->neighbour[length] =
+            (char)(name[length] > ' ' && name[length] <= '~' ? name[length] : '?');
+    cluster->neighbour[length] = '\0';
+}
+
 /* Slurm deletes by prefix: a cluster `foo` that lists its jobs here takes our `foo2-17` for one of
  * its own (fabric-manager.md, "How the peers behave"). */
 static void warn_of_neighbour(struct core *core, const char *name)
@@ -20,7 +30,7 @@ static void warn_of_neighbour(struct core *core, const char *name)
         if (strncmp(ours, name, length) != 0 || ours[length] == '\0' ||
             cluster->neighbour[0] != '\0')
             continue;
-        (void)snprintf(cluster->neighbour, sizeof cluster->neighbour, "%s", name);
+        keep_neighbour(cluster, name);
         core_trace(
             core, TRACE_WARNING,
             "fabric manager lists %.80s: if that is a Slurm cluster \"%.*s\", its controller "

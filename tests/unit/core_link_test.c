@@ -412,6 +412,22 @@ static void link__warns_of_a_dangerous_neighbour_once(void **state)
     driver_end(&d);
 }
 
+/* What somebody else called himself is shown to people: nothing in it may steer a terminal. */
+static void link__a_neighbours_name_is_made_printable(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"elca-\x1b[2J\xc2\x9b 7"};
+    struct driver d;
+    struct core_cluster_status status;
+    driver_init(&d);
+    driver_start(&d);
+    driver_login(&d);
+    driver_list(&d, names, 1, FM_OK);
+    assert_true(core_cluster_status(d.core, 0, &status));
+    assert_string_equal(status.neighbour, "elca-?[2J???7");
+    driver_end(&d);
+}
+
 /* A ledger that was lost and made anew must not take reservations from running jobs. */
 static void link__new_ledger_takes_for_active_until_a_sync(void **state)
 {
@@ -464,6 +480,7 @@ int main(void)
         cmocka_unit_test(link__partial_list_concludes_nothing),
         cmocka_unit_test(link__never_touches_what_is_not_ours),
         cmocka_unit_test(link__warns_of_a_dangerous_neighbour_once),
+        cmocka_unit_test(link__a_neighbours_name_is_made_printable),
         cmocka_unit_test(link__new_ledger_takes_for_active_until_a_sync),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
