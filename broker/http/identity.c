@@ -201,6 +201,11 @@ static size_t cluster_find(const struct rights *rights, const char *cluster)
     return index;
 }
 
+bool rights_knows(const struct rights *rights, const char *cluster)
+{
+    return cluster_find(rights, cluster) < rights->cluster_count;
+}
+
 bool rights_manages(const struct rights *rights, const struct identity *identity,
                     const char *cluster)
 {

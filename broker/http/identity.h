@@ -66,6 +66,9 @@ bool rights_is_among(const struct rights *rights, const struct identity *identit
 /* The only cluster the peer is resource manager of, or NULL when there are none or several. */
 const char *rights_only_cluster(const struct rights *rights, const struct identity *identity);
 
+/* Whether a cluster of this name is configured. */
+bool rights_knows(const struct rights *rights, const char *cluster);
+
 /* The name of the cluster with this bit, or NULL: there are no more. */
 const char *rights_cluster(const struct rights *rights, size_t index);
 

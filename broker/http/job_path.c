@@ -21,6 +21,12 @@ int job_path_read(struct call *call, struct job_path *path)
     return 0;
 }
 
+int job_path_no_cluster(struct call *call, const char *cluster)
+{
+    return problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NO_CLUSTER),
+                       "cluster", "no cluster \"%.40s\" is configured", cluster);
+}
+
 static enum job_sight sight_of(const struct call *call, const struct reservation *reservation)
 {
     const struct rights *rights = call->http->rights;
@@ -48,6 +54,10 @@ const struct reservation *job_path_find(struct call *call, enum job_sight needs,
     if (*sight != JOB_HIDDEN) {
         gate_forbid(call, "a node may see the jobs that run on it, but not their environment, in "
                           "which the token is");
+        return NULL;
+    }
+    if (!rights_knows(http->rights, path.cluster)) {
+        job_path_no_cluster(call, path.cluster);
         return NULL;
     }
     /* The same whether there is one: nobody learns from it which jobs others have. */

@@ -14,6 +14,9 @@ struct job_path {
  * For a path without a job, job is NULL. */
 int job_path_read(struct call *call, struct job_path *path);
 
+/* 404 for a cluster that is not in the configuration. Returns -1. */
+int job_path_no_cluster(struct call *call, const char *cluster);
+
 /* How much of a reservation a peer may see. */
 enum job_sight {
     JOB_HIDDEN,
@@ -24,7 +27,7 @@ enum job_sight {
 /* Finds the reservation for a call that only looks, and says how much may be shown; needs tells how
  * much the call is about to show at least. NULL with call->problem set: 422, 403 for a node that
  * asks for what it may not see, or 404, which is the same for a job that is not there and one that
- * is hidden. */
+ * is hidden, but that it says so when the cluster is not configured (any more) either. */
 const struct reservation *job_path_find(struct call *call, enum job_sight needs,
                                         enum job_sight *sight);
 

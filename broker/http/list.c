@@ -1,6 +1,7 @@
 #include "broker/http/call.h"
 #include "broker/http/gate.h"
 #include "broker/http/job_json.h"
+#include "broker/http/job_path.h"
 #include "broker/http/routes.h"
 
 #include <inttypes.h>
@@ -69,6 +70,15 @@ static int narrow(struct call *call, struct core_filter *filter)
     return 0;
 }
 
+/* A name that is misspelt must not look like a cluster without jobs. One that has left the
+ * configuration is known as long as it has jobs. */
+static bool nothing_of_nowhere(const struct call *call, const struct core_filter *filter,
+                               bool empty)
+{
+    return empty && filter->cluster && filter->after == 0 &&
+           !rights_knows(call->http->rights, filter->cluster);
+}
+
 static void write_job(void *arg, const struct reservation *reservation)
 {
     struct call *call = arg;
@@ -107,7 +117,14 @@ void list_handle(struct call *call)
     }
     writer_begin_object(&call->out, NULL);
     writer_begin_array(&call->out, "jobs");
+    size_t before = call->out.used;
     uint64_t after = core_list(engine_core(call->http->engine), &filter, write_job, call);
+    bool empty = call->out.used == before && after == 0;
+    if (nothing_of_nowhere(call, &filter, empty)) {
+        job_path_no_cluster(call, filter.cluster);
+        call_refuse(call);
+        return;
+    }
     writer_end_array(&call->out);
     write_next(call, &filter, after);
     writer_end_object(&call->out);

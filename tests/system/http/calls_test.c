@@ -131,6 +131,23 @@ static void env__comes_as_asked_for(void **state)
     line_close(line);
 }
 
+/* A name that is misspelt is no cluster without jobs. */
+static void cluster__that_is_not_configured_is_said_so(void **state)
+{
+    static const char *const paths[] = {"/v1/jobs?cluster=typo", "/v1/jobs?cluster=typo&uid=7",
+                                        "/v1/clusters/typo/jobs/f1",
+                                        "/v1/clusters/typo/jobs/f1/env"};
+    struct answer answer;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        site_call(*state, "GET", paths[i], NULL, &answer);
+        assert_non_null(strstr(answer.body, "no cluster \\\"typo\\\" is configured"));
+        site_expect_problem(&answer, 404, "no-such-cluster", "cluster");
+    }
+    assert_int_equal(site_call(*state, "GET", "/v1/jobs?cluster=tuo", NULL, &answer), 200);
+    assert_int_equal(json_array_size(json_object_get(answer.json, "jobs")), 0);
+    answer_release(&answer);
+}
+
 /* Goes through all pages, as "next" says; returns the number of jobs. */
 static size_t walk(struct site *site, const char *first, uint64_t *last)
 {
@@ -180,7 +197,6 @@ static void list__goes_page_by_page(void **state)
         {"?uid=10&cluster=elcap", 100},
         {"?state=releasing", 1},
         {"?state=active&limit=100", 249},
-        {"?cluster=other", 0},
         {"?uid=77", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -380,6 +396,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(release__takes_an_expected_empty_chunked_body, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(env__comes_as_asked_for, open_site, close_site),
+        cmocka_unit_test_setup_teardown(cluster__that_is_not_configured_is_said_so, open_site,
+                                        close_site),
         cmocka_unit_test_setup_teardown(list__goes_page_by_page, open_site, close_site),
         cmocka_unit_test_setup_teardown(sync__tells_what_it_found, open_site, close_site),
         cmocka_unit_test_setup_teardown(sync__takes_very_many_ids, open_site, close_site),
