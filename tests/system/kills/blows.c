@@ -379,9 +379,10 @@ static void forget(struct scene *scene, json_t *names)
 static void fm_forgets(struct blow_context *context)
 {
     struct scene *scene = context->scene;
-    json_t *names = json_array();
+    json_t *names = json_array(), *name;
+    size_t i;
 
-    for (size_t i = 0; i < CROWD_JOBS && json_array_size(names) < 6; i++) {
+    for (i = 0; i < CROWD_JOBS && json_array_size(names) < 6; i++) {
         struct job *job = crowd_job(scene->crowd, i);
 
         if (job->life != JOB_LIVE || !job_token(job->told) || !dice_percent(&scene->dice, 60))
@@ -390,6 +391,9 @@ static void fm_forgets(struct blow_context *context)
         (void)json_array_append_new(names, json_sprintf("%s-%s", job->cluster, job->id));
     }
     forget(scene, names);
+    /* An old state come back: the same name with another token, which is as good as lost. */
+    json_array_foreach(names, i, name) if (dice_percent(&scene->dice, 40))(void)
+        scene_plant(scene, json_string_value(name));
     json_decref(names);
     if (dice_percent(&scene->dice, 50))
         broker_killed(context);

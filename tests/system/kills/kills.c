@@ -48,16 +48,14 @@ static const struct blow *draw(struct deck *deck, struct dice *dice)
 /* Something that nobody asked for lies at the fabric manager under a name of ours. */
 static void plant_stray(struct scene *scene)
 {
-    struct plainhttp_reply reply;
-    char body[96];
+    char name[64];
 
-    snprintf(body, sizeof body, "{\"jobID\":\"%s-stray%u\",\"mcastLimit\":1}",
-             scene_clusters[scene->strays % CROWD_CLUSTERS], scene->strays);
+    snprintf(name, sizeof name, "%s-stray%u", scene_clusters[scene->strays % CROWD_CLUSTERS],
+             scene->strays);
     scene->strays++;
-    plainhttp_call(stage_fm_http(scene->stage), "POST", "/fabric/collectives/jobs", body, &reply);
-    if (reply.status / 100 != 2)
-        verdict_fault(&scene->verdict, "no stray could be planted: %d", reply.status);
-    plainhttp_reply_release(&reply);
+    const int status = scene_plant(scene, name);
+    if (status / 100 != 2)
+        verdict_fault(&scene->verdict, "no stray could be planted: %d", status);
 }
 
 static void play_round(struct blow_context *context, struct deck *deck)

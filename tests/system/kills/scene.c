@@ -14,7 +14,7 @@ const unsigned scene_budgets[CROWD_CLUSTERS] = {0, 40, 24};
 /* Others' objects, which look as much like ours as they can. */
 static const char *const foreign[] = {"foo-17", "elcap3-1", "elca-p-1", "tuolumne-4", "elcap_2-8"};
 
-static int plant(struct scene *scene, const char *name)
+int scene_plant(struct scene *scene, const char *name)
 {
     char body[96];
     struct plainhttp_reply reply;
@@ -23,7 +23,7 @@ static int plant(struct scene *scene, const char *name)
     const int status = plainhttp_call(stage_fm_http(scene->stage), "POST",
                                       "/fabric/collectives/jobs", body, &reply);
     plainhttp_reply_release(&reply);
-    return status >= 200 && status < 300 ? 0 : -1;
+    return status;
 }
 
 static int open_stage(struct scene *scene, const char *mcastd, const char *mock_fm)
@@ -47,7 +47,7 @@ static int open_stage(struct scene *scene, const char *mcastd, const char *mock_
     if (!scene->stage || stage_start_fm(scene->stage) < 0)
         return -1;
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-        if (plant(scene, foreign[i]) < 0)
+        if (scene_plant(scene, foreign[i]) / 100 != 2)
             return -1;
     return stage_start_broker(scene->stage) == 0 ? stage_await_link(scene->stage) : -1;
 }

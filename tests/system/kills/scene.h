@@ -52,6 +52,9 @@ int scene_start_broker(struct scene *scene);
 /* The same of the fabric manager. */
 int scene_start_fm(struct scene *scene);
 
+/* Somebody else makes an object of one address at the fabric manager. Its status. */
+int scene_plant(struct scene *scene, const char *name);
+
 /* Cluster names and budgets; 0: none of its own. */
 extern const char *const scene_clusters[CROWD_CLUSTERS];
 extern const unsigned scene_budgets[CROWD_CLUSTERS];
