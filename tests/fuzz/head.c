@@ -85,6 +85,14 @@ static bool named(const char *line, size_t length, const char *name)
     return strlen(name) == length && strncasecmp(line, name, length) == 0;
 }
 
+static bool is_digits(const char *text, size_t size)
+{
+    size_t at = 0;
+    while (at < size && text[at] >= '0' && text[at] <= '9')
+        at++;
+    return size > 0 && at == size;
+}
+
 static bool take_field(struct fields *fields, const char *line, size_t length)
 {
     const char *colon = memchr(line, ':', length);
@@ -98,7 +106,7 @@ static bool take_field(struct fields *fields, const char *line, size_t length)
         end--;
     size_t size = (size_t)(end - value);
     if (named(line, name, "Content-Length")) {
-        fields->digits = size > 0 && strspn(value, "0123456789") >= size;
+        fields->digits = is_digits(value, size);
         fields->length++;
     } else if (named(line, name, "Transfer-Encoding")) {
         fields->chunked = named(value, size, "chunked");
