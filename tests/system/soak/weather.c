@@ -12,8 +12,8 @@ static const struct kind kinds[] = {
     {"slow", "[{\"probability\":0.2,\"delay_ms\":150},{\"probability\":0.02,\"delay_ms\":1500}]"},
     {"answers lost", "[{\"probability\":0.03,\"drop\":\"after\"},"
                      "{\"probability\":0.03,\"drop\":\"before\"}]"},
-    {"acts late", "[{\"method\":\"POST\",\"probability\":0.05,\"act_after_ms\":700},"
-                  "{\"method\":\"DELETE\",\"probability\":0.05,\"act_after_ms\":700}]"},
+    {"acts late", "[{\"method\":\"POST\",\"probability\":0.05,\"act_after_ms\":600},"
+                  "{\"method\":\"DELETE\",\"probability\":0.05,\"act_after_ms\":600}]"},
     {"nonsense",
      "[{\"probability\":0.04,\"garbage\":true},{\"probability\":0.04,\"truncate\":true},"
      "{\"method\":\"POST\",\"path\":\"*/jobs\",\"probability\":0.05,"

@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 /* Faults of the fabric manager's double that come and go: lost answers, late ones, refusals, broken
- * lists (docs/mock-fm.md). None of them makes it lose what it has said yes to. */
+ * lists (docs/mock-fm.md). None of them makes it lose what it has said yes to, and none makes it
+ * act more than 600 ms late. */
 
 /* Other rules than before, or none: chosen by the dice. How bad it is, in words; NULL: the double
  * could not be told. */
