@@ -1,5 +1,7 @@
 #include "broker/http/certificate.h"
 
+#include "broker/http/der.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +113,15 @@ static const char *key_unbearable(gnutls_x509_crt_t certificate)
 const char *certificate_unbearable(const gnutls_datum_t *shown, unsigned count)
 {
     const char *why = NULL;
+    size_t left = CERTIFICATE_ELEMENTS_MAX;
     if (count > CERTIFICATE_CHAIN_MAX)
         return "the chain has more than 8 certificates";
+    for (unsigned i = 0; i < count; i++) {
+        size_t more = der_elements(shown[i].data, shown[i].size, left);
+        if (more > left)
+            return "it has too many parts: more than 2048";
+        left -= more;
+    }
     for (unsigned i = 0; i < count && !why; i++) {
         gnutls_x509_crt_t certificate;
         if (gnutls_x509_crt_init(&certificate) < 0)

@@ -14,12 +14,14 @@ enum {
     CERTIFICATE_NAMES_MAX = 16,
     CERTIFICATE_CHAIN_MAX = 8,
     CERTIFICATE_RSA_BITS_MAX = 8192,
-    CERTIFICATE_EXPONENT_MAX = 8, /* bytes of RSA's public one */
+    CERTIFICATE_EXPONENT_MAX = 8,    /* bytes of RSA's public one */
+    CERTIFICATE_ELEMENTS_MAX = 2048, /* of DER, in a whole chain; a usual one has 100 to 200 */
 };
 
 /* Whether a chain in DER, as anybody may show it, can be calculated with at all: TLS checks the
  * holder's signature with the key that is shown before anybody asks whether the certificate is
- * trusted, and with keys as large as they can be sent that takes minutes. NULL, or why not. */
+ * trusted, and with keys as large as they can be sent that takes minutes; thousands of names take
+ * long to read. NULL, or why not. */
 const char *certificate_unbearable(const gnutls_datum_t *shown, unsigned count);
 
 /* The same of a handshake message Certificate without its header: RFC 8446 4.4.2, or with an older

@@ -8,7 +8,7 @@
 
 enum {
     PEM_MAX = 1 << 20,
-    HANDSHAKE_MESSAGE_MAX = 32 << 10, /* bytes; a chain of eight with RSA keys needs half of it */
+    HANDSHAKE_MESSAGE_MAX = 16 << 10, /* bytes; eight certificates with RSA keys of 4096 bits fit */
 };
 
 struct tls {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "broker/http/certificate.h"
+#include "broker/http/der.h"
 #include "tests/system/http/papers.h"
 
 #include <gnutls/abstract.h>
@@ -107,6 +108,43 @@ static gnutls_datum_t der_of_rsa(unsigned modulus_bits, unsigned exponent_bytes)
     return der;
 }
 
+/* A certificate with this many DNS names, and countries in its subject. */
+static gnutls_datum_t der_of_names(unsigned names, unsigned subjects)
+{
+    gnutls_x509_crt_t certificate;
+    gnutls_x509_privkey_t key;
+    gnutls_datum_t der = {0};
+    static unsigned char list[1 << 16];
+    unsigned at = 4;
+    assert_int_equal(gnutls_x509_privkey_init(&key), 0);
+    assert_int_equal(gnutls_x509_privkey_generate(
+                         key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0),
+                     0);
+    assert_int_equal(gnutls_x509_crt_init(&certificate), 0);
+    assert_int_equal(gnutls_x509_crt_set_version(certificate, 3), 0);
+    assert_int_equal(gnutls_x509_crt_set_serial(certificate, "\1", 1), 0);
+    assert_int_equal(gnutls_x509_crt_set_activation_time(certificate, time(NULL)), 0);
+    assert_int_equal(gnutls_x509_crt_set_expiration_time(certificate, time(NULL) + 3600), 0);
+    assert_int_equal(gnutls_x509_crt_set_key(certificate, key), 0);
+    for (unsigned i = 0; i < names; i++, at += 3)
+        memcpy(list + at, "\x82\x01n", 3);
+    memcpy(list,
+           (unsigned char[]){0x30, 0x82, (unsigned char)((at - 4) >> 8), (unsigned char)(at - 4)},
+           4);
+    if (names)
+        assert_int_equal(
+            gnutls_x509_crt_set_extension_by_oid(certificate, "2.5.29.17", list, at, 0), 0);
+    for (unsigned i = 0; i < subjects; i++)
+        assert_int_equal(
+            gnutls_x509_crt_set_dn_by_oid(certificate, GNUTLS_OID_X520_COUNTRY_NAME, 0, "US", 2),
+            0);
+    assert_int_equal(gnutls_x509_crt_sign2(certificate, certificate, key, GNUTLS_DIG_SHA256, 0), 0);
+    assert_int_equal(gnutls_x509_crt_export2(certificate, GNUTLS_X509_FMT_DER, &der), 0);
+    gnutls_x509_crt_deinit(certificate);
+    gnutls_x509_privkey_deinit(key);
+    return der;
+}
+
 /* Anybody can show a key that takes minutes to calculate with: it is not calculated with. */
 static void shown__keys_beyond_reason_end_the_handshake(void **state)
 {
@@ -137,6 +175,37 @@ static void shown__keys_beyond_reason_end_the_handshake(void **state)
         chain[i] = der;
     assert_null(certificate_unbearable(chain, CERTIFICATE_CHAIN_MAX));
     assert_non_null(certificate_unbearable(chain, CERTIFICATE_CHAIN_MAX + 1));
+    gnutls_free(der.data);
+}
+
+/* What is read of a certificate before it is known whose it is costs time for each of its parts. */
+static void shown__certificates_of_thousands_of_parts_are_not_read(void **state)
+{
+    static const struct {
+        unsigned names, subjects;
+        bool taken;
+    } rows[] = {{0, 0, true},     {100, 10, true}, {1800, 0, true}, {2100, 0, false},
+                {5000, 0, false}, {0, 200, true},  {0, 300, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        gnutls_datum_t der = der_of_names(rows[i].names, rows[i].subjects);
+        const char *why = certificate_unbearable(&der, 1);
+        if ((why == NULL) != rows[i].taken || (why && !strstr(why, "too many parts")))
+            fail_msg("row %zu: %s", i, why ? why : "taken");
+        gnutls_datum_t chain[] = {der, der}; /* counted together */
+        if (rows[i].names == 1800)
+            assert_non_null(certificate_unbearable(chain, 2));
+        gnutls_free(der.data);
+    }
+    gnutls_datum_t der = der_of_names(3, 1);
+    const size_t usual = der_elements(der.data, der.size, SIZE_MAX - 1);
+    assert_in_range(usual, 40, 100);
+    assert_int_equal(der_elements(der.data, der.size, 10), 11);
+    for (unsigned cut = 0; cut < der.size; cut++)
+        assert_true(der_elements(der.data, cut, SIZE_MAX - 1) <= usual);
+    assert_int_equal(der_elements((const unsigned char *)"\x30\x80\x05\x00\x00\x00", 6, 9), 10);
+    assert_int_equal(der_elements((const unsigned char *)"\x3f\x81\x01\x00", 4, 9), 10);
+    assert_int_equal(der_elements((const unsigned char *)"\x05\x00\x05\x00", 4, 9), 2);
     gnutls_free(der.data);
 }
 
@@ -257,6 +326,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(certificate__proves_nothing_unless_all_is_well,
                                         authority_open, authority_close),
         cmocka_unit_test(shown__keys_beyond_reason_end_the_handshake),
+        cmocka_unit_test(shown__certificates_of_thousands_of_parts_are_not_read),
         cmocka_unit_test(message__is_judged_in_both_versions),
         cmocka_unit_test(garbage__is_no_certificate),
     };
