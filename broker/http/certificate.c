@@ -119,7 +119,7 @@ const char *certificate_unbearable(const gnutls_datum_t *shown, unsigned count)
     for (unsigned i = 0; i < count; i++) {
         size_t more = der_elements(shown[i].data, shown[i].size, left);
         if (more > left)
-            return "it has too many parts: more than 2048";
+            return "it has too many parts: more than 1024";
         left -= more;
     }
     for (unsigned i = 0; i < count && !why; i++) {

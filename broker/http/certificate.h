@@ -15,7 +15,7 @@ enum {
     CERTIFICATE_CHAIN_MAX = 8,
     CERTIFICATE_RSA_BITS_MAX = 8192,
     CERTIFICATE_EXPONENT_MAX = 8,    /* bytes of RSA's public one */
-    CERTIFICATE_ELEMENTS_MAX = 2048, /* of DER, in a whole chain; a usual one has 100 to 200 */
+    CERTIFICATE_ELEMENTS_MAX = 1024, /* of DER, in a whole chain; a usual one has about 100 */
 };
 
 /* Whether a chain in DER, as anybody may show it, can be calculated with at all: TLS checks the
