@@ -1,6 +1,7 @@
 #include "broker/hostcheck.h"
 
 #include "broker/http/tls.h"
+#include "state/store.h"
 #include "tokens/seal_key.h"
 
 #include <errno.h>
@@ -13,6 +14,9 @@
 
 enum { DAY_S = 24 * 3600 };
 
+/* RuntimeDirectory=, which is there only while the unit runs. */
+#define MADE_BY_UNIT "/run/mcastd"
+
 static const struct config_origin *origin_of(const struct config_reading *reading,
                                              const char *section, const char *name)
 {
@@ -23,7 +27,7 @@ static const struct config_origin *origin_of(const struct config_reading *readin
 
 /* ---- folders ---- */
 
-/* For root always: that is why --check says when it runs as root. */
+/* For root always: that is why --check becomes the service's user. */
 static bool may_write(const char *folder)
 {
     return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
@@ -43,7 +47,12 @@ static void check_folder(struct config_reading *reading, const char *section, co
         return;
     memcpy(folder, path, length);
     folder[length] = '\0';
-    if (stat(folder, &found) < 0)
+    if (stat(folder, &found) < 0 && errno == ENOENT && strcmp(folder, MADE_BY_UNIT) == 0)
+        config_fault(reading, false, origin,
+                     "[%s] %s = %s: %s is not there: the unit makes it when it starts; without "
+                     "systemd: install -d -o USER %s",
+                     section, name, path, folder, folder);
+    else if (stat(folder, &found) < 0)
         config_fault(reading, true, origin,
                      "[%s] %s = %s: %s: %s; make it with install -d -o USER %s", section, name,
                      path, folder, strerror(errno), folder);
@@ -68,13 +77,19 @@ static void check_key(struct config_reading *reading)
     int rc = seal_key_read(path, &key, &err);
     if (rc == 0)
         seal_key_wipe(&key);
+    else if (rc == ERROR_NOT_FOUND && store_sqlite_sealed(reading->config->state_path))
+        config_fault(reading, true, origin,
+                     "[state] key_file = %s is missing, and secrets in %s are sealed with it: "
+                     "restore it from its backup, else see \"A lost key\" in "
+                     "share/doc/mcastd/state.md",
+                     path, reading->config->state_path);
     else if (rc == ERROR_NOT_FOUND)
         config_fault(reading, false, origin,
                      "[state] key_file = %s is not there yet: mcastd --make-key=USER makes it for "
                      "the user of mcastd, and the unit does so before the first start",
                      path);
-    else /* root sees another owner than the service does */
-        config_fault(reading, geteuid() != 0, origin, "[state] key_file: %s", err.text);
+    else
+        config_fault(reading, true, origin, "[state] key_file: %s", err.text);
 }
 
 /* ---- certificates ---- */

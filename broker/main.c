@@ -6,6 +6,8 @@
 #include "broker/hostcheck.h"
 #include "broker/log.h"
 #include "broker/options.h"
+#include "broker/serviceuser.h"
+#include "state/store.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -46,19 +48,41 @@ static struct config *load_config(const char *path, config_report_fn *report)
     return config;
 }
 
+static void print_nothing(void *arg, bool fault, const char *line)
+{
+    (void)arg;
+    (void)fault;
+    (void)line;
+}
+
+/* Whatever is wrong with the configuration is told afterwards. */
+static int become_service(const struct options *options, struct error *err)
+{
+    struct serviceuser user;
+    struct config *config = config_create();
+    if (config == NULL)
+        return error_set(err, ERROR_NOMEM, "memory is exhausted");
+    (void)config_load(config, options->config_path, print_nothing, NULL);
+    int rc = serviceuser_find(&user, options->user, config, err);
+    if (rc == ERROR_NOT_FOUND && options->user == NULL)
+        rc = 0; /* the missing folder is told with the rest, as root sees it */
+    else if (rc == 0)
+        rc = serviceuser_become(&user, err);
+    config_destroy(config);
+    return rc;
+}
+
 static int check(const struct options *options)
 {
-    struct config *config = config_create();
+    struct error err = {0};
+    int rc = become_service(options, &err);
+    struct config *config = rc < 0 ? NULL : config_create();
     if (config == NULL) {
-        fputs("mcastd: memory is exhausted\n", stderr);
+        fprintf(stderr, "mcastd: %s\n", rc < 0 ? err.text : "memory is exhausted");
         return EXIT_FAILURE;
     }
-    int rc = config_load_and_look(config, options->config_path, hostcheck_look, print_fault, NULL);
+    rc = config_load_and_look(config, options->config_path, hostcheck_look, print_fault, NULL);
     config_destroy(config);
-    if (geteuid() == 0)
-        fputs("checked as root, who may read everything; to see with the service's eyes:\n"
-              "  setpriv --reuid mcastd --regid mcastd --init-groups mcastd --check\n",
-              stderr);
     return rc == 0 ? 0 : EXIT_FAILURE;
 }
 
@@ -69,13 +93,13 @@ static int make_key(const struct options *options)
     bool made = false;
     if (config == NULL)
         return EXIT_FAILURE;
-    int rc = firstkey_make(config, options->key_user, &made, &err);
+    int rc = firstkey_make(config, options->user, &made, &err);
     if (rc < 0)
         fprintf(stderr, "mcastd: no key was made: %s\n", err.text);
-    else if (made && access(config->state_path, F_OK) == 0)
+    else if (made && store_sqlite_sealed(config->state_path))
         fprintf(stderr,
-                "mcastd: made %s, although there is a ledger, %s: if that is sealed with another "
-                "key, put that one back in its place\n",
+                "mcastd: made %s, but %s holds secrets which are sealed with another key: put that "
+                "one back in its place\n",
                 config->state_key_file, config->state_path);
     else if (made)
         fprintf(stderr, "mcastd: made %s; keep a copy, but not beside copies of the ledger\n",

@@ -23,6 +23,10 @@ static void print_options(FILE *out)
         roff_text(out, rows[i].sentence);
         fputs(".\n", out);
     }
+    fputs(".PP\nUSER, where it is not named, is who owns the folder of the ledger,\n"
+          ".BR \"[state] path\" .\nThere root looks with the eyes of that user, because root may "
+          "read everything.\n",
+          out);
 }
 
 static const char head[] =
@@ -69,7 +73,7 @@ static const char tail[] =
     "Wrong usage.\n"
     ".TP\n"
     ".B 75\n"
-    "Another broker has taken over.\n"
+    "Kept for stores that several brokers share, of which there is none yet.\n"
     ".SH ENVIRONMENT\n"
     ".TP\n"
     ".B NOTIFY_SOCKET\n"

@@ -10,15 +10,16 @@
 
 static const struct options_row rows[] = {
     {"config", "FILE", 'c', "read FILE and conf.d/*.conf beside it (" CONFIG_DEFAULT_PATH ")"},
-    {"check", NULL, 'k', "tell what is wrong with the configuration, exit 0 or 1"},
+    {"check", "[USER]", 'k',
+     "tell what is wrong with the configuration for USER's service, exit 0 or 1"},
     {"log-level", "LEVEL", 'l',
      "error, warning, notice, info or debug; overrides the configuration"},
-    {"make-key", "[USER]", 'K', "make [state] key_file when there is none, USER's, and exit"},
+    {"make-key", "[USER]", 'K', "make [state] key_file for USER when there is none, and exit"},
     {"help-config", NULL, 'H', "explain every key of the configuration"},
     {"sample-config", NULL, 'S', "print a configuration to begin with"},
     {"version", NULL, 'V', "print the version"},
     {"help", NULL, 'h', "print this"},
-    {"man-page", "SECTION", 'M', NULL},
+    {"man-page", "SECTION", 'M', "print the manual page of section 5 or 8, as roff"},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -37,16 +38,17 @@ static void print_usage(FILE *out)
                        : value != NULL ? " "
                                        : "",
                        value != NULL ? value + optional : "");
-        fprintf(out, "  %-19s%s\n", option, rows[i].sentence);
+        fprintf(out, "  %-20s%s\n", option, rows[i].sentence);
     }
     fputs(
+        "\nUSER, where it is not named, is who owns the folder of the ledger, [state] path.\n"
         "\nexamples:\n"
         "  mcastd --sample-config > /etc/mcastd/mcastd.conf\n"
         "  mcastd --check && systemctl reload mcastd\n"
         "\n"
         "SIGTERM: answer what was accepted, then stop. SIGHUP: read the configuration again, and\n"
-        "apply it wholly or not at all. Exit status: 0 stopped, 1 cannot start, 64 wrong usage,\n"
-        "75 another broker has taken over.\n",
+        "apply it wholly or not at all. Exit status: 0 stopped, 1 cannot start, 64 wrong usage.\n"
+        "75 is kept for stores that several brokers share, of which there is none yet.\n",
         out);
 }
 
@@ -92,12 +94,13 @@ static int take(struct options *options, int letter, const char *value)
         return 0;
     case 'k':
         options->task = OPTIONS_CHECK;
+        options->user = value;
         return 0;
     case 'l':
         return set_log_level(options, value);
     case 'K':
         options->task = OPTIONS_MAKE_KEY;
-        options->key_user = value;
+        options->user = value;
         return 0;
     case 'H':
         config_print_help(stdout);

@@ -17,8 +17,8 @@ enum options_task {
 struct options {
     enum options_task task;
     const char *config_path;
-    const char *key_user; /* MAKE_KEY: whose it will be; NULL: this process's */
-    int log_level;        /* -1: as configured */
+    const char *user; /* CHECK, MAKE_KEY: of the service; NULL: not named (serviceuser.h) */
+    int log_level;    /* -1: as configured */
 };
 
 struct options_row {

@@ -38,8 +38,8 @@ static int make_key(const struct sealing *sealing, sqlite3 *db, int version, str
     if (count > 0)
         return error_set(err, ERROR_NOT_FOUND,
                          "the key file %s is missing, and %lld tokens in %s are sealed with it: "
-                         "restore it from its backup; docs/state.md tells what to do when there is "
-                         "none",
+                         "restore it from its backup, else see \"A lost key\" in "
+                         "share/doc/mcastd/state.md",
                          sealing->key_file, (long long)count, sealing->path);
     int code = seal_key_create(sealing->key_file, (uid_t)-1, (gid_t)-1, err);
     return code == ERROR_REFUSED ? 0 : code; /* somebody else has just made it */
@@ -120,8 +120,8 @@ static int refuse(const struct sealing *sealing, int code, uint64_t number, stru
         return error_set(
             err, code,
             "the tokens in %s are sealed with another key than that of %s: restore the "
-            "key file that belongs to this ledger; docs/state.md tells what to do when "
-            "it is lost",
+            "key file that belongs to this ledger, else see \"A lost key\" in "
+            "share/doc/mcastd/state.md",
             sealing->path, sealing->key_file);
     if (code == ERROR_VERSION)
         return error_set(err, code,

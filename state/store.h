@@ -4,10 +4,11 @@
 #include "core/error.h"
 #include "core/record.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Keeping records: one small interface, several keepers (architecture.md, "The store's interface").
+/* Keeping records: one small interface, several keepers (architecture.md, "The store").
  *
  * A store has one owner and is used from one thread. Whatever a store does on other threads or over
  * the network stays behind store_fd and store_dispatch, so that it fits any event loop. */
@@ -23,6 +24,10 @@ struct store *store_memory_open(struct error *err);
  * but only while nothing is sealed; else it is refused, as is a key other than the one they were
  * sealed with (at the latest by store_load). docs/state.md has the format. */
 struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err);
+
+/* Whether the ledger at path may hold secrets that only its key opens: false when there is none, or
+ * surely nothing in it. Only looks, so that whoever asks may be another user, beside a broker. */
+bool store_sqlite_sealed(const char *path);
 
 /* Calls each once for every record: first RECORD_COUNTERS, then RECORD_FOUNDED if there, then
  * reservations by ascending number, then events by ascending seq. Strings are valid during the

@@ -120,10 +120,11 @@ int seal_key_create(const char *path, uid_t owner, gid_t group, struct error *er
     if (number == ENOSPC || number == EDQUOT || number == EFBIG)
         return error_set(err, ERROR_FULL, "cannot make the key file %s: %s: make room on its disk",
                          path, strerror(number));
-    return error_set(err, ERROR_IO,
-                     "cannot make the key file %s: %s: make it as root, with mcastd --make-key, or "
-                     "set [state] key_file to a place that the user of mcastd may write to",
-                     path, strerror(number));
+    return error_set(
+        err, ERROR_IO,
+        "cannot make the key file %s: %s: make it as root, with mcastd --make-key=USER, or "
+        "set [state] key_file to a place that the user of mcastd may write to",
+        path, strerror(number));
 }
 
 /* -- reading one -- */
@@ -178,7 +179,8 @@ int seal_key_read(const char *path, struct seal_key *key, struct error *err)
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
         return error_set(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO,
-                         "cannot read the key file %s: %s", path, strerror(errno));
+                         "cannot read the key file %s: %s%s", path, strerror(errno),
+                         errno == EACCES ? ": chown it to the user of mcastd, mode 0600" : "");
     int code = check_guarded(file, path, err);
     ssize_t length = code == 0 ? read(file, text, sizeof text) : 0;
     if (length < 0)

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,9 +92,9 @@ static int close_folder(void **state)
     return 0;
 }
 
-/* Runs mcastd as the service's user until it ends, or says READY, and then stops it. What it said
- * is in `said`. Its exit status. */
-static int run(const char *option)
+/* Runs mcastd until it ends, or says READY, and then stops it. What it said is in `said`. Its exit
+ * status. */
+static int run_as(uid_t user, const char *option)
 {
     int out[2], status;
     size_t length = 0;
@@ -106,7 +107,7 @@ static int run(const char *option)
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         dup2(out[1], STDERR_FILENO);
-        if (geteuid() == 0 && (setgid(SERVICE) != 0 || setuid(SERVICE) != 0))
+        if (geteuid() == 0 && (setgid(user) != 0 || setuid(user) != 0))
             _exit(126);
         execl(program, program, "--config", config, option, (char *)NULL);
         _exit(127);
@@ -132,6 +133,11 @@ static int run(const char *option)
     return WEXITSTATUS(status);
 }
 
+static int run(const char *option)
+{
+    return run_as(SERVICE, option);
+}
+
 /* Refused, in one line with all of these words. */
 static void refused(const char *words, const char *more)
 {
@@ -149,6 +155,19 @@ static void checked(int status, const char *words)
         fail_msg("--check ended with %d, \"%s\" should have been said:\n%s", is, words, said);
 }
 
+/* In a drop-in of its own; the key is the service's. */
+static void certificate_for(int days)
+{
+    char cert[128], text[512];
+    (void)snprintf(cert, sizeof cert, "%s", in("tls.crt"));
+    certificate_write(cert, in("tls.key"), days);
+    give("tls.key");
+    (void)snprintf(text, sizeof text,
+                   "[broker]\nlisten = localhost:0\ntls_cert = %s\ntls_key = %s\n", cert,
+                   in("tls.key"));
+    put("conf.d/20-tls.conf", 0644, text);
+}
+
 static void everything_right__starts(void **state)
 {
     (void)state;
@@ -156,6 +175,67 @@ static void everything_right__starts(void **state)
     assert_string_equal(said, "");
     assert_int_equal(run(NULL), 0);
     assert_non_null(strstr(said, " READY "));
+}
+
+/* Whoever reloads is root: what it sees is what the service would. */
+static void root__checks_with_the_eyes_of_the_service(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    certificate_for(400);
+    assert_int_equal(run_as(0, "--check"), 0);
+    assert_string_equal(said, "");
+    assert_int_equal(chown(in("tls.key"), 0, 0), 0);
+    assert_int_equal(run_as(0, "--check"), 1);
+    assert_non_null(strstr(said, "tls.key"));
+    give("tls.key");
+    assert_int_equal(run_as(0, "--check=daemon"), 1);
+    assert_non_null(strstr(said, "state.key"));
+    assert_int_equal(run_as(0, "--check=nobody_by_this_name"), 1);
+    assert_non_null(strstr(said, "user nobody_by_this_name is not known on this host"));
+    assert_int_equal(run_as(SERVICE, "--check=daemon"), 1);
+    assert_non_null(strstr(said, "only root can look with the eyes of user daemon"));
+}
+
+/* ... and makes the key for the service. */
+static void key__of_root_is_the_services(void **state)
+{
+    struct stat found;
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(unlink(in("state.key")), 0);
+    assert_int_equal(run_as(0, "--make-key"), 0);
+    assert_int_equal(stat(in("state.key"), &found), 0);
+    assert_int_equal(found.st_uid, SERVICE);
+    assert_int_equal(unlink(in("state.key")), 0);
+    assert_int_equal(rmdir(in("state")), 0);
+    assert_int_equal(run_as(0, "--make-key"), 1);
+    assert_non_null(strstr(said, "for which user? "));
+}
+
+#define SEALED                                                                                     \
+    "INSERT INTO reservation(number, uid, node_count, cores_per_node, addresses, min_nodes, "      \
+    "vni0, "                                                                                       \
+    "vni1, vni2, vni3, vni_count, vni_asked, traffic_classes, wish, state, hwcoll, fm_side, "      \
+    "created_ms, released_ms, hold_until_ms, cluster, job, token) "                                \
+    "VALUES(1,0,2,0,8,0,0,0,0,0,0,0,0,1,1,4,3,0,0,0,'elcap','f1',x'01')"
+
+/* A start that failed for want of the key leaves an empty ledger, in which nothing is sealed. */
+static void key__missing_beside_secrets_is_a_fault(void **state)
+{
+    sqlite3 *db;
+    (void)state;
+    assert_int_equal(run(NULL), 0);
+    assert_int_equal(unlink(in("state.key")), 0);
+    checked(0, "state.key is not there yet");
+    assert_int_equal(sqlite3_open(in("state/state.db"), &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode = DELETE;" SEALED, NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    checked(1, "state.key is missing, and secrets in ");
+    assert_non_null(strstr(said, "restore it from its backup"));
 }
 
 static void configuration__that_cannot_be_read(void **state)
@@ -196,6 +276,11 @@ static void folder_of_the_socket__that_is_wrong(void **state)
     assert_int_equal(chmod(in("run"), 0500), 0);
     refused("cannot make the socket ", "Permission denied");
     checked(1, "mcastd.conf:2: [broker] socket = ");
+    put("conf.d/10-usual.conf", 0644, "[broker]\nsocket = /run/mcastd/mcastd.sock\n");
+    if (access("/run/mcastd", F_OK) < 0) /* it runs nowhere on this host */
+        checked(0, "10-usual.conf:2: [broker] socket = /run/mcastd/mcastd.sock: /run/mcastd is "
+                   "not there: the unit makes it");
+    assert_int_equal(unlink(in("conf.d/10-usual.conf")), 0);
     assert_int_equal(rmdir(in("run")), 0);
     refused("cannot make the socket ", "No such file or directory");
     checked(1, "make it with install -d -o USER ");
@@ -217,19 +302,6 @@ static void key__that_is_open_or_missing_or_no_key(void **state)
         refused("cannot make the key file ", "mcastd --make-key");
     assert_int_equal(chmod(folder, 0755), 0);
     checked(0, "state.key is not there yet: mcastd --make-key=USER");
-}
-
-/* In a drop-in of its own; the key is the service's. */
-static void certificate_for(int days)
-{
-    char cert[128], text[512];
-    (void)snprintf(cert, sizeof cert, "%s", in("tls.crt"));
-    certificate_write(cert, in("tls.key"), days);
-    give("tls.key");
-    (void)snprintf(text, sizeof text,
-                   "[broker]\nlisten = localhost:0\ntls_cert = %s\ntls_key = %s\n", cert,
-                   in("tls.key"));
-    put("conf.d/20-tls.conf", 0644, text);
 }
 
 static void certificate__is_told_before_it_ends(void **state)
@@ -291,6 +363,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FOLDER_TEST(everything_right__starts),
+        FOLDER_TEST(root__checks_with_the_eyes_of_the_service),
+        FOLDER_TEST(key__of_root_is_the_services),
+        FOLDER_TEST(key__missing_beside_secrets_is_a_fault),
         FOLDER_TEST(configuration__that_cannot_be_read),
         FOLDER_TEST(drop_in__that_cannot_be_read),
         FOLDER_TEST(folder_of_the_ledger__that_is_wrong),
