@@ -28,6 +28,11 @@ static int find_route(struct call *call, const char *method)
 int gate_forbid(struct call *call, const char *lacks)
 {
     char who[IDENTITY_TEXT_SIZE];
+    const struct proof *proof = &call->identity.proof;
+    if (proof->kind == PROOF_MUNGE && proof->uid == 0) /* 'admins' may well name root */
+        lacks = "root by MUNGE is the root of any host that has the key, and never an admin, a "
+                "resource manager or an owner; use the Unix socket on the broker's host, a "
+                "certificate, or a user of 'admins' or 'users' that is not root";
     return problem_set(&call->problem, MHD_HTTP_FORBIDDEN, "forbidden", NULL,
                        "%s may not do this: %s",
                        identity_format(&call->identity.proof, who, sizeof who), lacks);
