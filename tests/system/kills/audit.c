@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 500, REPLAYED = 20000, FOREIGN = 5 };
+enum { PATH_SIZE = 128, REPLAYED = 20000, FOREIGN = 5 };
 
 /* ---- one job ---- */
 
@@ -52,8 +52,7 @@ static bool losses_are_told(void *arg)
 /* ---- the ledger ---- */
 
 struct page {
-    uint64_t after;
-    size_t active, owner_count;
+    size_t active;          /* so far */
     uint32_t owners[65536]; /* of a VNI: a number, in this ledger */
 };
 
@@ -101,30 +100,30 @@ static void look_at_entry(struct scene *scene, struct page *page, const json_t *
     }
 }
 
+/* Reads the page at the path, and writes the path of the next one there; "": it was the last. */
+static void look_at_page(struct scene *scene, struct page *page, char path[PATH_SIZE])
+{
+    struct plainhttp_reply reply;
+    const json_t *entry;
+    size_t i;
+
+    if (plainhttp_call(stage_http(scene->stage), "GET", path, NULL, &reply) != 200)
+        verdict_fault(&scene->verdict, "the list of jobs was answered %d", reply.status);
+    json_array_foreach(json_object_get(reply.json, "jobs"), i, entry)
+        look_at_entry(scene, page, entry);
+    const char *next = json_string_value(json_object_get(reply.json, "next"));
+    snprintf(path, PATH_SIZE, "%s", next ? next : "");
+    plainhttp_reply_release(&reply);
+}
+
 static void look_at_ledger(struct scene *scene)
 {
     struct page *page = calloc(1, sizeof *page);
-    struct plainhttp_reply reply;
-    char path[64];
+    char path[PATH_SIZE] = "/v1/jobs?limit=200";
     size_t live = 0;
-    bool more = page != NULL;
 
-    while (more) {
-        const json_t *entry;
-        size_t i;
-
-        snprintf(path, sizeof path, "/v1/jobs?limit=%d&after=%" PRIu64, PAGE, page->after);
-        more = plainhttp_call(stage_http(scene->stage), "GET", path, NULL, &reply) == 200;
-        if (!more)
-            verdict_fault(&scene->verdict, "the list of jobs was answered %d", reply.status);
-        json_array_foreach(json_object_get(reply.json, "jobs"), i, entry)
-        {
-            look_at_entry(scene, page, entry);
-            page->after = job_number(entry);
-        }
-        more = more && json_integer_value(json_object_get(reply.json, "next")) > 0;
-        plainhttp_reply_release(&reply);
-    }
+    while (page && path[0])
+        look_at_page(scene, page, path);
     for (size_t i = 0; i < CROWD_JOBS; i++)
         live += crowd_job(scene->crowd, i)->life == JOB_LIVE;
     if (page && page->active != live)
