@@ -10,6 +10,7 @@ static const struct kind kinds[] = {
     {"busy", "[{\"probability\":0.1,\"status\":503},{\"probability\":0.03,\"status\":429,"
              "\"headers\":{\"Retry-After\":\"1\"}}]"},
     {"slow", "[{\"probability\":0.2,\"delay_ms\":150},{\"probability\":0.02,\"delay_ms\":1500}]"},
+    {"silent", "[{\"probability\":0.06,\"status\":503,\"delay_ms\":1500}]"},
     {"answers lost", "[{\"probability\":0.03,\"drop\":\"after\"},"
                      "{\"probability\":0.03,\"drop\":\"before\"}]"},
     {"acts late", "[{\"method\":\"POST\",\"probability\":0.05,\"act_after_ms\":600},"
