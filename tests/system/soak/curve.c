@@ -55,7 +55,10 @@ void curve_release(struct curve *curve)
 
 static double value_of(const struct reading *reading, size_t offset)
 {
-    return *(const double *)((const char *)reading + offset);
+    double value;
+
+    memcpy(&value, (const char *)reading + offset, sizeof value);
+    return value;
 }
 
 /* ---- the table ---- */
