@@ -3,6 +3,8 @@
 
 #include "tests/system/http/answer.h"
 
+#include <gnutls/gnutls.h>
+
 /* One raw connection, blocking, with a deadline: for what no HTTP library lets one do. */
 
 struct line;
@@ -11,10 +13,11 @@ struct line;
 struct line *line_open(const char *path, int port);
 
 struct line_tls {
-    const char *authority;  /* PEM file that vouches for the other side */
-    const char *cert, *key; /* own, PEM files; NULL: none */
-    const char *priorities; /* GnuTLS's words; NULL: its own */
-    const char *alpn;       /* protocol offered; NULL: none is spoken of */
+    const char *authority;                        /* PEM file that vouches for the other side */
+    const char *cert, *key;                       /* own, PEM files; NULL: none */
+    const char *priorities;                       /* GnuTLS's words; NULL: its own */
+    const char *alpn;                             /* protocol offered; NULL: none is spoken of */
+    gnutls_certificate_credentials_t credentials; /* NULL, or these, which become the line's */
 };
 
 /* Goes on with TLS. 0, or a negative code of GnuTLS: that of the handshake, or of the other side's
