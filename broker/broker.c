@@ -47,6 +47,9 @@ static void on_http_closed(void *arg)
     broker->http = NULL;
     for (int i = 0; i < SIGNALS; i++)
         uv_close((uv_handle_t *)&broker->signals[i], NULL);
+    /* libuv has given these back: one more would end us by itself, and not with our exit status. */
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)signal(SIGINT, SIG_IGN);
     if (broker->running) {
         uv_close((uv_handle_t *)&broker->lifesign.timer, NULL);
         uv_close((uv_handle_t *)&broker->reload_soon, NULL);

@@ -303,6 +303,13 @@ void core_save_founded(struct core *core)
     core_effect(core, EFFECT_SAVE)->u.record = record;
 }
 
+void core_save_prune(struct core *core, uint64_t up_to)
+{
+    struct record record = {.kind = RECORD_PRUNE, .u.prune = up_to};
+    apply_own(core, &record);
+    core_effect(core, EFFECT_SAVE)->u.record = record;
+}
+
 /* The last event that need not be kept any more; 0: too few for a deletion. */
 static uint64_t events_beyond_limits(const struct core *core)
 {
@@ -324,9 +331,7 @@ static void prune_events(struct core *core)
         up_to = core->step_seq; /* effects of this step point at what came after */
     if (up_to == 0 || up_to < core->events.first)
         return;
-    struct record record = {.kind = RECORD_PRUNE, .u.prune = up_to};
-    apply_own(core, &record);
-    core_effect(core, EFFECT_SAVE)->u.record = record;
+    core_save_prune(core, up_to);
 }
 
 void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,

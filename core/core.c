@@ -116,9 +116,23 @@ static void begin_step(struct core *core, int64_t now_ms)
         core->now_ms = now_ms;
 }
 
+/* Events follow each other without a gap. Those of a ledger whose last ones are missing (somebody
+ * has deleted rows) cannot be followed by the next one, and are dropped: who replays them is told
+ * of the gap. */
+static void drop_broken_off_events(struct core *core)
+{
+    if (eventlog_count(&core->events) == 0 || core->events.next > core->last_seq)
+        return;
+    core_trace(core, TRACE_WARNING,
+               "events %llu-%llu are missing in the ledger -> the older ones are dropped",
+               (unsigned long long)core->events.next, (unsigned long long)core->last_seq);
+    core_save_prune(core, core->events.next - 1);
+}
+
 void core_start(struct core *core, int64_t now_ms)
 {
     begin_step(core, now_ms);
+    drop_broken_off_events(core);
     core->link.since_ms = now_ms;
     strcpy(core->link.error, core->config.fm_present ? "" : "no fabric manager is configured");
     link_start(core);

@@ -103,6 +103,7 @@ int core_apply(struct core *core, const struct record *record, struct error *err
 struct reservation *core_save(struct core *core, const struct reservation_record *record);
 void core_save_gone(struct core *core, struct reservation *reservation);
 void core_save_founded(struct core *core);
+void core_save_prune(struct core *core, uint64_t up_to); /* events up to this one go */
 /* Saves an event and publishes it. reservation NULL: about the link. detail may be NULL. */
 void core_publish(struct core *core, enum event_kind kind, const struct reservation *reservation,
                   const char *detail);

@@ -35,12 +35,21 @@ struct sqlite {
     struct commit commit;
 };
 
+/* A ledger that is refused stays as it is, and so does its log, which closing would else empty into
+ * it: somebody will want to look at them, or to put one of them back. */
+static void leave_log(struct sqlite *sqlite, bool leave)
+{
+    sqlite3_db_config(sqlite->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leave, NULL);
+}
+
 static int sqlite_load(struct store *store, int (*each)(void *, const struct record *), void *arg,
                        struct error *err)
 {
     struct sqlite *sqlite = (struct sqlite *)store;
     assert(!sqlite->commit.batch);
-    return sqlite_rows_load(&sqlite->rows, each, arg, err);
+    int code = sqlite_rows_load(&sqlite->rows, each, arg, err);
+    leave_log(sqlite, code != 0);
+    return code;
 }
 
 /* In the worker's thread. */
@@ -140,6 +149,7 @@ static int open_database(struct sqlite *sqlite, const char *key_file, struct err
     if (rc != SQLITE_OK)
         return sqlite_error(err, sqlite->db, rc, sqlite->path);
     sqlite3_extended_result_codes(sqlite->db, 1);
+    leave_log(sqlite, true);
     sqlite3_busy_timeout(sqlite->db, BUSY_TIMEOUT_MS);
     int version = 0, code = schema_check(sqlite->db, sqlite->path, &version, err);
     if (code == 0)
@@ -193,6 +203,7 @@ struct store *store_sqlite_open(const char *path, const char *key_file, struct e
         sqlite_rows_init(&sqlite->rows, sqlite->db, sqlite->path, &sqlite->sealing, err) < 0 ||
         start_worker(sqlite, err) < 0)
         goto fail;
+    leave_log(sqlite, false);
     return &sqlite->store;
 fail:
     sqlite_close(&sqlite->store);

@@ -24,7 +24,7 @@ int authorization_read(const char *value, const char **credential, struct proble
         return problem_set(problem, MHD_HTTP_UNAUTHORIZED, "no-tokens-yet", "Authorization",
                            "this broker takes no bearer tokens; show a MUNGE credential, a client "
                            "certificate, or use the Unix socket");
+    /* Not quoted: what stands there may be a credential whose scheme was forgotten. */
     return problem_set(problem, MHD_HTTP_UNAUTHORIZED, "unknown-scheme", "Authorization",
-                       "Authorization: '%.*s' is not known here, Munge is",
-                       (int)length > 32 ? 32 : (int)length, value);
+                       "Authorization begins with no scheme that is known here; Munge is");
 }

@@ -212,6 +212,30 @@ static void load__holding_back_begins_anew(void **state)
     }
 }
 
+/* The last events are missing (found by fuzzing): the next one must not end the broker. */
+static void load__events_that_break_off_are_dropped(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_status status;
+    begin(&d);
+    load(&d, (struct record){.kind = RECORD_COUNTERS,
+                             .u.counters = {.last_number = 8, .last_seq = 20}});
+    for (uint64_t seq = 3; seq <= 5; seq++)
+        load(&d, (struct record){.kind = RECORD_EVENT,
+                                 .u.event = {.seq = seq, .kind = EVENT_LINK_UP, .time_ms = 1}});
+    core_start(d.core, d.now);
+    const struct effect *saved = driver_find(&d, EFFECT_SAVE);
+    assert_non_null(saved);
+    assert_int_equal(saved->u.record.kind, RECORD_PRUNE);
+    assert_int_equal(saved->u.record.u.prune, 5);
+    driver_reserve(&d, driver_request("x", 2));
+    core_status(d.core, &status);
+    assert_int_equal(status.first_seq, 21);
+    assert_int_equal(status.last_seq, 21);
+    driver_end(&d);
+}
+
 static void load__refuses_what_cannot_be(void **state)
 {
     (void)state;
@@ -271,6 +295,7 @@ int main(void)
         cmocka_unit_test(load__remembers_that_an_earlier_try_is_open),
         cmocka_unit_test(load__a_given_up_release_does_not_hit_the_next_life),
         cmocka_unit_test(load__holding_back_begins_anew),
+        cmocka_unit_test(load__events_that_break_off_are_dropped),
         cmocka_unit_test(load__refuses_what_cannot_be),
         cmocka_unit_test(load__pool_shrunk_meanwhile),
     };

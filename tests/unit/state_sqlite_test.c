@@ -360,7 +360,11 @@ static void row__that_no_broker_wrote_is_refused(void **state)
             fail_msg("%s: %d %s", cases[i].change, code, err.text);
         store_close(fixture->store);
         fixture->store = NULL;
+        /* What was refused was left as it is, the log as well. */
+        char log[128];
+        name_beside(fixture, "-wal", log);
         assert_int_equal(unlink(fixture->path), 0);
+        assert_int_equal(unlink(log), 0);
     }
 }
 
