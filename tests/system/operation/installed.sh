@@ -21,7 +21,7 @@ fail() {
 # Where package builders expect things (GNUInstallDirs; systemd's folders are fixed). Only what
 # belongs to the service; libmcast and mcastctl have a test of their own.
 (cd "$dir/usr" && find . -type f | sort |
-    grep -E '^\./(sbin/|lib/(systemd|sysusers\.d|tmpfiles\.d)/|share/man/man[58]/|share/doc/[^/]*/examples/mcastd)') \
+    grep -E '^\./(sbin/|lib/(systemd|sysusers\.d|tmpfiles\.d)/|share/man/man[58]/|share/doc/[^/]*/([a-z-]+\.md|examples/mcastd))') \
     >"$dir/found"
 cat >"$dir/expected" <<'LIST'
 ./lib/systemd/system/mcastd.service
@@ -29,6 +29,14 @@ cat >"$dir/expected" <<'LIST'
 ./lib/tmpfiles.d/mcastd.conf
 ./sbin/mcastd
 ./share/doc/mcastd/examples/mcastd.conf
+./share/doc/mcastd/fabric-manager.md
+./share/doc/mcastd/libmcast.md
+./share/doc/mcastd/metrics.md
+./share/doc/mcastd/mock-fm.md
+./share/doc/mcastd/operations.md
+./share/doc/mcastd/promises.md
+./share/doc/mcastd/security.md
+./share/doc/mcastd/state.md
 ./share/man/man5/mcastd.conf.5
 ./share/man/man8/mcastd.8
 LIST
