@@ -19,7 +19,9 @@
  * Nonces: a seal draws a random 96-bit start when it is created and counts up from there, so within
  * one run none comes twice, however much is sealed. Of k runs of n sealings each, two ever meet
  * with a probability below k²n / 2⁹⁶: 10⁻¹⁴ for a thousand runs of 10⁹, where as many nonces drawn
- * at random would repeat one with 6·10⁻⁶. A seal must therefore not live on in a fork. */
+ * at random would repeat one with 6·10⁻⁶. A seal must therefore not live on in a fork, nor in two
+ * machines resumed from one snapshot of a running one: docs/state.md says so to whoever makes them.
+ */
 
 enum {
     SEAL_KEY_ID_SIZE = 8,
