@@ -2,6 +2,19 @@
 
 #include <string.h>
 
+/* A letter that is not ASCII, which roff wants by its number: UTF-8 as the compiler wrote it.
+ * Returns how many more bytes it has. */
+static int print_letter(FILE *out, const char *text)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    const int more = bytes[0] >= 0xf0 ? 3 : bytes[0] >= 0xe0 ? 2 : 1;
+    unsigned letter = bytes[0] & (0x3fU >> more);
+    for (int i = 1; i <= more; i++)
+        letter = letter << 6 | (bytes[i] & 0x3fU);
+    fprintf(out, "\\[u%04X]", letter);
+    return more;
+}
+
 /* Text as it stands: nothing in it is a request or an escape of roff. */
 static void print_text(FILE *out, const char *text)
 {
@@ -29,7 +42,10 @@ static void print_text(FILE *out, const char *text)
             fputs("\\(ga", out);
             break;
         default:
-            fputc(*text, out);
+            if ((unsigned char)*text < 0x80)
+                fputc(*text, out);
+            else
+                text += print_letter(out, text);
         }
     }
 }

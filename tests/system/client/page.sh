@@ -2,12 +2,12 @@
 # page.sh GROFF MCASTCTL: the manual page is well-formed, and has every command and variable.
 set -eu
 page=$("$2" --man-page)
-complaints=$(printf '%s\n' "$page" | "$1" -man -K utf8 -ww -rCHECKSTYLE=2 -Tutf8 -z 2>&1)
+complaints=$(printf '%s\n' "$page" | "$1" -man -ww -rCHECKSTYLE=2 -Tutf8 -z 2>&1)
 [ -z "$complaints" ] || {
     printf '%s\n' "$complaints"
     exit 1
 }
-text=$(printf '%s\n' "$page" | "$1" -man -K utf8 -Tutf8 -P-cbou)
+text=$(printf '%s\n' "$page" | "$1" -man -Tutf8 -P-cbou)
 for word in reserve release show list env sync events status doctor \
     MCAST_URL MCAST_CACERT MCAST_CERT MCAST_KEY MCAST_MUNGE_SOCKET --munge-socket --config; do
     case $text in
