@@ -54,6 +54,8 @@ as() { # as USER COMMAND…
         --inh-caps=-all --ambient-caps=-all --bounding-set=-all "$@"
 }
 as mcastd "$mcastd" --check 2>"$dir/log" || fail "--check fails"
+"$mcastd" --check 2>"$dir/root.log" || fail "--check as root fails"
+cmp "$dir/log" "$dir/root.log" || fail "root sees something else than the service"
 ! as mcastd touch /etc/mcastd/x 2>/dev/null || fail "the service can change its configuration"
 as mcastd "$mcastd" 2>"$dir/log" &
 child=$! # a shell's, which waits for it
@@ -69,6 +71,7 @@ as nobody "$usr/bin/mcastctl" --cluster elcap reserve --uid 5588 --nodes 'n[1-2]
     >"$dir/said" 2>&1 || { cat "$dir/said" >&2; fail "the cluster's user cannot reserve"; }
 ! as daemon "$usr/bin/mcastctl" --cluster elcap reserve --uid 5588 --nodes 'n[1-2]' j2 \
     >/dev/null 2>&1 || fail "anybody can reserve"
+"$usr/bin/mcastctl" doctor --json >"$dir/doctor" 2>&1 || { cat "$dir/doctor" >&2; fail "the doctor finds problems"; }
 kill -HUP "$broker"
 until grep -q ' reloaded: ' "$dir/log"; do
     kill -0 "$broker" 2>/dev/null || fail "a reload ended it"
