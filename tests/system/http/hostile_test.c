@@ -98,15 +98,14 @@ static gnutls_certificate_credentials_t credentials_of(const gnutls_datum_t *der
 {
     gnutls_certificate_credentials_t credentials;
     gnutls_privkey_t key;
-    gnutls_pcert_st *shown = gnutls_calloc(1, sizeof *shown); /* becomes the credentials' */
-    assert_non_null(shown);
+    gnutls_pcert_st shown; /* its contents become the credentials' */
     assert_int_equal(gnutls_certificate_allocate_credentials(&credentials), 0);
     gnutls_certificate_set_flags(credentials, GNUTLS_CERTIFICATE_SKIP_KEY_CERT_MATCH);
-    assert_int_equal(gnutls_pcert_import_x509_raw(shown, der, GNUTLS_X509_FMT_DER, 0), 0);
+    assert_int_equal(gnutls_pcert_import_x509_raw(&shown, der, GNUTLS_X509_FMT_DER, 0), 0);
     assert_int_equal(gnutls_privkey_init(&key), 0);
     assert_int_equal(
         gnutls_privkey_import_ext4(key, bits, NULL, sign_with_one, NULL, NULL, describe, 0), 0);
-    assert_int_equal(gnutls_certificate_set_key(credentials, NULL, 0, shown, 1, key), 0);
+    assert_int_equal(gnutls_certificate_set_key(credentials, NULL, 0, &shown, 1, key), 0);
     return credentials;
 }
 
