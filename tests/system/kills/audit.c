@@ -110,7 +110,9 @@ static void look_at_page(struct scene *scene, struct page *page, char path[PATH_
     if (plainhttp_call(stage_http(scene->stage), "GET", path, NULL, &reply) != 200)
         verdict_fault(&scene->verdict, "the list of jobs was answered %d", reply.status);
     json_array_foreach(json_object_get(reply.json, "jobs"), i, entry)
+    {
         look_at_entry(scene, page, entry);
+    }
     const char *next = json_string_value(json_object_get(reply.json, "next"));
     snprintf(path, PATH_SIZE, "%s", next ? next : "");
     plainhttp_reply_release(&reply);
@@ -185,11 +187,16 @@ static bool fm_agrees(void *arg)
     const json_t *held;
 
     comparison->agrees = true;
+    for (size_t j = 0; j < CROWD_JOBS; j++)
+        if (crowd_job(scene->crowd, j)->endangered && has_addresses(crowd_job(scene->crowd, j)))
+            look_at_job(scene, crowd_job(scene->crowd, j)); /* it may have been told meanwhile */
     plainhttp_call(stage_fm_http(scene->stage), "GET", "/mock/state", NULL, &reply);
     if (reply.status != 200)
         differ(comparison, "the fabric manager's double answered %d", reply.status);
     json_array_foreach(json_object_get(reply.json, "jobs"), i, held)
+    {
         compare_held(comparison, held, &foreign, &ours);
+    }
     plainhttp_reply_release(&reply);
     for (size_t j = 0; j < CROWD_JOBS; j++)
         expected += has_addresses(crowd_job(scene->crowd, j));
@@ -309,4 +316,5 @@ void audit(struct scene *scene)
     if (!scene_await(scene, events_are_heard, scene))
         verdict_fault(&scene->verdict, "F24: subscribers do not hear all events");
     compare_stories(scene);
+    scene->old_state = scene->annals.leftovers = false;
 }

@@ -391,14 +391,53 @@ static void fm_forgets(struct blow_context *context)
         (void)json_array_append_new(names, json_sprintf("%s-%s", job->cluster, job->id));
     }
     forget(scene, names);
-    /* An old state come back: the same name with another token, which is as good as lost. */
-    json_array_foreach(names, i, name) if (dice_percent(&scene->dice, 40))(void)
-        scene_plant(scene, json_string_value(name));
+    /* The same name with another token is as good as lost; where the broker has seen in between
+     * that there is none, it is a stray. */
+    scene->annals.leftovers = true;
+    json_array_foreach(names, i, name)
+    {
+        if (dice_percent(&scene->dice, 40))
+            (void)scene_plant(scene, json_string_value(name));
+    }
     json_decref(names);
     if (dice_percent(&scene->dice, 50))
         broker_killed(context);
     if (dice_percent(&scene->dice, 50))
         fm_killed(context);
+}
+
+static bool control_fm(struct scene *scene, const char *path)
+{
+    struct plainhttp_reply reply;
+
+    plainhttp_call(stage_fm_http(scene->stage), "POST", path, NULL, &reply);
+    const bool done = reply.status / 100 == 2;
+    plainhttp_reply_release(&reply);
+    if (!done)
+        verdict_fault(&scene->verdict, "the fabric manager's double does not do %s", path);
+    return done;
+}
+
+/* An old backup is put back: what is over is there again, what is new is gone, and nobody but the
+ * broker can tell. Budgets cannot hold while it finds out. */
+static void fm_restored(struct blow_context *context)
+{
+    struct scene *scene = context->scene;
+
+    if (!control_fm(scene, "/mock/snapshot"))
+        return;
+    scene_run(scene, dice_between(&scene->dice, 100, 900), 2 * QUIET_MS);
+    scene->old_state = scene->annals.leftovers = true;
+    for (size_t i = 0; i < CROWD_JOBS; i++) {
+        struct job *job = crowd_job(scene->crowd, i);
+
+        job->endangered = job->life == JOB_ASKED || job->life == JOB_LIVE;
+    }
+    if (!control_fm(scene, "/mock/restore"))
+        return;
+    go_on(scene);
+    if (dice_percent(&scene->dice, 50))
+        broker_killed(context);
 }
 
 static const struct blow all[] = {
@@ -417,6 +456,7 @@ static const struct blow all[] = {
     {"reloaded", reloaded},
     {"second broker", second_broker},
     {"fabric manager forgets", fm_forgets},
+    {"old state restored", fm_restored},
 };
 
 const struct blow *blows(size_t *count)

@@ -46,7 +46,7 @@ void job_begin(struct job *job, struct dice *dice, bool new_id)
              "{\"uid\":%u,\"node_count\":%u,\"vni_count\":%u,\"hwcoll\":\"%s\"}",
              dice_between(dice, 1000, 1009), nodes, vnis, wish);
     job->life = JOB_ASKED;
-    job->canceled = job->lost_answer = job->forgotten = false;
+    job->canceled = job->lost_answer = job->forgotten = job->endangered = false;
     job->releases_sent = 0;
     job->again_ns = 0;
 }
@@ -57,7 +57,9 @@ static void take_vnis(const struct job *job, struct vnis *vnis, int64_t heard_ns
     size_t i;
 
     json_array_foreach(list, i, vni)
+    {
         vnis_given(vnis, job->index, (uint16_t)json_integer_value(vni), heard_ns);
+    }
 }
 
 static void first_told(struct job *job, json_t *answer, struct vnis *vnis, struct annals *annals,
@@ -78,7 +80,8 @@ static void first_told(struct job *job, json_t *answer, struct vnis *vnis, struc
         take_vnis(job, vnis, heard_ns);
 }
 
-/* Forgotten by the fabric manager, it may be told that its addresses are lost, and nothing else. */
+/* Forgotten by the fabric manager, or endangered, it may be told that its addresses are lost, and
+ * nothing else. */
 static bool same_but_lost(const json_t *told, const json_t *answer)
 {
     return job_number(told) == job_number(answer) &&
@@ -99,7 +102,7 @@ void job_told(struct job *job, json_t *answer, struct vnis *vnis, struct annals 
         first_told(job, answer, vnis, annals, heard_ns);
         return;
     }
-    if (job->forgotten && same_but_lost(job->told, answer)) {
+    if ((job->forgotten || job->endangered) && same_but_lost(job->told, answer)) {
         json_decref(job->told);
         job->told = json_incref(answer); /* and lost it stays */
     } else if (!json_equal(job->told, answer)) {
@@ -118,7 +121,9 @@ void job_let_go(struct job *job, struct vnis *vnis, int64_t now_ns)
     size_t i;
 
     json_array_foreach(list, i, vni)
+    {
         vnis_let_go(vnis, job->index, (uint16_t)json_integer_value(vni), now_ns);
+    }
 }
 
 void job_end(struct job *job, struct annals *annals)

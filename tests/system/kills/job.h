@@ -33,6 +33,7 @@ struct job {
     bool lost_answer;         /* some request of this life was not answered, or not definitely */
     bool not_found;           /* the last release was answered 404 */
     bool forgotten;           /* the fabric manager was made to lose it */
+    bool endangered;          /* it may have: an old state of it was put back */
     unsigned reserves, releases, looks; /* requests under way */
     unsigned releases_sent;
     int64_t again_ns; /* not to be repeated before */

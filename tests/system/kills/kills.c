@@ -161,7 +161,7 @@ static int read_arguments(struct arguments *out, int argc, char **argv)
         {"debug", no_argument, NULL, 'd'},        {NULL, 0, NULL, 0}};
     int option;
 
-    *out = (struct arguments){.rounds = 15, .seed = 1};
+    *out = (struct arguments){.rounds = 16, .seed = 1};
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (option) {
         case 'b':

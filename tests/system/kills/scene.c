@@ -140,7 +140,7 @@ static void glance(struct scene *scene)
     struct plainhttp_reply reply;
     const int64_t now = await_now_ns();
 
-    if (now < scene->glance_ns || !stage_fm_runs(scene->stage))
+    if (now < scene->glance_ns || !stage_fm_runs(scene->stage) || scene->old_state)
         return;
     scene->glance_ns = now + GLANCE_EVERY_MS * (int64_t)1000000;
     if (plainhttp_call(stage_fm_http(scene->stage), "GET", "/mock/state", NULL, &reply) == 200)

@@ -30,6 +30,7 @@ struct scene {
     uint64_t glances;    /* how often its budgets were looked at */
     unsigned budget_max; /* the most that was seen there of a cluster with a budget */
     unsigned strays;     /* planted at the fabric manager */
+    bool old_state;      /* an old state was put back there: budgets are not looked at */
     bool debug;
 };
 
