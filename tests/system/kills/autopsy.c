@@ -161,7 +161,7 @@ static uint64_t print_of_files(const struct table *table)
     return print;
 }
 
-static void judge_refusal(struct table *table, const char *what)
+static void judge_refusal(struct table *table, const char *what, uint64_t before)
 {
     struct verdict *verdict = &table->scene->verdict;
     const int status = process_exit_status(table->process);
@@ -173,6 +173,9 @@ static void judge_refusal(struct table *table, const char *what)
         fclose(file);
     if (status != 1 || !strstr(said, "cannot start: "))
         verdict_fault(verdict, "a ledger that was %s: exit status %d: %s", what, status, said);
+    if (print_of_files(table) != before)
+        verdict_fault(verdict, "a ledger that was %s is not left as it was by the refusal: %s",
+                      what, said);
 }
 
 /* left: its length after the cut; -1: bytes were flipped. */
@@ -187,8 +190,7 @@ static void judge(struct table *table, const char *what, off_t left, struct auto
         verdict_fault(verdict, "a ledger that was %s: the broker neither starts nor refuses", what);
     } else if (!process_alive(table->process)) {
         counts->refused++;
-        counts->changed += print_of_files(table) != before;
-        judge_refusal(table, what);
+        judge_refusal(table, what, before);
     } else {
         const unsigned different = differing(table);
 

@@ -4,16 +4,15 @@
 #include "tests/system/kills/scene.h"
 
 /* What a broker makes of a damaged ledger: a copy of that of a killed one, cut short or with
- * flipped bytes, opened by a broker that has no fabric manager. It refuses with a sentence, or it
- * serves; cut short, it serves only when nothing acknowledged is missing. SQLite keeps no checksums
- * of its pages, and takes a damaged frame of its log for the log's end: not every flip can be
- * found. */
+ * flipped bytes, opened by a broker that has no fabric manager. It refuses with a sentence and
+ * leaves the files as they are, or it serves; cut short, only when nothing acknowledged is missing.
+ * SQLite keeps no checksums of its pages, and takes a damaged frame of its log for the log's end:
+ * not every flip can be found. */
 
 enum autopsy_kind { AUTOPSY_CUT, AUTOPSY_FLIPPED, AUTOPSY_FLIPPED_LOG, AUTOPSY_KINDS };
 
 struct autopsy_counts {
     unsigned refused, whole, unnoticed; /* unnoticed: it serves, and something is different */
-    unsigned changed;                   /* refused, and not left as it was */
 };
 
 /* The broker does not run. A few copies of each kind; the scene's dice choose how they are damaged.

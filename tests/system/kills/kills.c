@@ -123,8 +123,8 @@ static void report(const struct blow_context *context)
                                             "with flipped bytes in the log"};
         const struct autopsy_counts *damaged = &context->damaged[kind];
 
-        printf("  ledgers %s: %u refused (%u changed by that), %u whole, %u not noticed\n",
-               words[kind], damaged->refused, damaged->changed, damaged->whole, damaged->unnoticed);
+        printf("  ledgers %s: %u refused, %u whole, %u not noticed\n", words[kind],
+               damaged->refused, damaged->whole, damaged->unnoticed);
     }
     printf("  %u faults\n", scene->verdict.faults);
 }
