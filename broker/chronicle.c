@@ -11,8 +11,11 @@ void chronicle_trace(const struct effect *effect)
 {
     static const char kinds[LOG_DEBUG + 1][2];
     const int level = effect->u.trace.level;
-    const struct log_fields fields = {
-        .cluster = effect->u.trace.cluster, .job = effect->u.trace.job, .vni = effect->u.trace.vni};
+    const enum event_kind event = effect->u.trace.event;
+    const struct log_fields fields = {.event = event != EVENT_NONE ? event_kind_word(event) : NULL,
+                                      .cluster = effect->u.trace.cluster,
+                                      .job = effect->u.trace.job,
+                                      .vni = effect->u.trace.vni};
     log_text(level, &fields, &kinds[level & 7][fields.job != NULL], effect->u.trace.text);
 }
 
@@ -24,12 +27,14 @@ static uint16_t vni_of(const struct core *core, const struct event_record *event
     return r != NULL && r->number == event->number && r->vni_count > 0 ? r->vnis[0] : 0;
 }
 
-/* Trouble and the link have a trace, which says more, and one line is enough for whoever reads all
- * day. Not so DENIED and UNAVAILABLE: what is so from the beginning has none. */
+/* Trouble and the link have a trace, which says more and has the same fields, and one line is
+ * enough for whoever reads all day. */
 static int level_of(enum event_kind kind)
 {
     switch (kind) {
+    case EVENT_DENIED:
     case EVENT_TIMEOUT:
+    case EVENT_UNAVAILABLE:
     case EVENT_LOST:
     case EVENT_LINK_UP:
     case EVENT_LINK_DOWN:

@@ -275,10 +275,11 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
                  enum fm_side side, struct secret token, const char *reason)
 {
     if (hwcoll != HWCOLL_RESERVED)
-        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: %s -> the job %s hardware collectives%s",
-                      r->cluster, r->job, reason,
-                      r->wish == WISH_REQUIRED ? "is refused, it required" : "runs without",
-                      side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
+        core_trace_event(core, r, core_event_of(hwcoll), TRACE_NOTICE,
+                         "%s-%s: %s -> the job %s hardware collectives%s", r->cluster, r->job,
+                         reason,
+                         r->wish == WISH_REQUIRED ? "is refused, it required" : "runs without",
+                         side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
     struct reservation_record rec = reservation_record(r);
     rec.hwcoll = (uint8_t)hwcoll;
     rec.fm_side = (uint8_t)side;

@@ -132,8 +132,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
 /* F22: gone from the fabric manager while the job is active. Once only: the state says so. */
 static void lose(struct core *core, struct reservation *r, enum fm_side side, const char *reason)
 {
-    core_trace_of(core, r, TRACE_WARNING, "%s-%s: %s -> lost, its job is told", r->cluster, r->job,
-                  reason);
+    core_trace_event(core, r, EVENT_LOST, TRACE_WARNING, "%s-%s: %s -> lost, its job is told",
+                     r->cluster, r->job, reason);
     struct reservation_record rec = reservation_record(r);
     rec.hwcoll = HWCOLL_LOST;
     rec.fm_side = (uint8_t)side;

@@ -94,6 +94,7 @@ struct effect {
             const char *text;
             const char *cluster, *job; /* what it is about; NULL: no job */
             uint16_t vni;              /* its first, 0: none */
+            uint8_t event;             /* enum event_kind that it explains, 0: none */
         } trace;
     } u;
 };

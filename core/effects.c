@@ -73,18 +73,36 @@ void core_trace(struct core *core, int level, const char *format, ...)
     va_end(args);
 }
 
-void core_trace_of(struct core *core, const struct reservation *r, int level, const char *format,
-                   ...)
+__attribute__((format(printf, 5, 0))) static void trace_of(struct core *core,
+                                                           const struct reservation *r,
+                                                           enum event_kind event, int level,
+                                                           const char *format, va_list args)
 {
     if (level > core->config.trace_level)
         return;
-    va_list args;
-    va_start(args, format);
     struct effect *effect = trace(core, level, format, args);
-    va_end(args);
     effect->u.trace.cluster = r->cluster;
     effect->u.trace.job = r->job;
     effect->u.trace.vni = r->vni_count > 0 ? r->vnis[0] : 0;
+    effect->u.trace.event = (uint8_t)event;
+}
+
+void core_trace_of(struct core *core, const struct reservation *r, int level, const char *format,
+                   ...)
+{
+    va_list args;
+    va_start(args, format);
+    trace_of(core, r, EVENT_NONE, level, format, args);
+    va_end(args);
+}
+
+void core_trace_event(struct core *core, const struct reservation *r, enum event_kind event,
+                      int level, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    trace_of(core, r, event, level, format, args);
+    va_end(args);
 }
 
 void core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,

@@ -87,7 +87,12 @@ __attribute__((format(printf, 2, 3))) const char *core_text(struct core *core, c
                                                             ...);
 __attribute__((format(printf, 3, 4))) void core_trace(struct core *core, int level,
                                                       const char *format, ...);
-/* The same about a reservation, which the log then has as fields too. */
+/* The same about a reservation, which the log then has as fields too; and of what is published
+ * about it (EVENT_NONE: nothing). */
+__attribute__((format(printf, 5, 6))) void core_trace_event(struct core *core,
+                                                            const struct reservation *reservation,
+                                                            enum event_kind event, int level,
+                                                            const char *format, ...);
 __attribute__((format(printf, 4, 5))) void core_trace_of(struct core *core,
                                                          const struct reservation *reservation,
                                                          int level, const char *format, ...);

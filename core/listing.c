@@ -12,7 +12,7 @@
 static void keep_neighbour(struct cluster *cluster, const char *name)
 {
     size_t length = 0;
-    for (; name[length] != '\0' && length < sizeof cluster->neighbour - 1; length++)
+    for (; length < sizeof cluster->neighbour - 1 && name[length] != '\0'; length++)
         cluster->neighbour[length] =
             (char)(name[length] > ' ' && name[length] <= '~' ? name[length] : '?');
     cluster->neighbour[length] = '\0';

@@ -159,6 +159,11 @@ static void create(struct core *core, uint64_t ticket, const struct reservation_
         give_up_in_time(core, r);
         wait_for_answer(r->errand, ticket, false);
     } else {
+        if (r->hwcoll == HWCOLL_DENIED || r->hwcoll == HWCOLL_UNAVAILABLE)
+            core_trace_event(core, r, core_event_of(r->hwcoll),
+                             r->hwcoll == HWCOLL_DENIED ? TRACE_NOTICE : TRACE_INFO,
+                             "%s-%s: %s -> the job runs without hardware collectives", r->cluster,
+                             r->job, r->reason);
         core_publish(core, core_event_of(r->hwcoll), r, r->reason);
         core_answer(core, ticket, ANSWER_CREATED, r, core_warning(core, r));
     }

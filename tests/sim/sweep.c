@@ -27,7 +27,8 @@ static struct desk *desks_create(size_t count)
 }
 
 /* There when built for coverage: _exit does not write the counts. */
-extern void __gcov_dump(void) __attribute__((weak));
+extern void __gcov_dump(void) /* NOLINT(readability-identifier-naming): not ours */
+    __attribute__((weak));
 
 static _Noreturn void leave(int status)
 {
