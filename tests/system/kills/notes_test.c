@@ -77,9 +77,9 @@ static void vni__given_while_held_back_is_found(void **state)
     vnis_given(notebook->vnis, 1, 2001, ms(1));
     vnis_let_go(notebook->vnis, 1, 2000, ms(10));
     vnis_let_go(notebook->vnis, 1, 2001, ms(10));
-    vnis_given(notebook->vnis, 2, 2000, ms(10 + HOLD_MS));
+    vnis_given(notebook->vnis, 2, 2000, ms(9 + HOLD_MS));
     assert_found(0);
-    vnis_given(notebook->vnis, 2, 2001, ms(9 + HOLD_MS));
+    vnis_given(notebook->vnis, 2, 2001, ms(9 + HOLD_MS) - 1);
     assert_found(1);
 }
 

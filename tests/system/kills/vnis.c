@@ -28,8 +28,9 @@ void vnis_given(struct vnis *vnis, uint32_t job, uint16_t vni, int64_t heard_ns)
     if (owner)
         verdict_fault(vnis->verdict, "I1: VNI %u is in two live jobs, %u and %u", vni, owner - 1,
                       job);
-    /* It was heard after it was given, so this errs on the broker's side only. */
-    if (let_go_ns && heard_ns < let_go_ns + vnis->hold_ns)
+    /* It was heard after it was given, so this errs on the broker's side only; which counts in
+     * whole milliseconds. */
+    if (let_go_ns && heard_ns < let_go_ns + vnis->hold_ns - 1000000)
         verdict_fault(vnis->verdict, "I1: VNI %u was given to job %u %lld ms after its release",
                       vni, job, (long long)(heard_ns - let_go_ns) / 1000000);
     vnis->given_again += let_go_ns != 0;
