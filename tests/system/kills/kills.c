@@ -88,7 +88,6 @@ static void play_round(struct blow_context *context, struct deck *deck)
     }
     printf("  %3u %-23s %-13s %.1f s\n", scene->verdict.round, blow->name, weather ? weather : "?",
            (double)(await_now_ns() - began) / 1e9);
-    fflush(stdout);
 }
 
 static void report(const struct blow_context *context)
@@ -194,6 +193,7 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
+    setvbuf(stdout, NULL, _IOLBF, 0); /* in order with stderr, also in a file */
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
         return 1;
     const bool good = run(&arguments);
