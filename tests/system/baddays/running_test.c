@@ -27,6 +27,16 @@ enum { JOBS = 24, EARLY = 12, RELEASED = 3 };
 
 /* -- before and after -- */
 
+/* Nothing more happens by itself: what comes back from the fabric manager is saved, too. */
+static bool is_settled(void *arg)
+{
+    struct clients *clients = arg;
+    return clients_get(clients, "/v1/status") == 200 &&
+           strstr(clients->answer, "\"fm_release\":0") != NULL &&
+           strstr(clients->answer, "\"fm_under_way\":0") != NULL &&
+           strstr(clients->answer, "\"unsaved\":0") != NULL;
+}
+
 static void open_with_jobs(struct clients *clients)
 {
     clients_open(clients, JOBS);
@@ -34,6 +44,7 @@ static void open_with_jobs(struct clients *clients)
         assert_int_equal(clients_reserve(clients, job), 201);
     for (uint32_t job = 0; job < RELEASED; job++)
         assert_int_equal(clients_release(clients, job), 202);
+    assert_true(await(is_settled, clients, AWAIT_DEADLINE_MS));
     clients_compare(clients);
 }
 
