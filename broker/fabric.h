@@ -19,8 +19,8 @@ struct fabric;
 /* step receives the events (now_ms not filled in); what they point to dies after it. */
 typedef void fabric_step_fn(void *arg, struct core_event *event);
 
-/* options NULL: there is no fabric manager (for now), and whatever is asked of it fails. NULL with
- * a sentence. */
+/* options NULL: there is no fabric manager until fabric_change names one, and whatever is asked of
+ * it fails. NULL with a sentence. */
 struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *options,
                              fabric_step_fn *step, void *arg, struct error *err);
 
