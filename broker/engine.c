@@ -97,6 +97,11 @@ static void on_say(void *arg, const struct word *word)
     case WORD_LIST:
         fabric_list(engine->fabric, word->u.list);
         break;
+    case WORD_ROLLCALL:
+        engine_step(engine, &(struct core_event){.kind = CORE_ROLLCALL_DONE,
+                                                 .u.rollcall = {.id = word->u.rollcall,
+                                                                .words = "it cannot be run"}});
+        break;
     case WORD_EVENT:
         engine->event_seq = word->u.seq;
         chronicle_event(engine->core, word->u.seq);
@@ -149,6 +154,10 @@ static struct word *word_of(struct engine *engine, const struct effect *effect)
     case EFFECT_LIST:
         word = word_create(WORD_LIST, NULL);
         word->u.list = effect->u.list.id;
+        return word;
+    case EFFECT_ROLLCALL:
+        word = word_create(WORD_ROLLCALL, effect->u.rollcall.cluster);
+        word->u.rollcall = effect->u.rollcall.id;
         return word;
     case EFFECT_EVENT:
         word = word_create(WORD_EVENT, NULL);

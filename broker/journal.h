@@ -23,7 +23,7 @@
 
 enum { JOURNAL_RETRY_MS = 1000 };
 
-enum word_kind { WORD_ANSWER, WORD_CALL, WORD_LOGIN, WORD_LIST, WORD_EVENT };
+enum word_kind { WORD_ANSWER, WORD_CALL, WORD_LOGIN, WORD_LIST, WORD_ROLLCALL, WORD_EVENT };
 
 /* One thing to say, made with word_create and handed to journal_say. */
 struct word {
@@ -37,11 +37,12 @@ struct word {
             enum fmcall_kind kind;
             uint32_t addresses;
         } call;
-        uint32_t url;  /* LOGIN: index of the base URL */
-        uint64_t list; /* LIST: its id */
-        uint64_t seq;  /* EVENT */
+        uint32_t url;      /* LOGIN: index of the base URL */
+        uint64_t list;     /* LIST: its id */
+        uint64_t rollcall; /* ROLLCALL: its id */
+        uint64_t seq;      /* EVENT */
     } u;
-    char name[]; /* CALL: of the job at the fabric manager; else "" */
+    char name[]; /* CALL: of the job at the fabric manager; ROLLCALL: of the cluster; else "" */
 };
 
 /* name may be NULL. Never NULL (core/memory.h). */
