@@ -136,6 +136,7 @@ void core_start(struct core *core, int64_t now_ms)
     core->link.since_ms = now_ms;
     strcpy(core->link.error, core->config.fm_present ? "" : "no fabric manager is configured");
     link_start(core);
+    rollcall_start(core);
     for (struct reservation *r = ledger_next(&core->ledger, 0); r != NULL;
          r = ledger_next(&core->ledger, r->number))
         settle_after_load(core, r);
@@ -157,6 +158,7 @@ static void configure(struct core *core, const struct core_config *config)
     vnipool_configure(&core->vnis, &config->vni_pool);
     callqueue_resize(&core->calls, config->calls_at_once);
     core->room_made = true;
+    rollcall_configure(core);
     if (!had_fm && config->fm_present)
         link_start(core);
     else if (had_fm && !config->fm_present)
@@ -168,6 +170,7 @@ static void configure(struct core *core, const struct core_config *config)
 static void look_at_what_is_due(struct core *core)
 {
     link_tick(core);
+    rollcall_tick(core);
     for (int i = 0; i < DUE_PER_TICK; i++) {
         struct reservation *r = agenda_first(&core->agenda);
         if (r == NULL || r->due_ms > core->now_ms)
@@ -206,6 +209,9 @@ void core_step(struct core *core, const struct core_event *event)
         core_call_done(core, event->u.call.id, event->u.call.outcome, event->u.call.token,
                        event->u.call.words);
         break;
+    case CORE_ROLLCALL_DONE:
+        rollcall_done(core, event);
+        break;
     case CORE_CONFIGURE:
         configure(core, event->u.config);
         break;
@@ -223,7 +229,9 @@ const struct effect *core_effects(const struct core *core, size_t *count)
 
 int64_t core_next_deadline(const struct core *core)
 {
-    int64_t when = link_deadline(core);
+    int64_t when = link_deadline(core), rollcall = rollcall_deadline(core);
     const struct reservation *r = agenda_first(&core->agenda);
+    if (rollcall < when)
+        when = rollcall;
     return r != NULL && r->due_ms < when ? r->due_ms : when;
 }

@@ -38,7 +38,8 @@ enum core_event_kind {
     CORE_LIST_NAMES, /* u.names: some of a list under way */
     CORE_LIST_DONE,  /* u.list_done: its end; only FM_OK means that it was whole */
     CORE_CALL_DONE,  /* u.call: exactly once for each EFFECT_CALL, whatever happens */
-    CORE_CONFIGURE,  /* u.config, already checked: replaces the configuration (F5) */
+    CORE_ROLLCALL_DONE, /* u.rollcall: exactly once for each EFFECT_ROLLCALL */
+    CORE_CONFIGURE,     /* u.config, already checked: replaces the configuration (F5) */
 };
 
 struct core_event {
@@ -80,6 +81,13 @@ struct core_event {
             struct secret token; /* with FM_OK of RESERVE, perhaps of CHECK; else none */
             const char *words;   /* never holds a secret */
         } call;
+        struct {
+            uint64_t id;
+            bool ok; /* the list is whole */
+            const char *const *active;
+            size_t count;
+            const char *words; /* why it is not */
+        } rollcall;
         const struct core_config *config;
     } u;
 };
@@ -136,6 +144,10 @@ struct core_cluster_status {
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
     uint64_t told[EVENT_KIND_COUNT]; /* events about its jobs since the start, by enum event_kind */
     int64_t synced_ms;               /* last sync since the start; 0: none */
+    bool rollcall;
+    int64_t rollcall_ms;        /* last whole roll call since the start; 0: none */
+    uint64_t rollcall_failures; /* since the start */
+    const char *rollcall_error; /* why the last one failed; "" when it did not */
     const char *neighbour; /* a name at the fabric manager whose owner, if it is Slurm, deletes this
                               cluster's reservations; "" when none was seen */
 };

@@ -24,12 +24,24 @@ struct use {
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
 };
 
+/* Asking a resource manager which of its jobs are active. */
+struct rollcall {
+    bool called; /* else nothing below counts */
+    uint64_t id; /* of the one under way; 0: none */
+    int64_t asked_ms;
+    int64_t due_ms;    /* none under way: when to ask; INT64_MAX: never */
+    int64_t whole_ms;  /* last whole one since the start; 0: none */
+    uint64_t failures; /* since the start */
+    char error[ERROR_TEXT_SIZE];
+};
+
 struct cluster {
     char name[CLUSTER_NAME_MAX + 1];
     struct use use;
     uint64_t told[EVENT_KIND_COUNT]; /* events since the start */
     int64_t synced_ms;               /* last sync since the start; 0: none */
-    char neighbour[64];              /* a name at the fabric manager that endangers ours, or "" */
+    struct rollcall rollcall;
+    char neighbour[64]; /* a name at the fabric manager that endangers ours, or "" */
 };
 
 struct link {
@@ -66,7 +78,7 @@ struct core {
     uint32_t cluster_count;
     struct errand *errands; /* all of them */
 
-    uint64_t last_number, last_seq, last_list, last_sync;
+    uint64_t last_number, last_seq, last_list, last_sync, last_rollcall;
     uint64_t step_seq;    /* last_seq when this step began */
     struct use all;       /* of all clusters */
     bool room_made;       /* in this step: addresses were given back, or the limits changed */
@@ -151,8 +163,24 @@ void core_release(struct core *core, uint64_t ticket, const char *cluster, const
 void core_begin_release(struct core *core, struct reservation *reservation, const char *why);
 void core_sync(struct core *core, uint64_t ticket, const char *cluster, const char *const *active,
                size_t count);
+/* What a resource manager saw, of a configured cluster. */
+struct sighting {
+    const char *cluster;
+    const char *const *active; /* job ids */
+    size_t count;
+    int64_t seen_ms; /* not before this */
+};
+/* Every job that two sightings in a row, far enough apart, do not name is released. */
+const struct sync_found *core_sighted(struct core *core, const struct sighting *sighting);
 void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome,
                     struct secret token, const char *words);
+
+/* ---- rollcall.c ---- */
+void rollcall_start(struct core *core); /* at the start, and when the link is up again: all */
+void rollcall_configure(struct core *core);
+void rollcall_tick(struct core *core);
+int64_t rollcall_deadline(const struct core *core);
+void rollcall_done(struct core *core, const struct core_event *event);
 
 /* ---- link.c ---- */
 void link_start(struct core *core);

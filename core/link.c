@@ -87,6 +87,7 @@ void link_came_up(struct core *core)
     core->link.error[0] = '\0';
     memset(core->link.told, 0, sizeof core->link.told);
     core_publish(core, EVENT_LINK_UP, NULL, core_fm_url(core));
+    rollcall_start(core);
     /* Everything that was paused, or that the list has put in doubt, goes on. */
     for (struct errand *e = core->errands, *next; e != NULL; e = next) {
         next = e->next;

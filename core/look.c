@@ -62,6 +62,10 @@ bool core_cluster_status(const struct core *core, uint32_t index, struct core_cl
         .jobs_releasing = found->use.jobs_releasing,
         .jobs_reserved = found->use.jobs_reserved,
         .synced_ms = found->synced_ms,
+        .rollcall = config->rollcall,
+        .rollcall_ms = found->rollcall.whole_ms,
+        .rollcall_failures = found->rollcall.failures,
+        .rollcall_error = found->rollcall.error,
         .neighbour = found->neighbour,
     };
     memcpy(out->told, found->told, sizeof out->told);

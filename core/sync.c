@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* A resource manager says which of its jobs are active; every other one is not (F20, F22).
- * In two passes: what it saw may be older than the newest reservation. */
+ * In two passes: what it saw may be older than the newest reservation, or not all for a moment. */
 
 static void note(const char **names, uint32_t *count, const char *name)
 {
@@ -20,13 +20,13 @@ static const char **names_until_next_step(struct core *core)
     return names;
 }
 
-static void mark(struct core *core, const char *cluster, const char *const *active, size_t count,
-                 struct sync_found *found)
+static void mark(struct core *core, const struct sighting *sighting, struct sync_found *found)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct reservation *r = ledger_newest(&core->ledger, cluster, active[i]);
+    for (size_t i = 0; i < sighting->count; i++) {
+        const char *job = sighting->active[i];
+        struct reservation *r = ledger_newest(&core->ledger, sighting->cluster, job);
         if (r == NULL || r->state != JOB_ACTIVE) {
-            note(found->unknown, &found->unknown_count, active[i]);
+            note(found->unknown, &found->unknown_count, job);
             continue;
         }
         found->confirmed += r->synced != core->last_sync;
@@ -35,27 +35,42 @@ static void mark(struct core *core, const char *cluster, const char *const *acti
     }
 }
 
-static void sweep(struct core *core, const char *cluster, struct sync_found *found)
+static void sweep(struct core *core, const struct sighting *sighting, struct sync_found *found)
 {
     uint64_t after = 0;
     for (struct reservation *r; (r = ledger_next(&core->ledger, after)) != NULL;) {
         after = r->number; /* releasing may end it */
         if (r->state != JOB_ACTIVE || r->synced == core->last_sync ||
-            strcmp(r->cluster, cluster) != 0)
+            strcmp(r->cluster, sighting->cluster) != 0)
             continue;
         if (r->missed_ms == 0) {
             r->missed_ms = core->now_ms;
             note(found->suspects, &found->suspect_count, r->job);
-        } else if (core->now_ms - r->missed_ms < core->config.sync_grace_ms) {
+        } else if (sighting->seen_ms - r->missed_ms < core->config.sync_grace_ms) {
             note(found->suspects, &found->suspect_count, r->job);
         } else {
             note(found->released, &found->released_count, r->job);
             core_trace_of(core, r, TRACE_NOTICE,
-                          "%s-%s: two syncs in a row do not name it -> inactive, released",
+                          "%s-%s: its resource manager did not name it twice in a row -> inactive, "
+                          "released",
                           r->cluster, r->job);
-            core_begin_release(core, r, "found inactive by sync");
+            core_begin_release(core, r, "its resource manager does not name it");
         }
     }
+}
+
+const struct sync_found *core_sighted(struct core *core, const struct sighting *sighting)
+{
+    struct sync_found *found = memory_zeroed(sizeof *found);
+    core_discard(core, found);
+    found->active = (uint32_t)sighting->count;
+    found->suspects = names_until_next_step(core);
+    found->released = names_until_next_step(core);
+    found->unknown = names_until_next_step(core);
+    core->last_sync++;
+    mark(core, sighting, found);
+    sweep(core, sighting, found);
+    return found;
 }
 
 void core_sync(struct core *core, uint64_t ticket, const char *cluster, const char *const *active,
@@ -66,16 +81,9 @@ void core_sync(struct core *core, uint64_t ticket, const char *cluster, const ch
                     core_text(core, "no cluster \"%.40s\" is configured", cluster));
         return;
     }
-    struct sync_found *found = memory_zeroed(sizeof *found);
-    core_discard(core, found);
-    found->active = (uint32_t)count;
-    found->suspects = names_until_next_step(core);
-    found->released = names_until_next_step(core);
-    found->unknown = names_until_next_step(core);
-    core->last_sync++;
     core_cluster(core, cluster)->synced_ms = core->now_ms;
-    mark(core, cluster, active, count, found);
-    sweep(core, cluster, found);
+    const struct sync_found *found =
+        core_sighted(core, &(struct sighting){cluster, active, count, core->now_ms});
     core_answer(core, ticket, ANSWER_SYNCED, NULL, NULL);
     core->effects[core->effect_count - 1].u.answer.sync = found;
 }

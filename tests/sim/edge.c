@@ -118,6 +118,9 @@ static void say(struct sim *sim, const struct word *word)
         forget_listed(&sim->edge);
         wire_list(sim, word->u.list);
         break;
+    case EFFECT_ROLLCALL:
+        rollcall_ask(sim, word->u.rollcall.id, word->u.rollcall.cluster);
+        break;
     case EFFECT_EVENT:
         books_event_told(sim, word->u.event.seq, word->u.event.number, word->u.event.kind);
         break;
@@ -494,4 +497,11 @@ bool edge_gave_up(const struct edge *edge, const char *name)
         return true;
     const struct reservation *r = core_find(edge->core, cluster, job);
     return !r || r->hwcoll != HWCOLL_WANTED;
+}
+
+void edge_rollcall_done(struct sim *sim, struct core_event *event)
+{
+    sim_trace(sim, "rm: roll call: %s, %zu active", event->u.rollcall.ok ? "whole" : "fails",
+              event->u.rollcall.count);
+    step(sim, event);
 }

@@ -49,7 +49,11 @@
     X(RECONFIGURE, "reconfigure", 0) /* the VNI pool shrinks, grows, moves; limits change */       \
     X(DOOR_CLOSES, "door-closes", 0) /* one of several URLs; when is drawn by doors.c */           \
     X(CLOCK_SET, "clock-set", 300)   /* while the broker is away, forward or back */               \
-    X(SYNC_LIES, "sync-lies", 200)   /* for a moment, some of the jobs are not named */
+    X(SYNC_LIES, "sync-lies", 200)   /* for a moment, some of the jobs are not named */            \
+    X(ROLL_FAILS, "roll-fails", 200) /* asked which jobs are active: half a list and an error */   \
+    X(ROLL_SLOW, "roll-slow", 300)   /* … an answer that takes longer than the grace */          \
+    X(ROLL_OLD, "roll-old", 200)     /* … the one of the time before, if that is not too old */  \
+    X(ROLL_LIES, "roll-lies", 200)   /* … for a moment, some of them */
 
 enum fault_kind {
 #define FAULT_ENUM_(name, word, chance) FAULT_##name,

@@ -70,6 +70,19 @@ static void draw_clusters(struct rng *rng, struct core_config *config)
     }
 }
 
+/* Who is asked which jobs are active; some say it only when they are asked. */
+static void draw_rollcalls(struct profile *p)
+{
+    struct rng rng;
+    rng_init(&rng, p->seed, 8);
+    for (uint32_t i = 0; i < p->config.cluster_count; i++) {
+        struct cluster_config *cluster = &p->config.clusters[i];
+        cluster->rollcall = rng_chance(&rng, 400);
+        cluster->rollcall_every_ms = PICK(&rng, 0, 10000, 30000, 90000);
+        p->silent[i] = rng_chance(&rng, 500) && cluster->rollcall && cluster->rollcall_every_ms > 0;
+    }
+}
+
 const char *profile_neighbour(const struct profile *profile)
 {
     const struct core_config *config = &profile->config;
@@ -97,6 +110,7 @@ void profile_draw(struct profile *p)
     draw_vnis(&rng, config);
     draw_fabric(&rng, config);
     draw_clusters(&rng, config);
+    draw_rollcalls(p);
     config->sync_grace_ms = PICK(&rng, 5000, 20000, 60000);
     config->tombstone_ms = PICK(&rng, 2000, 30000);
     config->events_keep = (uint32_t)PICK(&rng, 8, 50, 10000);
@@ -131,8 +145,9 @@ void profile_draw(struct profile *p)
                        (uint64_t)1 << FAULT_FM_RESTORES);
 
     /* What may follow one after the other: the link's longest pause, calls that act late and their
-     * repeats, two lists and two syncs with their grace periods. */
+     * repeats, two lists and two syncs or roll calls with their grace periods. */
     p->quiet_ms = 60000 + 4 * 32 * config->link_retry_ms + 12 * config->call_timeout_ms +
                   4 * most(config->relist_ms, config->stray_grace_ms) +
-                  4 * most(config->sync_grace_ms, p->sync_ms) + 2 * config->tombstone_ms;
+                  4 * most(config->sync_grace_ms, most(p->sync_ms, 90000)) +
+                  2 * config->tombstone_ms;
 }

@@ -20,14 +20,15 @@ struct profile {
     int64_t quiet_ms; /* how long the quiet spell after it lasts: enough for everything to settle */
     int64_t run_ms;   /* how long a job runs, at most */
     int64_t sync_ms;  /* between two syncs of a cluster */
-    uint32_t crashes; /* of the broker, in a storm */
-    uint32_t outages; /* of the fabric manager, in a storm */
-    uint32_t reloads; /* of the configuration, in a storm */
-    uint32_t capacity; /* addresses that the fabric manager really has */
-    uint32_t foreign;  /* objects of others at the fabric manager */
-    uint32_t page;     /* names a page of its list */
-    int64_t disk_ms;   /* a commit takes at most so long on a good day */
-    int64_t net_ms;    /* so does a message */
+    bool silent[CLUSTERS_MAX]; /* it syncs never, it is only asked */
+    uint32_t crashes;          /* of the broker, in a storm */
+    uint32_t outages;          /* of the fabric manager, in a storm */
+    uint32_t reloads;          /* of the configuration, in a storm */
+    uint32_t capacity;         /* addresses that the fabric manager really has */
+    uint32_t foreign;          /* objects of others at the fabric manager */
+    uint32_t page;             /* names a page of its list */
+    int64_t disk_ms;           /* a commit takes at most so long on a good day */
+    int64_t net_ms;            /* so does a message */
     struct core_config config;
 };
 

@@ -48,7 +48,9 @@ void rm_init(struct sim *sim)
         rm->jobs[i] = job;
     }
     for (uint32_t cluster = 0; cluster < clusters; cluster++)
-        sim_later(sim, rng_between(&rm->rng, 1, sim->profile.sync_ms), sync_begins, NULL, cluster);
+        if (!sim->profile.silent[cluster])
+            sim_later(sim, rng_between(&rm->rng, 1, sim->profile.sync_ms), sync_begins, NULL,
+                      cluster);
 }
 
 void rm_release(struct sim *sim)
@@ -57,9 +59,10 @@ void rm_release(struct sim *sim)
     for (size_t i = 0; i < rm->job_count; i++)
         free(rm->jobs[i]);
     for (size_t i = 0; i < rm->request_count; i++) {
-        free(rm->requests[i]->active);
+        roster_release(&rm->requests[i]->roster);
         free(rm->requests[i]);
     }
+    rollcall_release(sim);
     free(rm->jobs);
     free(rm->requests);
     memset(rm, 0, sizeof *rm);
@@ -138,9 +141,9 @@ static void trace_arrival(struct sim *sim, const struct request *request)
 {
     char active[200] = "";
     size_t length = 0;
-    for (size_t i = 0; i < request->active_count && sim->trace && length < sizeof active; i++)
-        length +=
-            (size_t)snprintf(active + length, sizeof active - length, " %s", request->active[i]);
+    for (size_t i = 0; i < request->roster.count && sim->trace && length < sizeof active; i++)
+        length += (size_t)snprintf(active + length, sizeof active - length, " %s",
+                                   request->roster.active[i]);
     sim_trace(sim, "rm: %s of %s%s%s%s (ticket %llu) arrives%s", rm_request_word(request),
               sim->config.clusters[request->cluster].name, request->job ? "-" : ":",
               request->job ? request->job->id : "", active, (unsigned long long)request->ticket,
@@ -177,10 +180,8 @@ static int64_t patience(const struct sim *sim, struct job *job)
     return sim->config.reserve_timeout_ms + rng_between(&job->rng, 500, 8000);
 }
 
-static void wrong_reserve(struct sim *sim, const struct request *request,
-                          struct reserve_request *out)
+static void wrong_reserve(const struct request *request, struct reserve_request *out)
 {
-    (void)sim;
     switch (request->nonsense) {
     case 1:
         out->cluster = "nowhere";
@@ -200,41 +201,7 @@ static void wrong_reserve(struct sim *sim, const struct request *request,
     }
 }
 
-/* Whether a job of the cluster is active that the first `named` of the list do not name. */
-static bool lacks_one(const struct rm *rm, const struct request *request, size_t named)
-{
-    for (size_t i = 0; i < rm->job_count; i++) {
-        const struct job *job = rm->jobs[i];
-        bool found = !job->active || job->cluster != request->cluster;
-        for (size_t at = 0; at < named && !found; at++)
-            found = strcmp(request->active[at], job->id) == 0;
-        if (!found)
-            return true;
-    }
-    return false;
-}
-
-/* A resource manager whose own list is not whole for a moment: some of its jobs are not named.
- * Never when another sync lacked one the grace period ago or more: that is how it says that jobs
- * are over (F20). Decided when the sync arrives: that order counts. */
-static size_t lied_count(struct sim *sim, const struct request *request)
-{
-    struct rm *rm = &sim->rm;
-    int64_t *since = &rm->lacking_ms[request->cluster];
-    size_t named = request->active_count;
-    if (fault_happens(&sim->faults, FAULT_SYNC_LIES, &rm->rng) && named > 0 &&
-        (*since == 0 || sim->now_ms - *since < sim->config.sync_grace_ms)) {
-        named = rng_below(&rm->rng, (uint32_t)named);
-        sim_trace(sim, "rm: it names %zu of %zu jobs", named, request->active_count);
-    }
-    if (!lacks_one(rm, request, named))
-        *since = 0;
-    else if (*since == 0)
-        *since = sim->now_ms;
-    return named;
-}
-
-void rm_event(const struct sim *sim, const struct request *request, struct core_event *event)
+void rm_event(struct sim *sim, const struct request *request, struct core_event *event)
 {
     const char *cluster = sim->config.clusters[request->cluster].name;
     memset(event, 0, sizeof *event);
@@ -251,7 +218,7 @@ void rm_event(const struct sim *sim, const struct request *request, struct core_
             .wish = request->wanted.wish,
         };
         if (request->nonsense)
-            wrong_reserve((struct sim *)sim, request, &event->u.reserve.request);
+            wrong_reserve(request, &event->u.reserve.request);
         break;
     case REQUEST_RELEASE:
         event->kind = CORE_RELEASE;
@@ -263,8 +230,9 @@ void rm_event(const struct sim *sim, const struct request *request, struct core_
         event->kind = CORE_SYNC;
         event->u.sync.ticket = request->ticket;
         event->u.sync.cluster = cluster;
-        event->u.sync.active = request->active;
-        event->u.sync.count = lied_count((struct sim *)sim, request);
+        event->u.sync.active = request->roster.active;
+        event->u.sync.count = roster_named(
+            sim, &request->roster, fault_happens(&sim->faults, FAULT_SYNC_LIES, &sim->rm.rng));
         break;
     }
 }
@@ -489,15 +457,6 @@ void rm_told(struct sim *sim, const struct told *told)
 
 /* ---- syncs ---- */
 
-static void list_active(struct sim *sim, struct request *request)
-{
-    const struct rm *rm = &sim->rm;
-    request->active = memory_zeroed((rm->job_count + 1) * sizeof *request->active);
-    for (size_t i = 0; i < rm->job_count; i++)
-        if (rm->jobs[i]->active && rm->jobs[i]->cluster == request->cluster)
-            request->active[request->active_count++] = rm->jobs[i]->id;
-}
-
 static void sync_begins(struct sim *sim, void *what, uint64_t cluster)
 {
     struct rng *rng = &sim->rm.rng;
@@ -507,7 +466,7 @@ static void sync_begins(struct sim *sim, void *what, uint64_t cluster)
         return;
     struct request *request = add_request(sim, REQUEST_SYNC, NULL);
     request->cluster = (uint32_t)cluster;
-    list_active(sim, request);
+    roster_take(sim, &request->roster, (uint32_t)cluster);
     /* However long it takes, less than the grace period: the core's assumption (F20). */
     int64_t lag = travel(sim, rng);
     if (fault_happens(&sim->faults, FAULT_SYNC_LAGS, rng))

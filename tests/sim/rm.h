@@ -2,6 +2,7 @@
 #define MCAST_SIM_RM_H
 
 #include "core/core.h"
+#include "tests/sim/rollcall.h"
 #include "tests/sim/rng.h"
 #include "tests/sim/word.h"
 
@@ -53,14 +54,13 @@ struct request { /* one message; a duplicate is another one */
     struct job *job; /* NULL: sync, nonsense */
     uint32_t life;
     struct wanted wanted;
-    bool other;        /* differs from what the job asked for */
-    unsigned nonsense; /* not 0: which nonsense */
-    const char **active;
-    size_t active_count;
-    int64_t asked_ms; /* when it reached the broker */
-    int64_t due_ms;   /* a reserve: when it must be answered */
-    bool answered;    /* the core has answered; the words may not be out yet */
-    struct told told; /* when it was */
+    bool other;           /* differs from what the job asked for */
+    unsigned nonsense;    /* not 0: which nonsense */
+    struct roster roster; /* SYNC */
+    int64_t asked_ms;     /* when it reached the broker */
+    int64_t due_ms;       /* a reserve: when it must be answered */
+    bool answered;        /* the core has answered; the words may not be out yet */
+    struct told told;     /* when it was */
 };
 
 struct rm {
@@ -68,7 +68,10 @@ struct rm {
     size_t job_count;
     struct request **requests; /* ticket n is at n - 1 */
     size_t request_count, request_room;
-    int64_t lacking_ms[CLUSTERS_MAX]; /* since when syncs have lacked active jobs; 0: they do not */
+    int64_t lacking_ms[CLUSTERS_MAX]; /* since when syncs and roll calls have lacked active jobs; 0:
+                                         they do not */
+    struct rollcall *rollcalls;       /* under way */
+    struct roster rosters[CLUSTERS_MAX]; /* that the last roll call saw */
     struct rng rng;
 };
 
@@ -87,7 +90,7 @@ const char *rm_job_name(const struct job *job); /* for messages; NULL is allowed
 const char *rm_request_word(const struct request *request);
 
 /* The event that the request is to the core; valid while the request is. */
-void rm_event(const struct sim *sim, const struct request *request, struct core_event *event);
+void rm_event(struct sim *sim, const struct request *request, struct core_event *event);
 
 /* The broker speaks: its answer sets out for the resource manager. */
 void rm_told(struct sim *sim, const struct told *told);

@@ -104,6 +104,9 @@ static void note_word(struct script *s, const struct effect *effect)
         s->list = effect->u.list.id;
         note(s, "list\n");
         break;
+    case EFFECT_ROLLCALL:
+        note(s, "rollcall %s\n", effect->u.rollcall.cluster);
+        break;
     case EFFECT_EVENT:
         note(s, "event %s %llu\n", event_kind_word(effect->u.event->kind),
              (unsigned long long)effect->u.event->number);

@@ -53,6 +53,10 @@ void word_copy(struct word *word, const struct core *core, const struct effect *
     case EFFECT_LIST:
         word->u.list = effect->u.list.id;
         break;
+    case EFFECT_ROLLCALL:
+        word->u.rollcall.id = effect->u.rollcall.id;
+        strcpy(word->u.rollcall.cluster, effect->u.rollcall.cluster);
+        break;
     case EFFECT_EVENT:
         word->u.event.seq = effect->u.event->seq;
         word->u.event.number = effect->u.event->number;

@@ -35,6 +35,10 @@ struct word {
         uint32_t url; /* LOGIN */
         uint64_t list;
         struct {
+            uint64_t id;
+            char cluster[CLUSTER_NAME_MAX + 1];
+        } rollcall;
+        struct {
             uint64_t seq, number;
             uint8_t kind;
         } event;

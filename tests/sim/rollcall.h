@@ -1,0 +1,23 @@
+#ifndef MCAST_SIM_ROLLCALL_H
+#define MCAST_SIM_ROLLCALL_H
+
+#include "tests/sim/roster.h"
+
+#include <stdbool.h>
+
+/* Resource managers that are asked which of their jobs are active (list_command): they answer late,
+ * from an old view, with half a list and an error, or not with all for a moment. */
+
+struct sim;
+
+struct rollcall { /* under way, from one life of the broker */
+    struct rollcall *next;
+    uint64_t id, process;
+    struct roster roster;
+    bool fails;
+};
+
+void rollcall_ask(struct sim *sim, uint64_t id, const char *cluster);
+void rollcall_release(struct sim *sim);
+
+#endif

@@ -1,0 +1,27 @@
+#ifndef MCAST_SIM_ROSTER_H
+#define MCAST_SIM_ROSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a resource manager sees of its jobs: all that are active, or for a moment only some. */
+
+struct sim;
+
+struct roster {
+    uint32_t cluster;
+    const char **active; /* job ids; they live as long as the resource manager */
+    size_t count;
+    int64_t taken_ms;
+};
+
+void roster_take(struct sim *sim, struct roster *roster, uint32_t cluster); /* now */
+void roster_release(struct roster *roster);
+
+/* How many of it are named when it arrives, if it may lie: fewer, but never when another one lacked
+ * an active job the grace period ago or more: that is how a resource manager says that jobs are
+ * over (F20). Called once, when it arrives: that order counts. */
+size_t roster_named(struct sim *sim, const struct roster *roster, bool lies);
+
+#endif
