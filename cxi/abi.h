@@ -135,6 +135,13 @@ struct cxil_dev {
     struct cxil_devinfo info;
 };
 
+/* A process's hold on a service. */
+struct cxil_lni {
+    unsigned int id;
+};
+
+struct timespec;
+
 struct cxil_device_list {
     unsigned int count;
     struct cxil_devinfo info[];

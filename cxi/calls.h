@@ -4,7 +4,7 @@
 /* libcxi's functions that we know, by name, type and version node.
  *
  * X(name without "cxil_", what it returns, parameters, version node). All int are 0 or -errno
- * unless said otherwise; the structs are those of cxi/abi.h, or HPE's (mock-cxi/realheaders.c).
+ * unless said otherwise; the structs are those of cxi/abi.h, or HPE's own.
  *
  *   get_device_list  *list is one malloc'd block, for free_device_list; count may be 0
  *   open_device      -ENOENT when there is no such NIC (it may have gone since it was listed);
@@ -17,7 +17,11 @@
  *   destroy_svc      needs CAP_SYS_ADMIN. -EBUSY while a process uses the service, -EINVAL for an
  *                    id that does not exist and for the default service
  *   get_svc_rsrc_use what the service's users hold now; 65535: not known of this resource
- *   set_svc_lpr      needs CAP_SYS_ADMIN: how many processes share one resource group, at most 8 */
+ *   set_svc_lpr      needs CAP_SYS_ADMIN: how many processes share one resource group, at most 8
+ *   get_svc_lpr      that number
+ *   svc_set_…, svc_enable, update_svc   need CAP_SYS_ADMIN
+ *   alloc_lni        makes the caller a user of the service: -EPERM unless it is a member,
+ *                    -EKEYREVOKED when the service is disabled */
 
 /* Every libcxi has these. */
 #define CXI_CALLS_NEEDED(X)                                                                        \
@@ -36,6 +40,27 @@
     X(get_svc_rsrc_use, int, (struct cxil_dev *, unsigned int, struct cxi_rsrc_use *),             \
       "LIBCXI_1.5")                                                                                \
     X(set_svc_lpr, int, (struct cxil_dev *, unsigned int, unsigned int), "LIBCXI_1.8")
+
+/* What mcast-node does not call, and others do. */
+#define CXI_CALLS_OTHER(X)                                                                         \
+    X(alloc_lni, int, (struct cxil_dev *, struct cxil_lni **, unsigned int), "LIBCXI_1.0")         \
+    X(destroy_lni, int, (struct cxil_lni *), "LIBCXI_1.0")                                         \
+    X(read_cntr, int, (struct cxil_dev *, unsigned int, uint64_t *, struct timespec *),            \
+      "LIBCXI_1.0")                                                                                \
+    X(get_svc, int, (struct cxil_dev *, unsigned int, struct cxi_svc_desc *), "LIBCXI_1.2")        \
+    X(update_svc, int,                                                                             \
+      (struct cxil_dev *, const struct cxi_svc_desc *, struct cxi_svc_fail_info *), "LIBCXI_1.2")  \
+    X(get_svc_rsrc_list, int, (struct cxil_dev *, struct cxil_svc_rsrc_list **), "LIBCXI_1.5")     \
+    X(free_svc_rsrc_list, void, (struct cxil_svc_rsrc_list *), "LIBCXI_1.5")                       \
+    X(get_svc_lpr, int, (struct cxil_dev *, unsigned int), "LIBCXI_1.8")                           \
+    X(svc_enable, int, (struct cxil_dev *, unsigned int, bool), "LIBCXI_1.9")                      \
+    X(svc_set_exclusive_cp, int, (struct cxil_dev *, unsigned int, bool), "LIBCXI_1.9")            \
+    X(svc_get_exclusive_cp, int, (struct cxil_dev *, unsigned int, bool *), "LIBCXI_1.9")          \
+    X(svc_set_vni_range, int, (struct cxil_dev *, unsigned int, uint16_t, uint16_t), "LIBCXI_1.9") \
+    X(svc_get_vni_range, int, (struct cxil_dev *, unsigned int, uint16_t *, uint16_t *),           \
+      "LIBCXI_1.9")                                                                                \
+    X(svc_set_netns, int, (struct cxil_dev *, unsigned int, unsigned int), "LIBCXI_1.10")          \
+    X(svc_get_netns, int, (struct cxil_dev *, unsigned int, unsigned int *), "LIBCXI_1.10")
 
 /* What a program loads from libcxi: struct cxi_calls { int (*get_device_list)(…); … }. */
 #define CXI_CALLS_POINTER_(name, returns, parameters, version) returns(*name) parameters;

@@ -5,7 +5,7 @@
  *
  * The tables name no type of ours, so they are asserted twice: of our own declarations
  * (cxi/abi.h, in every compilation) and of HPE's headers, when CMake finds them
- * (mock-cxi/realheaders.c). Checked against Slingshot Host Software 14.0. */
+ * (tests/unit/mockcxi_layout_test.c). Checked against Slingshot Host Software 14.0. */
 
 /* X(type, size in bytes) */
 #define CXI_LAYOUT_SIZES(X)                                                                        \
@@ -14,6 +14,7 @@
     X(struct cxil_device_list, 8)                                                                  \
     X(struct cxil_svc_list, 4)                                                                     \
     X(struct cxil_svc_rsrc_list, 4)                                                                \
+    X(struct cxil_lni, 4)                                                                          \
     X(struct cxi_svc_desc, 68)                                                                     \
     X(struct cxi_limits, 4)                                                                        \
     X(struct cxi_rsrc_limits, 32)                                                                  \
@@ -71,6 +72,7 @@
     X(struct cxil_svc_rsrc_list, count, 0, 4)                                                      \
     X(struct cxil_svc_rsrc_list, rsrcs[0], 4, 24)                                                  \
     X(struct cxil_svc_rsrc_list, rsrcs[1], 28, 24)                                                 \
+    X(struct cxil_lni, id, 0, 4)                                                                   \
     X(struct cxi_svc_desc, num_vld_vnis, 1, 1)                                                     \
     X(struct cxi_svc_desc, vnis, 2, 8)                                                             \
     X(struct cxi_svc_desc, tcs, 10, 5)                                                             \
