@@ -153,6 +153,11 @@ static void take_effect(struct machine *machine, const struct effect *effect)
         FUZZ_CHECK(effect->u.list.id != 0);
         machine->list = effect->u.list.id;
         break;
+    case EFFECT_ROLLCALL:
+        FUZZ_CHECK(machine->rollcall == 0); /* one cluster is asked, one at a time */
+        FUZZ_CHECK(strcmp(effect->u.rollcall.cluster, clusters[0]) == 0);
+        machine->rollcall = effect->u.rollcall.id;
+        break;
     case EFFECT_EVENT:
         FUZZ_CHECK(effect->u.event->seq <= machine->last_seq);
         break;
@@ -256,6 +261,23 @@ static void sync(struct machine *machine, struct fuzz_input *in)
                                                  .count = count}});
     for (size_t i = 0; i < machine->asked_count; i++)
         FUZZ_CHECK(machine->asked[i].ticket != ticket);
+}
+
+static void rollcall_done(struct machine *machine, struct fuzz_input *in)
+{
+    uint8_t who = fuzz_byte(in);
+    const char *active[JOBS];
+    size_t count = 0;
+    uint64_t id = machine->rollcall;
+    if (id == 0)
+        return;
+    for (size_t i = 0; i < JOBS; i++)
+        if (who >> 4 & 1u << i)
+            active[count++] = jobs[i];
+    machine->rollcall = 0;
+    step(machine,
+         (struct core_event){.kind = CORE_ROLLCALL_DONE,
+                             .u.rollcall = {id, who % 4 != 0, active, count, "exit status 1"}});
 }
 
 static void login_done(struct machine *machine, struct fuzz_input *in)
@@ -386,8 +408,10 @@ void machine_step(struct machine *machine, struct fuzz_input *in)
     static void (*const all[])(struct machine *, struct fuzz_input *) = {
         reserve,   reserve,   reserve,   release,   sync, login_done, list_names, list_done,
         call_done, call_done, call_done, call_done, tick, tick,       configure};
-    uint8_t what = fuzz_byte(in) % 16;
-    if (what == 15)
+    uint8_t byte = fuzz_byte(in), what = byte % 16;
+    if (byte >= 240) /* the top ones, so that most older inputs stay what they are */
+        rollcall_done(machine, in);
+    else if (what == 15)
         machine_crash(machine);
     else
         all[what](machine, in);
@@ -410,7 +434,7 @@ void machine_crash(struct machine *machine)
     machine->asked_count = machine->call_count = 0;
     machine->last_call = 0;
     machine->logging_in = false;
-    machine->list = 0;
+    machine->list = machine->rollcall = 0;
     (void)load(machine, &(struct record){.kind = RECORD_COUNTERS,
                                          .u.counters = {machine->last_number, machine->last_seq}});
     if (machine->founded)
@@ -441,6 +465,8 @@ void machine_init(struct machine *machine)
     config->cluster_count = 2;
     strcpy(config->clusters[0].name, clusters[0]);
     strcpy(config->clusters[1].name, clusters[1]);
+    config->clusters[0].rollcall = true;
+    config->clusters[0].rollcall_every_ms = 60000;
     config->fm_present = true;
     config->min_nodes = 64;
     config->total_addresses = 4086;

@@ -70,7 +70,7 @@ mcast_mistake(release-given-up-is-done 100 call_done.c
 mcast_mistake(name-does-not-rest 100 act.c
     [[return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;]]
     [[return FMCALL_RESERVE;]])
-mcast_mistake(crash-leaves-nothing-open 50 core.c
+mcast_mistake(crash-leaves-nothing-open 1500 core.c
     [[e->unsure = true;
         e->reserve_settles_ms = settles;]]
     [[e->unsure = false;]])
@@ -85,10 +85,14 @@ mcast_mistake(lost-is-not-told 50 call_done.c
     [[core_publish(core, EVENT_LOST, r, reason);]] [[(void)reason;]])
 mcast_mistake(another-token-is-as-good 3000 call_done.c
     [[!secret_equal(r->token, token)) {]] [[false) {]])
-mcast_mistake(leaving-does-not-count 50 budget.c
+mcast_mistake(leaving-does-not-count 300 budget.c
     [[purse->limit == 0 || purse->used + addresses <= purse->limit]]
     [[purse->limit == 0 || purse->used - purse->leaving + addresses <= purse->limit]])
 mcast_mistake(wait-for-ever 50 act.c
     [[core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return;]]
     [[r->errand->give_up_ms += 60000; return;]])
+mcast_mistake(half-a-roll-call-counts 50 rollcall.c
+    [[if (event->u.rollcall.ok)]] [[if (event != NULL)]])
+mcast_mistake(a-late-roll-call-is-fresh 8000 rollcall.c
+    [[event->u.rollcall.count, roll->asked_ms]] [[event->u.rollcall.count, core->now_ms]])

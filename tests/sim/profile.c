@@ -148,6 +148,5 @@ void profile_draw(struct profile *p)
      * repeats, two lists and two syncs or roll calls with their grace periods. */
     p->quiet_ms = 60000 + 4 * 32 * config->link_retry_ms + 12 * config->call_timeout_ms +
                   4 * most(config->relist_ms, config->stray_grace_ms) +
-                  4 * most(config->sync_grace_ms, most(p->sync_ms, 90000)) +
-                  2 * config->tombstone_ms;
+                  4 * (config->sync_grace_ms + most(p->sync_ms, 90000)) + 2 * config->tombstone_ms;
 }

@@ -36,6 +36,19 @@ static void change_limits(struct sim *sim, struct core_config *changed)
               changed->min_nodes, changed->calls_at_once, (long long)changed->reserve_timeout_ms);
 }
 
+/* A larger budget for one; a smaller one would be overdrawn by what was asked for before. Asked
+ * which jobs are active, or no longer; who never syncs must be. */
+static void change_cluster(struct sim *sim, struct core_config *changed)
+{
+    struct rng *rng = &sim->edge.rng;
+    uint32_t which = rng_below(rng, changed->cluster_count);
+    struct cluster_config *cluster = &changed->clusters[which];
+    cluster->budget *= 1 + rng_below(rng, 2);
+    cluster->rollcall = sim->profile.silent[which] || rng_chance(rng, 500);
+    sim_trace(sim, "broker: cluster %s is to have a budget of %u, %s", cluster->name,
+              cluster->budget, cluster->rollcall ? "and is to be asked" : "and not to be asked");
+}
+
 /* Another order of the URLs, or one of them only: the one in use may go. */
 static void move_urls(struct sim *sim, struct core_config *changed)
 {
@@ -54,13 +67,15 @@ static void reload(struct sim *sim, void *what, uint64_t mark)
     if (!fault_possible(&sim->faults, FAULT_RECONFIGURE))
         return;
     struct core_config changed = sim->config;
-    uint32_t what_changes = rng_below(&sim->edge.rng, 10);
+    uint32_t what_changes = rng_below(&sim->edge.rng, 12);
     if (what_changes < 6) {
         move_pool(sim, &changed);
     } else if (what_changes == 6 && sim->profile.config.fm_url_count > 0) {
         move_urls(sim, &changed);
     } else if (what_changes < 9) {
         change_limits(sim, &changed);
+    } else if (what_changes < 11) {
+        change_cluster(sim, &changed);
     } else {
         changed.fm_present = !changed.fm_present && sim->profile.config.fm_present;
         sim_trace(sim, "broker: %s fabric manager is to be configured",

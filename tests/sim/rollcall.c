@@ -76,7 +76,7 @@ void rollcall_ask(struct sim *sim, uint64_t id, const char *cluster)
     struct rollcall *roll = memory_zeroed(sizeof *roll);
     int64_t takes = rng_between(&rm->rng, 0, sim->profile.net_ms);
     if (fault_happens(&sim->faults, FAULT_ROLL_SLOW, &rm->rng))
-        takes = rng_between(&rm->rng, 0, 2 * sim->config.sync_grace_ms);
+        takes = rng_between(&rm->rng, 0, 4 * sim->config.sync_grace_ms);
     int64_t looks_in = rng_between(&rm->rng, 0, takes);
     roll->fails = fault_happens(&sim->faults, FAULT_ROLL_FAILS, &rm->rng);
     roll->id = id;

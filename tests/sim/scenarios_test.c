@@ -397,7 +397,7 @@ static void sync__repeated_reserve_clears_the_suspicion(void **state)
     NOT_SAID("save");
     script_wait(s, s->config.sync_grace_ms);
     script_sync(s, NULL);
-    SAID("two syncs in a row do not name it -> inactive, released");
+    SAID("did not name it twice in a row -> inactive, released");
 }
 
 int main(void)

@@ -1,0 +1,197 @@
+#include "core_driver.h"
+
+/* Roll calls: the broker asks which jobs are active (F20, F22). */
+
+static void init_asked(struct driver *d)
+{
+    driver_init(d);
+    d->config.clusters[0].rollcall = true;
+    d->config.clusters[0].rollcall_every_ms = 300 * 1000;
+}
+
+/* The one that the last step began; of elcap. */
+static uint64_t asked(const struct driver *d)
+{
+    const struct effect *effect = driver_find(d, EFFECT_ROLLCALL);
+    assert_non_null(effect);
+    assert_string_equal(effect->u.rollcall.cluster, "elcap");
+    assert_int_equal(driver_count(d, EFFECT_ROLLCALL), 1);
+    return effect->u.rollcall.id;
+}
+
+static void named(struct driver *d, uint64_t id, const char *const *active, size_t count)
+{
+    driver_step(d, (struct core_event){
+                       .kind = CORE_ROLLCALL_DONE,
+                       .u.rollcall = {.id = id, .ok = true, .active = active, .count = count}});
+}
+
+static void failed(struct driver *d, uint64_t id, const char *words)
+{
+    driver_step(d, (struct core_event){.kind = CORE_ROLLCALL_DONE,
+                                       .u.rollcall = {.id = id, .words = words}});
+}
+
+static struct core_cluster_status shown(const struct driver *d)
+{
+    struct core_cluster_status status;
+    assert_true(core_cluster_status(d->core, 0, &status));
+    return status;
+}
+
+static void tick_to(struct driver *d, int64_t when_ms)
+{
+    assert_true(when_ms > d->now);
+    driver_tick(d, when_ms - d->now);
+}
+
+/* F22: at the start; a job that is twice not named is released, the grace period apart. */
+static void rollcall__releases_what_is_not_named_twice(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const active[] = {"a", "zzz"};
+    init_asked(&d);
+    driver_start(&d);
+    uint64_t first = asked(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    driver_reserve(&d, driver_request("b", 2));
+    named(&d, first, active, 2);
+    assert_int_equal(driver_job(&d, "b")->state, JOB_ACTIVE);
+    assert_int_equal(shown(&d).rollcall_ms, d.now);
+
+    assert_int_equal(core_next_deadline(d.core), d.now + d.config.sync_grace_ms);
+    tick_to(&d, d.now + d.config.sync_grace_ms);
+    named(&d, asked(&d), active, 2);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(driver_job(&d, "b")->state, JOB_RELEASING);
+    driver_end(&d);
+}
+
+/* What it saw is as old as the question, not as the answer. */
+static void rollcall__counts_from_when_it_was_asked(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    driver_start(&d);
+    uint64_t first = asked(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    driver_step(&d, (struct core_event){.kind = CORE_SYNC,
+                                        .u.sync = {.ticket = ++d.ticket, .cluster = "elcap"}});
+    assert_int_equal(driver_answer(&d)->sync->suspect_count, 1);
+    d.now += 2 * d.config.sync_grace_ms;
+    named(&d, first, NULL, 0);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    driver_end(&d);
+}
+
+/* A failing squeue releases nothing, whatever it printed before; it is asked again. */
+static void rollcall__concludes_nothing_from_a_failure(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    driver_start(&d);
+    uint64_t id = asked(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    for (int i = 1; i <= 4; i++) {
+        failed(&d, id, "exit status 1: Unable to contact slurm controller");
+        assert_int_equal(driver_count(&d, EFFECT_TRACE), 1);
+        assert_int_equal(driver_find(&d, EFFECT_TRACE)->u.trace.level, i == 1 ? 4 : 7);
+        assert_int_equal(shown(&d).rollcall_failures, i);
+        assert_string_equal(shown(&d).rollcall_error,
+                            "exit status 1: Unable to contact slurm controller");
+        tick_to(&d, core_next_deadline(d.core));
+        id = asked(&d);
+    }
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(shown(&d).rollcall_ms, 0);
+
+    static const char *const active[] = {"a"};
+    named(&d, id, active, 1);
+    assert_string_equal(shown(&d).rollcall_error, "");
+    assert_int_equal(core_next_deadline(d.core), d.now + 300 * 1000);
+    driver_end(&d);
+}
+
+/* F20: when the fabric manager is back. One at a time. */
+static void rollcall__is_asked_when_the_link_comes_up(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    driver_start(&d);
+    uint64_t first = asked(&d);
+    driver_login(&d); /* the first came before: not a second one meanwhile */
+    driver_list(&d, NULL, 0, FM_OK);
+    assert_int_equal(driver_count(&d, EFFECT_ROLLCALL), 0);
+    named(&d, first, NULL, 0);
+    assert_int_equal(core_next_deadline(d.core), d.now + 300 * 1000);
+
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    named(&d, asked(&d), NULL, 0); /* so does a reload */
+
+    d.now += 1000;
+    struct core_config gone = d.config;
+    gone.clusters[0].rollcall = false;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &gone});
+    assert_int_equal(driver_count(&d, EFFECT_ROLLCALL), 0);
+    assert_false(shown(&d).rollcall);
+    driver_end(&d);
+}
+
+/* An answer that nobody waits for, after a reload took the command away. */
+static void rollcall__ignores_a_stale_answer(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    driver_start(&d);
+    uint64_t id = asked(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    struct core_config gone = d.config;
+    gone.clusters[0].rollcall = false;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &gone});
+    driver_step(&d, (struct core_event){.kind = CORE_SYNC,
+                                        .u.sync = {.ticket = ++d.ticket, .cluster = "elcap"}});
+    d.now += d.config.sync_grace_ms;
+    named(&d, id, NULL, 0);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    driver_end(&d);
+}
+
+/* list_every = 0: after a start, and until what was found is certain; then no more. */
+static void rollcall__only_when_there_is_a_reason(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    d.config.clusters[0].rollcall_every_ms = 0;
+    d.config.fm_present = false;
+    d.config.fm_url_count = 0;
+    driver_start(&d);
+    uint64_t id = asked(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    named(&d, id, NULL, 0);
+    tick_to(&d, core_next_deadline(d.core));
+    named(&d, asked(&d), NULL, 0);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_RELEASING);
+    tick_to(&d, core_next_deadline(d.core)); /* its VNI */
+    assert_null(driver_job(&d, "a"));
+    assert_int_equal(core_next_deadline(d.core), INT64_MAX);
+    driver_end(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rollcall__releases_what_is_not_named_twice),
+        cmocka_unit_test(rollcall__counts_from_when_it_was_asked),
+        cmocka_unit_test(rollcall__concludes_nothing_from_a_failure),
+        cmocka_unit_test(rollcall__is_asked_when_the_link_comes_up),
+        cmocka_unit_test(rollcall__ignores_a_stale_answer),
+        cmocka_unit_test(rollcall__only_when_there_is_a_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
