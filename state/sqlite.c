@@ -9,6 +9,7 @@
 #include "state/sqlite_error.h"
 #include "state/sqlite_rows.h"
 #include "state/statefile.h"
+#include "state/wal.h"
 #include "state/worker.h"
 
 #include <assert.h>
@@ -199,7 +200,8 @@ struct store *store_sqlite_open(const char *path, const char *key_file, struct e
         goto fail;
     }
     if ((sqlite->lock = filelock_take(sqlite->path, err)) < 0 ||
-        statefile_prepare(sqlite->path, err) < 0 || open_database(sqlite, key_file, err) < 0 ||
+        statefile_prepare(sqlite->path, err) < 0 || wal_check(sqlite->path, err) < 0 ||
+        open_database(sqlite, key_file, err) < 0 ||
         sqlite_rows_init(&sqlite->rows, sqlite->db, sqlite->path, &sqlite->sealing, err) < 0 ||
         start_worker(sqlite, err) < 0)
         goto fail;
