@@ -4,6 +4,7 @@
 #include "broker/config_file.h"
 #include "broker/config_table.h"
 #include "broker/config_value.h"
+#include "broker/config_words.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -11,23 +12,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Every default of a plain section, or of a cluster. False: memory is exhausted. */
+static bool set_defaults(void *base, bool in_cluster)
+{
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct error err;
+        if ((strcmp(keys[i].section, "cluster") == 0) != in_cluster || keys[i].initial == NULL)
+            continue;
+        if (config_value_set(&keys[i], base, keys[i].initial, false, &err) < 0) {
+            assert(err.code == ERROR_NOMEM); /* a default that is not allowed is a bug */
+            return false;
+        }
+    }
+    return true;
+}
+
+bool config_cluster_init(struct config_cluster *cluster)
+{
+    *cluster = (struct config_cluster){0};
+    return set_defaults(cluster, true);
+}
+
+void config_cluster_release(struct config_cluster *cluster)
+{
+    config_words_destroy(cluster->users);
+    config_words_destroy(cluster->list_command);
+    cluster->users = cluster->list_command = NULL;
+}
+
 struct config *config_create(void)
 {
     struct config *config = calloc(1, sizeof *config);
     if (config == NULL)
         return NULL;
     core_config_init(&config->core);
-    size_t count;
-    const struct config_key *keys = config_keys(&count);
-    for (size_t i = 0; i < count; i++) {
-        struct error err;
-        if (strcmp(keys[i].section, "cluster") == 0 || keys[i].initial == NULL)
-            continue;
-        if (config_value_set(&keys[i], config, keys[i].initial, false, &err) < 0) {
-            assert(err.code == ERROR_NOMEM); /* a default that is not allowed is a bug */
-            config_destroy(config);
-            return NULL;
-        }
+    bool whole = set_defaults(config, false);
+    for (size_t i = 0; whole && i < CLUSTERS_MAX; i++)
+        whole = config_cluster_init(&config->clusters[i]);
+    if (!whole) {
+        config_destroy(config);
+        return NULL;
     }
     return config;
 }
@@ -36,9 +62,9 @@ void config_destroy(struct config *config)
 {
     if (config == NULL)
         return;
-    config_users_destroy(config->admins);
+    config_words_destroy(config->admins);
     for (size_t i = 0; i < CLUSTERS_MAX; i++)
-        config_users_destroy(config->clusters[i].users);
+        config_cluster_release(&config->clusters[i]);
     free(config);
 }
 
@@ -83,14 +109,9 @@ static void read_drop_ins(struct config_reading *reading, const char *path)
     free(found);
 }
 
-static void look_no_further(struct config_reading *reading)
-{
-    (void)reading;
-}
-
 int config_load(struct config *config, const char *path, config_report_fn *report, void *arg)
 {
-    return config_load_and_look(config, path, look_no_further, report, arg);
+    return config_load_and_look(config, path, NULL, report, arg);
 }
 
 int config_load_and_look(struct config *config, const char *path,
@@ -110,7 +131,7 @@ int config_load_and_look(struct config *config, const char *path,
         read_drop_ins(reading, path);
         config_check(reading);
     }
-    if (reading->faults == 0)
+    if (reading->faults == 0 && look != NULL)
         look(reading);
     unsigned faults = reading->faults;
     config_file_release(reading);

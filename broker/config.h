@@ -24,6 +24,8 @@ struct config_cluster {
     char **users; /* NULL-terminated: names, numeric uids or cert:NAME; NULL when unset */
     char nodes[CONFIG_PATH_SIZE]; /* host list of its nodes; "" when unset */
     uint32_t budget;
+    char **list_command; /* path and arguments, NULL-terminated; NULL when unset */
+    int64_t list_every_ms, list_timeout_ms;
 };
 
 struct config {
@@ -60,6 +62,9 @@ typedef void config_report_fn(void *arg, bool fault, const char *line);
 /* The defaults. NULL: out of memory. */
 struct config *config_create(void);
 void config_destroy(struct config *config); /* NULL is allowed */
+/* The same for one cluster; false: out of memory. */
+bool config_cluster_init(struct config_cluster *cluster);
+void config_cluster_release(struct config_cluster *cluster);
 
 /* Reads the file at path and then, in alphabetical order, the *.conf in the folder conf.d beside
  * it; what is read later overrides. Then checks whether it fits together. Goes on after a fault, so
@@ -67,7 +72,8 @@ void config_destroy(struct config *config); /* NULL is allowed */
  */
 int config_load(struct config *config, const char *path, config_report_fn *report, void *arg);
 
-/* The same, and lets look report what else is wrong (config_file.h) when it fits together. */
+/* The same, and lets look report what else is wrong (config_file.h) when it fits together; NULL: is
+ * not asked. */
 struct config_reading;
 int config_load_and_look(struct config *config, const char *path,
                          void (*look)(struct config_reading *reading), config_report_fn *report,

@@ -66,8 +66,8 @@ static const struct config_cluster *find(const struct config *config, const char
 static int compare_clusters(struct config_changes *changes, const struct config *before,
                             const struct config *after)
 {
-    static const struct config_cluster none;
-    int rc = 0;
+    struct config_cluster none;
+    int rc = config_cluster_init(&none) ? 0 : ERROR_NOMEM;
     for (uint32_t i = 0; i < before->core.cluster_count && rc == 0; i++) {
         const struct config_cluster *was = &before->clusters[i], *is = find(after, was->name);
         rc = is != NULL ? compare_keys(changes, was->name, was, is)
@@ -81,6 +81,7 @@ static int compare_clusters(struct config_changes *changes, const struct config 
         if (rc == 0)
             rc = compare_keys(changes, is->name, &none, is);
     }
+    config_cluster_release(&none);
     return rc;
 }
 

@@ -277,9 +277,12 @@ void config_check(struct config_reading *reading)
     struct error err = {0};
     bool sound = reading->faults == 0;
     for (uint32_t i = 0; i < config->core.cluster_count; i++) {
-        memcpy(config->core.clusters[i].name, config->clusters[i].name,
-               sizeof config->core.clusters[i].name);
-        config->core.clusters[i].budget = config->clusters[i].budget;
+        struct cluster_config *to = &config->core.clusters[i];
+        const struct config_cluster *from = &config->clusters[i];
+        memcpy(to->name, from->name, sizeof to->name);
+        to->budget = from->budget;
+        to->rollcall = from->list_command != NULL;
+        to->rollcall_every_ms = from->list_every_ms;
     }
     while (config->core.fm_url_count < FM_URLS_MAX &&
            config->core.fm_urls[config->core.fm_url_count][0] != '\0')

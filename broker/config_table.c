@@ -47,7 +47,8 @@ static const struct config_key keys[] = {
      .words = "error|warning|notice|info|debug",
      .sentence = "How much the log tells; debug tells each decision."},
     {"broker", "sync_grace", CONFIG_DURATION, "30s", AT(core.sync_grace_ms), .min = 10, .max = DAY,
-     .sentence = "A job is released when two syncs of its cluster, at least this far apart, both lack it."},
+     .sentence = "A job is released when two syncs of its cluster, or two runs of its list_command, at least this far "
+                 "apart, both lack it."},
     {"broker", "tombstone", CONFIG_DURATION, "30s", AT(core.tombstone_ms), .min = 0, .max = HOUR,
      .sentence = "How long a release of an unknown job is remembered, for a reserve that it overtook."},
 
@@ -128,6 +129,15 @@ static const struct config_key keys[] = {
      .sentence = "Its nodes, as a host list: whose certificate carries one of these names may act as that node."},
     {"cluster", "budget", CONFIG_NUMBER, NULL, IN_CLUSTER(budget), .min = 1, .max = 65536, .example = "2043",
      .sentence = "Multicast addresses that the cluster's jobs may hold together; unset: no limit of its own."},
+    {"cluster", "list_command", CONFIG_COMMAND, NULL, IN_CLUSTER(list_command),
+     .example = "/usr/bin/squeue -h -a -r -t CF,R,S,CG,ST,SO,RQ,RS,SI -o %A",
+     .sentence = "Prints the ids of all jobs that are active, one a line: jobs that it does not name twice in a row, at "
+                 "least sync_grace apart, are released. It runs as the service's user, without a shell. Only root and "
+                 "that user may be able to change it."},
+    {"cluster", "list_every", CONFIG_DURATION, "5m", IN_CLUSTER(list_every_ms), .min = 0, .max = 7 * DAY,
+     .sentence = "How often list_command is run; 0: only after a start and when the fabric manager is back."},
+    {"cluster", "list_timeout", CONFIG_DURATION, "30s", IN_CLUSTER(list_timeout_ms), .min = 100, .max = HOUR,
+     .sentence = "How long it may take; then it is killed, and nothing is concluded from it."},
 };
 /* clang-format on */
 

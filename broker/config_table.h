@@ -22,6 +22,7 @@ enum config_type {
     CONFIG_CHOICE,   /* int: min for the first of the words, min + 1 for the second, … */
     CONFIG_IDSET,    /* struct idset; may go on in indented lines */
     CONFIG_USERS,    /* char **, NULL-terminated; may go on in indented lines */
+    CONFIG_COMMAND,  /* char **, NULL-terminated: an absolute path, then arguments */
 };
 
 struct config_key {

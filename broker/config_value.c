@@ -1,5 +1,6 @@
 #include "broker/config_value.h"
 
+#include "broker/config_words.h"
 #include "core/config.h"
 #include "core/idset.h"
 #include "fmapi/baseurl.h"
@@ -125,6 +126,11 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size)
         break;
     case CONFIG_USERS:
         (void)snprintf(out, size, "user names or numeric uids, separated by blanks or commas");
+        break;
+    case CONFIG_COMMAND:
+        (void)snprintf(out, size,
+                       "an absolute path and its arguments, separated by blanks; no quotes, no "
+                       "shell");
         break;
     }
 }
@@ -297,53 +303,51 @@ static int set_idset(struct idset *value, const char *text, bool more, struct er
     return 0;
 }
 
-void config_users_destroy(char **users)
+/* Takes the words over, in place of those before. */
+static int replace_words(char ***value, char **words, bool whole, struct error *err)
 {
-    for (size_t i = 0; users != NULL && users[i] != NULL; i++)
-        free(users[i]);
-    free(users);
-}
-
-/* Appends the names in text; false: out of memory. */
-static bool add_users(char ***users, size_t count, const char *text)
-{
-    static const char between[] = " \t,";
-    text += strspn(text, between);
-    while (*text != '\0') {
-        size_t take = strcspn(text, between);
-        char **longer = realloc(*users, (count + 2) * sizeof *longer);
-        if (longer == NULL)
-            return false;
-        *users = longer;
-        longer[count] = strndup(text, take);
-        longer[count + 1] = NULL;
-        if (longer[count++] == NULL)
-            return false;
-        text += take;
-        text += strspn(text, between);
+    if (!whole) {
+        config_words_destroy(words);
+        return error_set(err, ERROR_NOMEM, "memory is exhausted");
     }
-    return true;
+    config_words_destroy(*value);
+    *value = words;
+    return 0;
 }
 
 static int set_users(char ***value, const char *text, bool more, struct error *err)
 {
-    char **users = more ? *value : NULL;
-    size_t count = 0;
-    while (users != NULL && users[count] != NULL)
-        count++;
-    if (!more && (users = calloc(1, sizeof *users)) == NULL)
-        return error_set(err, ERROR_NOMEM, "memory is exhausted");
-    bool whole = add_users(&users, count, text);
-    if (!more)
-        config_users_destroy(*value);
-    *value = users;
-    return whole ? 0 : error_set(err, ERROR_NOMEM, "memory is exhausted");
+    static const char between[] = " \t,";
+    if (more)
+        return config_words_add(value, text, between)
+                   ? 0
+                   : error_set(err, ERROR_NOMEM, "memory is exhausted");
+    char **users = calloc(1, sizeof *users);
+    bool whole = users != NULL && config_words_add(&users, text, between);
+    return replace_words(value, users, whole, err);
+}
+
+/* No shell reads it, so that what a shell would take for more than letters is a mistake. */
+static int set_command(const struct config_key *key, char ***value, const char *text,
+                       struct error *err)
+{
+    static const char shells[] = "\"'\\`$|&;<>";
+    char **words = NULL;
+    if (text[0] != '/')
+        return not_allowed(key, err);
+    if (strpbrk(text, shells) != NULL)
+        return error_set(err, ERROR_INVALID,
+                         "no shell reads it: none of %s is allowed; what needs them goes into a "
+                         "script",
+                         shells);
+    bool whole = config_words_add(&words, text, " \t");
+    return replace_words(value, words, whole, err);
 }
 
 static int unset(const struct config_key *key, void *value)
 {
-    if (key->type == CONFIG_USERS) {
-        config_users_destroy(*(char ***)value);
+    if (key->type == CONFIG_USERS || key->type == CONFIG_COMMAND) {
+        config_words_destroy(*(char ***)value);
         *(char ***)value = NULL;
     } else {
         memset(value, 0, key->size);
@@ -392,6 +396,8 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
         return set_idset(value, text, more, err);
     case CONFIG_USERS:
         return set_users(value, text, more, err);
+    case CONFIG_COMMAND:
+        return set_command(key, value, text, err);
     }
     return not_allowed(key, err);
 }
@@ -422,12 +428,6 @@ static void print_urls(FILE *out, const char (*urls)[FM_URL_SIZE])
 {
     for (size_t i = 0; i < FM_URLS_MAX && urls[i][0] != '\0'; i++)
         fprintf(out, "%s%s", i > 0 ? " " : "", urls[i]);
-}
-
-static void print_users(FILE *out, char *const *users)
-{
-    for (size_t i = 0; users != NULL && users[i] != NULL; i++)
-        fprintf(out, "%s%s", i > 0 ? " " : "", users[i]);
 }
 
 static void print_duration(FILE *out, int64_t ms)
@@ -472,7 +472,8 @@ static void print_value(FILE *out, const struct config_key *key, const void *val
         print_idset(out, value);
         break;
     case CONFIG_USERS:
-        print_users(out, *(char *const *const *)value);
+    case CONFIG_COMMAND:
+        config_words_print(out, *(char *const *const *)value);
         break;
     }
 }

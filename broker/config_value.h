@@ -26,7 +26,4 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size);
 /* Whether it may go on in further lines. */
 bool config_value_is_list(const struct config_key *key);
 
-/* Frees what a value holds beside its place. */
-void config_users_destroy(char **users);
-
 #endif

@@ -4,6 +4,7 @@
 #include "broker/clock.h"
 #include "broker/fabric.h"
 #include "broker/journal.h"
+#include "broker/listcommand.h"
 #include "broker/log.h"
 #include "broker/peak.h"
 
@@ -17,8 +18,9 @@ struct engine {
     struct clock clock;
     struct core *core;
     struct store *store;
-    struct journal *journal; /* NULL before engine_start and after the end */
-    struct fabric *fabric;   /* as the journal */
+    struct journal *journal;   /* NULL before engine_start and after the end */
+    struct fabric *fabric;     /* as the journal */
+    struct listcommand *lists; /* NULL once it stops */
     struct fmapi_options fabric_options;
     bool fabric_present; /* those say where one is */
     void (*loading)(void *arg, uint64_t records);
@@ -98,9 +100,8 @@ static void on_say(void *arg, const struct word *word)
         fabric_list(engine->fabric, word->u.list);
         break;
     case WORD_ROLLCALL:
-        engine_step(engine, &(struct core_event){.kind = CORE_ROLLCALL_DONE,
-                                                 .u.rollcall = {.id = word->u.rollcall,
-                                                                .words = "it cannot be run"}});
+        if (engine->lists != NULL)
+            listcommand_ask(engine->lists, word->u.rollcall, word->name);
         break;
     case WORD_EVENT:
         engine->event_seq = word->u.seq;
@@ -230,9 +231,14 @@ void engine_step(struct engine *engine, struct core_event *event)
     journal_flush(engine->journal);
 }
 
-static void on_fabric(void *arg, struct core_event *event)
+static void on_edge(void *arg, struct core_event *event)
 {
     engine_step(arg, event);
+}
+
+static void on_interrupted(void *arg)
+{
+    engine_interrupted(arg);
 }
 
 int engine_configure(struct engine *engine, const struct engine_settings *settings,
@@ -243,6 +249,7 @@ int engine_configure(struct engine *engine, const struct engine_settings *settin
     int rc = settings->keep_fabric ? 0 : fabric_change(engine->fabric, settings->fabric, err);
     if (rc < 0)
         return rc;
+    listcommand_configure(engine->lists, settings->lists, settings->list_count);
     struct core_event event = {.kind = CORE_CONFIGURE, .u.config = settings->core};
     engine_step(engine, &event);
     return 0;
@@ -367,6 +374,10 @@ struct engine *engine_create(const struct engine_options *options, struct error 
         engine->fabric_present = true;
         engine->fabric_options = *options->fabric;
     }
+    struct listcommand_listener listener = {
+        .arg = engine, .step = on_edge, .interrupted = on_interrupted};
+    engine->lists = listcommand_create(engine->loop, &listener);
+    listcommand_configure(engine->lists, options->lists, options->list_count);
     clock_init(&engine->clock);
     engine->started_ms = engine_now_ms(engine);
     return engine;
@@ -416,10 +427,10 @@ int engine_start(struct engine *engine, struct error *err)
     if (engine->journal == NULL)
         return ERROR_IO;
     start_loop(engine);
-    engine->open_parts = 3;
+    engine->open_parts = 4; /* the journal, the lists, two handles */
     engine->fabric =
         fabric_create(engine->loop, engine->fabric_present ? &engine->fabric_options : NULL,
-                      on_fabric, engine, err);
+                      on_edge, engine, err);
     if (engine->fabric == NULL)
         return ERROR_INVALID;
     engine->open_parts++;
@@ -471,6 +482,14 @@ void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg)
     }
     engine->stopped = stopped;
     engine->stopped_arg = arg;
+    if (engine->lists != NULL)
+        listcommand_destroy(engine->lists, part_closed, engine);
+    engine->lists = NULL;
+}
+
+static void nothing_was_open(void *arg)
+{
+    (void)arg;
 }
 
 void engine_destroy(struct engine *engine)
@@ -478,6 +497,8 @@ void engine_destroy(struct engine *engine)
     if (engine == NULL)
         return;
     assert(engine->open_parts == 0);
+    if (engine->lists != NULL) /* never started */
+        listcommand_destroy(engine->lists, nothing_was_open, NULL);
     store_close(engine->store);
     core_destroy(engine->core);
     free(engine);

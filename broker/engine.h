@@ -3,6 +3,7 @@
 
 #include "broker/fabric.h"
 #include "broker/histogram.h"
+#include "broker/listcommand.h"
 #include "core/core.h"
 #include "fmapi/fmapi.h"
 #include "state/store.h"
@@ -39,8 +40,10 @@ const char *broker_role_word(enum broker_role role);
 struct engine_options {
     uv_loop_t *loop;
     const struct core_config *core;
-    struct store *store;                /* the engine closes it */
-    const struct fmapi_options *fabric; /* NULL: no fabric manager */
+    struct store *store;                  /* the engine closes it */
+    const struct fmapi_options *fabric;   /* NULL: no fabric manager */
+    const struct listcommand_spec *lists; /* of clusters that are asked which jobs are active */
+    uint32_t list_count;
     /* Called now and then while engine_start loads the store, which can take long; or NULL. */
     void (*loading)(void *arg, uint64_t records);
     void *loading_arg;
@@ -55,7 +58,9 @@ int engine_start(struct engine *engine, struct error *err);
 /* Another configuration while it runs (F5). */
 struct engine_settings {
     const struct core_config *core;
-    const struct fmapi_options *fabric; /* NULL: no fabric manager; copied */
+    const struct fmapi_options *fabric;   /* NULL: no fabric manager; copied */
+    const struct listcommand_spec *lists; /* copied */
+    uint32_t list_count;
     bool keep_fabric; /* the options and the files they name are as they were: connections and
                          login stay */
 };

@@ -1,6 +1,7 @@
 /* mcastd: reads the configuration, and runs the broker or one of its small tasks. */
 
 #include "broker/broker.h"
+#include "broker/commandcheck.h"
 #include "broker/config.h"
 #include "broker/firstkey.h"
 #include "broker/hostcheck.h"
@@ -34,14 +35,15 @@ static void log_fault(void *arg, bool fault, const char *line)
     log_line(fault ? LOG_ERR : LOG_WARNING, "%s", line);
 }
 
-static struct config *load_config(const char *path, config_report_fn *report)
+static struct config *load_config(const char *path, void (*look)(struct config_reading *reading),
+                                  config_report_fn *report)
 {
     struct config *config = config_create();
     if (config == NULL) {
         log_line(LOG_ERR, "memory is exhausted");
         return NULL;
     }
-    if (config_load(config, path, report, NULL) < 0) {
+    if (config_load_and_look(config, path, look, report, NULL) < 0) {
         config_destroy(config);
         return NULL;
     }
@@ -88,7 +90,7 @@ static int check(const struct options *options)
 
 static int make_key(const struct options *options)
 {
-    struct config *config = load_config(options->config_path, print_faults_only);
+    struct config *config = load_config(options->config_path, NULL, print_faults_only);
     struct error err = {0};
     bool made = false;
     if (config == NULL)
@@ -114,7 +116,7 @@ static int run(const struct options *options)
     (void)sigemptyset(&hangup);
     (void)sigaddset(&hangup, SIGHUP);
     (void)sigprocmask(SIG_BLOCK, &hangup, NULL);
-    struct config *config = load_config(options->config_path, log_fault);
+    struct config *config = load_config(options->config_path, commandcheck_look, log_fault);
     return config != NULL ? broker_run(config, options->config_path, options->log_level)
                           : EXIT_FAILURE;
 }

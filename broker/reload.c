@@ -1,5 +1,6 @@
 #include "broker/reload.h"
 
+#include "broker/commandcheck.h"
 #include "broker/config_change.h"
 #include "broker/log.h"
 #include "broker/settings.h"
@@ -68,6 +69,7 @@ static int apply(struct reload *reload, const struct config *config, const struc
                  struct error *err)
 {
     struct fmapi_options fabric;
+    struct listcommand_spec lists[CLUSTERS_MAX];
     struct settings_http http;
     bool present = settings_fabric(config, &fabric);
     /* At the start it is only warned of; here it would end a link that works. */
@@ -81,6 +83,8 @@ static int apply(struct reload *reload, const struct config *config, const struc
     struct engine_settings settings = {
         .core = &config->core,
         .fabric = present ? &fabric : NULL,
+        .lists = lists,
+        .list_count = settings_lists(config, lists),
         .keep_fabric = fabric_kept(reload, config, files),
     };
     rc = engine_configure(reload->engine, &settings, err);
@@ -157,7 +161,7 @@ bool reload_apply(struct reload *reload)
         log_line(LOG_ERR, "reload: nothing was changed: memory is exhausted");
         return false;
     }
-    if (config_load(config, reload->path, log_fault, NULL) < 0) {
+    if (config_load_and_look(config, reload->path, commandcheck_look, log_fault, NULL) < 0) {
         log_line(LOG_ERR,
                  "reload: nothing was changed: correct what is said above (mcastd --check says it "
                  "too) and reload again");

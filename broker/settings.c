@@ -58,6 +58,21 @@ bool settings_same_fabric(const struct config *one, const struct config *other)
            a.parallel == b.parallel;
 }
 
+uint32_t settings_lists(const struct config *config, struct listcommand_spec out[CLUSTERS_MAX])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < config->core.cluster_count; i++) {
+        const struct config_cluster *cluster = &config->clusters[i];
+        if (cluster->list_command != NULL)
+            out[count++] = (struct listcommand_spec){
+                .cluster = cluster->name,
+                .argv = (const char *const *)cluster->list_command,
+                .timeout_ms = cluster->list_timeout_ms,
+            };
+    }
+    return count;
+}
+
 static const char *const *names_of(char *const *users)
 {
     static const char *const nobody[] = {NULL};

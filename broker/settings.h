@@ -3,6 +3,7 @@
 
 #include "broker/config.h"
 #include "broker/http/http.h"
+#include "broker/listcommand.h"
 #include "fmapi/fmapi.h"
 
 /* What each room is told of the configuration, at the start and at a reload. All of it borrows from
@@ -12,6 +13,9 @@
 bool settings_fabric(const struct config *config, struct fmapi_options *out);
 /* Whether both give the same, by their values; not by what is in the files. */
 bool settings_same_fabric(const struct config *one, const struct config *other);
+
+/* The clusters' list_commands; how many. */
+uint32_t settings_lists(const struct config *config, struct listcommand_spec out[CLUSTERS_MAX]);
 
 struct settings_http {
     struct http_options options;                /* loop and engine are the caller's to fill in */

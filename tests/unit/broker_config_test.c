@@ -241,9 +241,9 @@ static void faults__are_all_told(void **state)
 static void later_keys__are_refused_not_ignored(void **state)
 {
     (void)state;
-    (void)load_text(CLUSTER "list_command = /bin/true\n"
+    (void)load_text(CLUSTER "epilog_command = /bin/true\n"
                             "[broker]\nurl = https://mgmt1:7470\n[state]\nstore = etcd\n");
-    assert_non_null(strstr(heard, "mcastd.conf:3: there is no key list_command in [cluster]"));
+    assert_non_null(strstr(heard, "mcastd.conf:3: there is no key epilog_command in [cluster]"));
     assert_non_null(strstr(heard, "mcastd.conf:5: url is a key of [fm], not of [broker]"));
     assert_non_null(strstr(heard, "mcastd.conf:7: store = etcd: allowed is sqlite or memory"));
 }

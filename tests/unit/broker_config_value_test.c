@@ -1,6 +1,7 @@
 #include "broker/config.h"
 #include "broker/config_table.h"
 #include "broker/config_value.h"
+#include "broker/config_words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -240,7 +241,7 @@ static void table__is_whole(void **state)
                              keys[i].initial != NULL ? keys[i].initial : keys[i].example, false,
                              &err),
             0);
-        config_users_destroy(cluster.users);
+        config_words_destroy(cluster.users);
     }
 }
 

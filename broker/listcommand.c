@@ -1,0 +1,490 @@
+#include "broker/listcommand.h"
+
+#include "broker/joblines.h"
+#include "core/memory.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BUFFER_SIZE = 64 * 1024,
+    SAID_MAX = 160,       /* bytes of the first line on stderr */
+    PATIENCE_MS = 1000,   /* after SIGTERM, and after SIGKILL */
+    ENVIRONMENT_SIZE = 5, /* with the NULL */
+    TZ_SIZE = 256,
+};
+
+static const char search_path[] =
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+struct command {
+    char cluster[CLUSTER_NAME_MAX + 1];
+    char **argv;
+    int64_t timeout_ms;
+};
+
+struct listcommand {
+    uv_loop_t *loop;
+    struct listcommand_listener listener;
+    struct command *commands;
+    uint32_t count;
+    struct run *runs; /* until nothing of them is in the loop */
+    char buffer[BUFFER_SIZE];
+    bool closing;
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+/* What its timer is waiting for. */
+enum stage {
+    STAGE_REFUSED,    /* the next turn of the loop: it was not begun */
+    STAGE_RUNS,       /* its end, or its time is over */
+    STAGE_TERMINATED, /* what SIGTERM does */
+    STAGE_KILLED,     /* what SIGKILL does */
+};
+
+/* One roll call. */
+struct run {
+    struct listcommand *all;
+    struct run *next;
+    uint64_t id;
+    char cluster[CLUSTER_NAME_MAX + 1];
+    int64_t timeout_ms;
+    uv_process_t process;
+    uv_pipe_t out, err;
+    uv_timer_t timer;
+    unsigned handles; /* in the loop */
+    enum stage stage;
+    bool spawned;  /* its process handle is in the loop */
+    bool runs;     /* the process is there and has not ended */
+    bool answered; /* the core has heard */
+    bool out_over, err_over;
+    bool complained; /* it wrote to stderr */
+    struct joblines lines;
+    struct error why; /* it is worth nothing; code 0: nothing is wrong so far */
+    char said[SAID_MAX + 1];
+    size_t said_length;
+    bool said_all; /* the first line is over */
+};
+
+/* ---- configuration ---- */
+
+static void forget_commands(struct listcommand *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        for (char **word = all->commands[i].argv; *word != NULL; word++)
+            free(*word);
+        free(all->commands[i].argv);
+    }
+    free(all->commands);
+    all->commands = NULL;
+    all->count = 0;
+}
+
+static char **copy_words(const char *const *words)
+{
+    size_t count = 0;
+    while (words[count] != NULL)
+        count++;
+    char **copy = memory_zeroed((count + 1) * sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = memory_text(words[i]);
+    return copy;
+}
+
+void listcommand_configure(struct listcommand *all, const struct listcommand_spec *specs,
+                           uint32_t count)
+{
+    forget_commands(all);
+    all->commands = memory_zeroed((count + 1) * sizeof *all->commands);
+    all->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct command *command = &all->commands[i];
+        (void)snprintf(command->cluster, sizeof command->cluster, "%s", specs[i].cluster);
+        command->argv = copy_words(specs[i].argv);
+        command->timeout_ms = specs[i].timeout_ms;
+    }
+}
+
+static const struct command *find(const struct listcommand *all, const char *cluster)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (strcmp(all->commands[i].cluster, cluster) == 0)
+            return &all->commands[i];
+    }
+    return NULL;
+}
+
+/* ---- the end ---- */
+
+static void leave(struct listcommand *all)
+{
+    void (*closed)(void *arg) = all->closed;
+    void *arg = all->closed_arg;
+    forget_commands(all);
+    free(all);
+    closed(arg);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct run *run = handle->data;
+    struct listcommand *all = run->all;
+    if (--run->handles > 0)
+        return;
+    struct run **at = &all->runs;
+    while (*at != run)
+        at = &(*at)->next;
+    *at = run->next;
+    joblines_release(&run->lines);
+    free(run);
+    if (all->closing && all->runs == NULL)
+        leave(all);
+}
+
+static void close_handle(uv_handle_t *handle)
+{
+    if (!uv_is_closing(handle))
+        uv_close(handle, on_closed);
+}
+
+/* But for a process that is still there: it is waited for. */
+static void close_run(struct run *run)
+{
+    close_handle((uv_handle_t *)&run->timer);
+    close_handle((uv_handle_t *)&run->out);
+    close_handle((uv_handle_t *)&run->err);
+    if (run->spawned && !run->runs)
+        close_handle((uv_handle_t *)&run->process);
+}
+
+/* ---- what came of it ---- */
+
+__attribute__((format(printf, 2, 3))) static void fail(struct run *run, const char *format, ...)
+{
+    va_list args;
+    if (run->why.code != 0)
+        return; /* the first thing that is wrong explains the others */
+    run->why.code = ERROR_IO;
+    va_start(args, format);
+    (void)vsnprintf(run->why.text, sizeof run->why.text, format, args);
+    va_end(args);
+}
+
+static void answer(struct run *run)
+{
+    char words[ERROR_TEXT_SIZE + SAID_MAX + 32];
+    bool said = run->said_length > 0;
+    if (run->answered)
+        return;
+    run->answered = true;
+    (void)uv_timer_stop(&run->timer);
+    if (run->why.code == 0)
+        (void)joblines_end(&run->lines, &run->why);
+    if (run->why.code == 0 && run->lines.count == 0 && run->complained)
+        fail(run, "it names no job, but is not silent on stderr");
+    (void)snprintf(words, sizeof words, "%s%s%s", run->why.text, said ? "; its stderr: " : "", run->said);
+    struct core_event event = {.kind = CORE_ROLLCALL_DONE};
+    event.u.rollcall.id = run->id;
+    event.u.rollcall.ok = run->why.code == 0;
+    if (event.u.rollcall.ok) {
+        event.u.rollcall.active = run->lines.ids;
+        event.u.rollcall.count = run->lines.count;
+    } else {
+        event.u.rollcall.words = words;
+    }
+    close_run(run);
+    run->all->listener.step(run->all->listener.arg, &event);
+}
+
+static void answer_when_over(struct run *run)
+{
+    if (!run->runs && run->out_over && run->err_over)
+        answer(run);
+}
+
+/* ---- its end, wanted or not ---- */
+
+static void on_timer(uv_timer_t *timer);
+
+static void signal_group(const struct run *run, int signum)
+{
+    if (run->process.pid > 1)
+        (void)kill(-run->process.pid, signum);
+}
+
+static void go_to(struct run *run, enum stage stage)
+{
+    run->stage = stage;
+    (void)uv_timer_start(&run->timer, on_timer, PATIENCE_MS, 0);
+}
+
+static void terminate(struct run *run)
+{
+    if (run->stage != STAGE_RUNS)
+        return;
+    signal_group(run, SIGTERM);
+    go_to(run, STAGE_TERMINATED);
+}
+
+static void time_is_over(struct run *run)
+{
+    bool whole_s = run->timeout_ms % 1000 == 0;
+    long long count = (long long)(whole_s ? run->timeout_ms / 1000 : run->timeout_ms);
+    if (run->runs)
+        fail(run, "it did not end within %lld %s and was killed", count, whole_s ? "s" : "ms");
+    else
+        fail(run, "it ended, but what it started held its output open for %lld %s", count,
+             whole_s ? "s" : "ms");
+    terminate(run);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct run *run = timer->data;
+    switch (run->stage) {
+    case STAGE_RUNS:
+        time_is_over(run);
+        break;
+    case STAGE_TERMINATED:
+        signal_group(run, SIGKILL);
+        go_to(run, STAGE_KILLED);
+        break;
+    case STAGE_REFUSED:
+    case STAGE_KILLED:
+        answer(run);
+        break;
+    }
+}
+
+static void on_ended(uv_process_t *process, int64_t status, int signum)
+{
+    struct run *run = process->data;
+    run->runs = false;
+    run->all->listener.interrupted(run->all->listener.arg);
+    if (run->answered) { /* it was given up */
+        close_run(run);
+        return;
+    }
+    if (signum != 0)
+        fail(run, "it was ended by signal %d (%s)", signum, strsignal(signum));
+    else if (status != 0)
+        fail(run, "it exited with status %lld", (long long)status);
+    if (run->why.code != 0) {
+        /* Its number cannot be another group's yet: that takes a whole round of the kernel's. */
+        signal_group(run, SIGKILL);
+        go_to(run, STAGE_KILLED);
+    }
+    answer_when_over(run);
+}
+
+/* ---- what it prints ---- */
+
+static void on_room(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
+{
+    struct run *run = handle->data;
+    (void)wanted;
+    *buffer = uv_buf_init(run->all->buffer, BUFFER_SIZE);
+}
+
+static void on_out(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
+{
+    struct run *run = stream->data;
+    if (size == 0)
+        return;
+    if (size > 0 && run->why.code == 0 &&
+        joblines_take(&run->lines, buffer->base, (size_t)size, &run->why) == 0)
+        return;
+    if (size < 0 && size != UV_EOF)
+        fail(run, "its output cannot be read: %s", uv_strerror((int)size));
+    (void)uv_read_stop(stream);
+    run->out_over = true;
+    if (run->why.code != 0)
+        terminate(run);
+    answer_when_over(run);
+}
+
+static void hear(struct run *run, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size && !run->said_all; i++) {
+        char c = bytes[i];
+        bool printable = c > ' ' && (unsigned char)c < 0x7f;
+        if (run->said_length == 0 && (c == ' ' || c == '\t' || c == '\r' || c == '\n'))
+            continue;
+        run->said_all = c == '\n' || c == '\r' || run->said_length == SAID_MAX;
+        if (!run->said_all)
+            run->said[run->said_length++] = (char)(printable || c == ' ' ? c : '?');
+    }
+}
+
+static void on_err(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
+{
+    struct run *run = stream->data;
+    if (size > 0)
+        hear(run, buffer->base, (size_t)size);
+    run->complained |= size > 0;
+    if (size >= 0)
+        return;
+    if (size != UV_EOF)
+        fail(run, "what it complains of cannot be read: %s", uv_strerror((int)size));
+    (void)uv_read_stop(stream);
+    run->err_over = true;
+    answer_when_over(run);
+}
+
+/* ---- its beginning ---- */
+
+/* The kernel closes them when the command begins; libraries do not always ask for that. */
+static int shut_descriptors(void)
+{
+    return close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) < 0 ? -errno : 0;
+}
+
+static int spawn(struct run *run, const struct command *command, int out, int err)
+{
+    char cluster[sizeof "MCAST_CLUSTER=" + CLUSTER_NAME_MAX], tz[TZ_SIZE];
+    char lang[] = "LANG=C.UTF-8", search[sizeof search_path];
+    char *environment[ENVIRONMENT_SIZE] = {search, lang, cluster};
+    const char *zone = getenv("TZ");
+    memcpy(search, search_path, sizeof search_path);
+    (void)snprintf(cluster, sizeof cluster, "MCAST_CLUSTER=%s", command->cluster);
+    if (zone != NULL && (size_t)snprintf(tz, sizeof tz, "TZ=%s", zone) < sizeof tz)
+        environment[3] = tz;
+    uv_stdio_container_t stdio[] = {
+        {.flags = UV_IGNORE},
+        {.flags = UV_INHERIT_FD, .data.fd = out},
+        {.flags = UV_INHERIT_FD, .data.fd = err},
+    };
+    uv_process_options_t options = {
+        .exit_cb = on_ended,
+        .file = command->argv[0],
+        .args = command->argv,
+        .env = environment,
+        .cwd = "/",
+        .flags = UV_PROCESS_DETACHED, /* a session, and so a group, of its own */
+        .stdio_count = 3,
+        .stdio = stdio,
+    };
+    int rc = shut_descriptors();
+    if (rc < 0)
+        return rc;
+    run->spawned = true;
+    run->handles++;
+    rc = uv_spawn(run->all->loop, &run->process, &options);
+    run->runs = rc == 0;
+    return rc;
+}
+
+/* A pipe, not libuv's socket: a script may open /dev/stdout. */
+static int open_pipe(uv_pipe_t *pipe, int *write_end)
+{
+    uv_file ends[2];
+    int rc = uv_pipe(ends, UV_NONBLOCK_PIPE, 0);
+    if (rc < 0)
+        return rc;
+    *write_end = ends[1];
+    rc = uv_pipe_open(pipe, ends[0]);
+    if (rc < 0)
+        (void)close(ends[0]);
+    return rc;
+}
+
+static void begin(struct run *run, const struct command *command)
+{
+    int out = -1, err = -1;
+    int rc = open_pipe(&run->out, &out);
+    if (rc == 0)
+        rc = open_pipe(&run->err, &err);
+    if (rc == 0)
+        rc = spawn(run, command, out, err);
+    if (out >= 0)
+        (void)close(out);
+    if (err >= 0)
+        (void)close(err);
+    if (rc == 0)
+        rc = uv_read_start((uv_stream_t *)&run->out, on_room, on_out);
+    if (rc == 0)
+        rc = uv_read_start((uv_stream_t *)&run->err, on_room, on_err);
+    if (rc < 0)
+        fail(run, "%s cannot be run: %s", command->argv[0], uv_strerror(rc));
+}
+
+static const struct run *find_undead(const struct listcommand *all, const char *cluster)
+{
+    const struct run *run = all->runs;
+    while (run != NULL && !(run->answered && run->runs && strcmp(run->cluster, cluster) == 0))
+        run = run->next;
+    return run;
+}
+
+static struct run *create_run(struct listcommand *all, uint64_t id, const char *cluster)
+{
+    struct run *run = memory_zeroed(sizeof *run);
+    run->all = all;
+    run->id = id;
+    (void)snprintf(run->cluster, sizeof run->cluster, "%s", cluster);
+    (void)uv_timer_init(all->loop, &run->timer);
+    (void)uv_pipe_init(all->loop, &run->out, 0);
+    (void)uv_pipe_init(all->loop, &run->err, 0);
+    run->timer.data = run->out.data = run->err.data = run->process.data = run;
+    run->handles = 3;
+    run->next = all->runs;
+    all->runs = run;
+    return run;
+}
+
+void listcommand_ask(struct listcommand *all, uint64_t id, const char *cluster)
+{
+    const struct command *command = find(all, cluster);
+    const struct run *undead = find_undead(all, cluster);
+    struct run *run = create_run(all, id, cluster);
+    if (command == NULL)
+        fail(run, "none is configured any more");
+    else if (undead != NULL)
+        fail(run,
+             "process %d, killed for an earlier one, has not ended yet: look what it waits for",
+             (int)undead->process.pid);
+    else
+        begin(run, command);
+    if (run->runs) {
+        run->stage = STAGE_RUNS;
+        run->timeout_ms = command->timeout_ms;
+        uv_update_time(all->loop);
+    }
+    (void)uv_timer_start(&run->timer, on_timer, (uint64_t)run->timeout_ms, 0);
+    if (run->runs && run->why.code != 0)
+        terminate(run);
+}
+
+/* ---- life ---- */
+
+struct listcommand *listcommand_create(uv_loop_t *loop, const struct listcommand_listener *listener)
+{
+    struct listcommand *all = memory_zeroed(sizeof *all);
+    all->loop = loop;
+    all->listener = *listener;
+    return all;
+}
+
+void listcommand_destroy(struct listcommand *all, void (*closed)(void *arg), void *arg)
+{
+    all->closing = true;
+    all->closed = closed;
+    all->closed_arg = arg;
+    if (all->runs == NULL) {
+        leave(all);
+        return;
+    }
+    for (struct run *run = all->runs; run != NULL; run = run->next) {
+        if (run->runs)
+            signal_group(run, SIGKILL);
+        run->runs = false;
+        run->answered = true;
+        close_run(run);
+    }
+}
