@@ -10,7 +10,8 @@
 static const char usage[] =
     "Usage: mcastctl status\n"
     "Shows how the broker is: in the first lines whether all is well or what is wrong, then its\n"
-    "link to the fabric manager, VNIs, addresses, jobs, queues. 'mcastctl doctor' looks deeper.\n\n"
+    "link to the fabric manager, VNIs, addresses, jobs, clusters, queues. 'mcastctl doctor' looks "
+    "deeper.\n\n"
     "Example:\n"
     "  mcastctl status\n";
 
@@ -100,6 +101,26 @@ static bool ends_soon(const char *time_text)
     return strptime(time_text, "%Y-%m-%dT%H:%M:%S", &parts) && timegm(&parts) < time(NULL) + SOON_S;
 }
 
+/* True when every list_command there is works. */
+static bool print_lists(const json_t *clusters)
+{
+    size_t i;
+    const json_t *cluster;
+    bool well = true;
+    json_array_foreach(clusters, i, cluster)
+    {
+        const char *error = member(cluster, NULL, "list_error");
+        if (!error[0])
+            continue;
+        printf("THE ACTIVE JOBS OF %s CANNOT BE LISTED, so missed ends are not found: ",
+               member(cluster, NULL, "name"));
+        print_plain(error);
+        putchar('\n');
+        well = false;
+    }
+    return well;
+}
+
 /* What somebody who was woken up wants to read first: one line for each thing that is wrong, with
  * what it means for jobs; or that nothing is. */
 static void print_verdict(const json_t *root)
@@ -136,6 +157,7 @@ static void print_verdict(const json_t *root)
         puts("THE LAST RELOAD WAS REFUSED: the configuration before it is still in force");
         well = false;
     }
+    well = print_lists(json_object_get(root, "clusters")) && well;
     if (ends_soon(member(root, NULL, "certificate_expires"))) {
         printf("THE BROKER'S CERTIFICATE ends, or ended, at %s\n",
                member(root, NULL, "certificate_expires"));
@@ -144,22 +166,40 @@ static void print_verdict(const json_t *root)
     puts(well ? "All is well." : "What to do: mcastctl doctor");
 }
 
+/* One row for each cluster. */
+static void add_clusters(struct table *table, json_t *clusters)
+{
+    size_t i;
+    json_t *cluster;
+    json_array_foreach(clusters, i, cluster)
+    {
+        char *label = NULL;
+        if (asprintf(&label, "cluster %s", member(cluster, NULL, "name")) < 0)
+            continue;
+        json_object_del(cluster, "name");
+        add_row(table, label, cluster);
+        free(label);
+    }
+}
+
 static int print_table(const char *text)
 {
     json_t *root = json_loads(text, 0, NULL);
     struct table *table = table_create(false);
     const char *name;
     json_t *value;
+    print_verdict(root);
     if (table) {
         table_column(table, "NAME", 0);
         table_column(table, "VALUE", TABLE_WRAP);
     }
     json_object_foreach(root, name, value)
     {
-        if (table && worth_showing(value))
+        if (table && strcmp(name, "clusters") == 0)
+            add_clusters(table, value);
+        else if (table && worth_showing(value))
             add_row(table, name, value);
     }
-    print_verdict(root);
     json_decref(root);
     return table_print(table);
 }

@@ -18,6 +18,7 @@ enum {
     SKEW_PROBLEM_MS = MINUTE_MS, /* tokens and MUNGE credentials begin to fail */
     CERTIFICATE_WARNING_DAYS = 30,
     CERTIFICATE_PROBLEM_DAYS = 7,
+    LIST_PROBLEM_MS = HOUR_MS,
     LOOP_WARNING_US = 1000000,
     LOOP_PROBLEM_US = 10000000,
     RELEASES_MANY = 1000,
@@ -250,26 +251,56 @@ static void check_budgets(const struct maker *maker)
     }
 }
 
+/* By itself, or because it was asked. */
+static int64_t last_told(const struct core_cluster_status *cluster)
+{
+    return cluster->synced_ms > cluster->rollcall_ms ? cluster->synced_ms : cluster->rollcall_ms;
+}
+
 static void check_syncs(const struct maker *maker)
 {
     const struct diagnosis_facts *facts = maker->facts;
     for (uint32_t i = 0; i < facts->config->cluster_count; i++) {
         const struct core_cluster_status *cluster = &facts->clusters[i];
         char time[32];
-        const int64_t from =
-            cluster->synced_ms > 0 ? cluster->synced_ms : facts->counters->started_ms;
+        const int64_t told = last_told(cluster);
+        const int64_t from = told > 0 ? told : facts->counters->started_ms;
         const int64_t ago = facts->now_ms - from;
         span(ago, time);
         if (ago > DAY_MS && cluster->jobs_active > 0)
             find(maker, DIAGNOSIS_WARNING, "sync",
-                 "have the resource manager run mcastctl sync now and then: what is missed at its "
-                 "end is never released otherwise",
+                 "set [cluster] list_command, or have the resource manager run mcastctl sync now "
+                 "and then: what is missed at its end is never released otherwise",
                  "cluster \"%s\" has %" PRIu64 " active jobs and has not said for %s which of them "
                  "still run",
                  cluster->name, cluster->jobs_active, time);
-        else if (cluster->synced_ms > 0)
+        else if (told > 0)
             find(maker, DIAGNOSIS_OK, "sync", NULL, "cluster \"%s\" was compared %s ago",
                  cluster->name, time);
+    }
+}
+
+static void check_lists(const struct maker *maker)
+{
+    const struct diagnosis_facts *facts = maker->facts;
+    for (uint32_t i = 0; i < facts->config->cluster_count; i++) {
+        const struct core_cluster_status *cluster = &facts->clusters[i];
+        const int64_t from =
+            cluster->rollcall_ms > 0 ? cluster->rollcall_ms : facts->counters->started_ms;
+        const int64_t ago = facts->now_ms - from;
+        char time[32];
+        span(ago, time);
+        if (cluster->rollcall && cluster->rollcall_error[0] != '\0')
+            find(maker, ago > LIST_PROBLEM_MS ? DIAGNOSIS_PROBLEM : DIAGNOSIS_WARNING,
+                 "list-command",
+                 "run it as the service's user (runuser -u mcastd -- COMMAND) and mend what it "
+                 "says; "
+                 "until it works, jobs whose end was missed keep what they have",
+                 "the list_command of cluster \"%s\" has failed for %s: %s", cluster->name, time,
+                 cluster->rollcall_error);
+        else if (cluster->rollcall && cluster->rollcall_ms > 0)
+            find(maker, DIAGNOSIS_OK, "list-command", NULL,
+                 "cluster \"%s\" named its active jobs %s ago", cluster->name, time);
     }
 }
 
@@ -381,10 +412,10 @@ static void check_files(const struct maker *maker)
 void diagnosis_make(const struct diagnosis_facts *facts, diagnosis_fn *each, void *arg)
 {
     static void (*const checks[])(const struct maker *) = {
-        check_role,   check_reload,      check_storage,  check_link,       check_login,
-        check_clock,  check_trust,       check_releases, check_neighbours, check_vnis,
-        check_sizing, check_addresses,   check_budgets,  check_syncs,      check_events,
-        check_loop,   check_certificate, check_files,
+        check_role,   check_reload,    check_storage,     check_link,       check_login,
+        check_clock,  check_trust,     check_releases,    check_neighbours, check_vnis,
+        check_sizing, check_addresses, check_budgets,     check_syncs,      check_lists,
+        check_events, check_loop,      check_certificate, check_files,
     };
     const struct maker maker = {facts, each, arg};
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)

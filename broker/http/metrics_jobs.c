@@ -81,6 +81,25 @@ static void say_synced(struct exposition *to, const struct core_cluster_status *
     exposition_time(to, cluster->synced_ms, LABELS("cluster", cluster->name));
 }
 
+/* Where no list_command is, nothing can fail. */
+static void say_listed(struct exposition *to, const struct core_cluster_status *cluster)
+{
+    if (cluster->rollcall)
+        exposition_time(to, cluster->rollcall_ms, LABELS("cluster", cluster->name));
+}
+
+static void say_list_failures(struct exposition *to, const struct core_cluster_status *cluster)
+{
+    if (cluster->rollcall)
+        exposition_count(to, cluster->rollcall_failures, LABELS("cluster", cluster->name));
+}
+
+static void say_list_failing(struct exposition *to, const struct core_cluster_status *cluster)
+{
+    if (cluster->rollcall)
+        exposition_count(to, cluster->rollcall_error[0] != '\0', LABELS("cluster", cluster->name));
+}
+
 static void say_neighbour(struct exposition *to, const struct core_cluster_status *cluster)
 {
     exposition_count(to, cluster->neighbour[0] != '\0', LABELS("cluster", cluster->name));
@@ -111,6 +130,15 @@ static void write_clusters(struct exposition *to, const struct core *core)
         {"mcastd_cluster_synced_timestamp_seconds", METRIC_GAUGE,
          "When the resource manager of a cluster last said which jobs are active, Unix time.",
          say_synced},
+        {"mcastd_cluster_listed_timestamp_seconds", METRIC_GAUGE,
+         "When the list_command of a cluster last gave a whole list of its active jobs, Unix time.",
+         say_listed},
+        {"mcastd_cluster_list_failures_total", METRIC_COUNTER,
+         "How often the list_command of a cluster failed since the start; nothing is concluded "
+         "then.",
+         say_list_failures},
+        {"mcastd_cluster_list_failing", METRIC_GAUGE,
+         "1 when the list_command of a cluster failed the last time.", say_list_failing},
         {"mcastd_cluster_neighbour_dangerous", METRIC_GAUGE,
          "1 when another owner's name at the fabric manager is one whose clean-up could delete "
          "this cluster's reservations.",

@@ -49,6 +49,25 @@ static void write_pools(struct writer *out, const struct core_status *status)
     writer_end_object(out);
 }
 
+static void write_clusters(struct writer *out, const struct core *core)
+{
+    struct core_cluster_status cluster;
+    writer_begin_array(out, "clusters");
+    for (uint32_t i = 0; core_cluster_status(core, i, &cluster); i++) {
+        writer_begin_object(out, NULL);
+        writer_string(out, "name", cluster.name);
+        writer_number(out, "active", cluster.jobs_active);
+        writer_number(out, "releasing", cluster.jobs_releasing);
+        write_time(out, "synced", cluster.synced_ms);
+        writer_bool(out, "list_command", cluster.rollcall);
+        write_time(out, "listed", cluster.rollcall_ms);
+        writer_number(out, "list_failures", cluster.rollcall_failures);
+        writer_string(out, "list_error", cluster.rollcall_error);
+        writer_end_object(out);
+    }
+    writer_end_array(out);
+}
+
 static void write_queues(struct writer *out, const struct core_status *status,
                          const struct engine_counters *counters, const struct http *http)
 {
@@ -102,6 +121,7 @@ void status_handle(struct call *call)
     write_time(out, "certificate_expires", http->tls ? tls_expires(http->tls) * 1000 : 0);
     write_fabric(out, &status, &counters.fabric);
     write_pools(out, &status);
+    write_clusters(out, engine_core(http->engine));
     write_queues(out, &status, &counters, http);
     write_connections(out, http);
     writer_number(out, "loop_absence_max_ms", (uint64_t)counters.loop_absence_us_peak / 1000);

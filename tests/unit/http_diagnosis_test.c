@@ -44,8 +44,10 @@ static void patient_init(struct patient *p)
         .last_seq = 100,
     };
     for (int i = 0; i < 2; i++)
-        p->clusters[i] = (struct core_cluster_status){
-            .name = i == 0 ? "elcap" : "tuo", .neighbour = "", .synced_ms = NOW - 60000};
+        p->clusters[i] = (struct core_cluster_status){.name = i == 0 ? "elcap" : "tuo",
+                                                      .neighbour = "",
+                                                      .synced_ms = NOW - 60000,
+                                                      .rollcall_error = ""};
     p->counters = (struct engine_counters){.role = ROLE_LEADER, .started_ms = NOW - 10 * DAY};
     p->counters.fabric.login_since_ms = NOW - 1000;
     p->counters.fabric.login_expires_ms = NOW + 300000;
@@ -179,6 +181,26 @@ static void diagnosis__of_syncs(void **state)
     CASE(OK, "events", "", p.clusters[0].synced_ms = 0); /* without jobs nothing is missed */
 }
 
+/* F20, F22: one that is asked need not say it unasked. */
+static void diagnosis__of_lists(void **state)
+{
+    (void)state;
+    CASE(OK, "list-command", "cluster \"tuo\" named its active jobs 5 minutes ago",
+         p.clusters[1].rollcall = true;
+         p.clusters[1].rollcall_ms = NOW - 300000; p.clusters[1].jobs_active = 3;
+         p.clusters[1].synced_ms = 0);
+    CASE(WARNING, "list-command",
+         "the list_command of cluster \"tuo\" has failed for 5 minutes: it exited with status 1",
+         p.clusters[1].rollcall = true;
+         p.clusters[1].rollcall_ms = NOW - 300000;
+         p.clusters[1].rollcall_error = "it exited with status 1");
+    CASE(PROBLEM, "list-command", "has failed for 2 hours", p.clusters[0].rollcall = true;
+         p.clusters[0].rollcall_ms = NOW - 7200000; p.clusters[0].rollcall_error = "no such file");
+    /* Never whole since the start, ten days ago. */
+    CASE(PROBLEM, "list-command", "has failed for 10 days", p.clusters[0].rollcall = true;
+         p.clusters[0].rollcall_error = "no such file");
+}
+
 static void diagnosis__of_the_broker_itself(void **state)
 {
     (void)state;
@@ -212,6 +234,7 @@ int main(void)
         cmocka_unit_test(diagnosis__of_neighbours),
         cmocka_unit_test(diagnosis__of_pools),
         cmocka_unit_test(diagnosis__of_syncs),
+        cmocka_unit_test(diagnosis__of_lists),
         cmocka_unit_test(diagnosis__of_the_broker_itself),
         cmocka_unit_test(diagnosis__of_the_certificate),
     };

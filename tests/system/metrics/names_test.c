@@ -3,6 +3,7 @@
 #include "tests/system/fmapi/authority.h"
 #include "tests/system/metrics/promtool.h"
 #include "tests/system/metrics/scrape.h"
+#include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/stage.h"
 
@@ -27,8 +28,18 @@ static struct scrape scrape;
 static struct authority site, own; /* own: what the broker shows the fabric manager */
 static struct stage *stage;
 
+static bool tuo_is_listed(void *arg)
+{
+    struct scrape seen;
+    (void)arg;
+    scrape_take(&seen, stage_http(stage));
+    bool listed = scrape_has(&seen, "mcastd_cluster_listed_timestamp_seconds{cluster=\"tuo\"}");
+    scrape_release(&seen);
+    return listed;
+}
+
 /* With all that there can be, so that every family has a sample: TLS on either side, a login that
- * ends, a resource manager that has synced. */
+ * ends, a resource manager that has synced, and one that was asked. */
 static int take_scrape(void **state)
 {
     char broker[512], fm[512];
@@ -47,13 +58,16 @@ static int take_scrape(void **state)
         .fm_key = site.key,
         .broker = broker,
         .fm = fm,
-        .hwcoll = "min_nodes = 64\naddresses_per_job = 20\ntotal_addresses = 4086"};
+        .hwcoll = "min_nodes = 64\naddresses_per_job = 20\ntotal_addresses = 4086",
+        .clusters = "[cluster \"tuo\"]\nusers = root\nlist_command = /bin/true\n"};
     stage = stage_create(&options);
     if (!stage || stage_start_fm(stage) < 0 || stage_start_broker(stage) < 0 ||
         stage_await_link(stage) < 0)
         return -1;
     plainhttp_call(stage_http(stage), "POST", "/v1/clusters/elcap/sync", "{\"active\":[]}", &reply);
     plainhttp_reply_release(&reply);
+    if (!await(tuo_is_listed, NULL, AWAIT_DEADLINE_MS))
+        return -1;
     scrape_take(&scrape, stage_http(stage));
     return 0;
 }
