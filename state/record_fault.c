@@ -2,15 +2,28 @@
 
 #include "core/names.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* What a broker counts on from must leave room for what it will count: what does not fit would stop
+ * it in the middle of its work. At a million a second it takes 146,000 years to get here. */
+#define COUNTER_MAX (INT64_MAX / 2)
+
+/* The last moment of the year 9999. No clock shows a later one, and sums of times fit. */
+#define TIME_MAX_MS INT64_C(253402300799999)
 
 enum { TRAFFIC_CLASSES_ALL = TC_DEDICATED_ACCESS | TC_LOW_LATENCY | TC_BULK_DATA | TC_BEST_EFFORT };
 
 #define EVENT_COUNT_(name, word, fatal) +1
 enum { EVENT_KIND_LAST = 0 EVENT_KINDS(EVENT_COUNT_) };
 #undef EVENT_COUNT_
+
+static bool is_time(int64_t ms)
+{
+    return ms >= 0 && ms <= TIME_MAX_MS;
+}
 
 static const char *reservation_fault(const struct reservation_record *r)
 {
@@ -36,6 +49,8 @@ static const char *reservation_fault(const struct reservation_record *r)
         return "hwcoll is out of range";
     if (r->fm_side > FM_SIDE_HELD)
         return "fm_side is out of range";
+    if (!is_time(r->created_ms) || !is_time(r->released_ms) || !is_time(r->hold_until_ms))
+        return "a time is out of range";
     return NULL;
 }
 
@@ -51,6 +66,8 @@ static const char *event_fault(const struct event_record *e)
         return "job is not a job id";
     if (e->kind == EVENT_NONE || e->kind > EVENT_KIND_LAST)
         return "kind is out of range";
+    if (!is_time(e->time_ms))
+        return "time_ms is out of range";
     return NULL;
 }
 
@@ -66,7 +83,8 @@ const char *record_fault(const struct record *record)
     case RECORD_PRUNE:
         return record->u.prune > INT64_MAX ? "seq is out of range" : NULL;
     case RECORD_COUNTERS:
-        return record->u.counters.last_number > INT64_MAX || record->u.counters.last_seq > INT64_MAX
+        return record->u.counters.last_number > COUNTER_MAX ||
+                       record->u.counters.last_seq > COUNTER_MAX
                    ? "a counter is out of range"
                    : NULL;
     case RECORD_FOUNDED:

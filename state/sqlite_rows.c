@@ -227,17 +227,23 @@ static int visit_event(struct reader *reader, sqlite3_stmt *statement)
     return reader->each(reader->arg, &record);
 }
 
+static const char *read_ledger(sqlite3_stmt *statement, struct record *counters)
+{
+    const sqlite3_int64 last_number = sqlite3_column_int64(statement, 0);
+    const sqlite3_int64 last_seq = sqlite3_column_int64(statement, 1);
+    *counters = (struct record){.kind = RECORD_COUNTERS,
+                                .u.counters = {(uint64_t)last_number, (uint64_t)last_seq}};
+    return record_fault(counters); /* below zero, it is too large */
+}
+
 static int visit_ledger(struct reader *reader, sqlite3_stmt *statement)
 {
-    sqlite3_int64 last_number = sqlite3_column_int64(statement, 0);
-    sqlite3_int64 last_seq = sqlite3_column_int64(statement, 1);
-    if (last_number < 0 || last_seq < 0)
-        return damaged(reader, "ledger", 1, "a counter is out of range");
-    reader->last_number = (uint64_t)last_number;
-    reader->last_seq = (uint64_t)last_seq;
-    struct record counters = {.kind = RECORD_COUNTERS,
-                              .u.counters = {reader->last_number, reader->last_seq}};
-    struct record founded = {.kind = RECORD_FOUNDED};
+    struct record counters, founded = {.kind = RECORD_FOUNDED};
+    const char *fault = read_ledger(statement, &counters);
+    if (fault)
+        return damaged(reader, "ledger", 1, fault);
+    reader->last_number = counters.u.counters.last_number;
+    reader->last_seq = counters.u.counters.last_seq;
     int code = reader->each(reader->arg, &counters);
     if (code == 0 && sqlite3_column_int(statement, 2) != 0)
         code = reader->each(reader->arg, &founded);

@@ -345,6 +345,15 @@ static void row__that_no_broker_wrote_is_refused(void **state)
         {"UPDATE event SET cluster='-'", "cluster is not a cluster's name"},
         {"UPDATE event SET seq=4", "event 4: seq was never given out"},
         {"UPDATE ledger SET last_seq=-1", "ledger 1: a counter is out of range"},
+        {"UPDATE ledger SET last_number=9223372036854775807",
+         "ledger 1: a counter is out of range"},
+        {"UPDATE ledger SET last_number=4611686018427387904",
+         "ledger 1: a counter is out of range"},
+        {"UPDATE ledger SET last_seq=9223372036854775807", "ledger 1: a counter is out of range"},
+        {"UPDATE reservation SET created_ms=-1", "reservation 3: a time is out of range"},
+        {"UPDATE reservation SET released_ms=9223372036854775807", "a time is out of range"},
+        {"UPDATE reservation SET hold_until_ms=253402300800000", "a time is out of range"},
+        {"UPDATE event SET time_ms=9223372036854775807", "event 3: time_ms is out of range"},
         {"DELETE FROM ledger", "ledger 1: missing"},
     };
     struct fixture *fixture = *state;
@@ -366,6 +375,21 @@ static void row__that_no_broker_wrote_is_refused(void **state)
         assert_int_equal(unlink(fixture->path), 0);
         assert_int_equal(unlink(log), 0);
     }
+}
+
+static void counters__are_good_up_to_half_of_what_fits(void **state)
+{
+    struct fixture *fixture = *state;
+    const uint64_t highest = INT64_MAX / 2;
+    make_file(fixture, 1);
+    execute(fixture, "UPDATE ledger SET last_number=4611686018427387902,"
+                     "last_seq=4611686018427387902");
+    fixture_open(fixture);
+    COMMIT(fixture->store, reservation(highest, "f2"), event(highest, highest));
+    fixture_reopen(fixture);
+    char *text = ledger_text(fixture->store);
+    assert_non_null(strstr(text, "counters 4611686018427387903 4611686018427387903"));
+    free(text);
 }
 
 static void creation__interrupted_is_begun_again(void **state)
@@ -648,6 +672,7 @@ int main(void)
         ON_FILE(file__damaged_in_its_free_pages_is_refused),
         ON_FILE(file__damaged_and_large_is_refused_by_load),
         ON_FILE(row__that_no_broker_wrote_is_refused),
+        ON_FILE(counters__are_good_up_to_half_of_what_fits),
         ON_FILE(creation__interrupted_is_begun_again),
         ON_FILE(commit__is_one_sync_before_it_is_reported),
         ON_FILE(disk__broken_gives_the_batch_back_and_it_works_later),

@@ -67,7 +67,7 @@ static void assert_comes_back(struct fixture *fixture, const struct reservation_
 static void reservation__comes_back_in_every_field(void **state)
 {
     assert_comes_back(*state, &(struct reservation_record){
-                                  .number = INT64_MAX,
+                                  .number = INT64_MAX / 2,
                                   .cluster = "a_cluster_of_32_bytes_0123456789",
                                   .job = "f2Rs8.:@+-",
                                   .nodes = "elcap[1-128]",
@@ -88,7 +88,7 @@ static void reservation__comes_back_in_every_field(void **state)
                                   .fm_side = FM_SIDE_HELD,
                                   .created_ms = 1700000000001,
                                   .released_ms = 1700000000002,
-                                  .hold_until_ms = INT64_MAX,
+                                  .hold_until_ms = 253402300799999,
                               });
 }
 
