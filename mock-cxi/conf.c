@@ -1,0 +1,183 @@
+#include "mock-cxi/conf.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mock-cxi/value.h"
+
+/* Whose keys the lines are that come. */
+struct reader {
+    struct conf *conf;
+    enum { SECTION_NONE, SECTION_MOCK, SECTION_EVERY_NIC, SECTION_NIC, SECTION_FAULT } section;
+    struct nic *nic;
+    struct fault *fault;
+};
+
+static char *trim(char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    size_t length = strlen(text);
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        text[--length] = '\0';
+    return text;
+}
+
+static int begin_nic(struct reader *reader, const char *name, struct error *err)
+{
+    uint64_t number;
+    if (value_number(name + 3, 0, NIC_MAX - 1, &number, NULL) || number >= reader->conf->nic_count)
+        return error_set(err, ERROR_INVALID,
+                         "there is no NIC '%s': of so many NICs as nics in [mock], above, says, "
+                         "the first is cxi0",
+                         name);
+    reader->nic = &reader->conf->nics[number];
+    reader->section = SECTION_NIC;
+    return 0;
+}
+
+static int begin_fault(struct reader *reader, char *name, struct error *err)
+{
+    struct conf *conf = reader->conf;
+    name = trim(name);
+    if (!*name || strlen(name) >= FAULT_NAME_SIZE)
+        return error_set(err, ERROR_INVALID, "a fault needs a name of at most %d characters",
+                         FAULT_NAME_SIZE - 1);
+    for (unsigned int i = 0; i < conf->fault_count; i++)
+        if (!strcmp(conf->faults[i].name, name))
+            return error_set(err, ERROR_INVALID, "there are two faults '%s'", name);
+    if (conf->fault_count == CONF_FAULTS_MAX)
+        return error_set(err, ERROR_INVALID, "more than %d faults", CONF_FAULTS_MAX);
+    reader->fault = &conf->faults[conf->fault_count++];
+    fault_init(reader->fault, name);
+    reader->section = SECTION_FAULT;
+    return 0;
+}
+
+static int read_section(struct reader *reader, char *line, struct error *err)
+{
+    char *end = strchr(line, ']');
+    if (!end || end[1])
+        return error_set(err, ERROR_INVALID, "a section is [name], not '%s'", line);
+    *end = '\0';
+    char *name = trim(line + 1);
+    if (!strncmp(name, "fault", 5) && (isspace((unsigned char)name[5]) || !name[5]))
+        return begin_fault(reader, name + 5, err);
+    if (!strncmp(name, "cxi", 3))
+        return begin_nic(reader, name, err);
+    if (!strcmp(name, "nic"))
+        reader->section = SECTION_EVERY_NIC;
+    else if (!strcmp(name, "mock"))
+        reader->section = SECTION_MOCK;
+    else
+        return error_set(err, ERROR_INVALID,
+                         "there is no section '%s', but mock, nic, cxi0 and fault NAME", name);
+    return 0;
+}
+
+static int set_privileged(struct conf *conf, const char *value, struct error *err)
+{
+    conf->anyone = !strcmp(value, "any");
+    if (!conf->anyone && strcmp(value, "root"))
+        return error_set(err, ERROR_INVALID, "'%s' is neither root nor any", value);
+    return 0;
+}
+
+static int set_mock(struct conf *conf, const char *key, const char *value, struct error *err)
+{
+    uint64_t number = 0;
+    int r;
+    if (!strcmp(key, "privileged"))
+        return set_privileged(conf, value, err);
+    if (!strcmp(key, "shared_vnis"))
+        return value_bool(value, &conf->shared_vnis, err);
+    if (!strcmp(key, "log"))
+        return value_bool(value, &conf->log, err);
+    if (strcmp(key, "nics"))
+        return error_set(err, ERROR_NOT_FOUND, "[mock] has no '%s'", key);
+    if ((r = value_number(value, 0, NIC_MAX, &number, err)) < 0)
+        return r;
+    conf->nic_count = (unsigned int)number;
+    return 0;
+}
+
+static int set_every_nic(struct conf *conf, const char *key, const char *value, struct error *err)
+{
+    int r = 0;
+    for (unsigned int i = 0; i < NIC_MAX && !r; i++)
+        r = nic_set(&conf->nics[i], key, value, err);
+    return r;
+}
+
+static int read_setting(struct reader *reader, char *line, struct error *err)
+{
+    char *equals = strchr(line, '=');
+    if (!equals)
+        return error_set(err, ERROR_INVALID, "'%s' is neither [section] nor key = value", line);
+    *equals = '\0';
+    const char *key = trim(line);
+    const char *value = trim(equals + 1);
+    switch (reader->section) {
+    case SECTION_MOCK:
+        return set_mock(reader->conf, key, value, err);
+    case SECTION_EVERY_NIC:
+        return set_every_nic(reader->conf, key, value, err);
+    case SECTION_NIC:
+        return nic_set(reader->nic, key, value, err);
+    case SECTION_FAULT:
+        return fault_set(reader->fault, key, value, err);
+    case SECTION_NONE:
+        break;
+    }
+    return error_set(err, ERROR_INVALID, "'%s' is in no section", key);
+}
+
+struct conf *conf_parse(char *text, struct error *err)
+{
+    struct conf *conf = calloc(1, sizeof *conf);
+    if (!conf) {
+        error_set(err, ERROR_NOMEM, "no memory for cxi.conf");
+        return NULL;
+    }
+    conf->shared_vnis = true;
+    for (unsigned int i = 0; i < NIC_MAX; i++)
+        nic_init(&conf->nics[i], i);
+    struct reader reader = {.conf = conf};
+    int number = 0;
+    for (char *line; (line = strsep(&text, "\n"));) {
+        number++;
+        line[strcspn(line, "#;")] = '\0';
+        line = trim(line);
+        int r = 0;
+        if (*line == '[')
+            r = read_section(&reader, line, err);
+        else if (*line)
+            r = read_setting(&reader, line, err);
+        if (r < 0) {
+            error_prefix(err, "cxi.conf line %d", number);
+            free(conf);
+            return NULL;
+        }
+    }
+    return conf;
+}
+
+struct conf *conf_read(const struct place *place, struct error *err)
+{
+    char *text = NULL;
+    size_t length;
+    char nothing[] = "";
+    int r =
+        place->directory < 0 ? ERROR_NOT_FOUND : place_read(place, "cxi.conf", &text, &length, err);
+    if (r < 0 && r != ERROR_NOT_FOUND)
+        return NULL;
+    struct conf *conf = conf_parse(text ? text : nothing, err);
+    free(text);
+    return conf;
+}
+
+const struct nic *conf_nic(const struct conf *conf, unsigned int dev_id)
+{
+    return dev_id < conf->nic_count && conf->nics[dev_id].present ? &conf->nics[dev_id] : NULL;
+}

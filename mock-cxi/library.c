@@ -1,0 +1,426 @@
+/* The functions that libcxi.map exports. What they mean is in cxi/calls.h, what the driver says to
+ * them in service.h and holder.h; here are only the blocks of memory that callers get, and what
+ * libcxi itself refuses. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cxi/abi.h"
+#include "mock-cxi/holder.h"
+#include "mock-cxi/service.h"
+#include "mock-cxi/visit.h"
+
+#define PROTOTYPE(name, returns, parameters, version)                                              \
+    __attribute__((visibility("default"))) returns cxil_##name parameters;
+CXI_CALLS_NEEDED(PROTOTYPE)
+CXI_CALLS_OPTIONAL(PROTOTYPE)
+CXI_CALLS_OTHER(PROTOTYPE)
+
+static int begin_look(struct visit *visit, const char *call, const struct cxil_dev *dev,
+                      unsigned int service)
+{
+    int r = visit_begin(visit, call, dev->info.dev_id, service);
+    return r ? r : visit_look(visit);
+}
+
+static int begin_change(struct visit *visit, const char *call, const struct cxil_dev *dev,
+                        unsigned int service)
+{
+    int r = visit_begin(visit, call, dev->info.dev_id, service);
+    if (!r)
+        r = visit_privilege(visit);
+    return r ? r : visit_change(visit);
+}
+
+int cxil_get_device_list(struct cxil_device_list **list)
+{
+    struct visit visit;
+    if (!list)
+        return -EINVAL;
+    int r = visit_begin(&visit, "get_device_list", FAULT_NONE, FAULT_NONE);
+    if (!r) {
+        struct cxil_device_list *made =
+            calloc(1, sizeof *made + visit.conf->nic_count * sizeof *made->info);
+        for (unsigned int i = 0; made && i < visit.conf->nic_count; i++)
+            if (visit.conf->nics[i].present)
+                made->info[made->count++] = visit.conf->nics[i].info;
+        if (made)
+            visit_note(&visit, " count=%u", made->count);
+        *list = made;
+        r = made ? 0 : -ENOMEM;
+    }
+    int result = visit_end(&visit, r);
+    if (!r && result < 0)
+        free(*list);
+    return result;
+}
+
+void cxil_free_device_list(struct cxil_device_list *list)
+{
+    free(list);
+}
+
+int cxil_open_device(uint32_t dev_id, struct cxil_dev **dev)
+{
+    struct visit visit;
+    struct cxil_dev *made = NULL;
+    if (!dev)
+        return -EINVAL;
+    int r = visit_begin(&visit, "open_device", dev_id, FAULT_NONE);
+    if (!r && !visit.nic)
+        r = -ENOENT;
+    if (!r && !(made = malloc(sizeof *made)))
+        r = -ENOMEM;
+    if (!r)
+        made->info = visit.nic->info;
+    if ((r = visit_end(&visit, r)) < 0)
+        free(made);
+    else
+        *dev = made;
+    return r;
+}
+
+void cxil_close_device(struct cxil_dev *dev)
+{
+    free(dev);
+}
+
+int cxil_get_svc_list(struct cxil_dev *dev, struct cxil_svc_list **list)
+{
+    struct visit visit;
+    struct cxil_svc_list *made = NULL;
+    if (!dev || !list)
+        return -EINVAL;
+    int r = begin_look(&visit, "get_svc_list", dev, FAULT_NONE);
+    if (!r) {
+        const struct service *services;
+        uint32_t count = state_services(&visit.state, dev->info.dev_id, &services);
+        made = malloc(sizeof *made + count * sizeof *made->descs);
+        for (uint32_t i = 0; made && i < count; i++)
+            made->descs[i] = services[i].desc;
+        if (made)
+            made->count = count;
+        visit_note(&visit, " count=%u", count);
+        r = made ? 0 : -ENOMEM;
+    }
+    if ((r = visit_end(&visit, r)) < 0)
+        free(made);
+    else
+        *list = made;
+    return r;
+}
+
+void cxil_free_svc_list(struct cxil_svc_list *list)
+{
+    free(list);
+}
+
+static void note_descriptor(struct visit *visit, const struct cxi_svc_desc *desc)
+{
+    static const char *const resources[] = {"ptes", "txqs", "tgqs", "eqs",
+                                            "cts",  "les",  "tles", "acs"};
+    const char *separator = " vnis=";
+    for (int i = 0; desc->restricted_vnis && i < desc->num_vld_vnis && i < CXI_SVC_MAX_VNIS; i++) {
+        visit_note(visit, "%s%u", separator, desc->vnis[i]);
+        separator = ",";
+    }
+    separator = " tcs=";
+    for (int i = 0; desc->restricted_tcs && i < CXI_TC_MAX; i++)
+        if (desc->tcs[i]) {
+            visit_note(visit, "%s%d", separator, i);
+            separator = ",";
+        }
+    for (int i = 0; desc->restricted_members && i < CXI_SVC_MAX_MEMBERS; i++)
+        if (desc->members[i].type != CXI_SVC_MEMBER_IGNORE)
+            visit_note(visit, " member=%s:%u",
+                       desc->members[i].type == CXI_SVC_MEMBER_UID   ? "uid"
+                       : desc->members[i].type == CXI_SVC_MEMBER_GID ? "gid"
+                                                                     : "other",
+                       desc->members[i].svc_member.uid);
+    for (int i = 0; desc->resource_limits && i < CXI_RSRC_TYPE_MAX; i++)
+        visit_note(visit, " %s=%u/%u", resources[i], desc->limits.type[i].res,
+                   desc->limits.type[i].max);
+}
+
+int cxil_alloc_svc(struct cxil_dev *dev, const struct cxi_svc_desc *desc,
+                   struct cxi_svc_fail_info *fail_info)
+{
+    struct visit visit;
+    struct cxi_svc_fail_info fail = {.no_le_pools = false};
+    if (!dev || !desc)
+        return -EINVAL;
+    int r = begin_change(&visit, "alloc_svc", dev, FAULT_NONE);
+    note_descriptor(&visit, desc);
+    if (!r)
+        r = service_alloc(&visit.state, visit.nic, visit.conf->shared_vnis, desc, &fail);
+    r = visit_end(&visit, r);
+    if (r < 0 && fail_info)
+        *fail_info = fail;
+    return r;
+}
+
+int cxil_destroy_svc(struct cxil_dev *dev, unsigned int svc_id)
+{
+    struct visit visit;
+    if (!dev || svc_id < 1)
+        return -EINVAL;
+    int r = begin_change(&visit, "destroy_svc", dev, svc_id);
+    return visit_end(&visit, r ? r : service_destroy(&visit.state, dev->info.dev_id, svc_id));
+}
+
+int cxil_get_svc_rsrc_use(struct cxil_dev *dev, unsigned int svc_id, struct cxi_rsrc_use *use)
+{
+    struct visit visit;
+    if (!dev || !use)
+        return -EINVAL;
+    int r = begin_look(&visit, "get_svc_rsrc_use", dev, svc_id);
+    if (!r) {
+        const struct service *service = state_service(&visit.state, dev->info.dev_id, svc_id);
+        if (service)
+            service_use(service, use);
+        r = service ? 0 : -EINVAL;
+    }
+    return visit_end(&visit, r);
+}
+
+int cxil_set_svc_lpr(struct cxil_dev *dev, unsigned int svc_id, unsigned int lnis_per_rgid)
+{
+    struct visit visit;
+    if (!dev)
+        return -EINVAL;
+    int r = begin_change(&visit, "set_svc_lpr", dev, svc_id);
+    visit_note(&visit, " lpr=%u", lnis_per_rgid);
+    return visit_end(
+        &visit, r ? r : service_set_lpr(&visit.state, dev->info.dev_id, svc_id, lnis_per_rgid));
+}
+
+int cxil_get_svc_lpr(struct cxil_dev *dev, unsigned int svc_id)
+{
+    struct visit visit;
+    if (!dev)
+        return -EINVAL;
+    int r = begin_look(&visit, "get_svc_lpr", dev, svc_id);
+    if (!r) {
+        const struct service *service = state_service(&visit.state, dev->info.dev_id, svc_id);
+        r = service ? (int)service->lnis_per_rgid : -EINVAL;
+    }
+    return visit_end(&visit, r);
+}
+
+int cxil_get_svc(struct cxil_dev *dev, unsigned int svc_id, struct cxi_svc_desc *desc)
+{
+    struct visit visit;
+    if (!dev || !desc)
+        return -EINVAL;
+    int r = begin_look(&visit, "get_svc", dev, svc_id);
+    if (!r) {
+        const struct service *service = state_service(&visit.state, dev->info.dev_id, svc_id);
+        if (service)
+            *desc = service->desc;
+        r = service ? 0 : -EINVAL;
+    }
+    return visit_end(&visit, r);
+}
+
+int cxil_update_svc(struct cxil_dev *dev, const struct cxi_svc_desc *desc,
+                    struct cxi_svc_fail_info *fail_info)
+{
+    struct visit visit;
+    if (!dev || !desc)
+        return -EINVAL;
+    int r = begin_change(&visit, "update_svc", dev, desc->svc_id);
+    note_descriptor(&visit, desc);
+    r = visit_end(&visit, r ? r : service_update(&visit.state, visit.nic, desc));
+    if (r < 0 && fail_info)
+        *fail_info = (struct cxi_svc_fail_info){.no_le_pools = false};
+    return r;
+}
+
+int cxil_get_svc_rsrc_list(struct cxil_dev *dev, struct cxil_svc_rsrc_list **list)
+{
+    struct visit visit;
+    struct cxil_svc_rsrc_list *made = NULL;
+    if (!dev || !list)
+        return -EINVAL;
+    int r = begin_look(&visit, "get_svc_rsrc_list", dev, FAULT_NONE);
+    if (!r) {
+        const struct service *services;
+        uint32_t count = state_services(&visit.state, dev->info.dev_id, &services);
+        made = malloc(sizeof *made + count * sizeof *made->rsrcs);
+        for (uint32_t i = 0; made && i < count; i++)
+            service_use(&services[i], &made->rsrcs[i]);
+        if (made)
+            made->count = count;
+        r = made ? 0 : -ENOMEM;
+    }
+    if ((r = visit_end(&visit, r)) < 0)
+        free(made);
+    else
+        *list = made;
+    return r;
+}
+
+void cxil_free_svc_rsrc_list(struct cxil_svc_rsrc_list *list)
+{
+    free(list);
+}
+
+int cxil_svc_enable(struct cxil_dev *dev, unsigned int svc_id, bool enable)
+{
+    struct visit visit;
+    if (!dev || svc_id < 1)
+        return -EINVAL;
+    int r = begin_change(&visit, "svc_enable", dev, svc_id);
+    visit_note(&visit, " enable=%d", enable);
+    return visit_end(&visit,
+                     r ? r : service_enable(&visit.state, dev->info.dev_id, svc_id, enable));
+}
+
+int cxil_svc_set_exclusive_cp(struct cxil_dev *dev, unsigned int svc_id, bool exclusive_cp)
+{
+    struct visit visit;
+    if (!dev || svc_id < 1)
+        return -EINVAL;
+    int r = begin_change(&visit, "svc_set_exclusive_cp", dev, svc_id);
+    return visit_end(
+        &visit,
+        r ? r : service_set_exclusive_cp(&visit.state, dev->info.dev_id, svc_id, exclusive_cp));
+}
+
+int cxil_svc_get_exclusive_cp(struct cxil_dev *dev, unsigned int svc_id, bool *exclusive_cp)
+{
+    struct visit visit;
+    if (!dev || !exclusive_cp)
+        return -EINVAL;
+    int r = begin_look(&visit, "svc_get_exclusive_cp", dev, svc_id);
+    if (!r) {
+        const struct service *service = state_service(&visit.state, dev->info.dev_id, svc_id);
+        if (!service)
+            r = -EINVAL;
+        else if (!service->vni_min && !service->desc.num_vld_vnis)
+            r = -ENOENT;
+        else
+            *exclusive_cp = service->exclusive_cp;
+    }
+    return visit_end(&visit, r);
+}
+
+int cxil_svc_set_vni_range(struct cxil_dev *dev, unsigned int svc_id, uint16_t vni_min,
+                           uint16_t vni_max)
+{
+    struct visit visit;
+    if (!dev || svc_id < 1)
+        return -EINVAL;
+    int r = begin_change(&visit, "svc_set_vni_range", dev, svc_id);
+    visit_note(&visit, " vnis=%u-%u", vni_min, vni_max);
+    return visit_end(
+        &visit,
+        r ? r : service_set_vni_range(&visit.state, dev->info.dev_id, svc_id, vni_min, vni_max));
+}
+
+int cxil_svc_get_vni_range(struct cxil_dev *dev, unsigned int svc_id, uint16_t *vni_min,
+                           uint16_t *vni_max)
+{
+    struct visit visit;
+    if (!dev || !vni_min || !vni_max || svc_id < 1)
+        return -EINVAL;
+    int r = begin_look(&visit, "svc_get_vni_range", dev, svc_id);
+    if (!r) {
+        const struct service *service = state_service(&visit.state, dev->info.dev_id, svc_id);
+        if (service && service->vni_min) {
+            *vni_min = service->vni_min;
+            *vni_max = service->vni_max;
+        } else {
+            r = -EINVAL;
+        }
+    }
+    return visit_end(&visit, r);
+}
+
+int cxil_svc_set_netns(struct cxil_dev *dev, unsigned int svc_id, unsigned int netns)
+{
+    struct visit visit;
+    if (!dev || svc_id < 1)
+        return -EINVAL;
+    int r = begin_change(&visit, "svc_set_netns", dev, svc_id);
+    visit_note(&visit, " netns=%u", netns);
+    return visit_end(&visit,
+                     r ? r : service_set_netns(&visit.state, dev->info.dev_id, svc_id, netns));
+}
+
+int cxil_svc_get_netns(struct cxil_dev *dev, unsigned int svc_id, unsigned int *netns)
+{
+    struct visit visit;
+    if (!dev || !netns || svc_id < 1)
+        return -EINVAL;
+    int r = begin_look(&visit, "svc_get_netns", dev, svc_id);
+    if (!r) {
+        const struct service *service = state_service(&visit.state, dev->info.dev_id, svc_id);
+        if (service && service->netns)
+            *netns = service->netns;
+        else
+            r = -EINVAL;
+    }
+    return visit_end(&visit, r);
+}
+
+/* What alloc_lni gives: the caller sees the first member. */
+struct lni {
+    struct cxil_lni lni;
+    unsigned int nic;
+    unsigned int service;
+};
+
+int cxil_alloc_lni(struct cxil_dev *dev, struct cxil_lni **lni, unsigned int svc_id)
+{
+    struct visit visit;
+    if (!dev || !lni || svc_id < 1)
+        return -EINVAL;
+    struct lni *made = malloc(sizeof *made);
+    if (!made)
+        return -ENOMEM;
+    *made = (struct lni){.nic = dev->info.dev_id, .service = svc_id};
+    int r = visit_begin(&visit, "alloc_lni", made->nic, svc_id);
+    if (!r)
+        r = visit_change(&visit);
+    r = visit_end(&visit, r ? r : holder_add(&visit.state, made->nic, svc_id, &made->lni.id));
+    if (r < 0)
+        free(made);
+    else
+        *lni = &made->lni;
+    return r;
+}
+
+int cxil_destroy_lni(struct cxil_lni *lni)
+{
+    struct visit visit;
+    if (!lni)
+        return -EINVAL;
+    struct lni *made = (struct lni *)lni;
+    int r = visit_begin(&visit, "destroy_lni", made->nic, made->service);
+    if (!r)
+        r = visit_change(&visit);
+    r = visit_end(&visit, r ? r : holder_remove(&visit.state, made->nic, lni->id));
+    if (r == 0)
+        free(made);
+    return r;
+}
+
+/* Nothing is ever sent or received, so no counter ever counted. */
+int cxil_read_cntr(struct cxil_dev *dev, unsigned int counter, uint64_t *value,
+                   struct timespec *when)
+{
+    struct visit visit;
+    if (!dev || !value)
+        return -EINVAL;
+    int r = begin_look(&visit, "read_cntr", dev, FAULT_NONE);
+    visit_note(&visit, " counter=%u", counter);
+    if ((r = visit_end(&visit, r)) < 0)
+        return r;
+    *value = 0;
+    if (when)
+        clock_gettime(CLOCK_REALTIME, when);
+    return 0;
+}

@@ -1,0 +1,35 @@
+#ifndef MCAST_MOCK_CXI_NIC_H
+#define MCAST_MOCK_CXI_NIC_H
+
+/* One pretended NIC: what libcxi tells of it, and how much of everything it has. */
+
+#include <stdbool.h>
+
+#include "core/error.h"
+#include "cxi/abi.h"
+
+enum {
+    NIC_MAX = 32,          /* NICs of one machine */
+    NIC_LNIS_PER_RGID = 8, /* Cassini's C_NUM_LACS: set_svc_lpr's largest number */
+    NIC_TLES_MIN = 8,      /* who gets TLEs gets at least so many */
+    NIC_NOT_KNOWN = 65535, /* in cxi_rsrc_use: the hardware does not count this */
+};
+
+struct nic {
+    struct cxil_devinfo info;
+    bool present; /* false: neither listed nor to be opened, and -EIO for who has it open */
+    unsigned int le_pools;
+    unsigned int tle_pools;
+};
+
+/* A Cassini 1 with everything that the chip has, link up, nid dev_id + 1. */
+void nic_init(struct nic *nic, unsigned int dev_id);
+
+/* Sets what docs/mock-cxi.md lists for a NIC's section. ERROR_NOT_FOUND: no such key,
+ * ERROR_INVALID: not such a value. */
+int nic_set(struct nic *nic, const char *key, const char *value, struct error *err);
+
+/* How many the chip has of one resource; the largest maximum a service may ask for. */
+unsigned int nic_total(const struct nic *nic, enum cxi_rsrc_type type);
+
+#endif

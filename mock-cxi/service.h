@@ -1,0 +1,48 @@
+#ifndef MCAST_MOCK_CXI_SERVICE_H
+#define MCAST_MOCK_CXI_SERVICE_H
+
+/* What the driver allows of services, decided in memory. All return 0 or -errno; -EINVAL where
+ * nothing else is said, also for a service that does not exist. */
+
+#include <stdbool.h>
+
+#include "mock-cxi/nic.h"
+#include "mock-cxi/state.h"
+
+/* What a driver does at its start: service 1, for VNIs 1 and 10, disabled. -ENOMEM. */
+int service_add_default(struct state *state, const struct nic *nic);
+
+/* The id. -EINVAL: a descriptor that makes no sense, or a maximum above what the NIC has; -EEXIST:
+ * a VNI in another's range, or, unless shared_vnis, of another service; -ENOSPC: `fail` says of
+ * which resources how much was free, up to the first that did not suffice, and which pools ran out
+ * (for TLEs it says no number). Trigger list entries are at least 8, and the maximum becomes what
+ * is reserved. It is enabled if its VNIs are restricted. */
+int service_alloc(struct state *state, const struct nic *nic, bool shared_vnis,
+                  const struct cxi_svc_desc *desc, struct cxi_svc_fail_info *fail);
+
+/* -EBUSY: a process uses it. -EINVAL also for the default service. */
+int service_destroy(struct state *state, uint32_t nic, unsigned int id);
+
+/* Everything but resource limits. -EBUSY. */
+int service_update(struct state *state, const struct nic *nic, const struct cxi_svc_desc *desc);
+
+int service_enable(struct state *state, uint32_t nic, unsigned int id, bool enable); /* -EBUSY */
+
+/* -EBUSY */
+int service_set_lpr(struct state *state, uint32_t nic, unsigned int id, unsigned int lnis);
+
+/* For services whose VNIs are not restricted; a power of two of them, aligned. -EEXIST */
+int service_set_vni_range(struct state *state, uint32_t nic, unsigned int id, uint16_t min,
+                          uint16_t max);
+
+/* With a VNI range only. -EBUSY: it is enabled. */
+int service_set_exclusive_cp(struct state *state, uint32_t nic, unsigned int id, bool exclusive);
+
+/* -EEXIST: it has other members, or everybody is one. */
+int service_set_netns(struct state *state, uint32_t nic, unsigned int id, unsigned int netns);
+
+/* What its users hold. They hold nothing: no queue is ever made. NIC_NOT_KNOWN for what the
+ * hardware counts in pools, when the service has none of its own. */
+void service_use(const struct service *service, struct cxi_rsrc_use *use);
+
+#endif

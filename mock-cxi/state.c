@@ -1,0 +1,181 @@
+#include "mock-cxi/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mock-cxi/service.h"
+
+static const char file_name[] = "state";
+static const char magic[8] = "mockcxi1";
+enum { TABLES = 3 };
+
+/* The file: this, and the rows of the three tables. A library with other structs refuses it. */
+struct header {
+    char magic[sizeof magic];
+    uint32_t count[TABLES];
+    uint32_t size[TABLES];
+    uint64_t checksum; /* of the rows */
+};
+
+static uint64_t checksum(const unsigned char *bytes, size_t length)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (size_t i = 0; i < length; i++)
+        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+void state_init(struct state *state)
+{
+    *state = (struct state){
+        .services.size = sizeof(struct service),
+        .holders.size = sizeof(struct holder),
+        .tallies.size = sizeof(struct fault_tally),
+    };
+}
+
+void state_release(struct state *state)
+{
+    rows_release(&state->services);
+    rows_release(&state->holders);
+    rows_release(&state->tallies);
+}
+
+static size_t bytes(const struct rows *rows)
+{
+    return (size_t)rows->count * rows->size;
+}
+
+static int read_tables(struct rows *tables[TABLES], const char *content, size_t length)
+{
+    struct header header;
+    if (length < sizeof header)
+        return -1;
+    memcpy(&header, content, sizeof header);
+    content += sizeof header;
+    length -= sizeof header;
+    if (memcmp(header.magic, magic, sizeof magic) ||
+        header.checksum != checksum((const unsigned char *)content, length))
+        return -1;
+    for (int i = 0; i < TABLES; i++) {
+        size_t size = (size_t)header.count[i] * header.size[i];
+        if (header.size[i] != tables[i]->size || size > length)
+            return -1;
+        if (size > 0 && !(tables[i]->at = malloc(size)))
+            return -1;
+        if (size > 0)
+            memcpy(tables[i]->at, content, size);
+        tables[i]->count = header.count[i];
+        content += size;
+        length -= size;
+    }
+    return length == 0 ? 0 : -1;
+}
+
+int state_load(struct state *state, const struct place *place, const struct conf *conf,
+               struct error *err)
+{
+    struct rows *tables[TABLES] = {&state->services, &state->holders, &state->tallies};
+    char *content;
+    size_t length;
+    int r = place_read(place, file_name, &content, &length, err);
+    if (r < 0 && r != ERROR_NOT_FOUND)
+        return r;
+    if (r == 0) {
+        r = read_tables(tables, content, length);
+        free(content);
+        if (r < 0)
+            return error_set(err, ERROR_CORRUPT,
+                             "the state is damaged, or of another version of mock-cxi: delete it");
+    }
+    for (unsigned int i = 0; i < conf->nic_count; i++)
+        if (!state_service(state, i, CXI_DEFAULT_SVC_ID) &&
+            service_add_default(state, &conf->nics[i]) < 0)
+            return error_set(err, ERROR_NOMEM, "no memory for the state");
+    return 0;
+}
+
+int state_save(const struct state *state, const struct place *place, struct error *err)
+{
+    const struct rows *tables[TABLES] = {&state->services, &state->holders, &state->tallies};
+    struct header header = {.checksum = 0};
+    size_t length = sizeof header;
+    memcpy(header.magic, magic, sizeof magic);
+    for (int i = 0; i < TABLES; i++) {
+        header.count[i] = tables[i]->count;
+        header.size[i] = tables[i]->size;
+        length += bytes(tables[i]);
+    }
+    unsigned char *content = malloc(length);
+    if (!content)
+        return error_set(err, ERROR_NOMEM, "no memory for the state");
+    unsigned char *to = content + sizeof header;
+    for (int i = 0; i < TABLES; i++) {
+        if (tables[i]->count > 0)
+            memcpy(to, tables[i]->at, bytes(tables[i]));
+        to += bytes(tables[i]);
+    }
+    header.checksum = checksum(content + sizeof header, length - sizeof header);
+    memcpy(content, &header, sizeof header);
+    int r = place_replace(place, file_name, content, length, err);
+    free(content);
+    return r;
+}
+
+/* The first service at or after (nic, id). */
+static uint32_t position(const struct state *state, uint32_t nic, unsigned int id)
+{
+    uint32_t i = 0;
+    for (; i < state->services.count; i++) {
+        const struct service *service = rows_at(&state->services, i);
+        if (service->nic > nic || (service->nic == nic && service->desc.svc_id >= id))
+            break;
+    }
+    return i;
+}
+
+struct service *state_service(const struct state *state, uint32_t nic, unsigned int id)
+{
+    uint32_t i = position(state, nic, id);
+    if (i == state->services.count)
+        return NULL;
+    struct service *service = rows_at(&state->services, i);
+    return service->nic == nic && service->desc.svc_id == id ? service : NULL;
+}
+
+/* What rules remember of an earlier service with this id. */
+static void forget_tallies(struct state *state, uint32_t nic, unsigned int id)
+{
+    for (uint32_t i = state->tallies.count; i-- > 0;) {
+        const struct fault_tally *tally = rows_at(&state->tallies, i);
+        if (tally->nic == nic && tally->service == id)
+            rows_remove(&state->tallies, i);
+    }
+}
+
+struct service *state_add_service(struct state *state, uint32_t nic)
+{
+    unsigned int id = CXI_DEFAULT_SVC_ID;
+    while (state_service(state, nic, id))
+        id++;
+    struct service *service = rows_insert(&state->services, position(state, nic, id));
+    if (service) {
+        service->nic = nic;
+        service->desc.svc_id = id;
+        forget_tallies(state, nic, id);
+    }
+    return service;
+}
+
+void state_remove_service(struct state *state, const struct service *service)
+{
+    rows_remove(&state->services, position(state, service->nic, service->desc.svc_id));
+}
+
+uint32_t state_services(const struct state *state, uint32_t nic, const struct service **first)
+{
+    uint32_t from = position(state, nic, 0);
+    uint32_t to = position(state, nic + 1, 0);
+    *first = from < to ? rows_at(&state->services, from) : NULL;
+    return to - from;
+}

@@ -1,0 +1,217 @@
+#include "mock-cxi/visit.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char log_name[] = "log";
+
+/* One line: when, who, what, and how it went. */
+static void write_log(const struct visit *visit, const char *outcome)
+{
+    struct timespec now;
+    struct tm parts;
+    char when[32];
+    char nic[16] = "";
+    char service[24] = "";
+    char line[1024];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &parts);
+    strftime(when, sizeof when, "%FT%T", &parts);
+    if (visit->call.nic != FAULT_NONE)
+        snprintf(nic, sizeof nic, " cxi%u", visit->call.nic);
+    if (visit->call.service != FAULT_NONE)
+        snprintf(service, sizeof service, " svc=%u", visit->call.service);
+    int length = snprintf(line, sizeof line, "%s.%06ldZ pid=%d uid=%u %s%s%s%s %s\n", when,
+                          now.tv_nsec / 1000, (int)getpid(), (unsigned int)geteuid(),
+                          visit->call.name, nic, service, visit->note, outcome);
+    if (length >= (int)sizeof line) {
+        length = sizeof line - 1;
+        line[length - 1] = '\n';
+    }
+    place_append(&visit->place, log_name, line, (size_t)length);
+}
+
+/* Such mistakes are logged whatever cxi.conf says of the log. */
+static int broken(const struct visit *visit, const struct error *err)
+{
+    char outcome[ERROR_TEXT_SIZE + 16];
+    snprintf(outcome, sizeof outcome, "cannot: %s", err->text);
+    write_log(visit, outcome);
+    return err->code == ERROR_NOMEM ? -ENOMEM : -EIO;
+}
+
+static void log_outcome(const struct visit *visit, int result)
+{
+    const char *name = result < 0 ? strerrorname_np(-result) : NULL;
+    char outcome[96];
+    if (name)
+        snprintf(outcome, sizeof outcome, "= -%s", name);
+    else
+        snprintf(outcome, sizeof outcome, "= %d", result);
+    if (visit->fault)
+        snprintf(outcome + strlen(outcome), sizeof outcome - strlen(outcome), " (fault %s)",
+                 visit->fault->name);
+    if (visit->conf && visit->conf->log)
+        write_log(visit, outcome);
+}
+
+static int64_t milliseconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The rule's tally in the state, which may be a new one; NULL without memory. */
+static struct fault_tally *find_tally(struct state *state, const struct fault_tally *wanted)
+{
+    for (uint32_t i = 0; i < state->tallies.count; i++) {
+        struct fault_tally *tally = rows_at(&state->tallies, i);
+        if (!strcmp(tally->name, wanted->name) && tally->nic == wanted->nic &&
+            tally->service == wanted->service)
+            return tally;
+    }
+    struct fault_tally *tally = rows_insert(&state->tallies, state->tallies.count);
+    if (tally)
+        *tally = *wanted;
+    return tally;
+}
+
+/* Whether a rule still applies to the call, which is then counted. */
+static bool meets(struct state *state, const struct fault *fault, const struct fault_call *call)
+{
+    struct fault_tally fresh;
+    fault_tally_init(&fresh, fault, call);
+    struct fault_tally *tally = find_tally(state, &fresh);
+    int64_t now_ms = milliseconds(CLOCK_BOOTTIME);
+    if (!tally || !fault_is_active(fault, tally, now_ms, milliseconds(CLOCK_REALTIME) / 1000))
+        return false;
+    if (tally->met++ == 0)
+        tally->first_ms = now_ms;
+    return true;
+}
+
+static bool is_candidate(const struct visit *visit, const struct fault *fault, bool after)
+{
+    return fault->after == after && fault_is_about(fault, &visit->call);
+}
+
+/* The first rule that applies. A lock, and the right to write, is needed only if some are counted:
+ * others also meet users who may only look. */
+static int find_fault(struct visit *visit, bool after, const struct fault **found)
+{
+    const struct conf *conf = visit->conf;
+    struct state state;
+    struct error err;
+    bool counted = false;
+    int r = 0;
+    *found = NULL;
+    for (unsigned int i = 0; i < conf->fault_count; i++)
+        counted |=
+            is_candidate(visit, &conf->faults[i], after) && fault_is_counted(&conf->faults[i]);
+    state_init(&state);
+    if (counted && !(r = place_lock(&visit->place, &err)))
+        r = state_load(&state, &visit->place, conf, &err);
+    for (unsigned int i = 0; i < conf->fault_count && !r && !*found; i++)
+        if (is_candidate(visit, &conf->faults[i], after) &&
+            meets(&state, &conf->faults[i], &visit->call))
+            *found = &conf->faults[i];
+    if (counted && !r)
+        r = state_save(&state, &visit->place, &err);
+    state_release(&state);
+    place_unlock(&visit->place);
+    return r ? broken(visit, &err) : 0;
+}
+
+/* Waits as long as the rule says: visibly, so that a test can kill the process meanwhile. */
+static void delay(struct visit *visit, const struct fault *fault)
+{
+    if (fault->delay_ms == 0)
+        return;
+    struct timespec left = {.tv_sec = fault->delay_ms / 1000,
+                            .tv_nsec = fault->delay_ms % 1000 * 1000000};
+    char outcome[96];
+    snprintf(outcome, sizeof outcome, "waits %jd ms (fault %s)", (intmax_t)fault->delay_ms,
+             fault->name);
+    if (visit->conf->log)
+        write_log(visit, outcome);
+    while (nanosleep(&left, &left) < 0 && errno == EINTR)
+        ;
+}
+
+int visit_begin(struct visit *visit, const char *call, unsigned int nic, unsigned int service)
+{
+    struct error err;
+    *visit = (struct visit){.call = {.name = call, .nic = nic, .service = service}};
+    state_init(&visit->state);
+    if (place_open(&visit->place, &err) < 0)
+        return -EIO;
+    if (!(visit->conf = conf_read(&visit->place, &err)))
+        return broken(visit, &err);
+    if (nic != FAULT_NONE)
+        visit->nic = conf_nic(visit->conf, nic);
+    int r = find_fault(visit, false, &visit->fault);
+    if (r < 0 || !visit->fault)
+        return r;
+    delay(visit, visit->fault);
+    return -visit->fault->error;
+}
+
+int visit_privilege(const struct visit *visit)
+{
+    return visit->conf->anyone || geteuid() == 0 ? 0 : -EPERM;
+}
+
+int visit_look(struct visit *visit)
+{
+    struct error err;
+    if (!visit->nic)
+        return -EIO;
+    int r = state_load(&visit->state, &visit->place, visit->conf, &err);
+    return r ? broken(visit, &err) : 0;
+}
+
+int visit_change(struct visit *visit)
+{
+    struct error err;
+    if (!visit->nic)
+        return -EIO;
+    if (place_lock(&visit->place, &err) < 0)
+        return broken(visit, &err);
+    return visit_look(visit);
+}
+
+void visit_note(struct visit *visit, const char *format, ...)
+{
+    size_t length = strlen(visit->note);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(visit->note + length, sizeof visit->note - length, format, args);
+    va_end(args);
+}
+
+int visit_end(struct visit *visit, int result)
+{
+    struct error err;
+    const struct fault *fault = NULL;
+    if (result >= 0 && visit->place.lock >= 0 && state_save(&visit->state, &visit->place, &err) < 0)
+        result = broken(visit, &err);
+    place_unlock(&visit->place);
+    if (visit->conf && !visit->fault && find_fault(visit, true, &fault) == 0 && fault) {
+        visit->fault = fault;
+        delay(visit, fault);
+        if (fault->error)
+            result = -fault->error;
+    }
+    log_outcome(visit, result);
+    state_release(&visit->state);
+    free(visit->conf);
+    place_close(&visit->place);
+    return result;
+}
