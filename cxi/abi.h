@@ -161,5 +161,6 @@ struct cxil_svc_rsrc_list {
 #include "cxi/layout.h"
 
 CXI_LAYOUT_ASSERT
+CXI_LAYOUT_ASSERT_14
 
 #endif

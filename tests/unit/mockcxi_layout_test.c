@@ -19,7 +19,10 @@ CXI_LAYOUT_ASSERT
                    "type of cxil_" #name);
 CXI_CALLS_NEEDED(SAME_TYPE)
 CXI_CALLS_OPTIONAL(SAME_TYPE)
+#if MOCKCXI_REAL_HEADERS >= 14
+CXI_LAYOUT_ASSERT_14
 CXI_CALLS_OTHER(SAME_TYPE)
+#endif
 #else
 #include "cxi/abi.h"
 #endif
