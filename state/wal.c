@@ -241,7 +241,7 @@ static int look(struct log *log, unsigned char *bytes, const struct walindex *in
         code = walk(log, &first, bytes, &finding->sound, &finding->lost);
     finding->place = finding->headless ? 0 : frame_place(log, finding->sound + 1);
     if (index && index->frames > finding->sound &&
-        memcmp(index->salts, log->salts, sizeof log->salts) == 0)
+        (finding->headless || memcmp(index->salts, log->salts, sizeof log->salts) == 0))
         finding->lost = true;
     return code;
 }

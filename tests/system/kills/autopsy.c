@@ -13,9 +13,38 @@
 
 enum { PATH_SIZE = 160, SAID_SIZE = 8192, FLIPS_MAX = 16, BODIES = 2 };
 
+/* Of the log: sqlite.org/fileformat2.html, 4. */
+enum { LOG_HEADER_SIZE = 32, LOG_FRAME_HEADER_SIZE = 24, LOG_FRAME_SIZE = 24 + 4096, SALTS = 8 };
+
+static const struct kind {
+    const char *words;
+    bool cut;    /* else bytes are flipped … */
+    bool in_log; /* … in the log, else in the ledger itself */
+    bool alone;  /* the log's index is gone, as after a power cut */
+} kinds[AUTOPSY_KINDS] = {
+    [AUTOPSY_CUT] = {.words = "cut short", .cut = true},
+    [AUTOPSY_FLIPPED] = {.words = "with flipped bytes"},
+    [AUTOPSY_CUT_LOG] = {.words = "with the log cut short", .cut = true, .in_log = true},
+    [AUTOPSY_FLIPPED_LOG] = {.words = "with flipped bytes in the log", .in_log = true},
+    [AUTOPSY_CUT_LOG_ALONE] = {.words = "with the log cut short and without its index",
+                               .cut = true,
+                               .in_log = true,
+                               .alone = true},
+    [AUTOPSY_FLIPPED_LOG_ALONE] = {.words = "with flipped bytes in the log and without its index",
+                                   .in_log = true,
+                                   .alone = true},
+};
+
+const char *autopsy_word(enum autopsy_kind kind)
+{
+    return kinds[kind].words;
+}
+
 struct table {
     struct scene *scene;
     const char *mcastd;
+    const struct kind *kind;
+    off_t left; /* the length after a cut */
     char folder[FOLDER_PATH_SIZE];
     char socket[PATH_SIZE], config[PATH_SIZE], log[PATH_SIZE], db[PATH_SIZE], wal[PATH_SIZE];
     struct process *process;
@@ -48,24 +77,49 @@ static off_t size_of(const char *path)
     return stat(path, &found) == 0 ? found.st_size : 0;
 }
 
-/* Half of the time a byte or two, else nearly everything or nearly nothing is left. */
-static off_t cut(struct table *table)
+/* How much of the log is of use: behind it are frames of an older one, with other salts. */
+static off_t size_in_use(const char *path)
+{
+    unsigned char header[LOG_HEADER_SIZE], frame[LOG_FRAME_HEADER_SIZE];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    off_t size = 0;
+
+    if (fd >= 0 && pread(fd, header, sizeof header, 0) == (ssize_t)sizeof header) {
+        size = LOG_HEADER_SIZE;
+        while (pread(fd, frame, sizeof frame, size) == (ssize_t)sizeof frame &&
+               memcmp(frame + 8, header + 16, SALTS) == 0)
+            size += LOG_FRAME_SIZE;
+    }
+    if (fd >= 0)
+        close(fd);
+    return size;
+}
+
+/* Where damage can do harm, of a file that may be empty. */
+static uint32_t size_to_harm(const struct table *table, const char *path)
+{
+    const off_t size = table->kind->in_log ? size_in_use(path) : size_of(path);
+
+    return size > 0 ? (uint32_t)size : 1;
+}
+
+/* Sometimes of a page or less, else nearly everything or nearly nothing is left. */
+static void cut(struct table *table, const char *path)
 {
     struct dice *dice = &table->scene->dice;
-    const off_t size = size_of(table->db);
-    const uint32_t missing = dice_percent(dice, 30) ? dice_between(dice, 1, 4096)
-                                                    : dice_between(dice, 1, (uint32_t)size);
-    const off_t left = size > (off_t)missing ? size - (off_t)missing : 0;
+    const uint32_t size = size_to_harm(table, path);
+    const uint32_t missing =
+        dice_percent(dice, 30) ? dice_between(dice, 1, 4096) : dice_between(dice, 1, size);
 
-    if (truncate(table->db, left) < 0)
-        perror(table->db);
-    return left;
+    table->left = size > missing ? size - missing : 0;
+    if (truncate(path, table->left) < 0)
+        perror(path);
 }
 
 static void flip(struct table *table, const char *path)
 {
     struct dice *dice = &table->scene->dice;
-    const uint32_t size = (uint32_t)size_of(path);
+    const uint32_t size = size_to_harm(table, path);
     const int fd = open(path, O_RDWR | O_CLOEXEC);
     unsigned char byte;
 
@@ -92,6 +146,8 @@ static int lay_out(struct table *table)
         return -1;
     copy(table, "state.db");
     copy(table, "state.db-wal");
+    if (!table->kind->alone)
+        copy(table, "state.db-shm");
     copy(table, "state.key");
     folder_path(table->socket, sizeof table->socket, table->folder, "s");
     folder_path(table->config, sizeof table->config, table->folder, "mcastd.conf");
@@ -161,9 +217,10 @@ static uint64_t print_of_files(const struct table *table)
     return print;
 }
 
-static void judge_refusal(struct table *table, const char *what, uint64_t before)
+static void judge_refusal(struct table *table, uint64_t before)
 {
     struct verdict *verdict = &table->scene->verdict;
+    const char *words = table->kind->words;
     const int status = process_exit_status(table->process);
     char said[SAID_SIZE];
     FILE *file = fopen(table->log, "re");
@@ -172,55 +229,57 @@ static void judge_refusal(struct table *table, const char *what, uint64_t before
     if (file)
         fclose(file);
     if (status != 1 || !strstr(said, "cannot start: "))
-        verdict_fault(verdict, "a ledger that was %s: exit status %d: %s", what, status, said);
+        verdict_fault(verdict, "a ledger %s: exit status %d: %s", words, status, said);
     if (print_of_files(table) != before)
-        verdict_fault(verdict, "a ledger that was %s is not left as it was by the refusal: %s",
-                      what, said);
+        verdict_fault(verdict, "a ledger %s is not left as it was by the refusal: %s", words, said);
 }
 
-/* left: its length after the cut; -1: bytes were flipped. */
-static void judge(struct table *table, const char *what, off_t left, struct autopsy_counts *counts)
+/* Whether a broker that serves it may lack something. A log without a header is none. */
+static bool is_beyond_notice(const struct table *table)
+{
+    if (!table->kind->in_log)
+        return !table->kind->cut;
+    return table->kind->alone || (table->kind->cut && table->left < LOG_HEADER_SIZE);
+}
+
+static void judge(struct table *table, struct autopsy_counts *counts)
 {
     struct verdict *verdict = &table->scene->verdict;
     const char *const argv[] = {table->mcastd, "--config", table->config, NULL};
+    const char *words = table->kind->words;
 
     const uint64_t before = print_of_files(table);
     table->process = process_start(argv, table->log);
     if (!table->process || !await(is_decided, table, AWAIT_DEADLINE_MS)) {
-        verdict_fault(verdict, "a ledger that was %s: the broker neither starts nor refuses", what);
+        verdict_fault(verdict, "a ledger %s: the broker neither starts nor refuses", words);
     } else if (!process_alive(table->process)) {
         counts->refused++;
-        judge_refusal(table, what, before);
+        judge_refusal(table, before);
     } else {
         const unsigned different = differing(table);
 
-        if (different > 0 && left >= 0)
-            verdict_fault(verdict, "a ledger cut to %jd bytes is served without %u jobs",
-                          (intmax_t)left, different);
+        if (different > 0 && !is_beyond_notice(table))
+            verdict_fault(verdict, "a ledger %s is served without %u jobs (%jd bytes are left)",
+                          words, different, (intmax_t)table->left);
         counts->unnoticed += different > 0;
         counts->whole += different == 0;
         if (process_stop(table->process) != 0)
-            verdict_fault(verdict, "a ledger that was %s: the broker ends badly", what);
+            verdict_fault(verdict, "a ledger %s: the broker ends badly", words);
         table->process = NULL;
     }
     process_kill(table->process);
 }
 
-static void examine(struct scene *scene, const char *mcastd, enum autopsy_kind kind,
+static void examine(struct scene *scene, const char *mcastd, const struct kind *kind,
                     struct autopsy_counts *counts)
 {
-    static const char *const words[] = {"cut short", "damaged", "damaged in its log"};
-    struct table table = {.scene = scene, .mcastd = mcastd};
-    off_t left = -1;
+    struct table table = {.scene = scene, .mcastd = mcastd, .kind = kind, .left = -1};
 
     if (lay_out(&table) < 0) {
         verdict_fault(&scene->verdict, "the ledger cannot be copied");
     } else {
-        if (kind == AUTOPSY_CUT)
-            left = cut(&table);
-        else
-            flip(&table, kind == AUTOPSY_FLIPPED ? table.db : table.wal);
-        judge(&table, words[kind], left, counts);
+        (kind->cut ? cut : flip)(&table, kind->in_log ? table.wal : table.db);
+        judge(&table, counts);
     }
     plainhttp_destroy(table.http);
     if (table.folder[0])
@@ -231,5 +290,5 @@ void autopsy(struct scene *scene, const char *mcastd, struct autopsy_counts *cou
 {
     for (int i = 0; i < BODIES; i++)
         for (int kind = 0; kind < AUTOPSY_KINDS; kind++)
-            examine(scene, mcastd, (enum autopsy_kind)kind, &counts[kind]);
+            examine(scene, mcastd, &kinds[kind], &counts[kind]);
 }

@@ -5,15 +5,26 @@
 
 /* What a broker makes of a damaged ledger: a copy of that of a killed one, cut short or with
  * flipped bytes, opened by a broker that has no fabric manager. It refuses with a sentence and
- * leaves the files as they are, or it serves; cut short, only when nothing acknowledged is missing.
- * SQLite keeps no checksums of its pages, and takes a damaged frame of its log for the log's end:
- * not every flip can be found. */
+ * leaves the files as they are, or it serves; then only when nothing acknowledged is missing, but
+ * for what nothing can tell: SQLite keeps no checksums of its pages, and the last transaction of a
+ * log whose index is gone, too, looks as after a power cut (state/wal.h). */
 
-enum autopsy_kind { AUTOPSY_CUT, AUTOPSY_FLIPPED, AUTOPSY_FLIPPED_LOG, AUTOPSY_KINDS };
+enum autopsy_kind {
+    AUTOPSY_CUT,
+    AUTOPSY_FLIPPED,
+    AUTOPSY_CUT_LOG,
+    AUTOPSY_FLIPPED_LOG,
+    AUTOPSY_CUT_LOG_ALONE, /* these two without the log's index */
+    AUTOPSY_FLIPPED_LOG_ALONE,
+    AUTOPSY_KINDS
+};
 
 struct autopsy_counts {
     unsigned refused, whole, unnoticed; /* unnoticed: it serves, and something is different */
 };
+
+/* "cut short", … */
+const char *autopsy_word(enum autopsy_kind kind);
 
 /* The broker does not run. A few copies of each kind; the scene's dice choose how they are damaged.
  * counts: AUTOPSY_KINDS of them. */

@@ -118,12 +118,11 @@ static void report(const struct blow_context *context)
            scene->annals.count, scene->annals.heard, scene->annals.link_downs, scene->strays,
            scene->annals.adopted, scene->glances);
     for (int kind = 0; kind < AUTOPSY_KINDS; kind++) {
-        static const char *const words[] = {"cut short", "with flipped bytes",
-                                            "with flipped bytes in the log"};
         const struct autopsy_counts *damaged = &context->damaged[kind];
 
-        printf("  ledgers %s: %u refused, %u whole, %u not noticed\n", words[kind],
-               damaged->refused, damaged->whole, damaged->unnoticed);
+        printf("  ledgers %s: %u refused, %u whole, %u not noticed\n",
+               autopsy_word((enum autopsy_kind)kind), damaged->refused, damaged->whole,
+               damaged->unnoticed);
     }
     printf("  %u faults\n", scene->verdict.faults);
 }
