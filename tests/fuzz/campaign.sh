@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Lets libFuzzer look for bad input; ./dev fuzz calls it. See docs/fuzzing.md.
-#   campaign.sh run DIR SECONDS JOBS [TARGET…]   DIR/fuzz has the targets; SECONDS for all of them
-#   campaign.sh merge DIR [TARGET…]              keeps of what was found what reaches more code
-#   campaign.sh one DIR SECONDS TARGET           of run, for one target
+#   campaign.sh run DIR SECONDS JOBS [TARGET…]      DIR/fuzz has the targets; SECONDS for all of them
+#   campaign.sh runs DIR EXECUTIONS JOBS [TARGET…]  until each target has run so often
+#   campaign.sh merge DIR [TARGET…]                 keeps of what was found what reaches more code
+#   campaign.sh one DIR LIMIT TARGET                of these, for one target; LIMIT is libFuzzer's option
 set -euo pipefail
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-longest=2048 # bytes of an input; what is worth more goes into a seed
-export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+# What is freed is watched until 8 MB have followed it, more than any input needs: with the usual 256
+# each input meets memory that no cache holds.
+export ASAN_OPTIONS=allocator_may_return_null=1:quarantine_size_mb=8 UBSAN_OPTIONS=print_stacktrace=1
 
 die() {
     printf 'campaign: %s\n' "$*" >&2
@@ -18,8 +20,24 @@ targets() {
     grep -l '^void fuzz_one' "$here"/*.c | sed 's,.*/,,; s,\.c$,,'
 }
 
+# Bytes of an input; what needs more goes into a seed. Where each byte or line is one more step of
+# the same kind, long inputs only take long.
+longest() { # longest TARGET
+    case $1 in
+    config) echo 768 ;;
+    events | records) echo 256 ;;
+    *) echo 2048 ;;
+    esac
+}
+
+# Those that are named, or all.
+chosen() {
+    if [ $# -gt 0 ]; then printf '%s\n' "$@"; else targets; fi
+}
+
 options() { # options DIR TARGET
-    printf '%s\n' -max_len=$longest -timeout=10 -rss_limit_mb=2048 "-artifact_prefix=$1/found/$2-"
+    printf '%s\n' "-max_len=$(longest "$2")" -timeout=20 -rss_limit_mb=2048 \
+        "-artifact_prefix=$1/found/$2-"
     [ ! -f "$here/$2.dict" ] || printf '%s\n' "-dict=$here/$2.dict"
 }
 
@@ -28,11 +46,11 @@ stat_of() { # stat_of NAME LOG
 }
 
 one() {
-    local dir=$1 seconds=$2 target=$3 code=0 options log edges
+    local dir=$1 limit=$2 target=$3 code=0 options log edges
     log=$dir/log/$target
     mkdir -p "$dir/corpus/$target"
     mapfile -t options < <(options "$dir" "$target")
-    nice "$dir/fuzz/$target" "${options[@]}" -max_total_time="$seconds" -print_final_stats=1 \
+    nice "$dir/fuzz/$target" "${options[@]}" "$limit" -print_final_stats=1 \
         "$dir/corpus/$target" "$here/corpus/$target" >"$log" 2>&1 || code=$?
     edges=$(sed -n 's/^#.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -1)
     printf '%-15s %12s %9s %7s  %s\n' "$target" "$(stat_of number_of_executed_units "$log")" \
@@ -41,20 +59,17 @@ one() {
     [ $code = 0 ]
 }
 
-run() {
-    local dir=$1 seconds=$2 jobs=$3
-    shift 3
-    [ $# -gt 0 ] || mapfile -t all < <(targets)
-    [ $# -eq 0 ] || all=("$@")
-    for target in "${all[@]}"; do
+# campaign DIR JOBS LIMIT WORDS TARGET…: WORDS say what each target gets
+campaign() {
+    local dir=$1 jobs=$2 limit=$3 words=$4 target
+    shift 4
+    for target; do
         [ -x "$dir/fuzz/$target" ] || die "there is no target $target; there are $(targets | xargs)"
     done
     mkdir -p "$dir/log" "$dir/found"
-    local each=$((seconds * jobs / ${#all[@]}))
-    [ $each -ge 1 ] || each=1
-    printf '%d targets, %d s each\n' ${#all[@]} $each
+    printf '%d targets, %s each\n' $# "$words"
     printf '%-15s %12s %9s %7s  %s\n' target executions exec/s edges crash
-    printf '%s\n' "${all[@]}" | xargs -P "$jobs" -n 1 "$here/campaign.sh" one "$dir" $each ||
+    printf '%s\n' "$@" | xargs -P "$jobs" -n 1 "$here/campaign.sh" one "$dir" "$limit" ||
         {
             printf 'a crash is replayed by %s/fuzz/TARGET FILE; its report is in %s/log/TARGET\n' \
                 "$dir" "$dir" >&2
@@ -62,14 +77,30 @@ run() {
         }
 }
 
+run() {
+    local dir=$1 seconds=$2 jobs=$3 each all
+    shift 3
+    mapfile -t all < <(chosen "$@")
+    each=$((seconds * jobs / ${#all[@]}))
+    [ $each -ge 1 ] || each=1
+    campaign "$dir" "$jobs" -max_total_time=$each "$each s" "${all[@]}"
+}
+
+runs() {
+    local dir=$1 executions=$2 jobs=$3 all
+    shift 3
+    mapfile -t all < <(chosen "$@")
+    campaign "$dir" "$jobs" "-runs=$executions" "$executions executions" "${all[@]}"
+}
+
 merge() {
-    local dir=$1 target
+    local dir=$1 target all
     shift
-    [ $# -gt 0 ] || mapfile -t all < <(targets)
-    [ $# -eq 0 ] || all=("$@")
+    mapfile -t all < <(chosen "$@")
     for target in "${all[@]}"; do
         # By edges alone: one input for each branch is enough for a test.
-        "$dir/fuzz/$target" -merge=1 -use_counters=0 -max_len=$longest "$here/corpus/$target" \
+        "$dir/fuzz/$target" -merge=1 -use_counters=0 -max_len="$(longest "$target")" \
+            "$here/corpus/$target" \
             "$dir/corpus/$target" >/dev/null 2>&1 || die "$target does not merge"
     done
     du -sb "$here/corpus" | cut -f1

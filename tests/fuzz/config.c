@@ -11,20 +11,28 @@
 
 enum { VALUE_MAX = 120 }; /* of what is written anew; longer ones would need more lines */
 
+/* What was reported, as a hash: there can be thousands of lines. */
 struct reports {
-    FILE *out;
-    char *text;
-    size_t size;
+    uint64_t hash;
+    unsigned faults;
+    bool shown; /* on stderr */
 };
 
 /* config_create gives 64,511 ids to the pool, twice: once is enough. */
-static struct config *fresh_config(void)
+static const struct config *defaults(void)
 {
     static struct config *fresh;
-    struct config *config = malloc(sizeof *config);
-    if (!config || (!fresh && !(fresh = config_create())))
+    if (!fresh && !(fresh = config_create()))
         abort();
-    *config = *fresh;
+    return fresh;
+}
+
+static struct config *fresh_config(void)
+{
+    struct config *config = malloc(sizeof *config);
+    if (!config)
+        abort();
+    *config = *defaults();
     config->admins = NULL; /* the only thing in it that is on the heap */
     const struct config_key *admins = config_key_find("broker", "admins");
     FUZZ_CHECK(config_value_set(admins, config, admins->initial, false, NULL) == 0);
@@ -34,17 +42,20 @@ static struct config *fresh_config(void)
 static void on_report(void *arg, bool fault, const char *line)
 {
     struct reports *reports = arg;
-    (void)fprintf(reports->out, "%d %s\n", fault, line);
-    for (; *line != '\0'; line++)
+    if (reports->shown)
+        (void)fprintf(stderr, "%s\n", line);
+    reports->faults += fault;
+    reports->hash = (reports->hash ^ fault) * UINT64_C(0x100000001b3);
+    for (; *line != '\0'; line++) {
         FUZZ_CHECK((unsigned char)*line >= ' ' && *line != 0x7f);
+        reports->hash = (reports->hash ^ (unsigned char)*line) * UINT64_C(0x100000001b3);
+    }
 }
 
 static int load(struct config *config, const char *bytes, size_t length, struct reports *reports)
 {
-    reports->out = open_memstream(&reports->text, &reports->size);
     int rc = config_load(config, fuzz_file(bytes, length), on_report, reports);
-    (void)fclose(reports->out);
-    FUZZ_CHECK(rc == 0 || strstr(reports->text, "1 ") != NULL); /* who refuses says why */
+    FUZZ_CHECK((rc == 0) == (reports->faults == 0)); /* who refuses says why */
     return rc;
 }
 
@@ -57,7 +68,13 @@ static char *value_of(const struct config *config, const struct config_key *key,
     return text;
 }
 
-/* All values as a file; those that are too long for one line are left out. */
+static bool same_pool(const struct config *one, const struct config *other)
+{
+    return memcmp(&one->core.vni_pool, &other->core.vni_pool, sizeof one->core.vni_pool) == 0;
+}
+
+/* All values as a file. Those that are too long for one line are left out, and the pool when it is
+ * the default: to read that takes as long as all else. */
 static void write_all(FILE *out, const struct config *config)
 {
     size_t count;
@@ -69,10 +86,11 @@ static void write_all(FILE *out, const struct config *config)
         for (size_t i = 0; i < count; i++) {
             if (plain == (strcmp(keys[i].section, "cluster") == 0))
                 continue;
-            char *value = value_of(config, &keys[i], cluster);
+            bool pool_left_out = keys[i].type == CONFIG_IDSET && same_pool(config, defaults());
+            char *value = pool_left_out ? NULL : value_of(config, &keys[i], cluster);
             if (plain && (i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0))
                 (void)fprintf(out, "[%s]\n", keys[i].section);
-            if (strlen(value) <= VALUE_MAX && strcmp(value, "unset") != 0)
+            if (value && strlen(value) <= VALUE_MAX && strcmp(value, "unset") != 0)
                 (void)fprintf(out, "%s=%s\n", keys[i].name, value);
             free(value);
         }
@@ -84,8 +102,7 @@ static void check_same(const struct config *one, const struct config *other)
     size_t count;
     const struct config_key *keys = config_keys(&count);
     FUZZ_CHECK(one->core.cluster_count == other->core.cluster_count);
-    FUZZ_CHECK(memcmp(one->core.vni_pool.words, other->core.vni_pool.words,
-                      sizeof one->core.vni_pool.words) == 0);
+    FUZZ_CHECK(same_pool(one, other));
     for (uint32_t cluster = 0; cluster <= one->core.cluster_count; cluster++) {
         bool plain = cluster == one->core.cluster_count;
         for (size_t i = 0; i < count; i++) {
@@ -107,37 +124,55 @@ static void check_written(const struct config *config)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    struct reports reports = {0};
     struct config *again = fresh_config();
+    struct reports reports = {0}, shown = {.shown = true};
     write_all(out, config);
     (void)fclose(out);
-    int rc = load(again, text, size, &reports);
-    if (rc != 0)
-        (void)fprintf(stderr, "%s\n%s", text, reports.text);
-    FUZZ_CHECK(rc == 0);
+    if (load(again, text, size, &reports) != 0) {
+        (void)fprintf(stderr, "%s\n", text);
+        (void)load(again, text, size, &shown);
+        FUZZ_CHECK(!"what was written is understood");
+    }
     check_same(config, again);
     config_destroy(again);
-    free(reports.text);
     free(text);
+}
+
+/* One in eight, always the same. */
+static bool chosen(const char *bytes, size_t length)
+{
+    unsigned sum = 0;
+    for (size_t i = 0; i < length; i++)
+        sum += (unsigned char)bytes[i];
+    return sum % 8 == 0;
+}
+
+/* The same bytes come to the same, in words too: nothing is left over from what was read before. */
+static void check_again(const char *bytes, size_t length, const struct config *config, int rc,
+                        const struct reports *reports)
+{
+    struct config *again = fresh_config();
+    struct reports second = {0};
+    FUZZ_CHECK(load(again, bytes, length, &second) == rc);
+    FUZZ_CHECK(second.hash == reports->hash && second.faults == reports->faults);
+    if (rc == 0)
+        check_same(config, again);
+    config_destroy(again);
 }
 
 void fuzz_one(struct fuzz_input *in)
 {
     size_t length;
     char *bytes = fuzz_bytes(in, &length);
-    struct config *config = fresh_config(), *again = fresh_config();
-    struct reports first = {0}, second = {0};
-    int rc = load(config, bytes, length, &first);
-    FUZZ_CHECK(load(again, bytes, length, &second) == rc);
-    FUZZ_CHECK(strcmp(first.text, second.text) == 0);
+    struct config *config = fresh_config();
+    struct reports reports = {0};
+    int rc = load(config, bytes, length, &reports);
+    if (chosen(bytes, length))
+        check_again(bytes, length, config, rc, &reports);
     if (rc == 0) {
         FUZZ_CHECK(core_config_check(&config->core, NULL) == 0);
-        check_same(config, again);
         check_written(config);
     }
     config_destroy(config);
-    config_destroy(again);
-    free(first.text);
-    free(second.text);
     free(bytes);
 }

@@ -18,6 +18,7 @@ enum {
     JOBS = sizeof jobs / sizeof *jobs,
     FOREIGN = sizeof foreign / sizeof *foreign,
     RESERVATIONS_MAX = 256, /* more are not made */
+    VNI_END = 1088,         /* no pool here has it, or more */
 };
 
 /* ---- the disk ---- */
@@ -26,7 +27,7 @@ struct walk {
     const struct machine *machine;
     struct core_status status;
     uint64_t active, releasing, addresses, held_vnis, live_vnis, count;
-    uint8_t vnis[65536 / 8];
+    uint8_t vnis[VNI_END / 8];
     const char *name; /* whose intent is looked for */
     bool intent;
 };
@@ -44,6 +45,7 @@ static int look_at_row(void *arg, const struct record *record)
     if (r->fm_side != FM_SIDE_NOTHING)
         walk->addresses += r->addresses;
     for (int i = 0; i < r->vni_count; i++) {
+        FUZZ_CHECK(r->vnis[i] < VNI_END);
         uint8_t bit = (uint8_t)(1u << r->vnis[i] % 8), *byte = &walk->vnis[r->vnis[i] / 8];
         FUZZ_CHECK(!(*byte & bit)); /* I1: in one reservation only, live or held back */
         *byte |= bit;
@@ -170,9 +172,8 @@ static void take_effect(struct machine *machine, const struct effect *effect)
 /* What the core shows is what is on disk, and adds up. */
 static void check_books(struct machine *machine)
 {
-    static struct walk walk;
+    struct walk walk = {0};
     struct core_status *status = &walk.status;
-    memset(&walk, 0, sizeof walk);
     core_status(machine->core, status);
     (void)rows_each(&machine->reservations, look_at_row, &walk);
     FUZZ_CHECK(status->jobs_active == walk.active && status->jobs_releasing == walk.releasing);
