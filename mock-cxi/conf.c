@@ -79,7 +79,7 @@ static int read_section(struct reader *reader, char *line, struct error *err)
 static int set_privileged(struct conf *conf, const char *value, struct error *err)
 {
     conf->anyone = !strcmp(value, "any");
-    if (!conf->anyone && strcmp(value, "root"))
+    if (!conf->anyone && strcmp(value, "root") != 0)
         return error_set(err, ERROR_INVALID, "'%s' is neither root nor any", value);
     return 0;
 }
@@ -94,7 +94,7 @@ static int set_mock(struct conf *conf, const char *key, const char *value, struc
         return value_bool(value, &conf->shared_vnis, err);
     if (!strcmp(key, "log"))
         return value_bool(value, &conf->log, err);
-    if (strcmp(key, "nics"))
+    if (strcmp(key, "nics") != 0)
         return error_set(err, ERROR_NOT_FOUND, "[mock] has no '%s'", key);
     if ((r = value_number(value, 0, NIC_MAX, &number, err)) < 0)
         return r;

@@ -33,8 +33,8 @@ static int set_call(struct fault *fault, const char *value, struct error *err)
 static int set_nic(struct fault *fault, const char *value, struct error *err)
 {
     uint64_t number = FAULT_NONE;
-    if (strcmp(value, "any") &&
-        (strncmp(value, "cxi", 3) || value_number(value + 3, 0, NIC_MAX - 1, &number, NULL)))
+    if (strcmp(value, "any") != 0 &&
+        (strncmp(value, "cxi", 3) != 0 || value_number(value + 3, 0, NIC_MAX - 1, &number, NULL)))
         return error_set(err, ERROR_INVALID, "'%s' is no NIC; one is cxi0, or any", value);
     fault->nic = (unsigned int)number;
     return 0;
@@ -43,7 +43,7 @@ static int set_nic(struct fault *fault, const char *value, struct error *err)
 static int set_service(struct fault *fault, const char *value, struct error *err)
 {
     uint64_t number = FAULT_NONE;
-    if (strcmp(value, "any") && value_number(value, 1, INT32_MAX, &number, err))
+    if (strcmp(value, "any") != 0 && value_number(value, 1, INT32_MAX, &number, err))
         return err ? err->code : ERROR_INVALID;
     fault->service = (unsigned int)number;
     return 0;
@@ -52,7 +52,7 @@ static int set_service(struct fault *fault, const char *value, struct error *err
 static int set_when(struct fault *fault, const char *value, struct error *err)
 {
     fault->after = !strcmp(value, "after");
-    if (!fault->after && strcmp(value, "before"))
+    if (!fault->after && strcmp(value, "before") != 0)
         return error_set(err, ERROR_INVALID, "'%s' is neither before nor after", value);
     return 0;
 }

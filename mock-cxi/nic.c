@@ -96,7 +96,7 @@ static int set_number(unsigned int *to, const char *value, uint64_t min, uint64_
 static int set_link(struct cxil_devinfo *info, const char *value, struct error *err)
 {
     bool up = !strcmp(value, "up");
-    if (!up && strcmp(value, "down"))
+    if (!up && strcmp(value, "down") != 0)
         return error_set(err, ERROR_INVALID, "'%s' is neither up nor down", value);
     info->link_state = up;
     info->link_speed = up ? 200000 : 0;

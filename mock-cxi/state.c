@@ -54,7 +54,7 @@ static int read_tables(struct rows *tables[TABLES], const char *content, size_t 
     memcpy(&header, content, sizeof header);
     content += sizeof header;
     length -= sizeof header;
-    if (memcmp(header.magic, magic, sizeof magic) ||
+    if (memcmp(header.magic, magic, sizeof magic) != 0 ||
         header.checksum != checksum((const unsigned char *)content, length))
         return -1;
     for (int i = 0; i < TABLES; i++) {

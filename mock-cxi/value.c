@@ -21,7 +21,7 @@ int value_number(const char *text, uint64_t min, uint64_t max, uint64_t *out, st
 int value_bool(const char *text, bool *out, struct error *err)
 {
     bool yes = !strcmp(text, "yes");
-    if (!yes && strcmp(text, "no"))
+    if (!yes && strcmp(text, "no") != 0)
         return error_set(err, ERROR_INVALID, "'%s' is neither yes nor no", text);
     *out = yes;
     return 0;

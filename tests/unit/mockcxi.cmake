@@ -10,7 +10,7 @@ endforeach()
 
 # Where HPE's headers are, of Slingshot Host Software 12 or later, their layout is held against ours:
 # -DCXI_INCLUDE_DIR=… if not in the compiler's path. What 14 added is told by a function of it.
-find_path(CXI_INCLUDE_DIR libcxi.h)
+find_path(CXI_INCLUDE_DIR libcxi.h PATH_SUFFIXES libcxi)
 if(CXI_INCLUDE_DIR)
     find_file(cxi_header libcxi.h PATHS ${CXI_INCLUDE_DIR} NO_CACHE NO_DEFAULT_PATH REQUIRED)
     file(STRINGS ${cxi_header} since_14 REGEX cxil_svc_set_netns)

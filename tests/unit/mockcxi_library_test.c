@@ -15,9 +15,9 @@ static const struct link_map *loaded(void)
     return map;
 }
 
-static ElfW(Xword) dynamic(const struct link_map *map, ElfW(Sxword) tag)
+static Elf64_Xword dynamic(const struct link_map *map, Elf64_Sxword tag)
 {
-    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
+    for (const Elf64_Dyn *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
         if (entry->d_tag == tag)
             return entry->d_un.d_val;
     fail_msg("there is no dynamic entry %jd", (intmax_t)tag);
@@ -48,7 +48,7 @@ static bool is_known(const char *name)
  * of its last chain, the last: one more is returned. */
 static uint32_t end_of_symbols(const uint32_t *hash, uint32_t *first)
 {
-    const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(hash + 4) + hash[2]);
+    const uint32_t *buckets = (const uint32_t *)((const Elf64_Addr *)(hash + 4) + hash[2]);
     const uint32_t *chains = buckets + hash[0];
     uint32_t last = *first = hash[1];
     for (uint32_t i = 0; i < hash[0]; i++)
@@ -64,7 +64,7 @@ static void library__exports_nothing_else(void **state)
     (void)state;
     const struct link_map *map = loaded();
     const char *strings = (const char *)dynamic(map, DT_STRTAB);
-    const ElfW(Sym) *symbols = (const ElfW(Sym) *)dynamic(map, DT_SYMTAB);
+    const Elf64_Sym *symbols = (const Elf64_Sym *)dynamic(map, DT_SYMTAB);
     uint32_t first;
     uint32_t count = end_of_symbols((const uint32_t *)dynamic(map, DT_GNU_HASH), &first);
     unsigned int functions = 0;
