@@ -1,0 +1,526 @@
+/* list_command, with real programs: scripts in a folder of the test's own (F20, F22). */
+
+#include "broker/listcommand.h"
+#include "broker_gate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    PATH_SIZE = 128,
+    LONG_MS = 60000,  /* never waited out */
+    SHORT_MS = 300,   /* for what never ends by itself */
+    HOLD_TURNS = 600, /* of 100 ms */
+};
+
+struct stand {
+    uv_loop_t loop;
+    struct listcommand *commands;
+    char folder[64];
+    unsigned answers, interrupted, closed;
+    uint64_t id;
+    bool ok;
+    char told[1024]; /* ids with a blank after each, or the words */
+    int fifo;        /* read end of "held": at its end once nobody has it open */
+};
+
+static void on_step(void *arg, struct core_event *event)
+{
+    struct stand *stand = arg;
+    assert_int_equal(event->kind, CORE_ROLLCALL_DONE);
+    stand->answers++;
+    stand->id = event->u.rollcall.id;
+    stand->ok = event->u.rollcall.ok;
+    stand->told[0] = '\0';
+    for (size_t i = 0; stand->ok && i < event->u.rollcall.count; i++) {
+        size_t used = strlen(stand->told);
+        (void)snprintf(stand->told + used, sizeof stand->told - used, "%s ",
+                       event->u.rollcall.active[i]);
+    }
+    if (!stand->ok)
+        (void)snprintf(stand->told, sizeof stand->told, "%s", event->u.rollcall.words);
+}
+
+static void on_interrupted(void *arg)
+{
+    ((struct stand *)arg)->interrupted++;
+}
+
+static void on_closed(void *arg)
+{
+    ((struct stand *)arg)->closed++;
+}
+
+static const char *in(const struct stand *stand, const char *name)
+{
+    static char path[4][PATH_SIZE];
+    static unsigned turn;
+    char *out = path[turn++ % 4];
+    (void)snprintf(out, PATH_SIZE, "%s/%s", stand->folder, name);
+    return out;
+}
+
+static int open_stand(void **state)
+{
+    static struct stand stand;
+    struct listcommand_listener listener = {&stand, on_step, on_interrupted};
+    memset(&stand, 0, sizeof stand);
+    strcpy(stand.folder, "/var/tmp/mcast-list.XXXXXX");
+    assert_non_null(mkdtemp(stand.folder));
+    assert_int_equal(mkfifo(in(&stand, "held"), 0600), 0);
+    stand.fifo = open(in(&stand, "held"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_true(stand.fifo >= 0);
+    assert_int_equal(uv_loop_init(&stand.loop), 0);
+    stand.commands = listcommand_create(&stand.loop, &listener);
+    *state = &stand;
+    return 0;
+}
+
+static int delete (const char *path, const struct stat *found, int kind, struct FTW *at)
+{
+    (void)found;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+static void destroy(struct stand *stand)
+{
+    if (stand->commands != NULL)
+        listcommand_destroy(stand->commands, on_closed, stand);
+    stand->commands = NULL;
+    gate_await(&stand->loop, &stand->closed, 1);
+}
+
+static int close_stand(void **state)
+{
+    struct stand *stand = *state;
+    destroy(stand);
+    assert_int_equal(stand->closed, 1);
+    assert_int_equal(uv_loop_close(&stand->loop), 0);
+    close(stand->fifo);
+    (void)nftw(stand->folder, delete, 16, FTW_DEPTH | FTW_PHYS);
+    return 0;
+}
+
+/* ---- commands ---- */
+
+static void configure(struct stand *stand, const char *const *argv, int64_t timeout_ms)
+{
+    const struct listcommand_spec spec = {"elcap", argv, timeout_ms};
+    listcommand_configure(stand->commands, &spec, 1);
+}
+
+/* A script; its own folder is $here. */
+static void configure_script(struct stand *stand, const char *text, int64_t timeout_ms)
+{
+    const char *path = in(stand, "list");
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\nhere=${0%%/*}\n%s\n", text);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, 0700), 0);
+    configure(stand, (const char *const[]){path, "one", "two", NULL}, timeout_ms);
+}
+
+static void ask(struct stand *stand)
+{
+    static uint64_t id;
+    unsigned before = stand->answers;
+    listcommand_ask(stand->commands, ++id, "elcap");
+    assert_int_equal(stand->answers, before); /* never from inside */
+    gate_await(&stand->loop, &stand->answers, before + 1);
+    assert_int_equal(stand->id, id);
+}
+
+static void expect(const struct stand *stand, bool ok, const char *told)
+{
+    if (stand->ok != ok || strcmp(stand->told, told) != 0)
+        fail_msg("%s \"%s\", expected %s \"%s\"", stand->ok ? "ok" : "failed", stand->told,
+                 ok ? "ok" : "failed", told);
+}
+
+static void expect_script(struct stand *stand, const char *text, bool ok, const char *told)
+{
+    configure_script(stand, text, LONG_MS);
+    ask(stand);
+    expect(stand, ok, told);
+}
+
+/* Nobody has the fifo open any more. */
+static void expect_let_go(const struct stand *stand)
+{
+    char bytes[64];
+    ssize_t size = -1;
+    for (int i = 0; i < HOLD_TURNS && size != 0; i++) {
+        struct pollfd fd = {.fd = stand->fifo, .events = POLLIN};
+        size = read(stand->fifo, bytes, sizeof bytes);
+        if (size != 0)
+            (void)poll(&fd, 1, 100);
+    }
+    assert_int_equal(size, 0);
+}
+
+static bool is_there(const struct stand *stand, const char *name)
+{
+    return access(in(stand, name), F_OK) == 0;
+}
+
+static void await_file(struct stand *stand, const char *name)
+{
+    for (int i = 0; i < HOLD_TURNS && !is_there(stand, name); i++) {
+        (void)uv_run(&stand->loop, UV_RUN_NOWAIT);
+        (void)poll(NULL, 0, 10);
+    }
+    assert_true(is_there(stand, name));
+}
+
+/* ---- lists that count ---- */
+
+static void list__is_what_it_prints(void **state)
+{
+    struct stand *stand = *state;
+    expect_script(stand, "echo 17; echo 18", true, "17 18 ");
+    assert_true(stand->interrupted > 0);
+    expect_script(stand, "printf '17\\n18'", true, "17 18 ");
+    expect_script(stand, "echo 17; echo 'a warning' >&2", true, "17 ");
+    expect_script(stand, ":", true, "");
+    expect_script(stand, "echo $#; for a in \"$@\"; do echo $a; done", true, "2 one two ");
+    expect_script(stand, "for i in $(seq 1 5); do echo $i; sleep 0.01; done", true, "1 2 3 4 5 ");
+}
+
+static void list__may_be_long(void **state)
+{
+    struct stand *stand = *state;
+    configure_script(stand, "seq 1 200000", LONG_MS);
+    ask(stand);
+    assert_true(stand->ok);
+    assert_memory_equal(stand->told, "1 2 3 4 ", 8);
+}
+
+/* /dev/stdout can be opened, which a socket could not be. */
+static void output__is_a_pipe(void **state)
+{
+    expect_script(*state, "echo 17 >/dev/stdout; echo 18 >>/proc/self/fd/1", true, "17 18 ");
+}
+
+/* ---- what it is given ---- */
+
+static void descriptors__of_ours_stay_ours(void **state)
+{
+    struct stand *stand = *state;
+    int left_open[2];
+    assert_int_equal(pipe(left_open), 0); /* as a library might: without O_CLOEXEC */
+    configure(stand, (const char *const[]){"/bin/ls", "/proc/self/fd", NULL}, LONG_MS);
+    ask(stand);
+    expect(stand, true, "0 1 2 3 "); /* 3 is the folder that ls reads */
+    close(left_open[0]);
+    close(left_open[1]);
+}
+
+static void signals__are_as_by_default(void **state)
+{
+    struct stand *stand = *state;
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigaddset(&blocked, SIGTERM);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGHUP, SIG_IGN);
+    (void)pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+    expect_script(stand, "grep -E 'SigBlk|SigIgn' /proc/self/status | cut -f2", true,
+                  "0000000000000000 0000000000000000 ");
+    (void)pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)signal(SIGHUP, SIG_DFL);
+}
+
+static void surroundings__are_its_own(void **state)
+{
+    expect_script(*state,
+                  "[ \"$(readlink /proc/$$/cwd)\" = / ] && echo root\n"
+                  "[ \"$(readlink /proc/$$/fd/0)\" = /dev/null ] && echo null\n"
+                  "read -r pid name state parent group session rest </proc/$$/stat\n"
+                  "[ \"$group\" = $$ ] && echo group\n[ \"$session\" = $$ ] && echo session",
+                  true, "root null group session ");
+}
+
+static void environment__is_clean(void **state)
+{
+    static const char tell[] = "tr '\\0' '\\n' </proc/$$/environ | sed 's/[^=]*$/x/; s/=x//'";
+    struct stand *stand = *state;
+    assert_int_equal(setenv("MCAST_TEST_SECRET", "x", 1), 0);
+    assert_int_equal(unsetenv("TZ"), 0);
+    expect_script(stand, tell, true, "PATH LANG MCAST_CLUSTER ");
+    assert_int_equal(setenv("TZ", "UTC", 1), 0);
+    expect_script(stand, tell, true, "PATH LANG MCAST_CLUSTER TZ ");
+    expect_script(stand, "echo $LANG $MCAST_CLUSTER $TZ | tr ' ' '\\n'", true,
+                  "C.UTF-8 elcap UTC ");
+    assert_int_equal(unsetenv("TZ"), 0);
+    assert_int_equal(unsetenv("MCAST_TEST_SECRET"), 0);
+}
+
+/* ---- lists that do not count ---- */
+
+static void end__that_is_no_success(void **state)
+{
+    struct stand *stand = *state;
+    expect_script(stand, "echo 17; exit 1", false, "it exited with status 1");
+    expect_script(stand,
+                  "echo 17; echo >&2; echo ' slurm_load_jobs error: no controller' >&2\n"
+                  "echo more >&2; exit 3",
+                  false,
+                  "it exited with status 3; its stderr: slurm_load_jobs error: no controller");
+    expect_script(stand, "echo 17; kill -9 $$", false, "it was ended by signal 9 (Killed)");
+    expect_script(stand, "false | cat", true, ""); /* what pipefail is for (operations.md) */
+}
+
+static void silence__with_a_complaint(void **state)
+{
+    struct stand *stand = *state;
+    expect_script(stand, "echo 'no access' >&2", false,
+                  "it names no job, but is not silent on stderr; its stderr: no access");
+    expect_script(stand, "echo >&2", false, "it names no job, but is not silent on stderr");
+}
+
+static void garbage__ends_it(void **state)
+{
+    struct stand *stand = *state;
+    expect_script(stand, "exec 9>$here/held; echo 17; echo 'JOBID USER'; echo 18; exec sleep 1000",
+                  false,
+                  "line 2 of its output, \"JOBID USER\", is no job id: 1 to 128 of A-Z, a-z, 0-9 "
+                  "and ._:@+-");
+    expect_let_go(stand);
+}
+
+static void output__has_a_limit(void **state)
+{
+    expect_script(*state, "exec yes \"$(printf %400s)\"", false,
+                  "its output is longer than 64 MiB");
+}
+
+/* It ends up in the log and in answers. */
+static void complaint__is_cleaned_and_cut(void **state)
+{
+    struct stand *stand = *state;
+    expect_script(stand, "printf '\\033[31mr\\303\\244d\\0' >&2; exit 1", false,
+                  "it exited with status 1; its stderr: ?[31mr??d?");
+    configure_script(stand, "head -c 100000 /dev/zero | tr '\\0' x >&2; exit 1", LONG_MS);
+    ask(stand);
+    assert_false(stand->ok);
+    assert_int_equal(strlen(stand->told), strlen("it exited with status 1; its stderr: ") + 160);
+}
+
+static void command__that_cannot_be_run(void **state)
+{
+    struct stand *stand = *state;
+    char told[PATH_SIZE + 64];
+    configure(stand, (const char *const[]){in(stand, "none"), NULL}, LONG_MS);
+    ask(stand);
+    (void)snprintf(told, sizeof told, "%s cannot be run: no such file or directory",
+                   in(stand, "none"));
+    expect(stand, false, told);
+    configure_script(stand, "echo 17", LONG_MS);
+    assert_int_equal(chmod(in(stand, "list"), 0600), 0);
+    ask(stand);
+    (void)snprintf(told, sizeof told, "%s cannot be run: permission denied", in(stand, "list"));
+    expect(stand, false, told);
+    listcommand_configure(stand->commands, NULL, 0);
+    ask(stand);
+    expect(stand, false, "none is configured any more");
+}
+
+/* ---- its time ---- */
+
+static void time__ends_it_and_what_it_started(void **state)
+{
+    struct stand *stand = *state;
+    configure_script(stand, "exec 9>$here/held; echo 17; sleep 1000 & sleep 1000", SHORT_MS);
+    ask(stand);
+    expect(stand, false, "it did not end within 300 ms and was killed");
+    expect_let_go(stand);
+    /* It can say why, when it is asked to end. */
+    configure_script(stand, "trap 'echo slow disk >&2; exit 0' TERM; echo 17; sleep 1000 & wait",
+                     1000);
+    ask(stand);
+    expect(stand, false, "it did not end within 1 s and was killed; its stderr: slow disk");
+}
+
+static void time__ends_what_does_not_obey(void **state)
+{
+    struct stand *stand = *state;
+    configure_script(stand, "exec 9>$here/held; trap '' TERM; while :; do sleep 0.05; done",
+                     SHORT_MS);
+    ask(stand);
+    expect(stand, false, "it did not end within 300 ms and was killed");
+    expect_let_go(stand);
+}
+
+/* The list may not be whole: somebody can still write. */
+static void output__that_is_held_open(void **state)
+{
+    struct stand *stand = *state;
+    configure_script(stand, "exec 9>$here/held; echo 17; sleep 1000 & exit 0", SHORT_MS);
+    ask(stand);
+    expect(stand, false, "it ended, but what it started held its output open for 300 ms");
+    expect_let_go(stand);
+    /* Out of reach of signals to its group: it is not waited for. */
+    configure_script(stand, "setsid sh -c 'exec 9>$0/held; read x <$0/go' $here & exit 0",
+                     SHORT_MS);
+    assert_int_equal(mkfifo(in(stand, "go"), 0600), 0);
+    ask(stand);
+    expect(stand, false, "it ended, but what it started held its output open for 300 ms");
+    int go = open(in(stand, "go"), O_RDWR | O_CLOEXEC);
+    assert_int_equal(write(go, "\n", 1), 1);
+    expect_let_go(stand);
+    close(go);
+}
+
+/* As one whose file system hangs: SIGKILL does not get it out of the way, because a tracer has yet
+ * to hear of its end. */
+static void command__that_outlives_its_killing(void **state)
+{
+    struct stand *stand = *state;
+    static uint64_t id = 1000;
+    int ready[2], tracee = 0;
+    char byte = 'n';
+    configure_script(stand, "echo $$ >$here/.pid; mv $here/.pid $here/pid; exec sleep 1000", 2000);
+    listcommand_ask(stand->commands, ++id, "elcap");
+    await_file(stand, "pid");
+    FILE *file = fopen(in(stand, "pid"), "re");
+    assert_int_equal(fscanf(file, "%d", &tracee), 1);
+    fclose(file);
+    assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+    pid_t tracer = fork();
+    if (tracer == 0) {
+        byte = ptrace(PTRACE_SEIZE, tracee, NULL, NULL) == 0 ? 'y' : 'n';
+        (void)!write(ready[1], &byte, 1);
+        for (;;)
+            (void)pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    if (byte == 'y') {
+        char told[128];
+        gate_await(&stand->loop, &stand->answers, 1);
+        expect(stand, false, "it did not end within 2 s and was killed");
+        configure_script(stand, "echo 17", LONG_MS);
+        ask(stand);
+        (void)snprintf(told, sizeof told,
+                       "process %d, killed for an earlier one, has not ended yet: look what it "
+                       "waits for",
+                       tracee);
+        expect(stand, false, told);
+        unsigned interrupted = stand->interrupted;
+        assert_int_equal(kill(tracer, SIGKILL), 0);
+        gate_await(&stand->loop, &stand->interrupted, interrupted + 1);
+        ask(stand);
+        expect(stand, true, "17 ");
+    } else {
+        (void)kill(tracer, SIGKILL);
+    }
+    assert_int_equal(waitpid(tracer, NULL, 0), tracer);
+    if (byte != 'y')
+        skip(); /* nothing can be traced here */
+}
+
+/* ---- more than one ---- */
+
+static void clusters__are_asked_side_by_side(void **state)
+{
+    struct stand *stand = *state;
+    /* Each waits for the other. */
+    configure_script(stand, "touch $here/$1; until [ -e $here/$2 ]; do sleep 0.01; done; echo $1",
+                     LONG_MS);
+    const char *const elcap[] = {in(stand, "list"), "a", "b", NULL};
+    const char *const tuo[] = {in(stand, "list"), "b", "a", NULL};
+    const struct listcommand_spec specs[] = {{"elcap", elcap, LONG_MS}, {"tuo", tuo, LONG_MS}};
+    listcommand_configure(stand->commands, specs, 2);
+    listcommand_ask(stand->commands, 1, "elcap");
+    listcommand_ask(stand->commands, 2, "tuo");
+    gate_await(&stand->loop, &stand->answers, 2);
+    expect(stand, true, stand->id == 1 ? "a " : "b ");
+}
+
+/* F5: what runs goes on, the next one is the new one. */
+static void configuration__is_for_the_next(void **state)
+{
+    struct stand *stand = *state;
+    configure_script(
+        stand, "touch $here/begun; until [ -e $here/go ]; do sleep 0.01; done; echo old", LONG_MS);
+    listcommand_ask(stand->commands, 1, "elcap");
+    await_file(stand, "begun");
+    configure(stand, (const char *const[]){"/bin/echo", "new", NULL}, LONG_MS);
+    ask(stand);
+    expect(stand, true, "new ");
+    int go = open(in(stand, "go"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    close(go);
+    gate_await(&stand->loop, &stand->answers, 2);
+    assert_int_equal(stand->id, 1);
+    expect(stand, true, "old ");
+}
+
+/* ---- the end ---- */
+
+static void destroy__kills_without_a_word(void **state)
+{
+    struct stand *stand = *state;
+    configure_script(stand,
+                     "exec 9>$here/held; trap '' TERM; touch $here/begun; sleep 1000 & sleep 1000",
+                     LONG_MS);
+    listcommand_ask(stand->commands, 1, "elcap");
+    listcommand_ask(stand->commands, 2, "nobody");
+    await_file(stand, "begun");
+    destroy(stand);
+    expect_let_go(stand);
+    assert_int_equal(stand->answers, 1); /* of the one that could not be begun, while waiting */
+    assert_int_equal(stand->id, 2);
+    while (waitpid(-1, NULL, WNOHANG) > 0) /* libuv no longer does */
+        ;
+}
+
+#define STAND_TEST(name) cmocka_unit_test_setup_teardown(name, open_stand, close_stand)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STAND_TEST(list__is_what_it_prints),
+        STAND_TEST(list__may_be_long),
+        STAND_TEST(output__is_a_pipe),
+        STAND_TEST(descriptors__of_ours_stay_ours),
+        STAND_TEST(signals__are_as_by_default),
+        STAND_TEST(surroundings__are_its_own),
+        STAND_TEST(environment__is_clean),
+        STAND_TEST(end__that_is_no_success),
+        STAND_TEST(silence__with_a_complaint),
+        STAND_TEST(garbage__ends_it),
+        STAND_TEST(output__has_a_limit),
+        STAND_TEST(complaint__is_cleaned_and_cut),
+        STAND_TEST(command__that_cannot_be_run),
+        STAND_TEST(time__ends_it_and_what_it_started),
+        STAND_TEST(time__ends_what_does_not_obey),
+        STAND_TEST(output__that_is_held_open),
+        STAND_TEST(command__that_outlives_its_killing),
+        STAND_TEST(clusters__are_asked_side_by_side),
+        STAND_TEST(configuration__is_for_the_next),
+        STAND_TEST(destroy__kills_without_a_word),
+    };
+    return cmocka_run_group_tests_name("broker_listcommand", tests, NULL, NULL);
+}
