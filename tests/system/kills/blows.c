@@ -1,6 +1,7 @@
 #include "tests/system/kills/blows.h"
 
 #include "tests/system/kills/refusal.h"
+#include "tests/system/kills/silence.h"
 #include "tests/system/rig/folder.h"
 
 #include <signal.h>
@@ -440,6 +441,16 @@ static void fm_restored(struct blow_context *context)
         broker_killed(context);
 }
 
+static void fm_silent(struct blow_context *context)
+{
+    struct scene *scene = context->scene;
+
+    reload(context, "[vni]\npool = 2000-2349\n[fm]\ntimeout = 10m\n", pool_is_larger);
+    silence(scene, &context->unanswered);
+    reload(context, "", pool_is_as_before);
+    fm_killed(context);
+}
+
 static const struct blow all[] = {
     {"broker killed", broker_killed},
     {"fabric manager killed", fm_killed},
@@ -457,6 +468,7 @@ static const struct blow all[] = {
     {"second broker", second_broker},
     {"fabric manager forgets", fm_forgets},
     {"old state restored", fm_restored},
+    {"fabric manager silent", fm_silent},
 };
 
 const struct blow *blows(size_t *count)

@@ -10,6 +10,7 @@ struct blow_context {
     struct scene *scene;
     const char *mcastd;
     unsigned kills, fm_kills, stops, reloads, refusals, skipped;
+    unsigned unanswered; /* releases that were answered before the fabric manager did */
     struct autopsy_counts damaged[AUTOPSY_KINDS];
 };
 

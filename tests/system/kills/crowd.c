@@ -27,6 +27,9 @@ struct crowd {
     struct job jobs[CROWD_JOBS];
     bool syncing[CROWD_CLUSTERS];
     int64_t sync_ns[CROWD_CLUSTERS]; /* the next one's time */
+    bool watching;
+    size_t released_count;
+    char released[CROWD_WATCHED][CROWD_NAME_SIZE];
     struct crowd_counts counts;
 };
 
@@ -67,6 +70,7 @@ static void release(struct crowd *crowd, struct job *job)
     if (!job->canceled)
         job->life = JOB_RELEASING;
     crowd->counts.releases++;
+    job->watched |= crowd->watching && job->releases_sent == 0;
     job->releases_sent += request(crowd, job, RELEASE);
 }
 
@@ -269,6 +273,18 @@ static void reserve_answered(struct crowd *crowd, struct job *job, const struct 
     json_decref(answer);
 }
 
+static void note_released(struct crowd *crowd, struct job *job, const struct wire_reply *reply)
+{
+    char name[CROWD_NAME_SIZE];
+
+    if (job->watched && reply->status == 202 && job_token(job->told) &&
+        crowd->released_count < CROWD_WATCHED) {
+        snprintf(name, sizeof name, "%s-%s", job->cluster, job->id);
+        memcpy(crowd->released[crowd->released_count++], name, sizeof name);
+    }
+    job->watched = false;
+}
+
 static void release_answered(struct crowd *crowd, struct job *job, const struct wire_reply *reply)
 {
     const bool plain = job->releases_sent == 1 && !job->canceled && !job->lost_answer;
@@ -285,6 +301,7 @@ static void release_answered(struct crowd *crowd, struct job *job, const struct 
     if (reply->status == 404 && job->told && job->releases_sent == 1 && !job->lost_answer)
         fault(crowd, job, "I2: a release after an acknowledged reserve", reply);
     job->not_found = reply->status == 404;
+    note_released(crowd, job, reply);
     /* What was acknowledged to a canceled job's reserve comes into the story when it comes. */
     if (job->releases == 0 && job->reserves == 0)
         job_end(job, crowd->options.annals);
@@ -398,6 +415,27 @@ bool crowd_is_quiet(const struct crowd *crowd)
         if (crowd->jobs[i].life != JOB_NONE && crowd->jobs[i].life != JOB_LIVE)
             return false;
     return wire_under_way(crowd->wire) == 0;
+}
+
+void crowd_watch(struct crowd *crowd, bool watch)
+{
+    crowd->watching = watch;
+    crowd->released_count = 0;
+    for (size_t i = 0; i < CROWD_JOBS; i++)
+        crowd->jobs[i].watched = false;
+}
+
+const char *crowd_released(const struct crowd *crowd, size_t index)
+{
+    return index < crowd->released_count ? crowd->released[index] : NULL;
+}
+
+bool crowd_awaits_release(const struct crowd *crowd)
+{
+    for (size_t i = 0; i < CROWD_JOBS; i++)
+        if (crowd->jobs[i].watched)
+            return true;
+    return false;
 }
 
 static bool is_pressing(const struct job *job)

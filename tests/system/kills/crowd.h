@@ -12,6 +12,7 @@
  * What they are told goes into the notes of each job. */
 
 enum { CROWD_CLUSTERS = 3, CROWD_PLACES = 20, CROWD_JOBS = CROWD_CLUSTERS * CROWD_PLACES };
+enum { CROWD_WATCHED = 64, CROWD_NAME_SIZE = 64 };
 
 struct crowd_counts {
     uint64_t answers, reserves, repeats, releases, looks, syncs;
@@ -41,6 +42,14 @@ bool crowd_is_quiet(const struct crowd *crowd);
 
 /* Sends what comes to its mind and takes the answers of a few milliseconds. */
 void crowd_turn(struct crowd *crowd);
+/* From now on, notes the first CROWD_WATCHED jobs with addresses whose release was sent and
+ * answered since; false: no longer, and forgets them. */
+void crowd_watch(struct crowd *crowd, bool watch);
+/* The name of each at the fabric manager; NULL behind the last. */
+const char *crowd_released(const struct crowd *crowd, size_t index);
+/* A release that was sent since is not answered. */
+bool crowd_awaits_release(const struct crowd *crowd);
+
 /* After a kill: what was under way is broken off. */
 void crowd_hang_up(struct crowd *crowd);
 

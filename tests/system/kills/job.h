@@ -34,6 +34,7 @@ struct job {
     bool not_found;           /* the last release was answered 404 */
     bool forgotten;           /* the fabric manager was made to lose it */
     bool endangered;          /* it may have: an old state of it was put back */
+    bool watched; /* its release was sent while crowd_watch was on, and is not answered */
     unsigned reserves, releases, looks; /* requests under way */
     unsigned releases_sent;
     int64_t again_ns; /* not to be repeated before */

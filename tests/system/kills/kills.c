@@ -113,6 +113,8 @@ static void report(const struct blow_context *context)
            " VNIs given again\n",
            counts->unanswered, counts->refused, counts->exhausted, counts->required,
            scene->vnis->given_again);
+    printf("  %u releases answered while the fabric manager had answered none\n",
+           context->unanswered);
     printf("  %zu events, heard %" PRIu64 " times; %" PRIu64 " link losses, %u strays, %" PRIu64
            " adopted; budgets looked at %" PRIu64 " times\n",
            scene->annals.count, scene->annals.heard, scene->annals.link_downs, scene->strays,
