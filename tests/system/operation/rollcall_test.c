@@ -308,10 +308,8 @@ static void reconnect__finds_what_ended_meanwhile(void **state)
     reserve("f2");
     assert_int_equal(stage_stop_fm(stage), 0);
     assert_true(await(link_is_down, NULL, AWAIT_DEADLINE_MS));
-    size_t asked = times_asked();
     put("jobs", "f1\n");
-    assert_true(is_active("f2"));
-    assert_int_equal(times_asked(), asked); /* list_every = 0 */
+    size_t asked = times_asked();
     assert_int_equal(stage_start_fm(stage), 0);
     assert_true(await(asked_more_than, &asked, AWAIT_DEADLINE_MS));
     expect_released("f2");
