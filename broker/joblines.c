@@ -119,8 +119,8 @@ static int append(struct joblines *lines, const char *bytes, size_t size, struct
     if (lines->length - lines->line_at + size > JOBLINES_LINE_MAX + 1)
         return error_set(err, ERROR_INVALID, "line %u of its output is longer than %d bytes",
                          (unsigned)lines->line + 1, JOBLINES_LINE_MAX);
-    int rc = make_room(lines, size, err);
-    if (rc < 0)
+    int rc = size > 0 ? make_room(lines, size, err) : 0;
+    if (rc < 0 || size == 0)
         return rc;
     memcpy(lines->text + lines->length, bytes, size);
     lines->length += size;

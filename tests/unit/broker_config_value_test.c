@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct config *config;
@@ -221,6 +222,37 @@ static void users__replace_or_go_on(void **state)
     assert_null(config->admins[0]);
 }
 
+/* No shell: what only a shell would understand is told, not run. */
+static void command__is_a_path_and_words(void **state)
+{
+    (void)state;
+    const struct config_key *key = key_of("cluster", "list_command");
+    struct config_cluster cluster;
+    assert_true(config_cluster_init(&cluster));
+    assert_int_equal(
+        config_value_set(key, &cluster, "/usr/bin/squeue  -o\t%A,{id} --x=y*", false, &err), 0);
+    assert_string_equal(cluster.list_command[0], "/usr/bin/squeue");
+    assert_string_equal(cluster.list_command[1], "-o");
+    assert_string_equal(cluster.list_command[2], "%A,{id}");
+    assert_string_equal(cluster.list_command[3], "--x=y*");
+    assert_null(cluster.list_command[4]);
+    char *text = config_value_text(key, &cluster);
+    assert_string_equal(text, "/usr/bin/squeue -o %A,{id} --x=y*");
+    free(text);
+    static const char *const shells[] = {"/a 'b'", "/a \"b\"", "/a | b", "/a;b",   "/a $B",
+                                         "/a `b`", "/a > b",   "/a < b", "/a & b", "/a \\b"};
+    for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++) {
+        assert_int_equal(config_value_set(key, &cluster, shells[i], false, &err), ERROR_INVALID);
+        assert_non_null(strstr(err.text, "no shell reads it"));
+    }
+    assert_int_equal(config_value_set(key, &cluster, "squeue", false, &err), ERROR_INVALID);
+    assert_non_null(strstr(err.text, "allowed is an absolute path and its arguments"));
+    assert_string_equal(cluster.list_command[0], "/usr/bin/squeue"); /* as it was */
+    assert_int_equal(config_value_set(key, &cluster, "", false, &err), 0);
+    assert_null(cluster.list_command);
+    config_cluster_release(&cluster);
+}
+
 /* One table makes everything: so each row must be whole. */
 static void table__is_whole(void **state)
 {
@@ -241,7 +273,7 @@ static void table__is_whole(void **state)
                              keys[i].initial != NULL ? keys[i].initial : keys[i].example, false,
                              &err),
             0);
-        config_words_destroy(cluster.users);
+        config_cluster_release(&cluster);
     }
 }
 
@@ -250,19 +282,13 @@ static void table__is_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CONFIG_TEST(duration__has_units),
-        CONFIG_TEST(number__has_a_range),
-        CONFIG_TEST(auto_number__is_zero),
-        CONFIG_TEST(bool__is_yes_or_no),
-        CONFIG_TEST(choice__takes_only_what_works),
-        CONFIG_TEST(mode__is_octal),
-        CONFIG_TEST(path__is_absolute_and_fits),
-        CONFIG_TEST(url__loses_its_trailing_slash),
-        CONFIG_TEST(listen__is_an_address),
-        CONFIG_TEST(job_ca__is_a_word_or_a_path),
-        CONFIG_TEST(idset__replaces_or_goes_on),
-        CONFIG_TEST(users__replace_or_go_on),
-        CONFIG_TEST(table__is_whole),
+        CONFIG_TEST(duration__has_units),           CONFIG_TEST(number__has_a_range),
+        CONFIG_TEST(auto_number__is_zero),          CONFIG_TEST(bool__is_yes_or_no),
+        CONFIG_TEST(choice__takes_only_what_works), CONFIG_TEST(mode__is_octal),
+        CONFIG_TEST(path__is_absolute_and_fits),    CONFIG_TEST(url__loses_its_trailing_slash),
+        CONFIG_TEST(listen__is_an_address),         CONFIG_TEST(job_ca__is_a_word_or_a_path),
+        CONFIG_TEST(idset__replaces_or_goes_on),    CONFIG_TEST(users__replace_or_go_on),
+        CONFIG_TEST(command__is_a_path_and_words),  CONFIG_TEST(table__is_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

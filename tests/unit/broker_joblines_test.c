@@ -140,8 +140,11 @@ static void limits__have_names(void **state)
     struct joblines lines = {0};
     struct error err = {0};
     char text[7 * 1000 + 1];
-    for (int i = 0; i < 1000; i++)
-        (void)snprintf(text + 7 * i, 8, "%06d\n", i);
+    for (int i = 0; i < 1000; i++) {
+        char line[16];
+        (void)snprintf(line, sizeof line, "%06d\n", i);
+        memcpy(text + 7 * i, line, 8);
+    }
     for (int i = 0; i < JOBLINES_IDS_MAX / 1000; i++)
         assert_int_equal(joblines_take(&lines, text, sizeof text - 1, &err), 0);
     assert_int_equal(lines.count, JOBLINES_IDS_MAX);

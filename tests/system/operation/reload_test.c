@@ -230,6 +230,35 @@ static void fault__changes_nothing(void **state)
     assert_int_equal(house_reserve(house, "f1", NULL, NULL), 200);
 }
 
+/* The new one is run from the next roll call on, which is at once. */
+static void list_command__comes_changes_and_goes(void **state)
+{
+    (void)state;
+    house_start(house);
+    house_configure(house, "[broker]\nlog_level = debug\n"
+                           "[cluster \"elcap\"]\nlist_command = /bin/echo 17\n");
+    assert_true(house_reload(house));
+    assert_logged("reload: [cluster \"elcap\"] list_command = unset -> /bin/echo 17\n");
+    assert_true(house_logged(house, "cluster elcap names 1 active jobs"));
+    house_configure(house, "[broker]\nlog_level = debug\n"
+                           "[cluster \"elcap\"]\nlist_command = /bin/echo no id\n");
+    assert_true(house_reload(house));
+    assert_logged("list_command = /bin/echo 17 -> /bin/echo no id\n");
+    assert_true(
+        house_logged(house, "list_command of cluster elcap: line 1 of its output, \"no id\""));
+    /* What others could put in its place is no configuration. */
+    house_write(house, "list", 0777, "#!/bin/sh\n");
+    char text[256];
+    (void)snprintf(text, sizeof text, "[cluster \"elcap\"]\nlist_command = %s\n",
+                   house_path(house, "list"));
+    house_configure(house, text);
+    assert_false(house_reload(house));
+    assert_logged("50-test.conf:2: list_command: others than its owner can write to ");
+    house_remove(house, "conf.d/50-test.conf");
+    assert_true(house_reload(house));
+    assert_logged("list_command = /bin/echo no id -> unset\n");
+}
+
 static void restart_key__is_refused_whole_and_named(void **state)
 {
     (void)state;
@@ -435,6 +464,7 @@ int main(void)
         HOUSE_TEST(password__is_read_again),
         HOUSE_TEST(certificate__is_rotated_with_its_key),
         HOUSE_TEST(fault__changes_nothing),
+        HOUSE_TEST(list_command__comes_changes_and_goes),
         HOUSE_TEST(restart_key__is_refused_whole_and_named),
         HOUSE_TEST(login_that_cannot_be_read__keeps_the_link),
         HOUSE_TEST(drop_ins__come_go_and_override),

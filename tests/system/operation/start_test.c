@@ -327,6 +327,60 @@ static void certificate__is_told_before_it_ends(void **state)
     checked(1, "tls.crt: no certificate can be read from it");
 }
 
+/* Whoever can change what the service runs is the service. */
+static void list_command__that_others_could_change(void **state)
+{
+    (void)state;
+    char text[512];
+    put("list", 0755, "#!/bin/sh\n");
+    (void)snprintf(text, sizeof text, "[cluster \"elcap\"]\nlist_command = /bin/sh %s -x\n",
+                   in("list"));
+    put("conf.d/30-list.conf", 0644, text);
+    assert_int_equal(run("--check"), 0);
+    assert_string_equal(said, "");
+    assert_int_equal(run(NULL), 0);
+    assert_null(strstr(said, "warning list_command"));
+    if (geteuid() == 0) { /* whose own files are others than the service's */
+        assert_int_equal(run_as(0, "--check"), 0);
+        assert_int_equal(run_as(0, "--make-key"), 0);
+    }
+    assert_int_equal(chmod(in("list"), 0775), 0);
+    checked(1, "conf.d/30-list.conf:2: list_command: others than its owner can write to ");
+    refused("conf.d/30-list.conf:2: list_command: others", "chmod go-w ");
+    (void)snprintf(text, sizeof text, "[cluster \"elcap\"]\nlist_command = %s\n", in("list"));
+    put("conf.d/30-list.conf", 0644, text);
+    refused("conf.d/30-list.conf:2: list_command: others", "chmod go-w ");
+    assert_int_equal(chmod(in("list"), 0755), 0);
+    assert_int_equal(chmod(folder, 0777), 0);
+    refused("conf.d/30-list.conf:2: list_command: others", "chmod go-w ");
+    assert_int_equal(chmod(folder, 0755), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(in("list"), 1, 1), 0);
+        refused("list_command: ", "belongs to user 1, who can change what is run: chown root ");
+        assert_int_equal(chown(in("list"), 0, 0), 0);
+    }
+    assert_int_equal(run(NULL), 0);
+}
+
+/* Jobs start without it; that it is missing is said by the roll calls, too. */
+static void list_command__that_is_not_there(void **state)
+{
+    (void)state;
+    put("conf.d/30-list.conf", 0644,
+        "[cluster \"elcap\"]\nlist_command = /nonexistent/squeue -h\n");
+    checked(0,
+            "conf.d/30-list.conf:2: list_command: /nonexistent: No such file or directory; until");
+    assert_int_equal(run(NULL), 0);
+    assert_non_null(strstr(said, "warning list_command of cluster elcap: /nonexistent/squeue "
+                                 "cannot be run: no such file or directory"));
+    put("list", 0644, "#!/bin/sh\n");
+    char text[256];
+    (void)snprintf(text, sizeof text, "[cluster \"elcap\"]\nlist_command = %s\n", in("list"));
+    put("conf.d/30-list.conf", 0644, text);
+    checked(0, " cannot execute ");
+    assert_int_equal(run(NULL), 0);
+}
+
 /* A login that cannot be read is no reason not to start: jobs get their VNIs without it. It is said
  * at the start, and by the link. */
 static void login__that_cannot_be_read(void **state)
@@ -372,6 +426,8 @@ int main(void)
         FOLDER_TEST(folder_of_the_socket__that_is_wrong),
         FOLDER_TEST(key__that_is_open_or_missing_or_no_key),
         FOLDER_TEST(certificate__is_told_before_it_ends),
+        FOLDER_TEST(list_command__that_others_could_change),
+        FOLDER_TEST(list_command__that_is_not_there),
         FOLDER_TEST(login__that_cannot_be_read),
         FOLDER_TEST(ledger__that_is_of_another_user),
     };
