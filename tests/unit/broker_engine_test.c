@@ -12,8 +12,11 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct stand {
     uv_loop_t loop;
@@ -297,6 +300,56 @@ static void configure__is_refused_whole(void **state)
     assert_int_equal(engine_configure(stand->engine, &settings, &err), ERROR_REFUSED);
 }
 
+/* From here on the cluster is asked which jobs are active; at once, as after every change. */
+static void configure_list(struct stand *stand, const char *const *argv)
+{
+    struct error err = {0};
+    const struct listcommand_spec list = {"elcap", argv, 60000};
+    struct engine_settings settings = {
+        .core = &stand->config, .keep_fabric = true, .lists = &list, .list_count = 1};
+    stand->config.clusters[0].rollcall = true;
+    assert_int_equal(engine_configure(stand->engine, &settings, &err), 0);
+}
+
+/* F22, and "save before speaking": what is asked may depend on what is not yet on disk. */
+static void roll_call__waits_for_the_disk(void **state)
+{
+    struct stand *stand = *state;
+    char folder[] = "/var/tmp/mcast-engine.XXXXXX";
+    struct core_cluster_status cluster = {0};
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(rmdir(folder), 0);
+    reserve(stand, 1, "f1");
+    turn(stand);
+    configure_list(stand, (const char *const[]){"/bin/mkdir", folder, NULL});
+    for (int i = 0; i < 50; i++)
+        turn(stand);
+    assert_int_equal(rmdir(folder), -1); /* it was not run */
+    gate_finish(&stand->gate, &stand->loop, 0);
+    while (cluster.rollcall_ms == 0 && cluster.rollcall_failures == 0) {
+        turn(stand);
+        assert_true(core_cluster_status(engine_core(stand->engine), 0, &cluster));
+    }
+    assert_string_equal(cluster.rollcall_error, "");
+    assert_int_equal(rmdir(folder), 0);
+}
+
+/* Killed, and nothing comes back: the next start asks again. */
+static void stop__ends_a_roll_call(void **state)
+{
+    struct stand *stand = *state;
+    configure_list(stand, (const char *const[]){"/bin/sleep", "1000", NULL});
+    for (int i = 0; i < 50; i++)
+        turn(stand);
+    engine_stop(stand->engine, on_stopped, stand);
+    uint64_t steps = counters_of(stand).steps;
+    gate_await(&stand->loop, &stand->stopped, 1);
+    assert_int_equal(counters_of(stand).steps, steps);
+    int status;
+    pid_t pid = waitpid(-1, &status, 0);
+    assert_true(pid > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
 enum { SPIN_MS = 30 };
 
 static void spin(uv_async_t *async)
@@ -388,6 +441,8 @@ int main(void)
         STAND_TEST(deadline__ticks_the_core),
         STAND_TEST(configure__reaches_the_core),
         STAND_TEST(configure__is_refused_whole),
+        STAND_TEST(roll_call__waits_for_the_disk),
+        STAND_TEST(stop__ends_a_roll_call),
         STAND_TEST(absence__sees_callbacks_of_descriptors),
         STAND_TEST(absence__does_not_count_a_wait_that_a_signal_ends),
         STAND_TEST(never_started__stops_at_once),
