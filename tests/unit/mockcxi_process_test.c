@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 
 #include "mock-cxi/place.h"
 
@@ -16,11 +17,14 @@ static int wait_for(pid_t pid)
     return status;
 }
 
-/* fork(), which works. The child ends by _exit, without cmocka's and the sanitizers' goodbyes. */
+/* fork(), which works. The child ends by _exit, without cmocka's and the sanitizers' goodbyes, or
+ * with its parent. */
 static pid_t fork_child(void)
 {
     pid_t pid = fork();
     assert_true(pid >= 0);
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
     return pid;
 }
 
@@ -257,7 +261,30 @@ static void service__idle_when_given_back(void **state)
 
 enum { NOBODY = 65534 };
 
-/* F7: only the job's owner; and only the administrator makes services. */
+/* Unless cxi.conf says otherwise, only the administrator makes services. */
+static void privilege__is_roots(void **state)
+{
+    struct machine *machine = *state;
+    machine_configure(machine, "[mock]\nnics = 1\nlog = yes\n");
+    struct cxil_dev *dev = machine_open(machine, 0);
+    struct cxi_svc_desc desc = machine_service(100);
+    pid_t user = fork_child();
+    if (user == 0) {
+        if (geteuid() == 0 && setresuid(NOBODY, NOBODY, NOBODY) < 0)
+            _exit(1);
+        if (machine->alloc_svc(dev, &desc, NULL) != -EPERM ||
+            machine->update_svc(dev, &desc, NULL) != -EPERM ||
+            machine->svc_enable(dev, 1, true) != -EPERM ||
+            machine->svc_set_netns(dev, 1, 1) != -EPERM)
+            _exit(2);
+        _exit(0);
+    }
+    assert_int_equal(wait_for(user), 0);
+    assert_int_equal(machine_count(machine, dev), 1);
+    machine->close_device(dev);
+}
+
+/* F7: only the job's owner. */
 static void others__may_look_only(void **state)
 {
     struct machine *machine = *state;
@@ -319,11 +346,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, machine_start, machine_stop)
     const struct CMUnitTest tests[] = {
-        TEST(services__outlive_their_maker),  TEST(allocation__by_two_processes),
-        TEST(lock__of_a_killed_process),      TEST(state__survives_kills),
-        TEST(state__damaged_is_said),         TEST(service__busy_while_used),
-        TEST(service__idle_when_given_back),  TEST(others__may_look_only),
-        TEST(others__in_a_directory_of_root),
+        TEST(services__outlive_their_maker), TEST(allocation__by_two_processes),
+        TEST(lock__of_a_killed_process),     TEST(state__survives_kills),
+        TEST(state__damaged_is_said),        TEST(service__busy_while_used),
+        TEST(service__idle_when_given_back), TEST(privilege__is_roots),
+        TEST(others__may_look_only),         TEST(others__in_a_directory_of_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
