@@ -1,5 +1,6 @@
 #include "tests/system/kills/audit.h"
 
+#include "tests/system/kills/ledger.h"
 #include "tests/system/rig/await.h"
 
 #include <inttypes.h>
@@ -49,7 +50,7 @@ static bool losses_are_told(void *arg)
     return told;
 }
 
-/* ---- the ledger ---- */
+/* ---- the broker's list ---- */
 
 struct page {
     size_t active;          /* so far */
@@ -118,7 +119,7 @@ static void look_at_page(struct scene *scene, struct page *page, char path[PATH_
     plainhttp_reply_release(&reply);
 }
 
-static void look_at_ledger(struct scene *scene)
+static void look_at_list(struct scene *scene)
 {
     struct page *page = calloc(1, sizeof *page);
     char path[PATH_SIZE] = "/v1/jobs?limit=200";
@@ -311,10 +312,11 @@ void audit(struct scene *scene)
     if (!scene_await(scene, fm_agrees, &comparison))
         verdict_fault(&scene->verdict, "%s", comparison.words);
     compare_tokens(scene);
-    look_at_ledger(scene);
+    look_at_list(scene);
     subscriber_replay(scene->subscribers[SCENE_SUBSCRIBERS - 1], REPLAYED);
     if (!scene_await(scene, events_are_heard, scene))
         verdict_fault(&scene->verdict, "F24: subscribers do not hear all events");
     compare_stories(scene);
+    ledger_compare(scene);
     scene->old_state = scene->annals.leftovers = false;
 }

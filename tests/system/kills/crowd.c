@@ -68,7 +68,7 @@ static void release(struct crowd *crowd, struct job *job)
 {
     job_let_go(job, crowd->options.vnis, await_now_ns());
     if (!job->canceled)
-        job->life = JOB_RELEASING;
+        job->life = JOB_LEAVING;
     crowd->counts.releases++;
     job->watched |= crowd->watching && job->releases_sent == 0;
     job->releases_sent += request(crowd, job, RELEASE);
@@ -135,7 +135,7 @@ static void act(struct crowd *crowd, struct job *job)
         if (!crowd->calm)
             go_on(crowd, job);
         return;
-    case JOB_RELEASING:
+    case JOB_LEAVING:
         release(crowd, job);
         return;
     case JOB_FORSAKEN:
@@ -152,7 +152,7 @@ static char *sync_body(const struct crowd *crowd, size_t cluster)
     for (size_t i = 0; i < CROWD_PLACES; i++) {
         const struct job *job = &crowd->jobs[cluster * CROWD_PLACES + i];
 
-        if (job->life == JOB_ASKED || job->life == JOB_LIVE || job->life == JOB_RELEASING)
+        if (job->life == JOB_ASKED || job->life == JOB_LIVE || job->life == JOB_LEAVING)
             (void)json_array_append_new(active, json_string(job->id));
     }
     json_t *body = json_pack("{so}", "active", active);
@@ -306,7 +306,7 @@ static void release_answered(struct crowd *crowd, struct job *job, const struct 
     if (job->releases == 0 && job->reserves == 0)
         job_end(job, crowd->options.annals);
     else
-        job->life = JOB_RELEASING;
+        job->life = JOB_LEAVING;
 }
 
 static void look_answered(struct crowd *crowd, struct job *job, const struct wire_reply *reply)
@@ -440,7 +440,7 @@ bool crowd_awaits_release(const struct crowd *crowd)
 
 static bool is_pressing(const struct job *job)
 {
-    return job->life == JOB_ASKED || job->life == JOB_RELEASING || job->life == JOB_FORSAKEN;
+    return job->life == JOB_ASKED || job->life == JOB_LEAVING || job->life == JOB_FORSAKEN;
 }
 
 void crowd_turn(struct crowd *crowd)

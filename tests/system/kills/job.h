@@ -13,11 +13,11 @@
  * what was asked, what was acknowledged (I2, I7). */
 
 enum job_life {
-    JOB_NONE,      /* none, or released by an answer */
-    JOB_ASKED,     /* a reserve is to be acknowledged */
-    JOB_LIVE,      /* it was */
-    JOB_RELEASING, /* a release is to be acknowledged */
-    JOB_FORSAKEN,  /* it ended, and nobody tells but the next syncs, which do not name it */
+    JOB_NONE,     /* none, or released by an answer */
+    JOB_ASKED,    /* a reserve is to be acknowledged */
+    JOB_LIVE,     /* it was */
+    JOB_LEAVING,  /* a release is to be acknowledged */
+    JOB_FORSAKEN, /* it ended, and nobody tells but the next syncs, which do not name it */
 };
 
 enum { JOB_ID_SIZE = 32, JOB_BODY_SIZE = 160, JOB_PATH_SIZE = 96 };
