@@ -2,6 +2,7 @@
 
 #include "tests/system/kills/refusal.h"
 #include "tests/system/kills/silence.h"
+#include "tests/system/kills/smalldisk.h"
 #include "tests/system/rig/folder.h"
 
 #include <signal.h>
@@ -120,8 +121,8 @@ static bool has_ended(void *arg)
     return !process_alive(arg);
 }
 
-/* Told to stop, with requests under way: it answers or breaks off, and ends well. */
-static void stopped(struct blow_context *context)
+/* Told to, with requests under way: it answers or breaks off, and ends well. */
+static void stop_broker(struct blow_context *context)
 {
     struct scene *scene = context->scene;
 
@@ -132,7 +133,12 @@ static void stopped(struct blow_context *context)
         stage_stop_broker(scene->stage) < 0)
         verdict_fault(&scene->verdict, "told to stop, the broker ends badly");
     crowd_hang_up(scene->crowd);
-    (void)scene_start_broker(scene);
+}
+
+static void stopped(struct blow_context *context)
+{
+    stop_broker(context);
+    (void)scene_start_broker(context->scene);
 }
 
 /* ---- the disk ---- */
@@ -173,6 +179,44 @@ static void disk_full(struct blow_context *context)
     }
     limit_files(scene, RLIM_INFINITY);
     await_saving(scene);
+}
+
+static bool saves_nothing(void *arg)
+{
+    const struct scene *scene = arg;
+
+    return plainhttp_probe(stage_http(scene->stage), "/readyz") == 503;
+}
+
+/* ENOSPC itself: the ledger is on a disk of its own for a while, which fills. */
+static void disk_without_space(struct blow_context *context)
+{
+    struct scene *scene = context->scene;
+    const char *folder = stage_folder(scene->stage);
+    bool moved_back = true;
+
+    stop_broker(context);
+    if (smalldisk_move_in(folder) < 0) {
+        skip(context, "no small disk could be mounted for the ledger");
+    } else if (scene_start_broker(scene) == 0) {
+        go_on(scene);
+        if (smalldisk_fill(folder) < 0 || !scene_await(scene, saves_nothing, scene))
+            verdict_fault(&scene->verdict, "the disk is full, and nobody notices");
+        go_on(scene);
+        const bool killed = dice_percent(&scene->dice, 40);
+        if (killed)
+            kill_broker(context); /* it would not start again before there is room */
+        moved_back = smalldisk_make_room(folder) == 0;
+        if (killed)
+            (void)scene_start_broker(scene);
+        await_saving(scene);
+        go_on(scene);
+        kill_broker(context);
+        moved_back &= smalldisk_move_out(folder) == 0;
+    }
+    if (!moved_back)
+        verdict_fault(&scene->verdict, "the ledger could not be moved back from the small disk");
+    (void)scene_start_broker(scene);
 }
 
 /* It can be read only: another program has a transaction of its own. */
@@ -458,6 +502,7 @@ static const struct blow all[] = {
     {"killed while starting", killed_while_starting},
     {"stopped", stopped},
     {"disk full", disk_full},
+    {"disk without space", disk_without_space},
     {"ledger held", ledger_held},
     {"ledger away", ledger_away},
     {"ledger damaged", ledger_damaged},
