@@ -116,18 +116,30 @@ bool fuzz_is_line(const char *text)
     return true;
 }
 
-const char *fuzz_file(const char *bytes, size_t length)
+/* place: of two files, so that no name is ever another's. */
+static const char *memory_file(int place, const char *bytes, size_t length)
 {
-    static char path[64];
-    static int file = -1;
-    if (file < 0 && ((file = memfd_create("fuzz", MFD_CLOEXEC)) < 0 || fchmod(file, 0600) < 0)) {
+    static char paths[2][64];
+    static int files[2] = {-1, -1};
+    int *file = &files[place];
+    if (*file < 0 && ((*file = memfd_create("fuzz", MFD_CLOEXEC)) < 0 || fchmod(*file, 0600) < 0)) {
         perror("fuzz: memfd_create");
         exit(1);
     }
-    if (ftruncate(file, 0) < 0 || pwrite(file, bytes, length, 0) != (ssize_t)length) {
+    if (ftruncate(*file, 0) < 0 || pwrite(*file, bytes, length, 0) != (ssize_t)length) {
         perror("fuzz: memory file");
         exit(1);
     }
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    return path;
+    (void)snprintf(paths[place], sizeof paths[place], "/proc/self/fd/%d", *file);
+    return paths[place];
+}
+
+const char *fuzz_file(const char *bytes, size_t length)
+{
+    return memory_file(0, bytes, length);
+}
+
+const char *fuzz_other_file(const char *bytes, size_t length)
+{
+    return memory_file(1, bytes, length);
 }

@@ -38,7 +38,9 @@ _Noreturn void fuzz_broken(const char *file, int line, const char *condition);
 /* What may stand in a log or a terminal: valid UTF-8 without control characters. */
 bool fuzz_is_line(const char *text);
 
-/* A file of these bytes that lives in memory, mode 0600; its path. Until the next call. */
+/* A file of these bytes that lives in memory, mode 0600; its path. Until the next call of the same:
+ * there are two. */
 const char *fuzz_file(const char *bytes, size_t length);
+const char *fuzz_other_file(const char *bytes, size_t length);
 
 #endif

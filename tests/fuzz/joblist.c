@@ -1,0 +1,68 @@
+/* Job ids from a file or a pipe, one a line (mcastctl sync; cli/joblist.h): the whole input. */
+
+#include "cli/joblist.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ID_MAX = 159 };
+
+/* By hand: the id that text holds, NULL for none. */
+static char *id_of(const char *text, size_t length)
+{
+    static const char white[] = " \t\r\n";
+    while (length > 0 && memchr(white, text[length - 1], 4))
+        length--;
+    while (length > 0 && memchr(white, *text, 4))
+        text++, length--;
+    if (length == 0)
+        return NULL;
+    bool hooked = length >= 2 && memcmp(text, "\xc6\x92", 2) == 0;
+    char *id = strndup(text + hooked, length - hooked);
+    if (hooked)
+        *id = 'f';
+    return id;
+}
+
+/* Line by line: all that was read is as it should be, and it ended where it had to. */
+static void check(const struct joblist *list, int rc, size_t last, const char *bytes, size_t length)
+{
+    size_t found = 0, line = 1;
+    const char *at = bytes, *end = bytes + length;
+    for (; at < end && (rc == 0 || line < last); line++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t size = (size_t)((newline ? newline : end) - at);
+        char *id = id_of(at, size);
+        FUZZ_CHECK(!memchr(at, '\0', size));
+        if (id) {
+            FUZZ_CHECK(strlen(id) <= ID_MAX && found < list->count);
+            FUZZ_CHECK(strcmp(list->ids[found++], id) == 0);
+        }
+        at = newline ? newline + 1 : end;
+        free(id);
+    }
+    FUZZ_CHECK(found == list->count && line == last);
+    if (rc == 0)
+        return;
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    size_t size = (size_t)((newline ? newline : end) - at);
+    bool binary = memchr(at, '\0', size) != NULL;
+    FUZZ_CHECK(at < end && rc == (binary ? JOBLIST_BINARY : JOBLIST_LONG));
+    FUZZ_CHECK(binary || size > ID_MAX);
+}
+
+void fuzz_one(struct fuzz_input *in)
+{
+    struct joblist list = {0};
+    size_t length, line = 0;
+    char *bytes = fuzz_bytes(in, &length);
+    FILE *file = length > 0 ? fmemopen(bytes, length, "r") : NULL;
+    if (file) {
+        int rc = joblist_read(&list, file, &line);
+        check(&list, rc, line, bytes, length);
+        joblist_release(&list);
+        (void)fclose(file);
+    }
+    free(bytes);
+}
