@@ -214,6 +214,37 @@ struct mcast_filter {
 MCAST_API int mcast_list(struct mcast *handle, const struct mcast_filter *filter,
                          mcast_reservation_fn *each, void *data, struct mcast_error *error);
 
+/* ---- Nodes ----------------------------------------------------------------------------------- */
+
+struct mcast_service {
+    const char *device; /* [A-Za-z0-9_.-]{1,15}: "cxi0" */
+    uint32_t id;        /* from 1 */
+};
+
+struct mcast_node_report {
+    size_t size;
+    const char *cluster;
+    const char *job;
+    const char *node;  /* as it stands in the job's node list: [A-Za-z0-9_.-]{1,255} */
+    const char *state; /* "created", "destroyed" (none is left), "lingering" (some are, still) */
+    uint64_t number;   /* of the reservation, which says the life of a job; 0: the newest */
+    const struct mcast_service *services; /* service_count of them, at most 16; or NULL */
+    size_t service_count;
+};
+
+#define MCAST_NODE_REPORT_INIT                                                                     \
+    {                                                                                              \
+        sizeof(struct mcast_node_report), NULL, NULL, NULL, NULL, 0, NULL, 0                       \
+    }
+
+/* Tells which services a job has on a node. The VNIs of a released job are given to nobody until
+ * each of its nodes has reported "destroyed". *releasing (NULL: not wanted): the job is released
+ * already. MCAST_NOT_FOUND: there is no such reservation any more; MCAST_REFUSED with the word
+ * "vnis-given-back": its VNIs are not this job's any more. After either, services that were created
+ * must be destroyed at once. */
+MCAST_API int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report,
+                                bool *releasing, struct mcast_error *error);
+
 /* ---- Reconciliation -------------------------------------------------------------------------- */
 
 /* What a sync found. Lists hold at most 1,000 names; the counts are exact. */

@@ -1,0 +1,72 @@
+#include "node/claim.h"
+
+#include "core/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int check_names(const struct mcast_reservation *reservation, const char *cluster,
+                       const char *job, struct error *err)
+{
+    if (!cluster_name_valid(reservation->cluster) || !job_id_valid(reservation->job))
+        return error_set(err, ERROR_INVALID, "the reservation names no job that can be");
+    if (strcmp(reservation->job, job) != 0)
+        return error_set(err, ERROR_INVALID, "the reservation is of job %.130s, not of %.130s",
+                         reservation->job, job);
+    if (cluster && strcmp(reservation->cluster, cluster) != 0)
+        return error_set(err, ERROR_INVALID, "the reservation is of cluster %s, not of %.40s",
+                         reservation->cluster, cluster);
+    return 0;
+}
+
+static unsigned int read_classes(const struct mcast_reservation *reservation)
+{
+    unsigned int classes = 0;
+    for (const char *const *word = reservation->traffic_classes; word && *word; word++)
+        classes |= (unsigned int)traffic_class_from_word(*word);
+    return classes;
+}
+
+int claim_from_reservation(struct claim *claim, const struct mcast_reservation *reservation,
+                           const char *cluster, const char *job, struct error *err)
+{
+    int rc = check_names(reservation, cluster, job, err);
+    if (rc < 0)
+        return rc;
+    /* The number is a lock's place in a file (statedir.h): no larger than an offset can be. */
+    if (reservation->number == 0 || reservation->number > INT64_MAX - 1)
+        return error_set(err, ERROR_INVALID,
+                         "the reservation has no number; take it whole, as "
+                         "mcastctl show --json prints it");
+    *claim = (struct claim){.number = reservation->number,
+                            .uid = reservation->uid,
+                            .node_count = reservation->node_count,
+                            .cores_per_node = reservation->cores_per_node,
+                            .traffic_classes = read_classes(reservation),
+                            .active = strcmp(reservation->state, "active") == 0};
+    snprintf(claim->cluster, sizeof claim->cluster, "%s", reservation->cluster);
+    snprintf(claim->job, sizeof claim->job, "%s", reservation->job);
+    for (size_t i = 0; i < reservation->vni_count && i < CXI_SVC_MAX_VNIS; i++)
+        claim->vnis[claim->vni_count++] = reservation->vnis[i];
+    if (claim->vni_count > 0 && claim->uid == UINT32_MAX)
+        return error_set(err, ERROR_INVALID,
+                         "the reservation does not tell its owner (uid), and a service must be "
+                         "its owner's alone");
+    return 0;
+}
+
+const char *claim_name(const struct claim *claim, char out[CLAIM_NAME_SIZE])
+{
+    snprintf(out, CLAIM_NAME_SIZE, "%s/%s", claim->cluster, claim->job);
+    return out;
+}
+
+const char *claim_vnis(const uint16_t *vnis, unsigned int count, char out[CLAIM_VNIS_TEXT_SIZE])
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (unsigned int i = 0; i < count && i < CXI_SVC_MAX_VNIS; i++)
+        used += (size_t)snprintf(out + used, CLAIM_VNIS_TEXT_SIZE - used, "%s%u", i ? "," : "",
+                                 vnis[i]);
+    return out;
+}

@@ -1,0 +1,167 @@
+/* epilog and housekeeping: the same, with less and with more patience (F9). */
+
+#include "node/command.h"
+#include "node/life.h"
+#include "node/report.h"
+#include "node/reservation.h"
+#include "node/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char epilog_usage[] =
+    "Usage: mcast-node epilog --job JOB [OPTIONS]\n"
+    "After a job's last process: destroys the job's services on this node, and no others, and\n"
+    "tells the broker, now or when it can be reached again. For a job that has none, there is\n"
+    "nothing to do. What is busy for longer is left to housekeeping.\n\n"
+    "  --job JOB            the job\n"
+    "  --reservation FILE   its reservation, as for prolog, for a node that does not remember it\n"
+    "                       and cannot ask the broker\n"
+    "  --retry-busy TIME    how long to try on while services are busy (default: node.conf, 5s)\n"
+    "  --dry-run            only says what it would destroy\n\n"
+    "Example, in Slurm's Epilog:\n"
+    "  mcast-node epilog --job $SLURM_JOB_ID --retry-busy 5m\n"
+    "  [ $? -ne 5 ] || scontrol update nodename=$SLURMD_NODENAME state=drain reason=\"CXI "
+    "service\"\n";
+
+static const char housekeeping_usage[] =
+    "Usage: mcast-node housekeeping --job JOB [OPTIONS]\n"
+    "As epilog, with patience for what is still busy. Exit status 5 says to drain the node.\n\n"
+    "  --job JOB            the job\n"
+    "  --reservation FILE   its reservation, as for prolog\n"
+    "  --retry-busy TIME    how long to try on while services are busy (default: node.conf, 5m)\n"
+    "  --dry-run            only says what it would destroy\n\n"
+    "Example, in Flux's housekeeping, which has the id in decimal:\n"
+    "  mcast-node housekeeping --job $(flux job id --to=f58plain $FLUX_JOB_ID)\n";
+
+struct wanted {
+    const struct command *command;
+    const char *job, *reservation;
+    int64_t retry_ms; /* negative: not given */
+    bool dry_run;
+};
+
+static int take(int option, const char *value, void *data)
+{
+    struct wanted *wanted = data;
+    switch (option) {
+    case 'j':
+        wanted->job = value;
+        break;
+    case 'r':
+        wanted->reservation = value;
+        break;
+    case 't':
+        return command_duration(wanted->command, "--retry-busy", value, &wanted->retry_ms);
+    case 'n':
+        wanted->dry_run = true;
+        break;
+    }
+    return COMMAND_GO_ON;
+}
+
+/* One life: COMMAND_DONE, COMMAND_BUSY, or COMMAND_REFUSED after a message. known: there is a note
+ * of it; then it is read again, now that nobody else has it in work. */
+static int destroy(struct node *node, const struct wanted *wanted, struct note *note, bool known)
+{
+    struct error err;
+    struct mcast_error error;
+    if (wanted->dry_run)
+        return life_plan_destroy(node, note, &err) < 0 && known ? command_failed(&err)
+                                                                : COMMAND_DONE;
+    if (life_lock(node, note->claim.number, &err) < 0)
+        return command_failed(&err);
+    bool there = note_read(&node->dir, note->claim.number, note, NULL) == 0;
+    int rc = COMMAND_DONE;
+    if (known && !there) {
+        /* Another run has ended it, and the broker knows. */
+    } else if (life_destroy(node, note, there, wanted->retry_ms, &err) < 0) {
+        rc = command_failed(&err);
+    } else {
+        if (note->state == NOTE_LINGERING)
+            rc = COMMAND_BUSY;
+        if (report_send(node, note, &error) == REPORT_KEPT)
+            say("the broker is told later: %s", error.text);
+    }
+    statedir_unlock(&node->dir, note->claim.number);
+    return rc;
+}
+
+/* The worst of two outcomes: a service that stays is what the resource manager must learn. */
+static int worse(int a, int b)
+{
+    return a == COMMAND_BUSY || b == COMMAND_DONE ? a : b;
+}
+
+static bool is_of_job(const struct node *node, const struct note *note, const char *job)
+{
+    return strcmp(note->claim.job, job) == 0 &&
+           (!node->cluster || strcmp(note->claim.cluster, node->cluster) == 0);
+}
+
+/* A job that nothing is remembered of: the broker, or the document, says what to look for. */
+static int destroy_unremembered(struct node *node, const struct wanted *wanted, const char *job)
+{
+    struct claim claim;
+    struct note note;
+    int rc = reservation_fetch(node, wanted->reservation, job, true, &claim);
+    if (rc == COMMAND_NOT_FOUND)
+        return COMMAND_DONE;
+    if (rc == COMMAND_UNREACHABLE)
+        say("this node remembers nothing of job %s, so which services are its cannot be known "
+            "without the broker or --reservation",
+            job);
+    if (rc != COMMAND_GO_ON)
+        return rc;
+    if (claim.vni_count == 0)
+        return COMMAND_DONE;
+    life_intend(node, &claim, &note);
+    return destroy(node, wanted, &note, false);
+}
+
+static int epilog(struct node *node, const struct wanted *wanted, const char *job)
+{
+    struct error err;
+    if (node_remember(node, !wanted->dry_run, &err) < 0)
+        return command_failed(&err);
+    int rc = COMMAND_DONE;
+    bool remembered = false;
+    for (size_t i = 0; i < node->notes.count; i++) {
+        struct note note = node->notes.at[i];
+        if (!is_of_job(node, &note, job))
+            continue;
+        remembered = true;
+        rc = worse(rc, destroy(node, wanted, &note, true));
+    }
+    if (!remembered || wanted->reservation)
+        rc = worse(rc, destroy_unremembered(node, wanted, job));
+    if (!wanted->dry_run)
+        report_spool(node, 0);
+    return rc;
+}
+
+static int run(const struct command *command, struct node *node, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"job", required_argument, NULL, 'j'},
+        {"reservation", required_argument, NULL, 'r'},
+        {"retry-busy", required_argument, NULL, 't'},
+        {"dry-run", no_argument, NULL, 'n'},
+        {0},
+    };
+    struct wanted wanted = {.command = command, .retry_ms = -1};
+    char job[JOB_ID_MAX + 1];
+    int rc = command_options(command, node, argc, argv, options, take, &wanted);
+    if (rc == COMMAND_GO_ON)
+        rc = command_job(command, wanted.job, job);
+    if (wanted.retry_ms < 0)
+        wanted.retry_ms =
+            command == &command_epilog ? node->settings.epilog_ms : node->settings.housekeeping_ms;
+    if (rc == COMMAND_GO_ON)
+        rc = epilog(node, &wanted, job);
+    return command_end(node, rc);
+}
+
+const struct command command_epilog = {"epilog", "destroy a job's services", epilog_usage, run};
+const struct command command_housekeeping = {"housekeeping", "destroy what the epilog could not",
+                                             housekeeping_usage, run};

@@ -1,0 +1,142 @@
+#include "node/command.h"
+#include "node/life.h"
+#include "node/report.h"
+#include "node/reservation.h"
+#include "node/say.h"
+
+#include <unistd.h>
+
+static const char usage[] =
+    "Usage: mcast-node prolog --job JOB [OPTIONS]\n"
+    "Before a job's first process: creates one CXI service on every NIC, for the job's owner and\n"
+    "VNIs only, with resources by its cores, and tells the broker. All NICs, or none. Doing it\n"
+    "again does no harm. When it fails, the job must fail.\n\n"
+    "  --job JOB            the job\n"
+    "  --reservation FILE   the reservation, as mcastctl show --json prints it, from a file, or\n"
+    "                       from standard input (-); else the broker is asked\n"
+    "  --cores N            the job's cores on this node (default: the reservation's\n"
+    "                       cores_per_node, or all of the node's)\n"
+    "  --dry-run            only says what it would do\n\n"
+    "Example, in Slurm's Prolog:\n"
+    "  mcast-node prolog --job $SLURM_JOB_ID || exit 1\n";
+
+struct wanted {
+    const char *job, *reservation;
+    uint32_t cores; /* 0: not given */
+    bool dry_run;
+};
+
+static int take(int option, const char *value, void *data)
+{
+    struct wanted *wanted = data;
+    switch (option) {
+    case 'j':
+        wanted->job = value;
+        break;
+    case 'r':
+        wanted->reservation = value;
+        break;
+    case 'c':
+        return command_cores(&command_prolog, value, &wanted->cores);
+    case 'n':
+        wanted->dry_run = true;
+        break;
+    }
+    return COMMAND_GO_ON;
+}
+
+static uint32_t count_cores(const struct wanted *wanted, const struct claim *claim)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (wanted->cores > 0)
+        return wanted->cores;
+    if (claim->cores_per_node > 0)
+        return claim->cores_per_node;
+    return online > 0 ? (uint32_t)online : 1;
+}
+
+/* The broker is told. What it does not take because it comes too late must not stay (F3, F10). */
+static int tell(struct node *node, struct note *note)
+{
+    struct mcast_error error;
+    struct error err;
+    enum report_fate fate = report_send(node, note, &error);
+    if (fate == REPORT_KEPT)
+        say("warning: the broker is told later what was created: %s", error.text);
+    if (fate != REPORT_NOT_OURS)
+        return COMMAND_DONE;
+    say("the job's services are destroyed again: %s", error.text);
+    if (life_destroy(node, note, true, 0, &err) < 0)
+        return command_failed(&err);
+    (void)report_send(node, note, &error);
+    return COMMAND_REFUSED;
+}
+
+static int create(struct node *node, const struct claim *claim, uint32_t cores)
+{
+    struct note note;
+    struct error err;
+    struct mcast_error error;
+    int rc = COMMAND_REFUSED;
+    if (life_lock(node, claim->number, &err) < 0)
+        return command_failed(&err);
+    if (life_create(node, claim, cores, &note, &err) == 0) {
+        rc = tell(node, &note);
+    } else {
+        say("%s", err.text);
+        (void)report_send(node, &note, &error);
+    }
+    report_spool(node, claim->number);
+    return rc;
+}
+
+/* Whether the job is to have services here at all. */
+static bool is_entitled(const struct node *node, const struct claim *claim)
+{
+    return claim->vni_count > 0 && (claim->node_count != 1 || node->settings.single_node);
+}
+
+static int prolog(struct node *node, const struct wanted *wanted, const char *job)
+{
+    struct claim claim;
+    struct error err;
+    int rc = reservation_fetch(node, wanted->reservation, job, false, &claim);
+    if (rc != COMMAND_GO_ON)
+        return rc;
+    if (!claim.active) {
+        say("job %s is released already, so its VNIs are not its own any more", job);
+        return COMMAND_REFUSED;
+    }
+    if (node_remember(node, !wanted->dry_run, &err) < 0)
+        return command_failed(&err);
+    if (!is_entitled(node, &claim)) {
+        if (!wanted->dry_run)
+            report_spool(node, 0);
+        return COMMAND_DONE;
+    }
+    uint32_t cores = count_cores(wanted, &claim);
+    if (!wanted->dry_run)
+        return create(node, &claim, cores);
+    return life_plan_create(node, &claim, cores, &err) < 0 ? command_failed(&err) : COMMAND_DONE;
+}
+
+static int run(const struct command *command, struct node *node, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"job", required_argument, NULL, 'j'},
+        {"reservation", required_argument, NULL, 'r'},
+        {"cores", required_argument, NULL, 'c'},
+        {"dry-run", no_argument, NULL, 'n'},
+        {0},
+    };
+    struct wanted wanted = {0};
+    char job[JOB_ID_MAX + 1];
+    int rc = command_options(command, node, argc, argv, options, take, &wanted);
+    if (rc == COMMAND_GO_ON)
+        rc = command_job(command, wanted.job, job);
+    if (rc == COMMAND_GO_ON)
+        rc = prolog(node, &wanted, job);
+    return command_end(node, rc);
+}
+
+const struct command command_prolog = {"prolog", "create a job's services", usage, run};

@@ -1,0 +1,81 @@
+#ifndef MCAST_NODE_COMMAND_H
+#define MCAST_NODE_COMMAND_H
+
+/* The commands of mcast-node, and what they have in common: options, exit codes. */
+
+#include "node/node.h"
+
+#include <getopt.h>
+
+/* What hooks rely on (docs/mcast-node.md). */
+#define COMMAND_EXITS(X)                                                                           \
+    X(DONE, 0, "Done; with --dry-run: it could be done. Of explain: the job fits.")                \
+    X(REFUSED, 1,                                                                                  \
+      "It failed, or was refused; what was half done is undone. Of prolog: the job must fail. Of " \
+      "explain: the job does not get all that it wants.")                                          \
+    X(USAGE, 2, "Wrong usage or configuration; nothing was done.")                                 \
+    X(NOT_FOUND, 3, "The broker knows no reservation of the job.")                                 \
+    X(UNREACHABLE, 4,                                                                              \
+      "The broker was needed and does not answer; nothing was done. Trying again may help.")       \
+    X(BUSY, 5, "Services are left that could not be destroyed: drain the node.")
+
+enum command_exit {
+#define COMMAND_EXIT_(name, value, when) COMMAND_##name = (value),
+    COMMAND_EXITS(COMMAND_EXIT_) COMMAND_GO_ON = -1 /* no end yet */
+#undef COMMAND_EXIT_
+};
+
+struct command {
+    const char *name;
+    const char *summary; /* one line for `mcast-node --help` */
+    const char *usage;   /* all of `mcast-node NAME --help`, before the common options */
+    int (*run)(const struct command *command, struct node *node, int argc, char **argv);
+};
+
+extern const struct command command_prolog, command_env, command_epilog, command_housekeeping,
+    command_clean, command_list, command_explain;
+
+/* The common options as --help shows them. */
+extern const char command_common_usage[];
+
+/* Takes one option of the command: `option` is its val, below 256. COMMAND_GO_ON, or an exit code
+ * after a message. */
+typedef int command_option_fn(int option, const char *value, void *data);
+
+/* Reads the command's options (own: ended by a zero entry) and the common ones, then node.conf;
+ * fills what of `node` they say. No arguments may be left. COMMAND_GO_ON, or the exit code with
+ * which to end: --help is answered here. */
+int command_options(const struct command *command, struct node *node, int argc, char **argv,
+                    const struct option *own, command_option_fn *take, void *data);
+
+/* Says what is wrong with the command line and how to learn more; COMMAND_USAGE. command may be
+ * NULL; format NULL: getopt has said it. */
+__attribute__((format(printf, 2, 3))) int command_misused(const struct command *command,
+                                                          const char *format, ...);
+
+/* Says it; COMMAND_REFUSED. */
+int command_failed(const struct error *err);
+/* Says it; the exit code that fits. */
+int command_unanswered(const struct mcast_error *error);
+
+/* Says that memory is exhausted; COMMAND_REFUSED. */
+int command_no_memory(void);
+
+/* The plain form of a job id, and that it can be one: Flux's hooks write f2Rs8sydSxmd with U+0192.
+ * COMMAND_GO_ON, or COMMAND_USAGE after a message. text NULL: the option was not given. */
+int command_job(const struct command *command, const char *text, char out[JOB_ID_MAX + 1]);
+
+/* A duration; likewise. */
+int command_duration(const struct command *command, const char *option, const char *text,
+                     int64_t *ms);
+
+/* A number from 1 to 65535 of cores; likewise. */
+int command_cores(const struct command *command, const char *text, uint32_t *cores);
+
+/* Flushes standard output; COMMAND_REFUSED after a message when that fails, else rc. */
+int command_finish(int rc);
+
+/* Every command ends with this: releases the node and returns rc. */
+int command_end(struct node *node, int rc);
+
+#endif

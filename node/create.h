@@ -1,0 +1,29 @@
+#ifndef MCAST_NODE_CREATE_H
+#define MCAST_NODE_CREATE_H
+
+/* One service for a job on every NIC (F7). */
+
+#include "node/claim.h"
+#include "node/fit.h"
+#include "node/nic.h"
+
+struct create_order {
+    const struct claim *claim;
+    const struct cxi_rsrc_limits *want;
+    unsigned int traffic_classes; /* bits of enum traffic_class */
+    fit_job_fn *job_of;           /* names holders in warnings */
+    void *job_arg;
+};
+
+/* Makes one on the NIC unless there is one already; its services have just been read. Returns the
+ * id, and in *fit what it was given (all wanted, if it was there). Negative: ERROR_FULL,
+ * ERROR_REFUSED or ERROR_IO with NIC, cause and next step; then nothing was made. Other processes
+ * must not allocate meanwhile (statedir_lock), else less may be granted than could be. */
+int create_on(const struct nics *nics, struct nic *nic, const struct create_order *order,
+              struct fit *fit, struct error *err);
+
+/* The descriptor of a job's service, with what the fit grants. */
+void create_describe(struct cxi_svc_desc *desc, const struct create_order *order,
+                     const struct fit *fit);
+
+#endif

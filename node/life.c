@@ -1,0 +1,322 @@
+#include "node/life.h"
+
+#include "core/record.h"
+#include "node/create.h"
+#include "node/destroy.h"
+#include "node/limits.h"
+#include "node/match.h"
+#include "node/say.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whose services destroy_services is to look for. */
+struct search {
+    const struct node *node;
+    const struct claim *claim;
+};
+
+int life_lock(struct node *node, uint64_t number, struct error *err)
+{
+    return statedir_lock(&node->dir, number, err);
+}
+
+void life_intend(const struct node *node, const struct claim *claim, struct note *note)
+{
+    *note = (struct note){.claim = *claim, .state = NOTE_INTENDED};
+    snprintf(note->node, sizeof note->node, "%s", node->name);
+    statedir_boot(note->boot);
+}
+
+static bool is_meant(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
+{
+    const struct search *search = arg;
+    const struct claim *claim = search->claim;
+    if (!match_is_of(service, claim->uid, claim->vnis, claim->vni_count))
+        return false;
+    const struct note *holder = notes_holder(&search->node->notes, nic->name, service->svc_id);
+    return !holder || holder->claim.number == claim->number;
+}
+
+/* ---- Making ---- */
+
+/* The reservation's that the site allows; 0 with an error when none is left (F12). */
+static unsigned int choose_classes(const struct node *node, const struct claim *claim,
+                                   struct error *err)
+{
+    unsigned int allowed = node->settings.traffic_classes;
+    unsigned int asked = claim->traffic_classes ? claim->traffic_classes
+                                                : (unsigned)(TC_BEST_EFFORT | TC_LOW_LATENCY);
+    unsigned int classes = asked & allowed;
+    for (unsigned int bit = 1; bit <= TC_BEST_EFFORT; bit <<= 1) {
+        if (claim->traffic_classes & bit & ~allowed)
+            say("traffic class %s is not allowed on this node, the job goes without (node.conf: "
+                "traffic_classes)",
+                traffic_class_word((int)bit));
+    }
+    if (!classes)
+        error_set(err, ERROR_REFUSED,
+                  "none of the job's traffic classes is allowed on this node (node.conf: "
+                  "traffic_classes)");
+    return classes;
+}
+
+static int check_nics(struct node *node, struct error *err)
+{
+    const struct settings *settings = &node->settings;
+    const struct nic *failed = nics_failed(&node->nics);
+    if (failed)
+        return error_set(err, ERROR_IO,
+                         "%s cannot be opened, or not be asked for its services: "
+                         "%s; look at dmesg",
+                         failed->name, strerror(-failed->failure));
+    if (node->nics.count < settings->min_nics)
+        return error_set(err, ERROR_REFUSED,
+                         "the node has %u NIC%s, and a job with VNIs needs at least %u here "
+                         "(node.conf: min_nics)",
+                         node->nics.count, node->nics.count == 1 ? "" : "s", settings->min_nics);
+    return 0;
+}
+
+static void warn_shortages(struct node *node, const struct nic *nic, const struct fit *fit)
+{
+    char text[FIT_TEXT_SIZE];
+    for (unsigned int i = 0; i < fit->shortage_count; i++)
+        say("warning: %s",
+            fit_explain(&fit->shortages[i], &nic->info, nic->services, node_job_of, node, text));
+}
+
+static int create_all(struct node *node, const struct create_order *order, struct note *note,
+                      struct error *err)
+{
+    int rc = statedir_lock(&node->dir, STATEDIR_NICS, err);
+    for (unsigned int i = 0; rc >= 0 && i < node->nics.count; i++) {
+        struct nic *nic = &node->nics.at[i];
+        struct fit fit;
+        if (nic_refresh(&node->nics, nic) < 0) {
+            rc = error_set(err, ERROR_IO, "%s cannot be asked for its services: %s", nic->name,
+                           strerror(-nic->failure));
+            break;
+        }
+        if (nic->info.link_state != 1)
+            say("warning: %s: its link is down", nic->name);
+        rc = create_on(&node->nics, nic, order, &fit, err);
+        if (rc < 0)
+            break;
+        warn_shortages(node, nic, &fit);
+        struct note_service *service = &note->services[note->service_count++];
+        snprintf(service->device, sizeof service->device, "%s", nic->name);
+        service->id = (unsigned int)rc;
+    }
+    statedir_unlock(&node->dir, STATEDIR_NICS);
+    return rc < 0 ? rc : 0;
+}
+
+/* What was made is not to stay; why it had to be undone is what err goes on saying. */
+static void undo(struct node *node, struct note *note, bool known)
+{
+    struct error why;
+    if (life_destroy(node, note, known, 0, &why) < 0)
+        say("%s", why.text);
+}
+
+int life_create(struct node *node, const struct claim *claim, uint32_t cores, struct note *note,
+                struct error *err)
+{
+    struct cxi_rsrc_limits want;
+    struct note before = {0};
+    struct create_order order = {
+        .claim = claim, .want = &want, .job_of = node_job_of, .job_arg = node};
+    /* Of a start of the machine before this one nothing is there any more. */
+    bool known = note_read(&node->dir, claim->number, &before, NULL) == 0 &&
+                 note_is_current(&before) && before.state != NOTE_GONE;
+    life_intend(node, claim, note);
+    limits_want(&node->settings.limits, cores, &want);
+    int rc = node_find_nics(node, err);
+    if (rc == 0)
+        rc = check_nics(node, err);
+    if (rc == 0 && !(order.traffic_classes = choose_classes(node, claim, err)))
+        rc = ERROR_REFUSED;
+    if (rc == 0 && node->nics.count == 0)
+        return 0;
+    if (rc == 0 && (rc = note_write(&node->dir, note, err)) == 0) {
+        known = true;
+        rc = create_all(node, &order, note, err);
+    }
+    if (rc == 0) {
+        note->state = NOTE_MADE;
+        note->owed = node->settings.report;
+        rc = note_write(&node->dir, note, err);
+    }
+    if (rc < 0 && known) {
+        /* What an earlier run has made is half of it too. */
+        if (note->service_count == 0 && before.claim.number == claim->number) {
+            note->service_count = before.service_count;
+            memcpy(note->services, before.services, sizeof note->services);
+        }
+        undo(node, note, known);
+    }
+    return rc;
+}
+
+/* ---- Destroying ---- */
+
+static void keep_left(struct note *note, const char *device, unsigned int id)
+{
+    if (id == 0 || note->service_count == NOTE_SERVICES_MAX)
+        return;
+    struct note_service *service = &note->services[note->service_count++];
+    snprintf(service->device, sizeof service->device, "%s", device);
+    service->id = id;
+}
+
+static void say_left(const struct note *note, const struct destroy_left *left)
+{
+    char name[CLAIM_NAME_SIZE];
+    claim_name(&note->claim, name);
+    if (left->failure == -EBUSY)
+        say("%s: service %u of job %s is still in use: by a process of uid %u, or by operations "
+            "that the NIC has to end",
+            left->device, left->id, name, note->claim.uid);
+    else if (left->failure == -EPERM)
+        say("%s: service %u of job %s cannot be destroyed: that needs CAP_SYS_ADMIN; run it as "
+            "root",
+            left->device, left->id, name);
+    else if (left->id)
+        say("%s: service %u of job %s cannot be destroyed: %s; look at dmesg", left->device,
+            left->id, name, strerror(-left->failure));
+    else
+        say("%s cannot be asked for its services: %s; those of job %s may still be there",
+            left->device, strerror(-left->failure), name);
+}
+
+/* A NIC that has gone, with a service on it, is not known to be clean: it may come back with the
+ * service, until the machine is started anew. */
+static void add_absent(const struct node *node, const struct note *before,
+                       struct destroy_result *result)
+{
+    for (unsigned int i = 0; i < before->service_count; i++) {
+        const struct note_service *service = &before->services[i];
+        bool listed = false;
+        for (unsigned int n = 0; node->nics_known && n < node->nics.count; n++)
+            listed |= strcmp(node->nics.at[n].name, service->device) == 0;
+        if (listed || result->left_count == DESTROY_LEFT_MAX)
+            continue;
+        struct destroy_left *left = &result->left[result->left_count++];
+        *left = (struct destroy_left){.id = service->id, .failure = -ENODEV};
+        snprintf(left->device, sizeof left->device, "%s", service->device);
+    }
+}
+
+/* Fills what is left. Negative: the NICs cannot be asked, and nothing is known. */
+static int destroy_all(struct node *node, const struct note *note, bool known, int64_t budget_ms,
+                       struct destroy_result *result, struct error *err)
+{
+    struct search search = {.node = node, .claim = &note->claim};
+    struct patience patience;
+    *result = (struct destroy_result){0};
+    if (!note_is_current(note))
+        return 0;
+    int rc = node_find_nics(node, err);
+    if (rc < 0 && !known)
+        return rc == ERROR_NOT_FOUND ? 0 : rc;
+    if (rc < 0) {
+        say("%s", err->text);
+    } else {
+        patience_begin(&patience, &patience_real, budget_ms);
+        destroy_services(&node->nics, is_meant, &search, &patience, result);
+    }
+    add_absent(node, note, result);
+    if (rc < 0 && result->left_count == 0) {
+        /* Killed before it could note what it made: something may be on any NIC. */
+        result->left[result->left_count++] = (struct destroy_left){.failure = -ENODEV};
+        snprintf(result->left[0].device, sizeof result->left[0].device, "every NIC");
+    }
+    return 0;
+}
+
+int life_destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
+                 struct error *err)
+{
+    struct destroy_result result;
+    int rc = destroy_all(node, note, known, budget_ms, &result, err);
+    if (rc < 0)
+        return rc;
+    struct note before = *note;
+    note->service_count = 0;
+    for (unsigned int i = 0; i < result.left_count; i++) {
+        const struct destroy_left *left = &result.left[i];
+        say_left(note, left);
+        keep_left(note, left->device, left->id);
+        for (unsigned int s = 0; left->id == 0 && s < before.service_count; s++) {
+            if (strcmp(before.services[s].device, left->device) == 0)
+                keep_left(note, left->device, before.services[s].id);
+        }
+    }
+    note->state = result.left_count > 0 ? NOTE_LINGERING : NOTE_GONE;
+    note->owed = node->settings.report;
+    if (note->state == NOTE_GONE && !note->owed)
+        return note_remove(&node->dir, note->claim.number, err);
+    return note_write(&node->dir, note, err);
+}
+
+/* ---- Plans ---- */
+
+static void print_limits(const struct cxi_rsrc_limits *limits)
+{
+    for (int i = 0; i < LIMITS_COUNT; i++) {
+        const struct cxi_limits *of = &limits->type[limits_order[i]];
+        printf(" %s %u/%u", limits_key(limits_order[i]), of->res, of->max);
+    }
+}
+
+int life_plan_create(struct node *node, const struct claim *claim, uint32_t cores,
+                     struct error *err)
+{
+    struct cxi_rsrc_limits want;
+    char vnis[CLAIM_VNIS_TEXT_SIZE];
+    limits_want(&node->settings.limits, cores, &want);
+    unsigned int classes;
+    int rc = node_find_nics(node, err);
+    if (rc == 0)
+        rc = check_nics(node, err);
+    if (rc == 0 && !(classes = choose_classes(node, claim, err)))
+        rc = ERROR_REFUSED;
+    for (unsigned int i = 0; rc == 0 && i < node->nics.count; i++) {
+        const struct nic *nic = &node->nics.at[i];
+        const struct cxi_svc_desc *there =
+            match_find(nic->services, claim->uid, claim->vnis, claim->vni_count);
+        struct fit fit;
+        if (there) {
+            printf("%s: would keep service %u\n", nic->name, there->svc_id);
+            continue;
+        }
+        fit_compute(&fit, &want, &nic->info, nic->services, fit_count_pools(nic->services));
+        printf("%s: would create a service for uid %u, VNIs %s, traffic classes 0x%02x,", nic->name,
+               claim->uid, claim_vnis(claim->vnis, claim->vni_count, vnis), classes);
+        print_limits(&fit.limits);
+        putchar('\n');
+        warn_shortages(node, nic, &fit);
+    }
+    return rc;
+}
+
+int life_plan_destroy(struct node *node, const struct note *note, struct error *err)
+{
+    char name[CLAIM_NAME_SIZE];
+    struct search search = {.node = node, .claim = &note->claim};
+    if (!note_is_current(note))
+        return 0;
+    int rc = node_find_nics(node, err);
+    for (unsigned int i = 0; rc == 0 && i < node->nics.count; i++) {
+        const struct nic *nic = &node->nics.at[i];
+        for (unsigned int s = 0; nic->services && s < nic->services->count; s++) {
+            const struct cxi_svc_desc *service = &nic->services->descs[s];
+            if (is_meant(&search, nic, service))
+                printf("%s: would destroy service %u of job %s\n", nic->name, service->svc_id,
+                       claim_name(&note->claim, name));
+        }
+    }
+    return rc;
+}

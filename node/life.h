@@ -1,0 +1,38 @@
+#ifndef MCAST_NODE_LIFE_H
+#define MCAST_NODE_LIFE_H
+
+/* One life of a job on this node: all of its services are made, or none; and they are taken away.
+ *
+ * The caller has the life's lock (life_lock): whoever makes or destroys its services, or tells the
+ * broker of them, does so alone, so that the broker is never told "destroyed" after somebody made
+ * them anew. */
+
+#include "node/node.h"
+
+/* 0, or negative. Waits for whoever has it. */
+int life_lock(struct node *node, uint64_t number, struct error *err);
+
+/* Makes a service on every NIC that has none of the job's, with a warning for what had to be scaled
+ * back (F7). Fills and keeps the note. If it cannot be done everywhere, everything of the job's
+ * is destroyed again as far as it can be (F10), and the note says so; negative, err says why not.
+ */
+int life_create(struct node *node, const struct claim *claim, uint32_t cores, struct note *note,
+                struct error *err);
+
+/* Destroys what is the job's, for as long as budget_ms while it is busy, and keeps the note: GONE
+ * or LINGERING. known: the note was here before, so something may have been made. Says what is
+ * left, and why. Negative when the note cannot be kept, or the NICs cannot be asked and nothing
+ * is known. Nothing of another life is touched: what a note says is another's is not taken for
+ * this one's. */
+int life_destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
+                 struct error *err);
+
+/* What life_create would do, and life_destroy, on standard output. Negative as they are. */
+int life_plan_create(struct node *node, const struct claim *claim, uint32_t cores,
+                     struct error *err);
+int life_plan_destroy(struct node *node, const struct note *note, struct error *err);
+
+/* A note of a claim as it would be before anything is made. */
+void life_intend(const struct node *node, const struct claim *claim, struct note *note);
+
+#endif

@@ -1,0 +1,40 @@
+#ifndef MCAST_NODE_NODE_H
+#define MCAST_NODE_NODE_H
+
+/* What a command knows of the node it runs on; NICs and broker are opened when they are needed. */
+
+#include "client/mcast.h"
+#include "node/nic.h"
+#include "node/note.h"
+#include "node/settings.h"
+#include "node/statedir.h"
+
+struct node {
+    struct settings settings;
+    const char *cluster; /* --cluster, MCAST_CLUSTER or node.conf; NULL: none of them */
+    char name[NOTE_NODE_SIZE];
+    bool dry_run;
+    struct statedir dir;
+    struct notes notes; /* as they were when node_remember was called */
+    struct nics nics;
+    bool nics_known;
+    struct mcast *broker;
+    bool broker_gone; /* it did not answer: asking again would only cost time */
+};
+
+/* Opens the state directory (change: to write in it) and reads the notes. 0 or negative. */
+int node_remember(struct node *node, bool change, struct error *err);
+
+/* Lists and opens the NICs, once. ERROR_NOT_FOUND: libcxi is not installed; else as library_open
+ * and nics_open. */
+int node_find_nics(struct node *node, struct error *err);
+
+/* The broker's handle, not yet connected; NULL with an error, also when it was gone before. */
+struct mcast *node_broker(struct node *node, struct mcast_error *error);
+
+void node_release(struct node *node);
+
+/* For fit_explain; arg is the node. */
+const char *node_job_of(void *arg, const char *device, unsigned int service);
+
+#endif

@@ -1,0 +1,79 @@
+#ifndef MCAST_NODE_NOTE_H
+#define MCAST_NODE_NOTE_H
+
+/* What this node made for a job: written as an intent before the first service is made, so that
+ * whatever dies, it is known what may be there; and as the report that the broker is owed, until it
+ * has it. One file for each life of a job, "<number>.json".
+ *
+ * A later state takes the place of an earlier one that could not be delivered: the broker is only
+ * ever told how it is (F3). */
+
+#include "node/claim.h"
+#include "node/nic.h"
+#include "node/statedir.h"
+
+#include <stddef.h>
+
+/* state, what the broker is told of it */
+#define NOTE_STATES(X)                                                                             \
+    X(INTENDED, "intended", NULL)          /* services are being made; some may be there */        \
+    X(MADE, "made", "created")             /* one on every NIC */                                  \
+    X(LINGERING, "lingering", "lingering") /* some could not be destroyed */                       \
+    X(GONE, "gone", "destroyed")           /* none is left; kept for the report only */
+
+enum note_state {
+#define NOTE_ENUM_(name, word, report) NOTE_##name,
+    NOTE_STATES(NOTE_ENUM_)
+#undef NOTE_ENUM_
+};
+
+enum { NOTE_SERVICES_MAX = NIC_MAX, NOTE_NODE_SIZE = 256 };
+
+struct note_service {
+    char device[NIC_NAME_SIZE];
+    unsigned int id;
+};
+
+struct note {
+    struct claim claim; /* what matching needs; cores and traffic classes are not kept */
+    char node[NOTE_NODE_SIZE];
+    char boot[STATEDIR_BOOT_SIZE]; /* services do not survive a start of the machine */
+    enum note_state state;
+    bool owed; /* the broker has not been told the state */
+    unsigned int service_count;
+    struct note_service services[NOTE_SERVICES_MAX];
+};
+
+const char *note_state_word(enum note_state state);
+const char *note_report_word(enum note_state state); /* NULL: nothing to tell */
+
+/* Whether it was written since the machine was started. */
+bool note_is_current(const struct note *note);
+
+/* ERROR_NOT_FOUND; ERROR_CORRUPT: not written by this program, or damaged; ERROR_IO. */
+int note_read(const struct statedir *dir, uint64_t number, struct note *note, struct error *err);
+int note_write(const struct statedir *dir, const struct note *note, struct error *err);
+int note_remove(const struct statedir *dir, uint64_t number, struct error *err);
+
+/* As text; for free(), NULL: memory is exhausted. And back: 0, or ERROR_CORRUPT. */
+char *note_format(const struct note *note);
+int note_parse(struct note *note, const char *text, struct error *err);
+
+struct notes {
+    size_t count;
+    struct note *at; /* by number */
+    size_t damaged;  /* files that could not be read, left out */
+    char damaged_name[32];
+};
+
+/* All of the directory. ERROR_IO, ERROR_NOMEM. */
+int notes_load(struct notes *notes, const struct statedir *dir, struct error *err);
+void notes_release(struct notes *notes);
+
+/* The job whose service this is said to be, of this start of the machine and not gone; or NULL. */
+const struct note *notes_holder(const struct notes *notes, const char *device, unsigned int id);
+
+/* The newest life of a job; cluster NULL: whichever. NULL: none. */
+const struct note *notes_newest(const struct notes *notes, const char *cluster, const char *job);
+
+#endif

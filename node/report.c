@@ -1,0 +1,130 @@
+#include "node/report.h"
+
+#include "node/life.h"
+#include "node/say.h"
+
+#include <string.h>
+
+/* In one run of a hook, and kept for later at most. A broker that is away for so long has given up
+ * waiting ([vni] hold) long before. */
+enum { SPOOL_RUN_MAX = 200, SPOOL_MAX = 1000 };
+
+static int tell(struct node *node, const struct note *note, struct mcast_error *error)
+{
+    struct mcast_service services[NOTE_SERVICES_MAX];
+    struct mcast_node_report report = MCAST_NODE_REPORT_INIT;
+    struct mcast *broker = node_broker(node, error);
+    if (!broker)
+        return error->code;
+    for (unsigned int i = 0; i < note->service_count; i++)
+        services[i] =
+            (struct mcast_service){.device = note->services[i].device, .id = note->services[i].id};
+    report.cluster = note->claim.cluster;
+    report.job = note->claim.job;
+    report.number = note->claim.number;
+    report.node = note->node;
+    report.state = note_report_word(note->state);
+    report.services = services;
+    report.service_count = note->service_count;
+    int rc = mcast_report_node(broker, &report, NULL, error);
+    node->broker_gone = rc == MCAST_UNREACHABLE;
+    return rc;
+}
+
+/* A refusal that says nothing of the report itself: the broker is busy, or does not know us now. */
+static bool is_passing(const struct mcast_error *error)
+{
+    return error->code != MCAST_REFUSED || error->status >= 500 || error->status == 401 ||
+           error->status == 429;
+}
+
+static enum report_fate judge(const struct note *note, int rc, const struct mcast_error *error)
+{
+    bool created = note->state == NOTE_MADE;
+    if (rc == 0)
+        return REPORT_TAKEN;
+    if (rc == MCAST_NOT_FOUND)
+        return created ? REPORT_NOT_OURS : REPORT_TAKEN;
+    if (created && strcmp(error->word, "vnis-given-back") == 0)
+        return REPORT_NOT_OURS;
+    return is_passing(error) ? REPORT_KEPT : REPORT_REFUSED;
+}
+
+static void keep(struct node *node, struct note *note)
+{
+    struct error err;
+    int rc;
+    note->owed = false;
+    if (note->state == NOTE_GONE)
+        rc = note_remove(&node->dir, note->claim.number, &err);
+    else
+        rc = note_write(&node->dir, note, &err);
+    if (rc < 0) /* it will be delivered once more, which does no harm */
+        say("%s", err.text);
+}
+
+enum report_fate report_send(struct node *node, struct note *note, struct mcast_error *error)
+{
+    char name[CLAIM_NAME_SIZE];
+    if (!note->owed || !note_report_word(note->state))
+        return REPORT_TAKEN;
+    int rc = tell(node, note, error);
+    enum report_fate fate = judge(note, rc, error);
+    if (fate == REPORT_REFUSED)
+        say("the broker does not take the report that the services of job %s are %s: %s; its VNIs "
+            "are held back until [vni] hold is over",
+            claim_name(&note->claim, name), note_report_word(note->state), error->text);
+    if (fate == REPORT_TAKEN || fate == REPORT_REFUSED)
+        keep(node, note);
+    return fate;
+}
+
+/* False: the broker does not answer. */
+static bool deliver(struct node *node, uint64_t number)
+{
+    struct note note;
+    struct mcast_error error;
+    struct error err;
+    /* It may have changed since it was listed. */
+    if (note_read(&node->dir, number, &note, NULL) < 0)
+        return true;
+    if (!note_is_current(&note) && note.state != NOTE_GONE) {
+        note.state = NOTE_GONE;
+        note.owed = node->settings.report;
+        note.service_count = 0;
+    }
+    enum report_fate fate = report_send(node, &note, &error);
+    if (fate == REPORT_NOT_OURS) {
+        char name[CLAIM_NAME_SIZE];
+        say("job %s: %s; its services are destroyed", claim_name(&note.claim, name), error.text);
+        if (life_destroy(node, &note, true, 0, &err) < 0)
+            say("%s", err.text);
+        else
+            fate = report_send(node, &note, &error);
+    }
+    return fate != REPORT_KEPT;
+}
+
+/* What nobody will ask for any more, so that a broker that is away for good fills no disk. */
+static bool is_surplus(const struct node *node, size_t i)
+{
+    return node->notes.count - i > SPOOL_MAX && node->notes.at[i].state == NOTE_GONE;
+}
+
+void report_spool(struct node *node, uint64_t except)
+{
+    unsigned int sent = 0;
+    for (size_t i = 0; i < node->notes.count && node->settings.report; i++) {
+        const struct note *note = &node->notes.at[i];
+        uint64_t number = note->claim.number;
+        bool stale = !note_is_current(note) && note->state != NOTE_GONE;
+        if (number == except || !(note->owed || stale) || !statedir_try_lock(&node->dir, number))
+            continue;
+        bool answered = !node->broker_gone && sent++ < SPOOL_RUN_MAX && deliver(node, number);
+        if (!answered && is_surplus(node, i))
+            (void)note_remove(&node->dir, number, NULL);
+        statedir_unlock(&node->dir, number);
+        if (!answered)
+            node->broker_gone = true;
+    }
+}

@@ -1,0 +1,24 @@
+#ifndef MCAST_NODE_REPORT_H
+#define MCAST_NODE_REPORT_H
+
+/* Tells the broker what notes say, now or when it can be reached again (F3). */
+
+#include "node/node.h"
+
+enum report_fate {
+    REPORT_TAKEN,    /* the broker has it, or has nothing to wait for any more */
+    REPORT_KEPT,     /* it could not be delivered; the next run tries again */
+    REPORT_NOT_OURS, /* "created" came too late: the VNIs are not the job's; destroy at once */
+    REPORT_REFUSED,  /* the broker will never take it; it is not kept */
+};
+
+/* Delivers one note's state if that is owed, and keeps the note accordingly. The caller has the
+ * life's lock. error: why it was not taken. */
+enum report_fate report_send(struct node *node, struct note *note, struct mcast_error *error);
+
+/* Delivers what other lives owe, oldest first, until the broker does not answer; what is in work
+ * elsewhere is left to those who have it. Services of an earlier start of the machine are gone:
+ * that is reported too. Of what the broker says is not ours any more, destroys the services. */
+void report_spool(struct node *node, uint64_t except);
+
+#endif

@@ -1,0 +1,14 @@
+#include "node/say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void say(const char *format, ...)
+{
+    char line[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    fprintf(stderr, "mcast-node: %s\n", line); /* one write, however many hooks run at once */
+}

@@ -1,0 +1,55 @@
+#ifndef MCAST_NODE_SETTINGS_H
+#define MCAST_NODE_SETTINGS_H
+
+/* node.conf: what a site says of its nodes. Every key has a default; one table makes the parser,
+ * the sample file and the manual page. */
+
+#include "core/idset.h"
+#include "node/limits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define SETTINGS_DEFAULT_FILE "/etc/mcastd/node.conf"
+
+enum { SETTINGS_TEXT_SIZE = 200 };
+
+struct settings {
+    char url[SETTINGS_TEXT_SIZE]; /* "": as libmcast finds the broker */
+    char cacert[SETTINGS_TEXT_SIZE], cert[SETTINGS_TEXT_SIZE], key[SETTINGS_TEXT_SIZE];
+    char munge_socket[SETTINGS_TEXT_SIZE];
+    char cluster[SETTINGS_TEXT_SIZE]; /* "": none */
+    char node[SETTINGS_TEXT_SIZE];    /* "": the host's name */
+    char spool[SETTINGS_TEXT_SIZE];
+    char libcxi[SETTINGS_TEXT_SIZE];
+    int64_t timeout_ms, epilog_ms, housekeeping_ms;
+    bool report, single_node;
+    uint32_t min_nics;
+    uint32_t traffic_classes; /* bits of enum traffic_class */
+    struct idset pool;
+    struct limits_rules limits;
+};
+
+void settings_init(struct settings *settings);
+
+/* Reads a file over the defaults. Each fault goes to `faults` as "file:line: what is wrong, what is
+ * allowed". The number of faults. A file that is not there is one, unless it may be missing. */
+unsigned int settings_read(struct settings *settings, const char *path, bool may_be_missing,
+                           FILE *faults);
+
+/* The same from a text, which is changed; name: of the file, for faults. */
+unsigned int settings_parse(struct settings *settings, char *text, const char *name, FILE *faults);
+
+/* The sample file: every key with its default and its sentence. */
+void settings_print_sample(FILE *out);
+
+/* Calls each(name, allowed values, default, sentence) for every key. */
+typedef void settings_key_fn(void *arg, const char *name, const char *allowed, const char *initial,
+                             const char *sentence);
+void settings_each(settings_key_fn *each, void *arg);
+
+/* "500ms", "5s", "10m", "1h": milliseconds, up to a day. False: it is none. */
+bool settings_duration(const char *text, int64_t *ms);
+
+#endif
