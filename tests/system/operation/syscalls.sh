@@ -1,6 +1,6 @@
 #!/bin/sh
 # The unit's SystemCallFilter= and MemoryDenyWriteExecute= against what the program does in a life:
-# start, login, a job, reload, stop. Nothing that it does may be forbidden: systemd would only show
+# start, login, a job, a roll call (with the shell that it runs), reload, stop. Nothing that it does may be forbidden: systemd would only show
 # it where it runs.
 # usage: syscalls.sh DIRECTORY_OF_PROGRAMS UNIT
 set -eu
@@ -43,6 +43,7 @@ cat >"$dir/mcastd.conf" <<CONF
 socket = $dir/s
 socket_group = $(id -gn)
 listen = localhost:0
+log_level = debug
 [state]
 path = $dir/state.db
 key_file = $dir/state.key
@@ -53,12 +54,19 @@ authdir = $dir
 addresses_per_job = 8
 [cluster "elcap"]
 users = $(id -u)
+list_command = $dir/list
 CONF
+cat >"$dir/list" <<'LIST'
+#!/bin/sh
+ls / | grep -c . | sed 's/^/a/'
+LIST
+chmod 755 "$dir/list"
 # -ff: the program's own pid is in the name of its file.
 strace -ff -qq -o "$dir/trace" "$bin/mcastd" --config "$dir/mcastd.conf" 2>"$dir/log" &
 tracer=$!
 await ' READY ' "$dir/log"
 await 'listing -> up' "$dir/log"
+await 'cluster elcap names 1 active jobs' "$dir/log"
 broker=$(sed -n '1p' "$dir/state.db.lock")
 export MCAST_URL="unix:$dir/s" MCAST_CLUSTER=elcap
 "$bin/mcastctl" reserve --uid 1 --nodes 'n[1-4]' --hwcoll required j1 >/dev/null || fail "no job starts"
@@ -71,8 +79,9 @@ status=0
 wait $tracer || status=$?
 [ $status = 0 ] || fail "it ended with $status"
 
-# The first call of each is the execve of systemd itself, before the filter is in force.
-sed -n 's/^\([a-z0-9_]*\)(.*/\1/p' "$dir"/trace.* | sort -u | grep -vx execve >"$dir/used"
+# The first call of the first is the execve of systemd itself, before the filter is in force; those of
+# list_command are not.
+sed -n 's/^\([a-z0-9_]*\)(.*/\1/p' "$dir"/trace.* | sort -u >"$dir/used"
 [ "$(wc -l <"$dir/used")" -gt 30 ] || fail "the trace is empty"
 systemd-analyze --no-pager syscall-filter >"$dir/sets"
 python3 - "$unit" "$dir/sets" "$dir/used" <<'PYTHON' || fail "the unit forbids what mcastd does (above)"

@@ -42,7 +42,9 @@ done
 systemd-sysusers "$usr/lib/sysusers.d/mcastd.conf" >"$dir/log" 2>&1 || fail "no user"
 systemd-tmpfiles --create "$usr/lib/tmpfiles.d/mcastd.conf" >"$dir/log" 2>&1 || fail "no folders"
 cp "$usr/share/doc/mcastd/examples/mcastd.conf" /etc/mcastd/mcastd.conf
-printf '[cluster "elcap"]\nusers = nobody\n' >/etc/mcastd/conf.d/50-site.conf
+# What a list_command prints are job ids: here, as whom it runs.
+printf '[cluster "elcap"]\nusers = nobody\nlist_command = /usr/bin/id -u\n[broker]\nlog_level = debug\n' \
+    >/etc/mcastd/conf.d/50-site.conf
 "$mcastd" --make-key=mcastd 2>"$dir/log" || fail "no key"
 [ "$(stat -c '%U %a' /etc/mcastd/state.key)" = "mcastd 600" ] || fail "the key is not the service's"
 
@@ -72,6 +74,11 @@ as nobody "$usr/bin/mcastctl" --cluster elcap reserve --uid 5588 --nodes 'n[1-2]
 ! as daemon "$usr/bin/mcastctl" --cluster elcap reserve --uid 5588 --nodes 'n[1-2]' j2 \
     >/dev/null 2>&1 || fail "anybody can reserve"
 "$usr/bin/mcastctl" doctor --json >"$dir/doctor" 2>&1 || { cat "$dir/doctor" >&2; fail "the doctor finds problems"; }
+until grep -q 'cluster elcap names 1 active jobs' "$dir/log"; do
+    ! grep 'list_command of cluster elcap' "$dir/log" >&2 || fail "list_command does not run"
+    kill -0 "$broker" 2>/dev/null || fail "a roll call ended it"
+    sleep 0.05
+done
 kill -HUP "$broker"
 until grep -q ' reloaded: ' "$dir/log"; do
     kill -0 "$broker" 2>/dev/null || fail "a reload ended it"
