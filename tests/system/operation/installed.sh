@@ -19,9 +19,9 @@ fail() {
 }
 
 # Where package builders expect things (GNUInstallDirs; systemd's folders are fixed). Only what
-# belongs to the service; libmcast and mcastctl have a test of their own.
+# belongs to the service: its nodes and clients are others' to test.
 (cd "$dir/usr" && find . -type f | sort |
-    grep -E '^\./(sbin/|lib/(systemd|sysusers\.d|tmpfiles\.d)/|share/man/man[58]/|share/doc/[^/]*/([a-z-]+\.md|examples/mcastd))') \
+    grep -E '^\./(sbin/mcastd|lib/(systemd|sysusers\.d|tmpfiles\.d)/|share/man/man[58]/mcastd|share/doc/[^/]*/([a-z-]+\.md|examples/mcastd))') \
     >"$dir/found"
 cat >"$dir/expected" <<'LIST'
 ./lib/systemd/system/mcastd.service
