@@ -31,7 +31,7 @@ static void on_say(void *arg, const struct word *word)
     if (length == 0)
         desk->commits_at_first = desk->gate.commits;
     (void)snprintf(desk->said + length, sizeof desk->said - length, "%c%llu%s%s ",
-                   "ACLLE"[word->kind], (unsigned long long)word -> u.ticket,
+                   "ACLLRE"[word->kind], (unsigned long long)word -> u.ticket,
                    word->code != 0 ? "!" : "", word->code != 0 ? error_word(word->code) : "");
     if (desk->on_word != NULL)
         desk->on_word(desk, word);
