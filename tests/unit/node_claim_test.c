@@ -1,0 +1,98 @@
+/* What a reservation entitles to, and documents that do not say enough (S5). */
+
+#include "client/reservation.h"
+#include "core/record.h"
+#include "node/claim.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int read_claim(const char *document, const char *cluster, const char *job,
+                      struct claim *claim, struct error *err)
+{
+    struct mcast_reservation *reservation = NULL;
+    struct mcast_error error;
+    assert_int_equal(reservation_parse(document, strlen(document), &reservation, &error), 0);
+    int rc = claim_from_reservation(claim, reservation, cluster, job, err);
+    mcast_reservation_free(reservation);
+    return rc;
+}
+
+static void claim__is_the_document_s(void **state)
+{
+    (void)state;
+    struct claim claim;
+    struct error err;
+    char text[CLAIM_NAME_SIZE], vnis[CLAIM_VNIS_TEXT_SIZE];
+    assert_int_equal(
+        read_claim("{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":4711,\"state\":\"active\","
+                   "\"uid\":5588,\"node_count\":2,\"cores_per_node\":96,\"vnis\":[1024,1025],"
+                   "\"traffic_classes\":[\"dedicated_access\",\"best_effort\",\"later_one\"]}",
+                   "elcap", "f17", &claim, &err),
+        0);
+    assert_int_equal(claim.number, 4711);
+    assert_int_equal(claim.uid, 5588);
+    assert_int_equal(claim.node_count, 2);
+    assert_int_equal(claim.cores_per_node, 96);
+    assert_int_equal(claim.traffic_classes, TC_DEDICATED_ACCESS | TC_BEST_EFFORT);
+    assert_true(claim.active);
+    assert_string_equal(claim_name(&claim, text), "elcap/f17");
+    assert_string_equal(claim_vnis(claim.vnis, claim.vni_count, vnis), "1024,1025");
+    const uint16_t longest[] = {65535, 65534, 65533, 65532};
+    assert_string_equal(claim_vnis(longest, 4, vnis), "65535,65534,65533,65532");
+}
+
+static void claim__a_released_job_s_is_not_active(void **state)
+{
+    (void)state;
+    struct claim claim;
+    struct error err;
+    assert_int_equal(read_claim("{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":4711,\"state\":"
+                                "\"releasing\",\"uid\":5588,\"vnis\":[1024]}",
+                                NULL, "f17", &claim, &err),
+                     0);
+    assert_false(claim.active);
+}
+
+static void claim__refuses_what_is_not_enough(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *document, *why;
+    } wrong[] = {
+        {"{\"cluster\":\"elcap\",\"job\":\"f18\",\"number\":1,\"state\":\"active\",\"uid\":1}",
+         "is of job f18, not of f17"},
+        {"{\"cluster\":\"tuolumne\",\"job\":\"f17\",\"number\":1,\"state\":\"active\",\"uid\":1}",
+         "is of cluster tuolumne, not of elcap"},
+        {"{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":0,\"state\":\"active\",\"uid\":1}",
+         "has no number"},
+        {"{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":9223372036854775807,\"state\":"
+         "\"active\",\"uid\":1}",
+         "has no number"},
+        {"{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":1,\"state\":\"active\",\"vnis\":[7]}",
+         "does not tell its owner"},
+        {"{\"cluster\":\"El Cap\",\"job\":\"f17\",\"number\":1,\"state\":\"active\",\"uid\":1}",
+         "names no job"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct claim claim;
+        struct error err = {0};
+        assert_int_equal(read_claim(wrong[i].document, "elcap", "f17", &claim, &err),
+                         ERROR_INVALID);
+        assert_non_null(strstr(err.text, wrong[i].why));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(claim__is_the_document_s),
+        cmocka_unit_test(claim__a_released_job_s_is_not_active),
+        cmocka_unit_test(claim__refuses_what_is_not_enough),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,231 @@
+/* What the node remembers of what it made (F3, F10). */
+
+#include "node/note.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+static struct statedir dir;
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct error err;
+    char path[80];
+    snprintf(folder, sizeof folder, "/tmp/node_note_XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof path, "%s/spool", folder); /* it is made */
+    return statedir_open(&dir, path, true, &err);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[96];
+    statedir_close(&dir);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static struct note example(uint64_t number, const char *job)
+{
+    struct note note = {.claim = {.cluster = "elcap",
+                                  .number = number,
+                                  .uid = 5588,
+                                  .vni_count = 2,
+                                  .vnis = {1024, 1025}},
+                        .node = "elcap17",
+                        .state = NOTE_MADE,
+                        .owed = true,
+                        .service_count = 2,
+                        .services = {{"cxi0", 12}, {"cxi1", 7}}};
+    snprintf(note.claim.job, sizeof note.claim.job, "%s", job);
+    statedir_boot(note.boot);
+    return note;
+}
+
+static void write_file(const char *name, const char *text)
+{
+    struct error err;
+    assert_int_equal(statedir_write(&dir, name, text, &err), 0);
+}
+
+static void note__comes_back_as_it_was(void **state)
+{
+    (void)state;
+    struct error err;
+    struct note note = example(4711, "f17"), back;
+    assert_int_equal(note_write(&dir, &note, &err), 0);
+    assert_int_equal(note_read(&dir, 4711, &back, &err), 0);
+    assert_string_equal(back.claim.cluster, "elcap");
+    assert_string_equal(back.claim.job, "f17");
+    assert_int_equal(back.claim.number, 4711);
+    assert_int_equal(back.claim.uid, 5588);
+    assert_int_equal(back.claim.vni_count, 2);
+    assert_int_equal(back.claim.vnis[1], 1025);
+    assert_string_equal(back.node, "elcap17");
+    assert_int_equal(back.state, NOTE_MADE);
+    assert_true(back.owed);
+    assert_true(note_is_current(&back));
+    assert_int_equal(back.service_count, 2);
+    assert_string_equal(back.services[1].device, "cxi1");
+    assert_int_equal(back.services[1].id, 7);
+    assert_int_equal(note_remove(&dir, 4711, &err), 0);
+    assert_int_equal(note_remove(&dir, 4711, &err), 0);
+    assert_int_equal(note_read(&dir, 4711, &back, &err), ERROR_NOT_FOUND);
+}
+
+static void note__of_an_earlier_start_is_not_current(void **state)
+{
+    (void)state;
+    struct note note = example(1, "f1");
+    snprintf(note.boot, sizeof note.boot, "11111111-2222-3333-4444-555555555555");
+    assert_false(note_is_current(&note));
+}
+
+static void note__reports_have_words(void **state)
+{
+    (void)state;
+    assert_null(note_report_word(NOTE_INTENDED));
+    assert_string_equal(note_report_word(NOTE_MADE), "created");
+    assert_string_equal(note_report_word(NOTE_LINGERING), "lingering");
+    assert_string_equal(note_report_word(NOTE_GONE), "destroyed");
+}
+
+static void note__what_it_never_wrote_is_refused(void **state)
+{
+    (void)state;
+    struct note note = example(4711, "f17"), back;
+    char *whole = note_format(&note);
+    struct error err;
+    /* Every truncation, such as a full disk or a crash would leave. */
+    for (size_t length = strlen(whole); length-- > 0;) {
+        char *cut = strndup(whole, length);
+        assert_int_equal(note_parse(&back, cut, &err), ERROR_CORRUPT);
+        free(cut);
+    }
+    static const char *const wrong[][2] = {
+        {"\"elcap\"", "\"El-Cap\""},
+        {"4711", "-1"},
+        {"5588", "-5588"},
+        {"1025", "65536"},
+        {"\"made\"", "\"mad\""},
+        {"true", "1"},
+        {"\"cxi0\"", "\"a_name_of_cxi_too_long\""},
+        {"\"id\": 12", "\"id\": 0"},
+        {"\"f17\"", "\"f 17\""},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[2048];
+        const char *at = strstr(whole, wrong[i][0]);
+        assert_non_null(at);
+        snprintf(text, sizeof text, "%.*s%s%s", (int)(at - whole), whole, wrong[i][1],
+                 at + strlen(wrong[i][0]));
+        assert_int_equal(note_parse(&back, text, &err), ERROR_CORRUPT);
+    }
+    free(whole);
+}
+
+static void notes__are_by_number_and_damaged_ones_are_counted(void **state)
+{
+    (void)state;
+    struct error err;
+    struct notes notes;
+    const uint64_t numbers[] = {20, 3, 100};
+    for (size_t i = 0; i < 3; i++) {
+        struct note note = example(numbers[i], i == 1 ? "f3" : "f17");
+        note.services[0].id = (unsigned int)numbers[i];
+        assert_int_equal(note_write(&dir, &note, &err), 0);
+    }
+    write_file("7.json", "{");
+    write_file("notes.txt", "not ours");
+    write_file(".new.1", "half a");
+    assert_int_equal(notes_load(&notes, &dir, &err), 0);
+    assert_int_equal(notes.count, 3);
+    assert_int_equal(notes.damaged, 1);
+    assert_string_equal(notes.damaged_name, "7.json");
+    assert_int_equal(notes.at[0].claim.number, 3);
+    assert_int_equal(notes.at[2].claim.number, 100);
+    assert_int_equal(notes_newest(&notes, NULL, "f17")->claim.number, 100);
+    assert_int_equal(notes_newest(&notes, "elcap", "f3")->claim.number, 3);
+    assert_null(notes_newest(&notes, "tuolumne", "f3"));
+    assert_int_equal(notes_holder(&notes, "cxi0", 20)->claim.number, 20);
+    assert_null(notes_holder(&notes, "cxi2", 20));
+    notes_release(&notes);
+}
+
+static void notes__gone_and_old_ones_hold_nothing(void **state)
+{
+    (void)state;
+    struct error err;
+    struct notes notes;
+    struct note gone = example(1, "f1"), old = example(2, "f2");
+    gone.state = NOTE_GONE;
+    snprintf(old.boot, sizeof old.boot, "another");
+    assert_int_equal(note_write(&dir, &gone, &err), 0);
+    assert_int_equal(note_write(&dir, &old, &err), 0);
+    assert_int_equal(notes_load(&notes, &dir, &err), 0);
+    assert_int_equal(notes.count, 2);
+    assert_null(notes_holder(&notes, "cxi0", 12));
+    notes_release(&notes);
+}
+
+static void notes__of_no_folder_are_none(void **state)
+{
+    (void)state;
+    struct error err;
+    struct notes notes;
+    struct statedir none;
+    char path[96];
+    snprintf(path, sizeof path, "%s/not/there", folder);
+    assert_int_equal(statedir_open(&none, path, false, &err), 0);
+    assert_int_equal(notes_load(&notes, &none, &err), 0);
+    assert_int_equal(notes.count, 0);
+    assert_int_equal(statedir_open(&none, path, true, &err), ERROR_IO);
+    assert_non_null(strstr(err.text, "it cannot be made"));
+}
+
+/* Whoever changes a life, or allocates, is alone. */
+static void statedir__locks_exclude_by_number(void **state)
+{
+    (void)state;
+    struct error err;
+    struct statedir other;
+    assert_int_equal(statedir_open(&other, dir.path, true, &err), 0);
+    assert_int_equal(statedir_lock(&dir, 4711, &err), 0);
+    assert_int_equal(statedir_lock(&dir, STATEDIR_NICS, &err), 0);
+    assert_false(statedir_try_lock(&other, 4711));
+    assert_false(statedir_try_lock(&other, STATEDIR_NICS));
+    assert_true(statedir_try_lock(&other, 4712));
+    assert_true(statedir_try_lock(&other, INT64_MAX - 1));
+    statedir_unlock(&dir, 4711);
+    assert_true(statedir_try_lock(&other, 4711));
+    assert_false(statedir_try_lock(&other, STATEDIR_NICS));
+    statedir_close(&other);
+    assert_true(statedir_try_lock(&dir, 4711));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(note__comes_back_as_it_was),
+        TEST(note__of_an_earlier_start_is_not_current),
+        TEST(note__reports_have_words),
+        TEST(note__what_it_never_wrote_is_refused),
+        TEST(notes__are_by_number_and_damaged_ones_are_counted),
+        TEST(notes__gone_and_old_ones_hold_nothing),
+        TEST(notes__of_no_folder_are_none),
+        TEST(statedir__locks_exclude_by_number),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
