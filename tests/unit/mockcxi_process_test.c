@@ -198,7 +198,19 @@ static void state__damaged_is_said(void **state)
         assert_int_equal(unlink(machine_path(machine, "state")), 0);
         assert_int_equal(machine->alloc_svc(dev, &desc, NULL), 2);
     }
+    int fd = open(machine_path(machine, "state"), O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    for (off_t at = 0; at < status.st_size; at += 7) {
+        unsigned char right;
+        assert_int_equal(pread(fd, &right, 1, at), 1);
+        unsigned char wrong = (unsigned char)(right ^ 0x10);
+        assert_int_equal(pwrite(fd, &wrong, 1, at), 1);
+        assert_int_equal(machine->get_svc_list(dev, &list), -EIO);
+        assert_int_equal(pwrite(fd, &right, 1, at), 1);
+    }
+    assert_int_equal(machine_count(machine, dev), 2);
     assert_true(machine_logged(machine, "the state is damaged") > 0);
+    close(fd);
     machine->close_device(dev);
 }
 
