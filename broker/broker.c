@@ -158,6 +158,7 @@ static void prepare_process(const struct config *config)
 {
     umask(077);
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGCHLD, SIG_DFL); /* ignored, how a command has ended could not be learned */
     /* A limit on the size of files is a full disk, which is survived, not an end. */
     (void)signal(SIGXFSZ, SIG_IGN);
     /* Memory holds the session tokens of every job, and copies of them in the buffers of libraries

@@ -236,11 +236,6 @@ static void on_edge(void *arg, struct core_event *event)
     engine_step(arg, event);
 }
 
-static void on_interrupted(void *arg)
-{
-    engine_interrupted(arg);
-}
-
 int engine_configure(struct engine *engine, const struct engine_settings *settings,
                      struct error *err)
 {
@@ -374,9 +369,7 @@ struct engine *engine_create(const struct engine_options *options, struct error 
         engine->fabric_present = true;
         engine->fabric_options = *options->fabric;
     }
-    struct listcommand_listener listener = {
-        .arg = engine, .step = on_edge, .interrupted = on_interrupted};
-    engine->lists = listcommand_create(engine->loop, &listener);
+    engine->lists = listcommand_create(engine->loop, on_edge, engine);
     listcommand_configure(engine->lists, options->lists, options->list_count);
     clock_init(&engine->clock);
     engine->started_ms = engine_now_ms(engine);

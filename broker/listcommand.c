@@ -1,5 +1,6 @@
 #include "broker/listcommand.h"
 
+#include "broker/child.h"
 #include "broker/joblines.h"
 #include "core/memory.h"
 
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -30,7 +32,8 @@ struct command {
 
 struct listcommand {
     uv_loop_t *loop;
-    struct listcommand_listener listener;
+    listcommand_step_fn *step;
+    void *arg;
     struct command *commands;
     uint32_t count;
     struct run *runs; /* until nothing of them is in the loop */
@@ -55,12 +58,14 @@ struct run {
     uint64_t id;
     char cluster[CLUSTER_NAME_MAX + 1];
     int64_t timeout_ms;
-    uv_process_t process;
+    pid_t pid;        /* waited for when the run is closed: until then its group is its own */
+    int pidfd;        /* -1: none */
+    uv_poll_t ending; /* of the pidfd */
     uv_pipe_t out, err;
     uv_timer_t timer;
     unsigned handles; /* in the loop */
     enum stage stage;
-    bool spawned;  /* its process handle is in the loop */
+    bool watched;  /* its ending is in the loop */
     bool runs;     /* the process is there and has not ended */
     bool answered; /* the core has heard */
     bool out_over, err_over;
@@ -142,6 +147,8 @@ static void on_closed(uv_handle_t *handle)
         at = &(*at)->next;
     *at = run->next;
     joblines_release(&run->lines);
+    if (run->pidfd >= 0)
+        (void)close(run->pidfd);
     free(run);
     if (all->closing && all->runs == NULL)
         leave(all);
@@ -159,8 +166,13 @@ static void close_run(struct run *run)
     close_handle((uv_handle_t *)&run->timer);
     close_handle((uv_handle_t *)&run->out);
     close_handle((uv_handle_t *)&run->err);
-    if (run->spawned && !run->runs)
-        close_handle((uv_handle_t *)&run->process);
+    if (run->runs)
+        return;
+    if (run->watched)
+        close_handle((uv_handle_t *)&run->ending);
+    if (run->pid > 0)
+        (void)waitpid(run->pid, NULL, WNOHANG);
+    run->pid = 0;
 }
 
 /* ---- what came of it ---- */
@@ -188,7 +200,8 @@ static void answer(struct run *run)
         (void)joblines_end(&run->lines, &run->why);
     if (run->why.code == 0 && run->lines.count == 0 && run->complained)
         fail(run, "it names no job, but is not silent on stderr");
-    (void)snprintf(words, sizeof words, "%s%s%s", run->why.text, said ? "; its stderr: " : "", run->said);
+    (void)snprintf(words, sizeof words, "%s%s%s", run->why.text, said ? "; its stderr: " : "",
+                   run->said);
     struct core_event event = {.kind = CORE_ROLLCALL_DONE};
     event.u.rollcall.id = run->id;
     event.u.rollcall.ok = run->why.code == 0;
@@ -199,7 +212,7 @@ static void answer(struct run *run)
         event.u.rollcall.words = words;
     }
     close_run(run);
-    run->all->listener.step(run->all->listener.arg, &event);
+    run->all->step(run->all->arg, &event);
 }
 
 static void answer_when_over(struct run *run)
@@ -214,8 +227,8 @@ static void on_timer(uv_timer_t *timer);
 
 static void signal_group(const struct run *run, int signum)
 {
-    if (run->process.pid > 1)
-        (void)kill(-run->process.pid, signum);
+    if (run->pid > 0)
+        (void)kill(-run->pid, signum);
 }
 
 static void go_to(struct run *run, enum stage stage)
@@ -262,21 +275,31 @@ static void on_timer(uv_timer_t *timer)
     }
 }
 
-static void on_ended(uv_process_t *process, int64_t status, int signum)
+/* How it has ended; it stays a zombie, so that its number stays its own. */
+static void judge_end(struct run *run)
 {
-    struct run *run = process->data;
+    siginfo_t end = {0};
+    if (waitid(P_PID, (id_t)run->pid, &end, WEXITED | WNOHANG | WNOWAIT) < 0 || end.si_pid == 0)
+        fail(run, "it ended, but how cannot be learned");
+    else if (end.si_code != CLD_EXITED)
+        fail(run, "it was ended by signal %d (%s)", end.si_status, strsignal(end.si_status));
+    else if (end.si_status != 0)
+        fail(run, "it exited with status %d", end.si_status);
+}
+
+static void on_ended(uv_poll_t *ending, int status, int events)
+{
+    struct run *run = ending->data;
+    (void)status;
+    (void)events;
+    (void)uv_poll_stop(ending);
     run->runs = false;
-    run->all->listener.interrupted(run->all->listener.arg);
     if (run->answered) { /* it was given up */
         close_run(run);
         return;
     }
-    if (signum != 0)
-        fail(run, "it was ended by signal %d (%s)", signum, strsignal(signum));
-    else if (status != 0)
-        fail(run, "it exited with status %lld", (long long)status);
+    judge_end(run);
     if (run->why.code != 0) {
-        /* Its number cannot be another group's yet: that takes a whole round of the kernel's. */
         signal_group(run, SIGKILL);
         go_to(run, STAGE_KILLED);
     }
@@ -339,13 +362,17 @@ static void on_err(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
 
 /* ---- its beginning ---- */
 
-/* The kernel closes them when the command begins; libraries do not always ask for that. */
-static int shut_descriptors(void)
+static int watch(struct run *run)
 {
-    return close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) < 0 ? -errno : 0;
+    int rc = uv_poll_init(run->all->loop, &run->ending, run->pidfd);
+    if (rc < 0)
+        return rc;
+    run->watched = true;
+    run->handles++;
+    return uv_poll_start(&run->ending, UV_READABLE, on_ended);
 }
 
-static int spawn(struct run *run, const struct command *command, int out, int err)
+static int start(struct run *run, const struct command *command, int out, int err)
 {
     char cluster[sizeof "MCAST_CLUSTER=" + CLUSTER_NAME_MAX], tz[TZ_SIZE];
     char lang[] = "LANG=C.UTF-8", search[sizeof search_path];
@@ -355,28 +382,17 @@ static int spawn(struct run *run, const struct command *command, int out, int er
     (void)snprintf(cluster, sizeof cluster, "MCAST_CLUSTER=%s", command->cluster);
     if (zone != NULL && (size_t)snprintf(tz, sizeof tz, "TZ=%s", zone) < sizeof tz)
         environment[3] = tz;
-    uv_stdio_container_t stdio[] = {
-        {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = out},
-        {.flags = UV_INHERIT_FD, .data.fd = err},
-    };
-    uv_process_options_t options = {
-        .exit_cb = on_ended,
-        .file = command->argv[0],
-        .args = command->argv,
-        .env = environment,
-        .cwd = "/",
-        .flags = UV_PROCESS_DETACHED, /* a session, and so a group, of its own */
-        .stdio_count = 3,
-        .stdio = stdio,
-    };
-    int rc = shut_descriptors();
+    const struct child_plan plan = {command->argv, environment, out, err};
+    int rc = child_start(&plan, &run->pid, &run->pidfd);
     if (rc < 0)
         return rc;
-    run->spawned = true;
-    run->handles++;
-    rc = uv_spawn(run->all->loop, &run->process, &options);
+    rc = watch(run);
     run->runs = rc == 0;
+    if (rc < 0) { /* nobody would hear of its end */
+        signal_group(run, SIGKILL);
+        (void)waitpid(run->pid, NULL, 0);
+        run->pid = 0;
+    }
     return rc;
 }
 
@@ -401,7 +417,7 @@ static void begin(struct run *run, const struct command *command)
     if (rc == 0)
         rc = open_pipe(&run->err, &err);
     if (rc == 0)
-        rc = spawn(run, command, out, err);
+        rc = start(run, command, out, err);
     if (out >= 0)
         (void)close(out);
     if (err >= 0)
@@ -431,7 +447,8 @@ static struct run *create_run(struct listcommand *all, uint64_t id, const char *
     (void)uv_timer_init(all->loop, &run->timer);
     (void)uv_pipe_init(all->loop, &run->out, 0);
     (void)uv_pipe_init(all->loop, &run->err, 0);
-    run->timer.data = run->out.data = run->err.data = run->process.data = run;
+    run->timer.data = run->out.data = run->err.data = run->ending.data = run;
+    run->pidfd = -1;
     run->handles = 3;
     run->next = all->runs;
     all->runs = run;
@@ -448,7 +465,7 @@ void listcommand_ask(struct listcommand *all, uint64_t id, const char *cluster)
     else if (undead != NULL)
         fail(run,
              "process %d, killed for an earlier one, has not ended yet: look what it waits for",
-             (int)undead->process.pid);
+             (int)undead->pid);
     else
         begin(run, command);
     if (run->runs) {
@@ -463,11 +480,12 @@ void listcommand_ask(struct listcommand *all, uint64_t id, const char *cluster)
 
 /* ---- life ---- */
 
-struct listcommand *listcommand_create(uv_loop_t *loop, const struct listcommand_listener *listener)
+struct listcommand *listcommand_create(uv_loop_t *loop, listcommand_step_fn *step, void *arg)
 {
     struct listcommand *all = memory_zeroed(sizeof *all);
     all->loop = loop;
-    all->listener = *listener;
+    all->step = step;
+    all->arg = arg;
     return all;
 }
 

@@ -13,10 +13,9 @@
  * printed nothing but job ids (joblines.h), or nothing at all and no complaint either. Everything
  * else is told in one sentence, with the first line of its stderr, in ASCII.
  *
- * The command runs in a session of its own, in the folder /, with PATH, LANG, MCAST_CLUSTER and, if
- * it is set here, TZ for all its environment, /dev/null for stdin, no other descriptor of ours, and
- * signals as they are by default. When its time is over it gets SIGTERM, a second later SIGKILL,
- * and so does all that it has started and that did not leave its process group. */
+ * The command runs as child.h says, with PATH, LANG, MCAST_CLUSTER and, if it is set here, TZ for
+ * all its environment. When its time is over it gets SIGTERM, a second later SIGKILL, and so does
+ * all that it has started and that did not leave its process group. */
 
 struct listcommand;
 
@@ -26,16 +25,11 @@ struct listcommand_spec {
     int64_t timeout_ms;
 };
 
-struct listcommand_listener {
-    void *arg;
-    /* now_ms is not filled in; what the event points to dies after it. */
-    void (*step)(void *arg, struct core_event *event);
-    void (*interrupted)(void *arg); /* SIGCHLD has come */
-};
+/* Receives the events (now_ms not filled in); what they point to dies after it. */
+typedef void listcommand_step_fn(void *arg, struct core_event *event);
 
 /* Without any command. Never NULL (core/memory.h). */
-struct listcommand *listcommand_create(uv_loop_t *loop,
-                                       const struct listcommand_listener *listener);
+struct listcommand *listcommand_create(uv_loop_t *loop, listcommand_step_fn *step, void *arg);
 
 /* These from the next roll call on; copied. What runs goes on. */
 void listcommand_configure(struct listcommand *commands, const struct listcommand_spec *specs,
