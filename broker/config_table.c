@@ -130,7 +130,7 @@ static const struct config_key keys[] = {
     {"cluster", "budget", CONFIG_NUMBER, NULL, IN_CLUSTER(budget), .min = 1, .max = 65536, .example = "2043",
      .sentence = "Multicast addresses that the cluster's jobs may hold together; unset: no limit of its own."},
     {"cluster", "list_command", CONFIG_COMMAND, NULL, IN_CLUSTER(list_command),
-     .example = "/usr/bin/squeue -h -a -r -t CF,R,S,CG,ST,SO,RQ,RS,SI -o %A",
+     .example = "/usr/bin/squeue -h -a -r -t CF,R,RS,SI,S,ST,SO,CG,RQ -o %A",
      .sentence = "Prints the ids of all jobs that are active, one a line: jobs that it does not name twice in a row, at "
                  "least sync_grace apart, are released. It runs as the service's user, without a shell. Only root and "
                  "that user may be able to change it."},

@@ -14,7 +14,7 @@ static const char usage[] =
     "                   refused, because a command that failed prints one too\n\n"
     "Example:\n"
     "  # a squeue that fails must not look like one without jobs\n"
-    "  jobs=$(squeue -h -a -r -t CF,R,S,CG,ST,SO,RQ -o %A) || exit 1\n"
+    "  jobs=$(squeue -h -a -r -t CF,R,RS,SI,S,ST,SO,CG,RQ -o %A) || exit 1\n"
     "  printf '%s\\n' \"$jobs\" | mcastctl sync --cluster elcap --empty\n";
 
 static int take(int option, const char *value, void *data)
