@@ -12,7 +12,7 @@
 struct clients {
     struct stage *stage;
     struct notes *notes;
-    char answer[1024]; /* the last one's body, cut */
+    char answer[4096]; /* the last one's body, cut */
 };
 
 /* A broker with a fabric manager, both started, link up. */
