@@ -25,7 +25,8 @@ targets() {
 longest() { # longest TARGET
     case $1 in
     config) echo 768 ;;
-    events | records) echo 256 ;;
+    events | ledger | records) echo 256 ;;
+    mock_request) echo 1024 ;;
     *) echo 2048 ;;
     esac
 }

@@ -108,7 +108,10 @@ static void answer_one(struct control *control, const struct auth *oauth, struct
     struct answer answer = {0};
     uint64_t jobs = objects_totals(control->fabric->objects).jobs;
     struct fault none = {0};
-    uint64_t number = requestlog_begin(control->log, 1, request->method, request->path, 0);
+    if (!control->log && strcmp(request->path, "/mock/log") == 0)
+        control->log = requestlog_create(); /* large: only for whoever asks */
+    uint64_t number =
+        control->log ? requestlog_begin(control->log, 1, request->method, request->path, 0) : 0;
     if (control_owns(request->path)) {
         control_answer(control, request, &answer);
         check_answer(&none, request->method, &answer);
@@ -126,7 +129,8 @@ static void answer_one(struct control *control, const struct auth *oauth, struct
         check_answer(&fault, request->method, &answer);
         fault_release(&fault);
     }
-    requestlog_finish(control->log, number, 200);
+    if (control->log)
+        requestlog_finish(control->log, number, 200);
     check_books(control->fabric->objects);
 }
 
@@ -164,8 +168,7 @@ void fuzz_one(struct fuzz_input *in)
         open_doors(&basic, &oauth);
     struct fabric fabric = {
         .objects = no_objects(), .auth = basic, .mint = {.seeded = true, .seed = 1}};
-    struct control control = {
-        .fabric = &fabric, .faults = &faults, .log = requestlog_create(), .reload = reload};
+    struct control control = {.fabric = &fabric, .faults = &faults, .reload = reload};
     faults_init(&faults, 1);
     if (inventory_parse(&fabric.inventory, "2x2x8", &problem) < 0)
         abort();
@@ -173,5 +176,6 @@ void fuzz_one(struct fuzz_input *in)
         ask(&control, oauth, in);
     backup_destroy(control.backup);
     faults_release(&faults);
-    requestlog_destroy(control.log);
+    if (control.log)
+        requestlog_destroy(control.log);
 }
