@@ -124,5 +124,11 @@ int create_on(const struct nics *nics, struct nic *nic, const struct create_orde
         if (id != -ENOSPC || !scale_back(nics, nic, order, fit, &info))
             break;
     }
-    return id > 0 ? id : explain_failure(nic, claim, id == 0 ? -EIO : id, err);
+    if (id > 0)
+        return id;
+    /* A call that was cut short may have had its effect. */
+    if (id == -EINTR && nic_refresh(nics, nic) == 0 &&
+        (there = match_find(nic->services, claim->uid, claim->vnis, claim->vni_count)))
+        return (int)there->svc_id;
+    return explain_failure(nic, claim, id == 0 ? -EIO : id, err);
 }

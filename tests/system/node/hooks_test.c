@@ -1,0 +1,306 @@
+/* A job's life on a node: prolog, its tasks' environment, epilog (F7, F8, F9, S5, S7). */
+
+#include "tests/system/node/stand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void hooks__make_a_service_on_each_of_four_nics_and_take_it_away(void **state)
+{
+    struct stand *stand = *state;
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 96));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_string_equal(pretender_reports(stand->broker),
+                        "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
+    assert_int_equal(stand_run(stand, "env --job f17 --format slurm"), 0);
+    assert_string_equal(stand->out, "export SLINGSHOT_VNIS=1024\n"
+                                    "export SLINGSHOT_DEVICES=cxi0,cxi1,cxi2,cxi3\n"
+                                    "export SLINGSHOT_SVC_IDS=2,2,2,2\n"
+                                    "export SLINGSHOT_TCS=0x0a\n");
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_string_equal(pretender_reports(stand->broker),
+                        "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
+                        "f17/n1 destroyed 4711\n");
+    assert_false(stand_remembers(stand));
+}
+
+static void hooks__do_the_same_with_one_nic(void **state)
+{
+    struct stand *stand = *state;
+    stand_set_cxi(stand, "nics = 1\n");
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024,1025", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_int_equal(stand_run(stand, "env --job f17 --format slurm"), 0);
+    stand_expect_out(stand, "SLINGSHOT_VNIS=1024,1025\n");
+    stand_expect_out(stand, "SLINGSHOT_DEVICES=cxi0\n");
+    stand_expect_out(stand, "SLINGSHOT_SVC_IDS=2\n");
+    assert_int_equal(stand_run(stand, "housekeeping --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
+/* NICs that are missing, smaller, or have other services: ids differ (F8). */
+static void hooks__nodes_differ(void **state)
+{
+    struct stand *stand = *state;
+    stand_set_cxi(stand, "nics = 4\n[cxi1]\npresent = no\n[cxi2]\ntxqs = 100\ntles = 600\n");
+    pretender_set_job(stand->broker, "f16", stand_job("f16", 4710, "1030", 8));
+    stand_set_cxi(stand, "nics = 3\n[cxi1]\npresent = no\n[cxi2]\ntxqs = 100\ntles = 600\n");
+    assert_int_equal(stand_run(stand, "prolog --job f16"), 0);
+    stand_set_cxi(stand, "nics = 4\n[cxi1]\npresent = no\n[cxi2]\ntxqs = 100\ntles = 600\n");
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 96));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    stand_expect_err(stand, "cxi2: 84 of 192 wanted transmit command queues granted, the NIC has "
+                            "100: service 2 (job elcap/f16, uid 5588, VNI 1030) holds 16\n");
+    stand_expect_err(stand, "cxi2: 80 of 96 wanted trigger list entries granted");
+    assert_null(strstr(stand->err, "cxi0"));
+    assert_int_equal(stand_run(stand, "env --job f17 --format slurm"), 0);
+    stand_expect_out(stand, "SLINGSHOT_DEVICES=cxi0,cxi2,cxi3\n");
+    stand_expect_out(stand, "SLINGSHOT_SVC_IDS=3,3,2\n");
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 2); /* the other job's */
+}
+
+static void prolog__again_does_no_harm(void **state)
+{
+    struct stand *stand = *state;
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+        assert_int_equal(stand_services(stand, NULL), 4);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
+static void prolog__takes_the_document_from_a_file_or_from_standard_input(void **state)
+{
+    struct stand *stand = *state;
+    pretender_go(stand->broker);
+    stand_set_config(stand, "report = no\n");
+    const char *document = stand_job("f17", 4711, "1024", 8);
+    assert_int_equal(stand_run_with(stand, document, "prolog --job f17 --reservation -"), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+    assert_int_equal(stand_run_with(stand, "{\"job\":", "prolog --job f17 --reservation -"), 2);
+    stand_expect_err(stand, "- is no reservation as mcastctl show --json prints it");
+    assert_int_equal(stand_run_with(stand, document, "prolog --job f18 --reservation -"), 1);
+    stand_expect_err(stand, "is of job f17, not of f18");
+    assert_int_equal(stand_run(stand, "prolog --job f17 --reservation /not/there"), 2);
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
+static void prolog__needs_a_reservation_that_is_active(void **state)
+{
+    struct stand *stand = *state;
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 3);
+    pretender_set_job(stand->broker, "f17", stand_released("f17", 4711, "1024"));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    stand_expect_err(stand, "released already");
+    pretender_go(stand->broker);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 4);
+    stand_expect_err(stand, "cannot reach mcastd");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+}
+
+/* Flux's hooks write the id with U+0192. */
+static void prolog__takes_flux_s_form_of_an_id(void **state)
+{
+    struct stand *stand = *state;
+    pretender_set_job(stand->broker, "f2Rs8sydSxmd", stand_job("f2Rs8sydSxmd", 4711, "1024", 8));
+    assert_int_equal(stand_run(stand, "prolog --job \xc6\x92"
+                                      "2Rs8sydSxmd"),
+                     0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(stand_run(stand, "prolog --job f17/../f18"), 2);
+}
+
+static void prolog__without_vnis_makes_nothing(void **state)
+{
+    struct stand *stand = *state;
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(stand_run(stand, "env --job f17"), 0);
+    stand_expect_out(stand, "unset SLINGSHOT_SVC_IDS\n");
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_string_equal(pretender_reports(stand->broker), "");
+}
+
+/* A site's choice for jobs on one node (F2). */
+static void prolog__single_node_jobs_as_the_site_says(void **state)
+{
+    struct stand *stand = *state;
+    static const char job[] =
+        "{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":4711,\"state\":\"active\",\"uid\":5588,"
+        "\"nodes\":\"n1\",\"node_count\":1,\"vnis\":[1024],\"traffic_classes\":[]}";
+    pretender_set_job(stand->broker, "f17", job);
+    stand_set_config(stand, "single_node = no\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(stand_run(stand, "env --job f17"), 0);
+    stand_expect_out(stand, "unset SLINGSHOT_VNIS\n");
+    /* Its VNI waits for this node all the same. */
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_string_equal(pretender_reports(stand->broker), "f17/n1 destroyed 4711\n");
+    stand_set_config(stand, "");
+    assert_int_equal(stand_run(stand, "prolog --job f17 --cores 4"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+}
+
+static void prolog__gives_the_classes_that_the_site_allows(void **state)
+{
+    struct stand *stand = *state;
+    static const char job[] =
+        "{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":4711,\"state\":\"active\",\"uid\":5588,"
+        "\"nodes\":\"n[1-2]\",\"node_count\":2,\"vnis\":[1024],\"traffic_classes\":"
+        "[\"dedicated_access\",\"best_effort\"]}";
+    pretender_set_job(stand->broker, "f17", job);
+    stand_set_config(stand, "traffic_classes = bulk_data\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    stand_expect_err(stand, "none of the job's traffic classes is allowed on this node");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    stand_set_config(stand, "");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    stand_expect_err(stand, "traffic class dedicated_access is not allowed on this node");
+    assert_int_equal(stand_run(stand, "env --job f17"), 0);
+    stand_expect_out(stand, "SLINGSHOT_TCS='0x08'");
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    stand_set_config(stand, "traffic_classes = dedicated_access low_latency best_effort\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_run(stand, "env --job f17"), 0);
+    stand_expect_out(stand, "SLINGSHOT_TCS='0x09'");
+}
+
+static void prolog__limits_are_the_site_s(void **state)
+{
+    struct stand *stand = *state;
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 10));
+    stand_set_config(stand, "def_txqs = 3\nres_eqs = 77\nmax_acs = 5\ndef_tles = 0\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17 --dry-run"), 0);
+    stand_expect_out(stand, "cxi3: would create a service for uid 5588, VNIs 1024, traffic classes "
+                            "0x0a, txqs 30/1024 tgqs 10/512 eqs 77/2047 cts 10/2047 tles 0/0 ptes "
+                            "60/2048 les 160/16384 acs 5/5\n");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_int_equal(stand_run(stand, "list"), 0);
+    stand_expect_out(stand, "5588   1024 0x0a   30   10  77  10    0   60 160   5\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17 --dry-run"), 0);
+    stand_expect_out(stand, "cxi0: would keep service 2\n");
+}
+
+static void node__without_nics_is_an_error_only_where_one_is_needed(void **state)
+{
+    struct stand *stand = *state;
+    stand_set_cxi(stand, "nics = 0\n");
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    stand_expect_err(stand, "the node has 0 NICs, and a job with VNIs needs at least 1 here");
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    stand_set_config(stand, "min_nics = 0\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_int_equal(stand_run(stand, "env --job f17"), 0);
+    stand_expect_out(stand, "unset SLINGSHOT_DEVICES\n");
+    stand_set_config(stand, "min_nics = 4\n");
+    stand_set_cxi(stand, "nics = 3\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    stand_expect_err(stand, "3 NICs");
+}
+
+static void node__without_libcxi_says_so(void **state)
+{
+    struct stand *stand = *state;
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
+    stand_set_config(stand, "libcxi = libcxi-that-is-nowhere.so.1\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    stand_expect_err(stand, "libcxi-that-is-nowhere.so.1 is not installed; it comes with the "
+                            "Slingshot Host Software (node.conf: libcxi)\n");
+    assert_int_equal(stand_run(stand, "list"), 1);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_string_equal(pretender_reports(stand->broker), "f17/n1 destroyed 4711\n");
+    stand_set_config(stand, "libcxi = libcxi-that-is-nowhere.so.1\nmin_nics = 0\n");
+    assert_int_equal(stand_run(stand, "env --job f17"), 0);
+    stand_expect_out(stand, "unset SLINGSHOT_VNIS\n");
+    stand_set_config(stand, "libcxi = libjansson.so.4\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    stand_expect_err(stand, "libjansson.so.4 has no cxil_get_device_list; is it HPE's libcxi?");
+}
+
+/* Through as many levels as one likes (F6). */
+static void env__is_inherited_and_checked(void **state)
+{
+    struct stand *stand = *state;
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
+    assert_int_equal(stand_run(stand, "env --inherit"), 0);
+    stand_expect_out(stand, "unset SLINGSHOT_VNIS\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    setenv("SLINGSHOT_VNIS", "1024", 1);
+    setenv("SLINGSHOT_DEVICES", "cxi0,cxi1,cxi2,cxi3", 1);
+    setenv("SLINGSHOT_SVC_IDS", "2,2,2,2", 1);
+    for (int level = 0; level < 2; level++) {
+        assert_int_equal(stand_run(stand, "env --inherit --format slurm"), 0);
+        assert_string_equal(stand->out, "export SLINGSHOT_VNIS=1024\n"
+                                        "export SLINGSHOT_DEVICES=cxi0,cxi1,cxi2,cxi3\n"
+                                        "export SLINGSHOT_SVC_IDS=2,2,2,2\n"
+                                        "export SLINGSHOT_TCS=0x0a\n");
+        setenv("SLINGSHOT_TCS", "0x0a", 1);
+    }
+    setenv("SLINGSHOT_VNIS", "1025", 1);
+    assert_int_equal(stand_run(stand, "env --inherit"), 1);
+    assert_string_equal(stand->out, "");
+    stand_expect_err(stand, "service 2 of cxi0 is another's (uid 5588, VNI 1024)");
+    setenv("SLINGSHOT_VNIS", "1024", 1);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_int_equal(stand_run(stand, "env --inherit"), 1);
+    stand_expect_err(stand, "cxi0 has no service 2; the outer job's services are gone");
+    assert_int_equal(stand_run(stand, "env --clear"), 0);
+    stand_expect_out(stand, "unset SLINGSHOT_TCS\n");
+}
+
+static void env__says_when_services_are_missing(void **state)
+{
+    struct stand *stand = *state;
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
+    assert_int_equal(stand_run(stand, "env --job f17"), 1);
+    assert_string_equal(stand->out, "");
+    stand_expect_err(stand, "has mcast-node prolog run here?");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    /* The NIC with one of them has gone since. */
+    stand_set_cxi(stand, "nics = 4\n[cxi2]\npresent = no\n");
+    assert_int_equal(stand_run(stand, "env --job f17"), 1);
+    stand_expect_err(stand, "service 2 of cxi2, which was made for job f17, is not there any more");
+    assert_int_equal(stand_run(stand, "env --job f18"), 3);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, stand_create, stand_destroy)
+    const struct CMUnitTest tests[] = {
+        TEST(hooks__make_a_service_on_each_of_four_nics_and_take_it_away),
+        TEST(hooks__do_the_same_with_one_nic),
+        TEST(hooks__nodes_differ),
+        TEST(prolog__again_does_no_harm),
+        TEST(prolog__takes_the_document_from_a_file_or_from_standard_input),
+        TEST(prolog__needs_a_reservation_that_is_active),
+        TEST(prolog__takes_flux_s_form_of_an_id),
+        TEST(prolog__without_vnis_makes_nothing),
+        TEST(prolog__single_node_jobs_as_the_site_says),
+        TEST(prolog__gives_the_classes_that_the_site_allows),
+        TEST(prolog__limits_are_the_site_s),
+        TEST(node__without_nics_is_an_error_only_where_one_is_needed),
+        TEST(node__without_libcxi_says_so),
+        TEST(env__is_inherited_and_checked),
+        TEST(env__says_when_services_are_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
