@@ -74,34 +74,15 @@ static int explain_failure(const struct nic *nic, const struct claim *claim, int
     }
 }
 
-static bool is_less(const struct cxi_rsrc_limits *a, const struct cxi_rsrc_limits *b)
-{
-    for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++) {
-        if (a->type[type].res < b->type[type].res)
-            return true;
-    }
-    return false;
-}
-
 /* What to try next; false: nothing is left to try. */
 static bool scale_back(const struct nics *nics, struct nic *nic, const struct create_order *order,
                        struct fit *fit, const struct cxi_svc_fail_info *info)
 {
-    const struct cxi_rsrc_limits tried = fit->limits;
-    struct fit looked;
-    /* Somebody else may have been faster. */
     if (nic_refresh(nics, nic) < 0)
         return false;
-    fit_compute(&looked, &tried, &nic->info, nic->services, (struct fit_pools){0});
-    if (is_less(&looked.limits, &tried)) {
-        fit_compute(fit, order->want, &nic->info, nic->services, (struct fit_pools){0});
-        for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++) {
-            if (fit->limits.type[type].res > tried.type[type].res)
-                fit->limits.type[type] = tried.type[type];
-        }
-        return true;
-    }
-    return fit_shrink(fit, order->want, info);
+    /* Somebody else may have been faster; if not, the driver knows more than its lists tell. */
+    return fit_tighten(fit, order->want, &nic->info, nic->services) ||
+           fit_shrink(fit, order->want, info);
 }
 
 int create_on(const struct nics *nics, struct nic *nic, const struct create_order *order,

@@ -37,9 +37,9 @@ static void grant(struct cxi_limits *limits, enum cxi_rsrc_type type, uint32_t r
 }
 
 /* Compares what was wanted with what is asked for. */
-static void list_shortages(struct fit *fit, const struct cxi_rsrc_limits *want,
-                           struct fit_pools pools)
+static void list_shortages(struct fit *fit, const struct cxi_rsrc_limits *want)
 {
+    struct fit_pools pools = fit->pools;
     fit->shortage_count = 0;
     for (int i = 0; i < LIMITS_COUNT; i++) {
         enum cxi_rsrc_type type = limits_order[i];
@@ -59,6 +59,7 @@ void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want,
                  const struct cxil_devinfo *info, const struct cxil_svc_list *services,
                  struct fit_pools pools)
 {
+    fit->pools = pools;
     for (int i = 0; i < LIMITS_COUNT; i++) {
         enum cxi_rsrc_type type = limits_order[i];
         struct cxi_limits *limits = &fit->limits.type[type];
@@ -73,7 +74,20 @@ void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want,
             left = 0;
         grant(limits, type, limits->res < left ? limits->res : left);
     }
-    list_shortages(fit, want, pools);
+    list_shortages(fit, want);
+}
+
+bool fit_tighten(struct fit *fit, const struct cxi_rsrc_limits *want,
+                 const struct cxil_devinfo *info, const struct cxil_svc_list *services)
+{
+    struct fit now;
+    bool less = false;
+    fit_compute(&now, &fit->limits, info, services, fit->pools);
+    for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++)
+        less |= now.limits.type[type].res < fit->limits.type[type].res;
+    fit->limits = now.limits;
+    list_shortages(fit, want);
+    return less;
 }
 
 /* The first reservation above what the driver had left. It looks at one after the other and stops
@@ -94,10 +108,11 @@ static bool shrink_first(struct fit *fit, const struct cxi_svc_fail_info *info)
 bool fit_shrink(struct fit *fit, const struct cxi_rsrc_limits *want,
                 const struct cxi_svc_fail_info *info)
 {
-    struct fit_pools pools = {.no_les = info->no_le_pools, .no_tles = info->no_tle_pools};
-    bool les = pools.no_les && fit->limits.les.res > 0;
-    bool tles = pools.no_tles && fit->limits.tles.res > 0;
+    bool les = info->no_le_pools && fit->limits.les.res > 0;
+    bool tles = info->no_tle_pools && fit->limits.tles.res > 0;
     bool smaller = true;
+    fit->pools.no_les |= les;
+    fit->pools.no_tles |= tles;
     if (les)
         grant(&fit->limits.les, CXI_RSRC_TYPE_LE, 0);
     if (tles)
@@ -106,7 +121,7 @@ bool fit_shrink(struct fit *fit, const struct cxi_rsrc_limits *want,
         smaller = fit->limits.tles.res > 0;
         grant(&fit->limits.tles, CXI_RSRC_TYPE_TLE, 0);
     }
-    list_shortages(fit, want, pools);
+    list_shortages(fit, want);
     return smaller;
 }
 

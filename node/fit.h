@@ -23,6 +23,7 @@ struct fit_shortage {
 
 struct fit {
     struct cxi_rsrc_limits limits; /* what to ask for */
+    struct fit_pools pools;        /* because of these, too */
     unsigned int shortage_count;
     struct fit_shortage shortages[CXI_RSRC_TYPE_MAX]; /* one a resource, in the order of limits.h */
 };
@@ -31,6 +32,11 @@ struct fit {
 void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want,
                  const struct cxil_devinfo *info, const struct cxil_svc_list *services,
                  struct fit_pools pools);
+
+/* After -ENOSPC, with the services read anew: takes less of what is not free any more. False: all
+ * of it is. */
+bool fit_tighten(struct fit *fit, const struct cxi_rsrc_limits *want,
+                 const struct cxil_devinfo *info, const struct cxil_svc_list *services);
 
 /* After -ENOSPC for limits that seemed to fit: takes less of what the driver says it has too little
  * of. False: there is nothing to take less of. */
