@@ -70,7 +70,8 @@ static char *value_of(const struct config *config, const struct config_key *key,
 
 static bool same_pool(const struct config *one, const struct config *other)
 {
-    return memcmp(&one->core.vni_pool, &other->core.vni_pool, sizeof one->core.vni_pool) == 0;
+    const struct idset *a = &one->core.vni_pool, *b = &other->core.vni_pool;
+    return memcmp(a->words, b->words, sizeof a->words) == 0;
 }
 
 /* All values as a file. Those that are too long for one line are left out, and the pool when it is
