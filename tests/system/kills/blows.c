@@ -1,5 +1,6 @@
 #include "tests/system/kills/blows.h"
 
+#include "tests/system/kills/amnesia.h"
 #include "tests/system/kills/refusal.h"
 #include "tests/system/kills/silence.h"
 #include "tests/system/kills/smalldisk.h"
@@ -404,81 +405,27 @@ static void second_broker(struct blow_context *context)
     go_on(context->scene);
 }
 
-/* ---- the fabric manager loses what it had ---- */
-
-static void forget(struct scene *scene, json_t *names)
-{
-    struct plainhttp_reply reply;
-    json_t *body = json_pack("{sO}", "jobs", names);
-    char *text = json_dumps(body, JSON_COMPACT);
-
-    if (plainhttp_call(stage_fm_http(scene->stage), "POST", "/mock/forget", text, &reply) / 100 !=
-        2)
-        verdict_fault(&scene->verdict, "the fabric manager's double does not forget: %d",
-                      reply.status);
-    plainhttp_reply_release(&reply);
-    free(text);
-    json_decref(body);
-}
+/* ---- the fabric manager ---- */
 
 static void fm_forgets(struct blow_context *context)
 {
     struct scene *scene = context->scene;
-    json_t *names = json_array(), *name;
-    size_t i;
 
-    for (i = 0; i < CROWD_JOBS && json_array_size(names) < 6; i++) {
-        struct job *job = crowd_job(scene->crowd, i);
-
-        if (job->life != JOB_LIVE || !job_token(job->told) || !dice_percent(&scene->dice, 60))
-            continue;
-        job->forgotten = true;
-        (void)json_array_append_new(names, json_sprintf("%s-%s", job->cluster, job->id));
-    }
-    forget(scene, names);
-    /* The same name with another token is as good as lost; where the broker has seen in between
-     * that there is none, it is a stray. */
-    scene->annals.leftovers = true;
-    json_array_foreach(names, i, name)
-    {
-        if (dice_percent(&scene->dice, 40))
-            (void)scene_plant(scene, json_string_value(name));
-    }
-    json_decref(names);
+    amnesia_of_some(scene);
     if (dice_percent(&scene->dice, 50))
         broker_killed(context);
     if (dice_percent(&scene->dice, 50))
         fm_killed(context);
 }
 
-static bool control_fm(struct scene *scene, const char *path)
-{
-    struct plainhttp_reply reply;
-
-    plainhttp_call(stage_fm_http(scene->stage), "POST", path, NULL, &reply);
-    const bool done = reply.status / 100 == 2;
-    plainhttp_reply_release(&reply);
-    if (!done)
-        verdict_fault(&scene->verdict, "the fabric manager's double does not do %s", path);
-    return done;
-}
-
-/* An old backup is put back: what is over is there again, what is new is gone, and nobody but the
- * broker can tell. Budgets cannot hold while it finds out. */
 static void fm_restored(struct blow_context *context)
 {
     struct scene *scene = context->scene;
 
-    if (!control_fm(scene, "/mock/snapshot"))
+    if (!amnesia_remember(scene))
         return;
     scene_run(scene, dice_between(&scene->dice, 100, 900), 2 * QUIET_MS);
-    scene->old_state = scene->annals.leftovers = true;
-    for (size_t i = 0; i < CROWD_JOBS; i++) {
-        struct job *job = crowd_job(scene->crowd, i);
-
-        job->endangered = job->life == JOB_ASKED || job->life == JOB_LIVE;
-    }
-    if (!control_fm(scene, "/mock/restore"))
+    if (!amnesia_since(scene))
         return;
     go_on(scene);
     if (dice_percent(&scene->dice, 50))

@@ -1,0 +1,74 @@
+#include "tests/system/kills/amnesia.h"
+
+#include <stdlib.h>
+
+enum { FORGOTTEN_MAX = 6, FORGOTTEN_PERCENT = 60, OTHER_TOKEN_PERCENT = 40 };
+
+static void forget(struct scene *scene, json_t *names)
+{
+    struct plainhttp_reply reply;
+    json_t *body = json_pack("{sO}", "jobs", names);
+    char *text = json_dumps(body, JSON_COMPACT);
+
+    if (plainhttp_call(stage_fm_http(scene->stage), "POST", "/mock/forget", text, &reply) / 100 !=
+        2)
+        verdict_fault(&scene->verdict, "the fabric manager's double does not forget: %d",
+                      reply.status);
+    plainhttp_reply_release(&reply);
+    free(text);
+    json_decref(body);
+}
+
+void amnesia_of_some(struct scene *scene)
+{
+    json_t *names = json_array(), *name;
+    size_t i;
+
+    for (i = 0; i < CROWD_JOBS && json_array_size(names) < FORGOTTEN_MAX; i++) {
+        struct job *job = crowd_job(scene->crowd, i);
+
+        if (job->life != JOB_LIVE || !job_token(job->told) ||
+            !dice_percent(&scene->dice, FORGOTTEN_PERCENT))
+            continue;
+        job->forgotten = true;
+        (void)json_array_append_new(names, json_sprintf("%s-%s", job->cluster, job->id));
+    }
+    forget(scene, names);
+    /* The same name with another token is as good as lost; where the broker has seen in between
+     * that there is none, it is a stray. */
+    scene->annals.leftovers = true;
+    json_array_foreach(names, i, name)
+    {
+        if (dice_percent(&scene->dice, OTHER_TOKEN_PERCENT))
+            (void)scene_plant(scene, json_string_value(name));
+    }
+    json_decref(names);
+}
+
+static bool control_fm(struct scene *scene, const char *path)
+{
+    struct plainhttp_reply reply;
+
+    plainhttp_call(stage_fm_http(scene->stage), "POST", path, NULL, &reply);
+    const bool done = reply.status / 100 == 2;
+    plainhttp_reply_release(&reply);
+    if (!done)
+        verdict_fault(&scene->verdict, "the fabric manager's double does not do %s", path);
+    return done;
+}
+
+bool amnesia_remember(struct scene *scene)
+{
+    return control_fm(scene, "/mock/snapshot");
+}
+
+bool amnesia_since(struct scene *scene)
+{
+    scene->old_state = scene->annals.leftovers = true;
+    for (size_t i = 0; i < CROWD_JOBS; i++) {
+        struct job *job = crowd_job(scene->crowd, i);
+
+        job->endangered = job->life == JOB_ASKED || job->life == JOB_LIVE;
+    }
+    return control_fm(scene, "/mock/restore");
+}
