@@ -71,7 +71,10 @@ static int destroy(struct node *node, const struct wanted *wanted, struct note *
                                                                 : COMMAND_DONE;
     if (life_lock(node, note->claim.number, &err) < 0)
         return command_failed(&err);
-    bool there = note_read(&node->dir, note->claim.number, note, NULL) == 0;
+    struct note fresh;
+    bool there = note_read(&node->dir, note->claim.number, &fresh, NULL) == 0;
+    if (there)
+        *note = fresh;
     int rc = COMMAND_DONE;
     if (known && !there) {
         /* Another run has ended it, and the broker knows. */

@@ -13,7 +13,8 @@ int node_remember(struct node *node, bool change, struct error *err)
     if (rc == 0)
         rc = notes_load(&node->notes, &node->dir, err);
     if (rc == 0 && node->notes.damaged > 0)
-        say("%s/%s cannot be read as a note; it is left as it is: see which services are there "
+        say("%s/%s cannot be read as a note of a job; it is left as it is: see which services are "
+            "there "
             "(mcast-node list), then delete it",
             node->dir.path, node->notes.damaged_name);
     return rc;

@@ -143,9 +143,10 @@ int note_parse(struct note *note, const char *text, struct error *err)
     *note = (struct note){0};
     bool good = root && take(note, root);
     json_decref(root);
-    if (!good)
-        return error_set(err, ERROR_CORRUPT, "it is not what mcast-node writes");
-    return 0;
+    if (good)
+        return 0;
+    *note = (struct note){0};
+    return error_set(err, ERROR_CORRUPT, "it is not what mcast-node writes");
 }
 
 static void name_of(char out[NAME_SIZE], uint64_t number)

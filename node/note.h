@@ -55,7 +55,8 @@ int note_read(const struct statedir *dir, uint64_t number, struct note *note, st
 int note_write(const struct statedir *dir, const struct note *note, struct error *err);
 int note_remove(const struct statedir *dir, uint64_t number, struct error *err);
 
-/* As text; for free(), NULL: memory is exhausted. And back: 0, or ERROR_CORRUPT. */
+/* As text; for free(), NULL: memory is exhausted. And back: 0, or ERROR_CORRUPT with an empty note.
+ */
 char *note_format(const struct note *note);
 int note_parse(struct note *note, const char *text, struct error *err);
 

@@ -1,0 +1,294 @@
+/* What the broker is told, when it can be told, and never too early (F3, I1). */
+
+#include "tests/system/node/stand.h"
+#include "tests/system/rig/folder.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+static void give_job(struct stand *stand)
+{
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
+}
+
+static void broker__down_during_epilog(void **state)
+{
+    struct stand *stand = *state;
+    give_job(stand);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    pretender_go(stand->broker);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    stand_expect_err(stand, "the broker is told later: cannot reach mcastd");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_true(stand_remembers(stand));
+    /* Whatever talks to the broker next delivers it. */
+    pretender_come(stand->broker);
+    pretender_set_job(stand->broker, "f18", stand_job("f18", 4712, "1025", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f18"), 0);
+    assert_string_equal(pretender_reports(stand->broker),
+                        "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
+                        "f18/n1 created 4712 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
+                        "f17/n1 destroyed 4711\n");
+    assert_false(stand_edit_spool(stand, "4712", "\"owed\": true", NULL));
+}
+
+/* A later state takes the place of an earlier one that never went out. */
+static void report__of_the_end_replaces_that_of_the_beginning(void **state)
+{
+    struct stand *stand = *state;
+    give_job(stand);
+    pretender_go(stand->broker);
+    assert_int_equal(stand_run_with(stand, stand_job("f17", 4711, "1024", 8),
+                                    "prolog --job f17 --reservation -"),
+                     0);
+    stand_expect_err(stand, "the broker is told later what was created");
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    pretender_come(stand->broker);
+    assert_int_equal(stand_run(stand, "clean"), 0);
+    assert_string_equal(pretender_reports(stand->broker), "f17/n1 destroyed 4711\n");
+    assert_false(stand_remembers(stand));
+}
+
+static void report__of_the_beginning_is_delivered_while_the_job_runs(void **state)
+{
+    struct stand *stand = *state;
+    give_job(stand);
+    pretender_go(stand->broker);
+    assert_int_equal(stand_run_with(stand, stand_job("f17", 4711, "1024", 8),
+                                    "prolog --job f17 --reservation -"),
+                     0);
+    pretender_come(stand->broker);
+    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
+    assert_string_equal(pretender_reports(stand->broker),
+                        "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
+    assert_int_equal(stand_services(stand, NULL), 4);
+}
+
+static void reports__are_delivered_oldest_first(void **state)
+{
+    struct stand *stand = *state;
+    static const char *const jobs[] = {"f3", "f1", "f2"};
+    for (unsigned int i = 0; i < 3; i++) {
+        char vni[8];
+        snprintf(vni, sizeof vni, "%u", 1024 + i);
+        pretender_set_job(stand->broker, jobs[i], stand_job(jobs[i], 10 + i, vni, 8));
+        assert_int_equal(stand_run(stand, "prolog --job %s", jobs[i]), 0);
+    }
+    pretender_go(stand->broker);
+    for (unsigned int i = 3; i-- > 0;)
+        assert_int_equal(stand_run(stand, "epilog --job %s", jobs[i]), 0);
+    pretender_come(stand->broker);
+    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
+    const char *reports = pretender_reports(stand->broker);
+    const char *ends = strstr(reports, "f3/n1 destroyed");
+    assert_non_null(ends);
+    assert_string_equal(ends, "f3/n1 destroyed 10\nf1/n1 destroyed 11\nf2/n1 destroyed 12\n");
+}
+
+/* The prolog came too late: the VNIs are somebody else's, so the services must not stay (F3). */
+static void created__refused_is_undone(void **state)
+{
+    struct stand *stand = *state;
+    give_job(stand);
+    pretender_answer(stand->broker, 409, "vnis-given-back");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    stand_expect_err(stand, "the job's services are destroyed again: the pretended broker says "
+                            "vnis-given-back");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    pretender_answer(stand->broker, 404, "not-found");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+}
+
+static void created__refused_later_is_undone_too(void **state)
+{
+    struct stand *stand = *state;
+    const char *job = stand_job("f17", 4711, "1024", 8);
+    pretender_go(stand->broker);
+    assert_int_equal(stand_run_with(stand, job, "prolog --job f17 --reservation -"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    /* By the time it is back, nobody there knows of the job. */
+    pretender_come(stand->broker);
+    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
+    stand_expect_err(stand, "its services are destroyed");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+}
+
+static void report__a_busy_broker_is_asked_again(void **state)
+{
+    struct stand *stand = *state;
+    give_job(stand);
+    pretender_answer(stand->broker, 503, "unsaved");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    stand_expect_err(stand, "the broker is told later");
+    assert_int_equal(stand_services(stand, NULL), 4);
+    pretender_answer(stand->broker, 401, "munge");
+    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
+    assert_true(stand_edit_spool(stand, "4711", "\"owed\": true", NULL));
+    pretender_answer(stand->broker, 0, NULL);
+    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
+    assert_string_equal(pretender_reports(stand->broker),
+                        "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
+}
+
+static void report__refused_for_good_is_said_once(void **state)
+{
+    struct stand *stand = *state;
+    give_job(stand);
+    pretender_answer(stand->broker, 403, "forbidden");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    stand_expect_err(stand, "the broker does not take the report that the services of job "
+                            "elcap/f17 are created: the pretended broker says forbidden; its VNIs "
+                            "are held back until [vni] hold is over");
+    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+}
+
+/* The id stays, the life is another: Slurm and Flux requeue. */
+static void requeue__each_life_is_reported_by_its_number(void **state)
+{
+    struct stand *stand = *state;
+    give_job(stand);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    stand_set_cxi(stand, "nics = 4\n[fault stuck]\ncall = destroy_svc\nservice = 2\nnic = cxi0\n"
+                         "errno = EBUSY\n");
+    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 5);
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4800, "1099", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_int_equal(stand_run(stand, "env --job f17 --format slurm"), 0);
+    stand_expect_out(stand, "SLINGSHOT_VNIS=1099\n");
+    stand_expect_out(stand, "SLINGSHOT_SVC_IDS=3,2,2,2\n");
+    stand_set_cxi(stand, "nics = 4\n");
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_string_equal(pretender_reports(stand->broker),
+                        "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
+                        "f17/n1 lingering 4711 cxi0:2\n"
+                        "f17/n1 created 4800 cxi0:3 cxi1:2 cxi2:2 cxi3:2\n"
+                        "f17/n1 destroyed 4711\n"
+                        "f17/n1 destroyed 4800\n");
+}
+
+/* Services do not survive a start of the machine; what is remembered of them does. */
+static void reboot__everything_is_reported_destroyed(void **state)
+{
+    struct stand *stand = *state;
+    char path[128], boot[64];
+    give_job(stand);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%63s", boot), 1);
+    fclose(file);
+    assert_true(stand_edit_spool(stand, "4711", boot, "11111111-2222-3333-4444-555555555555"));
+    snprintf(path, sizeof path, "%s/cxi/state", stand->folder);
+    assert_int_equal(remove(path), 0);
+    /* Another job has a service with the same id by now; nothing says that it is f17's. */
+    pretender_set_job(stand->broker, "f18", stand_job("f18", 4712, "1025", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f18"), 0);
+    const char *reports = pretender_reports(stand->broker);
+    assert_non_null(strstr(reports, "f17/n1 destroyed 4711\n"));
+    assert_null(strstr(reports, "f18/n1 destroyed"));
+    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+}
+
+/* An epilog of a job whose note was lost finds its services by what the broker says. */
+static void epilog__of_what_is_not_remembered(void **state)
+{
+    struct stand *stand = *state;
+    char path[128];
+    give_job(stand);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    snprintf(path, sizeof path, "%s/spool/4711.json", stand->folder);
+    assert_int_equal(remove(path), 0);
+    pretender_go(stand->broker);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 4);
+    stand_expect_err(stand, "this node remembers nothing of job f17");
+    assert_int_equal(stand_services(stand, NULL), 4);
+    /* With its reservation at hand, the broker is not needed. */
+    assert_int_equal(stand_run_with(stand, stand_released("f17", 4711, "1024"),
+                                    "epilog --job f17 --reservation -"),
+                     0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    pretender_come(stand->broker);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    const char *reports = pretender_reports(stand->broker);
+    assert_non_null(strstr(reports, "f17/n1 destroyed 4711\n"));
+    /* Nor is a job a fault that never was here. */
+    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
+    assert_string_equal(stand->err, "");
+}
+
+static void epilog__heals_a_damaged_note(void **state)
+{
+    struct stand *stand = *state;
+    char spool[128];
+    give_job(stand);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    snprintf(spool, sizeof spool, "%s/spool", stand->folder);
+    assert_int_equal(folder_write(spool, "4711.json", 0644, ""), 0);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    stand_expect_err(stand, "spool/4711.json cannot be read as a note of a job");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+}
+
+/* A broker that is away for good fills no disk. */
+static void spool__is_bounded(void **state)
+{
+    struct stand *stand = *state;
+    char spool[128], name[32], text[512];
+    enum { SPOOLED = 1030, KEPT = 1000 };
+    give_job(stand);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    snprintf(spool, sizeof spool, "%s/spool", stand->folder);
+    for (int i = 1; i <= SPOOLED; i++) {
+        snprintf(name, sizeof name, "%d.json", i);
+        snprintf(text, sizeof text,
+                 "{\"cluster\":\"elcap\",\"job\":\"g%d\",\"number\":%d,\"uid\":1,\"vnis\":[2000],"
+                 "\"node\":\"n1\",\"boot\":\"x\",\"state\":\"gone\",\"owed\":true,\"services\":[]}",
+                 i, i);
+        assert_int_equal(folder_write(spool, name, 0644, text), 0);
+    }
+    pretender_go(stand->broker);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    unsigned int kept = 0;
+    DIR *listing = opendir(spool);
+    const struct dirent *entry;
+    while ((entry = readdir(listing)) != NULL)
+        kept += strstr(entry->d_name, ".json") != NULL;
+    closedir(listing);
+    assert_int_equal(kept, KEPT);
+    assert_true(stand_edit_spool(stand, "4711", "\"gone\"", NULL));
+    assert_true(stand_edit_spool(stand, "1030", "\"g1030\"", NULL));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, stand_create, stand_destroy)
+    const struct CMUnitTest tests[] = {
+        TEST(broker__down_during_epilog),
+        TEST(report__of_the_end_replaces_that_of_the_beginning),
+        TEST(report__of_the_beginning_is_delivered_while_the_job_runs),
+        TEST(reports__are_delivered_oldest_first),
+        TEST(created__refused_is_undone),
+        TEST(created__refused_later_is_undone_too),
+        TEST(report__a_busy_broker_is_asked_again),
+        TEST(report__refused_for_good_is_said_once),
+        TEST(requeue__each_life_is_reported_by_its_number),
+        TEST(reboot__everything_is_reported_destroyed),
+        TEST(epilog__of_what_is_not_remembered),
+        TEST(epilog__heals_a_damaged_note),
+        TEST(spool__is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+/* The command line: what hooks and people rely on. */
+
+#include "tests/system/node/stand.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const commands[] = {"prolog", "env",  "epilog", "housekeeping",
+                                       "clean",  "list", "explain"};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void words__every_command_explains_itself(void **state)
+{
+    struct stand *stand = *state;
+    char usage[64];
+    assert_int_equal(stand_run(stand, "--help"), 0);
+    for (size_t i = 0; i < COMMANDS; i++)
+        stand_expect_out(stand, commands[i]);
+    for (size_t i = 0; i < COMMANDS; i++) {
+        assert_int_equal(stand_run(stand, "%s --help", commands[i]), 0);
+        snprintf(usage, sizeof usage, "Usage: mcast-node %s", commands[i]);
+        stand_expect_out(stand, usage);
+        stand_expect_out(stand, "Example");
+        stand_expect_out(stand, "Common options:");
+        assert_string_equal(stand->err, "");
+    }
+    assert_int_equal(stand_run(stand, "--version"), 0);
+    stand_expect_out(stand, "mcast-node ");
+}
+
+static void words__wrong_ones_do_nothing(void **state)
+{
+    struct stand *stand = *state;
+    static const char *const wrong[][2] = {
+        {"", "'' is no command"},
+        {"prologue", "'prologue' is no command"},
+        {"prolog", "which job?"},
+        {"epilog", "which job?"},
+        {"env", "which job?"},
+        {"explain", "how many cores?"},
+        {"prolog --job f17 f18", "'f18' is not understood"},
+        {"prolog --job f17 --cores 0", "--cores 0: a number from 1 to 65535"},
+        {"prolog --job f17 --bogus", "--help tells more"},
+        {"prolog --job a/b", "is no job id"},
+        {"prolog --job f17 --cluster El-Cap", "is no cluster's name"},
+        {"epilog --job f17 --retry-busy 5", "--retry-busy 5: a duration"},
+        {"env --inherit --clear", "only one of"},
+        {"env --job f17 --format csh", "--format csh: sh, json, null or slurm"},
+        {"list --config /not/there", "/not/there: it cannot be read"},
+        {"prolog --job f17 --url ftp://x", "the broker's URL must be"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(stand_run(stand, "%s", wrong[i][0]), 2);
+        stand_expect_err(stand, wrong[i][1]);
+        assert_string_equal(stand->out, "");
+    }
+    assert_int_equal(pretender_requests(stand->broker), 0);
+    assert_false(stand_remembers(stand));
+}
+
+static void words__a_bad_configuration_stops_everything(void **state)
+{
+    struct stand *stand = *state;
+    stand_set_config(stand, "def_txqs = many\nfoo = bar\n");
+    assert_int_equal(stand_run(stand, "list"), 2);
+    stand_expect_err(stand, "node.conf:2: def_txqs must be a number from 0 to 65535\n");
+    stand_expect_err(stand, "node.conf:3: there is no key 'foo'");
+    stand_expect_err(stand, "the configuration has faults, so nothing is done\n");
+}
+
+static void words__the_cluster_comes_from_somewhere(void **state)
+{
+    struct stand *stand = *state;
+    unsetenv("MCAST_CLUSTER");
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 2);
+    stand_expect_err(stand, "which cluster?");
+    stand_set_config(stand, "cluster = elcap\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_int_equal(stand_run(stand, "epilog --job f17 --cluster tuolumne"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4); /* that cluster's f17 is another job */
+}
+
+static void list__is_merged_for_people_and_whole_for_programs(void **state)
+{
+    struct stand *stand = *state;
+    stand_set_cxi(stand, "nics = 2\n[nic]\ntle_pools = 8\n");
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
+    pretender_set_job(stand->broker, "f18", stand_job("f18", 4712, "1025,1026", 16));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_int_equal(stand_run(stand, "prolog --job f18"), 0);
+    assert_int_equal(stand_run(stand, "list"), 0);
+    assert_string_equal(
+        stand->out,
+        "NICS      ID JOB       UID    VNIS      TCS  TXQS TGQS EQS CTS TLES PTES LES ACS\n"
+        "cxi0,cxi1 1  -         system 1,10      0x0f    0    0   0   0  512    0   0   0\n"
+        "cxi0,cxi1 2  elcap/f17 5588   1024      0x0a   16    8  16   8    8   48 128  16\n"
+        "cxi0,cxi1 3  elcap/f18 5588   1025,1026 0x0a   32   16  32  16   16   96 256  32\n");
+    assert_int_equal(stand_run(stand, "list --max"), 0);
+    stand_expect_out(stand, "5588   1024      0x0a 1024  512 2047 2047    8 2048 16384 1022\n");
+    assert_int_equal(stand_run(stand, "list --json"), 0);
+    json_t *root = json_loads(stand->out, 0, NULL);
+    const json_t *services = json_object_get(root, "services");
+    assert_int_equal(json_array_size(services), 6);
+    const json_t *last = json_array_get(services, 5);
+    assert_string_equal(json_string_value(json_object_get(last, "device")), "cxi1");
+    assert_string_equal(json_string_value(json_object_get(last, "job")), "elcap/f18");
+    assert_int_equal(json_array_size(json_object_get(last, "vnis")), 2);
+    assert_int_equal(json_integer_value(json_object_get(
+                         json_object_get(json_object_get(last, "limits"), "txqs"), "res")),
+                     32);
+    json_decref(root);
+    /* Ids that differ from NIC to NIC. */
+    stand_set_cxi(stand, "nics = 2\n[nic]\ntle_pools = 8\n[cxi1]\npresent = no\n");
+    pretender_set_job(stand->broker, "f19", stand_job("f19", 4713, "1027", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f19"), 0);
+    stand_set_cxi(stand, "nics = 2\n[nic]\ntle_pools = 8\n");
+    pretender_set_job(stand->broker, "f20", stand_job("f20", 4714, "1028", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f20"), 0);
+    assert_int_equal(stand_run(stand, "list"), 0);
+    stand_expect_out(stand, "cxi0,cxi1 5,4 elcap/f20");
+    stand_expect_out(stand, "cxi0      4   elcap/f19");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, stand_create, stand_destroy)
+    const struct CMUnitTest tests[] = {
+        TEST(words__every_command_explains_itself),
+        TEST(words__wrong_ones_do_nothing),
+        TEST(words__a_bad_configuration_stops_everything),
+        TEST(words__the_cluster_comes_from_somewhere),
+        TEST(list__is_merged_for_people_and_whole_for_programs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
