@@ -256,8 +256,10 @@ static void reserve_answered(struct crowd *crowd, struct job *job, const struct 
     if (reply->status == 0) {
         in_doubt(crowd, job, reply);
     } else if (reply->status == 200 || reply->status == 201) {
-        if (reply->status == 201 && job->told)
+        /* Not "told before": of two at the same time, the second one's answer may come first. */
+        if (reply->status == 201 && job->created)
             fault(crowd, job, "a repeated reserve", reply);
+        job->created |= reply->status == 201;
         if (job->canceled && job->not_found)
             fault(crowd, job, "a reserve whose release came before it", reply);
         if (!job->told)

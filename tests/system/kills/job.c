@@ -46,7 +46,8 @@ void job_begin(struct job *job, struct dice *dice, bool new_id)
              "{\"uid\":%u,\"node_count\":%u,\"vni_count\":%u,\"hwcoll\":\"%s\"}",
              dice_between(dice, 1000, 1009), nodes, vnis, wish);
     job->life = JOB_ASKED;
-    job->canceled = job->lost_answer = job->forgotten = job->endangered = job->watched = false;
+    job->canceled = job->created = job->lost_answer = false;
+    job->forgotten = job->endangered = job->watched = false;
     job->releases_sent = 0;
     job->again_ns = 0;
 }

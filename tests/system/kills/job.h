@@ -30,6 +30,7 @@ struct job {
     char id[JOB_ID_SIZE];
     char body[JOB_BODY_SIZE]; /* of its reserve */
     bool canceled;            /* its release was sent while its reserve was under way */
+    bool created;             /* some reserve of this life was answered 201 */
     bool lost_answer;         /* some request of this life was not answered, or not definitely */
     bool not_found;           /* the last release was answered 404 */
     bool forgotten;           /* the fabric manager was made to lose it */
