@@ -155,6 +155,33 @@ static void ledger__cut_short_is_refused(void **state)
     assert_mended();
 }
 
+/* SQLite would end the log there, without a word, and with it what clients were told (I2). */
+static void ledger__with_a_damaged_log_is_refused(void **state)
+{
+    static const char noise[] = "\xa5\xa5\xa5\xa5";
+    (void)state;
+    clients_restart_broker(&clients);
+    assert_int_equal(clients_reserve(&clients, TODAY), 201);
+    stage_kill_broker(clients.stage);
+    copy("state.db-wal", "log.good");
+    write_at("state.db-wal", 1000, noise);
+    assert_refused("%s", "state.db-wal is damaged (frame 1, at byte 32, is not what was "
+                         "committed): restore ");
+    move("log.good", "state.db-wal");
+    assert_mended();
+}
+
+/* The next number would not fit. */
+static void ledger__whose_numbers_are_used_up_is_refused(void **state)
+{
+    (void)state;
+    copy("state.db", "state.db.good");
+    execute("UPDATE ledger SET last_number=9223372036854775807");
+    assert_refused("%s", "is damaged (ledger 1: a counter is out of range): restore it");
+    move("state.db.good", "state.db");
+    assert_mended();
+}
+
 static void ledger__of_a_newer_version_is_refused(void **state)
 {
     (void)state;
@@ -323,6 +350,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_A_DAY(ledger__damaged_is_refused),
         ON_A_DAY(ledger__cut_short_is_refused),
+        ON_A_DAY(ledger__with_a_damaged_log_is_refused),
+        ON_A_DAY(ledger__whose_numbers_are_used_up_is_refused),
         ON_A_DAY(ledger__of_a_newer_version_is_refused),
         ON_A_DAY(ledger__that_is_none_is_refused),
         ON_A_DAY(ledger__of_another_broker_is_refused),
