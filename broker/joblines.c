@@ -49,7 +49,7 @@ static int wrong(const struct joblines *lines, const char *line, const char *why
 {
     char shown[SHOWN_MAX + 1];
     size_t length = 0;
-    for (; line[length] != '\0' && length < SHOWN_MAX; length++)
+    for (; length < SHOWN_MAX && line[length] != '\0'; length++)
         shown[length] =
             (char)(line[length] >= ' ' && (unsigned char)line[length] < 0x7f ? line[length] : '?');
     shown[length] = '\0';

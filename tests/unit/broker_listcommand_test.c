@@ -27,7 +27,8 @@
 enum {
     PATH_SIZE = 128,
     LONG_MS = 60000,  /* never waited out */
-    SHORT_MS = 300,   /* for what never ends by itself */
+    SHORT_MS = 300,   /* for what never ends by itself, */
+    ENOUGH_MS = 3000, /* after it has done something */
     HOLD_TURNS = 600, /* of 100 ms */
 };
 
@@ -355,9 +356,9 @@ static void time__ends_it_and_what_it_started(void **state)
     expect_let_go(stand);
     /* It can say why, when it is asked to end. */
     configure_script(stand, "trap 'echo slow disk >&2; exit 0' TERM; echo 17; sleep 1000 & wait",
-                     1000);
+                     ENOUGH_MS);
     ask(stand);
-    expect(stand, false, "it did not end within 1 s and was killed; its stderr: slow disk");
+    expect(stand, false, "it did not end within 3 s and was killed; its stderr: slow disk");
 }
 
 static void time__ends_what_does_not_obey(void **state)
@@ -374,16 +375,16 @@ static void time__ends_what_does_not_obey(void **state)
 static void output__that_is_held_open(void **state)
 {
     struct stand *stand = *state;
-    configure_script(stand, "exec 9>$here/held; echo 17; sleep 1000 & exit 0", SHORT_MS);
+    configure_script(stand, "exec 9>$here/held; echo 17; sleep 1000 & exit 0", ENOUGH_MS);
     ask(stand);
-    expect(stand, false, "it ended, but what it started held its output open for 300 ms");
+    expect(stand, false, "it ended, but what it started held its output open for 3 s");
     expect_let_go(stand);
     /* Out of reach of signals to its group: it is not waited for. */
     configure_script(stand, "setsid sh -c 'exec 9>$0/held; read x <$0/go' $here & exit 0",
-                     SHORT_MS);
+                     ENOUGH_MS);
     assert_int_equal(mkfifo(in(stand, "go"), 0600), 0);
     ask(stand);
-    expect(stand, false, "it ended, but what it started held its output open for 300 ms");
+    expect(stand, false, "it ended, but what it started held its output open for 3 s");
     int go = open(in(stand, "go"), O_RDWR | O_CLOEXEC);
     assert_int_equal(write(go, "\n", 1), 1);
     expect_let_go(stand);
@@ -460,14 +461,15 @@ static void command__that_outlives_its_killing(void **state)
     struct stand *stand = *state;
     char self[PATH_MAX] = "";
     assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
-    configure(stand, (const char *const[]){self, "--two-threads", in(stand, "thread"), NULL}, 2000);
+    configure(stand, (const char *const[]){self, "--two-threads", in(stand, "thread"), NULL},
+              ENOUGH_MS);
     listcommand_ask(stand->commands, 1, "elcap");
     await_file(stand, "thread");
     pid_t tracer = start_tracer(in(stand, "thread"));
     if (tracer == 0)
         skip();
     gate_await(&stand->loop, &stand->answers, 1);
-    expect(stand, false, "it did not end within 2 s and was killed");
+    expect(stand, false, "it did not end within 3 s and was killed");
     configure_script(stand, "echo 17", LONG_MS);
     for (int i = 0; i < 3; i++) {
         ask(stand);
@@ -528,12 +530,11 @@ static void destroy__kills_without_a_word(void **state)
                      "exec 9>$here/held; trap '' TERM; touch $here/begun; sleep 1000 & sleep 1000",
                      LONG_MS);
     listcommand_ask(stand->commands, 1, "elcap");
-    listcommand_ask(stand->commands, 2, "nobody");
     await_file(stand, "begun");
+    listcommand_ask(stand->commands, 2, "nobody"); /* its answer would be the next to come */
     destroy(stand);
     expect_let_go(stand);
-    assert_int_equal(stand->answers, 1); /* of the one that could not be begun, while waiting */
-    assert_int_equal(stand->id, 2);
+    assert_int_equal(stand->answers, 0);
     while (waitpid(-1, NULL, WNOHANG) > 0) /* libuv no longer does */
         ;
 }
