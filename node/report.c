@@ -43,6 +43,8 @@ static enum report_fate judge(const struct note *note, int rc, const struct mcas
     bool created = note->state == NOTE_MADE;
     if (rc == 0)
         return REPORT_TAKEN;
+    if (rc == MCAST_NOT_FOUND && strcmp(error->word, "no-such-path") == 0)
+        return REPORT_REFUSED; /* a broker that is older than node reports */
     if (rc == MCAST_NOT_FOUND)
         return created ? REPORT_NOT_OURS : REPORT_TAKEN;
     if (created && strcmp(error->word, "vnis-given-back") == 0)

@@ -151,6 +151,19 @@ static void report__refused_for_good_is_said_once(void **state)
     assert_false(stand_remembers(stand));
 }
 
+/* One that knows no node reports yet must not fail every job. */
+static void report__an_older_broker_takes_none(void **state)
+{
+    struct stand *stand = *state;
+    give_job(stand);
+    pretender_answer(stand->broker, 404, "no-such-path");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+}
+
 /* The id stays, the life is another: Slurm and Flux requeue. */
 static void requeue__each_life_is_reported_by_its_number(void **state)
 {
@@ -284,6 +297,7 @@ int main(void)
         TEST(created__refused_later_is_undone_too),
         TEST(report__a_busy_broker_is_asked_again),
         TEST(report__refused_for_good_is_said_once),
+        TEST(report__an_older_broker_takes_none),
         TEST(requeue__each_life_is_reported_by_its_number),
         TEST(reboot__everything_is_reported_destroyed),
         TEST(epilog__of_what_is_not_remembered),
