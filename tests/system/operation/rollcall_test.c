@@ -204,6 +204,20 @@ static bool answer_has(const char *path, const char *text)
     return has;
 }
 
+/* What mcastctl status shows. */
+static bool people_read(const char *text)
+{
+    char command[512], said[8192];
+    (void)snprintf(command, sizeof command, "%s --url unix:%s status", MCASTCTL,
+                   stage_socket(stage));
+    FILE *pipe = popen(command, "re");
+    assert_non_null(pipe);
+    size_t length = fread(said, 1, sizeof said - 1, pipe);
+    said[length] = '\0';
+    assert_int_equal(pclose(pipe), 0);
+    return strstr(said, text) != NULL;
+}
+
 /* How often the command was begun; the file has a line for each. */
 static size_t times_asked(void)
 {
@@ -253,8 +267,11 @@ static void expect_nothing_released(const char *mode, const char *words)
     assert_true(answer_has("/metrics", "mcastd_cluster_list_failing{cluster=\"tuo\"} 1"));
     assert_true(
         answer_has("/v1/doctor", "the list_command of cluster \\\"tuo\\\" has failed for "));
+    assert_true(people_read("THE ACTIVE JOBS OF tuo CANNOT BE LISTED, so missed ends are not"));
     put("mode", "whole\n");
     assert_true(await(is_well, NULL, AWAIT_DEADLINE_MS));
+    assert_false(people_read("CANNOT BE LISTED"));
+    assert_true(people_read("\ncluster tuo "));
     assert_true(stage_broker_logged(stage, "list_command of cluster tuo answers again"));
     assert_true(answer_has("/metrics", "mcastd_cluster_list_failing{cluster=\"tuo\"} 0"));
 }
