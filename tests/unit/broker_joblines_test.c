@@ -97,7 +97,7 @@ static void flux_ids__of_other_forms_are_refused(void **state)
 
 #define NO_ID(line, shown)                                                                         \
     "line " line " of its output, \"" shown "\", is no job id: 1 to 128 of A-Z, a-z, 0-9 and "     \
-                                            "._:@+-"
+    "._:@+-"
 
 static void one_bad_line__makes_it_worthless(void **state)
 {
