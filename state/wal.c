@@ -24,6 +24,9 @@
  * transactions that came to nothing are continued by none. The header is synced before the first
  * frame, so that it counts as a commit frame here.
  *
+ * What a killed broker had written and not synced is read as committed at the next start, and
+ * continued from. Two transactions would then be open to a power cut: hence the sync before.
+ *
  * A commit frame is one frame: SQLite repeats it, to fill a sector, only where it is told that a
  * write may harm what lies beside it (psow=0).
  *
