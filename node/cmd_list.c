@@ -105,13 +105,27 @@ static int list_json(struct node *node)
 
 /* ---- Table ---- */
 
-/* Whether they differ in NIC and id only. */
+static bool has_same_users(const struct cxi_svc_desc *a, const struct cxi_svc_desc *b)
+{
+    bool same = a->restricted_members == b->restricted_members &&
+                a->restricted_vnis == b->restricted_vnis && a->num_vld_vnis == b->num_vld_vnis &&
+                memcmp(a->vnis, b->vnis, sizeof a->vnis) == 0;
+    for (int i = 0; same && i < CXI_SVC_MAX_MEMBERS; i++)
+        same = a->members[i].type == b->members[i].type &&
+               a->members[i].svc_member.uid == b->members[i].svc_member.uid;
+    return same;
+}
+
+/* Whether a line shows the same of both, but for NIC and id. */
 static bool is_alike(const struct cxi_svc_desc *a, const struct cxi_svc_desc *b)
 {
-    struct cxi_svc_desc left = *a, right = *b;
-    left.svc_id = right.svc_id = 0;
-    left.cntr_pool_id = right.cntr_pool_id = 0;
-    return match_is_system(a) == match_is_system(b) && memcmp(&left, &right, sizeof left) == 0;
+    bool same = match_is_system(a) == match_is_system(b) && has_same_users(a, b) &&
+                match_traffic_classes(a) == match_traffic_classes(b) &&
+                a->resource_limits == b->resource_limits;
+    for (int type = 0; same && type < CXI_RSRC_TYPE_MAX; type++)
+        same = a->limits.type[type].res == b->limits.type[type].res &&
+               a->limits.type[type].max == b->limits.type[type].max;
+    return same;
 }
 
 /* The service of the NIC that is alike, and is the same job's as far as is known. */

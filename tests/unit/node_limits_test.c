@@ -53,7 +53,7 @@ static void limits__defaults_are_the_design_s_table(void **state)
     }
 }
 
-static void limits__a_fixed_reservation_takes_the_place_of_the_cores_(void **state)
+static void limits__a_fixed_reservation_takes_the_place_of_that_by_cores(void **state)
 {
     (void)state;
     struct limits_rules rules;
@@ -103,7 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits__defaults_are_the_design_s_table),
-        cmocka_unit_test(limits__a_fixed_reservation_takes_the_place_of_the_cores_),
+        cmocka_unit_test(limits__a_fixed_reservation_takes_the_place_of_that_by_cores),
         cmocka_unit_test(limits__nothing_per_core_reserves_nothing),
         cmocka_unit_test(limits__a_site_s_maximum_bounds_the_reservation),
     };
