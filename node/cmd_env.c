@@ -1,6 +1,6 @@
 #include "node/command.h"
 #include "node/inherit.h"
-#include "node/match.h"
+#include "node/life.h"
 #include "node/reservation.h"
 #include "node/say.h"
 #include "node/variables.h"
@@ -63,8 +63,7 @@ static void gather(const struct node *node, const struct claim *claim, struct va
 {
     for (unsigned int i = 0; i < node->nics.count; i++) {
         const struct nic *nic = &node->nics.at[i];
-        const struct cxi_svc_desc *service =
-            match_find(nic->services, claim->uid, claim->vnis, claim->vni_count);
+        const struct cxi_svc_desc *service = life_service(node, claim, nic);
         if (nic->failure < 0)
             say("warning: %s cannot be asked for its services: %s", nic->name,
                 strerror(-nic->failure));

@@ -89,8 +89,7 @@ int create_on(const struct nics *nics, struct nic *nic, const struct create_orde
               struct fit *fit, struct error *err)
 {
     const struct claim *claim = order->claim;
-    const struct cxi_svc_desc *there =
-        match_find(nic->services, claim->uid, claim->vnis, claim->vni_count);
+    const struct cxi_svc_desc *there = nic_service(nic, order->is_there, order->arg);
     if (there) {
         *fit = (struct fit){.limits = there->limits};
         return (int)there->svc_id;
@@ -109,7 +108,7 @@ int create_on(const struct nics *nics, struct nic *nic, const struct create_orde
         return id;
     /* A call that was cut short may have had its effect. */
     if (id == -EINTR && nic_refresh(nics, nic) == 0 &&
-        (there = match_find(nic->services, claim->uid, claim->vnis, claim->vni_count)))
+        (there = nic_service(nic, order->is_there, order->arg)))
         return (int)there->svc_id;
     return explain_failure(nic, claim, id == 0 ? -EIO : id, err);
 }

@@ -11,8 +11,8 @@ struct create_order {
     const struct claim *claim;
     const struct cxi_rsrc_limits *want;
     unsigned int traffic_classes; /* bits of enum traffic_class */
-    fit_job_fn *job_of;           /* names holders in warnings */
-    void *job_arg;
+    nic_service_fn *is_there;     /* whether a service is the job's already */
+    void *arg;
 };
 
 /* Makes one on the NIC unless there is one already; its services have just been read. Returns the

@@ -21,7 +21,7 @@ static bool is_there(const struct nics *nics, struct nic *nic, unsigned int id)
 }
 
 /* One try on one NIC. */
-static void sweep(struct nics *nics, struct nic *nic, destroy_meant_fn *meant, void *arg,
+static void sweep(struct nics *nics, struct nic *nic, nic_service_fn *meant, void *arg,
                   struct destroy_result *result)
 {
     unsigned int ids[DESTROY_LEFT_MAX], count = 0;
@@ -54,7 +54,7 @@ static bool any_busy(const struct destroy_result *result)
     return false;
 }
 
-void destroy_services(struct nics *nics, destroy_meant_fn *meant, void *arg,
+void destroy_services(struct nics *nics, nic_service_fn *meant, void *arg,
                       struct patience *patience, struct destroy_result *result)
 {
     result->destroyed = 0;

@@ -11,9 +11,6 @@
 
 enum { DESTROY_LEFT_MAX = 2 * NIC_MAX };
 
-/* Says which services are meant; it is asked again before each try, because ids are used again. */
-typedef bool destroy_meant_fn(void *arg, const struct nic *nic, const struct cxi_svc_desc *service);
-
 struct destroy_left {
     char device[NIC_NAME_SIZE];
     unsigned int id; /* 0: not known, the NIC could not be asked */
@@ -27,8 +24,9 @@ struct destroy_result {
 };
 
 /* Destroys what is meant on every NIC, never a system service; tries again while any of it is busy
- * and patience lasts. Afterwards the services of `nics` are as they were last read. */
-void destroy_services(struct nics *nics, destroy_meant_fn *meant, void *arg,
+ * and patience lasts. What is meant is asked again before each try, because ids are used again.
+ * Afterwards the services of `nics` are as they were last read. */
+void destroy_services(struct nics *nics, nic_service_fn *meant, void *arg,
                       struct patience *patience, struct destroy_result *result);
 
 #endif

@@ -39,6 +39,13 @@ static bool is_meant(void *arg, const struct nic *nic, const struct cxi_svc_desc
     return !holder || holder->claim.number == claim->number;
 }
 
+const struct cxi_svc_desc *life_service(const struct node *node, const struct claim *claim,
+                                        const struct nic *nic)
+{
+    struct search search = {.node = node, .claim = claim};
+    return nic_service(nic, is_meant, &search);
+}
+
 /* ---- Making ---- */
 
 /* The reservation's that the site allows; 0 with an error when none is left (F12). */
@@ -66,6 +73,8 @@ static int check_nics(struct node *node, struct error *err)
 {
     const struct settings *settings = &node->settings;
     const struct nic *failed = nics_failed(&node->nics);
+    if (node->nics.gone[0])
+        say("warning: %s has gone since it was listed; the job does without", node->nics.gone);
     if (failed)
         return error_set(err, ERROR_IO,
                          "%s cannot be opened, or not be asked for its services: "
@@ -126,8 +135,9 @@ int life_create(struct node *node, const struct claim *claim, uint32_t cores, st
 {
     struct cxi_rsrc_limits want;
     struct note before = {0};
+    struct search search = {.node = node, .claim = claim};
     struct create_order order = {
-        .claim = claim, .want = &want, .job_of = node_job_of, .job_arg = node};
+        .claim = claim, .want = &want, .is_there = is_meant, .arg = &search};
     /* Of a start of the machine before this one nothing is there any more. */
     bool known = note_read(&node->dir, claim->number, &before, NULL) == 0 &&
                  note_is_current(&before) && before.state != NOTE_GONE;
@@ -285,8 +295,7 @@ int life_plan_create(struct node *node, const struct claim *claim, uint32_t core
         rc = ERROR_REFUSED;
     for (unsigned int i = 0; rc == 0 && i < node->nics.count; i++) {
         const struct nic *nic = &node->nics.at[i];
-        const struct cxi_svc_desc *there =
-            match_find(nic->services, claim->uid, claim->vnis, claim->vni_count);
+        const struct cxi_svc_desc *there = life_service(node, claim, nic);
         struct fit fit;
         if (there) {
             printf("%s: would keep service %u\n", nic->name, there->svc_id);

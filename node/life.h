@@ -27,6 +27,10 @@ int life_create(struct node *node, const struct claim *claim, uint32_t cores, st
 int life_destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
                  struct error *err);
 
+/* The job's service on the NIC, or NULL; not one that is said to be another life's. */
+const struct cxi_svc_desc *life_service(const struct node *node, const struct claim *claim,
+                                        const struct nic *nic);
+
 /* What life_create would do, and life_destroy, on standard output. Negative as they are. */
 int life_plan_create(struct node *node, const struct claim *claim, uint32_t cores,
                      struct error *err);

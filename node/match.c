@@ -61,16 +61,6 @@ bool match_is_of(const struct cxi_svc_desc *service, uint32_t uid, const uint16_
     return true;
 }
 
-const struct cxi_svc_desc *match_find(const struct cxil_svc_list *services, uint32_t uid,
-                                      const uint16_t *vnis, unsigned int vni_count)
-{
-    for (unsigned int i = 0; services && i < services->count; i++) {
-        if (match_is_of(&services->descs[i], uid, vnis, vni_count))
-            return &services->descs[i];
-    }
-    return NULL;
-}
-
 const struct cxi_svc_desc *match_by_id(const struct cxil_svc_list *services, unsigned int id)
 {
     for (unsigned int i = 0; services && i < services->count; i++) {

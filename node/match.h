@@ -18,10 +18,6 @@ bool match_is_of(const struct cxi_svc_desc *service, uint32_t uid, const uint16_
  * the system's. */
 bool match_looks_ours(const struct cxi_svc_desc *service);
 
-/* The first service of the list that is the job's, or NULL. */
-const struct cxi_svc_desc *match_find(const struct cxil_svc_list *services, uint32_t uid,
-                                      const uint16_t *vnis, unsigned int vni_count);
-
 const struct cxi_svc_desc *match_by_id(const struct cxil_svc_list *services, unsigned int id);
 
 /* Whether the service may use the VNI. */

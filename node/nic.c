@@ -64,7 +64,7 @@ static int take(struct nics *nics, const struct cxil_device_list *list, struct e
         if (open_one(nics, nic))
             nics->count++;
         else
-            nics->calls->close_device(nic->device);
+            memcpy(nics->gone, nic->name, sizeof nics->gone);
     }
     return 0;
 }
@@ -102,6 +102,15 @@ struct nic *nics_find(struct nics *nics, const char *name)
     for (unsigned int i = 0; i < nics->count; i++) {
         if (strcmp(nics->at[i].name, name) == 0)
             return &nics->at[i];
+    }
+    return NULL;
+}
+
+const struct cxi_svc_desc *nic_service(const struct nic *nic, nic_service_fn *choose, void *arg)
+{
+    for (unsigned int i = 0; nic->services && i < nic->services->count; i++) {
+        if (choose(arg, nic, &nic->services->descs[i]))
+            return &nic->services->descs[i];
     }
     return NULL;
 }

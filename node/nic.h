@@ -21,8 +21,12 @@ struct nic {
 struct nics {
     const struct cxi_calls *calls;
     unsigned int count;
-    struct nic at[NIC_MAX]; /* by device number */
+    struct nic at[NIC_MAX];   /* by device number */
+    char gone[NIC_NAME_SIZE]; /* the last that went away since it was listed; "": none */
 };
+
+/* Chooses services. */
+typedef bool nic_service_fn(void *arg, const struct nic *nic, const struct cxi_svc_desc *service);
 
 /* Lists the NICs, opens each and reads its services. A NIC that is gone before it can be opened is
  * left out; one that is there and fails has `failure`. ERROR_IO: the list cannot be had. */
@@ -34,6 +38,9 @@ int nic_refresh(const struct nics *nics, struct nic *nic);
 
 /* NULL: there is none of this name. */
 struct nic *nics_find(struct nics *nics, const char *name);
+
+/* The NIC's first service that is chosen, or NULL. */
+const struct cxi_svc_desc *nic_service(const struct nic *nic, nic_service_fn *choose, void *arg);
 
 /* The first that failed, or NULL. */
 const struct nic *nics_failed(const struct nics *nics);

@@ -39,6 +39,7 @@ static int from_file(const char *file, struct mcast_reservation **out)
     if (!text)
         return COMMAND_USAGE;
     int rc = reservation_parse(text, length, out, &error);
+    explicit_bzero(text, length); /* the job's token may be in it */
     free(text);
     if (rc == 0)
         return COMMAND_GO_ON;

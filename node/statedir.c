@@ -21,7 +21,8 @@ int statedir_open(struct statedir *dir, const char *path, bool change, struct er
 {
     *dir = (struct statedir){.directory = -1, .lock = -1};
     snprintf(dir->path, sizeof dir->path, "%s", path);
-    if (change && mkdir(path, 0755) < 0 && errno != EEXIST)
+    /* Tasks look, whatever the hook's umask. */
+    if (change && (mkdir(path, 0755) < 0 ? errno != EEXIST : chmod(path, 0755) < 0))
         return failed(dir, "it cannot be made", err);
     dir->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!change)
@@ -119,7 +120,7 @@ static bool write_all(int fd, const char *text)
         text += put > 0 ? put : 0;
         length -= put > 0 ? (size_t)put : 0;
     }
-    return fsync(fd) == 0;
+    return fchmod(fd, 0644) == 0 && fsync(fd) == 0;
 }
 
 int statedir_write(const struct statedir *dir, const char *name, const char *text,

@@ -3,6 +3,7 @@
 #include "core/record.h"
 #include "node/create.h"
 #include "node/limits.h"
+#include "node/match.h"
 #include "tests/unit/node_driver.h"
 
 #include <setjmp.h>
@@ -16,6 +17,13 @@ static struct claim claim;
 static struct cxi_rsrc_limits want;
 static struct create_order order;
 
+static bool is_there(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
+{
+    (void)arg;
+    (void)nic;
+    return match_is_of(service, claim.uid, claim.vnis, claim.vni_count);
+}
+
 static int set_up(void **state)
 {
     struct error err;
@@ -24,8 +32,10 @@ static int set_up(void **state)
     limits_init(&rules);
     limits_want(&rules, 96, &want);
     claim = (struct claim){.uid = 5588, .vni_count = 2, .vnis = {1024, 1025}};
-    order = (struct create_order){
-        .claim = &claim, .want = &want, .traffic_classes = TC_BEST_EFFORT | TC_LOW_LATENCY};
+    order = (struct create_order){.claim = &claim,
+                                  .want = &want,
+                                  .traffic_classes = TC_BEST_EFFORT | TC_LOW_LATENCY,
+                                  .is_there = is_there};
     return nics_open(&nics, &driver_calls, &err);
 }
 
@@ -74,6 +84,24 @@ static void create__keeps_what_is_there(void **state)
     assert_int_equal(nic_refresh(&nics, &nics.at[0]), 0);
     assert_int_equal(create(&fit, &err), 2);
     assert_int_equal(driver.allocs, 1);
+}
+
+/* A call that was cut short after its effect. */
+static void create__finds_what_an_interrupted_call_made(void **state)
+{
+    (void)state;
+    struct fit fit;
+    struct error err;
+    struct cxi_svc_desc made = chip_service(6, 5588, 1025);
+    made.num_vld_vnis = 2;
+    made.vnis[1] = 1024;
+    driver_add(0, made);
+    driver.alloc_results[0] = -EINTR;
+    assert_int_equal(create(&fit, &err), 6);
+    driver_reset(state);
+    driver.alloc_results[0] = -EINTR;
+    assert_int_equal(nic_refresh(&nics, &nics.at[0]), 0);
+    assert_int_equal(create(&fit, &err), ERROR_IO);
 }
 
 static void create__takes_less_of_what_the_driver_lacks(void **state)
@@ -184,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(create__asks_for_the_owner_the_vnis_and_the_classes_only),
         TEST(create__keeps_what_is_there),
+        TEST(create__finds_what_an_interrupted_call_made),
         TEST(create__takes_less_of_what_the_driver_lacks),
         TEST(create__does_without_a_pool),
         TEST(create__looks_again_when_somebody_was_faster),

@@ -64,7 +64,7 @@ static bool whatever(void *arg, const struct nic *nic, const struct cxi_svc_desc
     return true;
 }
 
-static struct destroy_result destroy(destroy_meant_fn *meant, int64_t budget_ms)
+static struct destroy_result destroy(nic_service_fn *meant, int64_t budget_ms)
 {
     struct patience patience;
     struct destroy_result result;

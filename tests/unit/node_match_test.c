@@ -73,16 +73,12 @@ static void match__the_default_service_is_the_system_s(void **state)
     assert_true(match_is_system(&service));
 }
 
-static void match__finds_by_description_and_by_id(void **state)
+static void match__finds_by_id(void **state)
 {
     (void)state;
     struct cxi_svc_desc services[] = {chip_default_service(), chip_service(4, 5588, 1024),
                                       two_vnis()};
     struct cxil_svc_list *list = chip_list(services, 3);
-    assert_int_equal(match_find(list, 5588, vnis, 2)->svc_id, 12);
-    assert_int_equal(match_find(list, 5588, vnis, 1)->svc_id, 4);
-    assert_null(match_find(list, 4000, vnis, 1));
-    assert_null(match_find(NULL, 4000, vnis, 1));
     assert_int_equal(match_by_id(list, 4)->vnis[0], 1024);
     assert_null(match_by_id(list, 5));
     free(list);
@@ -119,7 +115,7 @@ int main(void)
         cmocka_unit_test(match__is_exact),
         cmocka_unit_test(match__whatever_is_less_restricted_is_not_a_job_s),
         cmocka_unit_test(match__the_default_service_is_the_system_s),
-        cmocka_unit_test(match__finds_by_description_and_by_id),
+        cmocka_unit_test(match__finds_by_id),
         cmocka_unit_test(match__traffic_classes_are_the_bits_of_f12),
         cmocka_unit_test(match__describes_for_people),
     };

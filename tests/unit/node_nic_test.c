@@ -46,6 +46,7 @@ static void nics__one_that_vanishes_is_left_out(void **state)
     assert_int_equal(nics_open(&nics, &driver_calls, &err), 0);
     assert_int_equal(nics.count, 1);
     assert_string_equal(nics.at[0].name, "cxi0");
+    assert_string_equal(nics.gone, "cxi1");
     assert_null(nics_failed(&nics));
     nics_close(&nics);
 }
