@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 128, ROOM = 512 * 1024 };
+/* Beside the ledger: its log alone takes 4 MB before it is written back. */
+enum { PATH_SIZE = 128, ROOM = 16 * 1024 * 1024 };
 
 static const char *const files[] = {"state.db", "state.db-wal", "state.db-shm"};
 
