@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ROOM_AT_FIRST = 64 };
+
 void tombstones_init(struct tombstones *t)
 {
     memset(t, 0, sizeof *t);
@@ -19,7 +21,7 @@ void tombstones_release(struct tombstones *t)
 static struct tombstone **bucket_of(const struct tombstones *t, const char *cluster,
                                     const char *job)
 {
-    return &t->buckets[name_hash(cluster, job) % TOMBSTONES_MAX];
+    return &t->buckets[name_hash(cluster, job) % t->room];
 }
 
 /* Where the pointer to the job's tombstone is, or would be. */
@@ -43,10 +45,32 @@ void tombstones_forget(struct tombstones *t, const char *cluster, const char *jo
     stone->used = false;
 }
 
+/* Twice the places; the stones move, so their chains are made anew. */
+static void grow(struct tombstones *t)
+{
+    uint32_t old = t->room;
+    t->room = old == 0 ? ROOM_AT_FIRST : old * 2;
+    t->ring = memory_resized(t->ring, t->room, sizeof *t->ring);
+    memset(t->ring + old, 0, (t->room - old) * sizeof *t->ring);
+    free(t->buckets);
+    t->buckets = memory_zeroed(t->room * sizeof *t->buckets);
+    for (uint32_t i = 0; i < old; i++) {
+        struct tombstone *stone = &t->ring[i];
+        if (!stone->used)
+            continue;
+        struct tombstone **bucket = bucket_of(t, stone->cluster, stone->job);
+        stone->chain = *bucket;
+        *bucket = stone;
+    }
+    t->next = old;
+}
+
 static struct tombstone *free_place(struct tombstones *t)
 {
+    if (t->ring[t->next].used && t->room < TOMBSTONES_MAX)
+        grow(t);
     struct tombstone *stone = &t->ring[t->next];
-    t->next = (t->next + 1) % TOMBSTONES_MAX;
+    t->next = (t->next + 1) % t->room;
     if (stone->used)
         tombstones_forget(t, stone->cluster, stone->job);
     return stone;
@@ -55,10 +79,8 @@ static struct tombstone *free_place(struct tombstones *t)
 void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
                     enum tombstone_kind kind, int64_t until_ms)
 {
-    if (t->ring == NULL) {
-        t->ring = memory_zeroed(TOMBSTONES_MAX * sizeof *t->ring);
-        t->buckets = memory_zeroed(TOMBSTONES_MAX * sizeof *t->buckets);
-    }
+    if (t->ring == NULL)
+        grow(t);
     struct tombstone *stone = *find(t, cluster, job);
     if (stone == NULL) {
         stone = free_place(t);

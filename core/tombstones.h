@@ -29,8 +29,9 @@ struct tombstone {
 };
 
 struct tombstones {
-    struct tombstone *ring; /* TOMBSTONES_MAX of them, made at first use */
+    struct tombstone *ring; /* room of them; made at first use, and then grows */
     struct tombstone **buckets;
+    uint32_t room; /* a power of 2, up to TOMBSTONES_MAX */
     uint32_t next; /* the place that is used next */
 };
 
