@@ -140,10 +140,39 @@ static void end(struct core *core, struct reservation *r)
     core_act_on_lives(core, r->cluster, r->job);
 }
 
+/* Every node has said that nothing of the job is left there, so its VNIs can do no harm (F3). One
+ * that never said anything may have services that it could not tell of yet. */
+static bool every_node_is_clean(const struct reservation *r)
+{
+    return nodes_clean(r->reported) >= r->node_count && !r->regranted;
+}
+
+/* The time is up and some nodes that had services have not said that they are gone (F3). */
+static void tell_unconfirmed(struct core *core, const struct reservation *r)
+{
+    struct core_waiting waiting;
+    core_waiting(r, &waiting);
+    if (waiting.count == 0 || r->reported == NULL)
+        return;
+    core->unconfirmed += r->vni_count;
+    core_trace_of(core, r, TRACE_WARNING,
+                  "%s-%s: %u of its %u nodes have not said that its CXI services are gone%s%s%s, "
+                  "and [vni] hold is over -> its VNIs may be given out again",
+                  r->cluster, r->job, waiting.count, r->node_count, waiting.named > 0 ? " (" : "",
+                  waiting.named > 0 ? waiting.names[0] : "",
+                  waiting.named == 0  ? ""
+                  : waiting.named > 1 ? ", …)"
+                                      : ")");
+}
+
 static void let_vnis_go(struct core *core, struct reservation *r)
 {
-    if (r->state != JOB_RELEASING || r->vni_count == 0 || r->hold_until_ms > core->now_ms)
+    bool clean = every_node_is_clean(r);
+    if (r->state != JOB_RELEASING || r->vni_count == 0 ||
+        (r->hold_until_ms > core->now_ms && !clean))
         return;
+    if (!clean)
+        tell_unconfirmed(core, r);
     struct reservation_record rec = reservation_record(r);
     rec.vni_count = 0;
     if (r->fm_side == FM_SIDE_NOTHING) {

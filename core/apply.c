@@ -152,6 +152,7 @@ static void take_over(struct core *core, struct reservation *r,
     r->state = rec->state;
     r->hwcoll = rec->hwcoll;
     r->fm_side = rec->fm_side;
+    r->regranted = rec->regranted;
     if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
         (void)core_errand(core, r);
 }
@@ -188,7 +189,7 @@ static int check(const struct core *core, const struct reservation_record *rec, 
         rec->vni_count > VNI_PER_JOB_MAX || !between(rec->state, JOB_ACTIVE, JOB_RELEASING) ||
         !between(rec->wish, WISH_AUTO, WISH_REQUIRED) ||
         !between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_SIDE_HELD ||
-        contradicts(rec))
+        rec->regranted > 1 || contradicts(rec))
         return error_set(err, ERROR_CORRUPT, "reservation %llu holds a value that none can have",
                          (unsigned long long)rec->number);
     if (ledger_by_number(&core->ledger, rec->number) == NULL && core->ledger.row_count > 0 &&
@@ -219,6 +220,11 @@ static int apply_reservation(struct core *core, const struct reservation_record 
     return 0;
 }
 
+static uint64_t lingering(const struct reservation *r)
+{
+    return r->reported == NULL ? 0 : r->reported->lingering;
+}
+
 static int apply_gone(struct core *core, uint64_t number, struct error *err)
 {
     struct reservation *r = ledger_by_number(&core->ledger, number);
@@ -229,10 +235,26 @@ static int apply_gone(struct core *core, uint64_t number, struct error *err)
     agenda_set(&core->agenda, r, INT64_MAX);
     drop_errand(core, r);
     ledger_remove(&core->ledger, r);
+    core->lingering -= lingering(r);
+    nodes_destroy(r->reported);
+    r->reported = NULL;
     replace_text(core, &r->nodes, NULL);
     replace_token(core, r, (struct secret){0});
     replace_text(core, &r->reason, NULL);
     core_discard(core, r);
+    return 0;
+}
+
+static int apply_node(struct core *core, const struct node_record *rec, struct error *err)
+{
+    struct reservation *r = ledger_by_number(&core->ledger, rec->number);
+    if (r == NULL)
+        return error_set(err, ERROR_CORRUPT,
+                         "node %.64s reports for reservation %llu, which is not there", rec->node,
+                         (unsigned long long)rec->number);
+    core->lingering -= lingering(r);
+    nodes_put(&r->reported, rec->node, (enum node_state)rec->state, rec->services);
+    core->lingering += lingering(r);
     return 0;
 }
 
@@ -257,6 +279,8 @@ int core_apply(struct core *core, const struct record *record, struct error *err
         return apply_gone(core, record->u.gone, err);
     case RECORD_EVENT:
         return apply_event(core, &record->u.event, err);
+    case RECORD_NODE:
+        return apply_node(core, &record->u.node, err);
     case RECORD_PRUNE:
         eventlog_prune(&core->events, record->u.prune);
         return 0;
@@ -299,6 +323,13 @@ void core_save_gone(struct core *core, struct reservation *r)
 void core_save_founded(struct core *core)
 {
     struct record record = {.kind = RECORD_FOUNDED};
+    apply_own(core, &record);
+    core_effect(core, EFFECT_SAVE)->u.record = record;
+}
+
+void core_save_node(struct core *core, const struct node_record *rec)
+{
+    struct record record = {.kind = RECORD_NODE, .u.node = *rec};
     apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
 }

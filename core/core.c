@@ -37,6 +37,7 @@ static void free_reservation(struct reservation *r)
         free(r->errand);
     }
     free(r->nodes);
+    nodes_destroy(r->reported);
     secret_wipe(&r->token);
     free(r->reason);
     free(r);
@@ -90,6 +91,7 @@ static void settle_after_load(struct core *core, struct reservation *r)
      * back begins anew. */
     if (r->state == JOB_RELEASING && r->vni_count > 0)
         r->hold_until_ms = core->now_ms + core->config.vni_hold_ms;
+    r->repeated = r->reported == NULL; /* else it is on disk */
     if (may_have_called(r))
         (void)core_errand(core, r);
 
@@ -211,6 +213,12 @@ void core_step(struct core *core, const struct core_event *event)
         break;
     case CORE_ROLLCALL_DONE:
         rollcall_done(core, event);
+        break;
+    case CORE_NODE_REPORT:
+        core_node_report(core, event);
+        break;
+    case CORE_FENCE:
+        core_fence(core, event->u.fence.ticket, event->u.fence.node, event->u.fence.reason);
         break;
     case CORE_CONFIGURE:
         configure(core, event->u.config);

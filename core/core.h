@@ -39,6 +39,8 @@ enum core_event_kind {
     CORE_LIST_DONE,  /* u.list_done: its end; only FM_OK means that it was whole */
     CORE_CALL_DONE,  /* u.call: exactly once for each EFFECT_CALL, whatever happens */
     CORE_ROLLCALL_DONE, /* u.rollcall: exactly once for each EFFECT_ROLLCALL */
+    CORE_NODE_REPORT,   /* u.report; answered once */
+    CORE_FENCE,         /* u.fence; answered once */
     CORE_CONFIGURE,     /* u.config, already checked: replaces the configuration (F5) */
 };
 
@@ -88,6 +90,20 @@ struct core_event {
             size_t count;
             const char *words; /* why it is not */
         } rollcall;
+        struct {
+            uint64_t ticket;
+            const char *cluster;
+            const char *job;
+            uint64_t number; /* of the reservation: which life of the job is meant */
+            const char *node;
+            enum node_state state; /* not FENCED */
+            const char *services;  /* node_services_valid, or NULL */
+        } report;
+        struct {
+            uint64_t ticket;
+            const char *node;   /* node_name_valid */
+            const char *reason; /* words, or NULL */
+        } fence;
         const struct core_config *config;
     } u;
 };
@@ -129,6 +145,9 @@ struct core_status {
     uint32_t addresses_per_job;  /* 0: none can be computed */
     uint64_t releases_pending;   /* reservations that the fabric manager has still to give up */
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
+    uint64_t nodes_lingering;  /* reports of services that will not go, of reservations kept */
+    uint64_t vnis_unconfirmed; /* VNIs given back by time, not all nodes having said that they are
+                                  clean although some had said anything; since the start */
     uint32_t strays; /* seen at the fabric manager, not ours by the ledger, not yet deleted */
     uint32_t calls_queued_reserve, calls_queued_release, calls_queued_check, calls_under_way;
     uint64_t last_number, first_seq, last_seq; /* events kept: first_seq–last_seq */
@@ -160,6 +179,16 @@ const struct core_config *core_config_of(const struct core *core);
 
 /* The newest reservation of a job, active or releasing; NULL: none. Valid until the next step. */
 const struct reservation *core_find(const struct core *core, const char *cluster, const char *job);
+
+/* Which nodes a released job's VNIs are held back for (F3). */
+enum { WAITING_NAMES_MAX = 20 };
+struct core_waiting {
+    uint32_t count;   /* nodes that have not said that they are clean; 0: nothing is waited for */
+    uint32_t unheard; /* of these, have said nothing at all */
+    uint32_t named;
+    const char *names[WAITING_NAMES_MAX]; /* of the others; valid until the next step */
+};
+void core_waiting(const struct reservation *reservation, struct core_waiting *out);
 
 /* One page of reservations in ascending number, those after `after` that match. Looks at no more
  * than a bounded number of reservations, so a page may be short although there is more. */

@@ -34,9 +34,12 @@ enum effect_kind {
     X(ACCEPTED, 202, "accepted") /* release under way in the background */                         \
     X(ALREADY_GONE, 200, "gone") /* nothing left to release */                                     \
     X(SYNCED, 200, "synced")                                                                       \
+    X(REPORTED, 200, "reported") /* what a node says is kept */                                    \
+    X(FENCED, 200, "fenced")                                                                       \
     X(CONFLICT, 409, "conflict")                 /* another request under this id */               \
     X(OVERTAKEN, 409, "released-before-reserve") /* a release came first (flux.md, slurm.md) */    \
     X(RELEASED, 409, "released-meanwhile") /* released while its reserve was still waiting */      \
+    X(GIVEN_BACK, 409, "vnis-given-back")  /* services are there, their VNIs are no longer its */  \
     X(NOT_FOUND, 404, "not-found")                                                                 \
     X(NO_CLUSTER, 404, "no-such-cluster")                                                          \
     X(INVALID, 422, "invalid")                                                                     \
@@ -66,11 +69,13 @@ struct sync_found {
 struct answer {
     uint64_t ticket;
     enum answer_kind kind;
-    const struct reservation *reservation; /* CREATED, SAME, ACCEPTED, ALREADY_GONE (may be NULL) */
-    const struct sync_found *sync;         /* SYNCED */
-    const char *field;                     /* the field at fault (INVALID, CONFLICT), or NULL */
-    const char *detail;                    /* one sentence for errors; a warning with CREATED, SAME;
-                                              or NULL */
+    const struct reservation
+        *reservation; /* CREATED, SAME, ACCEPTED, REPORTED, ALREADY_GONE (may be NULL) */
+    const struct sync_found *sync; /* SYNCED */
+    uint32_t fenced;               /* FENCED: of how many reservations */
+    const char *field;             /* the field at fault (INVALID, CONFLICT), or NULL */
+    const char *detail;            /* one sentence for errors; a warning with CREATED, SAME;
+                                      or NULL */
 };
 
 struct effect {

@@ -27,6 +27,7 @@ struct use {
 /* Asking a resource manager which of its jobs are active. */
 struct rollcall {
     bool called; /* else nothing below counts */
+    bool again;  /* to be asked anew as soon as the one under way is answered */
     uint64_t id; /* of the one under way; 0: none */
     int64_t asked_ms;
     int64_t due_ms;    /* none under way: when to ask; INT64_MAX: never */
@@ -82,6 +83,8 @@ struct core {
     uint64_t step_seq;    /* last_seq when this step began */
     struct use all;       /* of all clusters */
     bool room_made;       /* in this step: addresses were given back, or the limits changed */
+    uint64_t lingering;   /* node reports that say so */
+    uint64_t unconfirmed; /* VNIs given back by time only */
     uint64_t room_wanted; /* reservations that wait for others' addresses */
     bool founded;         /* RECORD_FOUNDED is there */
 
@@ -120,6 +123,7 @@ int core_apply(struct core *core, const struct record *record, struct error *err
 struct reservation *core_save(struct core *core, const struct reservation_record *record);
 void core_save_gone(struct core *core, struct reservation *reservation);
 void core_save_founded(struct core *core);
+void core_save_node(struct core *core, const struct node_record *record);
 void core_save_prune(struct core *core, uint64_t up_to); /* events up to this one go */
 /* Saves an event and publishes it. reservation NULL: about the link. detail may be NULL. */
 void core_publish(struct core *core, enum event_kind kind, const struct reservation *reservation,
@@ -174,6 +178,11 @@ struct sighting {
 const struct sync_found *core_sighted(struct core *core, const struct sighting *sighting);
 void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome,
                     struct secret token, const char *words);
+
+/* The reservation is granted once more. */
+void core_granted_again(struct core *core, struct reservation *reservation);
+void core_node_report(struct core *core, const struct core_event *event);
+void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason);
 
 /* ---- rollcall.c ---- */
 void rollcall_start(struct core *core); /* at the start, and when the link is up again: all */

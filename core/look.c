@@ -29,6 +29,8 @@ void core_status(const struct core *core, struct core_status *out)
         .jobs_active = core->all.jobs_active,
         .jobs_releasing = core->all.jobs_releasing,
         .jobs_reserved = core->all.jobs_reserved,
+        .nodes_lingering = core->lingering,
+        .vnis_unconfirmed = core->unconfirmed,
         .strays = (uint32_t)core->strays.known.count,
         .calls_queued_reserve = core->calls.lanes[LANE_RESERVE].queued,
         .calls_queued_release = core->calls.lanes[LANE_RELEASE].queued,
@@ -70,6 +72,22 @@ bool core_cluster_status(const struct core *core, uint32_t index, struct core_cl
     };
     memcpy(out->told, found->told, sizeof out->told);
     return true;
+}
+
+void core_waiting(const struct reservation *r, struct core_waiting *out)
+{
+    uint32_t at = 0, clean = nodes_clean(r->reported);
+    const struct node_report *report;
+    *out = (struct core_waiting){0};
+    if (r->state != JOB_RELEASING || r->vni_count == 0 || clean >= r->node_count)
+        return;
+    out->count = r->node_count - clean;
+    out->unheard = r->node_count - (r->reported == NULL ? 0 : r->reported->count);
+    while ((report = nodes_next(r->reported, &at)) != NULL) {
+        bool dirty = report->state == NODE_CREATED || report->state == NODE_LINGERING;
+        if (dirty && out->named < WAITING_NAMES_MAX)
+            out->names[out->named++] = report->name;
+    }
 }
 
 const char *core_fm_url(const struct core *core)

@@ -109,3 +109,19 @@ int event_kind_fatal(int kind)
         return 0;
     }
 }
+
+static const char *const node_states[] = {NULL, "created", "destroyed", "lingering", "fenced"};
+
+const char *node_state_word(int state)
+{
+    return state >= NODE_CREATED && state <= NODE_FENCED ? node_states[state] : "unknown";
+}
+
+int node_state_from_word(const char *word)
+{
+    for (int state = NODE_CREATED; state <= NODE_LINGERING; state++) {
+        if (strcmp(word, node_states[state]) == 0)
+            return state;
+    }
+    return 0;
+}

@@ -54,6 +54,23 @@ enum traffic_class {
     TC_BEST_EFFORT = 8,
 };
 
+/* What a node says of the CXI services of a job (F3). */
+enum node_state {
+    NODE_CREATED = 1,   /* services for the job exist there */
+    NODE_DESTROYED = 2, /* none is left */
+    NODE_LINGERING = 3, /* some could not be destroyed yet */
+    NODE_FENCED = 4,    /* an administrator vouches that it can do no harm */
+};
+
+enum { NODE_SERVICES_MAX = 400 };
+
+struct node_record {
+    uint64_t number; /* of the reservation; it is over when that is */
+    const char *node;
+    const char *services; /* "cxi0:12,cxi1:7", or NULL */
+    uint8_t state;        /* enum node_state */
+};
+
 struct reservation_record {
     uint64_t number;     /* grows for ever, never reused (S3) */
     const char *cluster; /* never NULL */
@@ -74,6 +91,8 @@ struct reservation_record {
     uint8_t state;           /* enum job_state */
     uint8_t hwcoll;          /* enum hwcoll_state */
     uint8_t fm_side;         /* enum fm_side */
+    uint8_t regranted;       /* 1: granted more than once, perhaps to a job that started anew before
+                                its release came: which life a node speaks of cannot be told */
     int64_t created_ms;      /* Unix time in milliseconds, as all times here */
     int64_t released_ms;     /* 0 while active */
     int64_t hold_until_ms;   /* VNIs are held back until then; 0 while active */
@@ -90,7 +109,9 @@ struct reservation_record {
     X(LOST, "lost", 1)                                                                             \
     X(ADOPTED, "adopted", 0)                                                                       \
     X(LINK_UP, "link-up", 0)                                                                       \
-    X(LINK_DOWN, "link-down", 0)
+    X(LINK_DOWN, "link-down", 0)                                                                   \
+    X(LINGERING, "lingering", 0) /* on a node: to be drained (F9) */                               \
+    X(FENCED, "fenced", 0)
 
 enum event_kind {
     EVENT_NONE = 0,
@@ -120,6 +141,7 @@ enum record_kind {
                                itself from what it commits, and always the first one loaded */
     RECORD_FOUNDED = 6,     /* this ledger has seen a whole list of the fabric manager: from here
                                on, what is not in it is known not to be ours any more */
+    RECORD_NODE = 7,        /* insert or replace by number and node */
 };
 
 struct record {
@@ -129,6 +151,7 @@ struct record {
         uint64_t gone;  /* number */
         uint64_t prune; /* seq */
         struct event_record event;
+        struct node_record node;
         struct {
             uint64_t last_number;
             uint64_t last_seq;
@@ -141,6 +164,8 @@ const char *hwcoll_state_word(int state);    /* "off", "reserved", … */
 int hwcoll_wish_from_word(const char *word); /* enum hwcoll_wish, or 0 */
 const char *event_kind_word(int kind);
 int event_kind_fatal(int kind);
+const char *node_state_word(int state);        /* "created", …; "unknown" */
+int node_state_from_word(const char *word);    /* what a node may report, or 0 */
 const char *traffic_class_word(int bit);       /* "best_effort", …, or NULL */
 int traffic_class_from_word(const char *word); /* one bit, or 0 */
 

@@ -23,6 +23,7 @@ struct reservation_record reservation_record(const struct reservation *r)
         .state = r->state,
         .hwcoll = r->hwcoll,
         .fm_side = r->fm_side,
+        .regranted = r->regranted,
         .created_ms = r->created_ms,
         .released_ms = r->released_ms,
         .hold_until_ms = r->hold_until_ms,

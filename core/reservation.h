@@ -3,6 +3,7 @@
 
 #include "core/fmcall.h"
 #include "core/names.h"
+#include "core/nodes.h"
 #include "core/record.h"
 
 #include <stdbool.h>
@@ -51,6 +52,7 @@ struct reservation {
     uint32_t agenda_slot;          /* 0: no deadline */
     struct reservation *older;     /* same cluster and job, an earlier life, still releasing */
     struct errand *errand;         /* NULL: nothing at the fabric manager */
+    struct nodes *reported;        /* NULL: no node has reported */
     const char *cluster;           /* the core's own copy, shared */
     char *nodes, *reason;          /* NULL when not there */
     struct secret token;           /* none when not there */
@@ -60,8 +62,10 @@ struct reservation {
     uint64_t synced;   /* last sync that named it */
     int64_t missed_ms; /* when a sync first lacked it; 0: none did */
     uint16_t vnis[VNI_PER_JOB_MAX];
-    uint8_t vni_count, vni_asked, traffic_classes, wish, state, hwcoll, fm_side;
-    char job[]; /* NUL-terminated */
+    uint8_t vni_count, vni_asked, traffic_classes, wish, state, hwcoll, fm_side, regranted;
+    bool repeated; /* granted more than once, or that cannot be told: saved as `regranted` as soon
+                      as a node reports, which is when it counts */
+    char job[];    /* NUL-terminated */
 };
 
 /* What would be on disk: pointers into the reservation, valid while it is unchanged. */

@@ -96,6 +96,8 @@ static void repeat(struct core *core, uint64_t ticket, const struct reserve_requ
                    struct reservation *r)
 {
     const char *field = conflicting_field(r, q);
+    if (field == NULL)
+        core_granted_again(core, r);
     r->missed_ms = 0; /* as good a sign of life as being named by a sync */
     if (field != NULL)
         refuse(core, ticket, ANSWER_CONFLICT, field,

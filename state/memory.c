@@ -36,6 +36,8 @@ static int memory_load(struct store *store, int (*each)(void *, const struct rec
     if (code == 0)
         code = rows_each(&memory->reservations, each, arg);
     if (code == 0)
+        code = rows_each_node(&memory->reservations, each, arg);
+    if (code == 0)
         code = rows_each(&memory->events, each, arg);
     return code;
 }
@@ -77,6 +79,9 @@ static void apply(struct memory *memory, struct record *record)
         break;
     case RECORD_PRUNE:
         rows_drop_through(&memory->events, record->u.prune);
+        break;
+    case RECORD_NODE:
+        rows_put_node(&memory->reservations, record->u.node.number, &record->u.node);
         break;
     case RECORD_COUNTERS:
     case RECORD_FOUNDED:

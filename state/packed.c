@@ -16,6 +16,8 @@ static const size_t string_offsets[][STRINGS_MAX + 1] = {
                       offsetof(struct record, u.event.job),
                       offsetof(struct record, u.event.detail)},
     [RECORD_FOUNDED] = {0},
+    [RECORD_NODE] = {offsetof(struct record, u.node.node),
+                     offsetof(struct record, u.node.services)},
 };
 
 static const char *string_at(const struct record *record, size_t offset)

@@ -1,6 +1,7 @@
 #include "state/record_fault.h"
 
 #include "core/names.h"
+#include "core/nodes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,6 +50,8 @@ static const char *reservation_fault(const struct reservation_record *r)
         return "hwcoll is out of range";
     if (r->fm_side > FM_SIDE_HELD)
         return "fm_side is out of range";
+    if (r->regranted > 1)
+        return "regranted is out of range";
     if (!is_time(r->created_ms) || !is_time(r->released_ms) || !is_time(r->hold_until_ms))
         return "a time is out of range";
     return NULL;
@@ -71,6 +74,19 @@ static const char *event_fault(const struct event_record *e)
     return NULL;
 }
 
+static const char *node_fault(const struct node_record *n)
+{
+    if (n->number == 0 || n->number > INT64_MAX)
+        return "number is out of range";
+    if (!n->node || !node_name_valid(n->node))
+        return "node is not a node's name";
+    if (n->state < NODE_CREATED || n->state > NODE_FENCED)
+        return "state is out of range";
+    if (n->services && !node_services_valid(n->services))
+        return "services is not a list of services";
+    return NULL;
+}
+
 const char *record_fault(const struct record *record)
 {
     switch (record->kind) {
@@ -87,6 +103,8 @@ const char *record_fault(const struct record *record)
                        record->u.counters.last_seq > COUNTER_MAX
                    ? "a counter is out of range"
                    : NULL;
+    case RECORD_NODE:
+        return node_fault(&record->u.node);
     case RECORD_FOUNDED:
         return NULL;
     }

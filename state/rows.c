@@ -77,7 +77,9 @@ static void drop_at(struct rows *rows, size_t at)
     if (!rows->all[at].record)
         return;
     packed_destroy(rows->all[at].record);
+    nodes_destroy(rows->all[at].nodes);
     rows->all[at].record = NULL;
+    rows->all[at].nodes = NULL;
     rows->holes++;
     while (rows->first < rows->count && !rows->all[rows->first].record) {
         rows->first++;
@@ -98,6 +100,39 @@ void rows_drop_through(struct rows *rows, uint64_t key)
         drop_at(rows, rows->first);
 }
 
+void rows_put_node(struct rows *rows, uint64_t key, const struct node_record *node)
+{
+    struct row *row = &rows->all[position(rows, key)];
+    assert(row < rows->all + rows->count && row->key == key && row->record);
+    nodes_put(&row->nodes, node->node, (enum node_state)node->state, node->services);
+}
+
+static int each_node(const struct row *row, int (*each)(void *arg, const struct record *record),
+                     void *arg)
+{
+    const struct node_report *report;
+    uint32_t at = 0;
+    int code = 0;
+    while (code == 0 && (report = nodes_next(row->nodes, &at))) {
+        const struct record record = {.kind = RECORD_NODE,
+                                      .u.node = {.number = row->key,
+                                                 .node = report->name,
+                                                 .services = report->services,
+                                                 .state = report->state}};
+        code = each(arg, &record);
+    }
+    return code;
+}
+
+int rows_each_node(const struct rows *rows, int (*each)(void *arg, const struct record *record),
+                   void *arg)
+{
+    int code = 0;
+    for (size_t i = rows->first; i < rows->count && code == 0; i++)
+        code = each_node(&rows->all[i], each, arg);
+    return code;
+}
+
 int rows_each(const struct rows *rows, int (*each)(void *arg, const struct record *record),
               void *arg)
 {
@@ -110,8 +145,10 @@ int rows_each(const struct rows *rows, int (*each)(void *arg, const struct recor
 
 void rows_release(struct rows *rows)
 {
-    for (size_t i = rows->first; i < rows->count; i++)
+    for (size_t i = rows->first; i < rows->count; i++) {
         packed_destroy(rows->all[i].record);
+        nodes_destroy(rows->all[i].nodes);
+    }
     free(rows->all);
     *rows = (struct rows){0};
 }

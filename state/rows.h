@@ -1,6 +1,7 @@
 #ifndef MCAST_STATE_ROWS_H
 #define MCAST_STATE_ROWS_H
 
+#include "core/nodes.h"
 #include "core/record.h"
 
 #include <stddef.h>
@@ -11,6 +12,7 @@
 struct row {
     uint64_t key;
     struct record *record; /* owned; NULL: a hole that a dropped one left */
+    struct nodes *nodes;   /* reports that belong to it, or NULL; owned */
 };
 
 struct rows {
@@ -30,6 +32,13 @@ void rows_drop(struct rows *rows, uint64_t key);
 
 /* Drops all up to and with this key. */
 void rows_drop_through(struct rows *rows, uint64_t key);
+
+/* What a node reports for the record of this key, which is there. */
+void rows_put_node(struct rows *rows, uint64_t key, const struct node_record *node);
+
+/* RECORD_NODE of each report, in ascending order of their records; as rows_each. */
+int rows_each_node(const struct rows *rows, int (*each)(void *arg, const struct record *record),
+                   void *arg);
 
 /* In ascending order; each returns 0, or a negative code that ends it and is returned. */
 int rows_each(const struct rows *rows, int (*each)(void *arg, const struct record *record),

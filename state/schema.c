@@ -67,6 +67,16 @@ static const char seal_tokens[] =
  * without them, and with the log cut to nothing the last trace is gone. */
 static const char write_anew[] = "VACUUM;";
 
+/* 3 → 4. */
+static const char make_nodes[] = "CREATE TABLE node("
+                                 " number INTEGER NOT NULL,"
+                                 " node TEXT NOT NULL,"
+                                 " state INTEGER NOT NULL,"
+                                 " services TEXT,"
+                                 " PRIMARY KEY(number, node)) WITHOUT ROWID;"
+                                 "ALTER TABLE reservation ADD COLUMN"
+                                 " regranted INTEGER NOT NULL DEFAULT 0;";
+
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. What has been released is
  * never changed again: a new version is a new step. */
 static const struct {
@@ -76,6 +86,7 @@ static const struct {
     {make_tables, false},
     {seal_tokens, false},
     {write_anew, true},
+    {make_nodes, false},
 };
 
 static int pragma_value(sqlite3 *db, const char *pragma, int *value)

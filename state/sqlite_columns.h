@@ -25,7 +25,8 @@
     X(fm_side, fm_side)                                                                            \
     X(created_ms, created_ms)                                                                      \
     X(released_ms, released_ms)                                                                    \
-    X(hold_until_ms, hold_until_ms)
+    X(hold_until_ms, hold_until_ms)                                                                \
+    X(regranted, regranted)
 
 #define EVENT_NUMBERS(X)                                                                           \
     X(seq, seq)                                                                                    \
@@ -33,6 +34,8 @@
     X(number, number)                                                                              \
     X(uid, uid)                                                                                    \
     X(kind, kind)
+
+#define NODE_COLUMNS "number,node,state,services"
 
 #define COLUMN_NAME_(column, field) #column ","
 #define COLUMN_MARK_(column, field) "?,"

@@ -26,6 +26,8 @@ int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path,
         {&rows->gone, "DELETE FROM reservation WHERE number=?"},
         {&rows->event, "INSERT INTO event(" EVENT_COLUMNS ") VALUES(" EVENT_MARKS ")"},
         {&rows->prune, "DELETE FROM event WHERE seq<=?"},
+        {&rows->node, "INSERT OR REPLACE INTO node(" NODE_COLUMNS ") VALUES(?,?,?,?)"},
+        {&rows->nodes_gone, "DELETE FROM node WHERE number=?"},
         {&rows->ledger, "UPDATE ledger SET last_number=max(last_number,?),"
                         "last_seq=max(last_seq,?),founded=max(founded,?) WHERE id=1"},
     };
@@ -42,8 +44,9 @@ int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path,
 
 void sqlite_rows_release(struct sqlite_rows *rows)
 {
-    sqlite3_stmt *statements[] = {rows->begin, rows->commit, rows->rollback, rows->reservation,
-                                  rows->gone,  rows->event,  rows->prune,    rows->ledger};
+    sqlite3_stmt *statements[] = {rows->begin, rows->commit,    rows->rollback, rows->reservation,
+                                  rows->gone,  rows->event,     rows->prune,    rows->ledger,
+                                  rows->node,  rows->nodes_gone};
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
         sqlite3_finalize(statements[i]);
     *rows = (struct sqlite_rows){0};
@@ -93,17 +96,34 @@ static int write_event(sqlite3_stmt *statement, const struct event_record *recor
     return run(statement);
 }
 
+static int write_node(sqlite3_stmt *statement, const struct node_record *record)
+{
+    sqlite3_bind_int64(statement, 1, (sqlite3_int64)record->number);
+    sqlite3_bind_int(statement, 3, record->state);
+    if (text_bind(statement, 2, record->node) || text_bind(statement, 4, record->services))
+        return SQLITE_NOMEM;
+    return run(statement);
+}
+
+static int write_gone(struct sqlite_rows *rows, uint64_t number)
+{
+    int rc = run_number(rows->gone, number);
+    return rc == SQLITE_OK ? run_number(rows->nodes_gone, number) : rc;
+}
+
 static int write_record(struct sqlite_rows *rows, const struct record *record)
 {
     switch (record->kind) {
     case RECORD_RESERVATION:
         return write_reservation(rows, &record->u.reservation);
     case RECORD_GONE:
-        return run_number(rows->gone, record->u.gone);
+        return write_gone(rows, record->u.gone);
     case RECORD_EVENT:
         return write_event(rows->event, &record->u.event);
     case RECORD_PRUNE:
         return run_number(rows->prune, record->u.prune);
+    case RECORD_NODE:
+        return write_node(rows->node, &record->u.node);
     case RECORD_COUNTERS:
     case RECORD_FOUNDED:
         break; /* both go with the ledger's row, once a batch */
@@ -184,6 +204,17 @@ static const char *read_reservation(sqlite3_stmt *statement, struct record *out)
     return record_fault(out);
 }
 
+static const char *read_node(sqlite3_stmt *statement, struct record *out)
+{
+    sqlite3_int64 state = sqlite3_column_int64(statement, 2);
+    *out = (struct record){.kind = RECORD_NODE};
+    out->u.node.number = (uint64_t)sqlite3_column_int64(statement, 0);
+    out->u.node.node = text_at(statement, 1);
+    out->u.node.state = state < 0 || state > UINT8_MAX ? 0 : (uint8_t)state;
+    out->u.node.services = text_at(statement, 3);
+    return record_fault(out);
+}
+
 static const char *read_event(sqlite3_stmt *statement, struct record *out)
 {
     out->kind = RECORD_EVENT;
@@ -214,6 +245,16 @@ static int visit_reservation(struct reader *reader, sqlite3_stmt *statement)
     int code = sealing_take(reader->rows->sealing, statement, TOKEN_AT, record.u.reservation.number,
                             &record.u.reservation.token, reader->err);
     return code < 0 ? code : reader->each(reader->arg, &record);
+}
+
+static int visit_node(struct reader *reader, sqlite3_stmt *statement)
+{
+    struct record record;
+    const char *fault = read_node(statement, &record);
+    if (fault)
+        return damaged(reader, "node report of reservation", sqlite3_column_int64(statement, 0),
+                       fault);
+    return reader->each(reader->arg, &record);
 }
 
 static int visit_event(struct reader *reader, sqlite3_stmt *statement)
@@ -281,6 +322,9 @@ int sqlite_rows_load(struct sqlite_rows *rows, int (*each)(void *, const struct 
         count =
             read_table(&reader, "SELECT " RESERVATION_COLUMNS " FROM reservation ORDER BY number",
                        visit_reservation);
+    if (count >= 0)
+        count = read_table(&reader, "SELECT " NODE_COLUMNS " FROM node ORDER BY number,node",
+                           visit_node);
     if (count >= 0)
         count =
             read_table(&reader, "SELECT " EVENT_COLUMNS " FROM event ORDER BY seq", visit_event);

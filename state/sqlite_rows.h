@@ -15,6 +15,7 @@ struct sqlite_rows {
     struct sealing *sealing;
     sqlite3_stmt *begin, *commit, *rollback;
     sqlite3_stmt *reservation, *gone, *event, *prune, *ledger;
+    sqlite3_stmt *node, *nodes_gone;
 };
 
 /* Prepares; db, path and sealing stay with the caller and outlive rows. Fails with ERROR_CORRUPT

@@ -4,6 +4,7 @@
 #include "state/packed.h"
 #include "state/record_fault.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,9 @@ void machine_keep(struct machine *machine, const struct record *record)
         break;
     case RECORD_FOUNDED:
         machine->founded = true;
+        break;
+    case RECORD_NODE:
+        rows_put_node(rows, record->u.node.number, &record->u.node);
         break;
     }
 }
@@ -264,6 +268,30 @@ static void sync(struct machine *machine, struct fuzz_input *in)
         FUZZ_CHECK(machine->asked[i].ticket != ticket);
 }
 
+static void node_reports(struct machine *machine, struct fuzz_input *in)
+{
+    uint8_t who = fuzz_byte(in), what = fuzz_byte(in);
+    char node[16];
+    if (machine->asked_count == MACHINE_ASKED_MAX)
+        return;
+    snprintf(node, sizeof node, "elcap%u", what & 3);
+    uint64_t ticket = ask(machine);
+    if (what >> 6 == 3)
+        step(machine, (struct core_event){.kind = CORE_FENCE, .u.fence = {ticket, node, NULL}});
+    else
+        step(machine,
+             (struct core_event){.kind = CORE_NODE_REPORT,
+                                 .u.report = {.ticket = ticket,
+                                              .cluster = clusters[who % CLUSTERS],
+                                              .job = jobs[who / 4 % JOBS],
+                                              .number = machine->last_number - (what >> 2 & 3),
+                                              .node = node,
+                                              .state = (enum node_state)(1 + (what >> 4 & 3) % 3),
+                                              .services = what & 8 ? "cxi0:1" : NULL}});
+    for (size_t i = 0; i < machine->asked_count; i++)
+        FUZZ_CHECK(machine->asked[i].ticket != ticket);
+}
+
 static void rollcall_done(struct machine *machine, struct fuzz_input *in)
 {
     uint8_t who = fuzz_byte(in);
@@ -412,6 +440,8 @@ void machine_step(struct machine *machine, struct fuzz_input *in)
     uint8_t byte = fuzz_byte(in), what = byte % 16;
     if (byte >= 240) /* the top ones, so that most older inputs stay what they are */
         rollcall_done(machine, in);
+    else if (byte >= 224)
+        node_reports(machine, in);
     else if (what == 15)
         machine_crash(machine);
     else
@@ -441,6 +471,7 @@ void machine_crash(struct machine *machine)
     if (machine->founded)
         (void)load(machine, &(struct record){.kind = RECORD_FOUNDED});
     (void)rows_each(&machine->reservations, load, machine);
+    (void)rows_each_node(&machine->reservations, load, machine);
     (void)rows_each(&machine->events, load, machine);
     machine_start(machine);
 }

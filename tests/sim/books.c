@@ -51,7 +51,7 @@ static bool holds(const struct sim *sim, const struct entry *e, uint16_t vni)
         return false;
     if (!e->freed_batch)
         return e->gone_batch == 0 || e->told;
-    return e->told && sim->now_ms < e->freed_ms + sim->config.vni_hold_ms;
+    return e->told && !e->given_batch && sim->now_ms < e->freed_ms + sim->config.vni_hold_ms;
 }
 
 static void vnis_are_free(struct sim *sim, const struct entry *born)
@@ -78,6 +78,8 @@ static void vnis_are_free(struct sim *sim, const struct entry *born)
 /* Whether the broker may still hold its VNIs back: a restart begins that anew. */
 static bool held_in_core(const struct sim *sim, const struct entry *e)
 {
+    if (e->given_batch)
+        return false;
     int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
     return sim->now_ms <= from + sim->config.vni_hold_ms + HOLD_LATE_MS;
 }
@@ -126,6 +128,7 @@ static struct entry *born(struct sim *sim, const struct reservation_record *r, u
     e->number = r->number;
     e->job = rm_find(sim, r->cluster, r->job);
     e->vni_count = r->vni_count;
+    e->node_count = r->node_count;
     memcpy(e->vnis, r->vnis, sizeof e->vnis);
     e->born_batch = batch;
     e->event_hwcoll = r->hwcoll;
@@ -136,6 +139,21 @@ static struct entry *born(struct sim *sim, const struct reservation_record *r, u
 static bool relies_on(const struct entry *e)
 {
     return books_protects(e->job) && e->job->told_number == e->number;
+}
+
+/* F3: before its time, VNIs come back only when no node has services for them any more, and each
+ * has said so. */
+static void vnis_given_back(struct sim *sim, struct entry *e, uint64_t batch)
+{
+    int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
+    if (e->given_batch || e->vni_count == 0 || sim->now_ms >= from + sim->config.vni_hold_ms)
+        return;
+    e->given_batch = batch;
+    const struct host *host = hosts_present(e->job, e->number);
+    if (host)
+        sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has services for them",
+                 n(e->number), host->name);
+    sim->result.early++;
 }
 
 static void reservation_saved(struct sim *sim, const struct reservation_record *r, uint64_t batch)
@@ -156,6 +174,8 @@ static void reservation_saved(struct sim *sim, const struct reservation_record *
             sim_fail(sim, "I3", "number %llu was released, and its job %s is active", n(e->number),
                      rm_job_name(e->job));
     }
+    if (r->state == JOB_RELEASING && r->vni_count < e->vni_count)
+        vnis_given_back(sim, e, batch);
     e->saved_hwcoll = r->hwcoll;
 }
 
@@ -167,6 +187,7 @@ static void gone_saved(struct sim *sim, uint64_t number, uint64_t batch)
         return;
     }
     e->gone_batch = batch;
+    vnis_given_back(sim, e, batch);
     if (e->told && !e->freed_batch)
         sim_fail(sim, "I2", "number %llu is gone and nobody released it", n(number));
 }
@@ -215,6 +236,7 @@ void books_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_PRUNE:
     case RECORD_COUNTERS:
     case RECORD_FOUNDED:
+    case RECORD_NODE:
         break;
     }
 }
@@ -283,6 +305,8 @@ static void reserve_answered(struct sim *sim, const struct request *request,
     switch (told->kind) {
     case ANSWER_CREATED:
     case ANSWER_SAME:
+        if (told->kind == ANSWER_SAME && find(&sim->books, told->number))
+            find(&sim->books, told->number)->regranted = true;
         if (request->other && relied)
             sim_fail(sim, "I7", "%s: another request under its id was granted", job->id);
         else
@@ -330,6 +354,18 @@ static void release_answered(struct sim *sim, const struct request *request,
     }
 }
 
+/* A node's word is taken as long as the reservation is there. */
+static void report_answered(struct sim *sim, const struct request *request, const struct told *told)
+{
+    const struct entry *e = find(&sim->books, request->report.number);
+    bool late = told->kind == ANSWER_GIVEN_BACK && request->report.state == NODE_CREATED;
+    bool gone = told->kind == ANSWER_NOT_FOUND && (!e || e->gone_batch);
+    if (told->kind != ANSWER_REPORTED && !late && !gone)
+        sim_fail(sim, "answers", "node %s reports %s for number %llu and was answered: %s",
+                 request->host->name, node_state_word(request->report.state),
+                 n(request->report.number), answer_word(told->kind));
+}
+
 void books_answered(struct sim *sim, const struct request *request, const struct told *told,
                     uint64_t batch)
 {
@@ -337,7 +373,11 @@ void books_answered(struct sim *sim, const struct request *request, const struct
         reserve_answered(sim, request, told);
     else if (request->kind == REQUEST_RELEASE)
         release_answered(sim, request, told, batch);
-    else if (told->kind != ANSWER_SYNCED)
+    else if (request->kind == REQUEST_REPORT)
+        report_answered(sim, request, told);
+    else if (request->kind == REQUEST_FENCE && told->kind != ANSWER_FENCED)
+        sim_fail(sim, "answers", "a fence was answered: %s", answer_word(told->kind));
+    else if (request->kind == REQUEST_SYNC && told->kind != ANSWER_SYNCED)
         sim_fail(sim, "answers", "a sync was answered: %s", answer_word(told->kind));
 }
 
@@ -430,6 +470,8 @@ void books_died(struct sim *sim, uint64_t durable)
             e->freed_batch = 0;
         if (undone(e->gone_batch, durable))
             e->gone_batch = 0;
+        if (undone(e->given_batch, durable))
+            e->given_batch = 0;
         if (undone(e->lost_batch, durable))
             e->lost_batch = 0;
         const struct reservation_record *saved = disk_find(&sim->disk, e->number);
@@ -453,6 +495,8 @@ void books_restarted(struct sim *sim)
         if (!e || !e->job)
             continue;
         const struct reservation *r = in_core(sim, e->job);
+        if (r && r->repeated && r->number == e->number)
+            e->regranted = true;
         if (e->told && !e->freed_batch && !e->gone_batch)
             still_has(sim, e, r);
         if (e->free_told && r && r->number == e->number && r->state == JOB_ACTIVE)

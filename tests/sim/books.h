@@ -19,7 +19,10 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     struct job *job; /* NULL: of no job that a resource manager knows */
     uint16_t vnis[VNI_PER_JOB_MAX];
     uint8_t vni_count;
+    uint32_t node_count;
     uint64_t born_batch;
+
+    bool regranted; /* more than once: which life a node speaks of cannot be told */
 
     bool told;                      /* a client was told of it: its VNIs are in somebody's hands */
     char token[TOLD_TOKEN_MAX + 1]; /* … and this token of its multicast addresses; "": none */
@@ -32,6 +35,7 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint64_t freed_batch; /* 0: it was not */
     bool free_told;       /* … and the client was told */
     uint64_t gone_batch;  /* 0: it is there */
+    uint64_t given_batch; /* its VNIs were given back before their time; 0: they were not */
 
     bool forgotten;      /* the fabric manager lost what it held for it, once at least */
     uint64_t lost_batch; /* of the event that told so; 0: none yet */

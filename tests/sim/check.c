@@ -131,6 +131,19 @@ static void fabric_is_right(struct sim *sim)
             job_has_its_object(sim, sim->rm.jobs[i]);
 }
 
+/* F3: what every node has confirmed is not held back any longer. */
+static void confirmed_vnis_are_free(struct sim *sim)
+{
+    for (uint64_t number = 1; number <= sim->books.count; number++) {
+        const struct entry *e = books_entry(&sim->books, number);
+        const struct reservation_record *saved = disk_find(&sim->disk, number);
+        if (e && !e->regranted && saved && saved->state == JOB_RELEASING && saved->vni_count > 0 &&
+            hosts_heard_clean(e->job, number) >= e->node_count)
+            sim_fail(sim, "F3", "number %llu: all %u nodes are clean, its VNIs are held back",
+                     n(number), e->node_count);
+    }
+}
+
 void check_quiet(struct sim *sim)
 {
     broker_is_settled(sim);
@@ -138,6 +151,7 @@ void check_quiet(struct sim *sim)
         return;
     fabric_is_right(sim);
     each_reservation_is_expected(sim);
+    confirmed_vnis_are_free(sim);
     events_are_kept(sim);
 }
 

@@ -29,6 +29,8 @@ static struct record *record_copied(const struct record *record)
     if (record->kind == RECORD_RESERVATION)
         size += text_size(r->cluster) + text_size(r->job) + text_size(r->nodes) +
                 text_size(secret_expose(r->token)) + text_size(r->reason);
+    if (record->kind == RECORD_NODE)
+        size += text_size(record->u.node.node) + text_size(record->u.node.services);
     if (record->kind == RECORD_EVENT)
         size += text_size(e->cluster) + text_size(e->job) + text_size(e->detail);
 
@@ -41,6 +43,10 @@ static struct record *record_copied(const struct record *record)
         copy->u.reservation.nodes = put(&at, r->nodes);
         copy->u.reservation.token = secret_of(put(&at, secret_expose(r->token)));
         copy->u.reservation.reason = put(&at, r->reason);
+    }
+    if (record->kind == RECORD_NODE) {
+        copy->u.node.node = put(&at, record->u.node.node);
+        copy->u.node.services = put(&at, record->u.node.services);
     }
     if (record->kind == RECORD_EVENT) {
         copy->u.event.cluster = put(&at, e->cluster);
@@ -81,8 +87,11 @@ void disk_release(struct disk *disk)
         free(disk->reservations[i]);
     for (size_t i = 0; i < disk->event_count; i++)
         free(disk->events[i]);
+    for (size_t i = 0; i < disk->node_count; i++)
+        free(disk->nodes[i]);
     free(disk->reservations);
     free(disk->events);
+    free(disk->nodes);
     memset(disk, 0, sizeof *disk);
 }
 
@@ -123,11 +132,42 @@ static const char *put_reservation(struct disk *disk, const struct record *recor
     return NULL;
 }
 
+static const char *put_node(struct disk *disk, const struct record *record)
+{
+    const struct node_record *put = &record->u.node;
+    if (!is_at(disk, place_of(disk, put->number), put->number))
+        return "a node reports for a reservation that is not on disk";
+    for (size_t i = 0; i < disk->node_count; i++) {
+        const struct node_record *old = &disk->nodes[i]->u.node;
+        if (old->number != put->number || strcmp(old->node, put->node) != 0)
+            continue;
+        free(disk->nodes[i]);
+        disk->nodes[i] = record_copied(record);
+        return NULL;
+    }
+    GROW(disk->nodes, disk->node_count, disk->node_room);
+    disk->nodes[disk->node_count++] = record_copied(record);
+    return NULL;
+}
+
+static void take_nodes(struct disk *disk, uint64_t number)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < disk->node_count; i++) {
+        if (disk->nodes[i]->u.node.number == number)
+            free(disk->nodes[i]);
+        else
+            disk->nodes[kept++] = disk->nodes[i];
+    }
+    disk->node_count = kept;
+}
+
 static const char *take_reservation(struct disk *disk, uint64_t number)
 {
     size_t place = place_of(disk, number);
     if (!is_at(disk, place, number))
         return "a reservation that is not on disk was declared gone";
+    take_nodes(disk, number);
     free(disk->reservations[place]);
     memmove(&disk->reservations[place], &disk->reservations[place + 1],
             (--disk->reservation_count - place) * sizeof *disk->reservations);
@@ -168,6 +208,8 @@ static const char *apply_one(struct disk *disk, const struct record *record)
     case RECORD_FOUNDED:
         disk->founded = true;
         return NULL;
+    case RECORD_NODE:
+        return put_node(disk, record);
     case RECORD_COUNTERS:
         break;
     }
@@ -193,6 +235,8 @@ int disk_load(const struct disk *disk, int (*each)(void *arg, const struct recor
         result = each(arg, &(struct record){.kind = RECORD_FOUNDED});
     for (size_t i = 0; i < disk->reservation_count && result == 0; i++)
         result = each(arg, disk->reservations[i]);
+    for (size_t i = 0; i < disk->node_count && result == 0; i++)
+        result = each(arg, disk->nodes[i]);
     for (size_t i = 0; i < disk->event_count && result == 0; i++)
         result = each(arg, disk->events[i]);
     return result;

@@ -53,7 +53,11 @@
     X(ROLL_FAILS, "roll-fails", 200) /* asked which jobs are active: half a list and an error */   \
     X(ROLL_SLOW, "roll-slow", 300)   /* … an answer that takes longer than the grace */          \
     X(ROLL_OLD, "roll-old", 200)     /* … the one of the time before, if that is not too old */  \
-    X(ROLL_LIES, "roll-lies", 200)   /* … for a moment, some of them */
+    X(ROLL_LIES, "roll-lies", 200)   /* … for a moment, some of them */                          \
+    X(NODE_DIES, "node-dies", 10)    /* with the services on it */                                 \
+    X(NODE_MUTE, "node-mute", 50)    /* its prolog dies before it reports */                       \
+    X(NODE_LATE, "node-late", 100)   /* its epilog runs up to a minute later */                    \
+    X(NODE_LINGERS, "node-lingers", 60)
 
 enum fault_kind {
 #define FAULT_ENUM_(name, word, chance) FAULT_##name,

@@ -96,3 +96,14 @@ mcast_mistake(half-a-roll-call-counts 50 rollcall.c
     [[if (event->u.rollcall.ok)]] [[if (event != NULL)]])
 mcast_mistake(a-late-roll-call-is-fresh 8000 rollcall.c
     [[event->u.rollcall.count, roll->asked_ms]] [[event->u.rollcall.count, core->now_ms]])
+mcast_mistake(silence-is-clean 300 act.c
+    [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
+    [[return r->reported != NULL && nodes_clean(r->reported) >= r->reported->count;]])
+mcast_mistake(lingering-is-clean 300 nodes.c
+    [[return report->state == NODE_DESTROYED || report->state == NODE_FENCED;]]
+    [[return report->state != NODE_CREATED;]])
+mcast_mistake(any-life-will-do 300 nodereport.c
+    [[while (r != NULL && r->number != number)]] [[while (r != NULL && r->number < number)]])
+mcast_mistake(granted-twice-is-once 3000 act.c
+    [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
+    [[return nodes_clean(r->reported) >= r->node_count;]])

@@ -70,8 +70,9 @@ static void draw_clusters(struct rng *rng, struct core_config *config)
     }
 }
 
-/* Who is asked which jobs are active; some say it only when they are asked. */
-static void draw_rollcalls(struct profile *p)
+/* Who is asked which jobs are active; some say it only when they are asked. Whether nodes report.
+ */
+static void draw_hooks(struct profile *p)
 {
     struct rng rng;
     rng_init(&rng, p->seed, 8);
@@ -81,6 +82,8 @@ static void draw_rollcalls(struct profile *p)
         cluster->rollcall_every_ms = PICK(&rng, 0, 10000, 30000, 90000);
         p->silent[i] = rng_chance(&rng, 500) && cluster->rollcall && cluster->rollcall_every_ms > 0;
     }
+    p->reports = rng_chance(&rng, 600);
+    p->nodes_named = rng_chance(&rng, 500);
 }
 
 const char *profile_neighbour(const struct profile *profile)
@@ -110,7 +113,7 @@ void profile_draw(struct profile *p)
     draw_vnis(&rng, config);
     draw_fabric(&rng, config);
     draw_clusters(&rng, config);
-    draw_rollcalls(p);
+    draw_hooks(p);
     config->sync_grace_ms = PICK(&rng, 5000, 20000, 60000);
     config->tombstone_ms = PICK(&rng, 2000, 30000);
     config->events_keep = (uint32_t)PICK(&rng, 8, 50, 10000);

@@ -20,6 +20,8 @@ struct profile {
     int64_t quiet_ms; /* how long the quiet spell after it lasts: enough for everything to settle */
     int64_t run_ms;   /* how long a job runs, at most */
     int64_t sync_ms;  /* between two syncs of a cluster */
+    bool reports;     /* the nodes of small jobs report their CXI services */
+    bool nodes_named; /* a reserve names its nodes, not only their number */
     bool silent[CLUSTERS_MAX]; /* it syncs never, it is only asked */
     uint32_t crashes;          /* of the broker, in a storm */
     uint32_t outages;          /* of the fabric manager, in a storm */

@@ -45,6 +45,8 @@ static void change_cluster(struct sim *sim, struct core_config *changed)
     struct cluster_config *cluster = &changed->clusters[which];
     cluster->budget *= 1 + rng_below(rng, 2);
     cluster->rollcall = sim->profile.silent[which] || rng_chance(rng, 500);
+    if (!cluster->rollcall)
+        rollcall_ends(sim, which);
     sim_trace(sim, "broker: cluster %s is to have a budget of %u, %s", cluster->name,
               cluster->budget, cluster->rollcall ? "and is to be asked" : "and not to be asked");
 }

@@ -114,13 +114,13 @@ const char *rm_job_name(const struct job *job)
 
 const char *rm_request_word(const struct request *request)
 {
-    static const char *const words[] = {"reserve", "release", "sync"};
+    static const char *const words[] = {"reserve", "release", "sync", "node report", "fence"};
     return words[request->kind];
 }
 
 /* ---- messages ---- */
 
-static struct request *add_request(struct sim *sim, enum request_kind kind, struct job *job)
+struct request *rm_request(struct sim *sim, enum request_kind kind, struct job *job)
 {
     struct rm *rm = &sim->rm;
     struct request *request = memory_zeroed(sizeof *request);
@@ -133,6 +133,8 @@ static struct request *add_request(struct sim *sim, enum request_kind kind, stru
         request->cluster = job->cluster;
         request->life = job->life;
         request->wanted = job->wanted;
+        if (kind == REQUEST_RESERVE && sim->profile.nodes_named)
+            hosts_name_nodes(sim, job, request->nodes, sizeof request->nodes);
     }
     return request;
 }
@@ -161,7 +163,7 @@ static void arrive(struct sim *sim, void *what, uint64_t lost)
     edge_receive(sim, request);
 }
 
-static void send(struct sim *sim, struct request *request, int64_t travel_ms)
+void rm_send(struct sim *sim, struct request *request, int64_t travel_ms)
 {
     struct rng *rng = request->job ? &request->job->rng : &sim->rm.rng;
     bool lost = fault_happens(&sim->faults, FAULT_REQUEST_LOST, rng);
@@ -212,6 +214,7 @@ void rm_event(struct sim *sim, const struct request *request, struct core_event 
         event->u.reserve.request = (struct reserve_request){
             .cluster = cluster,
             .job = request->job ? request->job->id : "nonsense",
+            .nodes = request->nodes[0] != '\0' ? request->nodes : NULL,
             .node_count = request->wanted.node_count,
             .uid = request->wanted.uid,
             .vni_count = request->wanted.vni_count,
@@ -233,6 +236,10 @@ void rm_event(struct sim *sim, const struct request *request, struct core_event 
         event->u.sync.active = request->roster.active;
         event->u.sync.count = roster_named(
             sim, &request->roster, fault_happens(&sim->faults, FAULT_SYNC_LIES, &sim->rm.rng));
+        break;
+    case REQUEST_REPORT:
+    case REQUEST_FENCE:
+        hosts_event(sim, request, event);
         break;
     }
 }
@@ -261,13 +268,13 @@ static void retry_reserve(struct sim *sim, void *what, uint64_t attempt)
 
 static void send_reserve(struct sim *sim, struct job *job, int64_t travel_ms)
 {
-    send(sim, add_request(sim, REQUEST_RESERVE, job), travel_ms);
+    rm_send(sim, rm_request(sim, REQUEST_RESERVE, job), travel_ms);
     if (fault_happens(&sim->faults, FAULT_DUPLICATE, &job->rng))
-        send(sim, add_request(sim, REQUEST_RESERVE, job),
-             travel_ms + rng_between(&job->rng, 0, 500));
+        rm_send(sim, rm_request(sim, REQUEST_RESERVE, job),
+                travel_ms + rng_between(&job->rng, 0, 500));
     if (fault_happens(&sim->faults, FAULT_STRAGGLER, &job->rng))
-        send(sim, add_request(sim, REQUEST_RESERVE, job),
-             travel_ms + rng_between(&job->rng, 1000, 30000));
+        rm_send(sim, rm_request(sim, REQUEST_RESERVE, job),
+                travel_ms + rng_between(&job->rng, 1000, 30000));
     sim_later(sim, patience(sim, job), retry_reserve, job, ++job->attempt);
 }
 
@@ -280,14 +287,16 @@ static void retry_release(struct sim *sim, void *what, uint64_t attempt)
 
 static void send_release(struct sim *sim, struct job *job)
 {
-    send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
+    rm_send(sim, rm_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
     if (fault_happens(&sim->faults, FAULT_DUPLICATE, &job->rng))
-        send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
+        rm_send(sim, rm_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
     sim_later(sim, patience(sim, job), retry_release, job, ++job->attempt);
 }
 
 static void begin_release(struct sim *sim, struct job *job)
 {
+    if (job->stage == STAGE_RUNNING)
+        hosts_epilog(sim, job, job->number);
     job->active = false;
     job->stage = STAGE_ENDING;
     send_release(sim, job);
@@ -350,6 +359,7 @@ static void end_job(struct sim *sim, struct job *job)
         return;
     }
     sim_trace(sim, "rm: %s-%s ends, its epilog is lost", rm_cluster_name(sim, job), job->id);
+    hosts_epilog(sim, job, job->number); /* on the nodes it runs */
     job_is_over(sim, job);
 }
 
@@ -371,25 +381,25 @@ static void another_request(struct sim *sim, void *what, uint64_t life)
     struct job *job = what;
     if (job->stage != STAGE_RUNNING || job->life != life)
         return;
-    struct request *request = add_request(sim, REQUEST_RESERVE, job);
+    struct request *request = rm_request(sim, REQUEST_RESERVE, job);
     request->other = true;
     request->wanted.uid += 100;
-    send(sim, request, travel(sim, &job->rng));
+    rm_send(sim, request, travel(sim, &job->rng));
 }
 
 static void same_request(struct sim *sim, void *what, uint64_t life)
 {
     struct job *job = what;
     if (job->stage == STAGE_RUNNING && job->life == life)
-        send(sim, add_request(sim, REQUEST_RESERVE, job), travel(sim, &job->rng));
+        rm_send(sim, rm_request(sim, REQUEST_RESERVE, job), travel(sim, &job->rng));
 }
 
 static void talk_nonsense(struct sim *sim, struct job *job)
 {
-    struct request *request = add_request(sim, REQUEST_RESERVE, NULL);
+    struct request *request = rm_request(sim, REQUEST_RESERVE, NULL);
     request->nonsense = 1 + rng_below(&job->rng, NONSENSE_KINDS);
     request->wanted = (struct wanted){.node_count = 1, .vni_count = -1};
-    send(sim, request, travel(sim, &job->rng));
+    rm_send(sim, request, travel(sim, &job->rng));
 }
 
 static void job_runs(struct sim *sim, struct job *job)
@@ -413,9 +423,10 @@ static void reserve_answered(struct sim *sim, const struct request *request)
     struct job *job = request->job;
     if (!job || request->other || job->stage != STAGE_STARTING || job->life != request->life)
         return;
-    if (request->told.kind == ANSWER_CREATED || request->told.kind == ANSWER_SAME)
+    if (request->told.kind == ANSWER_CREATED || request->told.kind == ANSWER_SAME) {
         job_runs(sim, job);
-    else if (rng_chance(&job->rng, 500))
+        hosts_prolog(sim, job, request->told.vni_count > 0 ? request->told.number : 0);
+    } else if (rng_chance(&job->rng, 500))
         begin_release(sim, job); /* its epilog runs all the same */
     else
         job_is_over(sim, job);
@@ -427,7 +438,7 @@ static void release_answered(struct sim *sim, const struct request *request)
     if (job->stage != STAGE_ENDING || job->life != request->life)
         return;
     if (fault_happens(&sim->faults, FAULT_DOUBLE_RELEASE, &job->rng))
-        send(sim, add_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
+        rm_send(sim, rm_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
     job_is_over(sim, job);
 }
 
@@ -439,6 +450,8 @@ static void answer_arrives(struct sim *sim, void *what, uint64_t mark)
         reserve_answered(sim, request);
     else if (request->kind == REQUEST_RELEASE)
         release_answered(sim, request);
+    else if (request->kind == REQUEST_REPORT || request->kind == REQUEST_FENCE)
+        hosts_answered(sim, request);
 }
 
 void rm_told(struct sim *sim, const struct told *told)
@@ -464,12 +477,12 @@ static void sync_begins(struct sim *sim, void *what, uint64_t cluster)
     sim_later(sim, sim->profile.sync_ms, sync_begins, NULL, cluster);
     if (fault_happens(&sim->faults, FAULT_SYNC_LOST, rng))
         return;
-    struct request *request = add_request(sim, REQUEST_SYNC, NULL);
+    struct request *request = rm_request(sim, REQUEST_SYNC, NULL);
     request->cluster = (uint32_t)cluster;
     roster_take(sim, &request->roster, (uint32_t)cluster);
     /* However long it takes, less than the grace period: the core's assumption (F20). */
     int64_t lag = travel(sim, rng);
     if (fault_happens(&sim->faults, FAULT_SYNC_LAGS, rng))
         lag = rng_between(rng, 0, sim->config.sync_grace_ms - 1);
-    send(sim, request, lag);
+    rm_send(sim, request, lag);
 }

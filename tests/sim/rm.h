@@ -3,6 +3,7 @@
 
 #include "core/core.h"
 #include "tests/sim/rollcall.h"
+#include "tests/sim/hosts.h"
 #include "tests/sim/rng.h"
 #include "tests/sim/word.h"
 
@@ -43,9 +44,18 @@ struct job {
     /* What it was told in this life and must be able to rely on; kept by books.c. */
     bool told;
     uint64_t told_number;
+
+    uint64_t number; /* of the reservation with which it last ran */
+    struct host hosts[HOSTS_MAX];
 };
 
-enum request_kind { REQUEST_RESERVE, REQUEST_RELEASE, REQUEST_SYNC };
+enum request_kind {
+    REQUEST_RESERVE,
+    REQUEST_RELEASE,
+    REQUEST_SYNC,
+    REQUEST_REPORT, /* of a node */
+    REQUEST_FENCE,
+};
 
 struct request { /* one message; a duplicate is another one */
     uint64_t ticket;
@@ -57,10 +67,13 @@ struct request { /* one message; a duplicate is another one */
     bool other;           /* differs from what the job asked for */
     unsigned nonsense;    /* not 0: which nonsense */
     struct roster roster; /* SYNC */
-    int64_t asked_ms;     /* when it reached the broker */
-    int64_t due_ms;       /* a reserve: when it must be answered */
-    bool answered;        /* the core has answered; the words may not be out yet */
-    struct told told;     /* when it was */
+    struct host *host;    /* REPORT, FENCE */
+    struct host_report report;
+    char nodes[40];   /* RESERVE: the list it names, or "" */
+    int64_t asked_ms; /* when it reached the broker */
+    int64_t due_ms;   /* a reserve: when it must be answered */
+    bool answered;    /* the core has answered; the words may not be out yet */
+    struct told told; /* when it was */
 };
 
 struct rm {
@@ -88,6 +101,10 @@ const char *rm_any_job(struct sim *sim, struct rng *rng);
 const char *rm_cluster_name(const struct sim *sim, const struct job *job);
 const char *rm_job_name(const struct job *job); /* for messages; NULL is allowed */
 const char *rm_request_word(const struct request *request);
+
+/* A message to the broker, and its way there. */
+struct request *rm_request(struct sim *sim, enum request_kind kind, struct job *job);
+void rm_send(struct sim *sim, struct request *request, int64_t travel_ms);
 
 /* The event that the request is to the core; valid while the request is. */
 void rm_event(struct sim *sim, const struct request *request, struct core_event *event);

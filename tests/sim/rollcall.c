@@ -52,7 +52,7 @@ static void answers(struct sim *sim, void *what, uint64_t mark)
             event.u.rollcall.words = "exit status 1";
         } else {
             bool lies = fault_happens(&sim->faults, FAULT_ROLL_LIES, &rm->rng);
-            event.u.rollcall.count = roster_named(sim, seen, lies);
+            event.u.rollcall.count = roll->stale ? seen->count : roster_named(sim, seen, lies);
         }
         edge_rollcall_done(sim, &event);
     }
@@ -87,6 +87,12 @@ void rollcall_ask(struct sim *sim, uint64_t id, const char *cluster)
     sim->result.rollcalls++;
     sim_trace(sim, "rm: %s is asked which of its jobs are active", cluster);
     sim_later(sim, looks_in, looks, roll, (uint64_t)(takes - looks_in));
+}
+
+void rollcall_ends(struct sim *sim, uint32_t cluster)
+{
+    for (struct rollcall *roll = sim->rm.rollcalls; roll != NULL; roll = roll->next)
+        roll->stale |= roll->roster.cluster == cluster;
 }
 
 void rollcall_release(struct sim *sim)

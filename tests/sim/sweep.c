@@ -2,11 +2,15 @@
 
 #include "core/memory.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct desk {      /* what a worker and its parent share */
@@ -57,6 +61,7 @@ static void add(struct sim_result *sum, const struct sim_result *one)
     sum->commits += one->commits;
     sum->calls += one->calls;
     sum->rollcalls += one->rollcalls;
+    sum->early += one->early;
     sum->virtual_ms += one->virtual_ms;
     for (size_t i = 0; i < sizeof sum->answers / sizeof *sum->answers; i++)
         sum->answers[i] += one->answers[i];
@@ -119,11 +124,60 @@ static pid_t start_worker(const struct sweep *sweep, struct desk *desk)
     leave(0);
 }
 
-/* Until its seeds are done. A worker that died over one is followed by another for the rest. */
-static void await_worker(const struct sweep *sweep, struct desk *desk, pid_t pid)
+/* ---- progress ---- */
+
+static int64_t seconds(void)
 {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+enum { TELL_EVERY_S = 30 };
+
+static void on_alarm(int signum)
+{
+    (void)signum; /* only ends the wait */
+}
+
+static void tell_from_now_on(bool on)
+{
+    struct sigaction action = {.sa_handler = on_alarm}; /* without SA_RESTART */
+    struct itimerval every = {{.tv_sec = on ? TELL_EVERY_S : 0}, {.tv_sec = on ? TELL_EVERY_S : 0}};
+    (void)sigaction(SIGALRM, &action, NULL);
+    (void)setitimer(ITIMER_REAL, &every, NULL);
+}
+
+/* The workers count in shared memory; a number that is just being raised does no harm. */
+static void tell_progress(const struct sweep *sweep, const struct desk *desks, int64_t began_s)
+{
+    uint64_t runs = 0, lives = 0, failures = 0;
+    int64_t took_s = seconds() - began_s;
+    for (uint32_t i = 0; i < sweep->workers; i++) {
+        runs += desks[i].outcome.runs;
+        lives += desks[i].outcome.total.lives;
+        failures += desks[i].outcome.failures;
+    }
+    fprintf(stderr, "%llu of %llu seeds, %llu failing; %llu lives, %llu a second\n",
+            (unsigned long long)runs, (unsigned long long)sweep->seeds,
+            (unsigned long long)failures, (unsigned long long)lives,
+            (unsigned long long)(took_s > 0 ? lives / (uint64_t)took_s : 0));
+}
+
+/* Until its seeds are done. A worker that died over one is followed by another for the rest. */
+static void await_worker(const struct sweep *sweep, struct desk *desks, uint32_t which, pid_t pid,
+                         int64_t began_s)
+{
+    struct desk *desk = &desks[which];
     int status;
-    while (waitpid(pid, &status, 0) == pid && status != 0) {
+    for (;;) {
+        pid_t ended = waitpid(pid, &status, 0);
+        if (ended < 0 && errno == EINTR) {
+            tell_progress(sweep, desks, began_s);
+            continue;
+        }
+        if (ended != pid || status == 0)
+            return;
         struct sim_result result = {0};
         died_by_signal(&result, status);
         note_failure(&desk->outcome, desk->seed, &result);
@@ -139,13 +193,15 @@ void sweep_run(const struct sweep *sweep, struct sweep_outcome *out)
     struct desk *desks = desks_create(sweep->workers);
     pid_t *pids = memory_zeroed(sweep->workers * sizeof *pids);
     memset(out, 0, sizeof *out);
+    int64_t began_s = seconds();
     for (uint32_t i = 0; i < sweep->workers; i++) {
         desks[i].next = i;
         pids[i] = start_worker(sweep, &desks[i]);
     }
+    tell_from_now_on(true);
     for (uint32_t i = 0; i < sweep->workers; i++) {
         const struct sweep_outcome *one = &desks[i].outcome;
-        await_worker(sweep, &desks[i], pids[i]);
+        await_worker(sweep, desks, i, pids[i], began_s);
         out->runs += one->runs;
         add(&out->total, &one->total);
         if (one->failures == 0)
@@ -153,6 +209,7 @@ void sweep_run(const struct sweep *sweep, struct sweep_outcome *out)
         note_failure(out, one->failed_seed, &one->total);
         out->failures += one->failures - 1;
     }
+    tell_from_now_on(false);
     munmap(desks, sweep->workers * sizeof *desks);
     free(pids);
 }

@@ -19,6 +19,15 @@ static uint64_t asked(const struct driver *d)
     return effect->u.rollcall.id;
 }
 
+/* Asked at once, in the first step. */
+static uint64_t started(struct driver *d)
+{
+    driver_start(d);
+    assert_int_equal(core_next_deadline(d->core), d->now);
+    driver_tick(d, 0);
+    return asked(d);
+}
+
 static void named(struct driver *d, uint64_t id, const char *const *active, size_t count)
 {
     driver_step(d, (struct core_event){
@@ -52,8 +61,7 @@ static void rollcall__releases_what_is_not_named_twice(void **state)
     struct driver d;
     static const char *const active[] = {"a", "zzz"};
     init_asked(&d);
-    driver_start(&d);
-    uint64_t first = asked(&d);
+    uint64_t first = started(&d);
     driver_reserve(&d, driver_request("a", 2));
     driver_reserve(&d, driver_request("b", 2));
     named(&d, first, active, 2);
@@ -74,8 +82,7 @@ static void rollcall__counts_from_when_it_was_asked(void **state)
     (void)state;
     struct driver d;
     init_asked(&d);
-    driver_start(&d);
-    uint64_t first = asked(&d);
+    uint64_t first = started(&d);
     driver_reserve(&d, driver_request("a", 2));
     driver_step(&d, (struct core_event){.kind = CORE_SYNC,
                                         .u.sync = {.ticket = ++d.ticket, .cluster = "elcap"}});
@@ -92,8 +99,7 @@ static void rollcall__concludes_nothing_from_a_failure(void **state)
     (void)state;
     struct driver d;
     init_asked(&d);
-    driver_start(&d);
-    uint64_t id = asked(&d);
+    uint64_t id = started(&d);
     driver_reserve(&d, driver_request("a", 2));
     for (int i = 1; i <= 4; i++) {
         failed(&d, id, "exit status 1: Unable to contact slurm controller");
@@ -122,11 +128,12 @@ static void rollcall__is_asked_when_the_link_comes_up(void **state)
     struct driver d;
     init_asked(&d);
     driver_start(&d);
-    uint64_t first = asked(&d);
-    driver_login(&d); /* the first came before: not a second one meanwhile */
+    driver_login(&d);
+    uint64_t first = asked(&d); /* because of the start: not a second one meanwhile, but then */
     driver_list(&d, NULL, 0, FM_OK);
     assert_int_equal(driver_count(&d, EFFECT_ROLLCALL), 0);
     named(&d, first, NULL, 0);
+    named(&d, asked(&d), NULL, 0);
     assert_int_equal(core_next_deadline(d.core), d.now + 300 * 1000);
 
     driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
@@ -147,8 +154,7 @@ static void rollcall__ignores_a_stale_answer(void **state)
     (void)state;
     struct driver d;
     init_asked(&d);
-    driver_start(&d);
-    uint64_t id = asked(&d);
+    uint64_t id = started(&d);
     driver_reserve(&d, driver_request("a", 2));
     struct core_config gone = d.config;
     gone.clusters[0].rollcall = false;
@@ -170,8 +176,7 @@ static void rollcall__only_when_there_is_a_reason(void **state)
     d.config.clusters[0].rollcall_every_ms = 0;
     d.config.fm_present = false;
     d.config.fm_url_count = 0;
-    driver_start(&d);
-    uint64_t id = asked(&d);
+    uint64_t id = started(&d);
     driver_reserve(&d, driver_request("a", 2));
     named(&d, id, NULL, 0);
     tick_to(&d, core_next_deadline(d.core));
@@ -183,6 +188,43 @@ static void rollcall__only_when_there_is_a_reason(void **state)
     driver_end(&d);
 }
 
+/* A command that prints ids in another form would end every job here. */
+static void rollcall__of_strangers_concludes_nothing(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const other[] = {"4711", "4712"};
+    init_asked(&d);
+    driver_start(&d);
+    driver_reserve(&d, driver_request("f2Rs8", 2));
+    for (int i = 1; i <= 3; i++) {
+        uint64_t id = asked(&d);
+        named(&d, id, other, 2);
+        assert_int_equal(shown(&d).rollcall_failures, i);
+        assert_non_null(strstr(shown(&d).rollcall_error, "\"4711\""));
+        tick_to(&d, core_next_deadline(d.core));
+    }
+    assert_int_equal(driver_job(&d, "f2Rs8")->state, JOB_ACTIVE);
+    driver_release(&d, "f2Rs8");
+    driver_end(&d);
+}
+
+/* F20: what was asked before a reconnect may be from before it. */
+static void rollcall__is_asked_anew_after_a_reconnect(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    d.config.clusters[0].rollcall_every_ms = 0;
+    uint64_t first = started(&d);
+    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    driver_list(&d, NULL, 0, FM_OK);
+    named(&d, first, NULL, 0);
+    named(&d, asked(&d), NULL, 0);
+    assert_int_equal(driver_count(&d, EFFECT_ROLLCALL), 0);
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +233,8 @@ int main(void)
         cmocka_unit_test(rollcall__concludes_nothing_from_a_failure),
         cmocka_unit_test(rollcall__is_asked_when_the_link_comes_up),
         cmocka_unit_test(rollcall__ignores_a_stale_answer),
+        cmocka_unit_test(rollcall__of_strangers_concludes_nothing),
+        cmocka_unit_test(rollcall__is_asked_anew_after_a_reconnect),
         cmocka_unit_test(rollcall__only_when_there_is_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

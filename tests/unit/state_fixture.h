@@ -223,6 +223,11 @@ static inline int write_line(void *arg, const struct record *record)
     case RECORD_EVENT:
         fprintf(out, "event %ju of %ju\n", (uintmax_t)e->seq, (uintmax_t)e->number);
         return 0;
+    case RECORD_NODE:
+        fprintf(out, "node %ju %s %s%s%s\n", (uintmax_t)record->u.node.number, record->u.node.node,
+                node_state_word(record->u.node.state), record->u.node.services ? " " : "",
+                record->u.node.services ? record->u.node.services : "");
+        return 0;
     case RECORD_GONE:
     case RECORD_PRUNE:
         break;

@@ -195,8 +195,8 @@ static void schema__newer_is_refused_and_left_alone(void **state)
     make_file(fixture, 1);
     execute(fixture, "PRAGMA user_version=7");
     assert_refused(fixture, ERROR_VERSION,
-                   "was written by a newer mcastd (schema 7, this one knows 3): install that");
-    execute(fixture, "PRAGMA user_version=3");
+                   "was written by a newer mcastd (schema 7, this one knows 4): install that");
+    execute(fixture, "PRAGMA user_version=4");
     fixture_open(fixture);
     assert_ledger(fixture->store, "counters 1 1\nreservation 1 elcap-f1\nevent 1 of 1\n");
 }

@@ -54,6 +54,7 @@ static void assert_comes_back(struct fixture *fixture, const struct reservation_
     assert_int_equal(got->state, r->state);
     assert_int_equal(got->hwcoll, r->hwcoll);
     assert_int_equal(got->fm_side, r->fm_side);
+    assert_int_equal(got->regranted, r->regranted);
     assert_int_equal(got->created_ms, r->created_ms);
     assert_int_equal(got->released_ms, r->released_ms);
     assert_int_equal(got->hold_until_ms, r->hold_until_ms);
@@ -466,6 +467,36 @@ static void keepers__agree_on_random_batches(void **state)
     }
 #define BOTH(test) ON(memory, test), ON(sqlite, test)
 
+static struct record node(uint64_t number, const char *name, enum node_state state,
+                          const char *services)
+{
+    return (struct record){
+        .kind = RECORD_NODE,
+        .u.node = {.number = number, .node = name, .services = services, .state = (uint8_t)state}};
+}
+
+/* F3: what nodes reported comes back, replaced by their later words, and goes with its reservation.
+ */
+static void store__keeps_node_reports(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, reservation(1, "f1"), reservation(2, "f2"),
+           node(1, "n1", NODE_CREATED, "cxi0:12,cxi1:7"), node(2, "n1", NODE_DESTROYED, NULL));
+    COMMIT(fixture->store, node(1, "n1", NODE_LINGERING, "cxi1:7"),
+           node(2, "n2", NODE_FENCED, NULL));
+    fixture_reopen(fixture);
+    char *text = ledger_text(fixture->store);
+    assert_non_null(strstr(text, "reservation 2 elcap-f2\nnode 1 n1 lingering cxi1:7\n"));
+    assert_non_null(strstr(text, "node 2 n1 destroyed\n"));
+    assert_non_null(strstr(text, "node 2 n2 fenced\n"));
+    free(text);
+
+    COMMIT(fixture->store, {.kind = RECORD_GONE, .u.gone = 2});
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store,
+                  "counters 2 0\nreservation 1 elcap-f1\nnode 1 n1 lingering cxi1:7\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,6 +510,7 @@ int main(void)
         BOTH(reservation__is_replaced_by_number),
         BOTH(gone__deletes_the_reservation),
         BOTH(batch__is_applied_in_order),
+        BOTH(store__keeps_node_reports),
         BOTH(prune__deletes_events_up_to_and_with_its_seq),
         BOTH(counters__outlive_the_rows),
         BOTH(counters__know_a_number_that_came_and_went_in_one_batch),

@@ -1,0 +1,141 @@
+#include "core/inside.h"
+
+#include <string.h>
+
+/* Nodes say what became of a job's CXI services: its VNIs are held back until each has said that
+ * none is left (F3), or its time is over. */
+
+static struct reservation *find(struct core *core, const char *cluster, const char *job,
+                                uint64_t number)
+{
+    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    while (r != NULL && r->number != number)
+        r = r->older;
+    return r;
+}
+
+/* Of the nodes that it named; when it named none, no more than it has. */
+static bool has_node(const struct reservation *r, const char *node)
+{
+    if (r->nodes != NULL)
+        return nodelist_contains(r->nodes, node);
+    return nodes_find(r->reported, node) != NULL || r->reported == NULL ||
+           r->reported->count < r->node_count;
+}
+
+static void save_regranted(struct core *core, struct reservation *r)
+{
+    struct reservation_record rec = reservation_record(r);
+    if (r->regranted || r->reported == NULL)
+        return;
+    rec.regranted = 1;
+    (void)core_save(core, &rec);
+}
+
+void core_granted_again(struct core *core, struct reservation *r)
+{
+    r->repeated = true;
+    save_regranted(core, r);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static void save(struct core *core, struct reservation *r, const char *node, enum node_state state,
+                 const char *services)
+{
+    const struct node_record record = {
+        .number = r->number, .node = node, .services = services, .state = (uint8_t)state};
+    core_save_node(core, &record);
+    if (r->repeated)
+        save_regranted(core, r);
+    core_trace_of(core, r, TRACE_DEBUG, "%s-%s: node %s: services %s%s%s; %u of %u nodes are clean",
+                  r->cluster, r->job, node, node_state_word(state), services != NULL ? ": " : "",
+                  services != NULL ? services : "", nodes_clean(r->reported), r->node_count);
+}
+
+static void tell_lingering(struct core *core, struct reservation *r, const char *node,
+                           const char *services)
+{
+    const char *detail = core_text(core, "node %s: CXI services will not go%s%s", node,
+                                   services != NULL ? ": " : "", services != NULL ? services : "");
+    core_publish(core, EVENT_LINGERING, r, detail);
+    core_trace_event(core, r, EVENT_LINGERING, TRACE_WARNING,
+                     "%s-%s: %s -> drain the node; its VNIs are held back until it is clean or "
+                     "fenced, or [vni] hold is over",
+                     r->cluster, r->job, detail);
+}
+
+void core_node_report(struct core *core, const struct core_event *event)
+{
+    uint64_t ticket = event->u.report.ticket;
+    const char *cluster = event->u.report.cluster, *job = event->u.report.job;
+    const char *node = event->u.report.node, *services = event->u.report.services;
+    enum node_state state = event->u.report.state;
+    struct reservation *r = find(core, cluster, job, event->u.report.number);
+    if (r == NULL) {
+        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+                    core_text(core,
+                              "job %.130s of %.40s has no such reservation any more: services "
+                              "that are left for it are nobody's, destroy them",
+                              job, cluster));
+        return;
+    }
+    if (!has_node(r, node)) {
+        core_answer(core, ticket, ANSWER_INVALID, NULL,
+                    core_text(core, "job %.130s has no node %.64s", job, node));
+        core->effects[core->effect_count - 1].u.answer.field = "node";
+        return;
+    }
+    if (state == NODE_CREATED && r->state == JOB_RELEASING && r->vni_count == 0 &&
+        r->vni_asked > 0) {
+        core_answer(core, ticket, ANSWER_GIVEN_BACK, NULL,
+                    core_text(core,
+                              "job %.130s is over and its VNIs are given back: destroy the "
+                              "services",
+                              job));
+        return;
+    }
+    const struct node_report *known = nodes_find(r->reported, node);
+    bool news = known == NULL || known->state != state || !same_text(known->services, services);
+    if (news)
+        save(core, r, node, state, services);
+    if (news && state == NODE_LINGERING)
+        tell_lingering(core, r, node, services);
+    core_answer(core, ticket, ANSWER_REPORTED, r, NULL);
+    if (news && r->state == JOB_RELEASING)
+        core_act(core, r);
+}
+
+/* A node that is on its way into a job, or out of it, and has not said that it is clean. */
+static bool concerns(const struct reservation *r, const char *node)
+{
+    const struct node_report *known = nodes_find(r->reported, node);
+    if (known != NULL)
+        return known->state == NODE_CREATED || known->state == NODE_LINGERING;
+    return r->vni_count > 0 && r->nodes != NULL && nodelist_contains(r->nodes, node);
+}
+
+void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason)
+{
+    uint64_t after = 0;
+    uint32_t count = 0;
+    for (struct reservation *r; (r = ledger_next(&core->ledger, after)) != NULL;) {
+        after = r->number; /* acting may end it */
+        if (!concerns(r, node))
+            continue;
+        count++;
+        save(core, r, node, NODE_FENCED, NULL);
+        if (r->state == JOB_RELEASING)
+            core_act(core, r);
+    }
+    const char *words = core_text(core, "node %s is fenced%s%s", node, reason != NULL ? ": " : "",
+                                  reason != NULL ? reason : "");
+    core_publish(core, EVENT_FENCED, NULL, words);
+    core_trace(core, TRACE_NOTICE, "%s -> %u reservation%s no longer wait%s for it", words, count,
+               count == 1 ? "" : "s", count == 1 ? "s" : "");
+    core_answer(core, ticket, ANSWER_FENCED, NULL, NULL);
+    core->effects[core->effect_count - 1].u.answer.fenced = count;
+}

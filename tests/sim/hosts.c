@@ -1,0 +1,236 @@
+#include "tests/sim/hosts.h"
+
+#include "tests/sim/sim.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATIENCE_MS = 3000 }; /* more than a message takes: no two reports are under way */
+
+static void deliver(struct sim *sim, struct host *host);
+
+/* ---- names ---- */
+
+static uint32_t nodes_of(const struct sim *sim, const struct job *job)
+{
+    bool modelled = sim->profile.reports && job->wanted.node_count <= HOSTS_MAX;
+    return modelled ? job->wanted.node_count : 0;
+}
+
+static int serial(const struct sim *sim, const struct job *job)
+{
+    int at = 0;
+    while (sim->rm.jobs[at] != job)
+        at++;
+    return at;
+}
+
+void hosts_name_nodes(const struct sim *sim, const struct job *job, char *out, size_t size)
+{
+    snprintf(out, size, "j%dn[0-%u]", serial(sim, job), job->wanted.node_count - 1);
+}
+
+static struct host *host_at(struct sim *sim, struct job *job, uint32_t index)
+{
+    struct host *host = &job->hosts[index];
+    host->job = job;
+    if (host->name[0] == '\0')
+        snprintf(host->name, sizeof host->name, "j%dn%u", serial(sim, job), index);
+    return host;
+}
+
+/* ---- reports ---- */
+
+/* A newer word about the same reservation takes the place of one that has not left yet. */
+static void report(struct sim *sim, struct host *host, uint64_t number, uint8_t state)
+{
+    size_t last = host->outbox_count - 1;
+    bool waits = host->outbox_count > (host->sending ? 1 : 0);
+    if (waits && host->outbox[last].number == number)
+        host->outbox_count--;
+    assert(host->outbox_count < OUTBOX_MAX);
+    host->outbox[host->outbox_count++] = (struct host_report){number, state};
+    deliver(sim, host);
+}
+
+static void no_answer(struct sim *sim, void *what, uint64_t attempt)
+{
+    struct host *host = what;
+    if (!host->sending || host->attempt != attempt)
+        return;
+    host->sending = false;
+    deliver(sim, host);
+}
+
+static void deliver(struct sim *sim, struct host *host)
+{
+    if (host->sending || host->outbox_count == 0 ||
+        (host->dead && host->outbox[0].state != NODE_FENCED))
+        return;
+    host->sending = true;
+    bool fence = host->outbox[0].state == NODE_FENCED;
+    struct request *request = rm_request(sim, fence ? REQUEST_FENCE : REQUEST_REPORT, host->job);
+    request->host = host;
+    request->report = host->outbox[0];
+    rm_send(sim, request, rng_between(&host->job->rng, 0, sim->profile.net_ms));
+    sim_later(sim, PATIENCE_MS, no_answer, host, ++host->attempt);
+}
+
+void hosts_event(const struct sim *sim, const struct request *request, struct core_event *event)
+{
+    if (request->kind == REQUEST_FENCE) {
+        event->kind = CORE_FENCE;
+        event->u.fence.ticket = request->ticket;
+        event->u.fence.node = request->host->name;
+        event->u.fence.reason = "it is off";
+        return;
+    }
+    event->kind = CORE_NODE_REPORT;
+    event->u.report.ticket = request->ticket;
+    event->u.report.cluster = sim->config.clusters[request->cluster].name;
+    event->u.report.job = request->job->id;
+    event->u.report.number = request->report.number;
+    event->u.report.node = request->host->name;
+    event->u.report.state = request->report.state;
+    event->u.report.services = request->report.state == NODE_DESTROYED ? NULL : "cxi0:12,cxi1:7";
+}
+
+void hosts_answered(struct sim *sim, const struct request *request)
+{
+    struct host *host = request->host;
+    struct host_report sent = request->report;
+    enum answer_kind answer = request->told.kind;
+    if (!host->sending || host->outbox[0].number != sent.number ||
+        host->outbox[0].state != sent.state)
+        return; /* answered twice */
+    host->sending = false;
+    memmove(host->outbox, host->outbox + 1, --host->outbox_count * sizeof *host->outbox);
+    /* One that has said nothing is only known to be of a job that named its nodes. */
+    bool fenced = answer == ANSWER_FENCED && sim->profile.nodes_named;
+    if (fenced || (sent.state == NODE_DESTROYED && answer == ANSWER_REPORTED))
+        host->heard_clean = sent.number;
+    if (sent.state == NODE_CREATED && (answer == ANSWER_GIVEN_BACK || answer == ANSWER_NOT_FOUND) &&
+        host->number == sent.number)
+        host->present = false; /* destroyed at once */
+    deliver(sim, host);
+}
+
+/* ---- a node's life ---- */
+
+static void fence(struct sim *sim, void *what, uint64_t number)
+{
+    struct host *host = what;
+    host->fenced = true;
+    host->outbox_count = 0;
+    host->sending = false;
+    report(sim, host, number, NODE_FENCED);
+}
+
+static void die(struct sim *sim, struct host *host)
+{
+    struct rng *rng = &host->job->rng;
+    host->dead = true;
+    sim_trace(sim, "node %s: dies, services for number %llu %s", host->name,
+              (unsigned long long)host->number, host->present ? "stay there" : "are none");
+    if (rng_chance(rng, 500))
+        sim_later(sim, rng_between(rng, 5000, 120000), fence, host, host->number);
+}
+
+/* What it has not yet said of this reservation is not true any more. */
+static void forget(struct host *host, uint64_t number)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < host->outbox_count; i++)
+        if (host->outbox[i].number != number)
+            host->outbox[kept++] = host->outbox[i];
+    host->outbox_count = kept;
+}
+
+static void prolog(struct sim *sim, void *what, uint64_t life)
+{
+    struct host *host = what;
+    struct job *job = host->job;
+    bool runs = job->stage == STAGE_RUNNING && job->life == life;
+    if (!runs || host->dead || (host->present && host->number != job->number))
+        return;
+    if (host->sending) { /* one program at a time: what it says is settled before it goes on */
+        sim_later(sim, 50, prolog, host, life);
+        return;
+    }
+    forget(host, job->number);
+    host->present = true;
+    host->number = job->number;
+    sim_trace(sim, "node %s: makes services for number %llu", host->name,
+              (unsigned long long)host->number);
+    if (fault_happens(&sim->faults, FAULT_NODE_DIES, &job->rng)) {
+        die(sim, host);
+        return;
+    }
+    if (!fault_happens(&sim->faults, FAULT_NODE_MUTE, &job->rng))
+        report(sim, host, host->number, NODE_CREATED);
+}
+
+static void destroyed(struct sim *sim, void *what, uint64_t number)
+{
+    struct host *host = what;
+    if (host->dead)
+        return;
+    if (host->number == number)
+        host->present = false;
+    sim_trace(sim, "node %s: services for number %llu are gone", host->name,
+              (unsigned long long)number);
+    report(sim, host, number, NODE_DESTROYED);
+}
+
+static void epilog(struct sim *sim, void *what, uint64_t number)
+{
+    struct host *host = what;
+    struct rng *rng = &host->job->rng;
+    bool again = host->job->stage == STAGE_RUNNING && host->job->number == number;
+    if (host->dead || again) /* its id and its reservation are in use again: hooks are in order */
+        return;
+    if (host->present && host->number == number &&
+        fault_happens(&sim->faults, FAULT_NODE_LINGERS, rng)) {
+        report(sim, host, number, NODE_LINGERING);
+        sim_later(sim, rng_between(rng, 1000, 90000), destroyed, host, number);
+        return;
+    }
+    destroyed(sim, host, number);
+}
+
+void hosts_prolog(struct sim *sim, struct job *job, uint64_t number)
+{
+    job->number = number;
+    for (uint32_t i = 0; number != 0 && i < nodes_of(sim, job); i++)
+        sim_later(sim, rng_between(&job->rng, 0, 500), prolog, host_at(sim, job, i), job->life);
+}
+
+void hosts_epilog(struct sim *sim, struct job *job, uint64_t number)
+{
+    for (uint32_t i = 0; number != 0 && i < nodes_of(sim, job); i++) {
+        bool late = fault_happens(&sim->faults, FAULT_NODE_LATE, &job->rng);
+        int64_t wait = rng_between(&job->rng, 0, late ? 60000 : 1000);
+        sim_later(sim, wait, epilog, host_at(sim, job, i), number);
+    }
+}
+
+/* ---- the truth ---- */
+
+const struct host *hosts_present(const struct job *job, uint64_t number)
+{
+    for (uint32_t i = 0; job != NULL && i < HOSTS_MAX; i++) {
+        const struct host *host = &job->hosts[i];
+        if (host->present && host->number == number && !host->fenced)
+            return host;
+    }
+    return NULL;
+}
+
+uint32_t hosts_heard_clean(const struct job *job, uint64_t number)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; job != NULL && i < HOSTS_MAX; i++)
+        count += job->hosts[i].heard_clean == number;
+    return count;
+}

@@ -1,0 +1,265 @@
+#include "core_driver.h"
+
+/* F3: a VNI is held back until every node has said that nothing of the job is left there. */
+
+static enum answer_kind report(struct driver *d, const char *job, uint64_t number, const char *node,
+                               enum node_state state)
+{
+    const char *services = state == NODE_DESTROYED ? NULL : "cxi0:12,cxi1:7";
+    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                       .u.report = {.ticket = ++d->ticket,
+                                                    .cluster = "elcap",
+                                                    .job = job,
+                                                    .number = number,
+                                                    .node = node,
+                                                    .state = state,
+                                                    .services = services}});
+    return driver_answered(d);
+}
+
+static uint32_t fence(struct driver *d, const char *node)
+{
+    driver_step(
+        d, (struct core_event){.kind = CORE_FENCE, .u.fence = {++d->ticket, node, "power supply"}});
+    assert_int_equal(driver_answered(d), ANSWER_FENCED);
+    return driver_answer(d)->fenced;
+}
+
+static uint32_t held(const struct driver *d)
+{
+    struct core_status status;
+    core_status(d->core, &status);
+    return status.vnis_held;
+}
+
+/* A running job of n1-n3; small, so that no fabric manager is in the way. */
+static void start(struct driver *d)
+{
+    driver_init(d);
+    driver_up(d);
+    struct reserve_request request = driver_request("a", 3);
+    request.nodes = "n[1-3]";
+    driver_reserve(d, request);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+}
+
+static void report__frees_vnis_when_all_are_clean(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    for (int i = 1; i <= 3; i++)
+        assert_int_equal(report(&d, "a", 1,
+                                i == 1   ? "n1"
+                                : i == 2 ? "n2"
+                                         : "n3",
+                                NODE_CREATED),
+                         ANSWER_REPORTED);
+    assert_int_equal(report(&d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
+    driver_release(&d, "a");
+    assert_int_equal(held(&d), 1);
+
+    struct core_waiting waiting;
+    core_waiting(driver_job(&d, "a"), &waiting);
+    assert_int_equal(waiting.count, 2);
+    assert_int_equal(waiting.unheard, 0);
+    assert_int_equal(waiting.named, 2);
+
+    assert_int_equal(report(&d, "a", 1, "n2", NODE_DESTROYED), ANSWER_REPORTED);
+    assert_int_equal(held(&d), 1);
+    assert_int_equal(report(&d, "a", 1, "n3", NODE_DESTROYED), ANSWER_REPORTED);
+    assert_int_equal(held(&d), 0);
+    assert_null(driver_job(&d, "a"));
+    assert_int_equal(report(&d, "a", 1, "n3", NODE_DESTROYED), ANSWER_NOT_FOUND);
+    driver_end(&d);
+}
+
+/* What has said nothing may have services that it could not tell of. */
+static void report__silence_is_not_clean(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    (void)report(&d, "a", 1, "n1", NODE_CREATED);
+    driver_release(&d, "a");
+    (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
+    assert_int_equal(held(&d), 1);
+    driver_tick(&d, d.config.vni_hold_ms - 1);
+    assert_int_equal(held(&d), 1);
+    driver_tick(&d, 1); /* told, and counted */
+    assert_int_equal(held(&d), 0);
+    assert_int_equal(driver_find(&d, EFFECT_TRACE)->u.trace.level, 4);
+    assert_non_null(strstr(driver_find(&d, EFFECT_TRACE)->u.trace.text, "2 of its 3 nodes"));
+    struct core_status status;
+    core_status(d.core, &status);
+    assert_int_equal(status.vnis_unconfirmed, 1);
+    driver_end(&d);
+}
+
+/* Released last: nothing is held back at all. */
+static void report__all_clean_before_the_release(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
+    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
+    (void)report(&d, "a", 1, "n3", NODE_DESTROYED);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    driver_release(&d, "a");
+    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
+    assert_int_equal(held(&d), 0);
+    driver_end(&d);
+}
+
+/* Granted once more, perhaps to a job that started anew before its release came: whose epilog a
+ * node then speaks of cannot be told, so only time counts. */
+static void report__of_what_was_granted_twice(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    struct reserve_request request = driver_request("a", 3);
+    request.nodes = "n[1-3]";
+    driver_reserve(&d, request);
+    assert_int_equal(driver_answered(&d), ANSWER_SAME);
+    assert_int_equal(driver_count(&d, EFFECT_SAVE), 0); /* a mere repeat costs no commit */
+    (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
+    assert_int_equal(driver_count(&d, EFFECT_SAVE), 2);
+    driver_reserve(&d, request);
+    assert_int_equal(driver_count(&d, EFFECT_SAVE), 0);
+    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
+    (void)report(&d, "a", 1, "n3", NODE_DESTROYED);
+    driver_release(&d, "a");
+    assert_int_equal(held(&d), 1);
+    driver_tick(&d, d.config.vni_hold_ms);
+    assert_int_equal(held(&d), 0);
+    assert_int_equal(driver_count(&d, EFFECT_TRACE), 0); /* each node has said what there was */
+    driver_end(&d);
+}
+
+/* A former life's word says nothing of the next one. */
+static void report__is_about_one_life(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    driver_release(&d, "a");
+    struct reserve_request request = driver_request("a", 1);
+    request.nodes = "n1";
+    driver_reserve(&d, request);
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_int_equal(report(&d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
+    driver_release(&d, "a");
+    assert_int_equal(held(&d), 2);
+    assert_int_equal(report(&d, "a", 2, "n1", NODE_DESTROYED), ANSWER_REPORTED);
+    assert_int_equal(held(&d), 1);
+    assert_int_equal(report(&d, "a", 9, "n1", NODE_DESTROYED), ANSWER_NOT_FOUND);
+    driver_end(&d);
+}
+
+static void report__refuses_other_nodes(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    assert_int_equal(report(&d, "a", 1, "n4", NODE_DESTROYED), ANSWER_INVALID);
+    assert_string_equal(driver_answer(&d)->field, "node");
+    driver_reserve(&d, driver_request("b", 1)); /* did not say which node: one may report */
+    assert_int_equal(report(&d, "b", 2, "x", NODE_CREATED), ANSWER_REPORTED);
+    assert_int_equal(report(&d, "b", 2, "y", NODE_CREATED), ANSWER_INVALID);
+    assert_int_equal(report(&d, "b", 2, "x", NODE_DESTROYED), ANSWER_REPORTED);
+    assert_int_equal(report(&d, "c", 1, "n1", NODE_CREATED), ANSWER_NOT_FOUND);
+    driver_end(&d);
+}
+
+/* Its VNIs may be another job's by now. */
+static void report__too_late_to_have_made_services(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserved_job(&d, "a"); /* with addresses: its record outlives the hold */
+    d.config.fm_present = true;
+    driver_release(&d, "a");
+    assert_int_equal(report(&d, "a", 1, "n1", NODE_CREATED), ANSWER_REPORTED); /* still held back */
+    driver_tick(&d, d.config.vni_hold_ms);
+    assert_int_equal(held(&d), 0);
+    assert_int_equal(report(&d, "a", 1, "n2", NODE_CREATED), ANSWER_GIVEN_BACK);
+    assert_int_equal(report(&d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
+    driver_end(&d);
+}
+
+/* F9: the resource manager hears of it once, and may drain the node. */
+static void report__lingering_is_an_event(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    driver_release(&d, "a");
+    (void)report(&d, "a", 1, "n2", NODE_LINGERING);
+    assert_int_equal(driver_events(&d, EVENT_LINGERING), 1);
+    assert_string_equal(driver_find(&d, EFFECT_EVENT)->u.event->detail,
+                        "node n2: CXI services will not go: cxi0:12,cxi1:7");
+    (void)report(&d, "a", 1, "n2", NODE_LINGERING);
+    assert_int_equal(driver_events(&d, EVENT_LINGERING), 0);
+    assert_int_equal(driver_count(&d, EFFECT_SAVE), 0); /* I7, and nothing to write */
+    struct core_status status;
+    core_status(d.core, &status);
+    assert_int_equal(status.nodes_lingering, 1);
+    driver_end(&d);
+}
+
+static void fence__stands_for_the_node(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    (void)report(&d, "a", 1, "n1", NODE_CREATED);
+    driver_release(&d, "a");
+    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
+    (void)report(&d, "a", 1, "n3", NODE_LINGERING);
+    assert_int_equal(fence(&d, "n2"), 0);
+    assert_int_equal(fence(&d, "n9"), 0);
+    assert_int_equal(fence(&d, "n3"), 1);
+    assert_int_equal(held(&d), 1);
+    assert_int_equal(fence(&d, "n1"), 1);
+    assert_int_equal(driver_events(&d, EVENT_FENCED), 1);
+    assert_int_equal(held(&d), 0);
+    driver_end(&d);
+}
+
+/* One that has not said anything, too; and what a node says after it counts again. */
+static void fence__is_not_for_ever(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    assert_int_equal(fence(&d, "n1"), 1);
+    assert_int_equal(fence(&d, "n2"), 1);
+    assert_int_equal(fence(&d, "n3"), 1);
+    (void)report(&d, "a", 1, "n2", NODE_CREATED);
+    driver_release(&d, "a");
+    assert_int_equal(held(&d), 1);
+    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
+    assert_int_equal(held(&d), 0);
+    driver_end(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(report__frees_vnis_when_all_are_clean),
+        cmocka_unit_test(report__silence_is_not_clean),
+        cmocka_unit_test(report__all_clean_before_the_release),
+        cmocka_unit_test(report__of_what_was_granted_twice),
+        cmocka_unit_test(report__is_about_one_life),
+        cmocka_unit_test(report__refuses_other_nodes),
+        cmocka_unit_test(report__too_late_to_have_made_services),
+        cmocka_unit_test(report__lingering_is_an_event),
+        cmocka_unit_test(fence__stands_for_the_node),
+        cmocka_unit_test(fence__is_not_for_ever),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

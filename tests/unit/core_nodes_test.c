@@ -1,0 +1,131 @@
+#include "core/nodes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void nodes__nobody_has_reported(void **state)
+{
+    (void)state;
+    uint32_t at = 0;
+    assert_null(nodes_find(NULL, "n1"));
+    assert_null(nodes_next(NULL, &at));
+    assert_int_equal(nodes_clean(NULL), 0);
+    nodes_destroy(NULL);
+}
+
+static void nodes__the_last_word_counts(void **state)
+{
+    (void)state;
+    struct nodes *nodes = NULL;
+    nodes_put(&nodes, "n1", NODE_CREATED, "cxi0:12");
+    assert_string_equal(nodes_find(nodes, "n1")->services, "cxi0:12");
+    nodes_put(&nodes, "n1", NODE_LINGERING, "cxi0:12");
+    assert_int_equal(nodes->lingering, 1);
+    nodes_put(&nodes, "n1", NODE_DESTROYED, NULL);
+    assert_null(nodes_find(nodes, "n1")->services);
+    assert_int_equal(nodes->lingering, 0);
+    assert_int_equal(nodes->count, 1);
+    assert_int_equal(nodes_clean(nodes), 1);
+    nodes_put(&nodes, "n1", NODE_DESTROYED, NULL); /* said twice */
+    assert_int_equal(nodes_clean(nodes), 1);
+    nodes_put(&nodes, "n1", NODE_CREATED, "cxi0:13");
+    assert_int_equal(nodes_clean(nodes), 0);
+    nodes_put(&nodes, "n1", NODE_FENCED, NULL);
+    assert_int_equal(nodes_clean(nodes), 1);
+    nodes_destroy(nodes);
+}
+
+enum { MANY = 11136 }; /* El Capitan */
+
+static void name_of(char *out, size_t size, int i)
+{
+    (void)snprintf(out, size, "elcap%d", i);
+}
+
+static void nodes__each_of_many_is_found(void **state)
+{
+    (void)state;
+    struct nodes *nodes = NULL;
+    char name[32];
+    for (int i = 0; i < MANY; i++) {
+        name_of(name, sizeof name, i);
+        nodes_put(&nodes, name, i % 3 == 0 ? NODE_DESTROYED : NODE_CREATED, NULL);
+    }
+    assert_int_equal(nodes->count, MANY);
+    assert_int_equal(nodes_clean(nodes), MANY / 3);
+    for (int i = 0; i < MANY; i++) {
+        name_of(name, sizeof name, i);
+        const struct node_report *report = nodes_find(nodes, name);
+        assert_non_null(report);
+        assert_string_equal(report->name, name);
+    }
+    uint32_t at = 0, seen = 0;
+    while (nodes_next(nodes, &at) != NULL)
+        seen++;
+    assert_int_equal(seen, nodes->count);
+    nodes_destroy(nodes);
+}
+
+static void node_name__valid(void **state)
+{
+    (void)state;
+    char longest[NODELIST_NAME_MAX + 2];
+    memset(longest, 'n', sizeof longest);
+    longest[NODELIST_NAME_MAX] = '\0';
+    assert_true(node_name_valid("elcap1"));
+    assert_true(node_name_valid("n-1.site_a.gov"));
+    assert_true(node_name_valid(longest));
+    longest[NODELIST_NAME_MAX] = 'n';
+    longest[NODELIST_NAME_MAX + 1] = '\0';
+    assert_false(node_name_valid(longest));
+    assert_false(node_name_valid(""));
+    assert_false(node_name_valid("a/b"));
+    assert_false(node_name_valid("a b"));
+    assert_false(node_name_valid("n[1-2]"));
+}
+
+static void node_services__valid(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"cxi0:1", "cxi0:12,cxi1:7", "a-b_c.d:999999999"};
+    static const char *const bad[] = {"",        "cxi0",    "cxi0:",       "cxi0:0",
+                                      ":1",      "cxi0:1,", ",cxi0:1",     "cxi0:1;cxi1:1",
+                                      "cxi0:1 ", "cxi0:x1", "cxi0:1x",     "cxi0:1000000000",
+                                      "cxi0::1", "c\n:1",   "cxi0:1,,b:1", "abcdefghijklmnop:1"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(node_services_valid(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(node_services_valid(bad[i]));
+    char text[NODE_SERVICES_MAX + 8] = "";
+    while (strlen(text) <= NODE_SERVICES_MAX)
+        strcat(text, strlen(text) == 0 ? "cxi0:1" : ",cxi0:1");
+    assert_false(node_services_valid(text));
+}
+
+static void node_state__words(void **state)
+{
+    (void)state;
+    for (int s = NODE_CREATED; s <= NODE_LINGERING; s++)
+        assert_int_equal(node_state_from_word(node_state_word(s)), s);
+    assert_int_equal(node_state_from_word("fenced"), 0); /* no node may say so */
+    assert_string_equal(node_state_word(NODE_FENCED), "fenced");
+    assert_string_equal(node_state_word(0), "unknown");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nodes__nobody_has_reported),
+        cmocka_unit_test(nodes__the_last_word_counts),
+        cmocka_unit_test(nodes__each_of_many_is_found),
+        cmocka_unit_test(node_name__valid),
+        cmocka_unit_test(node_services__valid),
+        cmocka_unit_test(node_state__words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
