@@ -201,6 +201,14 @@ unsigned int stand_services(struct stand *stand, const char *nic)
     return count;
 }
 
+bool stand_cxi_logged(struct stand *stand, const char *text)
+{
+    char path[PATH_SIZE], log[STAND_TEXT_SIZE];
+    snprintf(path, sizeof path, "%s/cxi/log", stand->folder);
+    read_file(path, log);
+    return strstr(log, text) != NULL;
+}
+
 bool stand_remembers(struct stand *stand)
 {
     char path[PATH_SIZE];

@@ -33,6 +33,9 @@ int stand_destroy(void **state);
 void stand_set_cxi(struct stand *stand, const char *text);
 void stand_set_config(struct stand *stand, const char *text);
 
+/* Whether the mock's log has the text; needs log = yes. */
+bool stand_cxi_logged(struct stand *stand, const char *text);
+
 /* Runs mcast-node with arguments as a shell would split them at blanks; its exit status, -1 when a
  * signal ended it. */
 __attribute__((format(printf, 2, 3))) int stand_run(struct stand *stand, const char *arguments,

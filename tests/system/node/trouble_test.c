@@ -319,8 +319,9 @@ static void prologs__of_different_jobs_at_once(void **state)
     struct process *running[JOBS];
     char arguments[64], name[8], vni[8];
     /* Together they want more than there is: 4 × 288 of 1024. */
-    stand_set_cxi(stand, "nics = 2\n[nic]\ntxqs = 1024\n[fault slow]\ncall = alloc_svc\n"
-                         "delay = 5ms\n");
+    stand_set_cxi(stand,
+                  "nics = 2\nlog = yes\n[nic]\ntle_pools = 16\n[fault slow]\ncall = alloc_svc\n"
+                  "delay = 5ms\n");
     for (unsigned int i = 0; i < JOBS; i++) {
         snprintf(name, sizeof name, "f%u", i);
         snprintf(vni, sizeof vni, "%u", 1024 + i);
@@ -334,7 +335,9 @@ static void prologs__of_different_jobs_at_once(void **state)
         assert_int_equal(stand_join(running[i]), 0);
     assert_int_equal(stand_services(stand, "cxi0"), JOBS);
     assert_int_equal(stand_services(stand, "cxi1"), JOBS);
-    /* The last one got what was left, and no more: nobody counted the same queues twice. */
+    /* The last one got what was left, and no more: nobody counted the same queues twice, to be told
+     * so by the driver. */
+    assert_false(stand_cxi_logged(stand, "-ENOSPC"));
     assert_int_equal(stand_run(stand, "explain --cores 1"), 1);
     stand_expect_out(stand, "cxi0: 0 of 2 wanted transmit command queues granted");
     for (unsigned int i = 0; i < JOBS; i++) {
