@@ -321,7 +321,7 @@ static void prologs__of_different_jobs_at_once(void **state)
     /* Together they want more than there is: 4 × 288 of 1024. */
     stand_set_cxi(stand,
                   "nics = 2\nlog = yes\n[nic]\ntle_pools = 16\n[fault slow]\ncall = alloc_svc\n"
-                  "delay = 5ms\n");
+                  "delay = 100ms\n");
     for (unsigned int i = 0; i < JOBS; i++) {
         snprintf(name, sizeof name, "f%u", i);
         snprintf(vni, sizeof vni, "%u", 1024 + i);
