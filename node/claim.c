@@ -33,8 +33,7 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
     int rc = check_names(reservation, cluster, job, err);
     if (rc < 0)
         return rc;
-    /* The number is a lock's place in a file (statedir.h): no larger than an offset can be. */
-    if (reservation->number == 0 || reservation->number > INT64_MAX - 1)
+    if (reservation->number == 0 || reservation->number > INT64_MAX)
         return error_set(err, ERROR_INVALID,
                          "the reservation has no number; take it whole, as "
                          "mcastctl show --json prints it");

@@ -50,15 +50,15 @@ static int take(int option, const char *value, void *data)
 }
 
 /* A job's services that were made here, once the broker has said that the job is over. */
-static int clean_life(struct node *node, const struct wanted *wanted, uint64_t number)
+static int clean_life(struct node *node, const struct wanted *wanted, const struct claim *claim)
 {
     struct note note;
     struct error err;
     struct mcast_error error;
-    if (life_lock(node, number, &err) < 0)
+    if (life_lock(node, claim->cluster, claim->job, &err) < 0)
         return command_failed(&err);
     int rc = COMMAND_DONE;
-    if (note_read(&node->dir, number, &note, NULL) == 0) {
+    if (note_read(&node->dir, claim->number, &note, NULL) == 0) {
         if (life_destroy(node, &note, true, wanted->retry_ms, &err) < 0) {
             rc = command_failed(&err);
         } else {
@@ -67,7 +67,7 @@ static int clean_life(struct node *node, const struct wanted *wanted, uint64_t n
                 say("the broker is told later: %s", error.text);
         }
     }
-    statedir_unlock(&node->dir, number);
+    life_unlock(node, claim);
     return rc;
 }
 
@@ -89,7 +89,7 @@ static int clean_remembered(struct node *node, const struct wanted *wanted)
         if (wanted->dry_run)
             one = life_plan_destroy(node, note, &err) < 0 ? command_failed(&err) : COMMAND_DONE;
         else
-            one = clean_life(node, wanted, note->claim.number);
+            one = clean_life(node, wanted, &note->claim);
         rc = rc == COMMAND_BUSY || one == COMMAND_DONE ? rc : one;
     }
     return rc;

@@ -69,7 +69,7 @@ static int destroy(struct node *node, const struct wanted *wanted, struct note *
     if (wanted->dry_run)
         return life_plan_destroy(node, note, &err) < 0 && known ? command_failed(&err)
                                                                 : COMMAND_DONE;
-    if (life_lock(node, note->claim.number, &err) < 0)
+    if (life_lock(node, note->claim.cluster, note->claim.job, &err) < 0)
         return command_failed(&err);
     struct note fresh;
     bool there = note_read(&node->dir, note->claim.number, &fresh, NULL) == 0;
@@ -86,7 +86,7 @@ static int destroy(struct node *node, const struct wanted *wanted, struct note *
         if (report_send(node, note, &error) == REPORT_KEPT)
             say("the broker is told later: %s", error.text);
     }
-    statedir_unlock(&node->dir, note->claim.number);
+    life_unlock(node, &note->claim);
     return rc;
 }
 

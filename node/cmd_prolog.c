@@ -78,8 +78,6 @@ static int create(struct node *node, const struct claim *claim, uint32_t cores)
     struct error err;
     struct mcast_error error;
     int rc = COMMAND_REFUSED;
-    if (life_lock(node, claim->number, &err) < 0)
-        return command_failed(&err);
     if (life_create(node, claim, cores, &note, &err) == 0) {
         rc = tell(node, &note);
     } else {
@@ -96,19 +94,34 @@ static bool is_entitled(const struct node *node, const struct claim *claim)
     return claim->vni_count > 0 && (claim->node_count != 1 || node->settings.single_node);
 }
 
+/* What the broker says counts from when this run has its turn: an epilog that was faster has told
+ * it that nothing is left here, and what came after that would be found by nobody. */
+static int learn(struct node *node, const struct wanted *wanted, const char *job,
+                 struct claim *claim)
+{
+    struct error err;
+    bool asks = !wanted->reservation && node->cluster;
+    if (node_remember(node, !wanted->dry_run, &err) < 0 ||
+        (asks && !wanted->dry_run && life_lock(node, node->cluster, job, &err) < 0))
+        return command_failed(&err);
+    int rc = reservation_fetch(node, wanted->reservation, job, false, claim);
+    if (rc != COMMAND_GO_ON)
+        return rc;
+    if (!asks && !wanted->dry_run && life_lock(node, claim->cluster, job, &err) < 0)
+        return command_failed(&err);
+    if (claim->active)
+        return COMMAND_GO_ON;
+    say("job %s is released already, so its VNIs are not its own any more", job);
+    return COMMAND_REFUSED;
+}
+
 static int prolog(struct node *node, const struct wanted *wanted, const char *job)
 {
     struct claim claim;
     struct error err;
-    int rc = reservation_fetch(node, wanted->reservation, job, false, &claim);
+    int rc = learn(node, wanted, job, &claim);
     if (rc != COMMAND_GO_ON)
         return rc;
-    if (!claim.active) {
-        say("job %s is released already, so its VNIs are not its own any more", job);
-        return COMMAND_REFUSED;
-    }
-    if (node_remember(node, !wanted->dry_run, &err) < 0)
-        return command_failed(&err);
     if (!is_entitled(node, &claim)) {
         if (!wanted->dry_run)
             report_spool(node, 0);

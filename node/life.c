@@ -17,9 +17,25 @@ struct search {
     const struct claim *claim;
 };
 
-int life_lock(struct node *node, uint64_t number, struct error *err)
+/* Two jobs that share a byte only wait for each other. */
+static uint64_t lock_of(const char *cluster, const char *job)
 {
-    return statedir_lock(&node->dir, number, err);
+    return STATEDIR_NICS + UINT64_C(1) + name_hash(cluster, job);
+}
+
+int life_lock(struct node *node, const char *cluster, const char *job, struct error *err)
+{
+    return statedir_lock(&node->dir, lock_of(cluster, job), err);
+}
+
+bool life_try_lock(struct node *node, const struct claim *claim)
+{
+    return statedir_try_lock(&node->dir, lock_of(claim->cluster, claim->job));
+}
+
+void life_unlock(struct node *node, const struct claim *claim)
+{
+    statedir_unlock(&node->dir, lock_of(claim->cluster, claim->job));
 }
 
 void life_intend(const struct node *node, const struct claim *claim, struct note *note)

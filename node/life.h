@@ -3,14 +3,18 @@
 
 /* One life of a job on this node: all of its services are made, or none; and they are taken away.
  *
- * The caller has the life's lock (life_lock): whoever makes or destroys its services, or tells the
- * broker of them, does so alone, so that the broker is never told "destroyed" after somebody made
- * them anew. */
+ * The caller has the job's lock (life_lock): whoever asks the broker what a job may have and makes
+ * its services, or destroys them, or tells the broker of them, does so alone. So the broker is
+ * never told "destroyed" after somebody made them anew; and a prolog that was slow, and comes to
+ * its turn when the epilog is over, learns that the job is. */
 
 #include "node/node.h"
 
-/* 0, or negative. Waits for whoever has it. */
-int life_lock(struct node *node, uint64_t number, struct error *err);
+/* Of all lives of a job. 0, or negative. Waits for whoever has it. */
+int life_lock(struct node *node, const char *cluster, const char *job, struct error *err);
+/* False: somebody else has it. */
+bool life_try_lock(struct node *node, const struct claim *claim);
+void life_unlock(struct node *node, const struct claim *claim);
 
 /* Makes a service on every NIC that has none of the job's, with a warning for what had to be scaled
  * back (F7). Fills and keeps the note. If it cannot be done everywhere, everything of the job's

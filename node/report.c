@@ -120,12 +120,12 @@ void report_spool(struct node *node, uint64_t except)
         const struct note *note = &node->notes.at[i];
         uint64_t number = note->claim.number;
         bool stale = !note_is_current(note) && note->state != NOTE_GONE;
-        if (number == except || !(note->owed || stale) || !statedir_try_lock(&node->dir, number))
+        if (number == except || !(note->owed || stale) || !life_try_lock(node, &note->claim))
             continue;
         bool answered = !node->broker_gone && sent++ < SPOOL_RUN_MAX && deliver(node, number);
         if (!answered && is_surplus(node, i))
             (void)note_remove(&node->dir, number, NULL);
-        statedir_unlock(&node->dir, number);
+        life_unlock(node, &note->claim);
         if (!answered)
             node->broker_gone = true;
     }

@@ -3,8 +3,8 @@
 
 /* The directory in which a node remembers what it made, and the locks of those who change it.
  *
- * Locks are ranges of one file: byte 0 is the NICs', byte N the job's whose reservation has number
- * N. A process that dies lets go of its locks. Order: a job's first, then the NICs'. */
+ * Locks are bytes of one file: 0 is the NICs', the others are jobs' (life_lock). A process that
+ * dies lets go of its locks. Order: a job's first, then the NICs'. */
 
 #include "core/error.h"
 

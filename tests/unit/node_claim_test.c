@@ -70,9 +70,6 @@ static void claim__refuses_what_is_not_enough(void **state)
          "is of cluster tuolumne, not of elcap"},
         {"{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":0,\"state\":\"active\",\"uid\":1}",
          "has no number"},
-        {"{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":9223372036854775807,\"state\":"
-         "\"active\",\"uid\":1}",
-         "has no number"},
         {"{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":1,\"state\":\"active\",\"vnis\":[7]}",
          "does not tell its owner"},
         {"{\"cluster\":\"El Cap\",\"job\":\"f17\",\"number\":1,\"state\":\"active\",\"uid\":1}",

@@ -205,6 +205,8 @@ bool stand_cxi_logged(struct stand *stand, const char *text)
 {
     char path[PATH_SIZE], log[STAND_TEXT_SIZE];
     snprintf(path, sizeof path, "%s/cxi/log", stand->folder);
+    if (access(path, F_OK) < 0)
+        return false;
     read_file(path, log);
     return strstr(log, text) != NULL;
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void give_job(struct stand *stand)
 {
@@ -391,6 +392,48 @@ static void prolog__killed_and_run_again(void **state)
     assert_int_equal(stand_services(stand, NULL), 0);
 }
 
+/* Whether somebody waits for a lock of the spool. */
+static bool somebody_waits(void *arg)
+{
+    const struct stand *stand = arg;
+    char path[128], line[256], inode[32];
+    struct stat status;
+    bool waits = false;
+    snprintf(path, sizeof path, "%s/spool/lock", stand->folder);
+    assert_int_equal(stat(path, &status), 0);
+    snprintf(inode, sizeof inode, ":%llu ", (unsigned long long)status.st_ino);
+    FILE *locks = fopen("/proc/locks", "re");
+    assert_non_null(locks);
+    while (fgets(line, sizeof line, locks))
+        waits |= strstr(line, "->") && strstr(line, inode);
+    fclose(locks);
+    return waits;
+}
+
+static bool has_begun_to_wait(void *arg)
+{
+    return stand_cxi_logged(arg, "waits");
+}
+
+/* A prolog that was slow comes to its turn when the epilog is over, and the job with it: nobody
+ * would ever look for what it made. */
+static void prolog__overtaken_by_the_epilog(void **state)
+{
+    struct stand *stand = *state;
+    give_job(stand);
+    stand_set_cxi(stand, "nics = 4\nlog = yes\n[fault stop]\ncall = get_device_list\n"
+                         "delay = 1h\n");
+    struct process *epilog = stand_start(stand, "epilog --job f17");
+    assert_true(await(has_begun_to_wait, stand, AWAIT_DEADLINE_MS));
+    stand_set_cxi(stand, "nics = 4\n");
+    struct process *prolog = stand_start(stand, "prolog --job f17");
+    assert_true(await(somebody_waits, stand, AWAIT_DEADLINE_MS));
+    pretender_set_job(stand->broker, "f17", stand_released("f17", 4711, "1024"));
+    process_kill(epilog);
+    assert_int_equal(stand_join(prolog), 1);
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
 static bool is_deleting(void *arg)
 {
     return stand_services(arg, "cxi0") == 0;
@@ -435,6 +478,7 @@ int main(void)
         TEST(prologs__of_different_jobs_at_once),
         TEST(prolog__killed_between_two_nics),
         TEST(prolog__killed_and_run_again),
+        TEST(prolog__overtaken_by_the_epilog),
         TEST(epilog__killed_and_run_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
