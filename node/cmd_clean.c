@@ -155,7 +155,21 @@ static int destroy_meant(struct node *node, const struct wanted *wanted, struct 
     return result.left_count > 0 ? COMMAND_BUSY : COMMAND_DONE;
 }
 
-/* What nobody remembers. A prolog at work could have made it just now: none runs meanwhile. */
+/* With no prolog at work: each has noted what it is going to make before it takes the lock, so that
+ * whatever was made since the broker was asked is known by its note. */
+static int destroy_alone(struct node *node, const struct wanted *wanted, struct search *search)
+{
+    struct error err;
+    if (statedir_lock(&node->dir, STATEDIR_NICS, &err) < 0)
+        return command_failed(&err);
+    notes_release(&node->notes);
+    int rc = notes_load(&node->notes, &node->dir, &err) < 0 ? command_failed(&err)
+                                                            : destroy_meant(node, wanted, search);
+    statedir_unlock(&node->dir, STATEDIR_NICS);
+    return rc;
+}
+
+/* What nobody remembers. */
 static int clean_unknown(struct node *node, const struct wanted *wanted)
 {
     struct search search = {.node = node, .all = wanted->all};
@@ -172,11 +186,10 @@ static int clean_unknown(struct node *node, const struct wanted *wanted)
     if (rc != COMMAND_GO_ON)
         return rc;
     search.standing = &standing;
-    if (wanted->dry_run) {
-        (void)count_meant(node, &search, true);
-        return COMMAND_DONE;
-    }
-    return destroy_meant(node, wanted, &search);
+    if (!wanted->dry_run)
+        return destroy_alone(node, wanted, &search);
+    (void)count_meant(node, &search, true);
+    return COMMAND_DONE;
 }
 
 static int clean(struct node *node, const struct wanted *wanted)
@@ -184,15 +197,7 @@ static int clean(struct node *node, const struct wanted *wanted)
     struct error err;
     if (node_remember(node, !wanted->dry_run, &err) < 0)
         return command_failed(&err);
-    /* Before the notes are read again: whoever has a note by then is left to it. */
-    if (!wanted->dry_run && statedir_lock(&node->dir, STATEDIR_NICS, &err) == 0) {
-        notes_release(&node->notes);
-        if (notes_load(&node->notes, &node->dir, &err) < 0)
-            return command_failed(&err);
-    }
     int unknown = clean_unknown(node, wanted);
-    if (!wanted->dry_run)
-        statedir_unlock(&node->dir, STATEDIR_NICS);
     int remembered = unknown == COMMAND_UNREACHABLE ? unknown : clean_remembered(node, wanted);
     if (!wanted->dry_run)
         report_spool(node, 0);
