@@ -54,8 +54,10 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     return length;
 }
 
-/* Called when a connection stands, TLS included, right before the request is written; again for
- * each fresh connection. From here on nobody can say that the request did not leave. */
+/* Called when a connection stands, TLS included, right before the request is written. From here on
+ * nobody can say that the request did not leave. Called once more when a kept connection ended
+ * without an answer, since libcurl then sends by itself again: what the first one did nobody would
+ * know, and only who asked may ask again (F21). */
 /* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
 static int on_sending(void *arg, char *ip, char *local_ip, int port, int local_port)
 {
@@ -64,8 +66,9 @@ static int on_sending(void *arg, char *ip, char *local_ip, int port, int local_p
     (void)local_ip;
     (void)port;
     (void)local_port;
+    exchange->unanswered = exchange->sent && !exchange->repeatable;
     exchange->sent = true;
-    return CURL_PREREQFUNC_OK;
+    return exchange->unanswered ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 static bool add_header(struct exchange *exchange, const char *line)
@@ -172,6 +175,7 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
     if (exchange == NULL)
         return NULL;
     exchange->max = request->answer_max;
+    exchange->repeatable = strcmp(request->method, "GET") == 0;
     exchange->timeout_ms = timeout_ms > 0 ? timeout_ms : 1; /* 0 would mean for ever */
     exchange->started_ns = uv_hrtime();
     exchange->easy = curl_easy_init();
@@ -220,6 +224,8 @@ static void say_cause(struct exchange *exchange, CURLcode code, char *out, size_
 
     if (exchange->curl_words[0] == '\0')
         fault.words = curl_easy_strerror(code);
+    if (exchange->unanswered)
+        fault.words = "it ended without an answer";
     if (exchange->no_memory)
         fault.words = "memory is exhausted";
     (void)curl_easy_getinfo(exchange->easy, CURLINFO_SSL_VERIFYRESULT, &fault.verdict);

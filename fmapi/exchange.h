@@ -16,7 +16,9 @@ struct exchange {
     CURL *easy;
     struct curl_slist *headers; /* with the login: wiped before they are freed */
     struct credential *credential;
-    bool sent; /* a connection stood and the request was about to be written, at least once */
+    bool repeatable; /* asked twice, it does no harm */
+    bool unanswered; /* a kept connection ended, and it is not repeatable */
+    bool sent;       /* a connection stood and the request was about to be written, at least once */
     bool too_long;
     bool no_memory;
     bool tls_fault; /* set by exchange_answer */

@@ -16,11 +16,11 @@
  *
  * Requests go to the URL and nowhere else: no redirects, no proxies, http and https only.
  *
- * libcurl sends a request a second time, on a fresh connection, when a kept connection turns out to
- * have been closed before one byte of the answer came (RFC 9110 9.2.2 leaves that to clients only
- * for idempotent methods; libcurl does it for all, and it cannot be switched off). The server may
- * have acted on the first copy. For RELEASE and CHECK that changes nothing (404 is "gone"). For
- * RESERVE the second copy is then answered 409 although the reservation is our own: FM_EXISTS. */
+ * libcurl sends a request a second time by itself, on a fresh connection, when a kept connection
+ * turns out to have been closed before one byte of the answer came (RFC 9110 9.2.2 leaves that to
+ * clients only for idempotent methods; libcurl does it for all). The server may have acted on the
+ * first copy, and the answer to the second says nothing of that: so it is done for GET only, all
+ * else is BROKEN. */
 
 enum transport_end {
     TRANSPORT_ANSWERED = 1, /* a whole answer */

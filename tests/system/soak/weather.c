@@ -13,6 +13,10 @@ static const struct kind kinds[] = {
     {"silent", "[{\"probability\":0.06,\"status\":503,\"delay_ms\":1500}]"},
     {"answers lost", "[{\"probability\":0.03,\"drop\":\"after\"},"
                      "{\"probability\":0.03,\"drop\":\"before\"}]"},
+    /* A no to a second try, when the first one, of which nothing was heard, was acted on. */
+    {"lost, then full", "[{\"method\":\"POST\",\"path\":\"*/jobs\",\"probability\":0.15,"
+                        "\"drop\":\"after\"},{\"method\":\"POST\",\"path\":\"*/jobs\","
+                        "\"probability\":0.4,\"status\":507}]"},
     {"acts late", "[{\"method\":\"POST\",\"probability\":0.05,\"act_after_ms\":600},"
                   "{\"method\":\"DELETE\",\"probability\":0.05,\"act_after_ms\":600}]"},
     {"nonsense",
