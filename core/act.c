@@ -326,17 +326,19 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
         core_act(core, r);
 }
 
-static const char *why_given_up(struct core *core, const struct reservation *r, enum fm_side side)
+static const char *why_given_up(struct core *core, const struct reservation *r, enum fm_side side,
+                                bool no_room)
 {
     long long waited = (long long)core->config.reserve_timeout_ms;
-    if (side != FM_SIDE_NOTHING && r->errand->words != NULL)
+    bool asked = side != FM_SIDE_NOTHING || r->errand->asked;
+    if (asked && !no_room && r->errand->words != NULL)
         return core_text(core, "nothing from the fabric manager within %lld ms; its last words: %s",
                          waited, r->errand->words);
     if (side != FM_SIDE_NOTHING)
         return core_text(core, "no answer of the fabric manager within %lld ms", waited);
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager is not up";
-    if (r->fm_side == FM_SIDE_NOTHING)
+    if (no_room)
         return core_budget_words(core, r->cluster, r->addresses);
     return core_text(core, "the fabric manager was busy with other calls for %lld ms", waited);
 }
@@ -347,10 +349,14 @@ void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hw
     /* What was never asked for cannot be there; everything else may turn up late (F21). */
     enum fm_side side =
         r->errand->asked || r->fm_side == FM_SIDE_HELD ? core_side_unwanted(r) : FM_SIDE_NOTHING;
-    bool no_room = r->fm_side == FM_SIDE_NOTHING && core->link.state == LINK_UP;
-    if (side == FM_SIDE_NOTHING)
-        hwcoll = no_room ? HWCOLL_DENIED : HWCOLL_UNAVAILABLE;
+    /* What sat under its name may just have gone: there is room then, only no time. */
+    bool no_room = r->fm_side == FM_SIDE_NOTHING && core->link.state == LINK_UP &&
+                   core_budget(core, r->cluster, r->addresses) != BUDGET_ROOM;
+    if (no_room)
+        hwcoll = HWCOLL_DENIED;
+    else if (side == FM_SIDE_NOTHING && !r->errand->asked)
+        hwcoll = HWCOLL_UNAVAILABLE;
     if (reason == NULL)
-        reason = why_given_up(core, r, side);
+        reason = why_given_up(core, r, side, no_room);
     core_settle(core, r, hwcoll, side, (struct secret){0}, reason);
 }

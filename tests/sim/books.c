@@ -495,8 +495,8 @@ void books_restarted(struct sim *sim)
         if (!e || !e->job)
             continue;
         const struct reservation *r = in_core(sim, e->job);
-        if (r && r->repeated && r->number == e->number)
-            e->regranted = true;
+        for (const struct reservation *life = r; life; life = life->older)
+            e->regranted |= life->repeated && life->number == e->number;
         if (e->told && !e->freed_batch && !e->gone_batch)
             still_has(sim, e, r);
         if (e->free_told && r && r->number == e->number && r->state == JOB_ACTIVE)
