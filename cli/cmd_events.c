@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/plain.h"
 
 #include <stdio.h>
 
@@ -32,13 +33,6 @@ static int take(int option, const char *value, void *data)
     return COMMAND_GO_ON;
 }
 
-/* The fabric manager's words may be among a broker's: none of them shall drive the terminal. */
-static void print_words(const char *words)
-{
-    for (const char *c = words; *c; c++)
-        putchar((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
-}
-
 static void print_line(const struct mcast_event *event)
 {
     printf("%8llu  %-24s %c%-11s ", (unsigned long long)event->seq, event->time ? event->time : "-",
@@ -49,7 +43,7 @@ static void print_line(const struct mcast_event *event)
         putchar('-');
     if (event->detail) {
         fputs("  ", stdout);
-        print_words(event->detail);
+        plain_print(event->detail); /* the fabric manager's words may be among them */
     }
     putchar('\n');
 }

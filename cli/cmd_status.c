@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/plain.h"
 #include "cli/table.h"
 
 #include <jansson.h>
@@ -88,12 +89,6 @@ static const char *member(const json_t *root, const char *object, const char *na
     return text ? text : "";
 }
 
-static void print_plain(const char *text)
-{
-    for (; *text; text++)
-        putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
-}
-
 static bool ends_soon(const char *time_text)
 {
     enum { SOON_S = 7 * 86400 };
@@ -114,7 +109,7 @@ static bool print_lists(const json_t *clusters)
             continue;
         printf("THE ACTIVE JOBS OF %s CANNOT BE LISTED, so missed ends are not found: ",
                member(cluster, NULL, "name"));
-        print_plain(error);
+        plain_print(error);
         putchar('\n');
         well = false;
     }
@@ -137,14 +132,14 @@ static void print_verdict(const json_t *root)
     }
     if (storage[0]) {
         fputs("NOTHING CAN BE SAVED, so nothing is granted: ", stdout);
-        print_plain(storage);
+        plain_print(storage);
         putchar('\n');
         well = false;
     }
     if (member(root, "fabric_manager", "url")[0] && strcmp(link, "up") != 0) {
         printf("NO FABRIC MANAGER (%s since %s): jobs run without hardware collectives%s", link,
                member(root, "fabric_manager", "since"), error[0] ? "; " : "");
-        print_plain(error);
+        plain_print(error);
         putchar('\n');
         well = false;
     }

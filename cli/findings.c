@@ -1,5 +1,6 @@
 #include "cli/findings.h"
 #include "cli/command.h"
+#include "cli/plain.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,10 +45,7 @@ static json_t *plain(const char *text)
     if (!text)
         return json_null();
     snprintf(clean, sizeof(clean), "%s", text);
-    for (char *c = clean; *c; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
-    }
+    plain_make(clean);
     json_t *value = json_string(clean);
     return value ? value
                  : json_string("(not UTF-8)"); /* cut within a character, or a file's name */

@@ -1,0 +1,33 @@
+#include "cli/plain.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* How many bytes of a control character begin the text; 0: none. */
+static size_t control(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+        return 2;
+    return c[0] < 0x20 || c[0] == 0x7f;
+}
+
+void plain_make(char *text)
+{
+    while (*text) {
+        size_t bytes = control(text);
+        if (bytes == 0)
+            text++;
+        for (; bytes > 0; bytes--)
+            *text++ = '?';
+    }
+}
+
+void plain_print(const char *text)
+{
+    while (*text) {
+        size_t bytes = control(text);
+        putchar(bytes > 0 ? '?' : *text);
+        text += bytes > 0 ? bytes : 1;
+    }
+}

@@ -1,0 +1,13 @@
+#ifndef MCAST_CLI_PLAIN_H
+#define MCAST_CLI_PLAIN_H
+
+/* Words of programs, brokers and fabric managers, made fit for a terminal: no byte of them drives
+ * it, neither as ASCII nor as the control characters of UTF-8 (U+0080 to U+009F). */
+
+/* In place, of the same length: '?' for each byte of a control character. */
+void plain_make(char *text);
+
+/* To stdout. */
+void plain_print(const char *text);
+
+#endif
