@@ -60,6 +60,23 @@ static int take(int option, const char *value, void *data)
     return COMMAND_GO_ON;
 }
 
+/* Whether there is a second attempt to come, before anybody is to hear of what is left (F9). */
+static bool is_housekeeping_s(const struct node *node, const struct wanted *wanted,
+                              const struct note *note)
+{
+    return note->state == NOTE_LINGERING && node->settings.housekeeping &&
+           wanted->command == &command_epilog;
+}
+
+/* The broker holds the VNIs back all the same: it has not been told that the node is clean. */
+static void postpone(struct node *node, struct note *note)
+{
+    struct error err;
+    note->owed = false;
+    if (note_write(&node->dir, note, &err) < 0)
+        say("%s", err.text);
+}
+
 /* One life: COMMAND_DONE, COMMAND_BUSY, or COMMAND_REFUSED after a message. known: there is a note
  * of it; then it is read again, now that nobody else has it in work. */
 static int destroy(struct node *node, const struct wanted *wanted, struct note *note, bool known)
@@ -83,6 +100,8 @@ static int destroy(struct node *node, const struct wanted *wanted, struct note *
     } else {
         if (note->state == NOTE_LINGERING)
             rc = COMMAND_BUSY;
+        if (is_housekeeping_s(node, wanted, note))
+            postpone(node, note);
         if (report_send(node, note, &error) == REPORT_KEPT)
             say("the broker is told later: %s", error.text);
     }

@@ -70,6 +70,11 @@ static const struct key keys[] = {
      "nobody knows is a leftover. Empty: only what this node remembers to have made is."},
     {"epilog_retry", TYPE_DURATION, AT(epilog_ms), 0, "5s",
      "How long epilog tries to destroy a service that is busy."},
+    {"housekeeping", TYPE_BOOL, AT(housekeeping), 0, "no",
+     "Whether housekeeping follows on each epilog here, as under Flux. With yes, what an epilog "
+     "leaves busy is "
+     "reported as lingering by housekeeping only, when nothing else is to come but draining the "
+     "node."},
     {"housekeeping_retry", TYPE_DURATION, AT(housekeeping_ms), 0, "5m",
      "How long housekeeping does."},
 #define LIMITS_(type, key, words, per_core, most)                                                  \

@@ -66,6 +66,18 @@ static void hooks__nodes_differ(void **state)
     assert_int_equal(stand_services(stand, NULL), 2); /* the other job's */
 }
 
+static void prolog__warns_of_a_link_that_is_down(void **state)
+{
+    struct stand *stand = *state;
+    stand_set_cxi(stand, "nics = 2\n[cxi1]\nlink = down\n");
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024,1025,1026,1027", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_string_equal(stand->err, "mcast-node: warning: cxi1: its link is down\n");
+    assert_int_equal(stand_services(stand, NULL), 2);
+    assert_int_equal(stand_run(stand, "env --job f17"), 0);
+    stand_expect_out(stand, "SLINGSHOT_VNIS='1024,1025,1026,1027'\n");
+}
+
 static void prolog__again_does_no_harm(void **state)
 {
     struct stand *stand = *state;
@@ -313,6 +325,7 @@ int main(void)
         TEST(hooks__make_a_service_on_each_of_four_nics_and_take_it_away),
         TEST(hooks__do_the_same_with_one_nic),
         TEST(hooks__nodes_differ),
+        TEST(prolog__warns_of_a_link_that_is_down),
         TEST(prolog__again_does_no_harm),
         TEST(prolog__takes_the_document_from_a_file_or_from_standard_input),
         TEST(prolog__needs_a_reservation_that_is_active),

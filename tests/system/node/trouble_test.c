@@ -64,6 +64,24 @@ static void busy__on_one_nic_for_ever(void **state)
     assert_false(stand_remembers(stand));
 }
 
+/* Under Flux housekeeping follows: nobody is to drain a node that will be clean in a minute (F9).
+ */
+static void busy__is_housekeeping_s_to_report_where_there_is_one(void **state)
+{
+    struct stand *stand = *state;
+    stand_set_config(stand, "housekeeping = yes\n");
+    make_services(stand);
+    stand_set_cxi(stand,
+                  "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\nerrno = EBUSY\n");
+    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 5);
+    assert_string_equal(last_report(stand), "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
+    assert_int_equal(stand_run(stand, "housekeeping --job f17 --retry-busy 20ms"), 5);
+    assert_string_equal(last_report(stand), "f17/n1 lingering 4711 cxi2:2\n");
+    stand_set_cxi(stand, "nics = 4\n");
+    assert_int_equal(stand_run(stand, "housekeeping --job f17"), 0);
+    assert_string_equal(last_report(stand), "f17/n1 destroyed 4711\n");
+}
+
 static void busy__on_all_nics(void **state)
 {
     struct stand *stand = *state;
@@ -460,6 +478,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(busy__for_some_tries),
         TEST(busy__on_one_nic_for_ever),
+        TEST(busy__is_housekeeping_s_to_report_where_there_is_one),
         TEST(busy__on_all_nics),
         TEST(busy__leaves_the_next_job_alone),
         TEST(full__each_resource_is_scaled_back),
