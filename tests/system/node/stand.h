@@ -21,7 +21,8 @@ enum { STAND_TEXT_SIZE = 1 << 15 };
 struct stand {
     char folder[64];
     struct pretender *broker;
-    char out[STAND_TEXT_SIZE], err[STAND_TEXT_SIZE]; /* of the last stand_run */
+    /* Of the last stand_run. */
+    char out[STAND_TEXT_SIZE], err[STAND_TEXT_SIZE];
 };
 
 /* Four NICs, no node.conf; the environment (MCAST_URL, …) is set for every program that is started.
