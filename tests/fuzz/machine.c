@@ -274,7 +274,7 @@ static void node_reports(struct machine *machine, struct fuzz_input *in)
     char node[16];
     if (machine->asked_count == MACHINE_ASKED_MAX)
         return;
-    snprintf(node, sizeof node, "elcap%u", what & 3);
+    snprintf(node, sizeof node, "elcap%d", what & 3);
     uint64_t ticket = ask(machine);
     if (what >> 6 == 3)
         step(machine, (struct core_event){.kind = CORE_FENCE, .u.fence = {ticket, node, NULL}});
