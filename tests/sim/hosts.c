@@ -50,7 +50,7 @@ static void report(struct sim *sim, struct host *host, uint64_t number, uint8_t 
     if (waits && host->outbox[last].number == number)
         host->outbox_count--;
     assert(host->outbox_count < OUTBOX_MAX);
-    host->outbox[host->outbox_count++] = (struct host_report){number, state};
+    host->outbox[host->outbox_count++] = (struct host_report){.number = number, .state = state};
     deliver(sim, host);
 }
 
@@ -73,8 +73,9 @@ static void deliver(struct sim *sim, struct host *host)
     struct request *request = rm_request(sim, fence ? REQUEST_FENCE : REQUEST_REPORT, host->job);
     request->host = host;
     request->report = host->outbox[0];
+    request->report.attempt = ++host->attempt;
     rm_send(sim, request, rng_between(&host->job->rng, 0, sim->profile.net_ms));
-    sim_later(sim, PATIENCE_MS, no_answer, host, ++host->attempt);
+    sim_later(sim, PATIENCE_MS, no_answer, host, host->attempt);
 }
 
 void hosts_event(const struct sim *sim, const struct request *request, struct core_event *event)
@@ -101,9 +102,8 @@ void hosts_answered(struct sim *sim, const struct request *request)
     struct host *host = request->host;
     struct host_report sent = request->report;
     enum answer_kind answer = request->told.kind;
-    if (!host->sending || host->outbox[0].number != sent.number ||
-        host->outbox[0].state != sent.state)
-        return; /* answered twice */
+    if (!host->sending || host->attempt != sent.attempt)
+        return; /* it was given up: nobody listens on that connection */
     host->sending = false;
     memmove(host->outbox, host->outbox + 1, --host->outbox_count * sizeof *host->outbox);
     /* One that has said nothing is only known to be of a job that named its nodes. */

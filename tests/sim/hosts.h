@@ -19,6 +19,7 @@ enum { HOSTS_MAX = 16, OUTBOX_MAX = 8 }; /* larger jobs' nodes never report */
 
 struct host_report {
     uint64_t number;
+    uint32_t attempt; /* … of sending it */
     uint8_t state;
 };
 
