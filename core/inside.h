@@ -174,6 +174,10 @@ struct sighting {
     size_t count;
     int64_t seen_ms; /* not before this */
 };
+/* Why such a list is not believed, or NULL: it names jobs, we have active ones, and none of them is
+ * the same. One with ids in another form, or of another cluster, would end every job here. */
+const char *core_strange(struct core *core, const char *cluster, const char *const *active,
+                         size_t count);
 /* Every job that two sightings in a row, far enough apart, do not name is released. */
 const struct sync_found *core_sighted(struct core *core, const struct sighting *sighting);
 void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome,

@@ -88,20 +88,6 @@ static void failed(struct core *core, struct cluster *cluster, const char *words
                cluster->name, roll->error, (long long)(roll->due_ms - core->now_ms + 999) / 1000);
 }
 
-/* It names jobs, we have active ones, and none of them is the same: a command that prints another
- * form of ids, or another cluster's jobs, would end every job here. */
-static bool is_strange(const struct core *core, const struct cluster *cluster,
-                       const struct core_event *event)
-{
-    for (size_t i = 0; i < event->u.rollcall.count; i++) {
-        const struct reservation *r =
-            ledger_newest(&core->ledger, cluster->name, event->u.rollcall.active[i]);
-        if (r != NULL && r->state == JOB_ACTIVE)
-            return false;
-    }
-    return event->u.rollcall.count > 0 && cluster->use.jobs_active > 0;
-}
-
 static void whole(struct core *core, struct cluster *cluster, const struct core_event *event)
 {
     struct rollcall *roll = &cluster->rollcall;
@@ -132,12 +118,10 @@ void rollcall_done(struct core *core, const struct core_event *event)
         if (!cluster->rollcall.called || cluster->rollcall.id != event->u.rollcall.id)
             continue;
         cluster->rollcall.id = 0;
-        if (event->u.rollcall.ok && is_strange(core, cluster, event))
-            failed(core, cluster,
-                   core_text(core,
-                             "none of the %zu jobs it names has a reservation, \"%.60s\" for one: "
-                             "does it print the ids under which jobs are reserved?",
-                             event->u.rollcall.count, event->u.rollcall.active[0]));
+        const char *strange =
+            core_strange(core, cluster->name, event->u.rollcall.active, event->u.rollcall.count);
+        if (event->u.rollcall.ok && strange != NULL)
+            failed(core, cluster, strange);
         else if (event->u.rollcall.ok)
             whole(core, cluster, event);
         else

@@ -59,6 +59,23 @@ static void sweep(struct core *core, const struct sighting *sighting, struct syn
     }
 }
 
+const char *core_strange(struct core *core, const char *cluster, const char *const *active,
+                         size_t count)
+{
+    if (count == 0 || core_cluster(core, cluster)->use.jobs_active == 0)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct reservation *r = ledger_newest(&core->ledger, cluster, active[i]);
+        if (r != NULL && r->state == JOB_ACTIVE)
+            return NULL;
+    }
+    return core_text(core,
+                     "no active job here is among the %zu that are named, \"%.60s\" for one: name "
+                     "them as they are reserved (mcastctl list shows how); should all that are "
+                     "active here be over, release them",
+                     count, active[0]);
+}
+
 const struct sync_found *core_sighted(struct core *core, const struct sighting *sighting)
 {
     struct sync_found *found = memory_zeroed(sizeof *found);
@@ -79,6 +96,12 @@ void core_sync(struct core *core, uint64_t ticket, const char *cluster, const ch
     if (core_cluster_config(core, cluster) == NULL) {
         core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
                     core_text(core, "no cluster \"%.40s\" is configured", cluster));
+        return;
+    }
+    const char *strange = core_strange(core, cluster, active, count);
+    if (strange != NULL) {
+        core_answer(core, ticket, ANSWER_INVALID, NULL, strange);
+        core->effects[core->effect_count - 1].u.answer.field = "active";
         return;
     }
     core_cluster(core, cluster)->synced_ms = core->now_ms;

@@ -354,6 +354,17 @@ static void release_answered(struct sim *sim, const struct request *request,
     }
 }
 
+/* Only when it names nobody who relies on a reservation: else all the others would be kept. */
+static void sync_refused(struct sim *sim, const struct request *request)
+{
+    for (size_t i = 0; i < request->named; i++) {
+        const struct job *job =
+            rm_find(sim, sim->config.clusters[request->cluster].name, request->roster.active[i]);
+        if (books_protects(job))
+            sim_fail(sim, "F20", "a sync that names %s was refused", job->id);
+    }
+}
+
 /* A node's word is taken as long as the reservation is there. */
 static void report_answered(struct sim *sim, const struct request *request, const struct told *told)
 {
@@ -377,6 +388,8 @@ void books_answered(struct sim *sim, const struct request *request, const struct
         report_answered(sim, request, told);
     else if (request->kind == REQUEST_FENCE && told->kind != ANSWER_FENCED)
         sim_fail(sim, "answers", "a fence was answered: %s", answer_word(told->kind));
+    else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)
+        sync_refused(sim, request);
     else if (request->kind == REQUEST_SYNC && told->kind != ANSWER_SYNCED)
         sim_fail(sim, "answers", "a sync was answered: %s", answer_word(told->kind));
 }

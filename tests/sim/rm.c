@@ -203,7 +203,7 @@ static void wrong_reserve(const struct request *request, struct reserve_request 
     }
 }
 
-void rm_event(struct sim *sim, const struct request *request, struct core_event *event)
+void rm_event(struct sim *sim, struct request *request, struct core_event *event)
 {
     const char *cluster = sim->config.clusters[request->cluster].name;
     memset(event, 0, sizeof *event);
@@ -234,8 +234,9 @@ void rm_event(struct sim *sim, const struct request *request, struct core_event 
         event->u.sync.ticket = request->ticket;
         event->u.sync.cluster = cluster;
         event->u.sync.active = request->roster.active;
-        event->u.sync.count = roster_named(
-            sim, &request->roster, fault_happens(&sim->faults, FAULT_SYNC_LIES, &sim->rm.rng));
+        request->named = roster_named(sim, &request->roster,
+                                      fault_happens(&sim->faults, FAULT_SYNC_LIES, &sim->rm.rng));
+        event->u.sync.count = request->named;
         break;
     case REQUEST_REPORT:
     case REQUEST_FENCE:

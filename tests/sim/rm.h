@@ -67,6 +67,7 @@ struct request { /* one message; a duplicate is another one */
     bool other;           /* differs from what the job asked for */
     unsigned nonsense;    /* not 0: which nonsense */
     struct roster roster; /* SYNC */
+    size_t named;         /* of it, in the end */
     struct host *host;    /* REPORT, FENCE */
     struct host_report report;
     char nodes[40];   /* RESERVE: the list it names, or "" */
@@ -107,7 +108,7 @@ struct request *rm_request(struct sim *sim, enum request_kind kind, struct job *
 void rm_send(struct sim *sim, struct request *request, int64_t travel_ms);
 
 /* The event that the request is to the core; valid while the request is. */
-void rm_event(struct sim *sim, const struct request *request, struct core_event *event);
+void rm_event(struct sim *sim, struct request *request, struct core_event *event);
 
 /* The broker speaks: its answer sets out for the resource manager. */
 void rm_told(struct sim *sim, const struct told *told);

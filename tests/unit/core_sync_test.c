@@ -74,9 +74,36 @@ static void sync__is_about_one_cluster(void **state)
     driver_end(&d);
 }
 
+/* A list in another form of ids, or of another cluster, would end every job here. */
+static void sync__of_strangers_is_refused(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const other[] = {"0x1234", "0x99"}, *const mixed[] = {"0x1234", "a"};
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    for (int i = 0; i < 3; i++) {
+        d.now += 2 * d.config.sync_grace_ms;
+        driver_step(
+            &d,
+            (struct core_event){
+                .kind = CORE_SYNC,
+                .u.sync = {.ticket = ++d.ticket, .cluster = "elcap", .active = other, .count = 2}});
+        assert_int_equal(driver_answered(&d), ANSWER_INVALID);
+        assert_string_equal(driver_answer(&d)->field, "active");
+        assert_non_null(strstr(driver_answer(&d)->detail, "\"0x1234\" for one"));
+    }
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(sync_with(&d, mixed, 2)->confirmed, 1);
+    assert_int_equal(sync_with(&d, NULL, 0)->suspect_count, 1); /* none at all can be meant */
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sync__of_strangers_is_refused),
         cmocka_unit_test(sync__takes_two_passes),
         cmocka_unit_test(sync__naming_it_clears_the_suspicion),
         cmocka_unit_test(sync__is_about_one_cluster),

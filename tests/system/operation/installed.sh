@@ -31,7 +31,9 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/examples/mcastd.conf
 ./share/doc/mcastd/fabric-manager.md
 ./share/doc/mcastd/libmcast.md
+./share/doc/mcastd/mcast-node.md
 ./share/doc/mcastd/metrics.md
+./share/doc/mcastd/mock-cxi.md
 ./share/doc/mcastd/mock-fm.md
 ./share/doc/mcastd/operations.md
 ./share/doc/mcastd/promises.md
