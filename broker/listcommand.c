@@ -2,6 +2,7 @@
 
 #include "broker/child.h"
 #include "broker/joblines.h"
+#include "broker/trustedcommand.h"
 #include "core/memory.h"
 
 #include <errno.h>
@@ -160,6 +161,12 @@ static void close_handle(uv_handle_t *handle)
         uv_close(handle, on_closed);
 }
 
+static void signal_group(const struct run *run, int signum)
+{
+    if (run->pid > 0)
+        (void)kill(-run->pid, signum);
+}
+
 /* But for a process that is still there: it is waited for. */
 static void close_run(struct run *run)
 {
@@ -170,8 +177,10 @@ static void close_run(struct run *run)
         return;
     if (run->watched)
         close_handle((uv_handle_t *)&run->ending);
-    if (run->pid > 0)
+    if (run->pid > 0) {
+        signal_group(run, SIGKILL); /* what it has left behind: none is to grow with each list */
         (void)waitpid(run->pid, NULL, WNOHANG);
+    }
     run->pid = 0;
 }
 
@@ -224,12 +233,6 @@ static void answer_when_over(struct run *run)
 /* ---- its end, wanted or not ---- */
 
 static void on_timer(uv_timer_t *timer);
-
-static void signal_group(const struct run *run, int signum)
-{
-    if (run->pid > 0)
-        (void)kill(-run->pid, signum);
-}
 
 static void go_to(struct run *run, enum stage stage)
 {
@@ -460,12 +463,15 @@ void listcommand_ask(struct listcommand *all, uint64_t id, const char *cluster)
     const struct command *command = find(all, cluster);
     const struct run *undead = find_undead(all, cluster);
     struct run *run = create_run(all, id, cluster);
+    struct error refused = {0};
     if (command == NULL)
         fail(run, "none is configured any more");
     else if (undead != NULL)
         fail(run,
              "process %d, killed for an earlier one, has not ended yet: look what it waits for",
              (int)undead->pid);
+    else if (trustedcommand_check(command->argv, &refused) == ERROR_REFUSED)
+        fail(run, "it is not run: %s", refused.text); /* it has been changed since the start */
     else
         begin(run, command);
     if (run->runs) {
@@ -499,8 +505,7 @@ void listcommand_destroy(struct listcommand *all, void (*closed)(void *arg), voi
         return;
     }
     for (struct run *run = all->runs; run != NULL; run = run->next) {
-        if (run->runs)
-            signal_group(run, SIGKILL);
+        signal_group(run, SIGKILL);
         run->runs = false;
         run->answered = true;
         close_run(run);

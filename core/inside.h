@@ -28,6 +28,7 @@ struct use {
 struct rollcall {
     bool called; /* else nothing below counts */
     bool again;  /* to be asked anew as soon as the one under way is answered */
+    bool stale;  /* the one under way is from before a reload, perhaps of the wrong command */
     uint64_t id; /* of the one under way; 0: none */
     int64_t asked_ms;
     int64_t due_ms;    /* none under way: when to ask; INT64_MAX: never */
@@ -41,6 +42,7 @@ struct cluster {
     struct use use;
     uint64_t told[EVENT_KIND_COUNT]; /* events since the start */
     int64_t synced_ms;               /* last sync since the start; 0: none */
+    bool ids_known; /* since the start or the last reload a list has named an active job of ours */
     struct rollcall rollcall;
     char neighbour[64]; /* a name at the fabric manager that endangers ours, or "" */
 };

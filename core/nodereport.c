@@ -109,10 +109,13 @@ void core_node_report(struct core *core, const struct core_event *event)
         core_act(core, r);
 }
 
-/* A node that is on its way into a job, or out of it, and has not said that it is clean. */
+/* A node of a job that is over, which has not said that it is clean. Not of one that is active:
+ * when that makes services there later and cannot tell of it, an old fence would call them gone. */
 static bool concerns(const struct reservation *r, const char *node)
 {
     const struct node_report *known = nodes_find(r->reported, node);
+    if (r->state != JOB_RELEASING)
+        return false;
     if (known != NULL)
         return known->state == NODE_CREATED || known->state == NODE_LINGERING;
     return r->vni_count > 0 && r->nodes != NULL && nodelist_contains(r->nodes, node);
@@ -128,8 +131,7 @@ void core_fence(struct core *core, uint64_t ticket, const char *node, const char
             continue;
         count++;
         save(core, r, node, NODE_FENCED, NULL);
-        if (r->state == JOB_RELEASING)
-            core_act(core, r);
+        core_act(core, r);
     }
     const char *words = core_text(core, "node %s is fenced%s%s", node, reason != NULL ? ": " : "",
                                   reason != NULL ? reason : "");

@@ -37,7 +37,7 @@ static void ask(struct core *core, struct cluster *cluster)
 {
     struct rollcall *roll = &cluster->rollcall;
     roll->id = ++core->last_rollcall;
-    roll->again = false;
+    roll->again = roll->stale = false;
     roll->asked_ms = core->now_ms;
     struct effect *effect = core_effect(core, EFFECT_ROLLCALL);
     effect->u.rollcall.id = roll->id;
@@ -69,6 +69,8 @@ void rollcall_configure(struct core *core)
 {
     for (uint32_t i = 0; i < core->cluster_count; i++) {
         const struct cluster_config *config = core_cluster_config(core, core->clusters[i]->name);
+        core->clusters[i]->ids_known = false;
+        core->clusters[i]->rollcall.stale = core->clusters[i]->rollcall.id != 0;
         if (config == NULL || !config->rollcall)
             core->clusters[i]->rollcall = (struct rollcall){0};
     }
@@ -111,6 +113,22 @@ static void whole(struct core *core, struct cluster *cluster, const struct core_
     ask_at(cluster, core->now_ms, wait);
 }
 
+static void judge(struct core *core, struct cluster *cluster, const struct core_event *event)
+{
+    const char *strange = NULL;
+    if (cluster->rollcall.stale)
+        return; /* it is asked again */
+    if (event->u.rollcall.ok)
+        strange =
+            core_strange(core, cluster->name, event->u.rollcall.active, event->u.rollcall.count);
+    if (!event->u.rollcall.ok)
+        failed(core, cluster, event->u.rollcall.words);
+    else if (strange != NULL)
+        failed(core, cluster, strange);
+    else
+        whole(core, cluster, event);
+}
+
 void rollcall_done(struct core *core, const struct core_event *event)
 {
     for (uint32_t i = 0; i < core->cluster_count; i++) {
@@ -118,14 +136,7 @@ void rollcall_done(struct core *core, const struct core_event *event)
         if (!cluster->rollcall.called || cluster->rollcall.id != event->u.rollcall.id)
             continue;
         cluster->rollcall.id = 0;
-        const char *strange =
-            core_strange(core, cluster->name, event->u.rollcall.active, event->u.rollcall.count);
-        if (event->u.rollcall.ok && strange != NULL)
-            failed(core, cluster, strange);
-        else if (event->u.rollcall.ok)
-            whole(core, cluster, event);
-        else
-            failed(core, cluster, event->u.rollcall.words);
+        judge(core, cluster, event);
         if (cluster->rollcall.again)
             ask_at(cluster, core->now_ms, 0);
         return;

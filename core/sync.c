@@ -62,7 +62,8 @@ static void sweep(struct core *core, const struct sighting *sighting, struct syn
 const char *core_strange(struct core *core, const char *cluster, const char *const *active,
                          size_t count)
 {
-    if (count == 0 || core_cluster(core, cluster)->use.jobs_active == 0)
+    const struct cluster *known = core_cluster(core, cluster);
+    if (count == 0 || known->use.jobs_active == 0 || known->ids_known)
         return NULL;
     for (size_t i = 0; i < count; i++) {
         const struct reservation *r = ledger_newest(&core->ledger, cluster, active[i]);
@@ -86,6 +87,8 @@ const struct sync_found *core_sighted(struct core *core, const struct sighting *
     found->unknown = names_until_next_step(core);
     core->last_sync++;
     mark(core, sighting, found);
+    if (found->confirmed > 0)
+        core_cluster(core, sighting->cluster)->ids_known = true;
     sweep(core, sighting, found);
     return found;
 }

@@ -175,7 +175,7 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
     if (exchange == NULL)
         return NULL;
     exchange->max = request->answer_max;
-    exchange->repeatable = strcmp(request->method, "GET") == 0;
+    exchange->repeatable = request->repeatable;
     exchange->timeout_ms = timeout_ms > 0 ? timeout_ms : 1; /* 0 would mean for ever */
     exchange->started_ns = uv_hrtime();
     exchange->easy = curl_easy_init();

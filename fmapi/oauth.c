@@ -36,6 +36,7 @@ int oauth_request(struct request *request, const struct oauthclient *client)
     *request = (struct request){.method = "POST",
                                 .url = memory_text(secret_expose(client->endpoint)),
                                 .body_type = "application/x-www-form-urlencoded",
+                                .repeatable = true, /* one token more */
                                 .answer_max = OAUTH_ANSWER_MAX};
     if (id == NULL || secret == NULL ||
         asprintf(&request->body,

@@ -47,6 +47,7 @@ int request_call(struct request *request, const char *base, enum fmcall_kind kin
         break;
     case FMCALL_CHECK:
         request->method = "GET";
+        request->repeatable = true;
         request->url = job_url(base, name);
         break;
     case FMCALL_RELEASE:
@@ -66,7 +67,8 @@ int request_call(struct request *request, const char *base, enum fmcall_kind kin
 /* NOLINTNEXTLINE(readability-non-const-parameter): url is taken over */
 int request_page(struct request *request, const char *base, char *url)
 {
-    *request = (struct request){.method = "GET", .url = url, .answer_max = REQUEST_PAGE_MAX};
+    *request = (struct request){
+        .method = "GET", .url = url, .repeatable = true, .answer_max = REQUEST_PAGE_MAX};
     if (url == NULL && asprintf(&request->url, "%s%s/", base, jobs_path) < 0) {
         request->url = NULL;
         return ERROR_NOMEM;

@@ -3,6 +3,7 @@
 
 #include "core/fmcall.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct request {
     char *url;             /* owned */
     char *body;            /* owned; NULL: none; wiped, for a form may hold a secret */
     const char *body_type; /* static; of body */
+    bool repeatable;       /* sent twice, it does no harm */
     size_t answer_max;     /* a longer answer is cut off and not understood */
 };
 

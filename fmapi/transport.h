@@ -19,8 +19,8 @@
  * libcurl sends a request a second time by itself, on a fresh connection, when a kept connection
  * turns out to have been closed before one byte of the answer came (RFC 9110 9.2.2 leaves that to
  * clients only for idempotent methods; libcurl does it for all). The server may have acted on the
- * first copy, and the answer to the second says nothing of that: so it is done for GET only, all
- * else is BROKEN. */
+ * first copy, and the answer to the second says nothing of that: so it is done only where a request
+ * says that it is repeatable, all else is BROKEN. */
 
 enum transport_end {
     TRANSPORT_ANSWERED = 1, /* a whole answer */

@@ -142,7 +142,6 @@ static int write_ahead(sqlite3 *db, const char *path, struct error *err)
 static int open_database(struct sqlite *sqlite, const char *key_file, struct error *err)
 {
     static const char settings[] = "PRAGMA cell_size_check=ON;"
-                                   "PRAGMA synchronous=FULL;"
                                    "PRAGMA wal_autocheckpoint=1000;"
                                    "PRAGMA journal_size_limit=16777216;";
     int rc = sqlite3_open_v2(sqlite->path, &sqlite->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
@@ -152,6 +151,10 @@ static int open_database(struct sqlite *sqlite, const char *key_file, struct err
     sqlite3_extended_result_codes(sqlite->db, 1);
     leave_log(sqlite, true);
     sqlite3_busy_timeout(sqlite->db, BUSY_TIMEOUT_MS);
+    /* Before anything is written, whatever SQLite was built with: wal.c counts on it. */
+    rc = sqlite3_exec(sqlite->db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
+    if (rc != SQLITE_OK)
+        return sqlite_error(err, sqlite->db, rc, sqlite->path);
     int version = 0, code = schema_check(sqlite->db, sqlite->path, &version, err);
     if (code == 0)
         code = statefile_make_private(sqlite->path, err);

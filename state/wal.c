@@ -64,6 +64,7 @@ struct frame {
     bool commit;    /* the last one of a transaction; surely so */
     bool is_of_log; /* has its salts */
     bool one_sector;
+    bool checks;         /* continues from the one before */
     struct sum stored;   /* which the next one continues from … */
     struct sum computed; /* … or this, when what is stored was damaged */
 };
@@ -143,6 +144,7 @@ static bool continues(const struct log *log, const struct frame *before, const u
     if (word_at(bytes) == 0) /* no page: a hole in the file, whose sum is right */
         checks = false;
     frame->commit = word_at(bytes + 4) != 0 && (checks || frame->one_sector);
+    frame->checks = checks;
     return checks;
 }
 
@@ -153,9 +155,12 @@ static int look_behind(const struct log *log, struct frame before, unsigned char
     int more = 1;
     while (more > 0 && !*lost) {
         struct frame frame;
-        /* One with other salts that continues from one of this log: its salts were damaged. */
+        /* One with other salts that continues from one of this log: its salts were damaged. But a
+         * torn frame has new salts and old bytes, from which an older log's may well continue: so
+         * only from one that is right itself. */
         if (continues(log, &before, bytes, &frame))
-            *lost = frame.is_of_log ? before.commit : before.is_of_log && frame.one_sector;
+            *lost = frame.is_of_log ? before.commit
+                                    : before.checks && before.is_of_log && frame.one_sector;
         before = frame;
         more = read_frame(log, frame.number + 1, bytes);
     }
@@ -189,6 +194,7 @@ static struct frame as_frame(const struct log *log, const unsigned char header[H
         .commit = true,
         .is_of_log = true,
         .one_sector = true,
+        .checks = true,
         .stored = sum_at(header + HEADER_SIZE - 8),
         .computed = sum_on((struct sum){0, 0}, header, HEADER_SIZE - 8, log->big_endian),
     };

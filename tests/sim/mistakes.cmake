@@ -93,7 +93,7 @@ mcast_mistake(wait-for-ever 50 act.c
         return;]]
     [[r->errand->give_up_ms += 60000; return;]])
 mcast_mistake(half-a-roll-call-counts 50 rollcall.c
-    [[else if (event->u.rollcall.ok)]] [[else if (event->kind == CORE_ROLLCALL_DONE)]])
+    [[if (!event->u.rollcall.ok)]] [[if (event->u.rollcall.id == 0)]])
 mcast_mistake(a-late-roll-call-is-fresh 8000 rollcall.c
     [[event->u.rollcall.count, roll->asked_ms]] [[event->u.rollcall.count, core->now_ms]])
 mcast_mistake(silence-is-clean 300 act.c

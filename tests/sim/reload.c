@@ -10,6 +10,7 @@ static void apply(struct sim *sim, const struct core_config *changed)
     if (core_config_check(changed, &err) < 0)
         return; /* as the broker does: a bad configuration changes nothing */
     sim->config = *changed;
+    rollcall_distrust(sim);
     edge_configure(sim);
 }
 
@@ -45,8 +46,6 @@ static void change_cluster(struct sim *sim, struct core_config *changed)
     struct cluster_config *cluster = &changed->clusters[which];
     cluster->budget *= 1 + rng_below(rng, 2);
     cluster->rollcall = sim->profile.silent[which] || rng_chance(rng, 500);
-    if (!cluster->rollcall)
-        rollcall_ends(sim, which);
     sim_trace(sim, "broker: cluster %s is to have a budget of %u, %s", cluster->name,
               cluster->budget, cluster->rollcall ? "and is to be asked" : "and not to be asked");
 }

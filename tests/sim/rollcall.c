@@ -89,10 +89,10 @@ void rollcall_ask(struct sim *sim, uint64_t id, const char *cluster)
     sim_later(sim, looks_in, looks, roll, (uint64_t)(takes - looks_in));
 }
 
-void rollcall_ends(struct sim *sim, uint32_t cluster)
+void rollcall_distrust(struct sim *sim)
 {
     for (struct rollcall *roll = sim->rm.rollcalls; roll != NULL; roll = roll->next)
-        roll->stale |= roll->roster.cluster == cluster;
+        roll->stale = true;
 }
 
 void rollcall_release(struct sim *sim)

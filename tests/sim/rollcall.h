@@ -15,11 +15,11 @@ struct rollcall { /* under way, from one life of the broker */
     uint64_t id, process;
     struct roster roster;
     bool fails;
-    bool stale; /* the broker was told to ask no more: it does not listen to the answer */
+    bool stale; /* a reload came: the broker does not listen to the answer */
 };
 
-/* The cluster is not to be asked any more. */
-void rollcall_ends(struct sim *sim, uint32_t cluster);
+/* A reload: what is under way may be from the wrong command. */
+void rollcall_distrust(struct sim *sim);
 
 void rollcall_ask(struct sim *sim, uint64_t id, const char *cluster);
 void rollcall_release(struct sim *sim);

@@ -225,6 +225,49 @@ static void rollcall__is_asked_anew_after_a_reconnect(void **state)
     driver_end(&d);
 }
 
+/* Once it has shown that its ids are ours, one that names only jobs without reservation is
+ * believed: else what leaked would stay as long as no other job is reserved (F20). */
+static void rollcall__of_known_ids_is_believed(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const both[] = {"a", "b"}, *const other[] = {"c"};
+    init_asked(&d);
+    driver_start(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    uint64_t id = asked(&d); /* in that step */
+    driver_reserve(&d, driver_request("b", 2));
+    named(&d, id, both, 2);
+    driver_release(&d, "b");
+    for (int i = 0; i < 2; i++) { /* a's epilog was lost */
+        tick_to(&d, core_next_deadline(d.core));
+        named(&d, asked(&d), other, 1);
+    }
+    assert_int_equal(driver_job(&d, "a")->state, JOB_RELEASING);
+    driver_end(&d);
+}
+
+/* The command was wrong and has been mended while it ran: its answer is nobody's. */
+static void rollcall__from_before_a_reload_concludes_nothing(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const active[] = {"a"}, *const less[] = {"b"};
+    init_asked(&d);
+    uint64_t id = started(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    driver_reserve(&d, driver_request("b", 2));
+    named(&d, id, less, 1); /* the first time that a is not named */
+    tick_to(&d, core_next_deadline(d.core));
+    id = asked(&d);
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    named(&d, id, less, 1);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    named(&d, asked(&d), active, 1);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +278,8 @@ int main(void)
         cmocka_unit_test(rollcall__ignores_a_stale_answer),
         cmocka_unit_test(rollcall__of_strangers_concludes_nothing),
         cmocka_unit_test(rollcall__is_asked_anew_after_a_reconnect),
+        cmocka_unit_test(rollcall__of_known_ids_is_believed),
+        cmocka_unit_test(rollcall__from_before_a_reload_concludes_nothing),
         cmocka_unit_test(rollcall__only_when_there_is_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
