@@ -101,6 +101,8 @@ static bool set_request(struct exchange *exchange, const struct request *request
     return add_header(exchange, "Accept: application/json") && add_header(exchange, "Expect:") &&
            set_body(exchange, request) && SET(CURLOPT_URL, request->url) &&
            SET(CURLOPT_CUSTOMREQUEST, request->method) && SET(CURLOPT_PATH_AS_IS, 1L) &&
+           /* Over HTTP/2 all calls would share one connection, and end with it. */
+           SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) &&
            SET(CURLOPT_USERAGENT, "mcastd/" MCAST_VERSION);
 }
 

@@ -565,6 +565,50 @@ static void log__of_a_killed_broker_is_synced_before_it_is_believed(void **state
     free(log.bytes);
 }
 
+/* Any of the last transaction's blocks, and no other, over what an older log left there: wherever
+ * its frames lie in their sectors, it is no damage. */
+static void power_cut__of_any_blocks_is_no_damage(void **state, size_t block, size_t last)
+{
+    enum { ROUNDS = 60, BEHIND = 6 };
+    struct wal wal = at_work(state);
+    struct image log = with_leftovers(&wal, 1);
+    uint32_t chance = 7;
+    while (frames_of_log(&log) < last) {
+        struct torn torn = tear(&wal, log);
+        const size_t first = (HEADER + (torn.first - 1) * FRAME) / block * block;
+        const size_t length = HEADER + (torn.first + torn.count + BEHIND) * FRAME;
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            struct image cut = copy_of(&torn.before);
+            struct error err = {0};
+            cut.length = length;
+            for (size_t at = first; at < length; at += block) {
+                chance = chance * 1103515245 + 12345;
+                if ((chance >> 16) % 10 <= round % 9)
+                    memcpy(cut.bytes + at, torn.after.bytes + at,
+                           length - at < block ? length - at : block);
+            }
+            put(wal.body, "-wal", &cut);
+            if (wal_check(wal.body, &err) != 0)
+                fail_msg("blocks of %zu, round %u: %s", block, round, err.text);
+            free(cut.bytes);
+        }
+        free(torn.before.bytes);
+        free(torn.index.bytes);
+        log = torn.after;
+    }
+    free(log.bytes);
+}
+
+static void power_cut__of_any_sectors_is_no_damage(void **state)
+{
+    power_cut__of_any_blocks_is_no_damage(state, 512, 140);
+}
+
+static void power_cut__of_any_pages_is_no_damage(void **state)
+{
+    power_cut__of_any_blocks_is_no_damage(state, 4096, 140);
+}
+
 #define AT_WORK(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -582,6 +626,8 @@ int main(void)
         AT_WORK(power_cut__in_a_transaction_at_the_end_is_no_damage),
         AT_WORK(power_cut__over_leftovers_is_no_damage),
         AT_WORK(power_cut__over_a_transaction_that_failed_is_no_damage),
+        AT_WORK(power_cut__of_any_sectors_is_no_damage),
+        AT_WORK(power_cut__of_any_pages_is_no_damage),
         AT_WORK(store__with_a_damaged_log_is_refused_and_left_as_it_is),
         AT_WORK(log__of_a_killed_broker_is_synced_before_it_is_believed),
     };
