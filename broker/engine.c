@@ -202,6 +202,12 @@ static bool wants_answer(const struct core_event *event, uint64_t *ticket)
     case CORE_SYNC:
         *ticket = event->u.sync.ticket;
         return true;
+    case CORE_NODE_REPORT:
+        *ticket = event->u.report.ticket;
+        return true;
+    case CORE_FENCE:
+        *ticket = event->u.fence.ticket;
+        return true;
     default:
         return false;
     }

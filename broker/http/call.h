@@ -52,6 +52,7 @@ struct call {
     bool unsaved;             /* it shows something that is not durable yet */
     bool secret;              /* out holds a token: wiped afterwards, not to be cached */
     int status;
+    int node_state;       /* enum node_state that a node reports */
     uint64_t begun_ns;    /* by uv_hrtime, when its head was there */
     const char *type;     /* of the answer */
     const char *document; /* an answer that is not in out: lives as long as the program */

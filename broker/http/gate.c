@@ -119,8 +119,11 @@ static int find_identity(struct call *call, const char *authorization, char *pay
 static int check_identity(struct call *call)
 {
     const struct http *http = call->http;
-    const char *cluster = call->target.segment_count > 2 ? call->target.segments[2] : "";
-    switch (permit_judge(http->rights, &call->identity, call->route->need, cluster,
+    const struct target *target = &call->target;
+    const struct permit_about about = {
+        .cluster = target->segment_count > 2 ? target->segments[2] : "",
+        .node = target->segment_count > 6 ? target->segments[6] : ""};
+    switch (permit_judge(http->rights, &call->identity, call->route->need, &about,
                          http->metrics_anonymous)) {
     case PERMIT_GIVEN:
         break;
@@ -135,6 +138,12 @@ static int check_identity(struct call *call)
     case PERMIT_CLUSTER:
         return gate_forbid(call, "only an admin or this cluster's resource manager may; see "
                                  "'admins' and 'users' in the configuration");
+    case PERMIT_NODE:
+        return gate_forbid(call, "only an admin, this cluster's resource manager, or a certificate "
+                                 "with this node's name, which stands in 'nodes' of the cluster, "
+                                 "may");
+    case PERMIT_ADMINS:
+        return gate_forbid(call, "only an admin may; see 'admins' in the configuration");
     }
     return 0;
 }

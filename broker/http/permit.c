@@ -12,7 +12,7 @@ static bool is_listed(const struct identity *identity)
 }
 
 enum permit permit_judge(const struct rights *rights, const struct identity *identity,
-                         enum need need, const char *cluster, bool anonymous)
+                         enum need need, const struct permit_about *about, bool anonymous)
 {
     if (!permit_looks(need, anonymous) || need == NEED_LOOK)
         return PERMIT_GIVEN;
@@ -22,7 +22,13 @@ enum permit permit_judge(const struct rights *rights, const struct identity *ide
         return PERMIT_UNLISTED;
     if (need == NEED_MANAGER && !identity->admin && !identity->clusters)
         return PERMIT_MANAGERS;
-    if (need == NEED_CLUSTER && !rights_manages(rights, identity, cluster))
+    if (need == NEED_ADMIN && !identity->admin)
+        return PERMIT_ADMINS;
+    const bool manages = rights_manages(rights, identity, about->cluster);
+    if (need == NEED_CLUSTER && !manages)
         return PERMIT_CLUSTER;
+    if (need == NEED_NODE && !manages &&
+        !rights_is_node(rights, identity, about->cluster, about->node))
+        return PERMIT_NODE;
     return PERMIT_GIVEN;
 }

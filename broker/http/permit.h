@@ -12,15 +12,21 @@ enum permit {
     PERMIT_NOBODY,   /* has proved nothing: 401 */
     PERMIT_UNLISTED, /* its certificate names nobody that stands in a list */
     PERMIT_MANAGERS, /* is no admin and manages no cluster */
-    PERMIT_CLUSTER   /* does not manage the cluster of the path */
+    PERMIT_CLUSTER,  /* does not manage the cluster of the path */
+    PERMIT_NODE,     /* nor is the node of the path */
+    PERMIT_ADMINS    /* is no admin */
+};
+
+/* What the path names, looked at where the need says so; "" when it names none. */
+struct permit_about {
+    const char *cluster, *node;
 };
 
 /* Whether what the peer shows is looked at for this route. anonymous: the site lets anyone read the
  * metrics. */
 bool permit_looks(enum need need, bool anonymous);
 
-/* cluster: of the path; looked at for NEED_CLUSTER only. */
 enum permit permit_judge(const struct rights *rights, const struct identity *identity,
-                         enum need need, const char *cluster, bool anonymous);
+                         enum need need, const struct permit_about *about, bool anonymous);
 
 #endif

@@ -28,6 +28,8 @@ enum need {
     NEED_PEER,    /* a proven identity; the handler decides the rest */
     NEED_MANAGER, /* resource manager of any cluster, or admin */
     NEED_CLUSTER, /* resource manager of the cluster in the path, or admin */
+    NEED_NODE,    /* as CLUSTER, or the node in the path, of this cluster */
+    NEED_ADMIN,
 };
 
 struct route {

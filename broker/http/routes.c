@@ -1,6 +1,6 @@
 #include "broker/http/routes.h"
 
-enum { BODY_MAX = 1 << 20, SYNC_BODY_MAX = 16 << 20 };
+enum { SMALL_BODY_MAX = 1 << 14, BODY_MAX = 1 << 20, SYNC_BODY_MAX = 16 << 20 };
 
 static const char *const env_query[] = {"step", NULL};
 static const char *const list_query[] = {"cluster", "state", "uid", "limit", "after", NULL};
@@ -15,9 +15,13 @@ const struct route routes[ROUTES] = {
      .changes = true},
     {METHOD_GET, NEED_PEER, JOB_PATH, .handle = job_handle},
     {METHOD_GET, NEED_PEER, JOB_PATH "/env", .handle = env_handle, .query = env_query},
+    {METHOD_PUT, NEED_NODE, JOB_PATH "/nodes/{}", .handle = node_handle, .render = node_render,
+     .body_max = SMALL_BODY_MAX, .changes = true},
     {METHOD_GET, NEED_PEER, "/v1/jobs", .handle = list_handle, .query = list_query},
     {METHOD_POST, NEED_CLUSTER, "/v1/clusters/{}/sync", .handle = sync_handle,
      .render = sync_render, .body_max = SYNC_BODY_MAX, .changes = true},
+    {METHOD_PUT, NEED_ADMIN, "/v1/nodes/{}/fence", .handle = fence_handle, .render = fence_render,
+     .body_max = SMALL_BODY_MAX, .changes = true},
     {METHOD_GET, NEED_MANAGER, "/v1/events", .handle = events_handle, .query = events_query},
     {METHOD_GET, NEED_PEER, "/v1/status", .handle = status_handle, .always = true},
     {METHOD_GET, NEED_PEER, "/v1/doctor", .handle = doctor_handle, .always = true},

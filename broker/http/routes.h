@@ -6,7 +6,7 @@
 /* The table of all calls, and what carries each out: one noun a file. openapi.json says the same
  * to the world; tests/system/http holds them together. */
 
-enum { ROUTES = 14 };
+enum { ROUTES = 16 };
 extern const struct route routes[ROUTES];
 
 void reserve_handle(struct call *call);
@@ -15,6 +15,10 @@ void job_handle(struct call *call);
 void release_handle(struct call *call);
 void release_render(struct call *call, const struct answer *answer);
 void env_handle(struct call *call);
+void node_handle(struct call *call);
+void node_render(struct call *call, const struct answer *answer);
+void fence_handle(struct call *call);
+void fence_render(struct call *call, const struct answer *answer);
 void list_handle(struct call *call);
 void sync_handle(struct call *call);
 void sync_render(struct call *call, const struct answer *answer);

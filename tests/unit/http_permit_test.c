@@ -16,34 +16,68 @@ static const char *const managers[] = {"0", "200", "cert:rm", NULL};
 static const char *const boss[] = {"boss", NULL}, *const rm[] = {"rm", NULL},
                          *const node[] = {"elcap7", NULL}, *const visitor[] = {"visitor", NULL};
 
-/* What each identity is told: by a route that needs a peer, a manager, the manager of elcap, and
- * the one of tuo. */
+/* What each identity is told: by a route that needs a peer, a manager, the manager of elcap,
+ * the one of tuo, and an admin. */
 static const struct {
     struct proof proof;
-    enum permit peer, manager, elcap, tuo;
+    enum permit peer, manager, elcap, tuo, admin;
 } identities[] = {
-    {{.kind = PROOF_NONE}, PERMIT_NOBODY, PERMIT_NOBODY, PERMIT_NOBODY, PERMIT_NOBODY},
-    {{.kind = PROOF_SOCKET, .uid = 0}, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN},
-    {{.kind = PROOF_SOCKET, .uid = 100}, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN},
-    {{.kind = PROOF_SOCKET, .uid = 200}, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_CLUSTER},
+    {{.kind = PROOF_NONE},
+     PERMIT_NOBODY,
+     PERMIT_NOBODY,
+     PERMIT_NOBODY,
+     PERMIT_NOBODY,
+     PERMIT_NOBODY},
+    {{.kind = PROOF_SOCKET, .uid = 0},
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN},
+    {{.kind = PROOF_SOCKET, .uid = 100},
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN},
+    {{.kind = PROOF_SOCKET, .uid = 200},
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_CLUSTER,
+     PERMIT_ADMINS},
     {{.kind = PROOF_SOCKET, .uid = 5588},
      PERMIT_GIVEN,
      PERMIT_MANAGERS,
      PERMIT_CLUSTER,
-     PERMIT_CLUSTER},
+     PERMIT_CLUSTER,
+     PERMIT_ADMINS},
     {{.kind = PROOF_MUNGE, .uid = 0},
      PERMIT_GIVEN,
      PERMIT_MANAGERS,
      PERMIT_CLUSTER,
-     PERMIT_CLUSTER},
-    {{.kind = PROOF_MUNGE, .uid = 100}, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN},
-    {{.kind = PROOF_MUNGE, .uid = 200}, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_GIVEN, PERMIT_CLUSTER},
+     PERMIT_CLUSTER,
+     PERMIT_ADMINS},
+    {{.kind = PROOF_MUNGE, .uid = 100},
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN},
+    {{.kind = PROOF_MUNGE, .uid = 200},
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_GIVEN,
+     PERMIT_CLUSTER,
+     PERMIT_ADMINS},
     {{.kind = PROOF_MUNGE, .uid = 5588},
      PERMIT_GIVEN,
      PERMIT_MANAGERS,
      PERMIT_CLUSTER,
-     PERMIT_CLUSTER},
+     PERMIT_CLUSTER,
+     PERMIT_ADMINS},
     {{.kind = PROOF_CERTIFICATE, .names = boss},
+     PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_GIVEN,
@@ -52,13 +86,16 @@ static const struct {
      PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_GIVEN,
-     PERMIT_CLUSTER},
+     PERMIT_CLUSTER,
+     PERMIT_ADMINS},
     {{.kind = PROOF_CERTIFICATE, .names = node},
      PERMIT_GIVEN,
      PERMIT_MANAGERS,
      PERMIT_CLUSTER,
-     PERMIT_CLUSTER},
+     PERMIT_CLUSTER,
+     PERMIT_ADMINS},
     {{.kind = PROOF_CERTIFICATE, .names = visitor},
+     PERMIT_UNLISTED,
      PERMIT_UNLISTED,
      PERMIT_UNLISTED,
      PERMIT_UNLISTED,
@@ -75,8 +112,10 @@ static const struct {
     {METHOD_DELETE, "/v1/clusters/{}/jobs/{}", NEED_CLUSTER},
     {METHOD_GET, "/v1/clusters/{}/jobs/{}", NEED_PEER},
     {METHOD_GET, "/v1/clusters/{}/jobs/{}/env", NEED_PEER},
+    {METHOD_PUT, "/v1/clusters/{}/jobs/{}/nodes/{}", NEED_NODE},
     {METHOD_GET, "/v1/jobs", NEED_PEER},
     {METHOD_POST, "/v1/clusters/{}/sync", NEED_CLUSTER},
+    {METHOD_PUT, "/v1/nodes/{}/fence", NEED_ADMIN},
     {METHOD_GET, "/v1/events", NEED_MANAGER},
     {METHOD_GET, "/v1/status", NEED_PEER},
     {METHOD_GET, "/v1/doctor", NEED_PEER},
@@ -105,13 +144,20 @@ static void each_route__needs_what_it_should(void **state)
     }
 }
 
-/* Whatever changes something is a manager's. */
+/* Whatever changes something is a manager's or an admin's, but for what nodes say of themselves. */
 static void each_change__is_the_managers(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ROUTES; i++)
         if (routes[i].changes || routes[i].method != METHOD_GET)
-            assert_true(routes[i].need == NEED_CLUSTER);
+            assert_true(routes[i].need == NEED_CLUSTER || routes[i].need == NEED_ADMIN ||
+                        routes[i].need == NEED_NODE);
+}
+
+/* What who may not act for the cluster is told about a node that it is not either (S5). */
+static enum permit nor_node(enum permit cluster)
+{
+    return cluster == PERMIT_CLUSTER ? PERMIT_NODE : cluster;
 }
 
 static void each_identity__is_told_the_same_everywhere(void **state)
@@ -124,25 +170,34 @@ static void each_identity__is_told_the_same_everywhere(void **state)
     assert_non_null(rights);
     for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++) {
         const struct identity who = rights_judge(rights, &identities[i].proof);
+        const bool is_elcap7 = identities[i].proof.names == node;
         const struct {
             enum need need;
-            const char *cluster;
+            const char *cluster, *node;
             bool anonymous;
             enum permit permit;
         } asked[] = {
-            {NEED_NOTHING, "", false, PERMIT_GIVEN},
-            {NEED_LOOK, "", false, PERMIT_GIVEN},
-            {NEED_METRICS, "", true, PERMIT_GIVEN},
-            {NEED_METRICS, "", false, identities[i].peer},
-            {NEED_PEER, "", true, identities[i].peer},
-            {NEED_MANAGER, "", true, identities[i].manager},
-            {NEED_CLUSTER, "elcap", false, identities[i].elcap},
-            {NEED_CLUSTER, "tuo", false, identities[i].tuo},
+            {NEED_NOTHING, "", "", false, PERMIT_GIVEN},
+            {NEED_LOOK, "", "", false, PERMIT_GIVEN},
+            {NEED_METRICS, "", "", true, PERMIT_GIVEN},
+            {NEED_METRICS, "", "", false, identities[i].peer},
+            {NEED_PEER, "", "", true, identities[i].peer},
+            {NEED_MANAGER, "", "", true, identities[i].manager},
+            {NEED_CLUSTER, "elcap", "", false, identities[i].elcap},
+            {NEED_CLUSTER, "tuo", "", false, identities[i].tuo},
+            {NEED_ADMIN, "", "", false, identities[i].admin},
+            {NEED_NODE, "elcap", "elcap7", false,
+             is_elcap7 ? PERMIT_GIVEN : nor_node(identities[i].elcap)},
+            {NEED_NODE, "elcap", "elcap8", false, nor_node(identities[i].elcap)},
+            {NEED_NODE, "elcap", "", false, nor_node(identities[i].elcap)},
+            {NEED_NODE, "tuo", "elcap7", false, nor_node(identities[i].tuo)},
         };
-        for (size_t j = 0; j < sizeof asked / sizeof asked[0]; j++)
-            if (permit_judge(rights, &who, asked[j].need, asked[j].cluster, asked[j].anonymous) !=
+        for (size_t j = 0; j < sizeof asked / sizeof asked[0]; j++) {
+            const struct permit_about about = {asked[j].cluster, asked[j].node};
+            if (permit_judge(rights, &who, asked[j].need, &about, asked[j].anonymous) !=
                 asked[j].permit)
                 fail_msg("identity %zu, need %zu", i, j);
+        }
     }
     rights_destroy(rights);
 }

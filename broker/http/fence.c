@@ -1,0 +1,72 @@
+#include "broker/http/call.h"
+#include "broker/http/json_body.h"
+#include "broker/http/routes.h"
+#include "core/nodes.h"
+
+#include <string.h>
+
+/* PUT /v1/nodes/{node}/fence: an admin vouches that nothing on this machine uses VNIs of jobs that
+ * are over (F3). A machine is no cluster's: it may run jobs of several. */
+
+enum { REASON_MAX = 200 };
+
+/* It is shown in logs and on terminals, one line. */
+static bool is_one_line(const char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            return false;
+    return true;
+}
+
+/* Borrowed from root. */
+static int read_reason(json_t *root, const char **reason, struct problem *problem)
+{
+    static const char *const names[] = {"reason", NULL};
+    if (json_body_check_names(root, names, problem) < 0 ||
+        json_body_text(root, "reason", reason, problem) < 0)
+        return -1;
+    if (!*reason)
+        return problem_set(problem, 422, "missing-field", "reason",
+                           "reason is missing: why nothing on the node can use the VNIs of jobs "
+                           "that are over");
+    if (**reason == '\0' || strlen(*reason) > REASON_MAX || !is_one_line(*reason))
+        return problem_set(problem, 422, "invalid", "reason",
+                           "reason must be one line of 1 to %d bytes", REASON_MAX);
+    return 0;
+}
+
+static void step(struct call *call, const char *node, const char *reason)
+{
+    struct core_event event = {.kind = CORE_FENCE};
+    event.u.fence.ticket = call_ticket(call);
+    event.u.fence.node = node;
+    event.u.fence.reason = reason;
+    engine_step(call->http->engine, &event);
+}
+
+void fence_handle(struct call *call)
+{
+    const char *node = call->target.segments[2], *reason;
+    if (!node_name_valid(node)) {
+        problem_set(&call->problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", "node",
+                    "'%.64s' is no node's name; names are 1 to %d of A-Z, a-z, 0-9 and ._-", node,
+                    NODELIST_NAME_MAX);
+        call_refuse(call);
+        return;
+    }
+    json_t *root = json_body_parse(call->body, call->body_used, &call->problem);
+    if (!root || read_reason(root, &reason, &call->problem) < 0)
+        call_refuse(call);
+    else
+        step(call, node, reason);
+    json_decref(root);
+}
+
+void fence_render(struct call *call, const struct answer *answer)
+{
+    writer_begin_object(&call->out, NULL);
+    writer_string(&call->out, "node", call->target.segments[2]);
+    writer_number(&call->out, "reservations", answer->fenced);
+    writer_end_object(&call->out);
+}

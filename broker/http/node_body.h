@@ -1,0 +1,26 @@
+#ifndef MCAST_BROKER_HTTP_NODE_BODY_H
+#define MCAST_BROKER_HTTP_NODE_BODY_H
+
+#include "broker/http/problem.h"
+#include "core/record.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The body of a node's report, from bytes to what the core is told (api.md, F3):
+ * {"state":"created","number":4711,"services":[{"device":"cxi0","id":12},…]}. Pure. */
+
+enum { NODE_BODY_SERVICES_MAX = 16 };
+
+struct node_body {
+    enum node_state state;
+    uint64_t number;                      /* of the reservation, ≥ 1 */
+    char services[NODE_SERVICES_MAX + 1]; /* "cxi0:12,cxi1:7" (core/nodes.h); "": none are named */
+};
+
+/* 0, or -1 with problem set (400 bad JSON, 422 all else). A service that is named twice is refused;
+ * so are services of a node that says that none is left. */
+int node_body_parse(const char *bytes, size_t length, struct node_body *body,
+                    struct problem *problem);
+
+#endif

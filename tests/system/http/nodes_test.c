@@ -1,0 +1,338 @@
+#include "tests/system/http/tlssite.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* F3: nodes say what became of a job's services, and its VNIs are held back until all are clean. */
+
+#define JOB "/v1/clusters/elcap/jobs/"
+#define TWO_NODES "{\"uid\":7,\"nodes\":\"elcap[7-8]\",\"vni_count\":1}"
+
+static int open_site(void **state)
+{
+    *state = site_open(&(struct site_options){.mcastd = MCASTD, .keep = true});
+    return 0;
+}
+
+static int close_site(void **state)
+{
+    site_close(*state);
+    return 0;
+}
+
+static json_int_t number_of(struct site *site, const char *job)
+{
+    struct answer answer;
+    char path[96];
+    snprintf(path, sizeof path, JOB "%s", job);
+    assert_int_equal(site_call(site, "GET", path, NULL, &answer), 200);
+    json_int_t number = json_integer_value(json_object_get(answer.json, "number"));
+    answer_release(&answer);
+    return number;
+}
+
+/* Reserves for elcap[7-8]; returns the reservation's number. */
+static json_int_t reserve(struct site *site, const char *job)
+{
+    char path[96];
+    snprintf(path, sizeof path, JOB "%s", job);
+    assert_int_equal(site_call(site, "PUT", path, TWO_NODES, NULL), 201);
+    return number_of(site, job);
+}
+
+static const char *body_of(const char *state, json_int_t number)
+{
+    static char body[160];
+    snprintf(
+        body, sizeof body, "{\"state\":\"%s\",\"number\":%lld%s}", state, (long long)number,
+        strcmp(state, "destroyed") == 0
+            ? ""
+            : ",\"services\":[{\"device\":\"cxi0\",\"id\":12},{\"device\":\"cxi1\",\"id\":7}]");
+    return body;
+}
+
+static int report(struct site *site, const char *where, const char *state, json_int_t number,
+                  struct answer *answer)
+{
+    char path[160];
+    snprintf(path, sizeof path, JOB "%s", where);
+    return site_call(site, "PUT", path, body_of(state, number), answer);
+}
+
+static json_int_t vnis(struct site *site, const char *which)
+{
+    struct answer answer;
+    assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
+    json_int_t count =
+        json_integer_value(json_object_get(json_object_get(answer.json, "vnis"), which));
+    answer_release(&answer);
+    return count;
+}
+
+/* How many events of this kind there are, and the detail of the last into detail. */
+static size_t events(struct site *site, const char *kind, char *detail, size_t size)
+{
+    struct answer answer;
+    char line[64];
+    size_t count = 0;
+    snprintf(line, sizeof line, "\nevent: %s\ndata: ", kind);
+    assert_int_equal(site_call(site, "GET", "/v1/events?follow=0", NULL, &answer), 200);
+    for (const char *at = answer.body; (at = strstr(at, line)); count++) {
+        at += strlen(line);
+        json_t *event = json_loadb(at, strcspn(at, "\n"), 0, NULL);
+        const char *text = json_string_value(json_object_get(event, "detail"));
+        snprintf(detail, size, "%s", text ? text : "");
+        json_decref(event);
+    }
+    answer_release(&answer);
+    return count;
+}
+
+static const char *text_of(const struct answer *answer, const char *name)
+{
+    const char *text = json_string_value(json_object_get(answer->json, name));
+    return text ? text : "";
+}
+
+static void report__is_answered_with_what_it_said(void **state)
+{
+    struct site *site = *state;
+    struct answer answer, again;
+    json_int_t number = reserve(site, "f1");
+    assert_int_equal(report(site, "f1/nodes/elcap7", "created", number, &answer), 200);
+    assert_string_equal(text_of(&answer, "cluster"), "elcap");
+    assert_string_equal(text_of(&answer, "job"), "f1");
+    assert_string_equal(text_of(&answer, "node"), "elcap7");
+    assert_string_equal(text_of(&answer, "state"), "created");
+    assert_string_equal(text_of(&answer, "reservation"), "active");
+    assert_int_equal(json_integer_value(json_object_get(answer.json, "number")), number);
+    assert_int_equal(report(site, "f1/nodes/elcap7", "created", number, &again), 200);
+    assert_true(json_equal(answer.json, again.json));
+    answer_release(&answer);
+    answer_release(&again);
+}
+
+static void vni__is_free_when_the_last_node_is_clean(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    json_int_t number = reserve(site, "f1");
+    report(site, "f1/nodes/elcap7", "created", number, NULL);
+    report(site, "f1/nodes/elcap8", "created", number, NULL);
+    assert_int_equal(site_call(site, "DELETE", JOB "f1", NULL, NULL), 202);
+    assert_int_equal(vnis(site, "held"), 1);
+    assert_int_equal(report(site, "f1/nodes/elcap8", "destroyed", number, &answer), 200);
+    assert_string_equal(text_of(&answer, "reservation"), "releasing");
+    answer_release(&answer);
+    assert_int_equal(vnis(site, "held"), 1);
+    assert_int_equal(report(site, "f1/nodes/elcap7", "destroyed", number, &answer), 200);
+    assert_string_equal(text_of(&answer, "state"), "destroyed");
+    answer_release(&answer);
+    assert_int_equal(vnis(site, "held"), 0); /* at once: not when the time is over */
+    assert_int_equal(vnis(site, "free"), vnis(site, "pool"));
+    /* Nothing is waited for any more. */
+    report(site, "f1/nodes/elcap7", "destroyed", number, &answer);
+    site_expect_problem(&answer, 404, "not-found", NULL);
+}
+
+/* F9: the resource manager is told to drain the node. */
+static void lingering__is_an_event_and_holds_back(void **state)
+{
+    struct site *site = *state;
+    char detail[256] = "";
+    json_int_t number = reserve(site, "f1");
+    site_call(site, "DELETE", JOB "f1", NULL, NULL);
+    report(site, "f1/nodes/elcap8", "destroyed", number, NULL);
+    assert_int_equal(report(site, "f1/nodes/elcap7", "lingering", number, NULL), 200);
+    assert_int_equal(report(site, "f1/nodes/elcap7", "lingering", number, NULL), 200);
+    assert_int_equal(events(site, "lingering", detail, sizeof detail), 1);
+    assert_non_null(strstr(detail, "elcap7"));
+    assert_non_null(strstr(detail, "cxi0:12,cxi1:7"));
+    assert_int_equal(vnis(site, "held"), 1);
+    assert_int_equal(report(site, "f1/nodes/elcap7", "destroyed", number, NULL), 200);
+    assert_int_equal(vnis(site, "held"), 0);
+}
+
+/* S1: what nodes have said, and who has not, is known after a restart. */
+static void waiting__goes_on_after_a_restart(void **state)
+{
+    struct site *site = *state;
+    json_int_t number = reserve(site, "f1");
+    report(site, "f1/nodes/elcap7", "created", number, NULL);
+    report(site, "f1/nodes/elcap8", "destroyed", number, NULL);
+    site_call(site, "DELETE", JOB "f1", NULL, NULL);
+    site_restart(site, &(struct site_options){.mcastd = MCASTD, .keep = true});
+    assert_int_equal(vnis(site, "held"), 1);
+    assert_int_equal(number_of(site, "f1"), number);
+    assert_int_equal(report(site, "f1/nodes/elcap7", "destroyed", number, NULL), 200);
+    assert_int_equal(vnis(site, "held"), 0);
+}
+
+static void report__that_cannot_be_is_refused(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    json_int_t number = reserve(site, "f1");
+    report(site, "f1/nodes/elcap9", "created", number, &answer);
+    assert_non_null(strstr(text_of(&answer, "detail"), "elcap9"));
+    site_expect_problem(&answer, 422, "invalid", "node");
+    report(site, "f1/nodes/elcap%2C", "created", number, &answer);
+    site_expect_problem(&answer, 422, "invalid", "node");
+    report(site, "f1/nodes/", "created", number, &answer);
+    site_expect_problem(&answer, 404, "no-such-path", NULL);
+    report(site, "f1/nodes/elcap7", "created", number + 1, &answer); /* another life */
+    site_expect_problem(&answer, 404, "not-found", NULL);
+    report(site, "f2/nodes/elcap7", "created", number, &answer);
+    site_expect_problem(&answer, 404, "not-found", NULL);
+    report(site, "f1/nodes/elcap7", "fenced", number, &answer);
+    site_expect_problem(&answer, 422, "invalid", "state");
+    site_call(site, "PUT", JOB "f1/nodes/elcap7", "{\"state\":\"created\"}", &answer);
+    site_expect_problem(&answer, 422, "missing-field", "number");
+    site_call(site, "PUT", JOB "f1/nodes/elcap7", "{", &answer);
+    site_expect_problem(&answer, 400, "bad-json", NULL);
+}
+
+/* Services were made after the job was over: as long as its VNIs are its own they are waited for
+ * like others; then they must go at once (I1). */
+static void created__too_late_is_told_to_destroy(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    json_int_t number = reserve(site, "f1");
+    site_call(site, "DELETE", JOB "f1", NULL, NULL);
+    assert_int_equal(report(site, "f1/nodes/elcap8", "destroyed", number, NULL), 200);
+    assert_int_equal(report(site, "f1/nodes/elcap7", "created", number, &answer), 200);
+    assert_string_equal(text_of(&answer, "reservation"), "releasing");
+    answer_release(&answer);
+    assert_int_equal(vnis(site, "held"), 1);
+    assert_int_equal(report(site, "f1/nodes/elcap7", "destroyed", number, NULL), 200);
+    assert_int_equal(vnis(site, "held"), 0);
+    report(site, "f1/nodes/elcap7", "created", number, &answer);
+    assert_non_null(strstr(text_of(&answer, "detail"), "destroy them"));
+    site_expect_problem(&answer, 404, "not-found", NULL);
+}
+
+static void fenced__is_no_longer_waited_for(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    char detail[256] = "";
+    json_int_t number = reserve(site, "f1");
+    report(site, "f1/nodes/elcap7", "lingering", number, NULL);
+    report(site, "f1/nodes/elcap8", "destroyed", number, NULL);
+    site_call(site, "DELETE", JOB "f1", NULL, NULL);
+    assert_int_equal(vnis(site, "held"), 1);
+    assert_int_equal(
+        site_call(site, "PUT", "/v1/nodes/elcap7/fence", "{\"reason\":\"powered off\"}", &answer),
+        200);
+    assert_string_equal(text_of(&answer, "node"), "elcap7");
+    assert_int_equal(json_integer_value(json_object_get(answer.json, "reservations")), 1);
+    answer_release(&answer);
+    assert_int_equal(vnis(site, "held"), 0);
+    assert_int_equal(events(site, "fenced", detail, sizeof detail), 1);
+    assert_non_null(strstr(detail, "elcap7"));
+    assert_non_null(strstr(detail, "powered off"));
+    /* Nobody waits for it any more: no error. */
+    site_call(site, "PUT", "/v1/nodes/elcap7/fence", "{\"reason\":\"x\"}", &answer);
+    assert_int_equal(json_integer_value(json_object_get(answer.json, "reservations")), 0);
+    answer_release(&answer);
+}
+
+static void fence__needs_a_reason(void **state)
+{
+    static const struct {
+        const char *node, *body;
+        int status;
+        const char *code, *field;
+    } cases[] = {
+        {"elcap7", "{}", 422, "missing-field", "reason"},
+        {"elcap7", "{\"reason\":\"\"}", 422, "invalid", "reason"},
+        {"elcap7", "{\"reason\":\"two\\nlines\"}", 422, "invalid", "reason"},
+        {"elcap7", "{\"reason\":1}", 422, "invalid", "reason"},
+        {"elcap7", "{\"reason\":\"x\",\"until\":1}", 422, "unknown-field", "until"},
+        {"elcap7", "[]", 400, "bad-json", NULL},
+        {"a,b", "{\"reason\":\"x\"}", 422, "invalid", "node"},
+    };
+    struct site *site = *state;
+    struct answer answer;
+    char path[64], detail[16], body[300];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        snprintf(path, sizeof path, "/v1/nodes/%s/fence", cases[i].node);
+        site_call(site, "PUT", path, cases[i].body, &answer);
+        site_expect_problem(&answer, cases[i].status, cases[i].code, cases[i].field);
+    }
+    for (int length = 200; length <= 201; length++) {
+        snprintf(body, sizeof body, "{\"reason\":\"%0*d\"}", length, 0);
+        assert_int_equal(site_call(site, "PUT", "/v1/nodes/elcap7/fence", body, NULL),
+                         length == 200 ? 200 : 422);
+    }
+    assert_int_equal(events(site, "fenced", detail, sizeof detail), 1);
+}
+
+/* S5: a node can only speak for itself, and for its own cluster; only an admin fences. */
+static void each_name__may_report_for_itself(void **state)
+{
+    static const struct site_options lists = {.mcastd = MCASTD,
+                                              .admins = "root cert:boss",
+                                              .users = "cert:elcap-rm",
+                                              .users_tuo = "cert:tuo-rm",
+                                              .nodes = "elcap[1-100]"};
+    static const char *const names[] = {"boss", "elcap-rm", "tuo-rm", "elcap7", "visitor", NULL};
+    static const struct {
+        const char *path;
+        int status[6]; /* as names */
+    } cases[] = {
+        {JOB "f1/nodes/elcap7", {200, 200, 403, 200, 403, 401}},
+        {JOB "f1/nodes/elcap8", {200, 200, 403, 403, 403, 401}},
+        {JOB "f1/nodes/elcap9", {422, 422, 403, 403, 403, 401}},
+        {"/v1/clusters/tuo/jobs/f1/nodes/elcap7", {404, 403, 404, 403, 403, 401}},
+        {"/v1/nodes/elcap7/fence", {200, 403, 403, 403, 403, 401}},
+    };
+    (void)state;
+    struct tlssite *tls = tlssite_open(&lists);
+    struct answer answer;
+    for (size_t i = 0; names[i]; i++)
+        tlssite_issue(tls, names[i]);
+    assert_int_equal(tlssite_call(tls, "boss", "PUT", JOB "f1", TWO_NODES, &answer), 201);
+    json_int_t number = json_integer_value(json_object_get(answer.json, "number"));
+    answer_release(&answer);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *body =
+            strstr(cases[i].path, "fence") ? "{\"reason\":\"x\"}" : body_of("created", number);
+        for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
+            int status = tlssite_call(tls, names[j], "PUT", cases[i].path, body, NULL);
+            if (status != cases[i].status[j])
+                fail_msg("%s as %s: %d", cases[i].path, names[j] ? names[j] : "nobody", status);
+        }
+    }
+    tlssite_call(tls, "elcap7", "PUT", JOB "f1/nodes/elcap8", body_of("destroyed", number),
+                 &answer);
+    assert_non_null(strstr(answer.body, "certificate \\\"elcap7\\\" may not"));
+    site_expect_problem(&answer, 403, "forbidden", NULL);
+    tlssite_close(tls);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(report__is_answered_with_what_it_said, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(vni__is_free_when_the_last_node_is_clean, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(lingering__is_an_event_and_holds_back, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(waiting__goes_on_after_a_restart, open_site, close_site),
+        cmocka_unit_test_setup_teardown(report__that_cannot_be_is_refused, open_site, close_site),
+        cmocka_unit_test_setup_teardown(created__too_late_is_told_to_destroy, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(fenced__is_no_longer_waited_for, open_site, close_site),
+        cmocka_unit_test_setup_teardown(fence__needs_a_reason, open_site, close_site),
+        cmocka_unit_test(each_name__may_report_for_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
