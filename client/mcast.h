@@ -227,7 +227,7 @@ struct mcast_node_report {
     const char *job;
     const char *node;  /* as it stands in the job's node list: [A-Za-z0-9_.-]{1,255} */
     const char *state; /* "created", "destroyed" (none is left), "lingering" (some are, still) */
-    uint64_t number;   /* of the reservation, which says the life of a job; 0: the newest */
+    uint64_t number;   /* of the reservation, which says which life of the job is meant */
     const struct mcast_service *services; /* service_count of them, at most 16; or NULL */
     size_t service_count;
 };
@@ -244,6 +244,12 @@ struct mcast_node_report {
  * must be destroyed at once. */
 MCAST_API int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report,
                                 bool *releasing, struct mcast_error *error);
+
+/* For administrators: nothing on this machine uses VNIs of jobs any more (it is off, or was started
+ * anew), so nothing waits for its reports. reason: one line of 1–200 bytes, for log and events.
+ * *reservations (NULL: not wanted): how many had waited. */
+MCAST_API int mcast_fence(struct mcast *handle, const char *node, const char *reason,
+                          uint64_t *reservations, struct mcast_error *error);
 
 /* ---- Reconciliation -------------------------------------------------------------------------- */
 

@@ -50,6 +50,15 @@ int names_check_step(const char *step, struct mcast_error *error)
     return 0;
 }
 
+int names_check_node(const char *node, struct mcast_error *error)
+{
+    if (!node || !consists_of(node, NAMES_NODE_MAX, LETTERS CAPITALS DIGITS "_.-"))
+        return fault_set(error, MCAST_USAGE,
+                         "'%.80s' is no node's name: 1 to %d letters, digits and _ . -",
+                         node ? node : "", NAMES_NODE_MAX);
+    return 0;
+}
+
 int names_job_path(char path[NAMES_PATH_MAX], const char *cluster, const char *job,
                    const char *tail, struct mcast_error *error)
 {

@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODE_MAX = 255, SERVICES_MAX = 16, PATH_SIZE = NAMES_PATH_MAX + 7 + NODE_MAX + 1 };
-
-static const char node_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                   "0123456789_.-";
+enum { SERVICES_MAX = 16, PATH_SIZE = NAMES_PATH_MAX + 7 + NAMES_NODE_MAX + 1 };
 
 static int adopt(struct mcast_node_report *mine, const struct mcast_node_report *given,
                  struct mcast_error *error)
@@ -37,24 +34,20 @@ static int make_path(char path[PATH_SIZE], const struct mcast_node_report *repor
                      struct mcast_error *error)
 {
     char job[NAMES_PATH_MAX];
-    size_t length = report->node ? strlen(report->node) : 0;
-    int rc = names_job_path(job, report->cluster, report->job, "", error);
-    if (rc < 0)
+    int rc;
+    if ((rc = names_job_path(job, report->cluster, report->job, "", error)) < 0 ||
+        (rc = names_check_node(report->node, error)) < 0)
         return rc;
-    if (length == 0 || length > NODE_MAX || strspn(report->node, node_letters) != length)
-        return fault_set(error, MCAST_USAGE, "'%.80s' is no node's name: 1 to %d of A-Za-z0-9_.-",
-                         report->node ? report->node : "", NODE_MAX);
     snprintf(path, PATH_SIZE, "%s/nodes/%s", job, report->node);
     return 0;
 }
 
 static json_t *encode(const struct mcast_node_report *report)
 {
-    json_t *body = json_pack("{s:s}", "state", report->state);
+    json_t *body =
+        json_pack("{s:s,s:I}", "state", report->state, "number", (json_int_t)report->number);
     json_t *list = json_array();
     int rc = body && list ? 0 : -1;
-    if (rc == 0 && report->number > 0)
-        rc = json_object_set_new(body, "number", json_integer((json_int_t)report->number));
     for (size_t i = 0; rc == 0 && i < report->service_count; i++)
         rc =
             json_array_append_new(list, json_pack("{s:s,s:I}", "device", report->services[i].device,
@@ -85,8 +78,11 @@ int mcast_report_node(struct mcast *handle, const struct mcast_node_report *repo
     int rc;
     if ((rc = adopt(&mine, report, error)) < 0 || (rc = make_path(path, &mine, error)) < 0)
         return rc;
-    if (!mine.state || mine.service_count > SERVICES_MAX || mine.number > INT64_MAX)
-        return fault_set(error, MCAST_USAGE, "a report needs a state, and has at most %d services",
+    if (!mine.state || mine.service_count > SERVICES_MAX || mine.number == 0 ||
+        mine.number > INT64_MAX)
+        return fault_set(error, MCAST_USAGE,
+                         "a report needs a state and the reservation's number, and has at most %d "
+                         "services",
                          SERVICES_MAX);
     json_t *body = encode(&mine);
     if (!body)

@@ -46,6 +46,24 @@ static void names__step(void **state)
         assert_int_equal(names_check_step(bad[i], &error), MCAST_USAGE);
 }
 
+static void names__node(void **state)
+{
+    (void)state;
+    char longest[257];
+    struct mcast_error error;
+    assert_int_equal(names_check_node("elcap17", &error), 0);
+    assert_int_equal(names_check_node("N-1.site_x", &error), 0);
+    memset(longest, 'n', sizeof(longest));
+    longest[255] = '\0';
+    assert_int_equal(names_check_node(longest, &error), 0);
+    longest[255] = 'n';
+    longest[256] = '\0';
+    assert_int_equal(names_check_node(longest, &error), MCAST_USAGE);
+    static const char *const bad[] = {NULL, "", "a/b", "elcap[1-2]", "a,b", "a b", "a:1", "ä"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(names_check_node(bad[i], &error), MCAST_USAGE);
+}
+
 static void names__path_holds_the_longest(void **state)
 {
     (void)state;
@@ -75,6 +93,7 @@ int main(void)
         cmocka_unit_test(names__cluster),
         cmocka_unit_test(names__job),
         cmocka_unit_test(names__step),
+        cmocka_unit_test(names__node),
         cmocka_unit_test(names__path_holds_the_longest),
         cmocka_unit_test(names__messages_are_harmless),
     };

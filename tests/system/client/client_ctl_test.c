@@ -97,8 +97,8 @@ static void assert_has(const char *text, const char *part)
 static void ctl__explains_itself(void **state)
 {
     (void)state;
-    static const char *const commands[] = {"reserve", "release", "show",   "list",  "env",
-                                           "sync",    "events",  "status", "doctor"};
+    static const char *const commands[] = {"reserve", "release", "show",   "list",   "env",
+                                           "sync",    "fence",   "events", "status", "doctor"};
     struct test *test = begin(NULL, 0);
     assert_int_equal(RUN("--help"), 0);
     for (size_t i = 0; i < SIZE(commands); i++)
@@ -247,6 +247,40 @@ static void token__shows_only_where_it_is_asked_for(void **state)
     assert_null(strstr(test->out, "s3cr3t"));
     assert_int_equal(RUN("env", "--cluster=elcap", "f1"), 0);
     assert_string_equal(test->out, "FI_CXI_COLL_MCAST_TOKEN=s3cr3t\n");
+    end(test);
+}
+
+/* F3: an administrator vouches for a node. */
+static void fence__needs_a_node_and_a_reason(void **state)
+{
+    (void)state;
+    static const char forbidden[] = "{\"code\":\"forbidden\",\"detail\":\"only an admin may\"}";
+    static const struct reply script[] = {
+        {200, NULL, "{\"node\":\"elcap7\",\"reservations\":1}", THEN_KEEP},
+        {200, NULL, "{\"node\":\"elcap7\",\"reservations\":0}", THEN_KEEP},
+        {200, NULL, "{\"node\":\"elcap7\",\"reservations\":2}", THEN_KEEP},
+        {403, PROBLEM, forbidden, THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("fence", "elcap7"), 2);
+    assert_has(test->err, "--reason");
+    assert_int_equal(RUN("fence", "--reason", "off"), 2);
+    assert_int_equal(RUN("fence", "--reason", "off", "elcap7", "elcap8"), 2);
+    assert_int_equal(RUN("fence", "--reason", "", "elcap7"), 2);
+    assert_int_equal(RUN("fence", "--reason", "off", "elcap7/../x"), 2);
+    assert_int_equal(RUN("fence", "--reason", "\xff", "elcap7"), 2);
+    fakebroker_expect(test->fake, 0, NULL);
+    assert_int_equal(RUN("fence", "--reason", "powered \"off\"", "elcap7"), 0);
+    assert_string_equal(test->out, "elcap7: 1 reservation no longer waits for it\n");
+    fakebroker_expect(test->fake, 1,
+                      "PUT /v1/nodes/elcap7/fence HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 28\r\n\r\n{\"reason\":\"powered \\\"off\\\"\"}");
+    assert_int_equal(RUN("fence", "elcap7", "--reason=off"), 0);
+    assert_string_equal(test->out, "elcap7: 0 reservations no longer wait for it\n");
+    assert_int_equal(RUN("--json", "fence", "elcap7", "--reason=off"), 0);
+    assert_has(test->out, "\"reservations\": 2");
+    assert_int_equal(RUN("fence", "elcap7", "--reason=off"), 1);
+    assert_has(test->err, "only an admin may");
     end(test);
 }
 
@@ -550,6 +584,7 @@ int main(void)
         cmocka_unit_test(ctl__refused_is_1_and_not_found_3),
         cmocka_unit_test(reserve__sends_the_options),
         cmocka_unit_test(token__shows_only_where_it_is_asked_for),
+        cmocka_unit_test(fence__needs_a_node_and_a_reason),
         cmocka_unit_test(jobid__flux_form_becomes_plain),
         cmocka_unit_test(env__every_format),
         cmocka_unit_test(env__all_or_nothing),
