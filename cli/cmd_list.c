@@ -10,27 +10,41 @@ static const char usage[] =
     "Usage: mcastctl list [--cluster NAME] [OPTIONS]\n"
     "Lists reservations, oldest first.\n\n"
     "  --state STATE    only active, or only releasing ones\n"
+    "  --held           released jobs whose VNIs are held back: since when, until when at the\n"
+    "                   latest, and for which nodes; 'mcastctl fence' ends the waiting for one\n"
     "  --uid N          only those of one user\n"
     "  --limit N        at most N\n\n"
     "Without --cluster and MCAST_CLUSTER (or with --cluster ''), those of every cluster.\n\n"
     "Example:\n"
-    "  mcastctl list --cluster elcap --state active\n";
+    "  mcastctl list --cluster elcap --state active\n"
+    "  mcastctl list --held\n";
 
 /* Not before the first answer: a broker that cannot be reached leaves standard output empty. */
 static const char opening[] = "{\"jobs\":[";
 
-/* What one reservation after the other is printed into. */
+/* Which reservations, and what one after the other is printed into. */
 struct output {
     struct table *table; /* NULL: JSON */
-    bool first;
-    bool failed; /* memory was exhausted */
+    bool held;           /* only those whose VNIs are held back, */
+    uint64_t held_max;   /* at most so many; 0: all */
+    uint64_t count;      /* printed so far */
+    bool failed;         /* memory was exhausted */
+};
+
+struct wanted {
+    struct mcast_filter filter;
+    bool held;
 };
 
 static int take(int option, const char *value, void *data)
 {
-    struct mcast_filter *filter = data;
+    struct wanted *wanted = data;
+    struct mcast_filter *filter = &wanted->filter;
     uint64_t number = 0;
     switch (option) {
+    case 'd':
+        wanted->held = true;
+        break;
     case 's':
         if (strcmp(value, "active") != 0 && strcmp(value, "releasing") != 0)
             return command_misused(&command_list, "--state %.80s: active or releasing", value);
@@ -49,9 +63,8 @@ static int take(int option, const char *value, void *data)
     return COMMAND_GO_ON;
 }
 
-static int add_row(const struct mcast_reservation *reservation, void *data)
+static void add_row(struct table *table, const struct mcast_reservation *reservation)
 {
-    struct table *table = ((struct output *)data)->table;
     char text[512];
     table_row(table);
     table_cellf(table, "%llu", (unsigned long long)reservation->number);
@@ -66,75 +79,132 @@ static int add_row(const struct mcast_reservation *reservation, void *data)
     table_cell(table, reservation->hwcoll_state);
     table_cellf(table, "%u", view_addresses(reservation));
     table_cell(table, reservation->created);
-    return 0;
 }
 
-static int print_json(const struct mcast_reservation *reservation, void *data)
+static void add_held(struct table *table, const struct mcast_reservation *reservation)
 {
-    struct output *output = data;
+    char text[512];
+    table_row(table);
+    table_cellf(table, "%llu", (unsigned long long)reservation->number);
+    table_cell(table, reservation->cluster);
+    table_cell(table, reservation->job);
+    view_vnis(reservation, text, sizeof(text));
+    table_cell(table, text);
+    table_cell(table, reservation->released);
+    table_cell(table, reservation->held_until);
+    view_waiting(reservation, text, sizeof(text));
+    table_cell(table, text);
+}
+
+static int print_json(struct output *output, const struct mcast_reservation *reservation)
+{
     char *json = mcast_reservation_json(reservation, 0);
     output->failed = !json;
     if (json)
-        printf("%s\n  %s", output->first ? opening : ",", json);
-    output->first = false;
+        printf("%s\n  %s", output->count == 0 ? opening : ",", json);
     free(json);
     return output->failed ? 1 : 0;
 }
 
-static int list_json(struct mcast *handle, const struct mcast_filter *filter)
+static int print(const struct mcast_reservation *reservation, void *data)
+{
+    struct output *output = data;
+    int rc = 0;
+    if (output->held && !reservation->held_until)
+        return 0;
+    if (!output->table)
+        rc = print_json(output, reservation);
+    else if (output->held)
+        add_held(output->table, reservation);
+    else
+        add_row(output->table, reservation);
+    output->count++;
+    return output->count == output->held_max ? 1 : rc;
+}
+
+static int list_json(struct mcast *handle, const struct mcast_filter *filter, struct output *output)
 {
     struct mcast_error error;
-    struct output output = {.first = true};
-    int rc = mcast_list(handle, filter, print_json, &output, &error);
+    int rc = mcast_list(handle, filter, print, output, &error);
     if (rc < 0)
         return command_failed(&error);
-    if (output.failed)
+    if (output->failed)
         return command_print_json(NULL);
-    printf("%s]}\n", output.first ? opening : "");
+    printf("%s]}\n", output->count == 0 ? opening : "");
     return command_finish();
 }
 
-static int list_table(struct mcast *handle, const struct mcast_filter *filter)
+struct column {
+    const char *name;
+    unsigned flags;
+};
+
+static int list_table(struct mcast *handle, const struct mcast_filter *filter,
+                      struct output *output)
 {
-    static const struct {
-        const char *name;
-        unsigned flags;
-    } columns[] = {
+    static const struct column all[] = {
         {"NUMBER", TABLE_RIGHT},    {"CLUSTER", 0},         {"JOB", 0},  {"STATE", 0},
         {"UID", TABLE_RIGHT},       {"NODES", TABLE_RIGHT}, {"VNIS", 0}, {"HWCOLL", 0},
-        {"ADDRESSES", TABLE_RIGHT}, {"CREATED", 0},
+        {"ADDRESSES", TABLE_RIGHT}, {"CREATED", 0},         {0},
+    };
+    static const struct column held[] = {
+        {"NUMBER", TABLE_RIGHT},
+        {"CLUSTER", 0},
+        {"JOB", 0},
+        {"VNIS", 0},
+        {"SINCE", 0},
+        {"UNTIL", 0},
+        {"WAITS FOR", TABLE_WRAP},
+        {0},
     };
     struct mcast_error error;
-    struct output output = {.table = table_create(true)};
-    if (!output.table)
+    output->table = table_create(true);
+    if (!output->table)
         return table_print(NULL);
-    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-        table_column(output.table, columns[i].name, columns[i].flags);
-    int rc = mcast_list(handle, filter, add_row, &output, &error);
+    for (const struct column *column = output->held ? held : all; column->name; column++)
+        table_column(output->table, column->name, column->flags);
+    int rc = mcast_list(handle, filter, print, output, &error);
     /* What came before a failure is shown, but the exit code tells that it is not all. */
-    int printed = table_print(output.table);
+    int printed = table_print(output->table);
     return rc < 0 ? command_failed(&error) : printed;
+}
+
+/* Those that are held back are picked from the releasing ones here, so the limit is, too. */
+static int list(struct mcast *handle, struct wanted *wanted, bool json)
+{
+    struct mcast_filter *filter = &wanted->filter;
+    struct output output = {.held = wanted->held};
+    if (wanted->held) {
+        filter->state = "releasing";
+        output.held_max = filter->limit;
+        filter->limit = 0;
+    }
+    return json ? list_json(handle, filter, &output) : list_table(handle, filter, &output);
 }
 
 static int run(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {
+        {"held", no_argument, NULL, 'd'},
         {"state", required_argument, NULL, 's'},
         {"uid", required_argument, NULL, 'u'},
         {"limit", required_argument, NULL, 'l'},
         {0},
     };
-    struct mcast_filter filter = MCAST_FILTER_INIT;
+    struct wanted wanted = {.filter = MCAST_FILTER_INIT};
     struct mcast *handle = NULL;
-    int rc = command_options(command, common, argc, argv, options, take, &filter);
+    int rc = command_options(command, common, argc, argv, options, take, &wanted);
     if (rc == COMMAND_GO_ON)
         rc = command_no_arguments(command, argc, argv);
+    if (rc == COMMAND_GO_ON && wanted.held && wanted.filter.state &&
+        strcmp(wanted.filter.state, "releasing") != 0)
+        rc = command_misused(command, "--held: active jobs' VNIs are not held back");
     if (rc == COMMAND_GO_ON)
         rc = command_open(common, &handle);
     if (rc != COMMAND_GO_ON)
         return rc;
-    filter.cluster = common->cluster;
-    rc = common->json ? list_json(handle, &filter) : list_table(handle, &filter);
+    wanted.filter.cluster = common->cluster;
+    rc = list(handle, &wanted, common->json);
     mcast_close(handle);
     return rc;
 }

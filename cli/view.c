@@ -38,6 +38,23 @@ void view_hwcoll(const struct mcast_reservation *reservation, char *out, size_t 
         snprintf(out, size, "%s", reservation->hwcoll_state);
 }
 
+void view_waiting(const struct mcast_reservation *reservation, char *out, size_t size)
+{
+    uint32_t named = 0, said = reservation->waiting_count - reservation->waiting_unheard;
+    size_t used = 0;
+    snprintf(out, size, "no node, only the time");
+    for (const char *const *name = reservation->waiting_nodes; *name && used < size; name++) {
+        used += (size_t)snprintf(out + used, size - used, "%s%s", named > 0 ? "," : "", *name);
+        named++;
+    }
+    if (named < said && used < size)
+        used += (size_t)snprintf(out + used, size - used, "%s%u more", named > 0 ? ", " : "",
+                                 said - named);
+    if (reservation->waiting_unheard > 0 && used < size)
+        snprintf(out + used, size - used, "%s%u that said nothing", used > 0 ? ", " : "",
+                 reservation->waiting_unheard);
+}
+
 static void row(struct table *table, const char *name, const char *value)
 {
     table_row(table);
@@ -104,6 +121,11 @@ int view_reservation(const struct mcast_reservation *reservation)
     row(table, "Created", reservation->created);
     if (reservation->released)
         row(table, "Released", reservation->released);
+    if (reservation->held_until) {
+        row(table, "VNIs held until", reservation->held_until);
+        view_waiting(reservation, text, sizeof(text));
+        row(table, "Waiting for", text);
+    }
     if (reservation->warning)
         row(table, "Warning", reservation->warning);
     add_env(table, reservation);

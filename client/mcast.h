@@ -155,6 +155,11 @@ struct mcast_reservation {
     const struct mcast_variable *env; /* env_count of them; none in lists and after a release */
     size_t env_count;
     bool repeated; /* mcast_reserve: this very request had been granted before */
+    /* Of a released job whose VNIs are held back until its nodes are clean. */
+    const char *held_until;           /* RFC 3339, at the latest; NULL: none are held back */
+    uint32_t waiting_count;           /* nodes that are not known to be clean */
+    uint32_t waiting_unheard;         /* of these, have said nothing at all */
+    const char *const *waiting_nodes; /* names of some of the others, ended by NULL */
 };
 
 /* Reserves; the same request again gets the same answer. *out (not NULL) is to be freed with

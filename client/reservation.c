@@ -13,7 +13,7 @@ struct whole {
     struct mcast_reservation seen;
     json_t *root; /* the strings live here */
     uint16_t vnis[VNI_COUNT_MAX];
-    const char *const *traffic_classes;
+    const char *const *traffic_classes, *const *waiting_nodes;
     struct mcast_variable *env;
 };
 
@@ -54,6 +54,26 @@ static int decode_hwcoll(struct whole *whole, struct mcast_error *error)
     return field_uint32(hwcoll, "min_nodes", FIELD_OPTIONAL, &seen->hwcoll_min_nodes, error);
 }
 
+static int decode_waiting(struct whole *whole, struct mcast_error *error)
+{
+    static const char *const nobody[] = {NULL};
+    struct mcast_reservation *seen = &whole->seen;
+    json_t *waiting = NULL;
+    int rc;
+    seen->waiting_nodes = nobody;
+    if ((rc = field_object(whole->root, "waiting_for", &waiting, error)) < 0 || !waiting)
+        return rc;
+    if ((rc = field_uint32(waiting, "count", FIELD_REQUIRED, &seen->waiting_count, error)) < 0 ||
+        (rc = field_uint32(waiting, "unheard", FIELD_OPTIONAL, &seen->waiting_unheard, error)) <
+            0 ||
+        (rc = field_words(waiting, "nodes", &whole->waiting_nodes, error)) < 0)
+        return rc;
+    if (seen->waiting_unheard > seen->waiting_count)
+        return field_fault(error, "waiting_for", "more unheard than there are");
+    seen->waiting_nodes = whole->waiting_nodes;
+    return 0;
+}
+
 static int decode_env(struct whole *whole, struct mcast_error *error)
 {
     json_t *env = NULL;
@@ -79,6 +99,7 @@ static int decode_scalars(struct whole *whole, struct mcast_error *error)
     if ((rc = field_string(root, "nodes", FIELD_OPTIONAL, &seen->nodes, error)) < 0 ||
         (rc = field_string(root, "created", FIELD_OPTIONAL, &seen->created, error)) < 0 ||
         (rc = field_string(root, "released", FIELD_OPTIONAL, &seen->released, error)) < 0 ||
+        (rc = field_string(root, "held_until", FIELD_OPTIONAL, &seen->held_until, error)) < 0 ||
         (rc = field_string(root, "warning", FIELD_OPTIONAL, &seen->warning, error)) < 0 ||
         (rc = field_uint64(root, "number", need, UINT64_MAX, &seen->number, error)) < 0 ||
         (rc = field_uint32(root, "uid", FIELD_OPTIONAL, &seen->uid, error)) < 0 ||
@@ -99,7 +120,8 @@ int reservation_decode(json_t *root, struct mcast_reservation **out, struct mcas
     whole->seen.created = "";
     whole->seen.uid = UINT32_MAX;
     if ((rc = decode_scalars(whole, error)) < 0 || (rc = decode_vnis(whole, error)) < 0 ||
-        (rc = decode_hwcoll(whole, error)) < 0 || (rc = decode_env(whole, error)) < 0 ||
+        (rc = decode_hwcoll(whole, error)) < 0 || (rc = decode_waiting(whole, error)) < 0 ||
+        (rc = decode_env(whole, error)) < 0 ||
         (rc = field_words(root, "traffic_classes", &whole->traffic_classes, error)) < 0) {
         mcast_reservation_free(&whole->seen);
         return rc;
@@ -129,6 +151,7 @@ void mcast_reservation_free(struct mcast_reservation *reservation)
         return;
     free(whole->env);
     free((void *)whole->traffic_classes);
+    free((void *)whole->waiting_nodes);
     json_decref(whole->root);
     free(whole);
 }

@@ -22,6 +22,22 @@ static void write_hwcoll(struct writer *writer, const struct reservation *reserv
     writer_end_object(writer);
 }
 
+/* Why its VNIs are still held back (F3). The names are of those that have said something. */
+static void write_waiting(struct writer *writer, const struct reservation *reservation)
+{
+    struct core_waiting waiting;
+    core_waiting(reservation, &waiting);
+    writer_time(writer, "held_until", reservation->hold_until_ms);
+    writer_begin_object(writer, "waiting_for");
+    writer_number(writer, "count", waiting.count);
+    writer_number(writer, "unheard", waiting.unheard);
+    writer_begin_array(writer, "nodes");
+    for (uint32_t i = 0; i < waiting.named; i++)
+        writer_string(writer, NULL, waiting.names[i]);
+    writer_end_array(writer);
+    writer_end_object(writer);
+}
+
 static void write_members(struct writer *writer, const struct reservation *reservation)
 {
     writer_string(writer, "cluster", reservation->cluster);
@@ -48,6 +64,8 @@ static void write_members(struct writer *writer, const struct reservation *reser
     writer_time(writer, "created", reservation->created_ms);
     if (reservation->released_ms)
         writer_time(writer, "released", reservation->released_ms);
+    if (reservation->state == JOB_RELEASING && reservation->vni_count > 0)
+        write_waiting(writer, reservation);
     write_hwcoll(writer, reservation);
 }
 

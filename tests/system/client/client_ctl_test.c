@@ -284,6 +284,56 @@ static void fence__needs_a_node_and_a_reason(void **state)
     end(test);
 }
 
+#define HELD(number, job, waiting)                                                                 \
+    "{\"cluster\":\"elcap\",\"job\":\"" job "\",\"number\":" number ",\"state\":\"releasing\","    \
+    "\"uid\":5,\"node_count\":9,\"vnis\":[1024],\"created\":\"2026-11-21T08:00:00.000Z\","         \
+    "\"released\":\"2026-11-21T09:00:00.000Z\",\"held_until\":\"2026-11-21T09:10:00.000Z\","       \
+    "\"waiting_for\":" waiting "}"
+#define NOT_HELD                                                                                   \
+    "{\"cluster\":\"elcap\",\"job\":\"free\",\"number\":2,\"state\":\"releasing\",\"vnis\":[]}"
+
+/* F3: what waits for whom. */
+static void list__shows_what_is_held_back(void **state)
+{
+    (void)state;
+    static const char page[] =
+        "{\"jobs\":[" NOT_HELD "," HELD("4", "f4",
+                                        "{\"count\":7,\"unheard\":4,\"nodes\":[\"elcap7\","
+                                        "\"elcap9\"]}") "," HELD("5", "f5",
+                                                                 "{\"count\":0,\"unheard\":0,"
+                                                                 "\"nodes\":[]}") "],\"next\":"
+                                                                                  "null}";
+    static const struct reply script[] = {
+        {200, NULL, page, THEN_KEEP},
+        {200, NULL, page, THEN_KEEP},
+        {200, NULL, page, THEN_KEEP},
+        {200, NULL, HELD("4", "f4", "{\"count\":1,\"unheard\":1,\"nodes\":[]}"), THEN_KEEP},
+        {200, NULL, HELD("4", "f4", "{\"count\":1,\"unheard\":2,\"nodes\":[]}"), THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("list", "--held", "--state", "active"), 2);
+    assert_int_equal(RUN("list", "--held"), 0);
+    fakebroker_expect(test->fake, 1,
+                      "GET /v1/jobs?limit=1000&state=releasing HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\n\r\n");
+    assert_has(test->out, "WAITS FOR");
+    assert_has(test->out, "f4  1024 2026-11-21T09:00:00.000Z 2026-11-21T09:10:00.000Z "
+                          "elcap7,elcap9, 1 more, 4 that said nothing\n");
+    assert_has(test->out, "no node, only the time\n");
+    assert_null(strstr(test->out, "free"));
+    assert_int_equal(RUN("list", "--held", "--json"), 0);
+    assert_has(test->out, "\"unheard\":4");
+    assert_has(test->out, "\"job\":\"f5\"");
+    assert_null(strstr(test->out, "free"));
+    assert_int_equal(RUN("list", "--held", "--limit", "1"), 0); /* of those that are held back */
+    assert_has(test->out, "f4");
+    assert_null(strstr(test->out, "f5"));
+    assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 0);
+    assert_has(test->out, "2026-11-21T09:10:00.000Z");
+    assert_has(test->out, "1 that said nothing");
+    assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 4); /* it makes no sense */
+    end(test);
+}
+
 /* flux.md: a job arrives as ƒ… or f…, and is one and the same. */
 static void jobid__flux_form_becomes_plain(void **state)
 {
@@ -585,6 +635,7 @@ int main(void)
         cmocka_unit_test(reserve__sends_the_options),
         cmocka_unit_test(token__shows_only_where_it_is_asked_for),
         cmocka_unit_test(fence__needs_a_node_and_a_reason),
+        cmocka_unit_test(list__shows_what_is_held_back),
         cmocka_unit_test(jobid__flux_form_becomes_plain),
         cmocka_unit_test(env__every_format),
         cmocka_unit_test(env__all_or_nothing),

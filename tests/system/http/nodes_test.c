@@ -117,6 +117,45 @@ static void report__is_answered_with_what_it_said(void **state)
     answer_release(&again);
 }
 
+/* The document of job f1, which the caller has released; it must wait for `count` nodes. */
+static json_t *waiting_for(struct site *site, json_int_t count)
+{
+    struct answer answer;
+    assert_int_equal(site_call(site, "GET", JOB "f1", NULL, &answer), 200);
+    assert_true(text_of(&answer, "held_until")[0] != '\0');
+    json_t *waiting = json_incref(json_object_get(answer.json, "waiting_for"));
+    answer_release(&answer);
+    assert_int_equal(json_integer_value(json_object_get(waiting, "count")), count);
+    return waiting;
+}
+
+/* Jobs and lists show what waits for whom, as long as it does. */
+static void waiting__is_shown(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    json_int_t number = reserve(site, "f1");
+    report(site, "f1/nodes/elcap7", "created", number, NULL);
+    assert_int_equal(site_call(site, "GET", JOB "f1", NULL, &answer), 200);
+    assert_null(json_object_get(answer.json, "waiting_for"));
+    answer_release(&answer);
+    assert_int_equal(site_call(site, "DELETE", JOB "f1", NULL, NULL), 202);
+    json_t *waiting = waiting_for(site, 2);
+    assert_int_equal(json_integer_value(json_object_get(waiting, "unheard")), 1);
+    json_t *nodes = json_object_get(waiting, "nodes");
+    assert_int_equal(json_array_size(nodes), 1);
+    assert_string_equal(json_string_value(json_array_get(nodes, 0)), "elcap7");
+    assert_int_equal(site_call(site, "GET", "/v1/jobs?state=releasing", NULL, &answer), 200);
+    json_t *job = json_array_get(json_object_get(answer.json, "jobs"), 0);
+    assert_true(json_equal(json_object_get(job, "waiting_for"), waiting));
+    answer_release(&answer);
+    json_decref(waiting);
+    report(site, "f1/nodes/elcap8", "destroyed", number, NULL);
+    waiting = waiting_for(site, 1);
+    assert_int_equal(json_integer_value(json_object_get(waiting, "unheard")), 0);
+    json_decref(waiting);
+}
+
 static void vni__is_free_when_the_last_node_is_clean(void **state)
 {
     struct site *site = *state;
@@ -322,6 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(report__is_answered_with_what_it_said, open_site,
                                         close_site),
+        cmocka_unit_test_setup_teardown(waiting__is_shown, open_site, close_site),
         cmocka_unit_test_setup_teardown(vni__is_free_when_the_last_node_is_clean, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(lingering__is_an_event_and_holds_back, open_site,
