@@ -201,6 +201,26 @@ static void check_vnis(const struct maker *maker)
          core->vnis_free, core->vnis_pool, core->vnis_live, core->vnis_held);
 }
 
+/* What holds VNIs back, and what was given back without a word (F3, F9). */
+static void check_nodes(const struct maker *maker)
+{
+    const struct core_status *core = maker->facts->core;
+    if (core->nodes_lingering > 0)
+        find(maker, DIAGNOSIS_WARNING, "nodes",
+             "mcastctl list --held and mcastctl events name them: drain them, and start them anew, "
+             "or mcastctl fence those that are off",
+             "on %" PRIu64 " nodes CXI services of jobs will not go", core->nodes_lingering);
+    if (core->vnis_unconfirmed > 0)
+        find(maker, DIAGNOSIS_WARNING, "nodes",
+             "see the log for the nodes, and that their epilogs reach the broker; a longer [vni] "
+             "hold gives them more time",
+             "%" PRIu64 " VNIs were given back when [vni] hold was over, although not all nodes "
+             "had said that they are clean",
+             core->vnis_unconfirmed);
+    if (core->nodes_lingering == 0 && core->vnis_unconfirmed == 0)
+        find(maker, DIAGNOSIS_OK, "nodes", NULL, "none has services of jobs that will not go");
+}
+
 static void check_sizing(const struct maker *maker)
 {
     const struct core_config *config = maker->facts->config;
@@ -412,10 +432,10 @@ static void check_files(const struct maker *maker)
 void diagnosis_make(const struct diagnosis_facts *facts, diagnosis_fn *each, void *arg)
 {
     static void (*const checks[])(const struct maker *) = {
-        check_role,   check_reload,    check_storage,     check_link,       check_login,
-        check_clock,  check_trust,     check_releases,    check_neighbours, check_vnis,
-        check_sizing, check_addresses, check_budgets,     check_syncs,      check_lists,
-        check_events, check_loop,      check_certificate, check_files,
+        check_role,  check_reload, check_storage,   check_link,        check_login,
+        check_clock, check_trust,  check_releases,  check_neighbours,  check_vnis,
+        check_nodes, check_sizing, check_addresses, check_budgets,     check_syncs,
+        check_lists, check_events, check_loop,      check_certificate, check_files,
     };
     const struct maker maker = {facts, each, arg};
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)

@@ -11,6 +11,13 @@ static void write_pools(struct exposition *to, const struct core_status *status)
     exposition_count(to, status->vnis_held, LABELS("state", "held"));
     exposition_family(to, "mcastd_vnis_pool", METRIC_GAUGE, "VNIs in the configured pool.");
     exposition_count(to, status->vnis_pool, NULL);
+    exposition_family(to, "mcastd_vnis_unconfirmed_total", METRIC_COUNTER,
+                      "VNIs given back when [vni] hold was over, although not all nodes of the job "
+                      "had said that its services are gone; since the start.");
+    exposition_count(to, status->vnis_unconfirmed, NULL);
+    exposition_family(to, "mcastd_nodes_lingering", METRIC_GAUGE,
+                      "Nodes on which services of a job will not go, counted for each job.");
+    exposition_count(to, status->nodes_lingering, NULL);
     exposition_family(to, "mcastd_addresses_limit", METRIC_GAUGE,
                       "Multicast addresses of the fabric, as configured; 0: no limit known.");
     exposition_count(to, status->addresses_total, NULL);
@@ -74,6 +81,8 @@ static void say_outcomes(struct exposition *to, const struct core_cluster_status
     for (int kind = EVENT_RESERVED; kind < EVENT_LINK_UP; kind++)
         exposition_count(to, cluster->told[kind],
                          LABELS("cluster", cluster->name, "outcome", event_kind_word(kind)));
+    exposition_count(to, cluster->told[EVENT_LINGERING],
+                     LABELS("cluster", cluster->name, "outcome", event_kind_word(EVENT_LINGERING)));
 }
 
 static void say_synced(struct exposition *to, const struct core_cluster_status *cluster)
@@ -125,7 +134,8 @@ static void write_clusters(struct exposition *to, const struct core *core)
          "Reservations of a cluster that the fabric manager has still to give up.", say_pending},
         {"mcastd_cluster_job_events_total", METRIC_COUNTER,
          "Events about jobs of a cluster since the start: reserved, with addresses or without; why "
-         "without: denied, timeout, unavailable; addresses lost; released; found and adopted.",
+         "without: denied, timeout, unavailable; addresses lost; released; found and adopted; "
+         "services that will not go.",
          say_outcomes},
         {"mcastd_cluster_synced_timestamp_seconds", METRIC_GAUGE,
          "When the resource manager of a cluster last said which jobs are active, Unix time.",

@@ -36,6 +36,10 @@ static void write_pools(struct writer *out, const struct core_status *status)
     writer_number(out, "live", status->vnis_live);
     writer_number(out, "held", status->vnis_held);
     writer_number(out, "pool", status->vnis_pool);
+    writer_number(out, "unconfirmed", status->vnis_unconfirmed);
+    writer_end_object(out);
+    writer_begin_object(out, "nodes");
+    writer_number(out, "lingering", status->nodes_lingering);
     writer_end_object(out);
     writer_begin_object(out, "addresses");
     writer_number(out, "total", status->addresses_total);

@@ -113,9 +113,9 @@ static void expect(const struct patient *p, enum diagnosis_level level, const ch
 static void diagnosis__of_who_is_well(void **state)
 {
     (void)state;
-    static const char *const checks[] = {"link",   "login",  "clock",       "neighbours",
-                                         "vnis",   "sizing", "addresses",   "storage",
-                                         "events", "loop",   "certificate", "descriptors"};
+    static const char *const checks[] = {
+        "link",    "login",  "clock", "neighbours",  "vnis",        "sizing", "addresses",
+        "storage", "events", "loop",  "certificate", "descriptors", "nodes"};
     struct patient p;
     patient_init(&p);
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
@@ -168,6 +168,14 @@ static void diagnosis__of_pools(void **state)
     CASE(WARNING, "budgets", "has used 23 of its 45", p.clusters[1].budget = 45;
          p.clusters[1].addresses_reserved = 23);
     CASE(WARNING, "releases", "5000 reservations wait", p.core.releases_pending = 5000);
+}
+
+/* F3, F9: what holds VNIs back, and what was given back without a word. */
+static void diagnosis__of_nodes(void **state)
+{
+    (void)state;
+    CASE(WARNING, "nodes", "on 3 nodes CXI services", p.core.nodes_lingering = 3);
+    CASE(WARNING, "nodes", "7 VNIs were given back", p.core.vnis_unconfirmed = 7);
 }
 
 /* What a resource manager forgets is never released unless it says which jobs run. */
@@ -233,6 +241,7 @@ int main(void)
         cmocka_unit_test(diagnosis__of_login_and_clock),
         cmocka_unit_test(diagnosis__of_neighbours),
         cmocka_unit_test(diagnosis__of_pools),
+        cmocka_unit_test(diagnosis__of_nodes),
         cmocka_unit_test(diagnosis__of_syncs),
         cmocka_unit_test(diagnosis__of_lists),
         cmocka_unit_test(diagnosis__of_the_broker_itself),

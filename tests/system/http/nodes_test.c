@@ -1,4 +1,5 @@
 #include "tests/system/http/tlssite.h"
+#include "tests/system/rig/await.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,6 +71,16 @@ static json_int_t vnis(struct site *site, const char *which)
     assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
     json_int_t count =
         json_integer_value(json_object_get(json_object_get(answer.json, "vnis"), which));
+    answer_release(&answer);
+    return count;
+}
+
+static json_int_t lingering(struct site *site)
+{
+    struct answer answer;
+    assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
+    json_int_t count =
+        json_integer_value(json_object_get(json_object_get(answer.json, "nodes"), "lingering"));
     answer_release(&answer);
     return count;
 }
@@ -193,8 +204,28 @@ static void lingering__is_an_event_and_holds_back(void **state)
     assert_non_null(strstr(detail, "elcap7"));
     assert_non_null(strstr(detail, "cxi0:12,cxi1:7"));
     assert_int_equal(vnis(site, "held"), 1);
+    assert_int_equal(lingering(site), 1);
     assert_int_equal(report(site, "f1/nodes/elcap7", "destroyed", number, NULL), 200);
     assert_int_equal(vnis(site, "held"), 0);
+    assert_int_equal(lingering(site), 0);
+}
+
+static bool nothing_is_held(void *site)
+{
+    return vnis(site, "held") == 0;
+}
+
+/* VNIs that are given back without a word are counted: here hold is over soon. */
+static void hold__that_ends_unconfirmed_is_counted(void **state)
+{
+    struct site *site = *state;
+    site_restart(site, &(struct site_options){.mcastd = MCASTD, .keep = true, .vni = "hold = 1s"});
+    json_int_t number = reserve(site, "f1");
+    report(site, "f1/nodes/elcap7", "created", number, NULL);
+    assert_int_equal(vnis(site, "unconfirmed"), 0);
+    site_call(site, "DELETE", JOB "f1", NULL, NULL);
+    assert_true(await(nothing_is_held, site, AWAIT_DEADLINE_MS));
+    assert_int_equal(vnis(site, "unconfirmed"), 1);
 }
 
 /* S1: what nodes have said, and who has not, is known after a restart. */
@@ -365,6 +396,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(vni__is_free_when_the_last_node_is_clean, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(lingering__is_an_event_and_holds_back, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(hold__that_ends_unconfirmed_is_counted, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(waiting__goes_on_after_a_restart, open_site, close_site),
         cmocka_unit_test_setup_teardown(report__that_cannot_be_is_refused, open_site, close_site),
