@@ -1,4 +1,5 @@
-/* mcast-node and the real broker: what one writes the other understands (F1, F7, S1, S5). */
+/* mcast-node and the real broker: what one writes the other understands (F1, F3, F7, F9, I1, S1,
+ * S5). */
 
 #include "tests/system/node/stand.h"
 #include "tests/system/rig/stage.h"
@@ -31,16 +32,123 @@ static void release(struct stage *stage, const char *job)
     plainhttp_reply_release(&reply);
 }
 
-static void broker__s_reservations_become_services(void **state)
+/* A broker that serves, and that mcast-node asks from now on. */
+static struct stage *start_broker(void)
 {
-    struct stand *stand = *state;
     const struct stage_options options = {.mcastd = MCASTD};
     struct stage *stage = stage_create(&options);
-    char words[128], url[160];
+    char url[160];
     assert_non_null(stage);
     assert_int_equal(stage_start_broker(stage), 0);
     snprintf(url, sizeof url, "unix:%s", stage_socket(stage));
     setenv("MCAST_URL", url, 1);
+    return stage;
+}
+
+/* A number of an object of the broker's status. */
+static json_int_t counted(struct stage *stage, const char *object, const char *name)
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(plainhttp_call(stage_http(stage), "GET", "/v1/status", NULL, &reply), 200);
+    const json_t *number = json_object_get(json_object_get(reply.json, object), name);
+    assert_true(json_is_integer(number));
+    json_int_t count = json_integer_value(number);
+    plainhttp_reply_release(&reply);
+    return count;
+}
+
+/* Of job f17, whose VNIs are held back: the whole of waiting_for, in one line. */
+static void expect_waiting(struct stage *stage, const char *waiting)
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(
+        plainhttp_call(stage_http(stage), "GET", "/v1/clusters/elcap/jobs/f17", NULL, &reply), 200);
+    char *text =
+        json_dumps(json_object_get(reply.json, "waiting_for"), JSON_COMPACT | JSON_SORT_KEYS);
+    assert_non_null(text);
+    assert_string_equal(text, waiting);
+    free(text);
+    plainhttp_reply_release(&reply);
+}
+
+/* What the job's other node says. */
+static void other_node_is_clean(struct stage *stage)
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(plainhttp_call(stage_http(stage), "PUT",
+                                    "/v1/clusters/elcap/jobs/f17/nodes/n2",
+                                    "{\"state\":\"destroyed\",\"number\":1}", &reply),
+                     200);
+    plainhttp_reply_release(&reply);
+}
+
+#define TWO_NODES "{\"uid\":5588,\"nodes\":\"n[1-2]\",\"cores_per_node\":8}"
+
+/* From the prolog to the VNI that is free: every state, as the broker sees it. */
+static void vnis__are_held_back_while_a_service_is_left(void **state)
+{
+    struct stand *stand = *state;
+    struct stage *stage = start_broker();
+    reserve(stage, "f17", TWO_NODES);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    release(stage, "f17");
+    expect_waiting(stage, "{\"count\":2,\"nodes\":[\"n1\"],\"unheard\":1}");
+    stand_set_cxi(stand, "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\n"
+                         "errno = EBUSY\n");
+    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 5);
+    assert_int_equal(counted(stage, "nodes", "lingering"), 1);
+    other_node_is_clean(stage);
+    expect_waiting(stage, "{\"count\":1,\"nodes\":[\"n1\"],\"unheard\":0}");
+    stand_set_cxi(stand, "nics = 4\n");
+    assert_int_equal(counted(stage, "vnis", "held"), 1);
+    assert_int_equal(stand_run(stand, "housekeeping --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(counted(stage, "vnis", "held"), 0);
+    assert_int_equal(counted(stage, "nodes", "lingering"), 0);
+    stage_destroy(stage);
+}
+
+/* The node cleans up without the broker, and tells it when it is back. */
+static void report__is_delivered_to_the_broker_s_next_life(void **state)
+{
+    struct stand *stand = *state;
+    struct stage *stage = start_broker();
+    reserve(stage, "f17", TWO_NODES);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    other_node_is_clean(stage);
+    release(stage, "f17");
+    stage_kill_broker(stage);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_true(stand_remembers(stand));
+    assert_int_equal(stage_start_broker(stage), 0);
+    assert_int_equal(counted(stage, "vnis", "held"), 1);
+    assert_int_equal(stand_run(stand, "clean"), 0);
+    assert_int_equal(counted(stage, "vnis", "held"), 0);
+    assert_false(stand_remembers(stand));
+    stage_destroy(stage);
+}
+
+/* Services for a life of the job that the broker does not know are destroyed at once. */
+static void services__of_no_reservation_do_not_stay(void **state)
+{
+    struct stand *stand = *state;
+    struct stage *stage = start_broker();
+    reserve(stage, "f17", TWO_NODES);
+    assert_int_equal(
+        stand_run_with(stand, stand_job("f17", 2, "1024", 8), "prolog --job f17 --reservation -"),
+        1);
+    stand_expect_err(stand, "no such reservation any more");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+    stage_destroy(stage);
+}
+
+static void broker__s_reservations_become_services(void **state)
+{
+    struct stand *stand = *state;
+    struct stage *stage = start_broker();
+    char words[128];
     unsigned int vni = reserve(stage, "f17",
                                "{\"uid\":5588,\"nodes\":\"n[1-2]\",\"cores_per_node\":8,"
                                "\"traffic_classes\":[\"best_effort\"]}");
@@ -68,6 +176,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(broker__s_reservations_become_services, stand_create,
+                                        stand_destroy),
+        cmocka_unit_test_setup_teardown(vnis__are_held_back_while_a_service_is_left, stand_create,
+                                        stand_destroy),
+        cmocka_unit_test_setup_teardown(report__is_delivered_to_the_broker_s_next_life,
+                                        stand_create, stand_destroy),
+        cmocka_unit_test_setup_teardown(services__of_no_reservation_do_not_stay, stand_create,
                                         stand_destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
