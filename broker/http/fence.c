@@ -3,6 +3,7 @@
 #include "broker/http/routes.h"
 #include "core/nodes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* PUT /v1/nodes/{node}/fence: an admin vouches that nothing on this machine uses VNIs of jobs that
@@ -36,12 +37,16 @@ static int read_reason(json_t *root, const char **reason, struct problem *proble
     return 0;
 }
 
+/* Log and event tell who vouched, and first, as long words are cut. */
 static void step(struct call *call, const char *node, const char *reason)
 {
+    char who[IDENTITY_TEXT_SIZE], words[IDENTITY_TEXT_SIZE + sizeof " says: " + REASON_MAX];
+    snprintf(words, sizeof words, "%s says: %s",
+             identity_format(&call->identity.proof, who, sizeof who), reason);
     struct core_event event = {.kind = CORE_FENCE};
     event.u.fence.ticket = call_ticket(call);
     event.u.fence.node = node;
-    event.u.fence.reason = reason;
+    event.u.fence.reason = words;
     engine_step(call->http->engine, &event);
 }
 
