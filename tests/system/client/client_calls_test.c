@@ -87,6 +87,104 @@ static void reserve__sends_what_was_asked(void **state)
     fakebroker_destroy(fake);
 }
 
+static struct mcast_node_report good_report(void)
+{
+    static const struct mcast_service services[] = {{"cxi0", 12}, {"cxi1", 7}};
+    struct mcast_node_report report = MCAST_NODE_REPORT_INIT;
+    report.cluster = "elcap";
+    report.job = "f1";
+    report.node = "elcap7";
+    report.state = "created";
+    report.number = 4711;
+    report.services = services;
+    report.service_count = SIZE(services);
+    return report;
+}
+
+/* F3: what a node says, and what it is told. */
+static void report__says_what_became_of_services(void **state)
+{
+    (void)state;
+    static const char problem[] = "application/problem+json";
+    static const char given_back[] = "{\"code\":\"vnis-given-back\",\"detail\":\"destroy them\"}";
+    static const struct reply script[] = {
+        {200, NULL, "{\"state\":\"created\",\"reservation\":\"active\"}", THEN_KEEP},
+        {200, NULL, "{\"state\":\"destroyed\",\"reservation\":\"releasing\"}", THEN_KEEP},
+        {409, problem, given_back, THEN_KEEP},
+        {404, problem, "{\"code\":\"not-found\",\"detail\":\"destroy them\"}", THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_node_report report = good_report();
+    struct mcast_error error;
+    bool releasing = true;
+    assert_int_equal(mcast_report_node(handle, &report, &releasing, NULL), 0);
+    assert_false(releasing);
+    fakebroker_expect(fake, 1,
+                      "PUT /v1/clusters/elcap/jobs/f1/nodes/elcap7 HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 97\r\n\r\n"
+                      "{\"state\":\"created\",\"number\":4711,\"services\":["
+                      "{\"device\":\"cxi0\",\"id\":12},{\"device\":\"cxi1\",\"id\":7}]}");
+    report.state = "destroyed";
+    report.service_count = 0;
+    assert_int_equal(mcast_report_node(handle, &report, &releasing, NULL), 0);
+    assert_true(releasing);
+    fakebroker_expect(fake, 2,
+                      "PUT /v1/clusters/elcap/jobs/f1/nodes/elcap7 HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 35\r\n\r\n{\"state\":\"destroyed\",\"number\":4711}");
+    assert_int_equal(mcast_report_node(handle, &report, NULL, &error), MCAST_REFUSED);
+    assert_string_equal(error.word, "vnis-given-back");
+    assert_int_equal(mcast_report_node(handle, &report, NULL, &error), MCAST_NOT_FOUND);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static void report__refuses_bad_ones_unsent(void **state)
+{
+    (void)state;
+    struct fakebroker *fake = fakebroker_create(NULL, 0);
+    struct mcast *handle = open_fake(fake);
+    struct mcast_node_report bad[8];
+    for (size_t i = 0; i < SIZE(bad); i++)
+        bad[i] = good_report();
+    bad[0].size = 0;
+    bad[1].cluster = "el-cap";
+    bad[2].job = NULL;
+    bad[3].node = "elcap[7-8]";
+    bad[4].state = NULL;
+    bad[5].number = 0;
+    bad[6].number = UINT64_MAX;
+    bad[7].service_count = 17;
+    for (size_t i = 0; i < SIZE(bad); i++) {
+        struct mcast_error error;
+        assert_int_equal(mcast_report_node(handle, &bad[i], NULL, &error), MCAST_USAGE);
+        assert_true(error.text[0]);
+    }
+    fakebroker_expect(fake, 0, NULL);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static void fence__tells_how_many_had_waited(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL, "{\"node\":\"elcap7\",\"reservations\":3}", THEN_KEEP},
+        {200, NULL, "{\"node\":\"elcap7\",\"reservations\":-1}", THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    uint64_t count = 0;
+    assert_int_equal(mcast_fence(handle, "elcap7", NULL, &count, NULL), MCAST_USAGE);
+    assert_int_equal(mcast_fence(handle, NULL, "off", &count, NULL), MCAST_USAGE);
+    assert_int_equal(mcast_fence(handle, "elcap7", "off", &count, NULL), 0);
+    assert_int_equal(count, 3);
+    assert_int_equal(mcast_fence(handle, "elcap7", "off", &count, NULL), MCAST_UNCLEAR);
+    assert_int_equal(count, 3);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
 /* What cannot be right is refused before anything is sent. */
 static void reserve__refuses_bad_requests_unsent(void **state)
 {
@@ -536,6 +634,9 @@ int main(void)
         cmocka_unit_test(clock__is_told_by_the_last_answer),
         cmocka_unit_test(call__asks_again_with_a_new_credential),
         cmocka_unit_test(reserve__sends_what_was_asked),
+        cmocka_unit_test(report__says_what_became_of_services),
+        cmocka_unit_test(report__refuses_bad_ones_unsent),
+        cmocka_unit_test(fence__tells_how_many_had_waited),
         cmocka_unit_test(reserve__refuses_bad_requests_unsent),
         cmocka_unit_test(reserve__does_not_drop_fields_of_later_versions),
         cmocka_unit_test(release__and_show),
