@@ -25,7 +25,7 @@ void node_handle(struct call *call)
         call_refuse(call);
         return;
     }
-    call->node_state = body.state;
+    call->node_state = (int)body.state;
     struct core_event event = {.kind = CORE_NODE_REPORT};
     event.u.report.ticket = call_ticket(call);
     event.u.report.cluster = path.cluster;
