@@ -5,11 +5,11 @@
 
 static const char usage[] =
     "Usage: mcastctl fence --reason TEXT NODE\n"
-    "Vouches for a node that does not report any more: nothing on it uses the VNIs of jobs, as it\n"
-    "is switched off, or was started anew. Released VNIs are then no longer held back for it, in\n"
-    "any cluster. For administrators only: VNIs of a node that still runs something are given to\n"
-    "other jobs, and their traffic mixes. What waits for which node shows 'mcastctl list "
-    "--held'.\n\n"
+    "Vouches for a node that does not report any more: nothing on it uses the VNIs of jobs that\n"
+    "are over, as it is switched off, or was started anew. Their VNIs are then no longer held\n"
+    "back for it, in any cluster; jobs that are still active are not touched. For administrators\n"
+    "only: VNIs of a node that still runs something are given to other jobs, and their traffic\n"
+    "mixes. What waits for which node shows 'mcastctl list --held'.\n\n"
     "  --reason TEXT    one line, kept in the broker's log and events\n\n"
     "Example:\n"
     "  mcastctl fence --reason 'powered off, board swapped' elcap17\n";

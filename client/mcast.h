@@ -250,9 +250,9 @@ struct mcast_node_report {
 MCAST_API int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report,
                                 bool *releasing, struct mcast_error *error);
 
-/* For administrators: nothing on this machine uses VNIs of jobs any more (it is off, or was started
- * anew), so nothing waits for its reports. reason: one line of 1–200 bytes, for log and events.
- * *reservations (NULL: not wanted): how many had waited. */
+/* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
+ * started anew), so none of them waits for its reports. reason: one line of 1–200 bytes, for log
+ * and events. *reservations (NULL: not wanted): how many had waited. */
 MCAST_API int mcast_fence(struct mcast *handle, const char *node, const char *reason,
                           uint64_t *reservations, struct mcast_error *error);
 
