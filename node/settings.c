@@ -39,7 +39,8 @@ static const struct key keys[] = {
      "What signed the broker's certificate, a PEM file. Name one: the system's store takes longer "
      "to read than all else that mcast-node does."},
     {"cert", TYPE_PATH, AT(cert), 0, "",
-     "Certificate that names this node, PEM. Without it reports are refused, but on a socket of the broker's own host."},
+     "Certificate that names this node, PEM. Without it reports are refused, but on a socket of "
+     "the broker's own host."},
     {"key", TYPE_PATH, AT(key), 0, "", "The certificate's key, PEM, readable by root alone."},
     {"munge_socket", TYPE_PATH, AT(munge_socket), 0, "", "Of munged. Empty: libmunge's own."},
     {"timeout", TYPE_DURATION, AT(timeout_ms), 0, "5s", "How long to wait for one answer."},
