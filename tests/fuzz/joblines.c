@@ -20,6 +20,14 @@ static int take(struct joblines *lines, const char *bytes, size_t length, size_t
     return rc == 0 ? joblines_end(lines, err) : rc;
 }
 
+/* With a NUL behind it; strndup would look for one. */
+static char *copy_of(const char *bytes, size_t length)
+{
+    char *copy = calloc(1, length + 1);
+    memcpy(copy, bytes, length);
+    return copy;
+}
+
 /* By hand: the id in a line, "" when there is none. */
 static char *id_of(const char *line, size_t length)
 {
@@ -30,7 +38,7 @@ static char *id_of(const char *line, size_t length)
         length--;
     while (length > 0 && strchr(" \t", *line))
         line++, length--;
-    char *id = strndup(line, length);
+    char *id = copy_of(line, length);
     if (strncmp(id, hook, 2) == 0) {
         memmove(id, id + 1, length);
         *id = 'f';

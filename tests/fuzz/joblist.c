@@ -8,6 +8,14 @@
 
 enum { ID_MAX = 159 };
 
+/* With a NUL behind it; strndup would look for one. */
+static char *copy_of(const char *bytes, size_t length)
+{
+    char *copy = calloc(1, length + 1);
+    memcpy(copy, bytes, length);
+    return copy;
+}
+
 /* By hand: the id that text holds, NULL for none. */
 static char *id_of(const char *text, size_t length)
 {
@@ -19,7 +27,7 @@ static char *id_of(const char *text, size_t length)
     if (length == 0)
         return NULL;
     bool hooked = length >= 2 && memcmp(text, "\xc6\x92", 2) == 0;
-    char *id = strndup(text + hooked, length - hooked);
+    char *id = copy_of(text + hooked, length - hooked);
     if (hooked)
         *id = 'f';
     return id;
