@@ -120,7 +120,8 @@ static const struct config_key keys[] = {
     {"vni", "required", CONFIG_BOOL, "yes", AT(core.vni_required),
      .sentence = "Whether a job fails when it cannot have its VNIs."},
     {"vni", "hold", CONFIG_DURATION, "10m", AT(core.vni_hold_ms), .min = 0, .max = 7 * DAY,
-     .sentence = "How long a released VNI is held back before another job may have it; a restart begins it anew."},
+     .sentence = "Longest time that a released VNI is held back for nodes of its job that have not reported that "
+                 "they are clean; nodes that do not report make it wait all of it. A restart begins it anew."},
 
     {"cluster", "users", CONFIG_USERS, NULL, IN_CLUSTER(users), .example = "flux",
      .sentence = "Users who may act as the cluster's resource manager; cert:NAME is whoever has a certificate of that "
