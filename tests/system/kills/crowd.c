@@ -145,13 +145,14 @@ static void act(struct crowd *crowd, struct job *job)
 }
 
 /* Every job that may be active, as its resource manager sees it now. */
-static char *sync_body(const struct crowd *crowd, size_t cluster)
+static char *sync_body(struct crowd *crowd, size_t cluster)
 {
     json_t *active = json_array();
 
     for (size_t i = 0; i < CROWD_PLACES; i++) {
-        const struct job *job = &crowd->jobs[cluster * CROWD_PLACES + i];
+        struct job *job = &crowd->jobs[cluster * CROWD_PLACES + i];
 
+        job->named_live = job->life == JOB_LIVE ? job->lives : 0;
         if (job->life == JOB_ASKED || job->life == JOB_LIVE || job->life == JOB_LEAVING)
             (void)json_array_append_new(active, json_string(job->id));
     }
@@ -334,10 +335,27 @@ static void look_answered(struct crowd *crowd, struct job *job, const struct wir
     json_decref(answer);
 }
 
+/* It named a job that was live all the while. Those in doubt may be unknown to the broker, which
+ * refuses a sync that names none but such. */
+static bool named_a_live_one(const struct crowd *crowd, size_t cluster)
+{
+    for (size_t i = 0; i < CROWD_PLACES; i++) {
+        const struct job *job = &crowd->jobs[cluster * CROWD_PLACES + i];
+
+        if (job->life == JOB_LIVE && job->named_live == job->lives)
+            return true;
+    }
+    return false;
+}
+
 static void sync_answered(struct crowd *crowd, size_t cluster, const struct wire_reply *reply)
 {
     crowd->syncing[cluster] = false;
     crowd->counts.syncs += reply->status == 200;
+    if (reply->status == 422 && !named_a_live_one(crowd, cluster)) {
+        crowd->counts.strange_syncs++;
+        return;
+    }
     if (reply->status != 200 && reply->status != 503 && reply->status != 0)
         verdict_fault(crowd->options.verdict, "sync of %s was answered %d: %.300s",
                       crowd->options.clusters[cluster], reply->status, reply->body);

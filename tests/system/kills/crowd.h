@@ -18,6 +18,7 @@ struct crowd_counts {
     uint64_t answers, reserves, repeats, releases, looks, syncs;
     uint64_t reserved, denied, timeout, unavailable, without; /* what became of the addresses */
     uint64_t unanswered, refused, exhausted, required, overtaken, forsaken;
+    uint64_t strange_syncs; /* refused: none of what they named was reserved yet */
 };
 
 struct crowd_options {

@@ -38,8 +38,9 @@ struct job {
     bool watched; /* its release was sent while crowd_watch was on, and is not answered */
     unsigned reserves, releases, looks; /* requests under way */
     unsigned releases_sent;
-    int64_t again_ns; /* not to be repeated before */
-    json_t *told;     /* the first answer of this life, without its warning; NULL: none yet */
+    unsigned named_live; /* the life that the sync under way names as live; 0: it names none */
+    int64_t again_ns;    /* not to be repeated before */
+    json_t *told;        /* the first answer of this life, without its warning; NULL: none yet */
 };
 
 /* Of an answer, or of what the broker shows. */

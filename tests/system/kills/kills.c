@@ -100,10 +100,10 @@ static void report(const struct blow_context *context)
            scene->verdict.round, scene->verdict.seed, context->kills, context->stops,
            context->refusals, context->reloads, context->fm_kills, context->skipped);
     printf("  %" PRIu64 " answers: %" PRIu64 " reserves, %" PRIu64 " repeats, %" PRIu64
-           " releases, %" PRIu64 " looks, %" PRIu64 " syncs; %" PRIu64 " jobs forsaken, %" PRIu64
-           " canceled\n",
+           " releases, %" PRIu64 " looks, %" PRIu64 " syncs (%" PRIu64 " refused); %" PRIu64
+           " jobs forsaken, %" PRIu64 " canceled\n",
            counts->answers, counts->reserves, counts->repeats, counts->releases, counts->looks,
-           counts->syncs, counts->forsaken, counts->overtaken);
+           counts->syncs, counts->strange_syncs, counts->forsaken, counts->overtaken);
     printf("  addresses: %" PRIu64 " reserved, %" PRIu64 " denied, %" PRIu64 " timeout, %" PRIu64
            " unavailable, %" PRIu64 " not wanted; %" PRIu64 " lost; at most %u of a budget of %u\n",
            counts->reserved, counts->denied, counts->timeout, counts->unavailable, counts->without,
