@@ -235,11 +235,13 @@ struct mcast_node_report {
     uint64_t number;   /* of the reservation, which says which life of the job is meant */
     const struct mcast_service *services; /* service_count of them, at most 16; or NULL */
     size_t service_count;
+    uint64_t order; /* grows with each report of this node for this reservation: one that arrives
+                       after a later one changes nothing. 0: whatever arrives last is believed */
 };
 
 #define MCAST_NODE_REPORT_INIT                                                                     \
     {                                                                                              \
-        sizeof(struct mcast_node_report), NULL, NULL, NULL, NULL, 0, NULL, 0                       \
+        sizeof(struct mcast_node_report), NULL, NULL, NULL, NULL, 0, NULL, 0, 0                    \
     }
 
 /* Tells which services a job has on a node. The VNIs of a released job are given to nobody until

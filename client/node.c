@@ -54,6 +54,8 @@ static json_t *encode(const struct mcast_node_report *report)
                                                   "id", (json_int_t)report->services[i].id));
     if (rc == 0 && report->service_count > 0)
         rc = json_object_set(body, "services", list);
+    if (rc == 0 && report->order > 0)
+        rc = json_object_set_new(body, "order", json_integer((json_int_t)report->order));
     json_decref(list);
     if (rc == 0)
         return body;
@@ -79,7 +81,7 @@ int mcast_report_node(struct mcast *handle, const struct mcast_node_report *repo
     if ((rc = adopt(&mine, report, error)) < 0 || (rc = make_path(path, &mine, error)) < 0)
         return rc;
     if (!mine.state || mine.service_count > SERVICES_MAX || mine.number == 0 ||
-        mine.number > INT64_MAX)
+        mine.number > INT64_MAX || mine.order > INT64_MAX)
         return fault_set(error, MCAST_USAGE,
                          "a report needs a state and the reservation's number, and has at most %d "
                          "services",

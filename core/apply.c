@@ -253,7 +253,7 @@ static int apply_node(struct core *core, const struct node_record *rec, struct e
                          "node %.64s reports for reservation %llu, which is not there", rec->node,
                          (unsigned long long)rec->number);
     core->lingering -= lingering(r);
-    nodes_put(&r->reported, rec->node, (enum node_state)rec->state, rec->services);
+    nodes_put(&r->reported, rec);
     core->lingering += lingering(r);
     return 0;
 }

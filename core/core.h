@@ -98,6 +98,7 @@ struct core_event {
             const char *node;
             enum node_state state; /* not FENCED */
             const char *services;  /* node_services_valid, or NULL */
+            uint64_t order;        /* what the node said with a lower one is older; 0: not told */
         } report;
         struct {
             uint64_t ticket;

@@ -43,17 +43,23 @@ static bool same_text(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static void save(struct core *core, struct reservation *r, const char *node, enum node_state state,
-                 const char *services)
+static void save(struct core *core, struct reservation *r, const struct node_record *record)
 {
-    const struct node_record record = {
-        .number = r->number, .node = node, .services = services, .state = (uint8_t)state};
-    core_save_node(core, &record);
+    const char *services = record->services;
+    core_save_node(core, record);
     if (r->repeated)
         save_regranted(core, r);
     core_trace_of(core, r, TRACE_DEBUG, "%s-%s: node %s: services %s%s%s; %u of %u nodes are clean",
-                  r->cluster, r->job, node, node_state_word(state), services != NULL ? ": " : "",
-                  services != NULL ? services : "", nodes_clean(r->reported), r->node_count);
+                  r->cluster, r->job, record->node, node_state_word(record->state),
+                  services != NULL ? ": " : "", services != NULL ? services : "",
+                  nodes_clean(r->reported), r->node_count);
+}
+
+/* What was said before what is known already, and arrives after it: a prolog that was undone and
+ * run again must not be called clean by the first one's word (I1). */
+static bool overtaken(const struct node_report *known, uint64_t order)
+{
+    return known != NULL && order != 0 && order < known->order;
 }
 
 static void tell_lingering(struct core *core, struct reservation *r, const char *node,
@@ -99,9 +105,17 @@ void core_node_report(struct core *core, const struct core_event *event)
         return;
     }
     const struct node_report *known = nodes_find(r->reported, node);
-    bool news = known == NULL || known->state != state || !same_text(known->services, services);
-    if (news)
-        save(core, r, node, state, services);
+    uint64_t order = event->u.report.order;
+    bool old = overtaken(known, order);
+    bool news =
+        !old && (known == NULL || known->state != state || !same_text(known->services, services));
+    if (news || (!old && order > known->order))
+        save(core, r,
+             &(struct node_record){.number = r->number,
+                                   .node = node,
+                                   .services = services,
+                                   .order = order != 0 || known == NULL ? order : known->order,
+                                   .state = (uint8_t)state});
     if (news && state == NODE_LINGERING)
         tell_lingering(core, r, node, services);
     core_answer(core, ticket, ANSWER_REPORTED, r, NULL);
@@ -129,8 +143,13 @@ void core_fence(struct core *core, uint64_t ticket, const char *node, const char
         after = r->number; /* acting may end it */
         if (!concerns(r, node))
             continue;
+        const struct node_report *known = nodes_find(r->reported, node);
         count++;
-        save(core, r, node, NODE_FENCED, NULL);
+        save(core, r,
+             &(struct node_record){.number = r->number,
+                                   .node = node,
+                                   .order = known != NULL ? known->order : 0,
+                                   .state = NODE_FENCED});
         core_act(core, r);
     }
     const char *words = core_text(core, "node %s is fenced%s%s", node, reason != NULL ? ": " : "",

@@ -118,26 +118,27 @@ static void tally(struct nodes *nodes, const struct node_report *report, uint32_
         nodes->lingering += one;
 }
 
-void nodes_put(struct nodes **nodes, const char *name, enum node_state state, const char *services)
+void nodes_put(struct nodes **nodes, const struct node_record *record)
 {
     if (*nodes == NULL)
         *nodes = memory_zeroed(sizeof **nodes);
     struct nodes *n = *nodes;
     if (n->count + n->count / 2 >= n->slot_count)
         move(n, n->slot_count == 0 ? SLOTS_FIRST : n->slot_count * 2);
-    struct node_report **at = slot(n->slots, n->slot_count, name);
+    struct node_report **at = slot(n->slots, n->slot_count, record->node);
     if (*at == NULL) {
-        size_t length = strlen(name);
+        size_t length = strlen(record->node);
         *at = memory_zeroed(sizeof **at + length + 1);
-        memcpy((*at)->name, name, length + 1);
+        memcpy((*at)->name, record->node, length + 1);
         n->count++;
     } else {
         tally(n, *at, UINT32_MAX); /* minus one */
     }
-    char *kept = memory_text(services);
+    char *kept = memory_text(record->services);
     free((*at)->services);
     (*at)->services = kept;
-    (*at)->state = (uint8_t)state;
+    (*at)->state = record->state;
+    (*at)->order = record->order;
     tally(n, *at, 1);
 }
 

@@ -12,6 +12,7 @@
 
 struct node_report {
     char *services; /* "cxi0:12,cxi1:7", or NULL */
+    uint64_t order; /* what is heard with a lower one is old; 0: not told */
     uint8_t state;  /* enum node_state */
     char name[];
 };
@@ -37,8 +38,8 @@ const struct node_report *nodes_find(const struct nodes *nodes, const char *name
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at);
 uint32_t nodes_clean(const struct nodes *nodes);
 
-/* What a node says now; *nodes is made when NULL. Copies; services may be NULL. */
-void nodes_put(struct nodes **nodes, const char *name, enum node_state state, const char *services);
+/* What a node says now; *nodes is made when NULL. Copies; number is not looked at. */
+void nodes_put(struct nodes **nodes, const struct node_record *record);
 void nodes_destroy(struct nodes *nodes); /* NULL is allowed */
 
 #endif

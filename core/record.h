@@ -68,7 +68,8 @@ struct node_record {
     uint64_t number; /* of the reservation; it is over when that is */
     const char *node;
     const char *services; /* "cxi0:12,cxi1:7", or NULL */
-    uint8_t state;        /* enum node_state */
+    uint64_t order; /* of what the node says of this reservation, later is more; 0: not told */
+    uint8_t state;  /* enum node_state */
 };
 
 struct reservation_record {

@@ -158,6 +158,7 @@ int life_create(struct node *node, const struct claim *claim, uint32_t cores, st
     bool known = note_read(&node->dir, claim->number, &before, NULL) == 0 &&
                  note_is_current(&before) && before.state != NOTE_GONE;
     life_intend(node, claim, note);
+    note->order = before.order;
     limits_want(&node->settings.limits, cores, &want);
     int rc = node_find_nics(node, err);
     if (rc == 0)
@@ -172,7 +173,8 @@ int life_create(struct node *node, const struct claim *claim, uint32_t cores, st
     }
     if (rc == 0) {
         note->state = NOTE_MADE;
-        note->owed = node->settings.report;
+        if (node->settings.report)
+            note_owe(note);
         rc = note_write(&node->dir, note, err);
     }
     if (rc < 0 && known) {
@@ -281,7 +283,9 @@ int life_destroy(struct node *node, struct note *note, bool known, int64_t budge
         }
     }
     note->state = result.left_count > 0 ? NOTE_LINGERING : NOTE_GONE;
-    note->owed = node->settings.report;
+    note->owed = false;
+    if (node->settings.report)
+        note_owe(note);
     if (note->state == NOTE_GONE && !note->owed)
         return note_remove(&node->dir, note->claim.number, err);
     return note_write(&node->dir, note, err);

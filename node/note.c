@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char suffix[] = ".json";
@@ -43,6 +44,16 @@ static bool state_from_word(const char *word, enum note_state *out)
     return false;
 }
 
+/* By the clock, so that it goes on where a note that is no longer there had stopped. */
+void note_owe(struct note *note)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    note->owed = true;
+    note->order = now_ms > note->order ? now_ms : note->order + 1;
+}
+
 bool note_is_current(const struct note *note)
 {
     char boot[STATEDIR_BOOT_SIZE];
@@ -65,11 +76,11 @@ char *note_format(const struct note *note)
     json_t *vnis = json_array();
     for (unsigned int i = 0; i < claim->vni_count; i++)
         json_array_append_new(vnis, json_integer(claim->vnis[i]));
-    json_t *root = json_pack("{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:o}", "cluster", claim->cluster,
-                             "job", claim->job, "number", (json_int_t)claim->number, "uid",
-                             (json_int_t)claim->uid, "vnis", vnis, "node", note->node, "boot",
-                             note->boot, "state", note_state_word(note->state), "owed", note->owed,
-                             "services", format_services(note));
+    json_t *root = json_pack(
+        "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:I,s:o}", "cluster", claim->cluster, "job",
+        claim->job, "number", (json_int_t)claim->number, "uid", (json_int_t)claim->uid, "vnis",
+        vnis, "node", note->node, "boot", note->boot, "state", note_state_word(note->state), "owed",
+        note->owed, "order", (json_int_t)note->order, "services", format_services(note));
     char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
     json_decref(root);
     return text;
@@ -117,20 +128,22 @@ static bool take(struct note *note, json_t *root)
 {
     struct claim *claim = &note->claim;
     const char *cluster, *job, *node, *boot, *state;
-    json_int_t number, uid;
+    json_int_t number, uid, order;
     json_t *vnis, *services;
     int owed;
-    if (json_unpack(root, "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:o}", "cluster", &cluster, "job",
-                    &job, "number", &number, "uid", &uid, "vnis", &vnis, "node", &node, "boot",
-                    &boot, "state", &state, "owed", &owed, "services", &services) < 0)
+    if (json_unpack(root, "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:I,s:o}", "cluster", &cluster,
+                    "job", &job, "number", &number, "uid", &uid, "vnis", &vnis, "node", &node,
+                    "boot", &boot, "state", &state, "owed", &owed, "order", &order, "services",
+                    &services) < 0)
         return false;
     if (!cluster_name_valid(cluster) || !job_id_valid(job) || number < 1 || uid < 0 ||
-        uid >= UINT32_MAX || !state_from_word(state, &note->state))
+        uid >= UINT32_MAX || order < 0 || !state_from_word(state, &note->state))
         return false;
     claim->number = (uint64_t)number;
     claim->uid = (uint32_t)uid;
     claim->active = true;
     note->owed = owed;
+    note->order = (uint64_t)order;
     return copy(claim->cluster, sizeof claim->cluster, cluster) &&
            copy(claim->job, sizeof claim->job, job) && copy(note->node, sizeof note->node, node) &&
            copy(note->boot, sizeof note->boot, boot) && take_vnis(claim, vnis) &&

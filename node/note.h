@@ -39,13 +39,17 @@ struct note {
     char node[NOTE_NODE_SIZE];
     char boot[STATEDIR_BOOT_SIZE]; /* services do not survive a start of the machine */
     enum note_state state;
-    bool owed; /* the broker has not been told the state */
+    bool owed;      /* the broker has not been told the state */
+    uint64_t order; /* grows with each state to be told, even if the folder was lost between */
     unsigned int service_count;
     struct note_service services[NOTE_SERVICES_MAX];
 };
 
 const char *note_state_word(enum note_state state);
 const char *note_report_word(enum note_state state); /* NULL: nothing to tell */
+
+/* The state is to be told, as newer than all that was told before. */
+void note_owe(struct note *note);
 
 /* Whether it was written since the machine was started. */
 bool note_is_current(const struct note *note);

@@ -22,6 +22,7 @@ static int tell(struct node *node, const struct note *note, struct mcast_error *
     report.cluster = note->claim.cluster;
     report.job = note->claim.job;
     report.number = note->claim.number;
+    report.order = note->order;
     report.node = note->node;
     report.state = note_report_word(note->state);
     report.services = services;
@@ -92,7 +93,8 @@ static bool deliver(struct node *node, uint64_t number)
         return true;
     if (!note_is_current(&note) && note.state != NOTE_GONE) {
         note.state = NOTE_GONE;
-        note.owed = node->settings.report;
+        if (node->settings.report)
+            note_owe(&note);
         note.service_count = 0;
     }
     enum report_fate fate = report_send(node, &note, &error);

@@ -82,6 +82,8 @@ static const char *node_fault(const struct node_record *n)
         return "node is not a node's name";
     if (n->state < NODE_CREATED || n->state > NODE_FENCED)
         return "state is out of range";
+    if (n->order > INT64_MAX)
+        return "order is out of range";
     if (n->services && !node_services_valid(n->services))
         return "services is not a list of services";
     return NULL;

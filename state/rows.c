@@ -104,7 +104,7 @@ void rows_put_node(struct rows *rows, uint64_t key, const struct node_record *no
 {
     struct row *row = &rows->all[position(rows, key)];
     assert(row < rows->all + rows->count && row->key == key && row->record);
-    nodes_put(&row->nodes, node->node, (enum node_state)node->state, node->services);
+    nodes_put(&row->nodes, node);
 }
 
 static int each_node(const struct row *row, int (*each)(void *arg, const struct record *record),
@@ -118,6 +118,7 @@ static int each_node(const struct row *row, int (*each)(void *arg, const struct 
                                       .u.node = {.number = row->key,
                                                  .node = report->name,
                                                  .services = report->services,
+                                                 .order = report->order,
                                                  .state = report->state}};
         code = each(arg, &record);
     }

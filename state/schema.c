@@ -73,6 +73,7 @@ static const char make_nodes[] = "CREATE TABLE node("
                                  " node TEXT NOT NULL,"
                                  " state INTEGER NOT NULL,"
                                  " services TEXT,"
+                                 " \"order\" INTEGER NOT NULL,"
                                  " PRIMARY KEY(number, node)) WITHOUT ROWID;"
                                  "ALTER TABLE reservation ADD COLUMN"
                                  " regranted INTEGER NOT NULL DEFAULT 0;";

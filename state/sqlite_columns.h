@@ -35,7 +35,7 @@
     X(uid, uid)                                                                                    \
     X(kind, kind)
 
-#define NODE_COLUMNS "number,node,state,services"
+#define NODE_COLUMNS "number,node,state,services,\"order\""
 
 #define COLUMN_NAME_(column, field) #column ","
 #define COLUMN_MARK_(column, field) "?,"

@@ -26,7 +26,7 @@ int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path,
         {&rows->gone, "DELETE FROM reservation WHERE number=?"},
         {&rows->event, "INSERT INTO event(" EVENT_COLUMNS ") VALUES(" EVENT_MARKS ")"},
         {&rows->prune, "DELETE FROM event WHERE seq<=?"},
-        {&rows->node, "INSERT OR REPLACE INTO node(" NODE_COLUMNS ") VALUES(?,?,?,?)"},
+        {&rows->node, "INSERT OR REPLACE INTO node(" NODE_COLUMNS ") VALUES(?,?,?,?,?)"},
         {&rows->nodes_gone, "DELETE FROM node WHERE number=?"},
         {&rows->ledger, "UPDATE ledger SET last_number=max(last_number,?),"
                         "last_seq=max(last_seq,?),founded=max(founded,?) WHERE id=1"},
@@ -100,6 +100,7 @@ static int write_node(sqlite3_stmt *statement, const struct node_record *record)
 {
     sqlite3_bind_int64(statement, 1, (sqlite3_int64)record->number);
     sqlite3_bind_int(statement, 3, record->state);
+    sqlite3_bind_int64(statement, 5, (sqlite3_int64)record->order);
     if (text_bind(statement, 2, record->node) || text_bind(statement, 4, record->services))
         return SQLITE_NOMEM;
     return run(statement);
@@ -212,6 +213,7 @@ static const char *read_node(sqlite3_stmt *statement, struct record *out)
     out->u.node.node = text_at(statement, 1);
     out->u.node.state = state < 0 || state > UINT8_MAX ? 0 : (uint8_t)state;
     out->u.node.services = text_at(statement, 3);
+    out->u.node.order = (uint64_t)sqlite3_column_int64(statement, 4);
     return record_fault(out);
 }
 

@@ -31,6 +31,7 @@ void node_handle(struct call *call)
     event.u.report.cluster = path.cluster;
     event.u.report.job = path.job;
     event.u.report.number = body.number;
+    event.u.report.order = body.order;
     event.u.report.node = node;
     event.u.report.state = body.state;
     event.u.report.services = body.services[0] != '\0' ? body.services : NULL;

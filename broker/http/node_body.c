@@ -23,18 +23,26 @@ static int parse_state(json_t *root, struct node_body *body, struct problem *pro
                                      "state must be created, destroyed or lingering");
 }
 
-static int parse_number(json_t *root, struct node_body *body, struct problem *problem)
+/* 0 in *value when it is not there. */
+static int parse_count(json_t *root, const char *name, uint64_t *value, struct problem *problem)
 {
-    const json_t *number = json_object_get(root, "number");
-    if (!number)
-        return problem_set(problem, 422, "missing-field", "number",
-                           "number is missing: the reservation's, which says which life of the job "
-                           "is meant");
-    if (!json_is_integer(number) || json_integer_value(number) < 1)
-        return problem_set(problem, 422, "invalid", "number",
-                           "number must be a whole number from 1");
-    body->number = (uint64_t)json_integer_value(number);
+    const json_t *number = json_object_get(root, name);
+    if (number && (!json_is_integer(number) || json_integer_value(number) < 1))
+        return problem_set(problem, 422, "invalid", name, "%s must be a whole number from 1", name);
+    *value = (uint64_t)json_integer_value(number);
     return 0;
+}
+
+static int parse_numbers(json_t *root, struct node_body *body, struct problem *problem)
+{
+    if (parse_count(root, "number", &body->number, problem) < 0 ||
+        parse_count(root, "order", &body->order, problem) < 0)
+        return -1;
+    return body->number > 0
+               ? 0
+               : problem_set(problem, 422, "missing-field", "number",
+                             "number is missing: the reservation's, which says which life of the "
+                             "job is meant");
 }
 
 /* A member of services[index] that is missing or not as it should be. */
@@ -126,7 +134,7 @@ static int parse_services(json_t *root, struct node_body *body, struct problem *
 int node_body_parse(const char *bytes, size_t length, struct node_body *body,
                     struct problem *problem)
 {
-    static const char *const names[] = {"state", "number", "services", NULL};
+    static const char *const names[] = {"state", "number", "order", "services", NULL};
     *body = (struct node_body){0};
     json_t *root = json_body_parse(bytes, length, problem);
     if (!root)
@@ -135,7 +143,7 @@ int node_body_parse(const char *bytes, size_t length, struct node_body *body,
     if (rc == 0)
         rc = parse_state(root, body, problem);
     if (rc == 0)
-        rc = parse_number(root, body, problem);
+        rc = parse_numbers(root, body, problem);
     if (rc == 0)
         rc = parse_services(root, body, problem);
     json_decref(root);

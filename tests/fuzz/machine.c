@@ -287,7 +287,8 @@ static void node_reports(struct machine *machine, struct fuzz_input *in)
                                               .number = machine->last_number - (what >> 2 & 3),
                                               .node = node,
                                               .state = (enum node_state)(1 + (what >> 4 & 3) % 3),
-                                              .services = what & 8 ? "cxi0:1" : NULL}});
+                                              .services = what & 8 ? "cxi0:1" : NULL,
+                                              .order = who >> 6}});
     for (size_t i = 0; i < machine->asked_count; i++)
         FUZZ_CHECK(machine->asked[i].ticket != ticket);
 }

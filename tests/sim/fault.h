@@ -57,7 +57,9 @@
     X(NODE_DIES, "node-dies", 10)    /* with the services on it */                                 \
     X(NODE_MUTE, "node-mute", 50)    /* its prolog dies before it reports */                       \
     X(NODE_LATE, "node-late", 100)   /* its epilog runs up to a minute later */                    \
-    X(NODE_LINGERS, "node-lingers", 60)
+    X(NODE_LINGERS, "node-lingers", 60)                                                            \
+    X(NODE_UNDOES, "node-undoes", 60) /* its prolog undoes what it made, and is run again */       \
+    X(WORD_LATE, "word-late", 60)     /* a node's report arrives when it has given it up */
 
 enum fault_kind {
 #define FAULT_ENUM_(name, word, chance) FAULT_##name,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATIENCE_MS = 3000 }; /* more than a message takes: no two reports are under way */
+enum { PATIENCE_MS = 3000 }; /* more than a message takes that is not late */
 
 static void deliver(struct sim *sim, struct host *host);
 
@@ -50,7 +50,8 @@ static void report(struct sim *sim, struct host *host, uint64_t number, uint8_t 
     if (waits && host->outbox[last].number == number)
         host->outbox_count--;
     assert(host->outbox_count < OUTBOX_MAX);
-    host->outbox[host->outbox_count++] = (struct host_report){.number = number, .state = state};
+    host->outbox[host->outbox_count++] =
+        (struct host_report){.number = number, .order = ++host->order, .state = state};
     deliver(sim, host);
 }
 
@@ -60,7 +61,18 @@ static void no_answer(struct sim *sim, void *what, uint64_t attempt)
     if (!host->sending || host->attempt != attempt)
         return;
     host->sending = false;
+    host->unheard = true;
     deliver(sim, host);
+}
+
+static int64_t travel(struct sim *sim, struct host *host, const struct host_report *sent)
+{
+    struct rng *rng = &host->job->rng;
+    if (sent->state == NODE_FENCED || !fault_happens(&sim->faults, FAULT_WORD_LATE, rng))
+        return rng_between(rng, 0, sim->profile.net_ms);
+    if (sent->state != NODE_DESTROYED)
+        host->in_wind = sent->number;
+    return rng_between(rng, PATIENCE_MS, 30000);
 }
 
 static void deliver(struct sim *sim, struct host *host)
@@ -74,7 +86,7 @@ static void deliver(struct sim *sim, struct host *host)
     request->host = host;
     request->report = host->outbox[0];
     request->report.attempt = ++host->attempt;
-    rm_send(sim, request, rng_between(&host->job->rng, 0, sim->profile.net_ms));
+    rm_send(sim, request, travel(sim, host, &host->outbox[0]));
     sim_later(sim, PATIENCE_MS, no_answer, host, host->attempt);
 }
 
@@ -93,6 +105,7 @@ void hosts_event(const struct sim *sim, const struct request *request, struct co
     event->u.report.job = request->job->id;
     event->u.report.number = request->report.number;
     event->u.report.node = request->host->name;
+    event->u.report.order = request->report.order;
     event->u.report.state = request->report.state;
     event->u.report.services = request->report.state == NODE_DESTROYED ? NULL : "cxi0:12,cxi1:7";
 }
@@ -105,9 +118,11 @@ void hosts_answered(struct sim *sim, const struct request *request)
     if (!host->sending || host->attempt != sent.attempt)
         return; /* it was given up: nobody listens on that connection */
     host->sending = false;
+    host->unheard = false;
     memmove(host->outbox, host->outbox + 1, --host->outbox_count * sizeof *host->outbox);
     /* One that has said nothing is only known to be of a job that named its nodes. */
-    bool fenced = answer == ANSWER_FENCED && sim->profile.nodes_named;
+    bool fenced =
+        answer == ANSWER_FENCED && sim->profile.nodes_named && host->in_wind != sent.number;
     if (fenced || (sent.state == NODE_DESTROYED && answer == ANSWER_REPORTED))
         host->heard_clean = sent.number;
     if (sent.state == NODE_CREATED && (answer == ANSWER_GIVEN_BACK || answer == ANSWER_NOT_FOUND) &&
@@ -147,6 +162,19 @@ static void forget(struct host *host, uint64_t number)
     host->outbox_count = kept;
 }
 
+static void prolog(struct sim *sim, void *what, uint64_t life);
+
+/* Another NIC has failed: none of the job's services is left, and the prolog is run again. */
+static void undo(struct sim *sim, struct host *host)
+{
+    struct rng *rng = &host->job->rng;
+    host->present = false;
+    sim_trace(sim, "node %s: undoes what it made for number %llu", host->name,
+              (unsigned long long)host->number);
+    report(sim, host, host->number, NODE_DESTROYED);
+    sim_later(sim, rng_between(rng, 0, 2000), prolog, host, host->job->life);
+}
+
 static void prolog(struct sim *sim, void *what, uint64_t life)
 {
     struct host *host = what;
@@ -154,11 +182,14 @@ static void prolog(struct sim *sim, void *what, uint64_t life)
     bool runs = job->stage == STAGE_RUNNING && job->life == life;
     if (!runs || host->dead || (host->present && host->number != job->number))
         return;
-    if (host->sending) { /* one program at a time: what it says is settled before it goes on */
+    if (host->sending && !host->unheard) { /* one program at a time, which waits for an answer */
         sim_later(sim, 50, prolog, host, life);
         return;
     }
+    host->sending = false;
     forget(host, job->number);
+    if (host->heard_clean == job->number)
+        host->heard_clean = 0;
     host->present = true;
     host->number = job->number;
     sim_trace(sim, "node %s: makes services for number %llu", host->name,
@@ -169,6 +200,8 @@ static void prolog(struct sim *sim, void *what, uint64_t life)
     }
     if (!fault_happens(&sim->faults, FAULT_NODE_MUTE, &job->rng))
         report(sim, host, host->number, NODE_CREATED);
+    if (fault_happens(&sim->faults, FAULT_NODE_UNDOES, &job->rng))
+        undo(sim, host);
 }
 
 static void destroyed(struct sim *sim, void *what, uint64_t number)

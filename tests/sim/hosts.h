@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 /* The modelled compute nodes: a job's prologs make CXI services there, its epilogs destroy them,
- * and each node reports what became of them until it is heard, one report after the other. Some
+ * and each node reports what became of them until it is heard, one report after the other; what it
+ * has given up may arrive all the same. Some prologs undo what they made and are run again; some
  * services linger; some nodes die, with their services, and are fenced, or never heard of again. */
 
 struct sim;
@@ -19,6 +20,7 @@ enum { HOSTS_MAX = 16, OUTBOX_MAX = 8 }; /* larger jobs' nodes never report */
 
 struct host_report {
     uint64_t number;
+    uint32_t order;
     uint32_t attempt; /* … of sending it */
     uint8_t state;
 };
@@ -35,6 +37,9 @@ struct host {
     size_t outbox_count;
     uint32_t attempt;
     bool sending;
+    bool unheard;     /* the attempt before brought no answer */
+    uint32_t order;   /* of the last thing that it had to say */
+    uint64_t in_wind; /* of this reservation a word that is not "clean" may arrive much later */
 };
 
 void hosts_name_nodes(const struct sim *sim, const struct job *job, char *out, size_t size);

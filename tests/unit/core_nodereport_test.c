@@ -2,8 +2,9 @@
 
 /* F3: a VNI is held back until every node has said that nothing of the job is left there. */
 
-static enum answer_kind report(struct driver *d, const char *job, uint64_t number, const char *node,
-                               enum node_state state)
+/* order 0: it is not told. */
+static enum answer_kind report_in_order(struct driver *d, const char *job, uint64_t number,
+                                        const char *node, enum node_state state, uint64_t order)
 {
     const char *services = state == NODE_DESTROYED ? NULL : "cxi0:12,cxi1:7";
     driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
@@ -13,8 +14,15 @@ static enum answer_kind report(struct driver *d, const char *job, uint64_t numbe
                                                     .number = number,
                                                     .node = node,
                                                     .state = state,
-                                                    .services = services}});
+                                                    .services = services,
+                                                    .order = order}});
     return driver_answered(d);
+}
+
+static enum answer_kind report(struct driver *d, const char *job, uint64_t number, const char *node,
+                               enum node_state state)
+{
+    return report_in_order(d, job, number, node, state, 0);
 }
 
 static uint32_t fence(struct driver *d, const char *node)
@@ -247,6 +255,24 @@ static void fence__is_for_jobs_that_are_over(void **state)
     driver_end(&d);
 }
 
+/* I1: a prolog was undone and run again; the word that nothing is left arrives last. */
+static void report__that_was_overtaken_changes_nothing(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
+    (void)report(&d, "a", 1, "n3", NODE_DESTROYED);
+    (void)report_in_order(&d, "a", 1, "n1", NODE_CREATED, 10);
+    (void)report_in_order(&d, "a", 1, "n1", NODE_CREATED, 12); /* says the same, and is later */
+    assert_int_equal(report_in_order(&d, "a", 1, "n1", NODE_DESTROYED, 11), ANSWER_REPORTED);
+    driver_release(&d, "a");
+    assert_int_equal(held(&d), 1);
+    assert_int_equal(report_in_order(&d, "a", 1, "n1", NODE_DESTROYED, 13), ANSWER_REPORTED);
+    assert_int_equal(held(&d), 0);
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +284,7 @@ int main(void)
         cmocka_unit_test(report__refuses_other_nodes),
         cmocka_unit_test(report__too_late_to_have_made_services),
         cmocka_unit_test(report__lingering_is_an_event),
+        cmocka_unit_test(report__that_was_overtaken_changes_nothing),
         cmocka_unit_test(fence__stands_for_the_node),
         cmocka_unit_test(fence__is_for_jobs_that_are_over),
     };

@@ -8,6 +8,12 @@
 #include <string.h>
 #include <cmocka.h>
 
+static void put(struct nodes **nodes, const char *name, enum node_state state, const char *services)
+{
+    nodes_put(nodes,
+              &(struct node_record){.node = name, .services = services, .state = (uint8_t)state});
+}
+
 static void nodes__nobody_has_reported(void **state)
 {
     (void)state;
@@ -22,20 +28,20 @@ static void nodes__the_last_word_counts(void **state)
 {
     (void)state;
     struct nodes *nodes = NULL;
-    nodes_put(&nodes, "n1", NODE_CREATED, "cxi0:12");
+    put(&nodes, "n1", NODE_CREATED, "cxi0:12");
     assert_string_equal(nodes_find(nodes, "n1")->services, "cxi0:12");
-    nodes_put(&nodes, "n1", NODE_LINGERING, "cxi0:12");
+    put(&nodes, "n1", NODE_LINGERING, "cxi0:12");
     assert_int_equal(nodes->lingering, 1);
-    nodes_put(&nodes, "n1", NODE_DESTROYED, NULL);
+    put(&nodes, "n1", NODE_DESTROYED, NULL);
     assert_null(nodes_find(nodes, "n1")->services);
     assert_int_equal(nodes->lingering, 0);
     assert_int_equal(nodes->count, 1);
     assert_int_equal(nodes_clean(nodes), 1);
-    nodes_put(&nodes, "n1", NODE_DESTROYED, NULL); /* said twice */
+    put(&nodes, "n1", NODE_DESTROYED, NULL); /* said twice */
     assert_int_equal(nodes_clean(nodes), 1);
-    nodes_put(&nodes, "n1", NODE_CREATED, "cxi0:13");
+    put(&nodes, "n1", NODE_CREATED, "cxi0:13");
     assert_int_equal(nodes_clean(nodes), 0);
-    nodes_put(&nodes, "n1", NODE_FENCED, NULL);
+    put(&nodes, "n1", NODE_FENCED, NULL);
     assert_int_equal(nodes_clean(nodes), 1);
     nodes_destroy(nodes);
 }
@@ -54,7 +60,7 @@ static void nodes__each_of_many_is_found(void **state)
     char name[32];
     for (int i = 0; i < MANY; i++) {
         name_of(name, sizeof name, i);
-        nodes_put(&nodes, name, i % 3 == 0 ? NODE_DESTROYED : NODE_CREATED, NULL);
+        put(&nodes, name, i % 3 == 0 ? NODE_DESTROYED : NODE_CREATED, NULL);
     }
     assert_int_equal(nodes->count, MANY);
     assert_int_equal(nodes_clean(nodes), MANY / 3);

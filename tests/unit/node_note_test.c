@@ -46,6 +46,7 @@ static struct note example(uint64_t number, const char *job)
                         .node = "elcap17",
                         .state = NOTE_MADE,
                         .owed = true,
+                        .order = 1790000000000,
                         .service_count = 2,
                         .services = {{"cxi0", 12}, {"cxi1", 7}}};
     snprintf(note.claim.job, sizeof note.claim.job, "%s", job);
@@ -75,6 +76,7 @@ static void note__comes_back_as_it_was(void **state)
     assert_string_equal(back.node, "elcap17");
     assert_int_equal(back.state, NOTE_MADE);
     assert_true(back.owed);
+    assert_int_equal(back.order, 1790000000000);
     assert_true(note_is_current(&back));
     assert_int_equal(back.service_count, 2);
     assert_string_equal(back.services[1].device, "cxi1");
@@ -90,6 +92,23 @@ static void note__of_an_earlier_start_is_not_current(void **state)
     struct note note = example(1, "f1");
     snprintf(note.boot, sizeof note.boot, "11111111-2222-3333-4444-555555555555");
     assert_false(note_is_current(&note));
+}
+
+/* I1: what is told later has a higher order, by the clock and past it. */
+static void note__is_owed_in_order(void **state)
+{
+    (void)state;
+    struct note note = example(1, "f1");
+    note.owed = false;
+    note_owe(&note);
+    uint64_t first = note.order;
+    assert_true(note.owed);
+    assert_true(first > 1790000000000);
+    note_owe(&note);
+    assert_true(note.order > first);
+    note.order = first + 3600000; /* the clock was set back */
+    note_owe(&note);
+    assert_int_equal(note.order, first + 3600001);
 }
 
 static void note__reports_have_words(void **state)
@@ -220,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(note__comes_back_as_it_was),
         TEST(note__of_an_earlier_start_is_not_current),
+        TEST(note__is_owed_in_order),
         TEST(note__reports_have_words),
         TEST(note__what_it_never_wrote_is_refused),
         TEST(notes__are_by_number_and_damaged_ones_are_counted),

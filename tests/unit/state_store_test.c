@@ -470,9 +470,12 @@ static void keepers__agree_on_random_batches(void **state)
 static struct record node(uint64_t number, const char *name, enum node_state state,
                           const char *services)
 {
-    return (struct record){
-        .kind = RECORD_NODE,
-        .u.node = {.number = number, .node = name, .services = services, .state = (uint8_t)state}};
+    return (struct record){.kind = RECORD_NODE,
+                           .u.node = {.number = number,
+                                      .node = name,
+                                      .services = services,
+                                      .order = 1790000000000 + (uint64_t)state,
+                                      .state = (uint8_t)state}};
 }
 
 /* F3: what nodes reported comes back, replaced by their later words, and goes with its reservation.

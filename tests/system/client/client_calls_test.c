@@ -127,12 +127,14 @@ static void report__says_what_became_of_services(void **state)
                       "{\"device\":\"cxi0\",\"id\":12},{\"device\":\"cxi1\",\"id\":7}]}");
     report.state = "destroyed";
     report.service_count = 0;
+    report.order = 2;
     assert_int_equal(mcast_report_node(handle, &report, &releasing, NULL), 0);
     assert_true(releasing);
     fakebroker_expect(fake, 2,
                       "PUT /v1/clusters/elcap/jobs/f1/nodes/elcap7 HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\nContent-Type: application/json\r\n"
-                      "Content-Length: 35\r\n\r\n{\"state\":\"destroyed\",\"number\":4711}");
+                      "Content-Length: 45\r\n\r\n"
+                      "{\"state\":\"destroyed\",\"number\":4711,\"order\":2}");
     assert_int_equal(mcast_report_node(handle, &report, NULL, &error), MCAST_REFUSED);
     assert_string_equal(error.word, "vnis-given-back");
     assert_int_equal(mcast_report_node(handle, &report, NULL, &error), MCAST_NOT_FOUND);
@@ -145,7 +147,7 @@ static void report__refuses_bad_ones_unsent(void **state)
     (void)state;
     struct fakebroker *fake = fakebroker_create(NULL, 0);
     struct mcast *handle = open_fake(fake);
-    struct mcast_node_report bad[8];
+    struct mcast_node_report bad[9];
     for (size_t i = 0; i < SIZE(bad); i++)
         bad[i] = good_report();
     bad[0].size = 0;
@@ -156,6 +158,7 @@ static void report__refuses_bad_ones_unsent(void **state)
     bad[5].number = 0;
     bad[6].number = UINT64_MAX;
     bad[7].service_count = 17;
+    bad[8].order = UINT64_MAX;
     for (size_t i = 0; i < SIZE(bad); i++) {
         struct mcast_error error;
         assert_int_equal(mcast_report_node(handle, &bad[i], NULL, &error), MCAST_USAGE);
