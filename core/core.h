@@ -191,10 +191,16 @@ struct core_waiting {
 };
 void core_waiting(const struct reservation *reservation, struct core_waiting *out);
 
-/* One page of reservations in ascending number, those after `after` that match. Looks at no more
- * than a bounded number of reservations, so a page may be short although there is more. */
+/* How a reservation may concern a node: by the node list that it named; or it named none, and then
+ * the node has reported services of it, or it may run anywhere. */
+enum core_presence { PRESENCE_NONE, PRESENCE_NAMED, PRESENCE_REPORTED, PRESENCE_POSSIBLE };
+enum core_presence core_presence(const struct reservation *reservation, const char *node);
+
+/* One page of reservations in ascending number, those after `after` that match. What it looks at is
+ * bounded, reservations and node lists, so a page may be short although there is more. */
 struct core_filter {
     const char *cluster; /* NULL: any */
+    const char *node;    /* node_name_valid; those whose presence there is not NONE. NULL: any */
     int state;           /* enum job_state, 0: any */
     int64_t uid;         /* -1: any */
     uint64_t after;

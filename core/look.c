@@ -5,7 +5,9 @@
 
 /* What the core shows of itself, without changing anything. */
 
-enum { LOOK_AT_ONCE = 2000 }; /* reservations that one page of a list looks at */
+/* What one page of a list does at most: reservations to look at, and comparisons of node lists with
+ * a node's name, in bytes of the one times bytes of the other. The last list is read to its end. */
+enum { LOOK_AT_ONCE = 2000, COMPARE_AT_ONCE = 16 * NODES_TEXT_MAX };
 
 void core_status(const struct core *core, struct core_status *out)
 {
@@ -105,25 +107,36 @@ const struct reservation *core_find(const struct core *core, const char *cluster
     return ledger_newest(&core->ledger, cluster, job);
 }
 
-static bool matches(const struct core_filter *filter, const struct reservation *r)
+enum core_presence core_presence(const struct reservation *r, const char *node)
 {
-    return (filter->state == 0 || r->state == filter->state) &&
-           (filter->uid < 0 || r->uid == filter->uid) &&
-           (filter->cluster == NULL || strcmp(r->cluster, filter->cluster) == 0);
+    if (r->nodes != NULL)
+        return nodelist_contains(r->nodes, node) ? PRESENCE_NAMED : PRESENCE_NONE;
+    return nodes_find(r->reported, node) != NULL ? PRESENCE_REPORTED : PRESENCE_POSSIBLE;
+}
+
+static bool matches(const struct core_filter *filter, const struct reservation *r, size_t *compared)
+{
+    bool others = (filter->state == 0 || r->state == filter->state) &&
+                  (filter->uid < 0 || r->uid == filter->uid) &&
+                  (filter->cluster == NULL || strcmp(r->cluster, filter->cluster) == 0);
+    if (!others || filter->node == NULL)
+        return others;
+    *compared += r->nodes != NULL ? strlen(r->nodes) * strlen(filter->node) : 0;
+    return core_presence(r, filter->node) != PRESENCE_NONE;
 }
 
 uint64_t core_list(const struct core *core, const struct core_filter *filter,
                    void (*each)(void *arg, const struct reservation *reservation), void *arg)
 {
-    size_t found = 0, looked_at = 0;
+    size_t found = 0, looked_at = 0, compared = 0;
     uint64_t after = filter->after;
     const struct reservation *r;
     while ((r = ledger_next(&core->ledger, after)) != NULL) {
-        if (found == filter->limit || looked_at == LOOK_AT_ONCE)
+        if (found == filter->limit || looked_at == LOOK_AT_ONCE || compared >= COMPARE_AT_ONCE)
             return after;
         after = r->number;
         looked_at++;
-        if (matches(filter, r)) {
+        if (matches(filter, r, &compared)) {
             each(arg, r);
             found++;
         }

@@ -1,7 +1,7 @@
 # These link core and cmocka, nothing else: what core needs beyond libc would not be found.
 foreach(noun names idset vnipool sizing nodelist environment ledger agenda callqueue tombstones
         strays eventlog events error secret reserve release link sync rollcall nodes
-        nodereport load)
+        nodereport look load)
     mcast_unit(core_${noun} core)
 endforeach()
 

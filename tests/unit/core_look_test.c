@@ -1,0 +1,172 @@
+#include "core_driver.h"
+
+/* Lists of reservations, page by page; F11: which jobs may have services on a node. */
+
+/* What a walk over all pages saw. */
+struct seen {
+    uint64_t numbers[64];
+    size_t count, pages;
+};
+
+static void keep(void *arg, const struct reservation *reservation)
+{
+    struct seen *seen = arg;
+    assert_true(seen->count < sizeof seen->numbers / sizeof *seen->numbers);
+    seen->numbers[seen->count++] = reservation->number;
+}
+
+static void walk(const struct driver *d, struct core_filter filter, struct seen *seen)
+{
+    *seen = (struct seen){0};
+    do {
+        uint64_t after = filter.after;
+        filter.after = core_list(d->core, &filter, keep, seen);
+        seen->pages++;
+        assert_true(filter.after == 0 || filter.after > after);
+    } while (filter.after != 0);
+}
+
+static void assert_seen(const struct driver *d, const char *node, const char *expected)
+{
+    struct seen seen;
+    char text[64] = "";
+    walk(d, (struct core_filter){.uid = -1, .limit = 1000, .node = node}, &seen);
+    for (size_t i = 0; i < seen.count; i++)
+        sprintf(text + strlen(text), "%s%d", i > 0 ? "," : "", (int)seen.numbers[i]);
+    assert_string_equal(text, expected);
+}
+
+static void reserve(struct driver *d, const char *job, const char *nodes, uint32_t count)
+{
+    struct reserve_request request = driver_request(job, count);
+    request.nodes = nodes;
+    request.wish = WISH_OFF;
+    driver_reserve(d, request);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+}
+
+static void report(struct driver *d, const char *job, uint64_t number, const char *node,
+                   enum node_state state)
+{
+    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                       .u.report = {.ticket = ++d->ticket,
+                                                    .cluster = "elcap",
+                                                    .job = job,
+                                                    .number = number,
+                                                    .node = node,
+                                                    .state = state}});
+    assert_int_equal(driver_answered(d), ANSWER_REPORTED);
+}
+
+static void list__of_a_node(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    reserve(&d, "a", "n[1-3]", 3);
+    reserve(&d, "b", "n[3-4],m1", 3);
+    reserve(&d, "c", NULL, 2); /* wherever it runs */
+    assert_seen(&d, "n1", "1,3");
+    assert_seen(&d, "n3", "1,2,3");
+    assert_seen(&d, "m1", "2,3");
+    assert_seen(&d, "n5", "3");
+    assert_seen(&d, "n", "3");
+    assert_seen(&d, NULL, "1,2,3");
+    /* Released, and not clean: it is there as long as its VNIs are held back. */
+    driver_release(&d, "a");
+    assert_seen(&d, "n1", "1,3");
+    driver_end(&d);
+}
+
+/* All of a job's nodes can have reported, and it be started anew elsewhere before its release. */
+static void list__a_job_without_node_list_may_be_anywhere(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    reserve(&d, "a", NULL, 1);
+    reserve(&d, "b", "n1", 1);
+    assert_int_equal(core_presence(driver_job(&d, "a"), "n1"), PRESENCE_POSSIBLE);
+    report(&d, "a", 1, "n1", NODE_CREATED);
+    report(&d, "b", 2, "n1", NODE_CREATED);
+    assert_int_equal(core_presence(driver_job(&d, "a"), "n1"), PRESENCE_REPORTED);
+    assert_int_equal(core_presence(driver_job(&d, "a"), "n2"), PRESENCE_POSSIBLE);
+    assert_int_equal(core_presence(driver_job(&d, "b"), "n1"), PRESENCE_NAMED);
+    assert_int_equal(core_presence(driver_job(&d, "b"), "n2"), PRESENCE_NONE);
+    report(&d, "a", 1, "n1", NODE_DESTROYED);
+    assert_int_equal(core_presence(driver_job(&d, "a"), "n1"), PRESENCE_REPORTED);
+    driver_end(&d);
+}
+
+static void list__filters_together(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct seen seen;
+    driver_init(&d);
+    driver_up(&d);
+    reserve(&d, "a", "n[1-3]", 3);
+    reserve(&d, "b", "n[1-3]", 3);
+    driver_release(&d, "a");
+    struct core_filter filter = {.uid = -1, .limit = 1000, .node = "n2", .state = JOB_ACTIVE};
+    walk(&d, filter, &seen);
+    assert_int_equal(seen.count, 1);
+    assert_int_equal(seen.numbers[0], 2);
+    filter.cluster = "elcap2";
+    walk(&d, filter, &seen);
+    assert_int_equal(seen.count, 0);
+    filter = (struct core_filter){.uid = 5588, .limit = 1, .node = "n2"};
+    walk(&d, filter, &seen);
+    assert_int_equal(seen.count, 2);
+    assert_int_equal(seen.pages, 2);
+    driver_end(&d);
+}
+
+/* Long node lists and a long name end a page early; nothing is left out because of it. */
+static void list__a_page_reads_little(void **state)
+{
+    (void)state;
+    enum { JOBS = 20, LENGTH = 30000 };
+    static char nodes[LENGTH + 8];
+    char name[NODELIST_NAME_MAX + 1] = "";
+    struct driver d;
+    struct seen seen;
+    driver_init(&d);
+    driver_up(&d);
+    uint32_t count = 2;
+    for (strcpy(nodes, "a"); strlen(nodes) < LENGTH; count++)
+        strcat(nodes, ",a");
+    strcat(nodes, ",last");
+    for (int i = 0; i < JOBS; i++) {
+        char job[16];
+        snprintf(job, sizeof job, "j%d", i);
+        reserve(&d, job, nodes, count);
+    }
+    struct core_filter filter = {.uid = -1, .limit = 1000};
+    walk(&d, filter, &seen);
+    assert_int_equal(seen.count, JOBS);
+    assert_int_equal(seen.pages, 1);
+    filter.node = "last";
+    walk(&d, filter, &seen);
+    assert_int_equal(seen.count, JOBS);
+    assert_in_range(seen.pages, 2, JOBS);
+    memset(name, 'b', sizeof name - 1);
+    filter.node = name;
+    walk(&d, filter, &seen);
+    assert_int_equal(seen.count, 0);
+    assert_in_range(seen.pages, JOBS, JOBS + 1);
+    driver_end(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(list__of_a_node),
+        cmocka_unit_test(list__a_job_without_node_list_may_be_anywhere),
+        cmocka_unit_test(list__filters_together),
+        cmocka_unit_test(list__a_page_reads_little),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
