@@ -122,6 +122,12 @@ static const struct config_key keys[] = {
     {"vni", "hold", CONFIG_DURATION, "10m", AT(core.vni_hold_ms), .min = 0, .max = 7 * DAY,
      .sentence = "Longest time that a released VNI is held back for nodes of its job that have not reported that "
                  "they are clean; nodes that do not report make it wait all of it. A restart begins it anew."},
+    {"vni", "traffic_classes", CONFIG_CLASSES, "best_effort low_latency", AT(core.classes_default),
+     .sentence = "Traffic classes of a job that does not say which. What node.conf of a node does not allow, it does "
+                 "not get there."},
+    {"vni", "allowed_traffic_classes", CONFIG_CLASSES, "best_effort low_latency bulk_data dedicated_access",
+     AT(core.classes_allowed),
+     .sentence = "Those that a job may ask for; with any other it is refused."},
 
     {"cluster", "users", CONFIG_USERS, NULL, IN_CLUSTER(users), .example = "flux",
      .sentence = "Users who may act as the cluster's resource manager; cert:NAME is whoever has a certificate of that "

@@ -20,6 +20,7 @@ enum config_type {
     CONFIG_DURATION, /* int64_t milliseconds, min–max */
     CONFIG_BOOL,     /* bool: yes, no */
     CONFIG_CHOICE,   /* int: min for the first of the words, min + 1 for the second, … */
+    CONFIG_CLASSES,  /* uint32_t: bits of enum traffic_class, at least one */
     CONFIG_IDSET,    /* struct idset; may go on in indented lines */
     CONFIG_USERS,    /* char **, NULL-terminated; may go on in indented lines */
     CONFIG_COMMAND,  /* char **, NULL-terminated: an absolute path, then arguments */

@@ -3,6 +3,7 @@
 #include "broker/config_words.h"
 #include "core/config.h"
 #include "core/idset.h"
+#include "core/record.h"
 #include "fmapi/baseurl.h"
 
 #include <arpa/inet.h>
@@ -120,6 +121,11 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size)
         break;
     case CONFIG_CHOICE:
         words_allowed(key->words, out, size);
+        break;
+    case CONFIG_CLASSES:
+        (void)snprintf(out, size,
+                       "one or more of best_effort, low_latency, bulk_data, dedicated_access, "
+                       "separated by blanks or commas");
         break;
     case CONFIG_IDSET:
         (void)snprintf(out, size, "ids and ranges of 0 to 65535, as in 1024-2047,4096");
@@ -276,6 +282,27 @@ static int set_choice(const struct config_key *key, int *value, const char *text
     return not_allowed(key, err);
 }
 
+static int set_classes(const struct config_key *key, uint32_t *value, const char *text,
+                       struct error *err)
+{
+    static const char between[] = " \t,";
+    uint32_t bits = 0;
+    for (text += strspn(text, between); *text != '\0'; text += strspn(text, between)) {
+        char word[32];
+        size_t take = strcspn(text, between);
+        int n = snprintf(word, sizeof word, "%.*s", (int)take, text);
+        int bit = n > 0 && (size_t)n < sizeof word ? traffic_class_from_word(word) : 0;
+        if (bit == 0)
+            return not_allowed(key, err);
+        bits |= (uint32_t)bit;
+        text += take;
+    }
+    if (bits == 0)
+        return not_allowed(key, err);
+    *value = bits;
+    return 0;
+}
+
 static int set_idset(struct idset *value, const char *text, bool more, struct error *err)
 {
     struct idset set;
@@ -392,6 +419,8 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
         return set_bool(key, value, text, err);
     case CONFIG_CHOICE:
         return set_choice(key, value, text, err);
+    case CONFIG_CLASSES:
+        return set_classes(key, value, text, err);
     case CONFIG_IDSET:
         return set_idset(value, text, more, err);
     case CONFIG_USERS:
@@ -411,6 +440,20 @@ static void print_choice(FILE *out, const char *words, int index)
         words += *words == '|';
     }
     fprintf(out, "%.*s", (int)strcspn(words, "|"), words);
+}
+
+/* The usual ones first. */
+static void print_classes(FILE *out, uint32_t bits)
+{
+    static const enum traffic_class order[] = {TC_BEST_EFFORT, TC_LOW_LATENCY, TC_BULK_DATA,
+                                               TC_DEDICATED_ACCESS};
+    const char *before = "";
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        if ((bits & order[i]) == 0)
+            continue;
+        fprintf(out, "%s%s", before, traffic_class_word((int)order[i]));
+        before = " ";
+    }
 }
 
 static void print_idset(FILE *out, const struct idset *set)
@@ -467,6 +510,9 @@ static void print_value(FILE *out, const struct config_key *key, const void *val
         break;
     case CONFIG_CHOICE:
         print_choice(out, key->words, *(const int *)value - (int)key->min);
+        break;
+    case CONFIG_CLASSES:
+        print_classes(out, *(const uint32_t *)value);
         break;
     case CONFIG_IDSET:
         print_idset(out, value);

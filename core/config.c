@@ -15,6 +15,8 @@ void core_config_init(struct core_config *config)
     config->vni_required = true;
     config->vni_hold_ms = 600 * 1000;
 
+    config->classes_default = TC_BEST_EFFORT | TC_LOW_LATENCY;
+    config->classes_allowed = TC_ALL;
     config->total_addresses = 0;
     config->sharing = 1;
 
@@ -63,11 +65,25 @@ static int check_vnis(const struct core_config *c, struct error *err)
     return 0;
 }
 
+static int check_classes(const struct core_config *c, struct error *err)
+{
+    if (c->classes_default == 0 || c->classes_allowed > TC_ALL)
+        return error_set(err, ERROR_INVALID, "[vni] traffic_classes: one of them at least");
+    for (uint32_t bit = 1; bit <= TC_BEST_EFFORT; bit <<= 1) {
+        if (bit & c->classes_default & ~c->classes_allowed)
+            return error_set(err, ERROR_INVALID,
+                             "[vni] traffic_classes: %s is not in allowed_traffic_classes",
+                             traffic_class_word((int)bit));
+    }
+    return 0;
+}
+
 int core_config_check(const struct core_config *c, struct error *err)
 {
     int rc;
     uint32_t addresses;
-    if ((rc = check_clusters(c, err)) < 0 || (rc = check_vnis(c, err)) < 0)
+    if ((rc = check_clusters(c, err)) < 0 || (rc = check_vnis(c, err)) < 0 ||
+        (rc = check_classes(c, err)) < 0)
         return rc;
     /* Sizing is needed as soon as a job could be eligible: with a minimum size every large one is.
      */

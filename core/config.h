@@ -27,6 +27,9 @@ struct core_config {
     bool vni_required;     /* a job that cannot have its VNIs fails (F4) */
     int64_t vni_hold_ms;   /* how long a released VNI is held back (F3) */
 
+    uint32_t classes_default; /* enum traffic_class bits, when a job does not say (F12) */
+    uint32_t classes_allowed; /* what a job may ask for */
+
     uint32_t min_nodes;         /* 0: only jobs that ask (F14) */
     uint32_t addresses_per_job; /* 0: auto, see sizing.h (F15) */
     uint32_t total_addresses;   /* M; 0: not known, no limit of our own */

@@ -26,7 +26,7 @@ struct reserve_request {
     uint32_t cores_per_node; /* 0: not told */
     int vni_count;           /* 0–4; -1: not told */
     enum hwcoll_wish wish;   /* 0: not told: auto */
-    uint8_t traffic_classes; /* bits; 0: not told: best effort and low latency */
+    uint8_t traffic_classes; /* bits; 0: not told: as the site says */
 };
 
 enum core_event_kind {

@@ -52,6 +52,7 @@ enum traffic_class {
     TC_LOW_LATENCY = 2,
     TC_BULK_DATA = 4,
     TC_BEST_EFFORT = 8,
+    TC_ALL = 15,
 };
 
 /* What a node says of the CXI services of a job (F3). */

@@ -6,8 +6,6 @@
 
 /* A job wants its VNIs and, if it is eligible, multicast addresses (F1, F2, F4, F14). */
 
-enum { TC_DEFAULT = TC_BEST_EFFORT | TC_LOW_LATENCY, TC_ALL = 15 };
-
 static void refuse(struct core *core, uint64_t ticket, enum answer_kind kind, const char *field,
                    const char *detail)
 {
@@ -42,11 +40,6 @@ static enum hwcoll_wish wish_of(const struct reserve_request *q)
     return q->wish == 0 ? WISH_AUTO : q->wish;
 }
 
-static uint8_t classes_of(const struct reserve_request *q)
-{
-    return q->traffic_classes == 0 ? TC_DEFAULT : q->traffic_classes;
-}
-
 static bool same_text(const char *a, const char *b)
 {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
@@ -68,7 +61,7 @@ static const char *conflicting_field(const struct reservation *r, const struct r
         return "vni_count";
     if (r->wish != wish_of(q))
         return "hwcoll";
-    if (r->traffic_classes != classes_of(q))
+    if (q->traffic_classes != 0 && r->traffic_classes != q->traffic_classes)
         return "traffic_classes";
     return NULL;
 }
@@ -121,6 +114,25 @@ static unsigned vnis_wanted(const struct core *core, const struct reserve_reques
     if (q->node_count == 1 && !core->config.vni_single_node)
         return 0;
     return core->config.vni_per_job;
+}
+
+/* F12: what the job said, else what the site says. 0 when the site does not allow a class of it. */
+static uint8_t choose_classes(const struct core *core, const struct reserve_request *q)
+{
+    uint32_t classes = q->traffic_classes == 0 ? core->config.classes_default : q->traffic_classes;
+    return (classes & ~core->config.classes_allowed) == 0 ? (uint8_t)classes : 0;
+}
+
+static void refuse_classes(struct core *core, uint64_t ticket, const struct reserve_request *q)
+{
+    int first = TC_DEDICATED_ACCESS;
+    while ((q->traffic_classes & ~core->config.classes_allowed & (unsigned)first) == 0)
+        first <<= 1;
+    refuse(core, ticket, ANSWER_INVALID, "traffic_classes",
+           core_text(core,
+                     "traffic class %s is not allowed here ([vni] allowed_traffic_classes): leave "
+                     "it out",
+                     traffic_class_word(first)));
 }
 
 /* Fills in what becomes of the wish before anyone is asked; its reason may point into `why`. */
@@ -206,10 +218,14 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
                                      .uid = q->uid,
                                      .node_count = q->node_count,
                                      .cores_per_node = q->cores_per_node,
-                                     .traffic_classes = classes_of(q),
+                                     .traffic_classes = choose_classes(core, q),
                                      .wish = (uint8_t)wish_of(q),
                                      .state = JOB_ACTIVE,
                                      .created_ms = core->now_ms};
+    if (rec.traffic_classes == 0) {
+        refuse_classes(core, ticket, q);
+        return;
+    }
     if (!choose_vnis(core, &rec, vnis_wanted(core, q), &detail)) {
         refuse_vnis(core, ticket, q, detail);
         return;

@@ -15,8 +15,6 @@
 /* The last moment of the year 9999. No clock shows a later one, and sums of times fit. */
 #define TIME_MAX_MS INT64_C(253402300799999)
 
-enum { TRAFFIC_CLASSES_ALL = TC_DEDICATED_ACCESS | TC_LOW_LATENCY | TC_BULK_DATA | TC_BEST_EFFORT };
-
 #define EVENT_COUNT_(name, word, fatal) +1
 enum { EVENT_KIND_LAST = 0 EVENT_KINDS(EVENT_COUNT_) };
 #undef EVENT_COUNT_
@@ -40,7 +38,7 @@ static const char *reservation_fault(const struct reservation_record *r)
         return "vni_count is out of range";
     if (r->vni_asked > VNI_PER_JOB_MAX)
         return "vni_asked is out of range";
-    if (r->traffic_classes & ~TRAFFIC_CLASSES_ALL)
+    if (r->traffic_classes & ~TC_ALL)
         return "traffic_classes has an unknown bit";
     if (r->wish < WISH_AUTO || r->wish > WISH_REQUIRED)
         return "wish is out of range";

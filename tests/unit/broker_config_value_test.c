@@ -2,6 +2,7 @@
 #include "broker/config_table.h"
 #include "broker/config_value.h"
 #include "broker/config_words.h"
+#include "core/record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,6 +124,29 @@ static void choice__takes_only_what_works(void **state)
     assert_int_equal(config->log_level, 7);
     assert_true(takes("broker", "log_level", "error"));
     assert_int_equal(config->log_level, 3);
+}
+
+/* F12 */
+static void classes__are_words(void **state)
+{
+    (void)state;
+    const struct config_key *key = key_of("vni", "traffic_classes");
+    assert_true(takes("vni", "traffic_classes", "bulk_data, best_effort,low_latency"));
+    assert_int_equal(config->core.classes_default, TC_BULK_DATA | TC_BEST_EFFORT | TC_LOW_LATENCY);
+    char *text = config_value_text(key, config);
+    assert_string_equal(text, "best_effort low_latency bulk_data");
+    assert_true(takes("vni", "allowed_traffic_classes", text));
+    assert_int_equal(config->core.classes_allowed, config->core.classes_default);
+    free(text);
+    static const char *const bad[] = {"",
+                                      ",",
+                                      "best",
+                                      "BEST_EFFORT",
+                                      "best_effort;bulk_data",
+                                      "best_effort_and_very_much_more_than_that"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        refuses("vni", "traffic_classes", bad[i], "one or more of best_effort");
+    assert_int_equal(config->core.classes_default, TC_BULK_DATA | TC_BEST_EFFORT | TC_LOW_LATENCY);
 }
 
 static void mode__is_octal(void **state)
@@ -282,13 +306,21 @@ static void table__is_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CONFIG_TEST(duration__has_units),           CONFIG_TEST(number__has_a_range),
-        CONFIG_TEST(auto_number__is_zero),          CONFIG_TEST(bool__is_yes_or_no),
-        CONFIG_TEST(choice__takes_only_what_works), CONFIG_TEST(mode__is_octal),
-        CONFIG_TEST(path__is_absolute_and_fits),    CONFIG_TEST(url__loses_its_trailing_slash),
-        CONFIG_TEST(listen__is_an_address),         CONFIG_TEST(job_ca__is_a_word_or_a_path),
-        CONFIG_TEST(idset__replaces_or_goes_on),    CONFIG_TEST(users__replace_or_go_on),
-        CONFIG_TEST(command__is_a_path_and_words),  CONFIG_TEST(table__is_whole),
+        CONFIG_TEST(duration__has_units),
+        CONFIG_TEST(number__has_a_range),
+        CONFIG_TEST(auto_number__is_zero),
+        CONFIG_TEST(bool__is_yes_or_no),
+        CONFIG_TEST(choice__takes_only_what_works),
+        CONFIG_TEST(classes__are_words),
+        CONFIG_TEST(mode__is_octal),
+        CONFIG_TEST(path__is_absolute_and_fits),
+        CONFIG_TEST(url__loses_its_trailing_slash),
+        CONFIG_TEST(listen__is_an_address),
+        CONFIG_TEST(job_ca__is_a_word_or_a_path),
+        CONFIG_TEST(idset__replaces_or_goes_on),
+        CONFIG_TEST(users__replace_or_go_on),
+        CONFIG_TEST(command__is_a_path_and_words),
+        CONFIG_TEST(table__is_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

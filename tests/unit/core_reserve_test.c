@@ -42,6 +42,57 @@ static void reserve__single_node_policy(void **state)
     driver_end(&d);
 }
 
+/* F12: what a job does not say the site does; a repeat may leave it to the site as well. */
+static void reserve__site_chooses_traffic_classes(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    assert_int_equal(driver_answer(&d)->reservation->traffic_classes,
+                     TC_BEST_EFFORT | TC_LOW_LATENCY);
+    d.config.classes_default = TC_BULK_DATA;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_reserve(&d, driver_request("b", 2));
+    assert_int_equal(driver_answer(&d)->reservation->traffic_classes, TC_BULK_DATA);
+    driver_reserve(&d, driver_request("a", 2));
+    assert_int_equal(driver_answered(&d), ANSWER_SAME);
+    assert_int_equal(driver_answer(&d)->reservation->traffic_classes,
+                     TC_BEST_EFFORT | TC_LOW_LATENCY);
+    struct reserve_request own = driver_request("c", 2);
+    own.traffic_classes = TC_DEDICATED_ACCESS;
+    driver_reserve(&d, own);
+    assert_int_equal(driver_answer(&d)->reservation->traffic_classes, TC_DEDICATED_ACCESS);
+    driver_end(&d);
+}
+
+/* F12: within what the site allows; who has more from before keeps it, and may say so again. */
+static void reserve__site_allows_traffic_classes(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    struct reserve_request q = driver_request("a", 2);
+    q.traffic_classes = TC_BEST_EFFORT | TC_DEDICATED_ACCESS;
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    d.config.classes_allowed = TC_ALL & ~TC_DEDICATED_ACCESS;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_SAME);
+    q.job = "b";
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_INVALID);
+    assert_string_equal(driver_answer(&d)->field, "traffic_classes");
+    assert_string_equal(driver_answer(&d)->detail,
+                        "traffic class dedicated_access is not allowed here ([vni] "
+                        "allowed_traffic_classes): leave it out");
+    assert_null(driver_job(&d, "b"));
+    driver_end(&d);
+}
+
 /* F4: a clear, fatal answer; nothing stays behind. */
 static void reserve__pool_exhausted_is_fatal(void **state)
 {
@@ -457,6 +508,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reserve__gives_vnis),
         cmocka_unit_test(reserve__single_node_policy),
+        cmocka_unit_test(reserve__site_chooses_traffic_classes),
+        cmocka_unit_test(reserve__site_allows_traffic_classes),
         cmocka_unit_test(reserve__pool_exhausted_is_fatal),
         cmocka_unit_test(reserve__pool_exhausted_may_be_allowed),
         cmocka_unit_test(reserve__saves_the_intent_and_asks),

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "core/sizing.h"
+#include "core/record.h"
 
 static struct core_config sized(uint32_t m, uint32_t s_all, uint32_t s_min, uint32_t j)
 {
@@ -153,6 +154,23 @@ static void core_config_check__names_and_pool(void **state)
     assert_int_equal(core_config_check(&config, &err), 0);
 }
 
+/* F12 */
+static void core_config_check__classes(void **state)
+{
+    (void)state;
+    struct core_config config;
+    struct error err;
+    core_config_init(&config);
+    config.classes_allowed = TC_BEST_EFFORT;
+    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
+    assert_string_equal(err.text,
+                        "[vni] traffic_classes: low_latency is not in allowed_traffic_classes");
+    config.classes_default = TC_BEST_EFFORT;
+    assert_int_equal(core_config_check(&config, &err), 0);
+    config.classes_default = 0;
+    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +180,7 @@ int main(void)
         cmocka_unit_test(sizing_addresses__recommends_what_works),
         cmocka_unit_test(sizing_decide__eligibility),
         cmocka_unit_test(core_config_check__names_and_pool),
+        cmocka_unit_test(core_config_check__classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
