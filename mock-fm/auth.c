@@ -178,6 +178,13 @@ const char *auth_bearer(const char *header)
     return after_scheme(header, "Bearer");
 }
 
+bool auth_shows_session(const char *header)
+{
+    const char *bearer = auth_bearer(header);
+
+    return bearer && session_is_token(bearer);
+}
+
 bool auth_is_client(const struct auth *auth, const char *id, const char *secret)
 {
     /* Both, always: the time must not tell which of them was wrong. */

@@ -38,6 +38,9 @@ enum auth_login auth_judge(const struct auth *auth, const char *header, int64_t 
 /* The bearer token within such a header, or NULL. */
 const char *auth_bearer(const char *header);
 
+/* Does such a header show what looks like a job's session token? */
+bool auth_shows_session(const char *header);
+
 /* Are these the client's id and secret? */
 bool auth_is_client(const struct auth *auth, const char *id, const char *secret);
 

@@ -143,8 +143,9 @@ static void note(struct call *call)
 
     if (connection && *connection == 0)
         *connection = requestlog_connection(log);
-    call->log_number = requestlog_begin(log, connection ? *connection : 0, call->method, call->path,
-                                        call->request.now_us);
+    call->log_number =
+        requestlog_begin(log, connection ? *connection : 0, call->method, call->path,
+                         auth_shows_session(call->authorization), call->request.now_us);
     call->logged = true;
 }
 
@@ -253,7 +254,8 @@ static enum MHD_Result start(struct call *call)
         return finish(call);
     }
     note(call);
-    call->fault = faults_pick(calls->control->faults, call->method, call->path);
+    call->fault = faults_pick(calls->control->faults, call->method, call->path,
+                              auth_shows_session(call->authorization));
     if (call->fault.page_size > 0)
         call->request.page_size = call->fault.page_size;
     if (call->fault.act_after_ms > 0) {

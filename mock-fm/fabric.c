@@ -58,8 +58,8 @@ static int need_login(struct fabric *fabric, const struct request *request, stru
         return 0;
     case AUTH_BEARER:
         return problem_set(problem, 403,
-                           "a session token opens only its own job's multicast trees "
-                           "and PATCH of its own job; log in for this");
+                           "a session token opens only its own job and the job's multicast "
+                           "trees; log in for this");
     case AUTH_MISSING:
         return problem_set(problem, 401, "%s", auth_words(fabric->auth)->missing);
     case AUTH_WRONG:
@@ -78,6 +78,19 @@ static int need_token_of(const struct job *job, const struct request *request,
     if (!job || !secret_equal(secret_of(job->token), secret_of(token)))
         return problem_set(problem, 403, "this session token does not open this job");
     return 0;
+}
+
+/* Its own token, where that reaches so far, or the login. */
+static int need_reach(struct fabric *fabric, const struct request *request, const char *id,
+                      enum session_reach enough, struct problem *problem)
+{
+    if (auth_judge(fabric->auth, request->authorization, request->now_us) != AUTH_BEARER)
+        return need_login(fabric, request, problem);
+    if (need_token_of(objects_job(fabric->objects, id), request, problem) < 0)
+        return -1;
+    if (fabric->reach == SESSION_OWN_JOB || fabric->reach == enough)
+        return 0;
+    return problem_set(problem, 403, "a session token is not enough for this here; log in");
 }
 
 static int list_jobs(struct fabric *fabric, const struct request *request, const char *name,
@@ -155,7 +168,8 @@ static int get_job(struct fabric *fabric, const struct request *request, const c
 {
     const struct job *job;
 
-    if (need_login(fabric, request, problem) < 0 || !(job = find_job(fabric, name, problem)))
+    if (need_reach(fabric, request, name, SESSION_GET, problem) < 0 ||
+        !(job = find_job(fabric, name, problem)))
         return -1;
     return succeed(answer, 200, document_of_job(job), problem);
 }
@@ -201,17 +215,12 @@ static int drop_steps(struct fabric *fabric, const struct request *request, cons
 static int patch_job(struct fabric *fabric, const struct request *request, const char *name,
                      struct answer *answer, struct problem *problem)
 {
-    bool bearer = auth_judge(fabric->auth, request->authorization, request->now_us) == AUTH_BEARER;
     const struct job *job;
     json_t *body;
     int result;
 
-    if (!bearer && need_login(fabric, request, problem) < 0)
-        return -1;
-    /* The job's own token may clean up its steps; whether a real one allows that is assumed. */
-    if (bearer && need_token_of(objects_job(fabric->objects, name), request, problem) < 0)
-        return -1;
-    if (!(job = find_job(fabric, name, problem)) || !(body = parse_body(request, problem)))
+    if (need_reach(fabric, request, name, SESSION_PATCH, problem) < 0 ||
+        !(job = find_job(fabric, name, problem)) || !(body = parse_body(request, problem)))
         return -1;
     result = drop_steps(fabric, request, name, json_object_get(body, "jobSteps"), problem);
     json_decref(body);

@@ -22,6 +22,7 @@ struct fabric {
     struct journal *journal; /* NULL: nothing outlives the process */
     const struct auth *auth;
     struct session_mint mint;
+    enum session_reach reach;
     struct inventory inventory;
 };
 

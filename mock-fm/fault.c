@@ -111,6 +111,12 @@ static int read_drop(const json_t *value, void *field)
     return strcmp(when, "before") == 0 || strcmp(when, "after") == 0 ? 0 : -1;
 }
 
+static int read_login(const json_t *value, void *field)
+{
+    *(enum fault_login *)field = json_is_true(value) ? FAULT_SESSION : FAULT_NO_SESSION;
+    return json_is_boolean(value) ? 0 : -1;
+}
+
 static const struct field {
     const char *name;
     reader *read;
@@ -119,6 +125,7 @@ static const struct field {
 } fields[] = {
     {"method", read_text, offsetof(struct fault_rule, method), "a string"},
     {"path", read_text, offsetof(struct fault_rule, path), "a pattern"},
+    {"session", read_login, offsetof(struct fault_rule, login), "true or false"},
     {"count", read_number, offsetof(struct fault_rule, count), "a number, 0 or more"},
     {"skip", read_number, offsetof(struct fault_rule, skip), "a number, 0 or more"},
     {"probability", read_probability, offsetof(struct fault_rule, probability), "from 0 to 1"},
@@ -202,11 +209,14 @@ void fault_rule_destroy(struct fault_rule *rule)
     free(rule);
 }
 
-bool fault_rule_fires(struct fault_rule *rule, const char *method, const char *path, uint64_t *dice)
+bool fault_rule_fires(struct fault_rule *rule, const char *method, const char *path, bool session,
+                      uint64_t *dice)
 {
     if (rule->method && strcmp(rule->method, method) != 0)
         return false;
     if (rule->path && fnmatch(rule->path, path, 0) != 0)
+        return false;
+    if (rule->login != FAULT_ANY_LOGIN && session != (rule->login == FAULT_SESSION))
         return false;
     rule->matched++;
     if (rule->matched <= (uint64_t)rule->skip)

@@ -43,9 +43,17 @@ struct fault {
     uint64_t page_size;
 };
 
+/* Of which requests a rule is for. */
+enum fault_login {
+    FAULT_ANY_LOGIN,
+    FAULT_SESSION,    /* those that show a job's session token */
+    FAULT_NO_SESSION, /* all others */
+};
+
 struct fault_rule {
-    char *method;       /* NULL: any */
-    char *path;         /* fnmatch pattern, in which * also stands for '/'; NULL: any */
+    char *method; /* NULL: any */
+    char *path;   /* fnmatch pattern, in which * also stands for '/'; NULL: any */
+    enum fault_login login;
     int64_t count;      /* fires so often at most; -1: always */
     int64_t skip;       /* lets so many pass first */
     double probability; /* then fires so often */
@@ -58,8 +66,9 @@ struct fault_rule {
 struct fault_rule *fault_rule_create(const json_t *text, struct problem *problem);
 void fault_rule_destroy(struct fault_rule *rule);
 
-/* Does it fire for this request? Counts the request; may advance the dice. */
-bool fault_rule_fires(struct fault_rule *rule, const char *method, const char *path,
+/* Does it fire for this request, which shows a session token or not? Counts the request; may
+ * advance the dice. */
+bool fault_rule_fires(struct fault_rule *rule, const char *method, const char *path, bool session,
                       uint64_t *dice);
 
 /* A fault that outlives its rule: `to` gets references of its own, given back by fault_release. */

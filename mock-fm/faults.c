@@ -50,12 +50,12 @@ void faults_clear(struct faults *faults)
     drop_behind(faults, 0);
 }
 
-struct fault faults_pick(struct faults *faults, const char *method, const char *path)
+struct fault faults_pick(struct faults *faults, const char *method, const char *path, bool session)
 {
     for (size_t i = 0; i < faults->count; i++) {
         struct fault fault;
 
-        if (!fault_rule_fires(faults->rules[i], method, path, &faults->dice))
+        if (!fault_rule_fires(faults->rules[i], method, path, session, &faults->dice))
             continue;
         fault_copy(&fault, &faults->rules[i]->fault);
         return fault;

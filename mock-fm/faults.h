@@ -22,9 +22,9 @@ void faults_release(struct faults *faults);
 int faults_add(struct faults *faults, const json_t *rules, struct problem *problem);
 void faults_clear(struct faults *faults);
 
-/* What goes wrong with this request: a copy, to be released, as the rule may be gone before the
- * request is answered. */
-struct fault faults_pick(struct faults *faults, const char *method, const char *path);
+/* What goes wrong with this request, which shows a session token or not: a copy, to be released, as
+ * the rule may be gone before the request is answered. */
+struct fault faults_pick(struct faults *faults, const char *method, const char *path, bool session);
 
 /* The rules as given, each with the counters `matched` and `fired`. */
 json_t *faults_document(const struct faults *faults);

@@ -101,6 +101,7 @@ static int open_objects(struct program *program, const struct options *options,
 
     fabric->auth = program->auth;
     fabric->inventory = options->inventory;
+    fabric->reach = options->reach;
     fabric->mint = (struct session_mint){.seeded = options->seeded, .seed = options->seed};
     if (!options->seeded && getrandom(&dice, sizeof dice, 0) != (ssize_t)sizeof dice)
         return problem_set(problem, 500, "no random numbers: %s", strerror(errno));

@@ -30,6 +30,9 @@ const char options_help[] =
     "  --authdir DIR        for basic: DIR/passwd holds the password of user cxi; for oauth:\n"
     "                       DIR/client-id and DIR/client-secret\n"
     "  --token-lifetime S   how long an access token is good for, in seconds (default 3600)\n"
+    "  --session-tokens own-job|get|patch|trees-only\n"
+    "                       what a job's session token opens besides the job's trees: GET and\n"
+    "                       PATCH of its own job (default), one of them, or neither\n"
     "  --addresses N        multicast addresses in the pool, 1 to 8192 (default 4086)\n"
     "  --overcommit         let reservations add up to more than the pool\n"
     "  --fabric GxSxP       the fabric to be read: G groups of S switches of P ports, at most\n"
@@ -97,6 +100,23 @@ static int parse_auth(struct options *options, const char *text, struct problem 
     return problem_set(problem, 400, "--auth must be none, basic or oauth, not '%s'", text);
 }
 
+static int parse_reach(struct options *options, const char *text, struct problem *problem)
+{
+    static const char *const names[] = {[SESSION_OWN_JOB] = "own-job",
+                                        [SESSION_GET] = "get",
+                                        [SESSION_PATCH] = "patch",
+                                        [SESSION_TREES_ONLY] = "trees-only"};
+
+    for (int reach = SESSION_OWN_JOB; reach <= SESSION_TREES_ONLY; reach++) {
+        if (strcmp(text, names[reach]) == 0) {
+            options->reach = (enum session_reach)reach;
+            return 0;
+        }
+    }
+    return problem_set(
+        problem, 400, "--session-tokens must be own-job, get, patch or trees-only, not '%s'", text);
+}
+
 static int parse_lifetime(int64_t *lifetime_us, const char *text, struct problem *problem)
 {
     char *end;
@@ -131,6 +151,8 @@ static int parse_one(struct options *options, int option, const char *value,
         return 0;
     case 'L':
         return parse_lifetime(&options->token_lifetime_us, value, problem);
+    case 'S':
+        return parse_reach(options, value, problem);
     case 'C':
         options->tls_cert = value;
         return 0;
@@ -172,6 +194,7 @@ static const struct option known[] = {
     {"auth", required_argument, NULL, 'a'},
     {"authdir", required_argument, NULL, 'd'},
     {"token-lifetime", required_argument, NULL, 'L'},
+    {"session-tokens", required_argument, NULL, 'S'},
     {"tls-cert", required_argument, NULL, 'C'},
     {"tls-key", required_argument, NULL, 'K'},
     {"client-ca", required_argument, NULL, 'A'},

@@ -8,6 +8,7 @@
 #include "mock-fm/auth.h"
 #include "mock-fm/inventory.h"
 #include "mock-fm/problem.h"
+#include "mock-fm/session.h"
 
 struct options {
     char host[256];
@@ -16,6 +17,7 @@ struct options {
     enum auth_mode auth;
     const char *authdir;
     int64_t token_lifetime_us;
+    enum session_reach reach;
     const char *tls_cert, *tls_key; /* both or none */
     const char *client_ca;          /* only with them */
     unsigned addresses;

@@ -8,6 +8,7 @@ struct entry {
     uint64_t connection;
     int64_t at_us;
     int status;
+    bool session; /* a session token was shown */
     char method[12];
     char path[300]; /* job ids have at most 255 bytes; longer paths are cut */
 };
@@ -44,13 +45,14 @@ static void copy_printable(char *to, size_t size, const char *from)
 }
 
 uint64_t requestlog_begin(struct requestlog *log, uint64_t connection, const char *method,
-                          const char *path, int64_t now_us)
+                          const char *path, bool session, int64_t now_us)
 {
     struct entry *entry = &log->entries[++log->requests % REQUESTLOG_ENTRIES];
 
     entry->connection = connection;
     entry->at_us = now_us;
     entry->status = REQUESTLOG_PENDING;
+    entry->session = session;
     copy_printable(entry->method, sizeof entry->method, method);
     copy_printable(entry->path, sizeof entry->path, path);
     return log->requests;
@@ -75,6 +77,8 @@ static json_t *entry_document(const struct entry *entry, uint64_t number)
         json_object_set_new(
             document, "outcome",
             json_string(entry->status == REQUESTLOG_DROPPED ? "dropped" : "pending"));
+    if (entry->session)
+        json_object_set_new(document, "session", json_true());
     return document;
 }
 

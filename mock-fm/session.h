@@ -8,6 +8,15 @@
 #define SESSION_TOKEN_PREFIX "sess-"
 #define SESSION_TOKEN_SIZE 38 /* the prefix, 32 hexadecimal digits and a NUL */
 
+/* Which calls of its own job a session token opens, besides those of the job's trees. What a real
+ * fabric manager does is not known: the design assumes the first. */
+enum session_reach {
+    SESSION_OWN_JOB,    /* GET and PATCH */
+    SESSION_GET,        /* GET only */
+    SESSION_PATCH,      /* PATCH only */
+    SESSION_TREES_ONLY, /* neither */
+};
+
 struct session_mint {
     bool seeded; /* reproducible, for tests; otherwise from the kernel's random numbers */
     uint64_t seed;

@@ -107,11 +107,13 @@ static void answer_one(struct control *control, const struct auth *oauth, struct
 {
     struct answer answer = {0};
     uint64_t jobs = objects_totals(control->fabric->objects).jobs;
+    bool session = auth_shows_session(request->authorization);
     struct fault none = {0};
     if (!control->log && strcmp(request->path, "/mock/log") == 0)
         control->log = requestlog_create(); /* large: only for whoever asks */
     uint64_t number =
-        control->log ? requestlog_begin(control->log, 1, request->method, request->path, 0) : 0;
+        control->log ? requestlog_begin(control->log, 1, request->method, request->path, session, 0)
+                     : 0;
     if (control_owns(request->path)) {
         control_answer(control, request, &answer);
         check_answer(&none, request->method, &answer);
@@ -119,7 +121,7 @@ static void answer_one(struct control *control, const struct auth *oauth, struct
         oauth_answer(oauth, request, &answer);
         check_answer(&none, request->method, &answer);
     } else {
-        struct fault fault = faults_pick(control->faults, request->method, request->path);
+        struct fault fault = faults_pick(control->faults, request->method, request->path, session);
         if (fault.page_size > 0)
             request->page_size = fault.page_size;
         if (fault_lets_act(&fault))

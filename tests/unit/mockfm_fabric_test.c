@@ -132,7 +132,6 @@ static void jobs__need_the_login(void **state)
         assert_int_equal(ask(bench, "DELETE", JOBS "/c-1", wrong[i], NULL), 401);
     assert_int_equal(ask(bench, "GET", JOBS, "basic  Y3hpOmZtLXBhc3N3MHJk", NULL), 200);
     /* A job's token is no login. */
-    assert_int_equal(ask(bench, "GET", JOBS "/c-1", bearer, NULL), 403);
     assert_int_equal(ask(bench, "DELETE", JOBS "/c-1", bearer, NULL), 403);
     assert_int_equal(ask(bench, "GET", JOBS, bearer, NULL), 403);
     bench_destroy(bench);
@@ -168,11 +167,84 @@ static void token__opens_only_its_own_job(void **state)
     assert_int_equal(ask(bench, "DELETE", path, NULL, NULL), 401);
     assert_int_equal(ask(bench, "GET", path, two, NULL), 403);
     assert_int_equal(ask(bench, "GET", path, one, NULL), 200);
+    assert_int_equal(ask(bench, "GET", JOBS "/c-1", two, NULL), 403);
+    assert_int_equal(ask(bench, "GET", JOBS "/c-9", two, NULL), 403);
+    assert_int_equal(ask(bench, "GET", JOBS "/c-1", one, NULL), 200);
     assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", two, "{\"jobSteps\":{\"0\":null}}"), 403);
     assert_int_equal(objects_totals(bench->fabric.objects).trees, 1);
     assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", one, "{\"jobSteps\":{\"0\":null}}"), 200);
     assert_non_null(bench->answer.document);
     assert_int_equal(objects_totals(bench->fabric.objects).trees, 0);
+    bench_destroy(bench);
+}
+
+#define STEP_0 "{\"jobSteps\":{\"0\":null}}"
+
+/* F19: managers may differ in how far a job's own token reaches; another job's reaches nowhere, and
+ * the login reaches the job at all of them. */
+static void token__reaches_as_far_as_it_is_told(void **state)
+{
+    static const struct {
+        enum session_reach reach;
+        int get, patch;
+    } kinds[] = {
+        {SESSION_OWN_JOB, 200, 200},
+        {SESSION_GET, 200, 403},
+        {SESSION_PATCH, 403, 200},
+        {SESSION_TREES_ONLY, 403, 403},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct bench *bench = bench_create(AUTH_BASIC, 100);
+        char one[64], two[64], path[64];
+
+        bench->fabric.reach = kinds[i].reach;
+        reserve(bench, "c-1", 2, one);
+        reserve(bench, "c-2", 2, two);
+        assert_int_equal(grow(bench, "c-1", "0", one), 201);
+        snprintf(path, sizeof path, "%s", text(bench, "documentSelfLink"));
+        assert_int_equal(ask(bench, "GET", JOBS "/c-1", one, NULL), kinds[i].get);
+        assert_int_equal(ask(bench, "GET", JOBS "/c-1", two, NULL), 403);
+        assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", two, STEP_0), 403);
+        assert_int_equal(ask(bench, "DELETE", path, two, NULL), 403);
+        assert_int_equal(objects_totals(bench->fabric.objects).trees, 1);
+        assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", one, STEP_0), kinds[i].patch);
+        assert_int_equal(objects_totals(bench->fabric.objects).trees, kinds[i].patch != 200);
+        if (kinds[i].patch != 200)
+            assert_int_equal(ask(bench, "DELETE", path, one, NULL), 200);
+        assert_int_equal(grow(bench, "c-1", "0", one), 201);
+        assert_int_equal(ask(bench, "GET", JOBS "/c-1", LOGIN, NULL), 200);
+        assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", LOGIN, STEP_0), 200);
+        assert_int_equal(objects_totals(bench->fabric.objects).trees, 0);
+        bench_destroy(bench);
+    }
+}
+
+/* Cleaning up is asked for more than once, and after steps that never had a tree. */
+static void step__ends_alone_and_as_often_as_one_likes(void **state)
+{
+    struct bench *bench = bench_create(AUTH_BASIC, 100);
+    const json_t *steps;
+    char one[64];
+
+    (void)state;
+    reserve(bench, "c-1", 3, one);
+    assert_int_equal(grow(bench, "c-1", "0", one), 201);
+    assert_int_equal(grow(bench, "c-1", "0", one), 201);
+    assert_int_equal(grow(bench, "c-1", "00", one), 201);
+    assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", one, "{\"jobSteps\":{\"7\":null}}"), 200);
+    assert_int_equal(objects_totals(bench->fabric.objects).trees, 3);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", one, STEP_0), 200);
+        steps = json_object_get(bench->answer.document, "jobSteps");
+        assert_int_equal(json_object_size(steps), 1);
+        assert_int_equal(json_array_size(json_object_get(steps, "00")), 1);
+    }
+    assert_int_equal(objects_totals(bench->fabric.objects).trees, 1);
+    assert_int_equal(ask(bench, "DELETE", JOBS "/c-1", LOGIN, NULL), 200);
+    assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", LOGIN, STEP_0), 404);
+    assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", one, STEP_0), 403);
     bench_destroy(bench);
 }
 
@@ -406,6 +478,8 @@ int main(void)
         cmocka_unit_test(jobs__need_the_login),
         cmocka_unit_test(jobs__need_no_login_without_authentication),
         cmocka_unit_test(token__opens_only_its_own_job),
+        cmocka_unit_test(token__reaches_as_far_as_it_is_told),
+        cmocka_unit_test(step__ends_alone_and_as_often_as_one_likes),
         cmocka_unit_test(tree__is_as_libfabric_wants_it),
         cmocka_unit_test(error__is_json_for_both_clients),
         cmocka_unit_test(body__that_is_wrong_is_400),

@@ -26,7 +26,7 @@ static struct faults with_rules(const char *rules)
 /* The status that a rule answers with, 0 when none fires. */
 static int status_of(struct faults *faults, const char *method, const char *path)
 {
-    struct fault fault = faults_pick(faults, method, path);
+    struct fault fault = faults_pick(faults, method, path, false);
     int status = fault.status;
 
     fault_release(&fault);
@@ -45,6 +45,26 @@ static void rule__hits_method_and_path(void **state)
     assert_int_equal(status_of(&faults, "GET", "/fabric/collectives/jobs/c-11"), 0);
     faults_clear(&faults);
     assert_int_equal(status_of(&faults, "POST", "/fabric/collectives/jobs"), 0);
+    faults_release(&faults);
+}
+
+/* So that one can be refused and not the other, as by a server for which only one is a login. */
+static void rule__tells_session_tokens_from_logins(void **state)
+{
+    struct faults faults = with_rules("[{\"method\":\"PATCH\",\"session\":true,\"status\":401},"
+                                      "{\"method\":\"PATCH\",\"session\":false,\"status\":500},"
+                                      "{\"status\":503}]");
+
+    (void)state;
+    for (int session = 0; session <= 1; session++) {
+        struct fault fault = faults_pick(&faults, "PATCH", "/", session);
+
+        assert_int_equal(fault.status, session ? 401 : 500);
+        fault_release(&fault);
+        fault = faults_pick(&faults, "GET", "/", session);
+        assert_int_equal(fault.status, 503);
+        fault_release(&fault);
+    }
     faults_release(&faults);
 }
 
@@ -194,7 +214,7 @@ static void merge__replaces_and_takes_away(void **state)
     faults_init(&faults, 1);
     assert_int_equal(faults_add(&faults, rules, &problem), 0);
     json_decref(rules);
-    fault = faults_pick(&faults, "POST", "/");
+    fault = faults_pick(&faults, "POST", "/", false);
     faults_release(&faults); /* the fault outlives its rule */
     fault_bend_answer(&fault, "POST", &answer);
     assert_int_equal(json_integer_value(json_object_get(answer.document, "sessionToken")), 12);
@@ -269,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rule__hits_method_and_path),
+        cmocka_unit_test(rule__tells_session_tokens_from_logins),
         cmocka_unit_test(rule__skips_and_counts),
         cmocka_unit_test(rule__used_up_leaves_room_for_the_next),
         cmocka_unit_test(probability__repeats_with_the_seed),

@@ -40,6 +40,7 @@ static void options__have_defaults(void **state)
     assert_int_equal(options.inventory.groups, 2);
     assert_int_equal(options.inventory.switches, 2);
     assert_int_equal(options.inventory.ports, 4);
+    assert_int_equal(options.reach, SESSION_OWN_JOB);
     assert_null(options.state);
 }
 
@@ -52,7 +53,7 @@ static void options__are_read(void **state)
     assert_int_equal(parse(&options,
                            "--listen [::1]:0 --auth basic --authdir /etc/fmsim --addresses 8192 "
                            "--state /x --latency 20 --seed 0 --port-file /p --overcommit "
-                           "--fabric 512x32x64",
+                           "--fabric 512x32x64 --session-tokens trees-only",
                            &problem),
                      0);
     assert_string_equal(options.host, "::1");
@@ -63,6 +64,7 @@ static void options__are_read(void **state)
     assert_string_equal(options.state, "/x");
     assert_int_equal(options.latency_ms, 20);
     assert_true(options.seeded);
+    assert_int_equal(options.reach, SESSION_TREES_ONLY);
     assert_string_equal(options.port_file, "/p");
     assert_true(options.overcommit);
     assert_int_equal(options.inventory.groups, 512);
@@ -124,6 +126,8 @@ static void options__wrong_are_named(void **state)
         {"--auth oauth --authdir /x --token-lifetime 0", "0.001"},
         {"--auth oauth --authdir /x --token-lifetime .", "--token-lifetime"},
         {"--auth oauth --authdir /x --token-lifetime 1.2.3", "--token-lifetime"},
+        {"--session-tokens job", "trees-only"},
+        {"--session-tokens", "--session-tokens"},
         {"--tls-cert /c", "--tls-key"},
         {"--tls-key /k", "--tls-cert"},
         {"--client-ca /a", "--tls-cert"},

@@ -21,9 +21,9 @@ static void entry__tells_what_became_of_it(void **state)
     const json_t *entries, *entry;
 
     (void)state;
-    first = requestlog_begin(log, connection, "GET", "/a\x01\xff", 5);
-    second = requestlog_begin(log, connection, "POST", "/b", 6);
-    requestlog_begin(log, requestlog_connection(log), "PUT", "/c", 7);
+    first = requestlog_begin(log, connection, "GET", "/a\x01\xff", false, 5);
+    second = requestlog_begin(log, connection, "POST", "/b", true, 6);
+    requestlog_begin(log, requestlog_connection(log), "PUT", "/c", false, 7);
     requestlog_finish(log, second, REQUESTLOG_DROPPED);
     requestlog_finish(log, first, 200);
     document = requestlog_document(log, 0);
@@ -35,8 +35,10 @@ static void entry__tells_what_became_of_it(void **state)
     assert_int_equal(json_integer_value(json_object_get(entry, "status")), 200);
     assert_int_equal(json_integer_value(json_object_get(entry, "connection")), 1);
     assert_string_equal(json_string_value(json_object_get(entry, "path")), "/a??");
+    assert_null(json_object_get(entry, "session"));
     entry = json_array_get(entries, 1);
     assert_null(json_object_get(entry, "status"));
+    assert_true(json_is_true(json_object_get(entry, "session")));
     assert_string_equal(json_string_value(json_object_get(entry, "outcome")), "dropped");
     entry = json_array_get(entries, 2);
     assert_string_equal(json_string_value(json_object_get(entry, "outcome")), "pending");
@@ -53,7 +55,7 @@ static void log__keeps_the_last_ones(void **state)
 
     (void)state;
     for (int i = 0; i < COUNT; i++)
-        requestlog_finish(log, requestlog_begin(log, 1, "GET", "/", 0), 200);
+        requestlog_finish(log, requestlog_begin(log, 1, "GET", "/", false, 0), 200);
     requestlog_finish(log, 1, 500); /* long forgotten: must not hit another's place */
     document = requestlog_document(log, 0);
     assert_int_equal(json_integer_value(json_object_get(document, "requests")), COUNT);
