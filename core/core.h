@@ -191,6 +191,10 @@ struct core_waiting {
 };
 void core_waiting(const struct reservation *reservation, struct core_waiting *out);
 
+/* A node on which services of a job will not go: the first by name of the oldest such reservation;
+ * NULL: none, or of none among the oldest few thousand reservations. Valid until the next step. */
+const char *core_lingering_node(const struct core *core);
+
 /* How a reservation may concern a node: by the node list that it named; or it named none, and then
  * the node has reported services of it, or it may run anywhere. */
 enum core_presence { PRESENCE_NONE, PRESENCE_NAMED, PRESENCE_REPORTED, PRESENCE_POSSIBLE };

@@ -92,6 +92,33 @@ void core_waiting(const struct reservation *r, struct core_waiting *out)
     }
 }
 
+static const char *first_lingering(const struct nodes *nodes)
+{
+    const char *first = NULL;
+    const struct node_report *report;
+    for (uint32_t at = 0; (report = nodes_next(nodes, &at)) != NULL;) {
+        if (report->state == NODE_LINGERING && (first == NULL || strcmp(report->name, first) < 0))
+            first = report->name;
+    }
+    return first;
+}
+
+const char *core_lingering_node(const struct core *core)
+{
+    uint64_t after = 0;
+    const struct reservation *r;
+    if (core->lingering == 0)
+        return NULL;
+    for (size_t looked_at = 0; looked_at < LOOK_AT_ONCE; looked_at++) {
+        if ((r = ledger_next(&core->ledger, after)) == NULL)
+            break;
+        if (r->reported != NULL && r->reported->lingering > 0)
+            return first_lingering(r->reported);
+        after = r->number;
+    }
+    return NULL;
+}
+
 const char *core_fm_url(const struct core *core)
 {
     return core->config.fm_urls[core->link.url];

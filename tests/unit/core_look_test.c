@@ -160,6 +160,29 @@ static void list__a_page_reads_little(void **state)
     driver_end(&d);
 }
 
+/* F9: whom to drain first. */
+static void lingering__names_the_oldest_job_s_first_node(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    assert_null(core_lingering_node(d.core));
+    reserve(&d, "a", "n[1-3]", 3);
+    reserve(&d, "b", "n[4-9]", 6);
+    report(&d, "a", 1, "n1", NODE_CREATED);
+    assert_null(core_lingering_node(d.core));
+    report(&d, "b", 2, "n7", NODE_LINGERING);
+    report(&d, "b", 2, "n5", NODE_LINGERING);
+    assert_string_equal(core_lingering_node(d.core), "n5");
+    report(&d, "a", 1, "n3", NODE_LINGERING);
+    assert_string_equal(core_lingering_node(d.core), "n3");
+    report(&d, "a", 1, "n3", NODE_DESTROYED);
+    report(&d, "b", 2, "n5", NODE_DESTROYED);
+    assert_string_equal(core_lingering_node(d.core), "n7");
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +190,7 @@ int main(void)
         cmocka_unit_test(list__a_job_without_node_list_may_be_anywhere),
         cmocka_unit_test(list__filters_together),
         cmocka_unit_test(list__a_page_reads_little),
+        cmocka_unit_test(lingering__names_the_oldest_job_s_first_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
