@@ -95,7 +95,7 @@ static int set_mock(struct conf *conf, const char *key, const char *value, struc
     if (!strcmp(key, "log"))
         return value_bool(value, &conf->log, err);
     if (strcmp(key, "nics") != 0)
-        return error_set(err, ERROR_NOT_FOUND, "[mock] has no '%s'", key);
+        return error_set(err, ERROR_INVALID, "[mock] has no '%s'", key);
     if ((r = value_number(value, 0, NIC_MAX, &number, err)) < 0)
         return r;
     conf->nic_count = (unsigned int)number;

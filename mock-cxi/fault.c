@@ -88,7 +88,7 @@ int fault_set(struct fault *fault, const char *key, const char *value, struct er
         return value_duration(value, &fault->for_ms, err);
     if (!strcmp(key, "delay"))
         return value_duration(value, &fault->delay_ms, err);
-    return error_set(err, ERROR_NOT_FOUND, "a fault has no '%s'", key);
+    return error_set(err, ERROR_INVALID, "a fault has no '%s'", key);
 }
 
 bool fault_is_about(const struct fault *fault, const struct fault_call *call)

@@ -43,8 +43,7 @@ struct fault_tally {
 
 void fault_init(struct fault *fault, const char *name);
 
-/* Sets what docs/mock-cxi.md lists for a rule. ERROR_NOT_FOUND: no such key, ERROR_INVALID: not
- * such a value. */
+/* Sets what docs/mock-cxi.md lists for a rule. ERROR_INVALID: no such key, or not such a value. */
 int fault_set(struct fault *fault, const char *key, const char *value, struct error *err);
 
 bool fault_is_about(const struct fault *fault, const struct fault_call *call);

@@ -137,5 +137,5 @@ int nic_set(struct nic *nic, const char *key, const char *value, struct error *e
         return set_link(info, value, err);
     if (!strcmp(key, "description"))
         return set_description(info, value, err);
-    return error_set(err, ERROR_NOT_FOUND, "a NIC has no '%s'", key);
+    return error_set(err, ERROR_INVALID, "a NIC has no '%s'", key);
 }

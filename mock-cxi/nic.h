@@ -25,8 +25,8 @@ struct nic {
 /* A Cassini 1 with everything that the chip has, link up, nid dev_id + 1. */
 void nic_init(struct nic *nic, unsigned int dev_id);
 
-/* Sets what docs/mock-cxi.md lists for a NIC's section. ERROR_NOT_FOUND: no such key,
- * ERROR_INVALID: not such a value. */
+/* Sets what docs/mock-cxi.md lists for a NIC's section. ERROR_INVALID: no such key, or not such a
+ * value. */
 int nic_set(struct nic *nic, const char *key, const char *value, struct error *err);
 
 /* How many the chip has of one resource; the largest maximum a service may ask for. */

@@ -124,6 +124,7 @@ static void conf__refuses_what_it_does_not_know(void **state)
         assert_null(conf_parse(copy, &err));
         if (!strstr(err.text, cases[i].says))
             fail_msg("'%s', not '%s'", err.text, cases[i].says);
+        assert_int_equal(err.code, ERROR_INVALID);
         free(copy);
     }
 }
