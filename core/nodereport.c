@@ -55,8 +55,7 @@ static void save(struct core *core, struct reservation *r, const struct node_rec
                   nodes_clean(r->reported), r->node_count);
 }
 
-/* What was said before what is known already, and arrives after it: a prolog that was undone and
- * run again must not be called clean by the first one's word (I1). */
+/* What was said before what is known already, and arrives after it. */
 static bool overtaken(const struct node_report *known, uint64_t order)
 {
     return known != NULL && order != 0 && order < known->order;

@@ -138,11 +138,16 @@ static int create_all(struct node *node, const struct create_order *order, struc
     return rc < 0 ? rc : 0;
 }
 
-/* What was made is not to stay; why it had to be undone is what err goes on saying. */
+static int destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
+                   enum note_state clean, struct error *err);
+
+/* What was made is not to stay; why it had to be undone is what err goes on saying. That nothing is
+ * left is not told: this prolog may be run again, and be killed before it tells of what it made
+ * (I1). The epilog tells. */
 static void undo(struct node *node, struct note *note, bool known)
 {
     struct error why;
-    if (life_destroy(node, note, known, 0, &why) < 0)
+    if (destroy(node, note, known, 0, NOTE_INTENDED, &why) < 0)
         say("%s", why.text);
 }
 
@@ -264,8 +269,9 @@ static int destroy_all(struct node *node, const struct note *note, bool known, i
     return 0;
 }
 
-int life_destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
-                 struct error *err)
+/* clean: the state when none is left. */
+static int destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
+                   enum note_state clean, struct error *err)
 {
     struct destroy_result result;
     int rc = destroy_all(node, note, known, budget_ms, &result, err);
@@ -282,13 +288,19 @@ int life_destroy(struct node *node, struct note *note, bool known, int64_t budge
                 keep_left(note, left->device, before.services[s].id);
         }
     }
-    note->state = result.left_count > 0 ? NOTE_LINGERING : NOTE_GONE;
+    note->state = result.left_count > 0 ? NOTE_LINGERING : clean;
     note->owed = false;
-    if (node->settings.report)
+    if (node->settings.report && note_report_word(note->state))
         note_owe(note);
     if (note->state == NOTE_GONE && !note->owed)
         return note_remove(&node->dir, note->claim.number, err);
     return note_write(&node->dir, note, err);
+}
+
+int life_destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
+                 struct error *err)
+{
+    return destroy(node, note, known, budget_ms, NOTE_GONE, err);
 }
 
 /* ---- Plans ---- */

@@ -59,7 +59,7 @@
     X(NODE_LATE, "node-late", 100)   /* its epilog runs up to a minute later */                    \
     X(NODE_LINGERS, "node-lingers", 60)                                                            \
     X(NODE_UNDOES, "node-undoes", 60) /* its prolog undoes what it made, and is run again */       \
-    X(WORD_LATE, "word-late", 60)     /* a node's report arrives when it has given it up */
+    X(WORD_LATE, "word-late", 200)    /* a node's report arrives when it has given it up */
 
 enum fault_kind {
 #define FAULT_ENUM_(name, word, chance) FAULT_##name,

@@ -169,9 +169,9 @@ static void undo(struct sim *sim, struct host *host)
 {
     struct rng *rng = &host->job->rng;
     host->present = false;
-    sim_trace(sim, "node %s: undoes what it made for number %llu", host->name,
-              (unsigned long long)host->number);
-    report(sim, host, host->number, NODE_DESTROYED);
+    sim_trace(sim,
+              "node %s: undoes what it made for number %llu, and leaves the word to its epilog",
+              host->name, (unsigned long long)host->number);
     sim_later(sim, rng_between(rng, 0, 2000), prolog, host, host->job->life);
 }
 

@@ -104,7 +104,7 @@ mcast_mistake(lingering-is-clean 300 nodes.c
     [[return report->state != NODE_CREATED;]])
 mcast_mistake(any-life-will-do 300 nodereport.c
     [[while (r != NULL && r->number != number)]] [[while (r != NULL && r->number < number)]])
-mcast_mistake(old-word-counts 3000 nodereport.c
+mcast_mistake(old-word-counts 8000 nodereport.c
     [[order != 0 && order < known->order]] [[order > known->order && order == 0]])
 mcast_mistake(granted-twice-is-once 3000 act.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]

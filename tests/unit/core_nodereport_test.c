@@ -255,7 +255,7 @@ static void fence__is_for_jobs_that_are_over(void **state)
     driver_end(&d);
 }
 
-/* I1: a prolog was undone and run again; the word that nothing is left arrives last. */
+/* I1: what was under way for long must not make a node clean that is not. */
 static void report__that_was_overtaken_changes_nothing(void **state)
 {
     (void)state;

@@ -268,7 +268,8 @@ static void spool__is_bounded(void **state)
         snprintf(name, sizeof name, "%d.json", i);
         snprintf(text, sizeof text,
                  "{\"cluster\":\"elcap\",\"job\":\"g%d\",\"number\":%d,\"uid\":1,\"vnis\":[2000],"
-                 "\"node\":\"n1\",\"boot\":\"x\",\"state\":\"gone\",\"owed\":true,\"services\":[]}",
+                 "\"node\":\"n1\",\"boot\":\"x\",\"state\":\"gone\",\"owed\":true,\"order\":1,"
+                 "\"services\":[]}",
                  i, i);
         assert_int_equal(folder_write(spool, name, 0644, text), 0);
     }
