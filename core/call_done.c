@@ -112,7 +112,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
             no_longer_asked(core, r);
         return;
     case FM_DENIED:
-    case FM_GONE: /* a 404 to POST: this fabric manager has no such path */
+    case FM_REFUSED: /* never: no job's token is shown to reserve */
+    case FM_GONE:    /* a 404 to POST: this fabric manager has no such path */
         if (wanted)
             core_settle(core, r, HWCOLL_DENIED, side_after_no(r), (struct secret){0}, words);
         else

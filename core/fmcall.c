@@ -11,6 +11,12 @@ const char *fmcall_kind_word(enum fmcall_kind kind)
         return "check";
     case FMCALL_RELEASE:
         return "release";
+    case FMCALL_STEPS:
+        return "steps";
+    case FMCALL_END_STEP:
+        return "end-step";
+    case FMCALL_END_TREE:
+        return "end-tree";
     }
     return "unknown";
 }
@@ -36,6 +42,8 @@ const char *fmcall_outcome_word(enum fmcall_outcome outcome)
         return "unreached";
     case FM_UNAUTHORIZED:
         return "unauthorized";
+    case FM_REFUSED:
+        return "refused";
     }
     return "unknown";
 }

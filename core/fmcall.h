@@ -2,6 +2,8 @@
 #define MCAST_CORE_FMCALL_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* The calls that the core wants made at the fabric manager, and what can come of one
  * (fabric-manager.md, "Jobs"). The core decides, fmapi carries out and decodes. */
@@ -11,13 +13,17 @@ enum fmcall_kind {
     FMCALL_RESERVE, /* POST   /fabric/collectives/jobs */
     FMCALL_CHECK,   /* GET    /fabric/collectives/jobs/<name> */
     FMCALL_RELEASE, /* DELETE /fabric/collectives/jobs/<name> */
+    /* What cleans up after one step (F19), under the job's session token or the login. */
+    FMCALL_STEPS,    /* GET    /fabric/collectives/jobs/<name>: the trees of its steps */
+    FMCALL_END_STEP, /* PATCH  /fabric/collectives/jobs/<name>: the trees of one step go */
+    FMCALL_END_TREE, /* DELETE /fabric/collectives/multicasts/<id> */
 };
 
 /* Ordered by what the core may conclude. "Acted" is whether the fabric manager did what was asked.
  */
 enum fmcall_outcome {
     FM_OK = 1, /* 2xx, for RESERVE with a usable sessionToken, which CHECK may lack: acted */
-    FM_GONE,   /* 404: there is no such job (for RELEASE and CHECK) */
+    FM_GONE,   /* 404: there is no such job (for RELEASE, CHECK, STEPS and END_STEP) or tree */
     FM_EXISTS, /* 409 to RESERVE: the name is taken: not acted */
     FM_DENIED, /* another 4xx (403, 409 to CHECK or RELEASE, 404 to RESERVE), 507: a definite no:
                   not acted */
@@ -27,9 +33,28 @@ enum fmcall_outcome {
     FM_BROKEN,       /* the connection broke after the request may have left: may have acted */
     FM_UNREACHED,    /* no connection, TLS or name resolution failed: surely not acted */
     FM_UNAUTHORIZED, /* 401, or 403 to the list, and a fresh login did not help: not acted */
+    FM_REFUSED,      /* 401 or 403 to a job's session token: it does not open this, or nothing any
+                        more: not acted. Says nothing about the login or the link. */
 };
 
-const char *fmcall_kind_word(enum fmcall_kind kind);          /* "reserve", "check", "release" */
+/* What FM_OK of STEPS brings: the steps that have trees, and these. Borrowed, all of it. */
+struct fmcall_step {
+    const char *step; /* step_id_valid */
+    const uint16_t *trees;
+    size_t tree_count; /* 1 or more */
+};
+
+enum { FMCALL_TREES = 8192 }; /* the ids of trees are below it (fabric-manager.md) */
+
+struct fmcall_steps {
+    const struct fmcall_step *steps;
+    size_t count;   /* at most FMCALL_TREES, for no tree is listed twice */
+    size_t skipped; /* steps and trees that cannot be ours: names and ids that are not valid, or
+                       that came twice */
+};
+
+/* "reserve", "check", "release", "steps", "end-step", "end-tree" */
+const char *fmcall_kind_word(enum fmcall_kind kind);
 const char *fmcall_outcome_word(enum fmcall_outcome outcome); /* "ok", "gone", … */
 
 /* Whether the request may still be acted on, or may have been, without our knowing. */

@@ -54,6 +54,9 @@ int request_call(struct request *request, const char *base, enum fmcall_kind kin
         request->method = "DELETE";
         request->url = job_url(base, name);
         break;
+    case FMCALL_STEPS:
+    case FMCALL_END_STEP:
+    case FMCALL_END_TREE:
     case FMCALL_NONE:
         break;
     }

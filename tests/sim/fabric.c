@@ -282,6 +282,9 @@ enum fmcall_outcome fabric_act(struct sim *sim, enum fmcall_kind kind, const cha
     case FMCALL_RELEASE:
         outcome = release(sim, name);
         break;
+    case FMCALL_STEPS:
+    case FMCALL_END_STEP:
+    case FMCALL_END_TREE:
     case FMCALL_NONE:
         break;
     }
