@@ -1,5 +1,7 @@
 #include "fmapi/call.h"
 
+#include "fmapi/jobsteps.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@ struct call {
     struct fmapi *api;
     const char *base; /* where it went */
     enum fmcall_kind kind;
+    bool session; /* made with a job's session token */
     fmapi_call_fn *done;
     void *done_arg;
 };
@@ -54,8 +57,8 @@ static void on_answer(void *arg, const struct transport_answer *answer)
         return;
     }
     if (answer->end == TRANSPORT_ANSWERED) {
-        decode_call(&decoded, call->kind, answer->status, answer->body, answer->length,
-                    &answer->secrets);
+        decode_call(&decoded, call->kind, call->session, answer->status, answer->body,
+                    answer->length, &answer->secrets);
         if (answer->words[0] != '\0')
             (void)snprintf(decoded.words, sizeof decoded.words, "%s", answer->words);
     } else {
@@ -68,28 +71,54 @@ static void on_answer(void *arg, const struct transport_answer *answer)
                               .token = secret_of(decoded.token[0] != '\0' ? decoded.token : NULL),
                               .words = decoded.words,
                               .status = answer->status,
-                              .took_us = answer->took_us});
+                              .took_us = answer->took_us,
+                              .steps = jobsteps_list(decoded.steps)});
     decoded_release(&decoded);
     free(call);
+}
+
+/* Takes the request, with which nothing went wrong if code is 0. */
+static int begin(struct fmapi *api, struct request *request, int code, const struct call *call,
+                 struct secret token)
+{
+    assert(!api->closing);
+    if (code != 0)
+        return code;
+    struct call *kept = malloc(sizeof *kept);
+    if (kept == NULL) {
+        request_release(request);
+        return ERROR_NOMEM;
+    }
+    *kept = *call;
+    kept->api = api;
+    kept->base = api->base;
+    kept->session = !secret_none(token);
+    code = kept->session
+               ? session_send_token(api->session, request, token, api->timeout_ms, on_answer, kept)
+               : session_send(api->session, request, api->timeout_ms, on_answer, kept);
+    if (code != 0)
+        free(kept);
+    else
+        api->under_way++;
+    return code;
 }
 
 int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint32_t addresses,
                fmapi_call_fn *done, void *arg)
 {
     struct request request;
-    struct call *call = malloc(sizeof *call);
+    int code = request_call(&request, api->base, kind, name, addresses);
 
-    assert(!api->closing);
-    if (call == NULL || request_call(&request, api->base, kind, name, addresses) != 0) {
-        free(call);
-        return ERROR_NOMEM;
-    }
-    *call =
-        (struct call){.api = api, .base = api->base, .kind = kind, .done = done, .done_arg = arg};
-    int code = session_send(api->session, &request, api->timeout_ms, on_answer, call);
-    if (code != 0)
-        free(call);
-    else
-        api->under_way++;
-    return code;
+    return begin(api, &request, code, &(struct call){.kind = kind, .done = done, .done_arg = arg},
+                 (struct secret){0});
+}
+
+int fmapi_step(struct fmapi *api, enum fmcall_kind kind, const struct fmapi_step *what,
+               fmapi_call_fn *done, void *arg)
+{
+    struct request request;
+    int code = request_step(&request, api->base, kind, what->name, what->step, what->tree);
+
+    return begin(api, &request, code, &(struct call){.kind = kind, .done = done, .done_arg = arg},
+                 what->token);
 }

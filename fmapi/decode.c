@@ -1,5 +1,6 @@
 #include "fmapi/decode.h"
 
+#include "fmapi/jobsteps.h"
 #include "fmapi/words.h"
 
 #include <ctype.h>
@@ -9,19 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum fmcall_outcome outcome_of_status(enum fmcall_kind kind, int status)
+/* Whether it is about something that has been there, and may not be any more. */
+static bool may_be_gone(enum fmcall_kind kind)
+{
+    return kind != FMCALL_NONE && kind != FMCALL_RESERVE;
+}
+
+static enum fmcall_outcome outcome_of_conflict(enum fmcall_kind kind)
+{
+    if (kind == FMCALL_END_STEP || kind == FMCALL_END_TREE)
+        return FM_BUSY; /* of trees it means "not now": libfabric asks again until it is over */
+    return kind == FMCALL_RESERVE ? FM_EXISTS : FM_DENIED;
+}
+
+static enum fmcall_outcome outcome_of_status(enum fmcall_kind kind, bool session, int status)
 {
     if (status >= 200 && status <= 299)
         return FM_OK;
+    if (session && (status == 401 || status == 403))
+        return FM_REFUSED;
     switch (status) {
     case 401:
         return FM_UNAUTHORIZED;
     case 403: /* the login is fresh by now: a no to this one job, unless it is to the list */
         return kind == FMCALL_NONE ? FM_UNAUTHORIZED : FM_DENIED;
     case 404:
-        return kind == FMCALL_CHECK || kind == FMCALL_RELEASE ? FM_GONE : FM_DENIED;
+        return may_be_gone(kind) ? FM_GONE : FM_DENIED;
     case 409:
-        return kind == FMCALL_RESERVE ? FM_EXISTS : FM_DENIED;
+        return outcome_of_conflict(kind);
     case 408: /* these three ask to come again and say nothing about the job */
     case 425:
     case 429:
@@ -116,7 +132,7 @@ static void say_theirs(char words[static DECODE_WORDS_SIZE], int status, json_t 
 }
 
 /* Tokens go into headers and, unescaped, into other programs' JSON (fabric-manager.md). */
-static bool token_usable(const char *token, size_t length)
+bool decode_token_usable(const char *token, size_t length)
 {
     if (length < 1 || length > TOKEN_MAX)
         return false;
@@ -131,7 +147,7 @@ static void take_token(struct decoded *out, int status, const json_t *object, si
     const json_t *token = json_object_get(object, "sessionToken");
 
     if (json_is_string(token) &&
-        token_usable(json_string_value(token), json_string_length(token))) {
+        decode_token_usable(json_string_value(token), json_string_length(token))) {
         memcpy(out->token, json_string_value(token), json_string_length(token) + 1);
         (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
         return;
@@ -146,15 +162,36 @@ static void take_token(struct decoded *out, int status, const json_t *object, si
             token == NULL ? "the body has no sessionToken" : "the sessionToken is not usable");
 }
 
-void decode_call(struct decoded *out, enum fmcall_kind kind, int status, const char *body,
-                 size_t length, const struct secrets *secrets)
+static void take_steps(struct decoded *out, int status, const json_t *object)
 {
-    out->outcome = outcome_of_status(kind, status);
+    if (object != NULL)
+        out->steps = jobsteps_create(json_object_get(object, "jobSteps"));
+    if (out->steps == NULL) {
+        out->outcome = FM_BUSY;
+        say(out->words, status,
+            object == NULL ? "the body is not a JSON object" : "jobSteps is not a JSON object");
+        return;
+    }
+    size_t skipped = jobsteps_list(out->steps)->skipped;
+    if (skipped > 0)
+        say(out->words, status, "%zu entries of jobSteps make no sense and are left out", skipped);
+    else
+        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
+}
+
+void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int status,
+                 const char *body, size_t length, const struct secrets *secrets)
+{
+    out->outcome = outcome_of_status(kind, session, status);
     out->token[0] = '\0';
+    out->steps = NULL;
 
     json_t *object = object_of(body, length);
-    if (out->outcome == FM_OK && kind == FMCALL_RELEASE)
+    if (out->outcome == FM_OK &&
+        (kind == FMCALL_RELEASE || kind == FMCALL_END_STEP || kind == FMCALL_END_TREE))
         (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
+    else if (out->outcome == FM_OK && kind == FMCALL_STEPS)
+        take_steps(out, status, object);
     else if (out->outcome == FM_OK && kind == FMCALL_CHECK && object != NULL &&
              json_object_get(object, "sessionToken") == NULL)
         /* It is there; not every manager need show a token twice. */
@@ -171,6 +208,8 @@ void decode_call(struct decoded *out, enum fmcall_kind kind, int status, const c
 void decoded_release(struct decoded *decoded)
 {
     explicit_bzero(decoded->token, sizeof decoded->token);
+    jobsteps_destroy(decoded->steps);
+    decoded->steps = NULL;
 }
 
 static int hex(char digit)
@@ -268,7 +307,7 @@ enum fmcall_outcome decode_page(struct decoded_page *page, int status, const cha
                                 char words[static DECODE_WORDS_SIZE])
 {
     *page = (struct decoded_page){.claimed = -1};
-    enum fmcall_outcome outcome = outcome_of_status(FMCALL_NONE, status);
+    enum fmcall_outcome outcome = outcome_of_status(FMCALL_NONE, false, status);
     json_t *object = object_of(body, length);
 
     if (outcome != FM_OK) {

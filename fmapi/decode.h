@@ -14,23 +14,30 @@
 
 enum { DECODE_WORDS_SIZE = 256 };
 
+struct jobsteps;
+
 struct decoded {
     enum fmcall_outcome outcome;
     char token[TOKEN_MAX + 1]; /* sessionToken for FM_OK of RESERVE and CHECK, else empty. Secret:
                                   decoded_release wipes it. */
     char
         words[DECODE_WORDS_SIZE]; /* one clean line: "HTTP 507: 02: no addresses left"; no secret */
+    struct jobsteps *steps;       /* for FM_OK of STEPS, else NULL; owned */
 };
 
-/* An answer to a call. FM_OK of RESERVE and CHECK needs a usable token: 1–4096 printable ASCII
- * bytes without space, quote and backslash (it goes into headers and environments); an answer
- * without one is FM_BUSY, for the call was acted on. 404 is FM_GONE only when the body is empty or
- * a JSON object: a gateway's page says nothing about a job.
+/* Whether this can be a session token: 1–TOKEN_MAX printable ASCII bytes without space, quote and
+ * backslash, for it goes into headers and environments. */
+bool decode_token_usable(const char *token, size_t length);
+
+/* An answer to a call. FM_OK of RESERVE and CHECK needs a usable token; an answer without one is
+ * FM_BUSY, for the call was acted on. FM_OK of STEPS needs a "jobSteps" that can be read. 404 is
+ * FM_GONE only when the body is empty or a JSON object: a gateway's page says nothing about a job.
+ * session: the call was made with a job's session token, of which 401 and 403 then speak.
  *
  * The server's own words are blanked (secrets.h) of secrets, which are what the request carried,
  * and of every sessionToken in the body; of more than there is room for, no word is passed on. */
-void decode_call(struct decoded *out, enum fmcall_kind kind, int status, const char *body,
-                 size_t length, const struct secrets *secrets);
+void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int status,
+                 const char *body, size_t length, const struct secrets *secrets);
 void decoded_release(struct decoded *decoded);
 
 struct decoded_page {

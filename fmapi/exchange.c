@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 enum {
@@ -13,6 +14,22 @@ enum {
     CA_KEPT_S = 1, /* so many connections opened at once read the authorities once, and a file that
                       was changed counts for the next one; libcurl's own idea is a day */
 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void exchange_ca(struct transport_options *options, const char *ca)
+{
+    struct stat status;
+
+    options->ca = ca;
+    options->ca_directory = ca != NULL && stat(ca, &status) == 0 && S_ISDIR(status.st_mode);
+}
 
 /* Grown by hand: realloc would leave a copy of the token behind. */
 static bool grow(struct exchange *exchange, size_t need)
@@ -179,7 +196,7 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
     exchange->max = request->answer_max;
     exchange->repeatable = request->repeatable;
     exchange->timeout_ms = timeout_ms > 0 ? timeout_ms : 1; /* 0 would mean for ever */
-    exchange->started_ns = uv_hrtime();
+    exchange->started_ns = now_ns();
     exchange->easy = curl_easy_init();
     if (exchange->easy == NULL || !set_request(exchange, request) ||
         !set_confinement(exchange->easy) || !set_tls(exchange->easy, options) ||
@@ -191,6 +208,11 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
 }
 
 #undef SET
+
+struct transport_answer exchange_perform(struct exchange *exchange)
+{
+    return exchange_answer(exchange, curl_easy_perform(exchange->easy));
+}
 
 void exchange_destroy(struct exchange *exchange)
 {
@@ -297,7 +319,7 @@ struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code
         .body = end == TRANSPORT_ANSWERED ? exchange->body : NULL,
         .length = end == TRANSPORT_ANSWERED ? exchange->length : 0,
         .words = exchange->words,
-        .took_us = (int64_t)((uv_hrtime() - exchange->started_ns) / 1000),
+        .took_us = (int64_t)((now_ns() - exchange->started_ns) / 1000),
         .skew_ms = status > 0 ? skew_of(exchange->easy) : INT64_MIN,
         .tls_fault = exchange->tls_fault,
     };

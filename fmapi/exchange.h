@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 /* One request and its answer as a libcurl easy handle: what is set on it, what is read from it.
+ * A transport drives it from a loop; a program without one says exchange_perform.
  *
  * Secrets are given to libcurl in ways that leave the copies ours, to be wiped. What it keeps all
  * the same, and frees without wiping: the head of the request and the answer while they are in its
@@ -33,12 +34,21 @@ struct exchange {
     struct exchange *next, *previous; /* the transport's list */
 };
 
+/* Sets whose authority counts: a file's, a hashed directory's, or with NULL the system's. ca is
+ * borrowed. */
+void exchange_ca(struct transport_options *options, const char *ca);
+
 /* NULL when memory is exhausted. share and credential may be NULL. The credential is held, the
  * request's body borrowed, until the exchange is destroyed. */
 struct exchange *exchange_create(const struct transport_options *options, CURLSH *share,
                                  const struct request *request, struct credential *credential,
                                  int64_t timeout_ms);
 void exchange_destroy(struct exchange *exchange);
+
+/* Sends it and waits for its end, at most its timeout_ms; for a program without a loop, which must
+ * ignore SIGPIPE and has called curl_global_init. Once, instead of driving it oneself. The answer is
+ * valid as long as the exchange; its secrets are empty (credential_add_secrets). */
+struct transport_answer exchange_perform(struct exchange *exchange);
 
 /* What came of it, valid as long as the exchange. */
 struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code);

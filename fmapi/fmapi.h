@@ -53,6 +53,7 @@ struct fmapi_reply {
                             ("message" or "detail", bounded, made printable), or the transport's */
     int status;          /* HTTP status, 0 when none came */
     int64_t took_us;
+    const struct fmcall_steps *steps; /* for FM_OK of STEPS, else NULL */
 };
 
 /* Reads the files of the login and of our certificate as they are now. That is all with basic; the
@@ -70,6 +71,23 @@ void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *ar
 /* RESERVE with addresses as "mcastLimit", CHECK, or RELEASE of the job called name. */
 typedef void fmapi_call_fn(void *arg, const struct fmapi_reply *reply);
 int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint32_t addresses,
+               fmapi_call_fn *done, void *arg);
+
+/* What cleans up after the steps of a job (F19, fabric-manager.md, "Jobs", "Multicast trees"). */
+struct fmapi_step {
+    const char *name;    /* of the job at the fabric manager; not looked at for END_TREE */
+    const char *step;    /* for END_STEP: step_id_valid */
+    uint16_t tree;       /* for END_TREE: below FMCALL_TREES */
+    struct secret token; /* the job's session token, shown instead of the login and of our
+                            certificate, so that the fabric manager sees to it that nothing of
+                            another job's is touched; none: the login */
+};
+
+/* STEPS, END_STEP or END_TREE; the token is copied. With a token nothing that comes back says
+ * anything about the login: 401 and 403 are FM_REFUSED, nothing is renewed. Under the login
+ * END_TREE is bound to no job: between STEPS and it, a tree's number may have become another job's,
+ * so END_STEP is to be preferred. */
+int fmapi_step(struct fmapi *api, enum fmcall_kind kind, const struct fmapi_step *what,
                fmapi_call_fn *done, void *arg);
 
 /* Lists all jobs, page by page. page is called with the names of each page (the last path segment

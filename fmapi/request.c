@@ -11,6 +11,7 @@
 #include <string.h>
 
 static const char jobs_path[] = "/fabric/collectives/jobs";
+static const char trees_path[] = "/fabric/collectives/multicasts";
 
 static char *job_url(const char *base, const char *name)
 {
@@ -35,7 +36,7 @@ static char *reserve_body(const char *name, uint32_t addresses)
 int request_call(struct request *request, const char *base, enum fmcall_kind kind, const char *name,
                  uint32_t addresses)
 {
-    assert(kind != FMCALL_NONE);
+    assert(kind == FMCALL_RESERVE || kind == FMCALL_CHECK || kind == FMCALL_RELEASE);
     *request = (struct request){.answer_max = REQUEST_ANSWER_MAX};
     switch (kind) {
     case FMCALL_RESERVE:
@@ -61,6 +62,44 @@ int request_call(struct request *request, const char *base, enum fmcall_kind kin
         break;
     }
     if (request->url == NULL || (kind == FMCALL_RESERVE && request->body == NULL)) {
+        request_release(request);
+        return ERROR_NOMEM;
+    }
+    return 0;
+}
+
+static char *tree_url(const char *base, unsigned tree)
+{
+    char *url = NULL;
+    return asprintf(&url, "%s%s/%u", base, trees_path, tree) >= 0 ? url : NULL;
+}
+
+static char *end_step_body(const char *step)
+{
+    json_t *body = json_pack("{s:{s:n}}", "jobSteps", step);
+    char *text = json_dumps(body, JSON_COMPACT);
+
+    json_decref(body);
+    return text;
+}
+
+int request_step(struct request *request, const char *base, enum fmcall_kind kind, const char *name,
+                 const char *step, unsigned tree)
+{
+    assert(kind == FMCALL_STEPS || kind == FMCALL_END_STEP || kind == FMCALL_END_TREE);
+    *request = (struct request){.answer_max = REQUEST_ANSWER_MAX};
+    /* A tree's number can be another tree's the moment after: who says it twice may hit that one.
+     */
+    request->repeatable = kind != FMCALL_END_TREE;
+    request->url = kind == FMCALL_END_TREE ? tree_url(base, tree) : job_url(base, name);
+    if (kind == FMCALL_END_STEP) {
+        request->method = "PATCH";
+        request->body = end_step_body(step);
+        request->body_type = "application/json";
+    } else {
+        request->method = kind == FMCALL_STEPS ? "GET" : "DELETE";
+    }
+    if (request->url == NULL || (kind == FMCALL_END_STEP && request->body == NULL)) {
         request_release(request);
         return ERROR_NOMEM;
     }

@@ -24,7 +24,8 @@ struct attempt {
     struct request request;
     struct login_wait wait;
     struct credential
-        *sent; /* held: the answer may quote it when another is in force; NULL: not yet */
+        *sent;  /* held: the answer may quote it when another is in force; NULL: not yet */
+    bool token; /* sent with a job's token: no login of ours can mend a refusal */
     bool renewed;
     uint64_t started_ns;
     int64_t timeout_ms;
@@ -150,7 +151,8 @@ static bool keep_refusal(struct attempt *attempt, const struct transport_answer 
 /* Whether another credential may fare better. */
 static bool worth_renewing(const struct attempt *attempt, const struct transport_answer *answer)
 {
-    if (answer->end != TRANSPORT_ANSWERED || attempt->renewed || attempt->session->closing)
+    if (answer->end != TRANSPORT_ANSWERED || attempt->token || attempt->renewed ||
+        attempt->session->closing)
         return false;
     return answer->status == 401 ||
            (answer->status == 403 && uv_hrtime() >= attempt->session->vain_until_ns);
@@ -217,15 +219,16 @@ void session_destroy(struct session *session, void (*closed)(void *arg), void *a
     transport_destroy(session->transport, on_transport_closed, session);
 }
 
-int session_send(struct session *session, struct request *request, int64_t timeout_ms,
-                 transport_done_fn *done, void *arg)
+/* Takes what request holds, also on failure. */
+static struct attempt *attempt_create(struct session *session, struct request *request,
+                                      int64_t timeout_ms, transport_done_fn *done, void *arg)
 {
     struct attempt *attempt = calloc(1, sizeof *attempt);
 
     assert(!session->closing);
     if (attempt == NULL) {
         request_release(request);
-        return ERROR_NOMEM;
+        return NULL;
     }
     attempt->session = session;
     attempt->request = *request;
@@ -235,6 +238,15 @@ int session_send(struct session *session, struct request *request, int64_t timeo
     attempt->refusal_status = 401;
     attempt->done = done;
     attempt->done_arg = arg;
+    return attempt;
+}
+
+int session_send(struct session *session, struct request *request, int64_t timeout_ms,
+                 transport_done_fn *done, void *arg)
+{
+    struct attempt *attempt = attempt_create(session, request, timeout_ms, done, arg);
+    if (attempt == NULL)
+        return ERROR_NOMEM;
 
     struct credential *credential = login_credential(session->login);
     if (credential == NULL) {
@@ -242,6 +254,22 @@ int session_send(struct session *session, struct request *request, int64_t timeo
         return 0;
     }
     int code = send_under(attempt, credential);
+    if (code != 0)
+        attempt_release(attempt);
+    return code;
+}
+
+int session_send_token(struct session *session, struct request *request, struct secret token,
+                       int64_t timeout_ms, transport_done_fn *done, void *arg)
+{
+    struct attempt *attempt = attempt_create(session, request, timeout_ms, done, arg);
+    if (attempt == NULL)
+        return ERROR_NOMEM;
+
+    struct credential *credential = credential_bearer(token, &(struct clientcert){0});
+    attempt->token = true;
+    int code = send_under(attempt, credential);
+    credential_drop(credential);
     if (code != 0)
         attempt_release(attempt);
     return code;

@@ -1,6 +1,7 @@
 #ifndef MCAST_FMAPI_SESSION_H
 #define MCAST_FMAPI_SESSION_H
 
+#include "core/secret.h"
 #include "fmapi/login.h"
 #include "fmapi/request.h"
 #include "fmapi/transport.h"
@@ -24,6 +25,12 @@ void session_destroy(struct session *session, void (*closed)(void *arg), void *a
  * answer is a 401 without a body whose words are the login's. 0 or ERROR_NOMEM. */
 int session_send(struct session *session, struct request *request, int64_t timeout_ms,
                  transport_done_fn *done, void *arg);
+
+/* The same with a job's session token in place of the login: what the answer is, it is. No login is
+ * got or renewed for it, none is shown besides, and neither is our certificate, since whom that
+ * stands for may do more than the token (I6). */
+int session_send_token(struct session *session, struct request *request, struct secret token,
+                       int64_t timeout_ms, transport_done_fn *done, void *arg);
 
 const struct transport *session_transport(const struct session *session);
 

@@ -6,7 +6,7 @@
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <uv.h>
 
 struct transport {
     uv_loop_t *loop;
@@ -210,12 +210,6 @@ static bool prepare(struct transport *transport)
            curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, parallel) == CURLM_OK;
 }
 
-static bool is_directory(const char *path)
-{
-    struct stat status;
-    return path != NULL && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 struct transport *transport_create(uv_loop_t *loop, const struct transport_options *options,
                                    struct error *err)
 {
@@ -233,8 +227,7 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
     if ((options->ca != NULL && (transport->ca = strdup(options->ca)) == NULL) ||
         !prepare(transport))
         goto fail;
-    transport->options.ca = transport->ca;
-    transport->options.ca_directory = is_directory(transport->ca);
+    exchange_ca(&transport->options, transport->ca);
     (void)uv_timer_init(loop, &transport->timer); /* cannot fail */
     transport->timer.data = transport;
     transport->handles = 1;

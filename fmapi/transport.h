@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <uv.h>
+
+struct uv_loop_s; /* uv_loop_t; without <uv.h>, for one exchange alone needs no loop */
 
 /* HTTP requests on the loop: one libcurl multi handle whose sockets and timer are libuv's,
  * connections kept and reused (G8). Knows nothing of what is said.
@@ -45,7 +46,7 @@ struct transport_answer {
 
 struct transport_options {
     const char *ca;    /* file or directory; NULL: the system's store */
-    bool ca_directory; /* which of the two; set by transport_create */
+    bool ca_directory; /* which of the two; set by transport_create or exchange_ca */
     bool verify;
     unsigned parallel; /* connections at once, at most; at least 1 */
 };
@@ -58,7 +59,7 @@ struct transport_counters {
 struct transport;
 
 /* NULL with a sentence in err. Copies the options. */
-struct transport *transport_create(uv_loop_t *loop, const struct transport_options *options,
+struct transport *transport_create(struct uv_loop_s *loop, const struct transport_options *options,
                                    struct error *err);
 
 /* Ends what is under way with CANCELLED, then calls closed, all from the loop. No request may be

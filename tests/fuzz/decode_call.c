@@ -1,7 +1,10 @@
-/* The fabric manager's answers to calls (fmapi/decode.h): a byte for the kind of call, two for the
- * status, then the body. The secrets are known, so that the fuzzer can quote them. */
+/* The fabric manager's answers to calls (fmapi/decode.h): a byte for the kind of call and whether
+ * it was made with a session token, two for the status, then the body. The secrets are known, so
+ * that the fuzzer can quote them. */
 
+#include "core/names.h"
 #include "fmapi/decode.h"
+#include "fmapi/jobsteps.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <ctype.h>
@@ -41,7 +44,7 @@ static void check_token(const struct decoded *decoded, enum fmcall_kind kind, co
         FUZZ_CHECK(decoded->outcome != FM_OK || kind != FMCALL_RESERVE);
         return;
     }
-    FUZZ_CHECK(decoded->outcome == FM_OK && kind != FMCALL_RELEASE);
+    FUZZ_CHECK(decoded->outcome == FM_OK && (kind == FMCALL_RESERVE || kind == FMCALL_CHECK));
     FUZZ_CHECK(sent && strcmp(sent, decoded->token) == 0);
     FUZZ_CHECK(strlen(decoded->token) <= TOKEN_MAX);
     for (const char *at = decoded->token; *at != '\0'; at++)
@@ -49,28 +52,52 @@ static void check_token(const struct decoded *decoded, enum fmcall_kind kind, co
 }
 
 /* What the core concludes from the outcome must be in the status (fmcall.h). */
-static void check_outcome(enum fmcall_outcome outcome, enum fmcall_kind kind, int status)
+static void check_outcome(enum fmcall_outcome outcome, enum fmcall_kind kind, bool session,
+                          int status)
 {
-    FUZZ_CHECK(outcome >= FM_OK && outcome <= FM_UNAUTHORIZED && outcome != FM_TIMEOUT &&
+    FUZZ_CHECK(outcome >= FM_OK && outcome <= FM_REFUSED && outcome != FM_TIMEOUT &&
                outcome != FM_BROKEN && outcome != FM_UNREACHED);
     FUZZ_CHECK(outcome != FM_OK || (status >= 200 && status <= 299));
     FUZZ_CHECK(outcome != FM_GONE || (status == 404 && kind != FMCALL_RESERVE));
     FUZZ_CHECK(outcome != FM_EXISTS || (status == 409 && kind == FMCALL_RESERVE));
     FUZZ_CHECK(outcome != FM_DENIED || (status >= 400 && status <= 499) || status == 507);
-    FUZZ_CHECK((outcome == FM_UNAUTHORIZED) == (status == 401));
+    FUZZ_CHECK((outcome == FM_UNAUTHORIZED) == (!session && status == 401));
+    FUZZ_CHECK((outcome == FM_REFUSED) == (session && (status == 401 || status == 403)));
+}
+
+/* What whoever acts on them relies on (core/fmcall.h). */
+static void check_steps(const struct fmcall_steps *steps)
+{
+    static bool seen[FMCALL_TREES];
+    memset(seen, 0, sizeof seen);
+    FUZZ_CHECK(steps->count <= FMCALL_TREES);
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct fmcall_step *step = &steps->steps[i];
+        FUZZ_CHECK(step_id_valid(step->step) && step->tree_count > 0);
+        for (size_t j = 0; j < step->tree_count; j++) {
+            FUZZ_CHECK(step->trees[j] < FMCALL_TREES && !seen[step->trees[j]]);
+            seen[step->trees[j]] = true;
+        }
+    }
 }
 
 void fuzz_one(struct fuzz_input *in)
 {
-    static const enum fmcall_kind kinds[] = {FMCALL_RESERVE, FMCALL_CHECK, FMCALL_RELEASE};
-    enum fmcall_kind kind = kinds[fuzz_byte(in) % 3];
+    static const enum fmcall_kind kinds[] = {FMCALL_RESERVE, FMCALL_CHECK,    FMCALL_RELEASE,
+                                             FMCALL_STEPS,   FMCALL_END_STEP, FMCALL_END_TREE};
+    unsigned char which = fuzz_byte(in);
+    enum fmcall_kind kind = kinds[which & 0x80 ? 3 + which % 3 : which % 3];
+    bool session = (which & 0xc0) == 0xc0;
     int status = 100 + fuzz_pair(in) % 500;
     struct decoded decoded;
     size_t length;
     char *body = fuzz_bytes(in, &length);
     json_t *object = length > 0 ? json_loadb(body, length, 0, NULL) : NULL;
-    decode_call(&decoded, kind, status, body, length, &secrets);
-    check_outcome(decoded.outcome, kind, status);
+    decode_call(&decoded, kind, session, status, body, length, &secrets);
+    check_outcome(decoded.outcome, kind, session, status);
+    FUZZ_CHECK((decoded.steps != NULL) == (kind == FMCALL_STEPS && decoded.outcome == FM_OK));
+    if (decoded.steps != NULL)
+        check_steps(jobsteps_list(decoded.steps));
     check_token(&decoded, kind, object);
     check_words(decoded.words, object);
     decoded_release(&decoded);

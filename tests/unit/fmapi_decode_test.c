@@ -121,23 +121,79 @@ static const struct call_row call_rows[] = {
      "HTTP 200: the sessionToken is not usable"},
     {FMCALL_RESERVE, 200, "{\"sessionToken\":\"a\\u0000b\"}", FM_BUSY,
      "HTTP 200: the body is not a JSON object"},
+
+    /* what cleans up after a step (F19) */
+    {FMCALL_END_STEP, 200, "{" TOKEN ",\"jobSteps\":{}}", FM_OK, "HTTP 200"},
+    {FMCALL_END_STEP, 200, "", FM_OK, "HTTP 200"},
+    {FMCALL_END_TREE, 201, "<html>", FM_OK, "HTTP 201"},
+    {FMCALL_END_TREE, 204, "", FM_OK, "HTTP 204"},
+    {FMCALL_END_STEP, 404, "{\"detail\":\"no such job c-1\"}", FM_GONE,
+     "HTTP 404: no such job c-1"},
+    {FMCALL_END_TREE, 404, "", FM_GONE, "HTTP 404"},
+    {FMCALL_STEPS, 404, "{}", FM_GONE, "HTTP 404"},
+    {FMCALL_END_STEP, 404, "<html>Not Found</html>", FM_BUSY,
+     "HTTP 404: the body is not a JSON object; is this the fabric manager?"},
+    {FMCALL_END_STEP, 409, "{}", FM_BUSY, "HTTP 409"},
+    {FMCALL_END_TREE, 409, "{}", FM_BUSY, "HTTP 409"},
+    {FMCALL_STEPS, 409, "{}", FM_DENIED, "HTTP 409"},
+    {FMCALL_END_STEP, 400, "{}", FM_DENIED, "HTTP 400"},
+    {FMCALL_END_TREE, 405, "{}", FM_DENIED, "HTTP 405"},
+    {FMCALL_END_STEP, 503, "{}", FM_BUSY, "HTTP 503"},
+    {FMCALL_END_STEP, 302, "{}", FM_BUSY, "HTTP 302"},
+
+    {FMCALL_STEPS, 401, "{}", FM_UNAUTHORIZED, "HTTP 401"},
+    {FMCALL_END_STEP, 401, "{}", FM_UNAUTHORIZED, "HTTP 401"},
+    {FMCALL_END_STEP, 403, "{}", FM_DENIED, "HTTP 403"},
+
+    {FMCALL_STEPS, 200, "{" TOKEN ",\"jobSteps\":{}}", FM_OK, "HTTP 200"},
+    {FMCALL_STEPS, 200, "{\"jobSteps\":null}", FM_OK, "HTTP 200"},
+    {FMCALL_STEPS, 200, "{}", FM_OK, "HTTP 200"},
+    {FMCALL_STEPS, 200, "{\"jobSteps\":{\"0\":[8192],\"a b\":[1]}}", FM_OK,
+     "HTTP 200: 2 entries of jobSteps make no sense and are left out"},
+    {FMCALL_STEPS, 200, "{\"jobSteps\":[]}", FM_BUSY, "HTTP 200: jobSteps is not a JSON object"},
+    {FMCALL_STEPS, 200, "{\"jobSteps\":\"0\"}", FM_BUSY, "HTTP 200: jobSteps is not a JSON object"},
+    {FMCALL_STEPS, 200, "", FM_BUSY, "HTTP 200: the body is not a JSON object"},
+    {FMCALL_STEPS, 200, "[]", FM_BUSY, "HTTP 200: the body is not a JSON object"},
+    {FMCALL_STEPS, 204, "", FM_BUSY, "HTTP 204: the body is not a JSON object"},
 };
+
+/* To calls made with a job's session token: a refusal is about the token, not about the login. */
+static const struct call_row session_rows[] = {
+    {FMCALL_STEPS, 401, "{}", FM_REFUSED, "HTTP 401"},
+    {FMCALL_END_STEP, 401, "<html>", FM_REFUSED,
+     "HTTP 401: the body is not a JSON object; is this the fabric manager?"},
+    {FMCALL_END_STEP, 403, "{\"message\":\"log in\"}", FM_REFUSED, "HTTP 403: log in"},
+    {FMCALL_END_TREE, 403, "", FM_REFUSED, "HTTP 403"},
+    {FMCALL_END_STEP, 404, "{}", FM_GONE, "HTTP 404"},
+    {FMCALL_END_STEP, 200, "{}", FM_OK, "HTTP 200"},
+    {FMCALL_STEPS, 429, "{}", FM_BUSY, "HTTP 429"},
+};
+
+static void check_row(const struct call_row *row, bool session)
+{
+    bool token = row->outcome == FM_OK &&
+                 (row->kind == FMCALL_RESERVE || row->kind == FMCALL_CHECK) &&
+                 strstr(row->body, TOKEN) != NULL;
+    bool steps = row->outcome == FM_OK && row->kind == FMCALL_STEPS;
+    struct decoded out;
+
+    decode_call(&out, row->kind, session, row->status, row->body, strlen(row->body), &none);
+    if (out.outcome != row->outcome || strcmp(out.words, row->words) != 0)
+        fail_msg("%s %d %s: %s \"%s\"", fmcall_kind_word(row->kind), row->status, row->body,
+                 fmcall_outcome_word(out.outcome), out.words);
+    assert_string_equal(out.token, token ? "tok-1" : "");
+    assert_int_equal(out.steps != NULL, steps);
+    decoded_release(&out);
+    assert_null(out.steps);
+}
 
 static void decode_call__knows_every_answer(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof call_rows / sizeof call_rows[0]; i++) {
-        const struct call_row *row = &call_rows[i];
-        bool token = row->outcome == FM_OK && row->kind != FMCALL_RELEASE &&
-                     strstr(row->body, TOKEN) != NULL;
-        struct decoded out;
-        decode_call(&out, row->kind, row->status, row->body, strlen(row->body), &none);
-        if (out.outcome != row->outcome || strcmp(out.words, row->words) != 0)
-            fail_msg("row %zu, %s %d %s: %s \"%s\"", i, fmcall_kind_word(row->kind), row->status,
-                     row->body, fmcall_outcome_word(out.outcome), out.words);
-        assert_string_equal(out.token, token ? "tok-1" : "");
-        decoded_release(&out);
-    }
+    for (size_t i = 0; i < sizeof call_rows / sizeof call_rows[0]; i++)
+        check_row(&call_rows[i], false);
+    for (size_t i = 0; i < sizeof session_rows / sizeof session_rows[0]; i++)
+        check_row(&session_rows[i], true);
 }
 
 /* Any cut of a good answer is not an answer; the bytes lie at the end of their block, so that the
@@ -152,7 +208,7 @@ static void decode_call__takes_no_truncated_body(void **state)
         assert_non_null(cut);
         memcpy(cut, whole, length);
         struct decoded out;
-        decode_call(&out, FMCALL_RESERVE, 201, cut, length, &none);
+        decode_call(&out, FMCALL_RESERVE, false, 201, cut, length, &none);
         assert_int_equal(out.outcome, FM_BUSY);
         assert_string_equal(out.token, "");
         free(cut);
@@ -171,7 +227,7 @@ static void token_of_length(size_t length, enum fmcall_outcome expected)
     memcpy(body, before, sizeof before - 1);
     memset(body + sizeof before - 1, '~', length);
     memcpy(body + sizeof before - 1 + length, after, sizeof after);
-    decode_call(&out, FMCALL_RESERVE, 200, body, size - 1, &none);
+    decode_call(&out, FMCALL_RESERVE, false, 200, body, size - 1, &none);
     assert_int_equal(out.outcome, expected);
     assert_int_equal(strlen(out.token), expected == FM_OK ? length : 0);
     decoded_release(&out);
@@ -198,7 +254,7 @@ static void decode_call__bounds_words(void **state)
     memset(m, 'm', 1000);
     m[1000] = '\0';
     int length = snprintf(body, sizeof body, "{\"message\":\"%s\",\"detail\":\"x%s\"}", m, m);
-    decode_call(&out, FMCALL_RESERVE, 400, body, (size_t)length, &none);
+    decode_call(&out, FMCALL_RESERVE, false, 400, body, (size_t)length, &none);
     assert_int_equal(out.outcome, FM_DENIED);
     assert_int_equal(strlen(out.words), strlen("HTTP 400: ") + 160);
     assert_string_equal(out.words + strlen(out.words) - 4, "m...");
@@ -237,7 +293,7 @@ static void decode__passes_on_no_secret(void **state)
         struct decoded_page page;
         char words[DECODE_WORDS_SIZE];
         for (size_t kind = 0; kind < 3; kind++) {
-            decode_call(&out, kinds[kind], 400, row->body, strlen(row->body), &carried);
+            decode_call(&out, kinds[kind], false, 400, row->body, strlen(row->body), &carried);
             assert_string_equal(out.words, row->words);
         }
         (void)decode_page(&page, 400, row->body, strlen(row->body), &carried, words);
@@ -256,7 +312,7 @@ static void decode__cuts_no_secret(void **state)
         struct decoded out;
         int length = snprintf(body, sizeof body, "{\"message\":\"%0*dQQQQQQQQ\",\"detail\":\"Q\"}",
                               before, 0);
-        decode_call(&out, FMCALL_RELEASE, 400, body, (size_t)length, &carried);
+        decode_call(&out, FMCALL_RELEASE, false, 400, body, (size_t)length, &carried);
         assert_null(strstr(out.words, "QQ"));
     }
 }
@@ -271,7 +327,7 @@ static void decode_call__survives_deep_nesting(void **state)
     assert_non_null(body);
     memcpy(body, "{\"a\":", 5);
     memset(body + 5, '[', depth);
-    decode_call(&out, FMCALL_CHECK, 200, body, 5 + depth, &none);
+    decode_call(&out, FMCALL_CHECK, false, 200, body, 5 + depth, &none);
     assert_int_equal(out.outcome, FM_BUSY);
     free(body);
 }
