@@ -46,7 +46,7 @@ static void check_below(const char *base, const char *url)
 static const char *path_of(const char *link)
 {
     const char *colon = strchr(link, ':');
-    bool whole = colon && strncmp(colon, "://", 3) == 0;
+    bool whole = link[0] != '/' && colon && strncmp(colon, "://", 3) == 0;
     return whole ? colon + 3 + strcspn(colon + 3, "/?#") : link;
 }
 
