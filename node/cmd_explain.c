@@ -6,18 +6,28 @@
 #include <string.h>
 
 static const char usage[] =
-    "Usage: mcast-node explain --cores N\n"
+    "Usage: mcast-node explain --cores N [--limits WISHES]\n"
     "Says what a job with N cores on this node would not get of what it wants, NIC by NIC, and\n"
-    "which services hold it. Such a job runs all the same, with what is free. Exit status 1 says\n"
-    "that something would be scaled back. Needs no privilege.\n\n"
-    "  --cores N        the job's cores on this node\n\n"
+    "which services hold it. Such a job runs all the same, with what is free, unless "
+    "adjust_limits\n"
+    "is no. Exit status 1 says that something is missing. Needs no privilege.\n\n"
+    "  --cores N        the job's cores on this node\n"
+    "  --limits WISHES  the job's own wishes, as for prolog\n\n"
     "Example:\n"
     "  mcast-node explain --cores 96\n";
 
+struct wanted {
+    const char *wishes;
+    uint32_t cores;
+};
+
 static int take(int option, const char *value, void *data)
 {
-    (void)option;
-    return command_cores(&command_explain, value, data);
+    struct wanted *wanted = data;
+    if (option == 'c')
+        return command_cores(&command_explain, value, &wanted->cores);
+    wanted->wishes = value;
+    return COMMAND_GO_ON;
 }
 
 /* How many resources of the NIC fall short. */
@@ -27,9 +37,11 @@ static unsigned int explain_nic(struct node *node, const struct nic *nic,
     struct fit fit;
     char text[FIT_TEXT_SIZE];
     fit_compute(&fit, want, &nic->info, nic->services, fit_count_pools(nic->services));
-    for (unsigned int i = 0; i < fit.shortage_count; i++)
+    for (unsigned int i = 0; i < fit.shortage_count; i++) {
+        fit.shortages[i].refused = !node->settings.adjust_limits;
         printf("%s\n",
                fit_explain(&fit.shortages[i], &nic->info, nic->services, node_job_of, node, text));
+    }
     return fit.shortage_count;
 }
 
@@ -65,13 +77,16 @@ static int explain(struct node *node, uint32_t cores)
 
 static int run(const struct command *command, struct node *node, int argc, char **argv)
 {
-    static const struct option options[] = {{"cores", required_argument, NULL, 'c'}, {0}};
-    uint32_t cores = 0;
-    int rc = command_options(command, node, argc, argv, options, take, &cores);
-    if (rc == COMMAND_GO_ON && cores == 0)
+    static const struct option options[] = {
+        {"cores", required_argument, NULL, 'c'}, {"limits", required_argument, NULL, 'w'}, {0}};
+    struct wanted wanted = {0};
+    int rc = command_options(command, node, argc, argv, options, take, &wanted);
+    if (rc == COMMAND_GO_ON && wanted.cores == 0)
         rc = command_misused(command, "how many cores? give --cores N");
+    if (rc == COMMAND_GO_ON && command_wishes(node, wanted.wishes) > 0)
+        rc = command_misused(command, NULL);
     if (rc == COMMAND_GO_ON)
-        rc = explain(node, cores);
+        rc = explain(node, wanted.cores);
     return command_end(node, rc);
 }
 

@@ -16,12 +16,16 @@ static const char usage[] =
     "                       from standard input (-); else the broker is asked\n"
     "  --cores N            the job's cores on this node (default: the reservation's\n"
     "                       cores_per_node, or all of the node's)\n"
+    "  --limits WISHES      what the job wants of the NICs' resources, within node.conf, in "
+    "srun's\n"
+    "                       words: res_txqs=64,max_les=1024,no_adjust_limits. What cannot be is\n"
+    "                       left out with a warning\n"
     "  --dry-run            only says what it would do\n\n"
     "Example, in Slurm's Prolog:\n"
     "  mcast-node prolog --job $SLURM_JOB_ID || exit 1\n";
 
 struct wanted {
-    const char *job, *reservation;
+    const char *job, *reservation, *wishes;
     uint32_t cores; /* 0: not given */
     bool dry_run;
 };
@@ -38,6 +42,9 @@ static int take(int option, const char *value, void *data)
         break;
     case 'c':
         return command_cores(&command_prolog, value, &wanted->cores);
+    case 'w':
+        wanted->wishes = value;
+        break;
     case 'n':
         wanted->dry_run = true;
         break;
@@ -128,6 +135,7 @@ static int prolog(struct node *node, const struct wanted *wanted, const char *jo
         return COMMAND_DONE;
     }
     uint32_t cores = count_cores(wanted, &claim);
+    (void)command_wishes(node, wanted->wishes);
     if (!wanted->dry_run)
         return create(node, &claim, cores);
     return life_plan_create(node, &claim, cores, &err) < 0 ? command_failed(&err) : COMMAND_DONE;
@@ -136,11 +144,9 @@ static int prolog(struct node *node, const struct wanted *wanted, const char *jo
 static int run(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"job", required_argument, NULL, 'j'},
-        {"reservation", required_argument, NULL, 'r'},
-        {"cores", required_argument, NULL, 'c'},
-        {"dry-run", no_argument, NULL, 'n'},
-        {0},
+        {"job", required_argument, NULL, 'j'},   {"reservation", required_argument, NULL, 'r'},
+        {"cores", required_argument, NULL, 'c'}, {"limits", required_argument, NULL, 'w'},
+        {"dry-run", no_argument, NULL, 'n'},     {0},
     };
     struct wanted wanted = {0};
     char job[JOB_ID_MAX + 1];

@@ -1,6 +1,7 @@
 #include "node/command.h"
 
 #include "node/say.h"
+#include "node/wishes.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -217,6 +218,19 @@ int command_cores(const struct command *command, const char *text, uint32_t *cor
         return command_misused(command, "--cores %.40s: a number from 1 to %d", text, UINT16_MAX);
     *cores = (uint32_t)value;
     return COMMAND_GO_ON;
+}
+
+static void tell_of_wish(void *arg, const char *sentence)
+{
+    (void)arg;
+    say("warning: --limits: %s", sentence);
+}
+
+unsigned int command_wishes(struct node *node, const char *text)
+{
+    struct settings *settings = &node->settings;
+    return text ? wishes_take(&settings->limits, &settings->adjust_limits, text, tell_of_wish, NULL)
+                : 0;
 }
 
 int command_finish(int rc)

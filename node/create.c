@@ -74,6 +74,16 @@ static int explain_failure(const struct nic *nic, const struct claim *claim, int
     }
 }
 
+int create_refuse(const struct nic *nic, struct fit *fit, struct error *err)
+{
+    for (unsigned int i = 0; i < fit->shortage_count; i++)
+        fit->shortages[i].refused = true;
+    return error_set(err, ERROR_FULL,
+                     "%s: no service: less is free than the job wants, and with adjust_limits = no "
+                     "it is to have all or nothing",
+                     nic->name);
+}
+
 /* What to try next; false: nothing is left to try. */
 static bool scale_back(const struct nics *nics, struct nic *nic, const struct create_order *order,
                        struct fit *fit, const struct cxi_svc_fail_info *info)
@@ -95,6 +105,8 @@ int create_on(const struct nics *nics, struct nic *nic, const struct create_orde
         return (int)there->svc_id;
     }
     fit_compute(fit, order->want, &nic->info, nic->services, (struct fit_pools){0});
+    if (order->exact && fit->shortage_count > 0)
+        return create_refuse(nic, fit, err);
     int id = -ENOSPC;
     for (int tries = 0; tries < TRIES_MAX; tries++) {
         struct cxi_svc_fail_info info = {0};
@@ -103,6 +115,8 @@ int create_on(const struct nics *nics, struct nic *nic, const struct create_orde
         id = nics->calls->alloc_svc(nic->device, &desc, &info);
         if (id != -ENOSPC || !scale_back(nics, nic, order, fit, &info))
             break;
+        if (order->exact)
+            return create_refuse(nic, fit, err);
     }
     if (id > 0)
         return id;

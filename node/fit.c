@@ -173,8 +173,9 @@ const char *fit_explain(const struct fit_shortage *shortage, const struct cxil_d
     const enum cxi_rsrc_type type = shortage->type;
     const struct cxi_svc_desc *holder = NULL;
     unsigned int named = 0;
-    append(out, &used, "%.13s: %u of %u wanted %s granted, the NIC has %u", info->device_name,
-           shortage->granted, shortage->wanted, limits_words(type), limits_total(info, type));
+    append(out, &used, "%.13s: %u of %u wanted %s %s, the NIC has %u", info->device_name,
+           shortage->granted, shortage->wanted, limits_words(type),
+           shortage->refused ? "free" : "granted", limits_total(info, type));
     if (shortage->pools)
         append(out, &used, ", but no pool of them is left");
     while ((holder = next_holder(services, type, holder)) && named < HOLDERS_NAMED) {

@@ -18,7 +18,8 @@ struct fit_pools {
 struct fit_shortage {
     enum cxi_rsrc_type type;
     uint16_t wanted, granted;
-    bool pools; /* it is for want of a pool */
+    bool pools;   /* it is for want of a pool */
+    bool refused; /* and so nothing is granted at all: `granted` is what is free */
 };
 
 struct fit {

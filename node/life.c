@@ -104,11 +104,11 @@ static int check_nics(struct node *node, struct error *err)
     return 0;
 }
 
-static void warn_shortages(struct node *node, const struct nic *nic, const struct fit *fit)
+static void say_shortages(struct node *node, const struct nic *nic, const struct fit *fit)
 {
     char text[FIT_TEXT_SIZE];
     for (unsigned int i = 0; i < fit->shortage_count; i++)
-        say("warning: %s",
+        say("%s%s", fit->shortages[i].refused ? "" : "warning: ",
             fit_explain(&fit->shortages[i], &nic->info, nic->services, node_job_of, node, text));
 }
 
@@ -118,7 +118,7 @@ static int create_all(struct node *node, const struct create_order *order, struc
     int rc = statedir_lock(&node->dir, STATEDIR_NICS, err);
     for (unsigned int i = 0; rc >= 0 && i < node->nics.count; i++) {
         struct nic *nic = &node->nics.at[i];
-        struct fit fit;
+        struct fit fit = {0};
         if (nic_refresh(&node->nics, nic) < 0) {
             rc = error_set(err, ERROR_IO, "%s cannot be asked for its services: %s", nic->name,
                            strerror(-nic->failure));
@@ -127,9 +127,10 @@ static int create_all(struct node *node, const struct create_order *order, struc
         if (nic->info.link_state != 1)
             say("warning: %s: its link is down", nic->name);
         rc = create_on(&node->nics, nic, order, &fit, err);
+        if (rc >= 0 || order->exact)
+            say_shortages(node, nic, &fit);
         if (rc < 0)
             break;
-        warn_shortages(node, nic, &fit);
         struct note_service *service = &note->services[note->service_count++];
         snprintf(service->device, sizeof service->device, "%s", nic->name);
         service->id = (unsigned int)rc;
@@ -157,8 +158,11 @@ int life_create(struct node *node, const struct claim *claim, uint32_t cores, st
     struct cxi_rsrc_limits want;
     struct note before = {0};
     struct search search = {.node = node, .claim = claim};
-    struct create_order order = {
-        .claim = claim, .want = &want, .is_there = is_meant, .arg = &search};
+    struct create_order order = {.claim = claim,
+                                 .want = &want,
+                                 .exact = !node->settings.adjust_limits,
+                                 .is_there = is_meant,
+                                 .arg = &search};
     /* Of a start of the machine before this one nothing is there any more. */
     bool known = note_read(&node->dir, claim->number, &before, NULL) == 0 &&
                  note_is_current(&before) && before.state != NOTE_GONE;
@@ -313,33 +317,45 @@ static void print_limits(const struct cxi_rsrc_limits *limits)
     }
 }
 
+static int plan_on(struct node *node, const struct nic *nic, const struct create_order *order,
+                   struct error *err)
+{
+    const struct claim *claim = order->claim;
+    const struct cxi_svc_desc *there = life_service(node, claim, nic);
+    char vnis[CLAIM_VNIS_TEXT_SIZE];
+    struct fit fit;
+    if (there) {
+        printf("%s: would keep service %u\n", nic->name, there->svc_id);
+        return 0;
+    }
+    fit_compute(&fit, order->want, &nic->info, nic->services, fit_count_pools(nic->services));
+    if (order->exact && fit.shortage_count > 0) {
+        int rc = create_refuse(nic, &fit, err);
+        say_shortages(node, nic, &fit);
+        return rc;
+    }
+    printf("%s: would create a service for uid %u, VNIs %s, traffic classes 0x%02x,", nic->name,
+           claim->uid, claim_vnis(claim->vnis, claim->vni_count, vnis), order->traffic_classes);
+    print_limits(&fit.limits);
+    putchar('\n');
+    say_shortages(node, nic, &fit);
+    return 0;
+}
+
 int life_plan_create(struct node *node, const struct claim *claim, uint32_t cores,
                      struct error *err)
 {
     struct cxi_rsrc_limits want;
-    char vnis[CLAIM_VNIS_TEXT_SIZE];
+    struct create_order order = {
+        .claim = claim, .want = &want, .exact = !node->settings.adjust_limits};
     limits_want(&node->settings.limits, cores, &want);
-    unsigned int classes;
     int rc = node_find_nics(node, err);
     if (rc == 0)
         rc = check_nics(node, err);
-    if (rc == 0 && !(classes = choose_classes(node, claim, err)))
+    if (rc == 0 && !(order.traffic_classes = choose_classes(node, claim, err)))
         rc = ERROR_REFUSED;
-    for (unsigned int i = 0; rc == 0 && i < node->nics.count; i++) {
-        const struct nic *nic = &node->nics.at[i];
-        const struct cxi_svc_desc *there = life_service(node, claim, nic);
-        struct fit fit;
-        if (there) {
-            printf("%s: would keep service %u\n", nic->name, there->svc_id);
-            continue;
-        }
-        fit_compute(&fit, &want, &nic->info, nic->services, fit_count_pools(nic->services));
-        printf("%s: would create a service for uid %u, VNIs %s, traffic classes 0x%02x,", nic->name,
-               claim->uid, claim_vnis(claim->vnis, claim->vni_count, vnis), classes);
-        print_limits(&fit.limits);
-        putchar('\n');
-        warn_shortages(node, nic, &fit);
-    }
+    for (unsigned int i = 0; rc == 0 && i < node->nics.count; i++)
+        rc = plan_on(node, &node->nics.at[i], &order, err);
     return rc;
 }
 

@@ -69,6 +69,9 @@ static const struct key keys[] = {
      "VNIs that are mcastd's alone on this node, such as 1024-65535: a service for one of them "
      "that "
      "nobody knows is a leftover. Empty: only what this node remembers to have made is."},
+    {"adjust_limits", TYPE_BOOL, AT(adjust_limits), 0, "yes",
+     "Whether a job gets what is left when a NIC has less free than the job is to have reserved. "
+     "With no, it fails."},
     {"epilog_retry", TYPE_DURATION, AT(epilog_ms), 0, "5s",
      "How long epilog tries to destroy a service that is busy."},
     {"housekeeping", TYPE_BOOL, AT(housekeeping), 0, "no",

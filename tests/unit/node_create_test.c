@@ -158,6 +158,42 @@ static void create__looks_again_when_somebody_was_faster(void **state)
     assert_int_equal(fit.shortages[0].wanted, 192);
 }
 
+/* adjust_limits = no: all that is wanted, or nothing. */
+static void create__exact_takes_no_less(void **state)
+{
+    (void)state;
+    struct fit fit;
+    struct error err;
+    struct cxi_svc_desc other = chip_service(7, 4000, 2000);
+    order.exact = true;
+    assert_int_equal(create(&fit, &err), 2);
+    other.limits.acs = (struct cxi_limits){.max = 1022, .res = 1000};
+    driver_reset(state);
+    driver_add(0, other);
+    assert_int_equal(nic_refresh(&nics, &nics.at[0]), 0);
+    assert_int_equal(create(&fit, &err), ERROR_FULL);
+    assert_int_equal(driver.allocs, 0);
+    assert_int_equal(fit.shortage_count, 1);
+    assert_int_equal(fit.shortages[0].granted, 22);
+    assert_true(fit.shortages[0].refused);
+    assert_non_null(strstr(err.text, "cxi0: no service: less is free"));
+}
+
+static void create__exact_takes_no_less_when_the_driver_says_so(void **state)
+{
+    (void)state;
+    struct fit fit;
+    struct error err;
+    order.exact = true;
+    driver.alloc_results[0] = -ENOSPC;
+    driver.fail_infos[0].no_tle_pools = true;
+    assert_int_equal(create(&fit, &err), ERROR_FULL);
+    assert_int_equal(driver.allocs, 1);
+    assert_int_equal(fit.shortage_count, 1);
+    assert_int_equal(fit.shortages[0].type, CXI_RSRC_TYPE_TLE);
+    assert_true(fit.shortages[0].refused && fit.shortages[0].pools);
+}
+
 static void create__gives_up_when_nothing_is_left_to_take_back(void **state)
 {
     (void)state;
@@ -216,6 +252,8 @@ int main(void)
         TEST(create__takes_less_of_what_the_driver_lacks),
         TEST(create__does_without_a_pool),
         TEST(create__looks_again_when_somebody_was_faster),
+        TEST(create__exact_takes_no_less),
+        TEST(create__exact_takes_no_less_when_the_driver_says_so),
         TEST(create__gives_up_when_nothing_is_left_to_take_back),
         TEST(create__says_why_not),
         TEST(create__names_who_has_the_vni),

@@ -38,6 +38,7 @@ static void settings__have_defaults(void **state)
     assert_int_equal(settings.housekeeping_ms, 300000);
     assert_true(settings.report);
     assert_true(settings.single_node);
+    assert_true(settings.adjust_limits);
     assert_false(settings.housekeeping);
     assert_int_equal(settings.min_nics, 1);
     assert_int_equal(settings.traffic_classes, TC_BEST_EFFORT | TC_LOW_LATENCY);
@@ -144,7 +145,7 @@ static void settings__the_sample_is_what_it_says(void **state)
     char *faults = parse(bare, &count);
     assert_string_equal(faults, "");
     assert_int_equal(count, 0);
-    assert_int_equal(keys, 18 + 3 * CXI_RSRC_TYPE_MAX);
+    assert_int_equal(keys, 19 + 3 * CXI_RSRC_TYPE_MAX);
     struct settings read = settings;
     settings_init(&settings);
     assert_memory_equal(&read, &settings, sizeof read);

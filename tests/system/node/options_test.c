@@ -1,0 +1,163 @@
+/* What a site and a job choose (F2, F7, F12); docs/mcast-node.md has the list of it. */
+
+#include "tests/system/node/stand.h"
+#include "tests/system/rig/stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void give_job(struct stand *stand)
+{
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 10));
+}
+
+static void limits__of_a_job_go_before_the_site_s(void **state)
+{
+    struct stand *stand = *state;
+    give_job(stand);
+    stand_set_config(stand, "max_acs = 50\nres_eqs = 77\n");
+    assert_int_equal(
+        stand_run(stand, "prolog --job f17 --limits def_txqs=3,res_eqs=0,max_cts=7,res_acs=60"), 0);
+    assert_string_equal(stand->err, "mcast-node: warning: --limits: res_acs=60 is too much, the "
+                                    "job gets 50 (node.conf: max_acs)\n");
+    assert_int_equal(stand_run(stand, "list"), 0);
+    stand_expect_out(stand, "5588   1024 0x0a   30   10  20   7   10   60 160  50\n");
+}
+
+/* Users write them: a slip of theirs must not drain a node. */
+static void limits__that_are_none_do_not_stop_a_job(void **state)
+{
+    struct stand *stand = *state;
+    give_job(stand);
+    assert_int_equal(stand_run(stand, "prolog --job f17 --limits res_txq=64,res_eqs=7"), 0);
+    stand_expect_err(stand, "warning: --limits: 'res_txq=64' is not understood, the job goes "
+                            "without");
+    assert_int_equal(stand_run(stand, "list"), 0);
+    stand_expect_out(stand, "5588   1024 0x0a   20   10   7  10   10   60 160  20\n");
+    assert_int_equal(stand_run(stand, "explain --cores 8 --limits res_txq=64"), 2);
+}
+
+static void limits__are_explained(void **state)
+{
+    struct stand *stand = *state;
+    stand_set_cxi(stand, "nics = 1\n[nic]\ntxqs = 100\n");
+    assert_int_equal(stand_run(stand, "explain --cores 8"), 0);
+    assert_int_equal(stand_run(stand, "explain --cores 8 --limits res_txqs=101"), 1);
+    assert_string_equal(stand->out, "cxi0: 100 of 101 wanted transmit command queues granted, the "
+                                    "NIC has 100\n");
+    assert_int_equal(stand_run(stand, "explain --cores 8 --limits res_txqs=101,no_adjust_limits"),
+                     1);
+    assert_string_equal(stand->out, "cxi0: 100 of 101 wanted transmit command queues free, the NIC "
+                                    "has 100\n");
+}
+
+/* All that is wanted or nothing, on every NIC (F10). */
+static void adjusting__can_be_forbidden(void **state)
+{
+    struct stand *stand = *state;
+    give_job(stand);
+    stand_set_cxi(stand, "nics = 2\n[cxi1]\nptes = 5\ntle_pools = 1\n");
+    stand_set_config(stand, "adjust_limits = no\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17 --dry-run"), 1);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    assert_string_equal(stand->err,
+                        "mcast-node: cxi1: 5 of 60 wanted portal table entries free, the NIC has "
+                        "5\n"
+                        "mcast-node: cxi1: no service: less is free than the job wants, and with "
+                        "adjust_limits = no it is to have all or nothing\n");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+    assert_int_equal(stand_run(stand, "prolog --job f17 --limits max_ptes=5,res_tles=0,def_tles=0"),
+                     0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_int_equal(stand_run(stand, "prolog --job f17 --limits adjust_limits"), 0);
+    stand_expect_err(stand, "warning: cxi1: 5 of 60 wanted portal table entries granted");
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    stand_set_config(stand, "");
+    assert_int_equal(stand_run(stand, "prolog --job f17 --limits no_adjust_limits"), 1);
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
+/* ---- At the broker ---- */
+
+static struct stage *start_broker(const char *vni)
+{
+    const struct stage_options options = {.mcastd = MCASTD, .vni = vni};
+    struct stage *stage = stage_create(&options);
+    char url[160];
+    assert_non_null(stage);
+    assert_int_equal(stage_start_broker(stage), 0);
+    snprintf(url, sizeof url, "unix:%s", stage_socket(stage));
+    setenv("MCAST_URL", url, 1);
+    return stage;
+}
+
+static void reserve(struct stage *stage, const char *job, const char *request, int status)
+{
+    struct plainhttp_reply reply;
+    char path[128];
+    snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
+    assert_int_equal(plainhttp_call(stage_http(stage), "PUT", path, request, &reply), status);
+    plainhttp_reply_release(&reply);
+}
+
+/* F2: a job of one node has a VNI, or has one when it asks, or has no service here. */
+static void single_node__jobs_as_the_site_says(void **state)
+{
+    struct stand *stand = *state;
+    struct stage *stage = start_broker("single_node = no\nper_job = 2");
+    reserve(stage, "f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
+    reserve(stage, "f2", "{\"uid\":5588,\"nodes\":\"n1\",\"vni_count\":1}", 201);
+    reserve(stage, "f3", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
+    assert_int_equal(stand_run(stand, "prolog --job f1 --cores 2"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(stand_run(stand, "prolog --job f2 --cores 2"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(stand_run(stand, "prolog --job f3 --cores 2"), 0);
+    assert_int_equal(stand_run(stand, "env --job f3"), 0);
+    stand_expect_out(stand, "SLINGSHOT_VNIS='1025,1026'");
+    assert_int_equal(stand_run(stand, "epilog --job f2"), 0);
+    stand_set_config(stand, "single_node = no\n");
+    reserve(stage, "f4", "{\"uid\":5588,\"nodes\":\"n1\",\"vni_count\":1}", 201);
+    assert_int_equal(stand_run(stand, "prolog --job f4 --cores 2"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    stage_destroy(stage);
+}
+
+/* F12: the site's choice, and within what it allows the job's. */
+static void classes__of_the_site_and_of_the_job(void **state)
+{
+    struct stand *stand = *state;
+    struct stage *stage =
+        start_broker("traffic_classes = bulk_data best_effort\n"
+                     "allowed_traffic_classes = bulk_data best_effort low_latency");
+    stand_set_config(stand, "traffic_classes = bulk_data best_effort low_latency\n");
+    reserve(stage, "f1", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
+    reserve(stage, "f2", "{\"uid\":5588,\"nodes\":\"n1\",\"traffic_classes\":[\"low_latency\"]}",
+            201);
+    reserve(stage, "f3",
+            "{\"uid\":5588,\"nodes\":\"n1\",\"traffic_classes\":[\"dedicated_access\"]}", 422);
+    assert_int_equal(stand_run(stand, "prolog --job f1 --cores 2"), 0);
+    assert_int_equal(stand_run(stand, "env --job f1"), 0);
+    stand_expect_out(stand, "SLINGSHOT_TCS='0x0c'");
+    assert_int_equal(stand_run(stand, "prolog --job f2 --cores 2"), 0);
+    assert_int_equal(stand_run(stand, "env --job f2"), 0);
+    stand_expect_out(stand, "SLINGSHOT_TCS='0x02'");
+    stage_destroy(stage);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, stand_create, stand_destroy)
+    const struct CMUnitTest tests[] = {
+        TEST(limits__of_a_job_go_before_the_site_s),
+        TEST(limits__that_are_none_do_not_stop_a_job),
+        TEST(limits__are_explained),
+        TEST(adjusting__can_be_forbidden),
+        TEST(single_node__jobs_as_the_site_says),
+        TEST(classes__of_the_site_and_of_the_job),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
