@@ -118,6 +118,27 @@ char *baseurl_create(const char *text, struct error *err)
     return copy;
 }
 
+char *baseurl_of_trees(const char *text, struct error *err)
+{
+    static const char trees[] = "/fabric/collectives/multicasts";
+    size_t length = strlen(text), end = sizeof trees - 1;
+    char *base;
+
+    if (baseurl_check(text, "the URL for multicast trees", err) != 0)
+        return NULL;
+    if (length < end || strcmp(text + length - end, trees) != 0) {
+        error_set(err, ERROR_INVALID, "the URL for multicast trees does not end in %s", trees);
+        return NULL;
+    }
+    if ((base = strndup(text, length - end)) == NULL) {
+        error_set(err, ERROR_NOMEM, "memory is exhausted");
+        return NULL;
+    }
+    char *checked = baseurl_create(base, err); /* the host could be called "fabric" */
+    free(base);
+    return checked;
+}
+
 /* "." and ".." as a segment, also when written with %2e: libcurl and servers resolve them, and then
  * the path lies elsewhere. */
 static bool has_dot_segment(const char *path)

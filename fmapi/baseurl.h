@@ -20,6 +20,11 @@ bool baseurl_private(const char *text);
  * carries a user, query or fragment (a login belongs into authdir, where it can be guarded). */
 char *baseurl_create(const char *text, struct error *err);
 
+/* The base within the URL that jobs are given for their trees, FI_CXI_COLL_FABRIC_MGR_URL:
+ * "<base>/fabric/collectives/multicasts" (fabric-manager.md, "The job's environment"). As
+ * baseurl_create; also NULL when the URL ends otherwise. */
+char *baseurl_of_trees(const char *text, struct error *err);
+
 /* The URL of a link, from malloc. A path is one of the fabric manager's own and comes below base,
  * unless it begins with base's path already; a full URL must have base's scheme, host, port and
  * path. NULL when the link leads elsewhere or is odd (relative, dot segments, fragment, spaces,

@@ -46,8 +46,8 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
 void exchange_destroy(struct exchange *exchange);
 
 /* Sends it and waits for its end, at most its timeout_ms; for a program without a loop, which must
- * ignore SIGPIPE and has called curl_global_init. Once, instead of driving it oneself. The answer is
- * valid as long as the exchange; its secrets are empty (credential_add_secrets). */
+ * ignore SIGPIPE and has called curl_global_init. Once, instead of driving it oneself. The answer
+ * is valid as long as the exchange; its secrets are empty (credential_add_secrets). */
 struct transport_answer exchange_perform(struct exchange *exchange);
 
 /* What came of it, valid as long as the exchange. */

@@ -58,6 +58,45 @@ static void baseurl_create__says_what_is_wrong(void **state)
     }
 }
 
+static void baseurl_of_trees__is_what_jobs_are_given_without_its_end(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"https://fmn:8000/fabric/collectives/multicasts", "https://fmn:8000"},
+        {"http://[::1]:1/apis/fabric-manager/fabric/collectives/multicasts",
+         "http://[::1]:1/apis/fabric-manager"},
+        {"http://fmn//fabric/collectives/multicasts", "http://fmn"},
+    };
+    static const char *const wrong[] = {
+        "",
+        "https://fmn:8000",
+        "https://fmn:8000/fabric/collectives/jobs",
+        "https://fmn:8000/fabric/collectives/multicasts/7",
+        "https://fmn/fabric/collectives/multicasts?secret",
+        "https://fmn/?secret/fabric/collectives/multicasts",
+        "https://cxi:secret@fmn/fabric/collectives/multicasts",
+        "https://fabric/collectives/multicasts",
+        "/fabric/collectives/multicasts",
+        "ftp://fmn/fabric/collectives/multicasts",
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct error err = {0};
+        char *base = baseurl_of_trees(rows[i][0], &err);
+        if (base == NULL)
+            fail_msg("%s: %s", rows[i][0], err.text);
+        assert_string_equal(base, rows[i][1]);
+        free(base);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct error err = {0};
+        char *base = baseurl_of_trees(wrong[i], &err);
+        if (base != NULL)
+            fail_msg("%s: %s", wrong[i], base);
+        assert_int_equal(err.code, ERROR_INVALID);
+        assert_null(strstr(err.text, "secret"));
+    }
+}
+
 static void baseurl_resolve__stays_at_the_fabric_manager(void **state)
 {
     (void)state;
@@ -135,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(baseurl_create__takes_bases),
         cmocka_unit_test(baseurl_create__says_what_is_wrong),
+        cmocka_unit_test(baseurl_of_trees__is_what_jobs_are_given_without_its_end),
         cmocka_unit_test(private__is_https_or_this_host),
         cmocka_unit_test(baseurl_resolve__stays_at_the_fabric_manager),
     };

@@ -7,6 +7,9 @@
 
 #include <cmocka.h>
 
+#include <jansson.h>
+
+#include "core/error.h"
 #include "fmapi/request.h"
 
 static void request_call__speaks_as_the_table_says(void **state)
@@ -50,6 +53,67 @@ static void request_call__escapes_names(void **state)
     request_release(&request);
 }
 
+/* F19. Slurm's PATCH as it was recorded, blanks aside. */
+static void request_step__speaks_as_the_table_says(void **state)
+{
+    (void)state;
+    struct request request;
+
+    assert_int_equal(request_step(&request, "https://f", FMCALL_STEPS, "elcap-f2Rs", NULL, 0), 0);
+    assert_string_equal(request.method, "GET");
+    assert_string_equal(request.url, "https://f/fabric/collectives/jobs/elcap-f2Rs");
+    assert_null(request.body);
+    assert_true(request.repeatable);
+    request_release(&request);
+
+    assert_int_equal(request_step(&request, "https://f", FMCALL_END_STEP, "mockc-3", "0", 0), 0);
+    assert_string_equal(request.method, "PATCH");
+    assert_string_equal(request.url, "https://f/fabric/collectives/jobs/mockc-3");
+    assert_string_equal(request.body, "{\"jobSteps\":{\"0\":null}}");
+    assert_string_equal(request.body_type, "application/json");
+    request_release(&request);
+
+    assert_int_equal(request_step(&request, "https://f", FMCALL_END_TREE, NULL, NULL, 8191), 0);
+    assert_string_equal(request.method, "DELETE");
+    assert_string_equal(request.url, "https://f/fabric/collectives/multicasts/8191");
+    assert_null(request.body);
+    assert_false(request.repeatable); /* the number can be another tree's by then */
+    request_release(&request);
+}
+
+/* A step is one key of one object, whatever it holds: never two steps, never the whole job. */
+static void request_step__names_one_step_only(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {
+        "/fA/fB", "0", "0\":null,\"1", "\\", "\\\"", "a\nb", "%22", "{}", "../x", "",
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        struct request request;
+        assert_int_equal(
+            request_step(&request, "http://f", FMCALL_END_STEP, "c-a/../b?x#", steps[i], 0), 0);
+        assert_string_equal(request.url, "http://f/fabric/collectives/jobs/c-a%2F..%2Fb%3Fx%23");
+        json_t *body = json_loads(request.body, JSON_REJECT_DUPLICATES, NULL);
+        const json_t *named = json_object_get(body, "jobSteps");
+        assert_int_equal(json_object_size(body), 1);
+        assert_int_equal(json_object_size(named), 1);
+        assert_true(json_is_null(json_object_get(named, steps[i])));
+        json_decref(body);
+        request_release(&request);
+    }
+}
+
+/* What is no UTF-8 is no step (step_id_valid) and cannot be said in JSON. */
+static void request_step__sends_no_other_bytes(void **state)
+{
+    (void)state;
+    struct request request;
+
+    assert_int_equal(request_step(&request, "http://f", FMCALL_END_STEP, "c-1", "\xff", 0),
+                     ERROR_NOMEM);
+    assert_null(request.url);
+}
+
 static void request_page__starts_at_the_list(void **state)
 {
     (void)state;
@@ -71,6 +135,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(request_call__speaks_as_the_table_says),
         cmocka_unit_test(request_call__escapes_names),
+        cmocka_unit_test(request_step__speaks_as_the_table_says),
+        cmocka_unit_test(request_step__names_one_step_only),
+        cmocka_unit_test(request_step__sends_no_other_bytes),
         cmocka_unit_test(request_page__starts_at_the_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,137 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/names.h"
+#include "fmapi/jobsteps.h"
+
+/* The list as one line: "0=1,2 /fA=3 +1" with what was skipped at the end. */
+static char *line_of(const struct fmcall_steps *steps)
+{
+    char *line = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&line, &size);
+    assert_non_null(stream);
+    for (size_t i = 0; i < steps->count; i++) {
+        (void)fprintf(stream, "%s%s", i > 0 ? " " : "", steps->steps[i].step);
+        for (size_t j = 0; j < steps->steps[i].tree_count; j++)
+            (void)fprintf(stream, "%c%u", j > 0 ? ',' : '=', steps->steps[i].trees[j]);
+    }
+    if (steps->skipped > 0)
+        (void)fprintf(stream, "+%zu", steps->skipped);
+    assert_int_equal(fclose(stream), 0);
+    return line;
+}
+
+static void jobsteps__are_read_strictly(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *line;
+    } rows[] = {
+        {"{}", ""},
+        {"null", ""},
+        {"{\"0\":[77]}", "0=77"},
+        {"{\"0\":[0,8191],\"/fA/fB\":[5]}", "0=0,8191 /fA/fB=5"},
+        {"{\"0\":[],\"1\":[3]}", "1=3"},
+        /* ids as others may write them */
+        {"{\"0\":[77.0,\"78\",\"/fabric/collectives/multicasts/79\"]}", "0=77,78,79"},
+        /* ids that are none */
+        {"{\"0\":[-1,8192,1e300,-0.5,1.5,null,true,[1],{\"a\":1},1]}", "0=1+9"},
+        {"{\"0\":[\"\",\"x\",\"8192\",\"99999\",\"-1\",\"+1\",\" 1\",\"1 \",\"1/\",\"/\",\"0x1\"]}",
+         "+11"},
+        {"{\"0\":[\"99999999999999999999\",18446744073709551]}", "+2"},
+        /* one tree belongs to one step */
+        {"{\"0\":[1,1],\"1\":[1,2]}", "0=1 1=2+2"},
+        {"{\"0\":[1],\"1\":[1]}", "0=1+1"},
+        /* steps that are none of ours */
+        {"{\"\":[1],\"a "
+         "b\":[2],\"a\\\"b\":[3],\"a\\\\b\":[4],\"\\n\":[5],\"\xc6\x92\":[6],\"0\":[7]}",
+         "0=7+6"},
+        /* lists that are none */
+        {"{\"0\":7,\"1\":null,\"2\":{\"a\":1},\"3\":\"4\",\"5\":[6]}", "5=6+4"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        json_t *value = json_loads(rows[i].json, JSON_DECODE_ANY, NULL);
+        struct jobsteps *jobsteps = jobsteps_create(value);
+        assert_non_null(value);
+        assert_non_null(jobsteps);
+        char *line = line_of(jobsteps_list(jobsteps));
+        assert_string_equal(line, rows[i].line);
+        free(line);
+        jobsteps_destroy(jobsteps);
+        json_decref(value);
+    }
+}
+
+static void jobsteps__need_an_object(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"[]", "[{\"0\":[1]}]", "\"0\"", "0", "true"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        json_t *value = json_loads(others[i], JSON_DECODE_ANY, NULL);
+        assert_non_null(value);
+        assert_null(jobsteps_create(value));
+        json_decref(value);
+    }
+    struct jobsteps *none = jobsteps_create(NULL);
+    assert_int_equal(jobsteps_list(none)->count, 0);
+    jobsteps_destroy(none);
+    assert_null(jobsteps_list(NULL));
+    jobsteps_destroy(NULL);
+}
+
+/* Every tree there can be, each in a step of its own with the longest name, and as many again. */
+static void jobsteps__are_bounded(void **state)
+{
+    (void)state;
+    enum { LISTED = FMCALL_TREES + 100 };
+    json_t *value = json_object();
+    for (int i = 0; i < LISTED; i++) {
+        char name[STEP_ID_MAX + 1];
+        (void)snprintf(name, sizeof name, "/%0*d", STEP_ID_MAX - 1, i);
+        assert_int_equal(json_object_set_new(value, name, json_pack("[i,i]", i, i)), 0);
+    }
+    struct jobsteps *jobsteps = jobsteps_create(value);
+    const struct fmcall_steps *list = jobsteps_list(jobsteps);
+    assert_int_equal(list->count, FMCALL_TREES);
+    assert_int_equal(list->skipped, FMCALL_TREES + 2 * 100);
+    for (size_t i = 0; i < list->count; i++) {
+        assert_int_equal(list->steps[i].tree_count, 1);
+        assert_int_equal(list->steps[i].trees[0], i);
+        assert_int_equal(strlen(list->steps[i].step), STEP_ID_MAX);
+    }
+    jobsteps_destroy(jobsteps);
+    json_decref(value);
+}
+
+static void jobsteps__name_no_longer_step(void **state)
+{
+    (void)state;
+    char name[STEP_ID_MAX + 2];
+    memset(name, 'f', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    json_t *value = json_pack("{s:[i]}", name, 1);
+    struct jobsteps *jobsteps = jobsteps_create(value);
+    assert_int_equal(jobsteps_list(jobsteps)->count, 0);
+    assert_int_equal(jobsteps_list(jobsteps)->skipped, 1);
+    jobsteps_destroy(jobsteps);
+    json_decref(value);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobsteps__are_read_strictly),
+        cmocka_unit_test(jobsteps__need_an_object),
+        cmocka_unit_test(jobsteps__are_bounded),
+        cmocka_unit_test(jobsteps__name_no_longer_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
