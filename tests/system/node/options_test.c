@@ -67,6 +67,7 @@ static void adjusting__can_be_forbidden(void **state)
                         "mcast-node: cxi1: no service: less is free than the job wants, and with "
                         "adjust_limits = no it is to have all or nothing\n");
     assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
     assert_false(stand_remembers(stand));
     assert_int_equal(stand_run(stand, "prolog --job f17 --limits max_ptes=5,res_tles=0,def_tles=0"),
                      0);
