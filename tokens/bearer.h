@@ -1,0 +1,118 @@
+#ifndef MCAST_TOKENS_BEARER_H
+#define MCAST_TOKENS_BEARER_H
+
+#include "core/error.h"
+#include "core/names.h"
+#include "core/secret.h"
+#include "core/steppath.h"
+#include "tokens/chain.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The broker's bearer tokens, as far as everybody may handle them: read, narrowed, written (B3).
+ * Who makes them, and knows its own again, is tokens/issuer.h. docs/tokens.md has the format with
+ * test vectors.
+ *
+ *   text   "mcast1." base64url(head, caveats, MAC), at most 1,024 characters
+ *   head   root key id 8 | reservation's number 8 | length 1, cluster | length 1, job | nonce 16
+ *   caveat kind 1 | length 2 | value; at most 16 of them. Numbers are big endian.
+ *
+ * A token is for one life of one job, because it names the reservation's number. Caveats only take
+ * away, and all of them hold together. */
+
+enum {
+    BEARER_TEXT_MAX = 1024, /* characters, without the NUL */
+    BEARER_BYTES_MAX = 762, /* that as many characters can carry */
+    BEARER_CAVEATS_MAX = 16,
+    BEARER_KEY_ID_SIZE = 8,
+    BEARER_NONCE_SIZE = 16,
+    BEARER_ID_SIZE = 17, /* 16 hexadecimal digits and a NUL */
+};
+
+enum bearer_caveat {
+    BEARER_STEPS = 1,      /* this step and those below it (core/steppath.h) */
+    BEARER_OPERATIONS = 2, /* 1 byte: these bits of enum bearer_operation, at least one */
+    BEARER_EXPIRES = 3,    /* 8 bytes: Unix seconds; not from then on */
+};
+
+/* What a token may be used for. Narrowing is none of them: it can be forbidden to nobody. */
+enum bearer_operation {
+    BEARER_SHOW = 1,    /* see the reservation */
+    BEARER_CLEANUP = 2, /* delete the multicast trees of its steps */
+    BEARER_EVERYTHING = BEARER_SHOW | BEARER_CLEANUP,
+};
+
+/* What a token says: its reservation, and what all of its caveats together leave. */
+struct bearer_scope {
+    uint64_t number;
+    char cluster[CLUSTER_NAME_MAX + 1];
+    char job[JOB_ID_MAX + 1];
+    char steps[STEP_ID_MAX + 1]; /* this one and those below it; "": every step */
+    bool no_steps;               /* its caveats name steps that have none in common */
+    unsigned operations;         /* bits of enum bearer_operation; none is possible */
+    int64_t expires;             /* Unix seconds; INT64_MAX: no caveat says so */
+    unsigned caveats;
+    int unknown; /* the kind of a caveat that this version does not know, or -1: such a token may
+                    be narrowed, and is to be refused */
+};
+
+/* A token, taken apart; not yet known to be genuine. As much a secret as its text: to be wiped, and
+ * not to be shown but for its scope and id. */
+struct bearer {
+    unsigned char bytes[BEARER_BYTES_MAX]; /* head, caveats, MAC */
+    size_t size, head_size;
+    struct bearer_scope scope;
+};
+
+/* Whether it is one of our tokens, of whatever version, rather than some other secret. */
+bool bearer_recognized(struct secret text);
+
+/* 0; ERROR_VERSION: of a later version; ERROR_INVALID: it is no token, cut or damaged. The sentence
+ * says what is wrong without any of the token. On failure nothing of it is left in bearer. */
+int bearer_decode(struct secret text, struct bearer *bearer, struct error *err);
+
+/* Writes the text and a NUL. */
+void bearer_encode(const struct bearer *bearer, char out[static BEARER_TEXT_MAX + 1]);
+
+/* A head without caveats, to be signed by tokens/issuer.c. Names and number are valid. */
+void bearer_begin(struct bearer *bearer, const unsigned char key_id[static BEARER_KEY_ID_SIZE],
+                  uint64_t number, const char *cluster, const char *job,
+                  const unsigned char nonce[static BEARER_NONCE_SIZE]);
+
+/* What a token is to be restricted to; each on its own. */
+struct bearer_limits {
+    const char *steps;   /* NULL: as before */
+    unsigned operations; /* 0: as before */
+    int64_t expires;     /* Unix seconds, from 1; 0: as before */
+};
+
+/* Adds caveats, without any key and without asking anybody. ERROR_INVALID: a limit is not allowed,
+ * or leaves nothing of what the token may do; ERROR_FULL: the token has no room for more;
+ * ERROR_NOMEM. A token that is refused is as it was. */
+int bearer_narrow(struct bearer *bearer, const struct bearer_limits *limits, struct error *err);
+
+/* Whether the scope has this operation, for this step (NULL: it is about none; not for cleanup). 0,
+ * or ERROR_REFUSED with a sentence that names the scope. Time is the issuer's. */
+int bearer_allows(const struct bearer_scope *scope, enum bearer_operation operation,
+                  const char *step, struct error *err);
+
+/* The id of the root key that the token claims to be made with. */
+const unsigned char *bearer_key_id(const struct bearer *bearer);
+
+/* Bytes of the caveat that begins here, in a token that was decoded. */
+size_t bearer_caveat_size(const unsigned char *caveat);
+
+/* What a token is called in logs: it follows from the head and tells nothing of the MAC. The same
+ * for all tokens that were narrowed from one. */
+void bearer_id(const struct bearer *bearer, char id[static BEARER_ID_SIZE]);
+
+/* "show", "cleanup"; NULL: there is no such operation. */
+const char *bearer_operation_word(enum bearer_operation operation);
+/* 0: there is no such word. */
+unsigned bearer_operation_parse(const char *word, size_t length);
+
+void bearer_wipe(struct bearer *bearer);
+
+#endif

@@ -1,0 +1,11 @@
+#ifndef MCAST_TOKENS_RANDOMBYTES_H
+#define MCAST_TOKENS_RANDOMBYTES_H
+
+#include "core/error.h"
+
+#include <stddef.h>
+
+/* Bytes that nobody can guess, from the kernel. 0, or ERROR_IO: it has none to give. */
+int randombytes_draw(unsigned char *bytes, size_t size, struct error *err);
+
+#endif

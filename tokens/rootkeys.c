@@ -1,0 +1,247 @@
+#include "tokens/rootkeys.h"
+#include "tokens/guardedfile.h"
+#include "tokens/hex.h"
+#include "tokens/randombytes.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    MADE_DIGITS = 19, /* of INT64_MAX */
+    LINE_MAX_SIZE = 2 * ROOTKEY_ID_SIZE + 1 + MADE_DIGITS + 1 + 2 * ROOTKEY_SIZE + 1,
+    TEXT_MAX = ROOTKEYS_MAX * LINE_MAX_SIZE,
+};
+
+static const struct guardedfile_kind kind = {
+    .what = "root key file",
+    .setting = "[broker] root_key_file",
+    .precious = "tokens of jobs that run may have been made with it",
+    .advice = "set [broker] root_key_file to a place that the user of mcastd may write to",
+};
+
+static int derive_id(const unsigned char key[ROOTKEY_SIZE], unsigned char id[ROOTKEY_ID_SIZE])
+{
+    static const char purpose[] = "mcastd root key id";
+    unsigned char text[sizeof purpose + ROOTKEY_SIZE], digest[EVP_MAX_MD_SIZE];
+    memcpy(text, purpose, sizeof purpose);
+    memcpy(text + sizeof purpose, key, ROOTKEY_SIZE);
+    int ok = EVP_Q_digest(NULL, "SHA256", NULL, text, sizeof text, digest, NULL);
+    memcpy(id, digest, ROOTKEY_ID_SIZE);
+    OPENSSL_cleanse(text, sizeof text);
+    return ok ? 0 : ERROR_NOMEM;
+}
+
+void rootkeys_wipe(struct rootkeys *keys)
+{
+    OPENSSL_cleanse(keys, sizeof *keys);
+}
+
+const struct rootkey *rootkeys_current(const struct rootkeys *keys)
+{
+    assert(keys->count > 0 && keys->count <= ROOTKEYS_MAX);
+    return &keys->keys[keys->count - 1];
+}
+
+const struct rootkey *rootkeys_find(const struct rootkeys *keys, const unsigned char *id)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (memcmp(keys->keys[i].id, id, ROOTKEY_ID_SIZE) == 0)
+            return &keys->keys[i];
+    return NULL;
+}
+
+/* -- the file's text -- */
+
+static size_t format(const struct rootkeys *keys, char text[TEXT_MAX])
+{
+    char *at = text;
+    for (size_t i = 0; i < keys->count; i++) {
+        const struct rootkey *key = &keys->keys[i];
+        char made[MADE_DIGITS + 3];
+        int length = snprintf(made, sizeof made, " %" PRId64 " ", key->made);
+        hex_write(key->id, ROOTKEY_ID_SIZE, at);
+        at += 2 * ROOTKEY_ID_SIZE;
+        memcpy(at, made, (size_t)length);
+        at += length;
+        hex_write(key->bytes, ROOTKEY_SIZE, at);
+        at += 2 * ROOTKEY_SIZE;
+        *at++ = '\n';
+    }
+    return (size_t)(at - text);
+}
+
+/* Digits without a sign or a leading zero, then a space. */
+static const char *parse_made(const char *text, int64_t *made)
+{
+    size_t digits = strspn(text, "0123456789");
+    char *end;
+    errno = 0;
+    *made = strtoll(text, &end, 10);
+    return digits > 0 && (text[0] != '0' || digits == 1) && errno == 0 && *end == ' ' ? end + 1
+                                                                                      : NULL;
+}
+
+/* One line without its end, NUL-terminated. */
+static bool parse_line(const char *line, struct rootkey *key)
+{
+    unsigned char id[ROOTKEY_ID_SIZE];
+    const char *made = line + 2 * ROOTKEY_ID_SIZE + 1;
+    if (hex_read(line, key->id, ROOTKEY_ID_SIZE) < 0 || made[-1] != ' ')
+        return false;
+    const char *digits = parse_made(made, &key->made);
+    return digits && strlen(digits) == 2 * ROOTKEY_SIZE &&
+           hex_read(digits, key->bytes, ROOTKEY_SIZE) == 0 && derive_id(key->bytes, id) == 0 &&
+           memcmp(id, key->id, sizeof id) == 0;
+}
+
+/* The number of the line that is wrong, from 1; 0: none. text ends with a NUL at length. */
+static size_t parse(char *text, size_t length, struct rootkeys *keys)
+{
+    keys->count = 0;
+    for (char *line = text; line < text + length || keys->count == 0;) {
+        size_t number = keys->count + 1;
+        char *end = strchr(line, '\n');
+        if (!end || number > ROOTKEYS_MAX)
+            return number;
+        *end = '\0';
+        struct rootkey *key = &keys->keys[keys->count];
+        if (!parse_line(line, key) || rootkeys_find(keys, key->id) ||
+            (keys->count > 0 && key->made < key[-1].made))
+            return number;
+        keys->count++;
+        line = end + 1;
+    }
+    return 0;
+}
+
+static int read_open(int file, const char *path, struct rootkeys *keys, struct error *err)
+{
+    char text[TEXT_MAX + 2]; /* one more than there may be: too long shows; and a NUL */
+    int code = 0, length = guardedfile_read(file, path, &kind, text, sizeof text - 1, err);
+    text[length < 0 ? 0 : length] = '\0';
+    size_t wrong = length < 0 ? 0 : parse(text, (size_t)length, keys);
+    if (length < 0)
+        code = length;
+    else if (wrong > 0)
+        code = error_set(err, ERROR_CORRUPT,
+                         "line %zu of the root key file %s is no key (its id, when it was made, %d "
+                         "hexadecimal digits; at most %d lines): restore the file from its backup",
+                         wrong, path, 2 * ROOTKEY_SIZE, ROOTKEYS_MAX);
+    OPENSSL_cleanse(text, sizeof text);
+    if (code < 0)
+        rootkeys_wipe(keys);
+    return code;
+}
+
+int rootkeys_read(const char *path, struct rootkeys *keys, struct error *err)
+{
+    rootkeys_wipe(keys);
+    int file = guardedfile_open(path, &kind, err);
+    if (file < 0)
+        return file;
+    int code = read_open(file, path, keys, err);
+    close(file);
+    return code;
+}
+
+/* -- making and rotating -- */
+
+static int add(struct rootkeys *keys, int64_t now, struct error *err)
+{
+    struct rootkey *key = &keys->keys[keys->count];
+    int code = randombytes_draw(key->bytes, sizeof key->bytes, err);
+    if (code < 0)
+        return code;
+    if (derive_id(key->bytes, key->id) < 0)
+        return error_set(err, ERROR_NOMEM, "OpenSSL cannot calculate SHA-256: out of memory");
+    /* A clock that was set back must not make the new key look older than the one it replaces. */
+    key->made = keys->count > 0 && key[-1].made > now ? key[-1].made : now;
+    keys->count++;
+    return 0;
+}
+
+int rootkeys_create(const char *path, int64_t now, uid_t owner, gid_t group, struct error *err)
+{
+    struct rootkeys keys = {0};
+    char text[TEXT_MAX];
+    assert(now >= 0);
+    int code = add(&keys, now, err);
+    if (code == 0)
+        code = guardedfile_create(path, &kind, text, format(&keys, text), owner, group, err);
+    OPENSSL_cleanse(text, sizeof text);
+    rootkeys_wipe(&keys);
+    return code;
+}
+
+/* Whoever replaced the file held the lock of the one that it replaced, so what waited for that has
+ * to look again: a lock of a file that is no longer there keeps nobody out. */
+static int open_locked(const char *path, struct error *err)
+{
+    for (;;) {
+        struct stat mine, there;
+        int file = guardedfile_open(path, &kind, err), rc;
+        if (file < 0)
+            return file;
+        while ((rc = flock(file, LOCK_EX)) < 0 && errno == EINTR)
+            ;
+        if (rc < 0 || fstat(file, &mine) < 0) {
+            rc = error_set(err, ERROR_IO, "cannot lock the root key file %s: %s", path,
+                           strerror(errno));
+            close(file);
+            return rc;
+        }
+        if (stat(path, &there) == 0 && mine.st_ino == there.st_ino && mine.st_dev == there.st_dev)
+            return file;
+        close(file);
+    }
+}
+
+static void drop(struct rootkeys *keys, int64_t now, rootkeys_needed_fn *needed, void *arg)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < keys->count; i++) {
+        const struct rootkey *key = &keys->keys[i];
+        int64_t replaced = i + 1 < keys->count ? key[1].made : now;
+        if (!needed || needed(arg, key, replaced))
+            keys->keys[kept++] = *key;
+    }
+    keys->count = kept;
+}
+
+int rootkeys_rotate(const char *path, int64_t now, rootkeys_needed_fn *needed, void *arg,
+                    struct error *err)
+{
+    struct rootkeys keys;
+    char text[TEXT_MAX];
+    assert(now >= 0);
+    int file = open_locked(path, err);
+    if (file < 0)
+        return file;
+    int code = read_open(file, path, &keys, err);
+    if (code == 0) {
+        int64_t last = rootkeys_current(&keys)->made;
+        drop(&keys, now > last ? now : last, needed, arg);
+        if (keys.count == ROOTKEYS_MAX)
+            code = error_set(err, ERROR_FULL,
+                             "all %d keys of the root key file %s are still needed: let jobs end "
+                             "before rotating again",
+                             ROOTKEYS_MAX, path);
+    }
+    if (code == 0)
+        code = add(&keys, now, err);
+    if (code == 0)
+        code = guardedfile_replace(path, &kind, file, text, format(&keys, text), err);
+    OPENSSL_cleanse(text, sizeof text);
+    rootkeys_wipe(&keys);
+    close(file);
+    return code;
+}
