@@ -30,8 +30,8 @@ static enum fmcall_outcome outcome_of_status(enum fmcall_kind kind, bool session
     if (session && (status == 401 || status == 403))
         return FM_REFUSED;
     switch (status) {
-    case 401:
-        return FM_UNAUTHORIZED;
+    case 401: /* a tree asks for its job's token: that no login will do says nothing of ours */
+        return kind == FMCALL_END_TREE ? FM_DENIED : FM_UNAUTHORIZED;
     case 403: /* the login is fresh by now: a no to this one job, unless it is to the list */
         return kind == FMCALL_NONE ? FM_UNAUTHORIZED : FM_DENIED;
     case 404:

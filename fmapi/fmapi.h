@@ -85,8 +85,8 @@ struct fmapi_step {
 
 /* STEPS, END_STEP or END_TREE; the token is copied. With a token nothing that comes back says
  * anything about the login: 401 and 403 are FM_REFUSED, nothing is renewed. Under the login
- * END_TREE is bound to no job: between STEPS and it, a tree's number may have become another job's,
- * so END_STEP is to be preferred. */
+ * END_TREE is bound to no job (between STEPS and it, a tree's number may have become another job's)
+ * and is likely to be denied: END_STEP is the call to make there. */
 int fmapi_step(struct fmapi *api, enum fmcall_kind kind, const struct fmapi_step *what,
                fmapi_call_fn *done, void *arg);
 

@@ -144,6 +144,7 @@ static const struct call_row call_rows[] = {
     {FMCALL_STEPS, 401, "{}", FM_UNAUTHORIZED, "HTTP 401"},
     {FMCALL_END_STEP, 401, "{}", FM_UNAUTHORIZED, "HTTP 401"},
     {FMCALL_END_STEP, 403, "{}", FM_DENIED, "HTTP 403"},
+    {FMCALL_END_TREE, 401, "{}", FM_DENIED, "HTTP 401"}, /* it wants a job's token */
 
     {FMCALL_STEPS, 200, "{" TOKEN ",\"jobSteps\":{}}", FM_OK, "HTTP 200"},
     {FMCALL_STEPS, 200, "{\"jobSteps\":null}", FM_OK, "HTTP 200"},

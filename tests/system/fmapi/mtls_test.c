@@ -113,6 +113,26 @@ static void mtls__is_shown_with_every_way_to_log_in(void **state)
     }
 }
 
+/* I6: whom our certificate stands for may do more than a job's token, so the two never come
+ * together; not on a kept connection, and not in a TLS session that is resumed. */
+static void mtls__is_not_shown_with_a_jobs_token(void **state)
+{
+    (void)state;
+    const struct fmapi_step step = {.name = "c-1", .step = "0", .token = secret_of("s3ssion")};
+    struct scene scene;
+    scene_init(&scene, FMAPI_AUTH_NONE);
+    pilot_init(&scene.pilot, &scene.options);
+    call_is(&scene, FM_OK);
+    unsigned before = puppet_requests(scene.puppet);
+    for (int i = 0; i < 3; i++) {
+        struct landing landing = pilot_step(&scene.pilot, FMCALL_END_STEP, &step);
+        assert_true(landing.outcome == FM_UNREACHED || landing.outcome == FM_BROKEN);
+    }
+    assert_int_equal(puppet_requests(scene.puppet), before);
+    call_is(&scene, FM_OK);
+    scene_release(&scene);
+}
+
 static void mtls__says_that_a_certificate_is_asked_for(void **state)
 {
     (void)state;
@@ -267,6 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mtls__is_shown_with_every_way_to_log_in),
+        cmocka_unit_test(mtls__is_not_shown_with_a_jobs_token),
         cmocka_unit_test(mtls__says_that_a_certificate_is_asked_for),
         cmocka_unit_test(mtls__says_that_ours_is_not_accepted),
         cmocka_unit_test(mtls__takes_a_renewed_certificate),

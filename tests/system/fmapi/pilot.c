@@ -73,6 +73,20 @@ void pilot_release(struct pilot *pilot)
     assert_int_equal(uv_loop_close(&pilot->loop), 0); /* nothing of fmapi's is left in it */
 }
 
+static void write_steps(char *out, size_t size, const struct fmcall_steps *steps)
+{
+    FILE *stream = fmemopen(out, size, "w");
+    assert_non_null(stream);
+    for (size_t i = 0; i < steps->count; i++) {
+        (void)fprintf(stream, "%s%s", i > 0 ? " " : "", steps->steps[i].step);
+        for (size_t j = 0; j < steps->steps[i].tree_count; j++)
+            (void)fprintf(stream, "%c%u", j > 0 ? ',' : '=', steps->steps[i].trees[j]);
+    }
+    if (steps->skipped > 0)
+        (void)fprintf(stream, "+%zu", steps->skipped);
+    assert_int_equal(fclose(stream), 0);
+}
+
 void pilot_land(void *arg, const struct fmapi_reply *reply)
 {
     struct landing *landing = arg;
@@ -85,6 +99,8 @@ void pilot_land(void *arg, const struct fmapi_reply *reply)
     (void)snprintf(landing->token, sizeof landing->token, "%s",
                    secret_none(reply->token) ? "" : secret_expose(reply->token));
     (void)snprintf(landing->words, sizeof landing->words, "%s", reply->words);
+    if (reply->steps != NULL)
+        write_steps(landing->steps, sizeof landing->steps, reply->steps);
 }
 
 void pilot_start(struct pilot *pilot, enum fmcall_kind kind, const char *name,
@@ -144,6 +160,19 @@ struct landing pilot_call(struct pilot *pilot, enum fmcall_kind kind, const char
     struct landing landing = {0};
     pilot_start(pilot, kind, name, &landing);
     pilot_await(pilot, &landing);
+    return landing;
+}
+
+struct landing pilot_step(struct pilot *pilot, enum fmcall_kind kind, const struct fmapi_step *what)
+{
+    struct landing landing = {0};
+    assert_int_equal(fmapi_step(pilot->api, kind, what, pilot_land, &landing), 0);
+    assert_int_equal(landing.times, 0); /* never from inside the start function */
+    pilot_await(pilot, &landing);
+    assert_false(landing.has_token);
+    assert_true(landing.steps[0] == '\0' || kind == FMCALL_STEPS);
+    if (!secret_none(what->token))
+        assert_null(strstr(landing.words, secret_expose(what->token)));
     return landing;
 }
 

@@ -25,7 +25,8 @@ struct landing {
     bool has_token;
     char token[64];
     char words[320];
-    int code; /* of a login */
+    char steps[256]; /* what STEPS brought: "0=1,2 /fA=3", "+1" behind it for what was skipped */
+    int code;        /* of a login */
 };
 
 /* Fill in what matters; the rest gets defaults: 60 s, 4 at once, verified. */
@@ -46,6 +47,8 @@ void pilot_await(struct pilot *pilot, const struct landing *landing);
 void pilot_await_that(struct pilot *pilot, bool holds(void *arg), void *arg);
 /* Start and await. */
 struct landing pilot_call(struct pilot *pilot, enum fmcall_kind kind, const char *name);
+struct landing pilot_step(struct pilot *pilot, enum fmcall_kind kind,
+                          const struct fmapi_step *what);
 struct landing pilot_login(struct pilot *pilot);
 struct landing pilot_login_at(struct pilot *pilot, unsigned url);
 struct fmapi_counters pilot_counters(const struct pilot *pilot);

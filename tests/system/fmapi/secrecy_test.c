@@ -56,6 +56,8 @@ static const char *bare_login(const char *head)
 {
     if (strstr(head, "Authorization: Basic ") != NULL)
         return "cxi:" PASSWORD " " BASIC "== " BASIC;
+    if (strstr(head, "Authorization: Bearer " SESSION) != NULL)
+        return SESSION;
     return strstr(head, "Authorization: Bearer ") != NULL ? ISSUER_TOKEN : "nothing";
 }
 
@@ -167,6 +169,11 @@ static void say_everything(struct scene *scene)
     search(pilot_login(&scene->pilot).words);
     for (int kind = FMCALL_RESERVE; kind <= FMCALL_RELEASE; kind++)
         search(pilot_call(&scene->pilot, (enum fmcall_kind)kind, "c-1").words);
+    for (int kind = FMCALL_STEPS; kind <= FMCALL_END_TREE; kind++)
+        search(pilot_step(
+                   &scene->pilot, (enum fmcall_kind)kind,
+                   &(struct fmapi_step){.name = "c-1", .step = "/fA", .token = secret_of(SESSION)})
+                   .words);
     assert_int_equal(fmapi_list(scene->pilot.api, ignore_page, pilot_land, &list), 0);
     pilot_await(&scene->pilot, &list);
     search(list.words);
