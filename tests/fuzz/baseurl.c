@@ -6,6 +6,7 @@
 
 #include <curl/curl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -81,6 +82,28 @@ static void check_link(const char *base, const char *link)
     free(url);
 }
 
+/* What jobs are given leads back to the base, and whatever else is taken for it is a base, too. */
+static void check_trees(const char *base, const char *text)
+{
+    struct error err = {0};
+    char *url = NULL, *back, *other = baseurl_of_trees(text, &err);
+    if (other) {
+        FUZZ_CHECK(baseurl_check(other, "it", &err) == 0 && other[strlen(other) - 1] != '/');
+        check_same_part(text, other, CURLUPART_HOST);
+    } else {
+        FUZZ_CHECK(err.code != 0 && fuzz_is_line(err.text));
+    }
+    free(other);
+    if (!base)
+        return;
+    if (asprintf(&url, "%s/fabric/collectives/multicasts", base) < 0)
+        abort();
+    back = baseurl_of_trees(url, &err);
+    FUZZ_CHECK(back && strcmp(back, base) == 0);
+    free(back);
+    free(url);
+}
+
 void fuzz_one(struct fuzz_input *in)
 {
     struct error err = {0};
@@ -96,6 +119,7 @@ void fuzz_one(struct fuzz_input *in)
     } else {
         FUZZ_CHECK(err.code != 0 && err.text[0] != '\0' && fuzz_is_line(err.text));
     }
+    check_trees(base, text);
     free(base);
     free(text);
     free(link);
