@@ -1,5 +1,6 @@
 #include "client/credentials.h"
 #include "client/fault.h"
+#include "client/names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,6 +77,13 @@ int credentials_set_munge(struct credentials *credentials, enum mcast_munge use,
     return replace(&credentials->munge_socket, socket, error);
 }
 
+int credentials_set_node(struct credentials *credentials, const char *node,
+                         struct mcast_error *error)
+{
+    int rc = node && node[0] ? names_check_node(node, error) : 0;
+    return rc < 0 ? rc : replace(&credentials->node, node, error);
+}
+
 static const char *environment(const char *name)
 {
     const char *value = secure_getenv(name);
@@ -123,5 +131,6 @@ void credentials_release(struct credentials *credentials)
     free(credentials->cert);
     free(credentials->key);
     free(credentials->munge_socket);
+    free(credentials->node);
     *credentials = (struct credentials){0};
 }

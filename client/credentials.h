@@ -10,6 +10,7 @@ struct credentials {
     char *cacert;       /* file or hashed folder; NULL: the system's store */
     char *cert, *key;   /* PEM files, both or neither */
     char *munge_socket; /* of munged; NULL: libmunge's own */
+    char *node;         /* which root says it is, beside a MUNGE credential; NULL: none */
     enum mcast_munge munge;
     bool settled; /* credentials_settle has been here */
 };
@@ -21,6 +22,8 @@ int credentials_set_certificate(struct credentials *credentials, const char *cer
                                 struct mcast_error *error);
 int credentials_set_munge(struct credentials *credentials, enum mcast_munge use, const char *socket,
                           struct mcast_error *error);
+int credentials_set_node(struct credentials *credentials, const char *node,
+                         struct mcast_error *error);
 
 /* Before the first request over TCP: what was not set comes from MCAST_CACERT, MCAST_CERT,
  * MCAST_KEY and MCAST_MUNGE_SOCKET (not in set-user-id programs). */

@@ -62,6 +62,11 @@ int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *sock
     return credentials_set_munge(transport_credentials(handle->transport), use, socket, error);
 }
 
+int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error)
+{
+    return credentials_set_node(transport_credentials(handle->transport), node, error);
+}
+
 int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_error *error)
 {
     if (transport_clock_ahead(handle->transport, ahead_ms))

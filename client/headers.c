@@ -15,6 +15,17 @@ static bool add(struct curl_slist **list, const char *line)
     return true;
 }
 
+/* Of root's credential only the host is believed, and by this name (docs/security.md). */
+static bool add_node(struct curl_slist **list, const char *node)
+{
+    static const char name[] = "Mcast-Node: ";
+    struct text line = {0};
+    bool ok = text_add(&line, name, sizeof(name) - 1) && text_add(&line, node, strlen(node)) &&
+              add(list, text_string(&line));
+    text_release(&line);
+    return ok;
+}
+
 static int add_credential(struct curl_slist **list, const struct call *call, const char *socket,
                           struct mcast_error *error)
 {
@@ -59,6 +70,8 @@ int headers_make(struct curl_slist **out, const struct call *call,
         snprintf(unproved->text, sizeof(unproved->text), "%.300s", why.text);
         return 0;
     }
+    if (rc == 0 && credentials->node && !add_node(out, credentials->node))
+        rc = fault_nomem(&why);
     if (rc < 0 && error)
         *error = why;
     return rc;

@@ -99,6 +99,11 @@ enum mcast_munge {
 MCAST_API int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *socket,
                               struct mcast_error *error);
 
+/* The name by which this host stands in job's node lists: with a MUNGE credential root of the host
+ * may do what a node may, see the jobs that run on it and report for it, if the broker finds the
+ * credential's origin among the name's addresses. NULL: none. MCAST_USAGE: no node's name. */
+MCAST_API int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error);
+
 /* Ends the call under way, and every later one, with MCAST_STOPPED. Safe in signal handlers and
  * from other threads, as long as the handle is not being closed. */
 MCAST_API void mcast_stop(struct mcast *handle);

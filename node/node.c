@@ -37,6 +37,13 @@ static const char *url_of(const struct node *node)
     return node->settings.url[0] ? node->settings.url : NULL;
 }
 
+/* Two proofs would not add up: the broker looks at the credential only. A munged that is named and
+ * is away should be said, rather than that the broker does not know who asks. */
+static enum mcast_munge munge_use(const struct settings *settings)
+{
+    return settings->cert[0] ? MCAST_MUNGE_AUTO : MCAST_MUNGE_ALWAYS;
+}
+
 static int connect_broker(struct node *node, struct mcast_error *error)
 {
     const struct settings *settings = &node->settings;
@@ -47,8 +54,10 @@ static int connect_broker(struct node *node, struct mcast_error *error)
         rc = mcast_set_cacert(node->broker, settings->cacert, error);
     if (rc == 0 && settings->cert[0])
         rc = mcast_set_certificate(node->broker, settings->cert, settings->key, error);
+    if (rc == 0)
+        rc = mcast_set_node(node->broker, node->name, error);
     if (rc == 0 && settings->munge_socket[0])
-        rc = mcast_set_munge(node->broker, MCAST_MUNGE_ALWAYS, settings->munge_socket, error);
+        rc = mcast_set_munge(node->broker, munge_use(settings), settings->munge_socket, error);
     if (rc == 0)
         return 0;
     mcast_close(node->broker);

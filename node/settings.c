@@ -39,10 +39,11 @@ static const struct key keys[] = {
      "What signed the broker's certificate, a PEM file. Name one: the system's store takes longer "
      "to read than all else that mcast-node does."},
     {"cert", TYPE_PATH, AT(cert), 0, "",
-     "Certificate that names this node, PEM. Without it reports are refused, but on a socket of "
-     "the broker's own host."},
+     "Certificate that names this node, PEM. Without it, and but on the socket of the broker's own "
+     "host, root's MUNGE credential says which host this is."},
     {"key", TYPE_PATH, AT(key), 0, "", "The certificate's key, PEM, readable by root alone."},
-    {"munge_socket", TYPE_PATH, AT(munge_socket), 0, "", "Of munged. Empty: libmunge's own."},
+    {"munge_socket", TYPE_PATH, AT(munge_socket), 0, "",
+     "Of munged, where there is no certificate. Empty: libmunge's own."},
     {"timeout", TYPE_DURATION, AT(timeout_ms), 0, "5s", "How long to wait for one answer."},
     {"cluster", TYPE_CLUSTER, AT(cluster), 0, "",
      "The resource manager's cluster that this node is in."},

@@ -165,6 +165,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     if (call->next)
         call->next->prev = call->prev;
     stream_destroy(call->stream);
+    free(call->origin);
     body_drop(call);
     if (call->owed && --http->owed == 0 && http->quiescing)
         http_settled(http);

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct origin;
+
 /* One call of the API, from its request line to the last byte of its answer. While it is READING, a
  * credential in its head may have to be decoded first (PROVING, suspended; PROVED until the server
  * comes to its head again, or finds that the client has gone).
@@ -42,6 +44,7 @@ struct call {
     struct target target;
     enum call_phase phase;
     struct identity identity; /* who asks; of nobody where the route needs none */
+    struct origin *origin;    /* root by MUNGE says it is a node; or NULL */
     bool head;                /* answered without a body */
     bool begun;               /* its headers have been looked at */
     bool last;                /* where it ends can be seen differently: the connection ends */

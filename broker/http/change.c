@@ -4,6 +4,7 @@
 #include "broker/http/change.h"
 #include "broker/http/gate.h"
 #include "broker/http/peer.h"
+#include "broker/http/resolver.h"
 #include "broker/http/stream.h"
 #include "broker/http/tls.h"
 
@@ -75,6 +76,7 @@ void http_adopt(struct http *http, struct http_change *change)
 {
     change_apply(http, change);
     free(change);
+    resolver_forget(http->resolver); /* whoever mends names need not wait */
     for (struct call *call = http->calls; call; call = call->next)
         if (call->identity.proof.kind != PROOF_NONE)
             gate_refresh(call);

@@ -2,7 +2,9 @@
 
 #include "broker/http/authorization.h"
 #include "broker/http/decoder.h"
+#include "broker/http/origin.h"
 #include "broker/http/permit.h"
+#include "broker/http/resolver.h"
 #include "broker/http/tls.h"
 
 #include <stdlib.h>
@@ -29,10 +31,11 @@ int gate_forbid(struct call *call, const char *lacks)
 {
     char who[IDENTITY_TEXT_SIZE];
     const struct proof *proof = &call->identity.proof;
-    if (proof->kind == PROOF_MUNGE && proof->uid == 0) /* 'admins' may well name root */
+    if (proof->kind == PROOF_MUNGE && proof->uid == 0 && !call->origin) /* 'admins' may name root */
         lacks = "root by MUNGE is the root of any host that has the key, and never an admin, a "
                 "resource manager or an owner; use the Unix socket on the broker's host, a "
-                "certificate, or a user of 'admins' or 'users' that is not root";
+                "certificate, or a user of 'admins' or 'users' that is not root (a node says which "
+                "it is: " GATE_NODE_HEADER ")";
     return problem_set(&call->problem, MHD_HTTP_FORBIDDEN, "forbidden", NULL,
                        "%s may not do this: %s",
                        identity_format(&call->identity.proof, who, sizeof who), lacks);
@@ -58,16 +61,90 @@ static int refuse_nobody(struct call *call)
         http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
 }
 
+static void settle(struct call *call, const struct proof *proof)
+{
+    call->identity = rights_judge(call->http->rights, proof);
+    peer_settle(call->peer, &call->identity);
+    call_proved(call);
+}
+
+/* Which node root by MUNGE says it is, where that gives it a right; or NULL. */
+static const char *claimed_node(const struct call *call)
+{
+    switch (call->route->need) {
+    case NEED_NODE:
+        return call->target.segments[6];
+    case NEED_PEER:
+    case NEED_LOOK:
+        return MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, GATE_NODE_HEADER);
+    default:
+        return NULL;
+    }
+}
+
+static int unanswered(struct call *call)
+{
+    char why[sizeof call->problem.detail];
+    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "names-unavailable", NULL,
+                       "%s", origin_explain(call->origin, why, sizeof why));
+}
+
+static void on_host(void *arg, const struct host *host)
+{
+    struct call *call = arg;
+    struct proof proof = call->identity.proof;
+    origin_judge(call->origin, host);
+    if (call->origin->verdict == ORIGIN_HOLDS)
+        proof.names = call->origin->names;
+    if (call->origin->verdict == ORIGIN_UNANSWERED)
+        call->refused = unanswered(call) < 0;
+    settle(call, &proof);
+}
+
+/* Its name says whose addresses the credential's origin has to be among. */
+static void ask_host(struct call *call, const char *node)
+{
+    const struct http *http = call->http;
+    const struct proof *proof = &call->identity.proof;
+    const char *cluster = call->route->need == NEED_NODE ? call->target.segments[2] : NULL;
+    struct host host;
+    int rc = ERROR_NOMEM;
+    call->origin =
+        origin_create(node, rights_list_node(http->rights, cluster, node), proof->origin);
+    if (call->origin && call->origin->verdict != ORIGIN_OPEN) {
+        settle(call, proof);
+        return;
+    }
+    if (call->origin)
+        rc = resolver_ask(http->resolver, node, proof->origin, &host, on_host, call);
+    if (rc == 0)
+        return;
+    if (rc == RESOLVER_KNOWN) {
+        on_host(call, &host);
+        return;
+    }
+    call->refused = true;
+    problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "busy", NULL,
+                rc == ERROR_FULL ? "too many nodes wait for their names to be looked up; try again"
+                                 : "there is no memory to look the node's name up; try again");
+    settle(call, proof);
+}
+
 static void on_decoded(void *arg, const struct mungecred *mungecred)
 {
     struct call *call = arg;
+    const struct proof *proof = &mungecred->proof;
     if (mungecred_judge(mungecred, &call->problem) < 0) {
         call->refused = true;
-    } else {
-        call->identity = rights_judge(call->http->rights, &mungecred->proof);
-        peer_settle(call->peer, &call->identity);
+        call_proved(call);
+        return;
     }
-    call_proved(call);
+    const char *node = proof->uid == 0 ? claimed_node(call) : NULL;
+    call->identity.proof = *proof;
+    if (node)
+        ask_host(call, node);
+    else
+        settle(call, proof);
 }
 
 /* Takes the payload over. */
@@ -116,6 +193,16 @@ static int find_identity(struct call *call, const char *authorization, char *pay
     return rc;
 }
 
+/* Whoever says it is a node and is not believed must not take an answer for strangers for that of
+ * its own jobs: to such a one, jobs that are active seem to be over. */
+static int check_origin(struct call *call)
+{
+    char why[sizeof call->problem.detail];
+    if (!call->origin || call->origin->verdict == ORIGIN_HOLDS || call->route->need == NEED_LOOK)
+        return 0;
+    return gate_forbid(call, origin_explain(call->origin, why, sizeof why));
+}
+
 static int check_identity(struct call *call)
 {
     const struct http *http = call->http;
@@ -123,6 +210,8 @@ static int check_identity(struct call *call)
     const struct permit_about about = {
         .cluster = target->segment_count > 2 ? target->segments[2] : "",
         .node = target->segment_count > 6 ? target->segments[6] : ""};
+    if (check_origin(call) < 0)
+        return -1;
     switch (permit_judge(http->rights, &call->identity, call->route->need, &about,
                          http->metrics_anonymous)) {
     case PERMIT_GIVEN:
@@ -139,9 +228,9 @@ static int check_identity(struct call *call)
         return gate_forbid(call, "only an admin or this cluster's resource manager may; see "
                                  "'admins' and 'users' in the configuration");
     case PERMIT_NODE:
-        return gate_forbid(call, "only an admin, this cluster's resource manager, or a certificate "
-                                 "with this node's name, which stands in 'nodes' of the cluster, "
-                                 "may");
+        return gate_forbid(call, "only an admin, this cluster's resource manager, or the node may, "
+                                 "by a certificate with its name or as root by MUNGE; the name "
+                                 "has to stand in 'nodes' of the cluster");
     case PERMIT_ADMINS:
         return gate_forbid(call, "only an admin may; see 'admins' in the configuration");
     }

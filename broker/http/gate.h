@@ -8,6 +8,10 @@
 /* Seconds after which it is worth asking again while the disk fails. */
 enum { GATE_RETRY_STORAGE = 5 };
 
+/* By it root with a MUNGE credential says which node it is, where the path does not. A claim, which
+ * the credential's origin has to bear out (origin.h). */
+#define GATE_NODE_HEADER "Mcast-Node"
+
 /* Finds the route and checks method, parameters, identity and the body's type. 0; or -1 with
  * call->problem set; or GATE_LATER: a credential is being decoded, call_proved comes later, and
  * then gate_admit says the rest. */

@@ -4,6 +4,7 @@
 #include "broker/http/change.h"
 #include "broker/http/decoder.h"
 #include "broker/http/peer.h"
+#include "broker/http/resolver.h"
 #include "broker/http/shared.h"
 #include "broker/http/socket.h"
 #include "broker/http/stream.h"
@@ -91,10 +92,16 @@ static void on_timer_closed(uv_handle_t *handle)
 /* Everything that lives on the loop; the rest follows when it is gone. */
 static void close_all(struct http *http)
 {
-    http->handles = 2;
+    struct decoder *decoder = http->decoder;
+    struct resolver *resolver = http->resolver;
+    http->handles = 1u + (decoder != NULL) + (resolver != NULL);
     uv_close((uv_handle_t *)&http->pulse, on_timer_closed);
-    decoder_destroy(http->decoder, on_closed, http);
     http->decoder = NULL;
+    if (decoder)
+        decoder_destroy(decoder, on_closed, http);
+    http->resolver = NULL;
+    if (resolver)
+        resolver_destroy(resolver, on_closed, http);
     for (int i = 0; i < DOORS; i++) {
         struct server *server = http->doors[i].server;
         http->doors[i].server = NULL;
@@ -159,6 +166,14 @@ static int prepare(struct http *http, const struct http_options *options, struct
     return rc;
 }
 
+static int workers_create(struct http *http, struct error *err)
+{
+    if (!(http->decoder = decoder_create(http->loop)) ||
+        !(http->resolver = resolver_create(http->loop, host_look)))
+        return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
+    return 0;
+}
+
 struct http *http_create(const struct http_options *options, struct error *err)
 {
     struct http *http = calloc(1, sizeof *http);
@@ -170,15 +185,9 @@ struct http *http_create(const struct http_options *options, struct error *err)
         release(http);
         return NULL;
     }
-    http->decoder = decoder_create(http->loop);
-    if (!http->decoder) {
-        error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
-        release(http);
-        return NULL;
-    }
     uv_timer_init(http->loop, &http->pulse);
     http->pulse.data = http;
-    if (doors_open(http, options, err) < 0) {
+    if (workers_create(http, err) < 0 || doors_open(http, options, err) < 0) {
         http_destroy(http, NULL, NULL);
         return NULL;
     }

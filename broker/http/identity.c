@@ -187,7 +187,7 @@ struct identity rights_judge(const struct rights *rights, const struct proof *pr
         else
             identity.clusters |= UINT64_C(1) << grant->cluster;
     }
-    if (proof->kind == PROOF_CERTIFICATE)
+    if (proof->kind == PROOF_CERTIFICATE || (proof->kind == PROOF_MUNGE && proof->uid == 0))
         judge_nodes(rights, &identity);
     return identity;
 }
@@ -204,6 +204,15 @@ static size_t cluster_find(const struct rights *rights, const char *cluster)
 bool rights_knows(const struct rights *rights, const char *cluster)
 {
     return cluster_find(rights, cluster) < rights->cluster_count;
+}
+
+bool rights_list_node(const struct rights *rights, const char *cluster, const char *node)
+{
+    for (size_t i = 0; i < rights->cluster_count; i++)
+        if ((!cluster || !strcmp(rights->clusters[i], cluster)) && rights->nodes[i] &&
+            nodelist_contains(rights->nodes[i], node))
+            return true;
+    return false;
 }
 
 bool rights_manages(const struct rights *rights, const struct identity *identity,

@@ -24,8 +24,9 @@ struct proof {
     enum proof_kind kind;
     uint32_t uid;             /* SOCKET, MUNGE */
     struct in_addr origin;    /* MUNGE: the host on which the credential was made */
-    const char *const *names; /* CERTIFICATE: subject's CN, then DNS names; NULL-terminated and
-                                 borrowed */
+    const char *const *names; /* CERTIFICATE: subject's CN, then DNS names; MUNGE: the node's of
+                                 which it is root (origin.h). NULL-terminated and borrowed; or NULL
+                               */
 };
 
 struct identity {
@@ -48,7 +49,7 @@ struct rights *rights_create(const char *const *admins, const struct http_cluste
 void rights_destroy(struct rights *rights); /* NULL is allowed */
 
 /* Root over MUNGE is nobody's manager, whatever the lists say: the root of every host with the key
- * can make such a credential. */
+ * can make such a credential. It can be a node, as the holder of a certificate can. */
 struct identity rights_judge(const struct rights *rights, const struct proof *proof);
 
 /* Whether the peer may act as resource manager of the cluster; an admin may, of any. */
@@ -65,6 +66,9 @@ bool rights_is_among(const struct rights *rights, const struct identity *identit
 
 /* The only cluster the peer is resource manager of, or NULL when there are none or several. */
 const char *rights_only_cluster(const struct rights *rights, const struct identity *identity);
+
+/* Whether the cluster, or any if it is NULL, has this node. */
+bool rights_list_node(const struct rights *rights, const char *cluster, const char *node);
 
 /* Whether a cluster of this name is configured. */
 bool rights_knows(const struct rights *rights, const char *cluster);

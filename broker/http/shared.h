@@ -15,6 +15,7 @@
 struct call;
 struct decoder;
 struct peer;
+struct resolver;
 struct stream;
 struct tls;
 
@@ -38,6 +39,7 @@ struct http {
     uint64_t generation; /* of the rights: each reload is one */
     struct door doors[DOORS];
     struct decoder *decoder;
+    struct resolver *resolver;
     char *munge_socket; /* NULL: MUNGE credentials are not taken */
     char *socket_path;
     dev_t socket_device;

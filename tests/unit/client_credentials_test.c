@@ -57,6 +57,22 @@ static void credentials__certificate_or_munge(void **state)
     credentials_release(&own);
 }
 
+/* It becomes a line of a header. */
+static void credentials__node_is_a_name(void **state)
+{
+    (void)state;
+    struct credentials own = {0};
+    struct mcast_error error;
+    assert_int_equal(credentials_set_node(&own, "elcap7", NULL), 0);
+    assert_string_equal(own.node, "elcap7");
+    assert_int_equal(credentials_set_node(&own, "elcap7\r\nX: y", &error), MCAST_USAGE);
+    assert_int_equal(credentials_set_node(&own, "elcap 7", &error), MCAST_USAGE);
+    assert_string_equal(own.node, "elcap7");
+    assert_int_equal(credentials_set_node(&own, NULL, NULL), 0);
+    assert_null(own.node);
+    credentials_release(&own);
+}
+
 static void credentials__what_is_set_goes_before_the_environment(void **state)
 {
     (void)state;
@@ -142,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(credentials__empty_ones_are_fine_and_want_munge),
         cmocka_unit_test(credentials__certificate_or_munge),
+        cmocka_unit_test(credentials__node_is_a_name),
         cmocka_unit_test(credentials__what_is_set_goes_before_the_environment),
         cmocka_unit_test(credentials__a_certificate_needs_its_key),
         cmocka_unit_test(credentials__refuse_a_key_that_is_open_to_others),

@@ -32,6 +32,14 @@ static struct proof of_uid(enum proof_kind kind, uint32_t uid)
     return (struct proof){.kind = kind, .uid = uid, .origin.s_addr = htonl(0x0a000007)};
 }
 
+/* Root over MUNGE whose credential was made on the node of this name. */
+static struct proof of_root(const char *const *names)
+{
+    struct proof proof = of_uid(PROOF_MUNGE, 0);
+    proof.names = names;
+    return proof;
+}
+
 static struct proof of_names(const char *const *names)
 {
     return (struct proof){.kind = PROOF_CERTIFICATE, .names = names};
@@ -67,6 +75,8 @@ static void rights__follow_the_lists(void **state)
         {of_names(NAMES("root")), false, false, false, false, false, NULL},
         {of_names(NAMES("1001")), false, false, false, false, false, NULL},
         {of_names(NAMES("cert:operator")), false, false, false, false, false, NULL},
+        {of_root(NAMES("operator")), false, false, false, false, false, NULL},
+        {of_root(NAMES("elcap7")), false, false, false, false, false, NULL},
         {of_names(NAMES("Operator")), false, false, false, false, false, NULL},
         {of_names(NULL), false, false, false, false, false, NULL},
     };
@@ -86,7 +96,7 @@ static void rights__follow_the_lists(void **state)
     rights_destroy(rights);
 }
 
-static void node__is_who_its_certificate_names(void **state)
+static void node__is_who_its_certificate_or_origin_names(void **state)
 {
     (void)state;
     const struct {
@@ -110,6 +120,11 @@ static void node__is_who_its_certificate_names(void **state)
         {of_names(NAMES("shared1")), "empty", "shared1", true},
         {of_names(NAMES("operator")), "elcap", "elcap7", false}, /* an admin is no node */
         {of_uid(PROOF_MUNGE, 0), "elcap", "elcap7", false},
+        {of_root(NAMES("elcap7")), "elcap", "elcap7", true},
+        {of_root(NAMES("elcap7")), "elcap", "elcap8", false},
+        {of_root(NAMES("elcap7")), "tuo", "elcap7", false},
+        {of_root(NAMES("elcap101")), "elcap", "elcap101", false},
+        {of_root(NAMES("shared1")), "empty", "shared1", true},
         {of_uid(PROOF_SOCKET, 0), "elcap", "elcap7", false},
         {of_uid(PROOF_NONE, 0), "elcap", "elcap7", false},
     };
@@ -126,6 +141,21 @@ static void node__is_who_its_certificate_names(void **state)
     assert_false(rights_is_among(rights, &who, "elcap", "elcap[8-9],tuo[01-20]"));
     assert_true(rights_is_among(rights, &who, "tuo", "elcap[8-9],tuo[01-20]"));
     assert_false(rights_is_among(rights, &who, "none", "elcap7"));
+    const struct proof root_of = of_root(NAMES("elcap7"));
+    who = rights_judge(rights, &root_of);
+    assert_string_equal(who.node, "elcap7");
+    assert_true(rights_is_among(rights, &who, "elcap", "elcap[5-9]"));
+    assert_false(rights_is_among(rights, &who, "elcap", "elcap[8-9]"));
+    /* A user's names would be nobody's word. */
+    struct proof user = root_of;
+    user.uid = 5588;
+    who = rights_judge(rights, &user);
+    assert_false(rights_is_node(rights, &who, "elcap", "elcap7"));
+    assert_true(rights_list_node(rights, "elcap", "elcap7"));
+    assert_true(rights_list_node(rights, NULL, "shared2"));
+    assert_false(rights_list_node(rights, "elcap", "shared2"));
+    assert_false(rights_list_node(rights, NULL, "elcap101"));
+    assert_false(rights_list_node(rights, "elcap2", "elcap7"));
     rights_destroy(rights);
 }
 
@@ -193,7 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rights__follow_the_lists),
-        cmocka_unit_test(node__is_who_its_certificate_names),
+        cmocka_unit_test(node__is_who_its_certificate_or_origin_names),
         cmocka_unit_test(user__is_a_proved_uid),
         cmocka_unit_test(identity__says_who_was_seen_and_how),
         cmocka_unit_test(rights__name_what_is_wrong_with_a_list),

@@ -1,0 +1,131 @@
+/* Root over MUNGE is the root of the node whose addresses hold its credential's origin, and of no
+ * other (S5); whoever is not believed is told why. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "broker/http/origin.h"
+
+#include <arpa/inet.h>
+
+static const struct host unknown = {.state = HOST_UNKNOWN, .words = "Name or service not known"},
+                         away = {.state = HOST_UNANSWERED, .words = "Temporary failure"};
+
+static struct in_addr address(const char *text)
+{
+    struct in_addr in;
+    assert_int_equal(inet_pton(AF_INET, text, &in), 1);
+    return in;
+}
+
+/* Of so many addresses 10.0.0.7, 10.0.0.8, … */
+static struct host host_of(unsigned count)
+{
+    struct host host = {.state = HOST_FOUND, .count = count};
+    for (unsigned i = 0; i < count; i++)
+        host.addresses[i].s_addr = htonl(0x0a000007 + i);
+    return host;
+}
+
+static void origin__is_an_address_of_the_node(void **state)
+{
+    (void)state;
+    const struct host one = host_of(1), all = host_of(HOST_ADDRESSES_MAX);
+    const struct {
+        bool listed;
+        const char *origin;
+        const struct host *host; /* NULL: must not be looked up */
+        enum origin_verdict verdict;
+        const char *cause, *step;
+    } cases[] = {
+        {true, "10.0.0.7", &one, ORIGIN_HOLDS, NULL, NULL},
+        {true, "10.0.0.7", &all, ORIGIN_HOLDS, NULL, NULL},
+        {true, "10.0.0.22", &all, ORIGIN_HOLDS, NULL, NULL},
+        {true, "10.0.0.8", &one, ORIGIN_ELSEWHERE,
+         "\"elcap7\" resolves to 10.0.0.7 on the broker's host, not to 10.0.0.8", "--origin"},
+        {true, "7.0.0.10", &one, ORIGIN_ELSEWHERE, "not to 7.0.0.10", "--origin"},
+        {true, "10.0.0.23", &all, ORIGIN_ELSEWHERE,
+         "10.0.0.7, 10.0.0.8, 10.0.0.9, 10.0.0.10 and 12 more on", "--origin"},
+        {true, "10.0.0.7", &unknown, ORIGIN_UNKNOWN,
+         "\"elcap7\" does not resolve to an IPv4 address on the broker's host (Name or service "
+         "not known)",
+         "getent"},
+        {true, "10.0.0.7", &away, ORIGIN_UNANSWERED, "Temporary failure", "try again"},
+        {true, "127.0.0.1", NULL, ORIGIN_LOOPBACK, "every host has the address 127.0.0.1",
+         "--origin"},
+        {true, "127.0.1.1", NULL, ORIGIN_LOOPBACK, "127.0.1.1", "/etc/hosts"},
+        {true, "127.255.255.254", NULL, ORIGIN_LOOPBACK, "127.255.255.254", "--origin"},
+        {true, "0.0.0.0", NULL, ORIGIN_NULL, "did not find the address of \"elcap7\"", "--origin"},
+        {false, "10.0.0.7", NULL, ORIGIN_UNLISTED, "\"elcap7\", which does not stand in 'nodes'",
+         "node.conf"},
+        {false, "127.0.0.1", NULL, ORIGIN_UNLISTED, "'nodes'", "node.conf"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        struct origin *origin = origin_create("elcap7", cases[i].listed, address(cases[i].origin));
+        assert_non_null(origin);
+        if (cases[i].host) {
+            assert_int_equal(origin->verdict, ORIGIN_OPEN);
+            origin_judge(origin, cases[i].host);
+        }
+        if (origin->verdict != cases[i].verdict)
+            fail_msg("row %zu: %d", i, (int)origin->verdict);
+        origin_explain(origin, text, sizeof text);
+        if (cases[i].cause && (!strstr(text, cases[i].cause) || !strstr(text, cases[i].step)))
+            fail_msg("row %zu: %s", i, text);
+        assert_string_equal(origin->names[0], "elcap7");
+        assert_null(origin->names[1]);
+        free(origin);
+    }
+}
+
+/* 128.0.0.1 and 126.255.255.255 are addresses like any other. */
+static void loopback__ends_where_it_ends(void **state)
+{
+    (void)state;
+    static const char *const fine[] = {"128.0.0.1", "126.255.255.255", "1.0.0.127", "0.0.0.1"};
+    for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
+        struct origin *origin = origin_create("n", true, address(fine[i]));
+        assert_int_equal(origin->verdict, ORIGIN_OPEN);
+        free(origin);
+    }
+}
+
+/* A refusal names who was seen before this clause, and all of it fits into a problem's detail. */
+static void explanation__fits(void **state)
+{
+    (void)state;
+    char name[400], text[512];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    struct host all = host_of(HOST_ADDRESSES_MAX);
+    for (unsigned i = 0; i < all.count; i++)
+        all.addresses[i].s_addr = htonl(0xc8c8c864 + i); /* 200.200.200.100 */
+    static const char *const origins[] = {"200.200.200.200", "127.100.100.100", "0.0.0.0"};
+    for (size_t i = 0; i < sizeof origins / sizeof origins[0]; i++) {
+        struct origin *origin = origin_create(name, true, address(origins[i]));
+        assert_int_equal(strlen(origin->name), NODELIST_NAME_MAX);
+        if (origin->verdict == ORIGIN_OPEN)
+            origin_judge(origin, &all);
+        origin_explain(origin, text, sizeof text);
+        assert_true(strlen(text) + strlen("MUNGE credential of uid 0 from 200.200.200.200 may not "
+                                          "do this: ") <
+                    sizeof text);
+        free(origin);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(origin__is_an_address_of_the_node),
+        cmocka_unit_test(loopback__ends_where_it_ends),
+        cmocka_unit_test(explanation__fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+/* Names are looked up by worker threads, each once however many wait for it, and nobody waits for a
+ * resolver that is stuck. The resolver is the test's own. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "broker/http/hostcache.h"
+#include "broker/http/resolver.h"
+#include "core/error.h"
+
+#include <arpa/inet.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+enum { NODES = 11136 }; /* of the largest machine */
+
+/* nK is 10.x.y.z of K; "unknown" is not; "away" cannot be asked; "stuck" waits until it may go on.
+ */
+static struct {
+    atomic_uint looks, at_once, most;
+    sem_t entered, may_go;
+} names;
+
+static void look(const char *name, struct host *out)
+{
+    unsigned now = atomic_fetch_add(&names.at_once, 1) + 1, number;
+    atomic_fetch_add(&names.looks, 1);
+    for (unsigned most = names.most; now > most;)
+        if (atomic_compare_exchange_weak(&names.most, &most, now))
+            break;
+    if (!strncmp(name, "stuck", 5)) {
+        sem_post(&names.entered);
+        while (sem_wait(&names.may_go) < 0)
+            continue;
+    }
+    *out = (struct host){.state = HOST_UNKNOWN, .words = "not known"};
+    if (!strcmp(name, "away"))
+        *out = (struct host){.state = HOST_UNANSWERED, .words = "away"};
+    if (sscanf(name, "n%u", &number) == 1)
+        *out = (struct host){
+            .state = HOST_FOUND, .count = 1, .addresses = {{.s_addr = htonl(0x0a000000 + number)}}};
+    atomic_fetch_sub(&names.at_once, 1);
+}
+
+struct stand {
+    uv_loop_t loop;
+    struct resolver *resolver;
+    unsigned answers, found, unknown, unanswered;
+    bool closed;
+};
+
+static void count(struct stand *stand, const struct host *host)
+{
+    stand->answers++;
+    stand->found += host->state == HOST_FOUND;
+    stand->unknown += host->state == HOST_UNKNOWN;
+    stand->unanswered += host->state == HOST_UNANSWERED;
+}
+
+static void on_host(void *arg, const struct host *host)
+{
+    count(arg, host);
+}
+
+/* What resolver_ask returns; an answer is counted, now or later. */
+static int ask(struct stand *stand, const char *name, uint32_t address)
+{
+    struct host known;
+    const struct in_addr in = {.s_addr = htonl(address)};
+    int rc = resolver_ask(stand->resolver, name, in, &known, on_host, stand);
+    if (rc == RESOLVER_KNOWN)
+        count(stand, &known);
+    return rc;
+}
+
+static void run_until(struct stand *stand, unsigned answers)
+{
+    while (stand->answers < answers)
+        assert_true(uv_run(&stand->loop, UV_RUN_ONCE));
+    assert_int_equal(stand->answers, answers);
+}
+
+static int open_stand(void **state)
+{
+    static struct stand stand;
+    memset(&stand, 0, sizeof stand);
+    atomic_store(&names.looks, 0);
+    atomic_store(&names.most, 0);
+    assert_int_equal(sem_init(&names.entered, 0, 0), 0);
+    assert_int_equal(sem_init(&names.may_go, 0, 0), 0);
+    assert_int_equal(uv_loop_init(&stand.loop), 0);
+    stand.resolver = resolver_create(&stand.loop, look);
+    assert_non_null(stand.resolver);
+    *state = &stand;
+    return 0;
+}
+
+static void on_closed(void *arg)
+{
+    struct stand *stand = arg;
+    stand->closed = true;
+}
+
+static int close_stand(void **state)
+{
+    struct stand *stand = *state;
+    resolver_destroy(stand->resolver, on_closed, stand);
+    uv_run(&stand->loop, UV_RUN_DEFAULT);
+    assert_true(stand->closed);
+    assert_int_equal(uv_loop_close(&stand->loop), 0);
+    sem_destroy(&names.entered);
+    sem_destroy(&names.may_go);
+    return 0;
+}
+
+/* F3: all nodes of a machine report at once, in three reports each; they cost a lookup a node. */
+static void machine__costs_one_lookup_a_node(void **state)
+{
+    struct stand *stand = *state;
+    unsigned asked = 0;
+    for (unsigned round = 0; round < 3; round++)
+        for (unsigned node = 0; node < NODES; node++) {
+            char name[16];
+            snprintf(name, sizeof name, "n%u", node);
+            int rc = ask(stand, name, 0x0a000000 + node);
+            while (rc == ERROR_FULL) { /* the line has a bound */
+                assert_true(uv_run(&stand->loop, UV_RUN_ONCE));
+                rc = ask(stand, name, 0x0a000000 + node);
+            }
+            assert_true(rc == 0 || (rc == RESOLVER_KNOWN && round > 0));
+            asked++;
+        }
+    run_until(stand, asked);
+    assert_int_equal(stand->found, asked);
+    assert_int_equal(names.looks, NODES);
+    assert_in_range(names.most, 1, RESOLVER_THREADS);
+}
+
+static void name_under_way__is_joined(void **state)
+{
+    struct stand *stand = *state;
+    assert_int_equal(ask(stand, "stuck", 1), 0);
+    sem_wait(&names.entered);
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(ask(stand, "stuck", 1), 0);
+    sem_post(&names.may_go);
+    run_until(stand, 10);
+    assert_int_equal(names.looks, 1);
+    assert_int_equal(stand->unknown, 10);
+    assert_int_equal(ask(stand, "stuck", 1), RESOLVER_KNOWN); /* a no is remembered, too */
+    assert_int_equal(names.looks, 1);
+}
+
+/* What could not be asked says nothing of the name. */
+static void failure__is_not_remembered(void **state)
+{
+    struct stand *stand = *state;
+    assert_int_equal(ask(stand, "away", 1), 0);
+    run_until(stand, 1);
+    assert_int_equal(ask(stand, "away", 1), 0);
+    run_until(stand, 2);
+    assert_int_equal(stand->unanswered, 2);
+    assert_int_equal(names.looks, 2);
+}
+
+static void forgotten__is_looked_up_again(void **state)
+{
+    struct stand *stand = *state;
+    assert_int_equal(ask(stand, "n7", 0x0a000007), 0);
+    run_until(stand, 1);
+    assert_int_equal(ask(stand, "n7", 0x0a000007), RESOLVER_KNOWN);
+    resolver_forget(stand->resolver);
+    assert_int_equal(ask(stand, "n7", 0x0a000007), 0);
+    run_until(stand, 3);
+    assert_int_equal(names.looks, 2);
+}
+
+/* Time passes as far as the loop knows, by deadlines of its own. */
+static void stuck__is_not_waited_for(void **state)
+{
+    struct stand *stand = *state;
+    for (int i = 0; i < RESOLVER_THREADS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "stuck%d", i);
+        assert_int_equal(ask(stand, name, 1), 0);
+        sem_wait(&names.entered);
+    }
+    assert_int_equal(ask(stand, "n7", 0x0a000007), 0); /* waits behind them */
+    run_until(stand, RESOLVER_THREADS + 1);
+    assert_int_equal(stand->unanswered, RESOLVER_THREADS + 1);
+    assert_int_equal(names.looks, RESOLVER_THREADS);
+    assert_int_equal(ask(stand, "stuck0", 1), RESOLVER_KNOWN); /* told at once */
+    assert_int_equal(stand->unanswered, RESOLVER_THREADS + 2);
+    assert_int_equal(ask(stand, "n7", 0x0a000007), 0);
+    for (int i = 0; i < RESOLVER_THREADS; i++)
+        sem_post(&names.may_go);
+    run_until(stand, RESOLVER_THREADS + 3);
+    assert_int_equal(stand->found, 1);
+    assert_int_equal(ask(stand, "stuck0", 1), RESOLVER_KNOWN); /* what came too late is good */
+    assert_int_equal(stand->unknown, 1);
+}
+
+static void line__has_a_bound(void **state)
+{
+    struct stand *stand = *state;
+    assert_int_equal(ask(stand, "stuck", 1), 0);
+    sem_wait(&names.entered);
+    for (int i = 1; i < RESOLVER_LINE_MAX; i++)
+        assert_int_equal(ask(stand, "stuck", 1), 0);
+    assert_int_equal(ask(stand, "stuck", 1), ERROR_FULL);
+    assert_int_equal(ask(stand, "n1", 1), ERROR_FULL);
+    sem_post(&names.may_go);
+    run_until(stand, RESOLVER_LINE_MAX);
+    assert_int_equal(ask(stand, "n1", 1), 0);
+    run_until(stand, RESOLVER_LINE_MAX + 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_stand, close_stand)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(machine__costs_one_lookup_a_node), TEST(name_under_way__is_joined),
+        TEST(failure__is_not_remembered),       TEST(forgotten__is_looked_up_again),
+        TEST(stuck__is_not_waited_for),         TEST(line__has_a_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
