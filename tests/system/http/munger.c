@@ -46,12 +46,21 @@ static bool answers(void *arg)
 
 struct munger *munger_start(const char *folder, const char *name, char key)
 {
-    char file[PATH_SIZE], options[5][PATH_SIZE + 32], log[PATH_SIZE], secret[KEY_SIZE + 1];
+    return munger_start_at(folder, name, key, NULL);
+}
+
+struct munger *munger_start_at(const char *folder, const char *name, char key, const char *origin)
+{
+    char stamp[PATH_SIZE], file[PATH_SIZE], options[5][PATH_SIZE + 32], log[PATH_SIZE],
+        secret[KEY_SIZE + 1];
     static const char *const kinds[] = {"key-file", "socket", "pid-file", "log-file", "seed-file"};
     const char *argv[] = {MUNGED,     "--foreground", "--force",  options[0], options[1],
-                          options[2], options[3],     options[4], NULL};
+                          options[2], options[3],     options[4], NULL,       NULL};
     struct munger *munger = calloc(1, sizeof *munger);
     assert_non_null(munger);
+    snprintf(stamp, sizeof stamp, "--origin=%s", origin ? origin : "");
+    if (origin)
+        argv[8] = stamp;
     memset(secret, key, KEY_SIZE);
     secret[KEY_SIZE] = '\0';
     for (int i = 0; i < 5; i++) {

@@ -11,6 +11,8 @@ struct munger;
 
 /* Files are called name.*. One character of the key tells munged with different keys apart. */
 struct munger *munger_start(const char *folder, const char *name, char key);
+/* One that stamps this address, as if it ran on another host. */
+struct munger *munger_start_at(const char *folder, const char *name, char key, const char *origin);
 void munger_stop(struct munger *munger); /* NULL is allowed */
 const char *munger_socket(const struct munger *munger);
 

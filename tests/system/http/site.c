@@ -188,6 +188,11 @@ struct line *site_tcp(const struct site *site)
     return line_open(NULL, site->port);
 }
 
+int site_port(const struct site *site)
+{
+    return site->port;
+}
+
 const char *site_folder(const struct site *site)
 {
     return site->folder;

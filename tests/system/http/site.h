@@ -35,6 +35,7 @@ struct process *site_broker(const struct site *site);
 
 struct line *site_line(const struct site *site); /* a new connection to the Unix socket */
 struct line *site_tcp(const struct site *site);
+int site_port(const struct site *site); /* of TCP */
 const char *site_folder(const struct site *site);
 const char *site_socket(const struct site *site); /* its path */
 json_t *site_contract(const struct site *site);   /* borrowed */

@@ -1,0 +1,198 @@
+/* mcast-node on hosts that have MUNGE and no certificate, and the real broker behind TLS: root of a
+ * node does what its hooks need, for this node only (F1, F3, S5). Nodes are called by addresses, to
+ * which each of these names resolves on any machine. */
+
+#include "tests/system/http/munger.h"
+#include "tests/system/http/tlssite.h"
+#include "tests/system/node/stand.h"
+#include "tests/system/rig/folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define JOB "/v1/clusters/elcap/jobs/f17"
+#define BOTH_NODES "{\"uid\":5588,\"nodes\":\"192.0.2.[7-8]\",\"cores_per_node\":8}"
+#define AS_NODE7 " --node 192.0.2.7"
+
+struct scene {
+    struct stand *stand;
+    struct tlssite *tls;
+    struct munger *broker, *node7, *node8;
+    char folder[FOLDER_PATH_SIZE], lines[256];
+};
+
+static int open_scene(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    char url[64], cacert[128];
+    void *stand = NULL;
+    assert_non_null(scene);
+    assert_int_equal(stand_create(&stand), 0);
+    scene->stand = stand;
+    assert_int_equal(folder_create(scene->folder), 0);
+    assert_int_equal(chmod(scene->folder, 0711), 0);
+    scene->broker = munger_start_at(scene->folder, "broker", 'a', "192.0.2.1");
+    scene->node7 = munger_start_at(scene->folder, "node7", 'a', "192.0.2.7");
+    scene->node8 = munger_start_at(scene->folder, "node8", 'a', "192.0.2.8");
+    snprintf(scene->lines, sizeof scene->lines, "munge_socket = %s\n",
+             munger_socket(scene->broker));
+    scene->tls = tlssite_open(
+        &(struct site_options){.mcastd = MCASTD, .nodes = "192.0.2.[7-8]", .broker = scene->lines});
+    snprintf(url, sizeof url, "https://127.0.0.1:%d", site_port(scene->tls->site));
+    snprintf(cacert, sizeof cacert, "%s/ca.pem", scene->tls->papers);
+    setenv("MCAST_URL", url, 1);
+    setenv("MCAST_CACERT", cacert, 1);
+    unsetenv("MCAST_CERT");
+    unsetenv("MCAST_KEY");
+    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node7), 1);
+    *state = scene;
+    return 0;
+}
+
+static int close_scene(void **state)
+{
+    struct scene *scene = *state;
+    void *stand = scene->stand;
+    tlssite_close(scene->tls);
+    munger_stop(scene->broker);
+    munger_stop(scene->node7);
+    munger_stop(scene->node8);
+    folder_destroy(scene->folder);
+    free(scene);
+    return stand_destroy(&stand);
+}
+
+static void skip_unless_root(void)
+{
+    if (geteuid() != 0)
+        skip(); /* a user's credential is no node's */
+}
+
+/* As the resource manager does, by the broker's socket. */
+static void call(struct scene *scene, const char *method, const char *path, const char *body,
+                 int status)
+{
+    assert_int_equal(site_call(scene->tls->site, method, path, body, NULL), status);
+}
+
+static json_int_t held(struct scene *scene)
+{
+    struct answer answer;
+    assert_int_equal(site_call(scene->tls->site, "GET", "/v1/status", NULL, &answer), 200);
+    json_int_t count =
+        json_integer_value(json_object_get(json_object_get(answer.json, "vnis"), "held"));
+    answer_release(&answer);
+    return count;
+}
+
+/* From prolog to epilog with nothing configured but what signed the broker's certificate: the VNIs
+ * are free when both nodes have said that they are clean. */
+static void job__is_prepared_and_cleaned_up_after(void **state)
+{
+    struct scene *scene = *state;
+    struct stand *stand = scene->stand;
+    skip_unless_root();
+    call(scene, "PUT", JOB, BOTH_NODES, 201);
+    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_services(stand, NULL), 4);
+    call(scene, "DELETE", JOB, NULL, 202);
+    call(scene, "PUT", JOB "/nodes/192.0.2.8", "{\"state\":\"destroyed\",\"number\":1}", 200);
+    assert_int_equal(held(scene), 1);
+    assert_int_equal(stand_run(stand, "epilog --job f17" AS_NODE7), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+    assert_int_equal(held(scene), 0);
+}
+
+/* A job that is over, whose epilog never ran. */
+static void clean__asks_about_the_jobs_of_its_node(void **state)
+{
+    struct scene *scene = *state;
+    struct stand *stand = scene->stand;
+    skip_unless_root();
+    call(scene, "PUT", JOB, BOTH_NODES, 201);
+    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 0);
+    assert_int_equal(stand_run(stand, "clean" AS_NODE7), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    call(scene, "DELETE", JOB, NULL, 202);
+    assert_int_equal(stand_run(stand, "clean" AS_NODE7), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    call(scene, "PUT", JOB "/nodes/192.0.2.8", "{\"state\":\"destroyed\",\"number\":1}", 200);
+    assert_int_equal(held(scene), 0);
+}
+
+/* Whoever speaks for another node is refused, told why, and changes nothing: above all, a job that
+ * is active does not seem to be over to it (I1). */
+static void other_node__is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct stand *stand = scene->stand;
+    skip_unless_root();
+    call(scene, "PUT", JOB, BOTH_NODES, 201);
+    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 0);
+    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node8), 1);
+    assert_int_equal(stand_run(stand, "clean" AS_NODE7), 1);
+    stand_expect_err(stand, "MUNGE credential of uid 0 from 192.0.2.8 may not do this");
+    stand_expect_err(stand, "\"192.0.2.7\" resolves to 192.0.2.7 on the broker's host");
+    stand_expect_err(stand, "its services are left alone");
+    assert_int_equal(stand_services(stand, NULL), 4);
+    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node7), 1);
+    assert_int_equal(stand_run(stand, "epilog --job f17" AS_NODE7), 0);
+    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node8), 1);
+    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 1);
+    stand_expect_err(stand, "--origin");
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
+/* A munged that node.conf names has to be there; else the refusal tells that none was. */
+static void munged__that_is_away_is_named(void **state)
+{
+    struct scene *scene = *state;
+    struct stand *stand = scene->stand;
+    call(scene, "PUT", JOB, BOTH_NODES, 201);
+    stand_set_config(stand, "munge_socket = /nonexistent/munge\n");
+    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 4);
+    stand_expect_err(stand, "no MUNGE credential from /nonexistent/munge");
+    stand_set_config(stand, "");
+    setenv("MCAST_MUNGE_SOCKET", "/nonexistent/other", 1);
+    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 1);
+    stand_expect_err(stand, "nothing tells who you are");
+    stand_expect_err(stand, "no MUNGE credential from /nonexistent/other");
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
+/* Its certificate is proof enough, also where munged is named and away. */
+static void certificate__goes_before_munge(void **state)
+{
+    struct scene *scene = *state;
+    struct stand *stand = scene->stand;
+    char lines[400];
+    tlssite_issue(scene->tls, "192.0.2.7");
+    snprintf(lines, sizeof lines,
+             "cert = %s/192.0.2.7.pem\nkey = %s/192.0.2.7.key\nmunge_socket = /nonexistent/m\n",
+             scene->tls->papers, scene->tls->papers);
+    stand_set_config(stand, lines);
+    call(scene, "PUT", JOB, BOTH_NODES, 201);
+    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_services(stand, NULL), 4);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(job__is_prepared_and_cleaned_up_after),
+        TEST(clean__asks_about_the_jobs_of_its_node),
+        TEST(other_node__is_refused),
+        TEST(munged__that_is_away_is_named),
+        TEST(certificate__goes_before_munge),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
