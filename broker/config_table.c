@@ -133,7 +133,8 @@ static const struct config_key keys[] = {
      .sentence = "Users who may act as the cluster's resource manager; cert:NAME is whoever has a certificate of that "
                  "name."},
     {"cluster", "nodes", CONFIG_TEXT, NULL, IN_CLUSTER(nodes), .example = "elcap[1-11136]",
-     .sentence = "Its nodes, as a host list: whose certificate carries one of these names may act as that node."},
+     .sentence = "Its nodes, as a host list: whose certificate carries one of these names may act as that node, and so may "
+                 "root by a MUNGE credential that was made on an address of the name."},
     {"cluster", "budget", CONFIG_NUMBER, NULL, IN_CLUSTER(budget), .min = 1, .max = 65536, .example = "2043",
      .sentence = "Multicast addresses that the cluster's jobs may hold together; unset: no limit of its own."},
     {"cluster", "list_command", CONFIG_COMMAND, NULL, IN_CLUSTER(list_command),
