@@ -12,6 +12,7 @@ struct credential {
     struct secret header;
     struct secret quotable[2]; /* parts of the header, as they are and as they were before it */
     struct clientcert cert;
+    bool session;
 };
 
 struct credential *credential_plain(struct clientcert *cert)
@@ -56,6 +57,19 @@ struct credential *credential_bearer(struct secret token, struct clientcert *cer
     credential->header = header_of("Bearer", secret_expose(token), "");
     credential->quotable[0] = secret_copy(token);
     return credential;
+}
+
+struct credential *credential_session(struct secret token)
+{
+    struct credential *credential = credential_bearer(token, &(struct clientcert){0});
+
+    credential->session = true;
+    return credential;
+}
+
+bool credential_is_session(const struct credential *credential)
+{
+    return credential->session;
 }
 
 struct credential *credential_hold(struct credential *credential)

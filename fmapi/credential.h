@@ -20,6 +20,11 @@ struct credential *credential_basic(const char *user, struct secret password,
                                     struct clientcert *cert);
 struct credential *credential_bearer(struct secret token, struct clientcert *cert);
 
+/* A job's session token. There is no certificate with it: whom ours stands for may do more than the
+ * token (I6). */
+struct credential *credential_session(struct secret token);
+bool credential_is_session(const struct credential *credential);
+
 struct credential *credential_hold(struct credential *credential);
 void credential_drop(struct credential *credential); /* NULL is allowed */
 

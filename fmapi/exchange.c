@@ -195,6 +195,7 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
         return NULL;
     exchange->max = request->answer_max;
     exchange->repeatable = request->repeatable;
+    exchange->bare = options->bare;
     exchange->timeout_ms = timeout_ms > 0 ? timeout_ms : 1; /* 0 would mean for ever */
     exchange->started_ns = now_ns();
     exchange->easy = curl_easy_init();
@@ -255,11 +256,12 @@ static void say_cause(struct exchange *exchange, CURLcode code, char *out, size_
     (void)curl_easy_getinfo(exchange->easy, CURLINFO_SSL_VERIFYRESULT, &fault.verdict);
     fault.shown =
         exchange->credential != NULL && !secret_none(credential_cert(exchange->credential)->cert);
+    fault.session = exchange->credential != NULL && credential_is_session(exchange->credential);
     const char *advice = tlsfault_advice(&fault);
 
     exchange->tls_fault = advice != NULL;
     words_clean(cause, sizeof cause, fault.words, strlen(fault.words));
-    bool advised = advice != NULL && advice[0] != '\0';
+    bool advised = advice != NULL && advice[0] != '\0' && !exchange->bare;
     (void)snprintf(out, size, "%s%s%s", cause, advised ? "; " : "", advised ? advice : "");
 }
 

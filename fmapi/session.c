@@ -266,7 +266,7 @@ int session_send_token(struct session *session, struct request *request, struct 
     if (attempt == NULL)
         return ERROR_NOMEM;
 
-    struct credential *credential = credential_bearer(token, &(struct clientcert){0});
+    struct credential *credential = credential_session(token);
     attempt->token = true;
     int code = send_under(attempt, credential);
     credential_drop(credential);

@@ -41,12 +41,17 @@ static const char *advice_on_alert(const struct tlsfault *fault)
 
     if (strstr(fault->words, "alert") == NULL)
         return NULL;
-    for (size_t i = 0; i < sizeof about_ours / sizeof about_ours[0]; i++)
-        if (strstr(fault->words, about_ours[i]) != NULL)
-            return fault->shown ? "the server does not accept our certificate: see [fm] mtls_cert "
-                                  "and which authority the server asks for"
-                                : "the server asks for a certificate of ours: set [fm] mtls_cert "
-                                  "and mtls_key";
+    for (size_t i = 0; i < sizeof about_ours / sizeof about_ours[0]; i++) {
+        if (strstr(fault->words, about_ours[i]) == NULL)
+            continue;
+        if (fault->session)
+            return "the server asks for a certificate, and a job's token goes without one: jobs "
+                   "cannot reach it either";
+        return fault->shown ? "the server does not accept our certificate: see [fm] mtls_cert "
+                              "and which authority the server asks for"
+                            : "the server asks for a certificate of ours: set [fm] mtls_cert "
+                              "and mtls_key";
+    }
     return "";
 }
 

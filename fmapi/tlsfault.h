@@ -13,6 +13,7 @@ struct tlsfault {
     long verdict;      /* CURLINFO_SSL_VERIFYRESULT: an X509_V_ERR of OpenSSL's, 0 when none */
     const char *words; /* libcurl's */
     bool shown;        /* we have a certificate of our own to show */
+    bool session;      /* with a job's session token, which goes without it */
 };
 
 /* A sentence's end: the next step for an operator, static; "" when it is a fault of TLS that has

@@ -48,6 +48,7 @@ struct transport_options {
     const char *ca;    /* file or directory; NULL: the system's store */
     bool ca_directory; /* which of the two; set by transport_create or exchange_ca */
     bool verify;
+    bool bare;         /* words name the cause only: the next steps are those of mcastd.conf */
     unsigned parallel; /* connections at once, at most; at least 1 */
 };
 

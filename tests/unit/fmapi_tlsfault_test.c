@@ -64,6 +64,8 @@ static void tlsfault__knows_alerts_about_our_certificate(void **state)
                     "set [fm] mtls_cert and mtls_key");
             advises((struct tlsfault){.code = codes[i], .words = words[j], .shown = true},
                     "does not accept our certificate");
+            advises((struct tlsfault){.code = codes[i], .words = words[j], .session = true},
+                    "a job's token goes without one");
         }
     }
 }

@@ -25,6 +25,7 @@
 struct server {
     const char *answer;
     int listener;
+    unsigned port;
     char base[64];
     char head[2048]; /* of the request */
     pthread_t thread;
@@ -59,7 +60,8 @@ static void server_start(struct server *server, const char *answer)
     assert_true(server->listener >= 0);
     assert_int_equal(bind(server->listener, (struct sockaddr *)&at, size), 0);
     assert_int_equal(getsockname(server->listener, (struct sockaddr *)&at, &size), 0);
-    (void)snprintf(server->base, sizeof server->base, "http://127.0.0.1:%u", ntohs(at.sin_port));
+    server->port = ntohs(at.sin_port);
+    (void)snprintf(server->base, sizeof server->base, "http://127.0.0.1:%u", server->port);
     if (answer != NULL) { /* else connections are refused */
         assert_int_equal(listen(server->listener, 1), 0);
         assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
@@ -78,7 +80,7 @@ static enum transport_end ask(const struct server *server, enum fmcall_kind kind
                               struct decoded *out)
 {
     struct transport_options options = {.verify = true, .parallel = 1};
-    struct credential *credential = credential_bearer(secret_of(TOKEN), &(struct clientcert){0});
+    struct credential *credential = credential_session(secret_of(TOKEN));
     struct secrets secrets = {0};
     struct request request;
 
@@ -154,6 +156,34 @@ static void one_call__that_reaches_nobody_says_so(void **state)
     server_end(&server);
 }
 
+/* Who has no mcastd.conf is not told what to set there. */
+static void words__are_bare_where_that_is_asked_for(void **state)
+{
+    (void)state;
+    struct server server;
+    char url[80];
+
+    server_start(&server, NULL);
+    assert_int_equal(listen(server.listener, 4), 0);
+    (void)snprintf(url, sizeof url, "https://127.0.0.1:%u", server.port);
+    for (int bare = 0; bare <= 1; bare++) {
+        struct transport_options options = {.verify = true, .bare = bare, .parallel = 1};
+        struct request request;
+        exchange_ca(&options, "/nowhere/ca.pem");
+        assert_int_equal(request_step(&request, url, FMCALL_STEPS, "c-1", NULL, 0), 0);
+        struct exchange *exchange = exchange_create(&options, NULL, &request, NULL, 60000);
+        assert_non_null(exchange);
+        struct transport_answer answer = exchange_perform(exchange);
+        assert_int_equal(answer.end, TRANSPORT_UNREACHED);
+        assert_true(answer.tls_fault);
+        assert_non_null(strstr(answer.words, "/nowhere/ca.pem"));
+        assert_int_equal(strstr(answer.words, "[fm]") == NULL, bare);
+        exchange_destroy(exchange);
+        request_release(&request);
+    }
+    server_end(&server);
+}
+
 static void ca__is_a_file_or_a_directory(void **state)
 {
     (void)state;
@@ -174,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_call__goes_out_with_the_token_and_is_understood),
         cmocka_unit_test(one_call__that_reaches_nobody_says_so),
+        cmocka_unit_test(words__are_bare_where_that_is_asked_for),
         cmocka_unit_test(ca__is_a_file_or_a_directory),
     };
     (void)signal(SIGPIPE, SIG_IGN);

@@ -127,6 +127,7 @@ static void mtls__is_not_shown_with_a_jobs_token(void **state)
     for (int i = 0; i < 3; i++) {
         struct landing landing = pilot_step(&scene.pilot, FMCALL_END_STEP, &step);
         assert_true(landing.outcome == FM_UNREACHED || landing.outcome == FM_BROKEN);
+        assert_non_null(strstr(landing.words, "a job's token goes without one"));
     }
     assert_int_equal(puppet_requests(scene.puppet), before);
     call_is(&scene, FM_OK);
