@@ -8,8 +8,10 @@
 #include <stdlib.h>
 
 static const char usage[] =
-    "usage: ./dev bench [--quick] [--repetitions N] [--json FILE]\n"
+    "usage: ./dev bench [--quick] [--only reserves|jobs|reports] [--repetitions N]\n"
+    "                   [--json FILE]\n"
     "  --quick: a short pass, good enough for the counts but not for the ratios\n"
+    "  --only: reserves (G1–G5), whole jobs (G8), or reports of nodes (G13, G14)\n"
     "  --json FILE: all figures, for programs\n"
     "Exit status 1: something did not work, or a goal that is a count was missed.\n"
     "Leave the machine alone meanwhile. Data goes below $TMPDIR or /var/tmp: that disk is "
@@ -24,15 +26,14 @@ struct arguments {
 
 static int read_arguments(struct arguments *out, int argc, char **argv)
 {
-    static const struct option options[] = {{"bin", required_argument, NULL, 'b'},
-                                            {"quick", no_argument, NULL, 'q'},
-                                            {"repetitions", required_argument, NULL, 'r'},
-                                            {"json", required_argument, NULL, 'j'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"bin", required_argument, NULL, 'b'},  {"quick", no_argument, NULL, 'q'},
+        {"only", required_argument, NULL, 'o'}, {"repetitions", required_argument, NULL, 'r'},
+        {"json", required_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
     int option;
 
     *out = (struct arguments){
-        .goals = {.repetitions = 5, .requests = 20000, .jobs = 10000},
+        .goals = {.repetitions = 5, .requests = 20000, .jobs = 10000, .nodes = 11136},
     };
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (option) {
@@ -43,6 +44,11 @@ static int read_arguments(struct arguments *out, int argc, char **argv)
             out->goals.repetitions = 1;
             out->goals.requests = 3200;
             out->goals.jobs = 1000;
+            out->goals.nodes = 2048;
+            break;
+        case 'o':
+            if (!goals_part(optarg, &out->goals.only))
+                return -1;
             break;
         case 'r':
             out->goals.repetitions = strtoul(optarg, NULL, 10);

@@ -2,6 +2,8 @@
 
 #include "tests/bench/commits.h"
 #include "tests/bench/load.h"
+#include "tests/bench/metric.h"
+#include "tests/bench/storm.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/stage.h"
@@ -17,7 +19,7 @@ enum { WARM_UP = 2000, ECHO_FACTOR = 2, SERIAL_SHARE = 16, PATH_SIZE = 256, JOBS
 #define TEXT_OF_(value) #value
 #define TEXT_OF(value) TEXT_OF_(value)
 
-enum goal { G1, G2, G3, G4, G5, G8, GOALS };
+enum goal { G1, G2, G3, G4, G5, G8, G13, G14, GOALS };
 
 static struct report_goal goals[GOALS] = {
     [G1] = {.id = "G1",
@@ -44,6 +46,14 @@ static struct report_goal goals[GOALS] = {
             .what = "connections to the fabric manager (count)",
             .sense = REPORT_AT_MOST,
             .limit = FM_PARALLEL},
+    [G13] = {.id = "G13",
+             .what = "durable node reports a second, of one job",
+             .sense = REPORT_AT_LEAST,
+             .limit = 20000},
+    [G14] = {.id = "G14",
+             .what = "commits a node report (count)",
+             .sense = REPORT_AT_MOST,
+             .limit = 1.0 / 24},
 };
 
 enum figure {
@@ -58,6 +68,15 @@ enum figure {
     COMMIT_LATENCY,
     JOBS_RATE,
     FM_CALLS,
+    REPORTS_CREATED,
+    REPORTS_DESTROYED,
+    REPORTS_CPU,
+    REPORTS_LAST,
+    REPORTS_COMMITS,
+    REPORTS_RESERVE,
+    REPORTS_RESERVE_P99,
+    REPORT_MEMORY,
+    REPORT_LEDGER,
     FIGURES
 };
 
@@ -73,6 +92,15 @@ static struct report_figure figures[FIGURES] = {
     [COMMIT_LATENCY] = {.key = "bare SQLite commit", .unit = "µs"},
     [JOBS_RATE] = {.key = "jobs started and ended, with addresses", .unit = "/s"},
     [FM_CALLS] = {.key = "calls of the fabric manager a job", .unit = ""},
+    [REPORTS_CREATED] = {.key = "nodes report \"created\"", .unit = "/s"},
+    [REPORTS_DESTROYED] = {.key = "nodes report \"destroyed\"", .unit = "/s"},
+    [REPORTS_CPU] = {.key = "CPU of a report", .unit = "µs"},
+    [REPORTS_LAST] = {.key = "all of the job's nodes reported after", .unit = "ms"},
+    [REPORTS_COMMITS] = {.key = "commits meanwhile", .unit = ""},
+    [REPORTS_RESERVE] = {.key = "reserve of another job meanwhile", .unit = "µs"},
+    [REPORTS_RESERVE_P99] = {.key = "the same, 99 % within", .unit = "µs"},
+    [REPORT_MEMORY] = {.key = "memory a report, while its job lives", .unit = "B"},
+    [REPORT_LEDGER] = {.key = "of the ledger", .unit = "B"},
 };
 
 static struct report report = {
@@ -145,27 +173,6 @@ static int measure(struct process *process, const struct load *load, struct turn
     return 0;
 }
 
-/* The value of a metric without labels, or -1. */
-static double metric(struct stage *stage, const char *name)
-{
-    struct plainhttp_reply reply;
-    double value = -1;
-
-    if (plainhttp_call(stage_http(stage), "GET", "/metrics", NULL, &reply) == 200) {
-        const size_t length = strlen(name);
-
-        for (const char *line = reply.text; line; line = strchr(line, '\n')) {
-            line += *line == '\n';
-            if (strncmp(line, name, length) == 0 && line[length] == ' ')
-                value = strtod(line + length, NULL);
-        }
-    }
-    plainhttp_reply_release(&reply);
-    if (value < 0)
-        fprintf(stderr, "/metrics has no %s\n", name);
-    return value;
-}
-
 /* A new broker with an empty ledger for each turn, so that all turns are alike. */
 static int reserve_turn(const struct goals_options *options, unsigned connections, size_t count,
                         struct turn *out)
@@ -188,10 +195,10 @@ static int reserve_turn(const struct goals_options *options, unsigned connection
     load.connections = connections;
     load.make = make_reserve;
     load.count = count;
-    const double before = metric(stage, "mcastd_commits_total");
+    const double before = metric_value(stage, "mcastd_commits_total");
     if (before < 0 || measure(stage_broker(stage), &load, out) < 0)
         goto done;
-    out->commits = (metric(stage, "mcastd_commits_total") - before) / (double)count;
+    out->commits = (metric_value(stage, "mcastd_commits_total") - before) / (double)count;
     result = stage_stop_broker(stage);
 done:
     stage_destroy(stage);
@@ -340,6 +347,39 @@ static int measure_connections(const struct goals_options *options)
     return result;
 }
 
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Of the two waves the worse one counts. */
+static int measure_reports(const struct goals_options *options)
+{
+    const struct storm_options storm_options = {.mcastd = options->mcastd, .nodes = options->nodes};
+    const double nodes = (double)options->nodes;
+    struct storm storm;
+
+    if (storm_measure(&storm_options, &storm) < 0)
+        return -1;
+    const struct storm_wave *created = &storm.created, *destroyed = &storm.destroyed;
+    const double seconds = greater(created->seconds, destroyed->seconds);
+    const double commits = greater(created->commits, destroyed->commits);
+    sample_add(&goals[G13].sample, nodes / seconds);
+    sample_add(&goals[G14].sample, commits / nodes);
+    sample_add(&figures[REPORTS_CREATED].sample, nodes / created->seconds);
+    sample_add(&figures[REPORTS_DESTROYED].sample, nodes / destroyed->seconds);
+    sample_add(&figures[REPORTS_CPU].sample, greater(created->cpu_us, destroyed->cpu_us));
+    sample_add(&figures[REPORTS_LAST].sample, seconds * 1e3);
+    sample_add(&figures[REPORTS_COMMITS].sample, commits);
+    sample_add(&figures[REPORTS_RESERVE].sample,
+               greater(created->reserve_median_us, destroyed->reserve_median_us));
+    sample_add(&figures[REPORTS_RESERVE_P99].sample,
+               greater(created->reserve_p99_us, destroyed->reserve_p99_us));
+    sample_add(&figures[REPORT_MEMORY].sample, storm.memory_bytes);
+    sample_add(&figures[REPORT_LEDGER].sample, storm.ledger_bytes);
+    return 0;
+}
+
 static bool echo_serves(void *arg)
 {
     struct echo *echo = arg;
@@ -366,31 +406,72 @@ static int start_echo(struct echo *echo, const char *program)
     return -1;
 }
 
-const struct report *goals_measure(const struct goals_options *options)
+bool goals_part(const char *word, enum goals_part *part)
+{
+    static const char *const words[] = {
+        [GOALS_RESERVES] = "reserves", [GOALS_JOBS] = "jobs", [GOALS_REPORTS] = "reports"};
+
+    for (size_t i = GOALS_RESERVES; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i], word) == 0) {
+            *part = (enum goals_part)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool wanted(const struct goals_options *options, enum goals_part part)
+{
+    return options->only == GOALS_ALL || options->only == part;
+}
+
+static int measure_reserves(const struct goals_options *options)
 {
     struct echo echo = {.process = NULL};
     int result = folder_create(echo.folder);
 
     if (result < 0)
-        return NULL;
+        return -1;
     result = start_echo(&echo, options->echo);
     for (size_t i = 0; result == 0 && i < options->repetitions; i++) {
         printf("G1–G5, repetition %zu of %zu\n", i + 1, options->repetitions);
         fflush(stdout);
         result = repeat(options, &echo);
     }
-    if (result == 0) {
+    process_kill(echo.process);
+    folder_destroy(echo.folder);
+    return result;
+}
+
+const struct report *goals_measure(const struct goals_options *options)
+{
+    int result = 0;
+
+    if (wanted(options, GOALS_RESERVES))
+        result = measure_reserves(options);
+    if (result == 0 && wanted(options, GOALS_JOBS)) {
         printf("G8, %zu jobs from start to end\n", options->jobs);
         fflush(stdout);
         result = measure_connections(options);
     }
-    process_kill(echo.process);
-    folder_destroy(echo.folder);
+    for (size_t i = 0; result == 0 && wanted(options, GOALS_REPORTS) && i < options->repetitions;
+         i++) {
+        printf("G13–G14, %zu nodes report, repetition %zu of %zu\n", options->nodes, i + 1,
+               options->repetitions);
+        fflush(stdout);
+        result = measure_reports(options);
+    }
     report.repetitions = options->repetitions;
     return result == 0 ? &report : NULL;
 }
 
+/* No sample: it was not asked for. */
+static bool count_met(enum goal goal)
+{
+    return goals[goal].sample.count == 0 || report_met(&goals[goal]);
+}
+
 bool goals_counts_met(void)
 {
-    return report_met(&goals[G8]);
+    return count_met(G8) && count_met(G14);
 }

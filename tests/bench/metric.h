@@ -1,0 +1,10 @@
+#ifndef MCAST_TESTS_METRIC_H
+#define MCAST_TESTS_METRIC_H
+
+#include "tests/system/rig/stage.h"
+
+/* What the broker of the stage says of itself: the value of a metric without labels, or -1 with a
+ * word on stderr. */
+double metric_value(const struct stage *stage, const char *name);
+
+#endif
