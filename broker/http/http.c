@@ -116,6 +116,7 @@ static int door_open(struct http *http, int which, int fd, struct error *err)
 {
     struct door *door = &http->doors[which];
     const struct server_hooks hooks = {.arg = door,
+                                       .has_room = peer_has_room,
                                        .access = call_access,
                                        .target = call_target,
                                        .completed = call_completed,

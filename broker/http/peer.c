@@ -6,6 +6,9 @@
 #include <sys/socket.h>
 #include <time.h>
 
+/* Strangers who are likely to be at their handshake: at most so many, and half of their places. */
+enum { FRESH_MAX = 256, FRESH_MS = 2000 };
+
 static int fd_of(struct MHD_Connection *connection)
 {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
@@ -106,6 +109,24 @@ static bool make_room(struct http *http, const struct holder *newcomer)
     http->traffic.refused[REFUSED_SHARE]++;
     shut(peer);
     return true;
+}
+
+/* All nodes of a large job come at once, and a handshake is a millisecond of work. Were all let in,
+ * each would wait for all others, give up before its turn, and come again; the oldest would be
+ * closed for the next. So a few hundred are worked at, and the others wait outside. Who does
+ * nothing for two seconds keeps nobody out. */
+bool peer_has_room(void *arg)
+{
+    const struct door *door = arg;
+    const struct http *http = door->http;
+    const struct peer *peer = door->local ? NULL : http->newest_stranger;
+    const unsigned eighth = http->places.max / 8;
+    unsigned room = eighth < FRESH_MAX ? eighth : FRESH_MAX;
+    while (peer && uv_now(http->loop) - peer->came_ms < FRESH_MS && room > 0) {
+        peer = peer->older;
+        room--;
+    }
+    return room > 0;
 }
 
 static bool take_stranger(struct peer *peer)
@@ -245,6 +266,7 @@ static struct peer *arrive(struct door *door, struct MHD_Connection *connection)
         return NULL; /* its requests are answered with no_memory */
     peer->door = door;
     peer->connection = connection;
+    peer->came_ms = uv_now(http->loop);
     if (door->local)
         prove_locally(peer);
     if (!take_place(peer)) {

@@ -16,6 +16,7 @@ struct peer {
     struct MHD_Connection *connection;
     struct peer *older, *newer; /* while a stranger: the others */
     struct share *share;        /* NULL: has a manager's place, or none any more */
+    uint64_t came_ms;           /* by the loop's clock */
     bool stranger;
     bool closing; /* made room for another: its place is given back already */
     bool surplus; /* above the limit: its next request is answered 503, and it is closed */
@@ -27,7 +28,8 @@ struct peer {
     uint64_t judged; /* by the http->rights of this generation; 0: not yet */
 };
 
-/* Hook of the server; arg is the struct door. */
+/* Hooks of the server; arg is the struct door. */
+bool peer_has_room(void *arg); /* false: too many are at their handshake */
 void peer_connection(void *arg, struct MHD_Connection *connection, void **context,
                      enum MHD_ConnectionNotificationCode code);
 

@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
@@ -17,17 +18,21 @@ enum {
     CONNECTION_MEMORY = 16384, /* request line, headers and a piece of the body; MHD wipes all
                                   of it for each request */
     CROWD = 1024,              /* connections whose memory is worth giving back */
-    HANDLES = 3
+    ARRIVALS_AT_ONCE = 64,     /* accepted, before those who are here get their turn */
+    HANDLES = 4
 };
 
 struct server {
     struct MHD_Daemon *daemon;
     struct server_hooks hooks;
+    int listener;       /* -1: closed */
+    uv_poll_t arrivals; /* of the listener; stopped while nobody is let in */
     uv_poll_t poll;
     uv_timer_t timer;
     uv_idle_t idle; /* active while MHD has more to do than one turn allows */
-    unsigned connections, handles;
+    unsigned connections, limit, handles;
     unsigned peak; /* of connections, since memory was last given back */
+    bool shut;     /* nobody is let in for a while */
     bool running;  /* inside MHD_run */
     bool resumed;  /* something waits for the next MHD_run */
     bool stirred;  /* MHD called somebody in its last run */
@@ -35,8 +40,59 @@ struct server {
     void *closed_arg;
 };
 
+static void on_arrival(uv_poll_t *poll, int status, int events);
 static void on_timer(uv_timer_t *timer);
 static void on_idle(uv_idle_t *idle);
+
+/* ---- letting in ---- */
+
+/* MHD would let everybody in, at once: here a crowd waits in the kernel's line, where it costs
+ * nothing and nobody has to be sent away. */
+static bool has_room(const struct server *server)
+{
+    return server->connections < server->limit &&
+           (!server->hooks.has_room || server->hooks.has_room(server->hooks.arg));
+}
+
+static void shut(struct server *server)
+{
+    server->shut = true;
+    uv_poll_stop(&server->arrivals);
+}
+
+static void open_again(struct server *server)
+{
+    if (!server->shut || server->listener < 0 || !has_room(server))
+        return;
+    server->shut = false;
+    uv_poll_start(&server->arrivals, UV_READABLE, on_arrival);
+}
+
+/* Without descriptors or memory for it, it is tried again later. */
+static bool is_exhausted(int cause)
+{
+    return cause == EMFILE || cause == ENFILE || cause == ENOBUFS || cause == ENOMEM;
+}
+
+/* False: nobody else is there, or is let in. */
+static bool let_in(struct server *server)
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    if (!has_room(server)) {
+        shut(server);
+        return false;
+    }
+    int fd = accept4(server->listener, (struct sockaddr *)&address, &length,
+                     SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0 && is_exhausted(errno))
+        shut(server);
+    if (fd >= 0) /* closed by MHD if that fails */
+        (void)MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, length);
+    return fd >= 0 || errno == ECONNABORTED || errno == EINTR;
+}
+
+/* ---- its turn ---- */
 
 /* MHD says that it has more to do than one turn allows. That can be for nothing: a connection with
  * a chunk's header longer than its buffer is never read again, and makes MHD ask for one more run
@@ -76,16 +132,27 @@ static void run(struct server *server)
         more = server->resumed || (MHD_get_timeout(server->daemon, &wait) == MHD_YES && wait == 0);
     }
     server->running = false;
+    open_again(server);
     if (more) {
         go_on(server, for_nothing == RUNS_FOR_NOTHING, uv_hrtime() - began);
         return;
     }
     uv_idle_stop(&server->idle);
     give_back(server);
-    if (server->connections == 0)
+    if (server->connections == 0 && !server->shut)
         uv_timer_stop(&server->timer);
     else if (!uv_is_active((uv_handle_t *)&server->timer))
         uv_timer_start(&server->timer, on_timer, IDLE_LOOK_MS, IDLE_LOOK_MS);
+}
+
+static void on_arrival(uv_poll_t *poll, int status, int events)
+{
+    struct server *server = poll->data;
+    (void)status;
+    (void)events;
+    for (int i = 0; i < ARRIVALS_AT_ONCE && let_in(server); i++)
+        ;
+    run(server);
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)
@@ -153,23 +220,23 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
     return -1;
 }
 
-static struct MHD_Daemon *daemon_start(struct server *server, int fd, bool tls,
-                                       unsigned connections)
+static struct MHD_Daemon *daemon_start(struct server *server, bool tls)
 {
     const struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
     const struct MHD_OptionItem encrypted[] = {
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)no_certificate},
         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES},
         {MHD_OPTION_END, 0, NULL}};
-    const unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (tls ? MHD_USE_TLS : 0u);
+    const unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
+                           (tls ? MHD_USE_TLS : 0u);
     return MHD_start_daemon(
-        flags, 0, NULL, NULL, on_access, server, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)SERVER_IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_MEMORY, MHD_OPTION_URI_LOG_CALLBACK, server->hooks.target,
-        server->hooks.arg, MHD_OPTION_NOTIFY_COMPLETED, server->hooks.completed, server->hooks.arg,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK,
-        leave_escaped, NULL, MHD_OPTION_ARRAY, tls ? encrypted : plain, MHD_OPTION_END);
+        flags, 0, NULL, NULL, on_access, server, MHD_OPTION_CONNECTION_LIMIT, server->limit,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVER_IDLE_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_URI_LOG_CALLBACK,
+        server->hooks.target, server->hooks.arg, MHD_OPTION_NOTIFY_COMPLETED,
+        server->hooks.completed, server->hooks.arg, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
+        server, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_ARRAY,
+        tls ? encrypted : plain, MHD_OPTION_END);
 }
 
 struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connections,
@@ -182,7 +249,9 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
         return NULL;
     }
     server->hooks = *hooks;
-    server->daemon = daemon_start(server, fd, tls, connections);
+    server->limit = connections;
+    server->listener = fd;
+    server->daemon = daemon_start(server, tls);
     if (!server->daemon) {
         error_set(err, ERROR_IO, "libmicrohttpd does not start (its own words: none; errno: %s)",
                   strerror(errno));
@@ -192,15 +261,19 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
     }
     int epoll_fd = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     int rc = uv_poll_init(loop, &server->poll, epoll_fd);
+    if (rc == 0)
+        rc = uv_poll_init(loop, &server->arrivals, fd);
     if (rc < 0) {
-        error_set(err, ERROR_IO, "cannot watch the HTTP server's descriptor: %s", uv_strerror(rc));
+        error_set(err, ERROR_IO, "cannot watch the HTTP server's descriptors: %s", uv_strerror(rc));
         MHD_stop_daemon(server->daemon);
+        close(fd);
         free(server);
         return NULL;
     }
     uv_timer_init(loop, &server->timer);
     uv_idle_init(loop, &server->idle);
-    server->poll.data = server->timer.data = server->idle.data = server;
+    server->poll.data = server->timer.data = server->idle.data = server->arrivals.data = server;
+    uv_poll_start(&server->arrivals, UV_READABLE, on_arrival);
     uv_poll_start(&server->poll, UV_READABLE, on_readable);
     return server;
 }
@@ -224,9 +297,11 @@ void server_turn(struct server *server)
 
 void server_quiesce(struct server *server)
 {
-    MHD_socket fd = MHD_quiesce_daemon(server->daemon);
-    if (fd != MHD_INVALID_SOCKET)
-        close(fd);
+    if (server->listener < 0)
+        return;
+    uv_poll_stop(&server->arrivals);
+    close(server->listener);
+    server->listener = -1;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -245,7 +320,9 @@ void server_destroy(struct server *server, void (*closed)(void *arg), void *arg)
     assert(!server->running);
     server->closed = closed;
     server->closed_arg = arg;
+    server_quiesce(server);
     server->handles = HANDLES;
+    uv_close((uv_handle_t *)&server->arrivals, on_closed);
     uv_close((uv_handle_t *)&server->poll, on_closed); /* before its descriptor goes away */
     uv_close((uv_handle_t *)&server->timer, on_closed);
     uv_close((uv_handle_t *)&server->idle, on_closed);

@@ -15,9 +15,12 @@
  * tells; a connection that waits for us is suspended, gets its response queued while suspended,
  * and goes on in the MHD_run after its resume; all must be resumed before MHD_stop_daemon. */
 
-/* What MHD calls, each with the same arg. See microhttpd.h for their meaning. */
+/* What MHD calls, each with the same arg. See microhttpd.h for their meaning. has_room is asked
+ * before a connection is accepted, and NULL is yes: while it says no, those who come wait in the
+ * kernel's line, and it is asked again whenever something has happened, or a second later. */
 struct server_hooks {
     void *arg;
+    bool (*has_room)(void *arg);
     MHD_AccessHandlerCallback access;
     void *(*target)(void *arg, const char *uri, struct MHD_Connection *connection);
     MHD_RequestCompletedCallback completed;

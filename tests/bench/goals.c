@@ -1,5 +1,6 @@
 #include "tests/bench/goals.h"
 
+#include "tests/bench/arrival.h"
 #include "tests/bench/commits.h"
 #include "tests/bench/load.h"
 #include "tests/bench/metric.h"
@@ -19,7 +20,7 @@ enum { WARM_UP = 2000, ECHO_FACTOR = 2, SERIAL_SHARE = 16, PATH_SIZE = 256, JOBS
 #define TEXT_OF_(value) #value
 #define TEXT_OF(value) TEXT_OF_(value)
 
-enum goal { G1, G2, G3, G4, G5, G8, G13, G14, GOALS };
+enum goal { G1, G2, G3, G4, G5, G8, G13, G14, G15, GOALS };
 
 static struct report_goal goals[GOALS] = {
     [G1] = {.id = "G1",
@@ -54,6 +55,10 @@ static struct report_goal goals[GOALS] = {
              .what = "commits a node report (count)",
              .sense = REPORT_AT_MOST,
              .limit = 1.0 / 24},
+    [G15] = {.id = "G15",
+             .what = "nodes of a crowd over TLS sent away (count)",
+             .sense = REPORT_AT_MOST,
+             .limit = 0},
 };
 
 enum figure {
@@ -77,6 +82,10 @@ enum figure {
     REPORTS_RESERVE_P99,
     REPORT_MEMORY,
     REPORT_LEDGER,
+    ARRIVALS,
+    ARRIVAL_CPU,
+    ARRIVALS_LAST,
+    ARRIVALS_AGAIN,
     FIGURES
 };
 
@@ -101,6 +110,10 @@ static struct report_figure figures[FIGURES] = {
     [REPORTS_RESERVE_P99] = {.key = "the same, 99 % within", .unit = "µs"},
     [REPORT_MEMORY] = {.key = "memory a report, while its job lives", .unit = "B"},
     [REPORT_LEDGER] = {.key = "of the ledger", .unit = "B"},
+    [ARRIVALS] = {.key = "nodes report, each over a new TLS connection", .unit = "/s"},
+    [ARRIVAL_CPU] = {.key = "CPU of such a report", .unit = "µs"},
+    [ARRIVALS_LAST] = {.key = "all that came at once reported after", .unit = "ms"},
+    [ARRIVALS_AGAIN] = {.key = "times that one gave up and came again", .unit = ""},
 };
 
 static struct report report = {
@@ -380,6 +393,28 @@ static int measure_reports(const struct goals_options *options)
     return 0;
 }
 
+/* First a steady stream, which tells what a handshake costs; then all at once. */
+static int measure_arrivals(const struct goals_options *options)
+{
+    struct arrival_options arrivals = {.mcastd = options->mcastd,
+                                       .nodes = options->nodes / 8,
+                                       .at_once = 32,
+                                       .connections_max = options->connections_max};
+    struct arrival stream, crowd;
+
+    if (arrival_measure(&arrivals, &stream) < 0)
+        return -1;
+    sample_add(&figures[ARRIVALS].sample, (double)arrivals.nodes / stream.seconds);
+    sample_add(&figures[ARRIVAL_CPU].sample, stream.cpu_us);
+    arrivals.nodes = arrivals.at_once = options->arrivals;
+    if (arrival_measure(&arrivals, &crowd) < 0)
+        return -1;
+    sample_add(&goals[G15].sample, (double)(crowd.closed + crowd.refused));
+    sample_add(&figures[ARRIVALS_LAST].sample, crowd.seconds * 1e3);
+    sample_add(&figures[ARRIVALS_AGAIN].sample, (double)crowd.given_up);
+    return 0;
+}
+
 static bool echo_serves(void *arg)
 {
     struct echo *echo = arg;
@@ -461,6 +496,11 @@ const struct report *goals_measure(const struct goals_options *options)
         fflush(stdout);
         result = measure_reports(options);
     }
+    if (result == 0 && wanted(options, GOALS_REPORTS)) {
+        printf("G15, %zu nodes come at once\n", options->arrivals);
+        fflush(stdout);
+        result = measure_arrivals(options);
+    }
     report.repetitions = options->repetitions;
     return result == 0 ? &report : NULL;
 }
@@ -473,5 +513,5 @@ static bool count_met(enum goal goal)
 
 bool goals_counts_met(void)
 {
-    return count_met(G8) && count_met(G14);
+    return count_met(G8) && count_met(G14) && count_met(G15);
 }

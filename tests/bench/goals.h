@@ -12,16 +12,18 @@ enum goals_part {
     GOALS_ALL,
     GOALS_RESERVES, /* G1–G5 */
     GOALS_JOBS,     /* G8 */
-    GOALS_REPORTS   /* G13, G14 */
+    GOALS_REPORTS   /* G13–G15 */
 };
 
 struct goals_options {
     const char *mcastd, *mock_fm, *echo; /* programs */
     enum goals_part only;
-    size_t repetitions; /* of G1–G5, G13 and G14; at most SAMPLE_MAX */
-    size_t requests;    /* reserves in one turn at 64 connections */
-    size_t jobs;        /* of G8 */
-    size_t nodes;       /* of the job of G13 and G14 */
+    size_t repetitions;       /* of G1–G5, G13 and G14; at most SAMPLE_MAX */
+    size_t requests;          /* reserves in one turn at 64 connections */
+    size_t jobs;              /* of G8 */
+    size_t nodes;             /* of the job of G13 and G14 */
+    size_t arrivals;          /* of that of G15, */
+    unsigned connections_max; /* and what the broker takes then; 0: its default */
 };
 
 /* "reserves", "jobs", "reports"; false for any other word. */

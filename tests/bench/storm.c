@@ -53,10 +53,13 @@ static void make_report(const struct wave *wave, size_t index, char *path, char 
                                    "{\"device\":\"cxi1\",\"id\":12},{\"device\":\"cxi2\",\"id\":12}"
                                    ",{\"device\":\"cxi3\",\"id\":12}]";
 
+    const bool created = strcmp(wave->state, "created") == 0;
+
     snprintf(path, PATH_SIZE, "/v1/clusters/elcap/jobs/%s/nodes/elcap%zu", wave->job->name,
              node_number(index));
-    snprintf(body, BODY_SIZE, "{\"state\":\"%s\",\"number\":%" PRIu64 "%s}", wave->state,
-             wave->job->number, strcmp(wave->state, "created") == 0 ? services : "");
+    snprintf(body, BODY_SIZE, "{\"state\":\"%s\",\"number\":%" PRIu64 ",\"order\":%zu%s}",
+             wave->state, wave->job->number, created ? (size_t)1 : (size_t)2,
+             created ? services : "");
 }
 
 static int send_report(struct wave *wave, struct wire *wire)

@@ -2,6 +2,7 @@
 
 #include "tests/system/rig/folder.h"
 
+#include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,9 +24,9 @@ static void must(int result)
 static void draw_up(gnutls_x509_privkey_t *key, gnutls_x509_crt_t *cert, const char *common,
                     long begins, long ends)
 {
-    static unsigned char serial;
+    static uint32_t serial = 1u << 24; /* all of four bytes, and not negative */
     time_t now = time(NULL);
-    serial++;
+    const uint32_t number = htonl(++serial);
     if (begins == 0 && ends == 0) {
         begins = -HOUR;
         ends = HOUR;
@@ -35,7 +36,7 @@ static void draw_up(gnutls_x509_privkey_t *key, gnutls_x509_crt_t *cert, const c
                                       GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0));
     must(gnutls_x509_crt_init(cert));
     must(gnutls_x509_crt_set_version(*cert, 3));
-    must(gnutls_x509_crt_set_serial(*cert, &serial, sizeof serial));
+    must(gnutls_x509_crt_set_serial(*cert, &number, sizeof number));
     must(gnutls_x509_crt_set_activation_time(*cert, now + begins));
     must(gnutls_x509_crt_set_expiration_time(*cert, now + ends));
     must(gnutls_x509_crt_set_key(*cert, *key));

@@ -1,0 +1,406 @@
+#include "tests/bench/arrival.h"
+
+#include "tests/system/http/papers.h"
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
+#include "tests/system/rig/stage.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    TEXT_SIZE = 512,
+    CONFIG_SIZE = 1024,
+    READY_MAX = 256,
+    STALLED_MS = 60000,
+    CONNECT_MS = 5000,
+    PAUSE_FIRST_MS = 500, /* of a node that was put off; doubled each time, */
+    PAUSE_LONGEST_MS = 4000
+};
+
+enum step { STEP_AWAY, STEP_HANDSHAKE, STEP_ASK, STEP_LISTEN, STEP_DONE };
+
+struct node {
+    X509 *cert;
+    EVP_PKEY *key;
+    SSL *session; /* NULL: no connection */
+    int fd;
+    enum step step;
+    int64_t comes_ns; /* when it came; while away: not before */
+    int64_t pause_ms;
+};
+
+struct crowd {
+    struct node *nodes;
+    size_t count, at_once, under_way, done;
+    SSL_CTX *tls;
+    int epoll, port;
+    uint64_t number; /* of the reservation */
+    struct arrival *out;
+    bool failed;
+};
+
+/* ---- papers ---- */
+
+/* Folder/name of the broker's own certificate and of the authority's. */
+static int write_papers(const struct authority *authority, const char *folder)
+{
+    const struct paper server = {.common = "broker", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
+    char *pem = authority_pem(authority);
+    const int result = folder_write(folder, "ca.pem", 0600, pem);
+
+    gnutls_free(pem);
+    if (result == 0)
+        authority_write(authority, &server, folder, "server");
+    return result;
+}
+
+static int give_papers(struct node *node, const struct authority *authority, size_t index)
+{
+    char name[32], *key;
+    const struct paper paper = {.common = name, .purpose = GNUTLS_KP_TLS_WWW_CLIENT};
+
+    snprintf(name, sizeof name, "elcap%zu", index + 1);
+    char *pem = authority_issue(authority, &paper, &key);
+    BIO *cert_text = BIO_new_mem_buf(pem, -1), *key_text = BIO_new_mem_buf(key, -1);
+    node->cert = PEM_read_bio_X509(cert_text, NULL, NULL, NULL);
+    node->key = PEM_read_bio_PrivateKey(key_text, NULL, NULL, NULL);
+    BIO_free(cert_text);
+    BIO_free(key_text);
+    gnutls_free(pem);
+    gnutls_free(key);
+    if (node->cert && node->key)
+        return 0;
+    fprintf(stderr, "the certificate of %s cannot be read\n", name);
+    return -1;
+}
+
+/* ---- one node ---- */
+
+static size_t index_of(const struct crowd *crowd, const struct node *node)
+{
+    return (size_t)(node - crowd->nodes);
+}
+
+static void hang_up(struct node *node)
+{
+    if (!node->session)
+        return;
+    SSL_free(node->session);
+    close(node->fd);
+    node->session = NULL;
+}
+
+/* Each node has an address, of the many that a machine has for itself. */
+static int bind_own(int fd, size_t index)
+{
+    const struct sockaddr_in own = {.sin_family = AF_INET,
+                                    .sin_addr.s_addr = htonl(0x7f010001u + (uint32_t)index)};
+    return bind(fd, (const struct sockaddr *)&own, sizeof own);
+}
+
+static int connect_on(const struct crowd *crowd, struct node *node)
+{
+    const struct sockaddr_in broker = {.sin_family = AF_INET,
+                                       .sin_port = htons((uint16_t)crowd->port),
+                                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct epoll_event event = {.events = EPOLLOUT, .data.ptr = node};
+
+    node->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (node->fd < 0)
+        return -1;
+    if (bind_own(node->fd, index_of(crowd, node)) < 0 ||
+        (connect(node->fd, (const struct sockaddr *)&broker, sizeof broker) < 0 &&
+         errno != EINPROGRESS) ||
+        epoll_ctl(crowd->epoll, EPOLL_CTL_ADD, node->fd, &event) < 0 ||
+        !(node->session = SSL_new(crowd->tls))) {
+        close(node->fd);
+        return -1;
+    }
+    return 0;
+}
+
+static int come(struct crowd *crowd, struct node *node)
+{
+    if (connect_on(crowd, node) < 0) {
+        perror("a node's connection");
+        return -1;
+    }
+    SSL_use_certificate(node->session, node->cert);
+    SSL_use_PrivateKey(node->session, node->key);
+    SSL_set_fd(node->session, node->fd);
+    node->step = STEP_HANDSHAKE;
+    node->comes_ns = await_now_ns();
+    crowd->under_way++;
+    return 0;
+}
+
+static void go_away(struct crowd *crowd, struct node *node)
+{
+    hang_up(node);
+    node->step = STEP_AWAY;
+    crowd->under_way--;
+    /* Not all that were put off together come again together. */
+    node->comes_ns = await_now_ns() + (node->pause_ms + rand() % node->pause_ms) * 500000;
+    node->pause_ms = node->pause_ms * 2 < PAUSE_LONGEST_MS ? node->pause_ms * 2 : PAUSE_LONGEST_MS;
+}
+
+static void take_status(struct crowd *crowd, struct node *node, const char *answer)
+{
+    const int status = (int)strtol(answer + 9, NULL, 10);
+
+    if (status == 200) {
+        hang_up(node);
+        node->step = STEP_DONE;
+        crowd->under_way--;
+        crowd->done++;
+    } else if (status == 503) {
+        crowd->out->refused++;
+        go_away(crowd, node);
+    } else {
+        fprintf(stderr, "node %zu was answered: %s\n", index_of(crowd, node) + 1, answer);
+        crowd->failed = true;
+    }
+}
+
+static int ask(const struct crowd *crowd, const struct node *node)
+{
+    char body[TEXT_SIZE], text[2 * TEXT_SIZE];
+    const int length =
+        snprintf(body, sizeof body,
+                 "{\"state\":\"created\",\"number\":%" PRIu64 ",\"order\":1,\"services\":["
+                 "{\"device\":\"cxi0\",\"id\":12},{\"device\":\"cxi1\",\"id\":12},"
+                 "{\"device\":\"cxi2\",\"id\":12},{\"device\":\"cxi3\",\"id\":12}]}",
+                 crowd->number);
+    const int size = snprintf(text, sizeof text,
+                              "PUT /v1/clusters/elcap/jobs/whole/nodes/elcap%zu HTTP/1.1\r\n"
+                              "Host: mcastd\r\nContent-Type: application/json\r\n"
+                              "Content-Length: %d\r\n\r\n%s",
+                              index_of(crowd, node) + 1, length, body);
+    return SSL_write(node->session, text, size);
+}
+
+/* As far as it goes now: above 0, or as SSL_get_error wants it. */
+static int go_on(struct crowd *crowd, struct node *node)
+{
+    char answer[2 * TEXT_SIZE];
+    int result = 1;
+
+    if (node->step == STEP_HANDSHAKE && (result = SSL_connect(node->session)) > 0)
+        node->step = STEP_ASK;
+    if (node->step == STEP_ASK && (result = ask(crowd, node)) > 0)
+        node->step = STEP_LISTEN;
+    if (node->step != STEP_LISTEN)
+        return result;
+    result = SSL_read(node->session, answer, sizeof answer - 1);
+    if (result > 0) {
+        answer[result] = '\0';
+        take_status(crowd, node, answer);
+    }
+    return result;
+}
+
+static void turn(struct crowd *crowd, struct node *node)
+{
+    ERR_clear_error();
+    const int result = go_on(crowd, node);
+    const int wants = node->session ? SSL_get_error(node->session, result) : SSL_ERROR_NONE;
+    struct epoll_event event = {.events = wants == SSL_ERROR_WANT_WRITE ? EPOLLOUT : EPOLLIN,
+                                .data.ptr = node};
+
+    if (!node->session)
+        return; /* it has its answer */
+    if (wants == SSL_ERROR_WANT_READ || wants == SSL_ERROR_WANT_WRITE) {
+        epoll_ctl(crowd->epoll, EPOLL_CTL_MOD, node->fd, &event);
+        return;
+    }
+    crowd->out->closed++;
+    go_away(crowd, node);
+}
+
+/* ---- all of them ---- */
+
+static int let_come(struct crowd *crowd)
+{
+    const int64_t now_ns = await_now_ns();
+
+    for (size_t i = 0; i < crowd->count && crowd->under_way < crowd->at_once; i++) {
+        struct node *node = &crowd->nodes[i];
+
+        if (node->step == STEP_AWAY && node->comes_ns <= now_ns && come(crowd, node) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* As libmcast does, which waits so long for a connection. */
+static void lose_patience(struct crowd *crowd)
+{
+    const int64_t since_ns = await_now_ns() - CONNECT_MS * 1000000LL;
+
+    for (size_t i = 0; i < crowd->count; i++) {
+        struct node *node = &crowd->nodes[i];
+
+        if (node->step == STEP_HANDSHAKE && node->comes_ns < since_ns) {
+            crowd->out->given_up++;
+            go_away(crowd, node);
+        }
+    }
+}
+
+static int drive(struct crowd *crowd)
+{
+    struct epoll_event ready[READY_MAX];
+    int64_t heard_ns = await_now_ns();
+
+    while (crowd->done < crowd->count && !crowd->failed) {
+        if (crowd->under_way < crowd->at_once && let_come(crowd) < 0)
+            return -1;
+        lose_patience(crowd);
+        const int count = epoll_wait(crowd->epoll, ready, READY_MAX, 10);
+        if (count > 0)
+            heard_ns = await_now_ns();
+        if (await_now_ns() - heard_ns > STALLED_MS * 1000000LL) {
+            fprintf(stderr, "no answer for %d s\n", STALLED_MS / 1000);
+            return -1;
+        }
+        for (int i = 0; i < count; i++)
+            turn(crowd, ready[i].data.ptr);
+    }
+    return crowd->failed ? -1 : 0;
+}
+
+static void disperse(struct crowd *crowd)
+{
+    for (size_t i = 0; i < crowd->count; i++) {
+        hang_up(&crowd->nodes[i]);
+        X509_free(crowd->nodes[i].cert);
+        EVP_PKEY_free(crowd->nodes[i].key);
+    }
+    free(crowd->nodes);
+    SSL_CTX_free(crowd->tls);
+    if (crowd->epoll >= 0)
+        close(crowd->epoll);
+}
+
+static int assemble(struct crowd *crowd, const struct arrival_options *options,
+                    const struct authority *authority)
+{
+    struct rlimit files;
+
+    signal(SIGPIPE, SIG_IGN); /* the broker may hang up first */
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    crowd->epoll = epoll_create1(EPOLL_CLOEXEC);
+    crowd->nodes = calloc(options->nodes, sizeof *crowd->nodes);
+    crowd->tls = SSL_CTX_new(TLS_client_method());
+    if (crowd->epoll < 0 || !crowd->nodes || !crowd->tls) {
+        perror("a crowd of nodes");
+        return -1;
+    }
+    crowd->count = options->nodes;
+    crowd->at_once = options->at_once;
+    for (size_t i = 0; i < crowd->count; i++) {
+        crowd->nodes[i].pause_ms = PAUSE_FIRST_MS;
+        if (give_papers(&crowd->nodes[i], authority, i) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- where they come to ---- */
+
+/* The broker says so in its log when it is ready. */
+static int find_port(const struct stage *stage)
+{
+    char path[TEXT_SIZE], line[2 * TEXT_SIZE];
+    FILE *file = fopen(folder_path(path, sizeof path, stage_folder(stage), "mcastd.log"), "re");
+    int port = 0;
+
+    while (file && fgets(line, sizeof line, file)) {
+        const char *ready = strstr(line, " READY ");
+        const char *at = ready ? strstr(ready, "127.0.0.1:") : NULL;
+
+        if (at)
+            port = (int)strtol(at + strlen("127.0.0.1:"), NULL, 10);
+    }
+    if (file)
+        fclose(file);
+    return port;
+}
+
+static int start_job(struct stage *stage, struct crowd *crowd)
+{
+    char body[TEXT_SIZE];
+    struct plainhttp_reply reply;
+
+    snprintf(body, sizeof body, "{\"uid\":5588,\"nodes\":\"elcap[1-%zu]\"}", crowd->count);
+    const int status =
+        plainhttp_call(stage_http(stage), "PUT", "/v1/clusters/elcap/jobs/whole", body, &reply);
+    crowd->number = (uint64_t)json_integer_value(json_object_get(reply.json, "number"));
+    plainhttp_reply_release(&reply);
+    crowd->port = find_port(stage);
+    if (status == 201 && crowd->port > 0)
+        return 0;
+    fprintf(stderr, "the job of all nodes does not start (%d)\n", status);
+    return -1;
+}
+
+static int measure(struct stage *stage, struct crowd *crowd)
+{
+    if (stage_start_broker(stage) < 0 || start_job(stage, crowd) < 0)
+        return -1;
+    const long long cpu = process_cpu_ns(stage_broker(stage));
+    const int64_t began = await_now_ns();
+    if (drive(crowd) < 0)
+        return -1;
+    crowd->out->seconds = (double)(await_now_ns() - began) / 1e9;
+    crowd->out->cpu_us =
+        (double)(process_cpu_ns(stage_broker(stage)) - cpu) / 1e3 / (double)crowd->count;
+    return stage_stop_broker(stage);
+}
+
+int arrival_measure(const struct arrival_options *options, struct arrival *out)
+{
+    char folder[FOLDER_PATH_SIZE], lines[CONFIG_SIZE], nodes[64], limit[64] = "";
+    const struct stage_options stage_options = {
+        .mcastd = options->mcastd, .broker = lines, .clusters = nodes};
+    struct crowd crowd = {.epoll = -1, .out = out};
+    struct authority authority;
+
+    *out = (struct arrival){0};
+    if (folder_create(folder) < 0)
+        return -1;
+    if (options->connections_max > 0)
+        snprintf(limit, sizeof limit, "connections_max = %u\n", options->connections_max);
+    snprintf(lines, sizeof lines,
+             "%slisten = 127.0.0.1:0\ntls_cert = %s/server.pem\ntls_key = %s/server.key\n"
+             "tls_client_ca = %s/ca.pem\n",
+             limit, folder, folder, folder);
+    snprintf(nodes, sizeof nodes, "nodes = elcap[1-%zu]\n", options->nodes); /* still of elcap */
+    authority_init(&authority, "authority");
+    struct stage *stage = stage_create(&stage_options);
+    const int result =
+        stage && write_papers(&authority, folder) == 0 && assemble(&crowd, options, &authority) == 0
+            ? measure(stage, &crowd)
+            : -1;
+    stage_destroy(stage);
+    disperse(&crowd);
+    authority_release(&authority);
+    folder_destroy(folder);
+    return result;
+}
