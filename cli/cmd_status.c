@@ -116,6 +116,32 @@ static bool print_lists(const json_t *clusters)
     return well;
 }
 
+/* An older broker does not say whether it does. True when nothing is wrong. */
+static bool print_fabric(const json_t *fabric)
+{
+    if (!json_is_false(json_object_get(fabric, "verify")))
+        return true;
+    puts("THE FABRIC MANAGER IS NOT VERIFIED ([fm] verify = no): anyone on the way can pose as it");
+    return false;
+}
+
+/* F9: whose nodes are to be drained. */
+static bool print_nodes(const json_t *nodes)
+{
+    json_int_t lingering = json_integer_value(json_object_get(nodes, "lingering"));
+    const char *first = member(nodes, NULL, "lingering_first");
+    if (lingering <= 0)
+        return true;
+    printf("SERVICES OF JOBS WILL NOT GO ON %" JSON_INTEGER_FORMAT " NODE%s", lingering,
+           lingering == 1 ? "" : "S");
+    if (first[0]) {
+        fputs(lingering == 1 ? ": " : ", the first is ", stdout);
+        plain_print(first);
+    }
+    puts("; their VNIs are held back: drain, then see mcastctl list --held");
+    return false;
+}
+
 /* What somebody who was woken up wants to read first: one line for each thing that is wrong, with
  * what it means for jobs; or that nothing is. */
 static void print_verdict(const json_t *root)
@@ -148,6 +174,8 @@ static void print_verdict(const json_t *root)
         puts("NO VNI IS FREE: jobs that need one cannot start");
         well = false;
     }
+    well = print_nodes(json_object_get(root, "nodes")) && well;
+    well = print_fabric(json_object_get(root, "fabric_manager")) && well;
     if (json_is_true(json_object_get(root, "reload_refused"))) {
         puts("THE LAST RELOAD WAS REFUSED: the configuration before it is still in force");
         well = false;

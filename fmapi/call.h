@@ -14,6 +14,7 @@ struct fmapi {
     char *bases[FMAPI_URLS_MAX]; /* NULL: not used */
     const char *base;            /* the one in use */
     int64_t timeout_ms;
+    bool unverified;
     struct login *login;
     struct session *session;
     unsigned under_way;

@@ -85,6 +85,7 @@ struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options,
         goto fail;
     api->loop = loop;
     api->timeout_ms = options->timeout_ms;
+    api->unverified = options->verify == 0;
     return api;
 
 fail:
@@ -160,6 +161,7 @@ void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out)
                                    .login_since_ms = login.since_ms,
                                    .login_expires_ms = login.expires_ms,
                                    .certificate_ends_ms = login.certificate_ends_ms,
+                                   .unverified = api->unverified,
                                    .date_skew_ms = transport.skew_ms,
                                    .tls_errors = transport.tls_errors + login.tls_errors};
 }

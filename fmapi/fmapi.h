@@ -5,6 +5,7 @@
 #include "core/fmcall.h"
 #include "core/secret.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
@@ -110,6 +111,7 @@ struct fmapi_counters {
     int64_t login_since_ms;   /* Unix; when the login in force was got; 0: none is in force */
     int64_t login_expires_ms; /* Unix; 0: not known */
     int64_t certificate_ends_ms; /* Unix; of our own, which we show; 0: none */
+    bool unverified;             /* by options.verify: whoever answers is believed */
     int64_t date_skew_ms; /* fabric manager's clock less ours, ± 0.5 s; INT64_MIN: not known */
 };
 void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out);

@@ -142,6 +142,11 @@ static void check_clock(const struct maker *maker)
 static void check_trust(const struct maker *maker)
 {
     const struct diagnosis_facts *facts = maker->facts;
+    if (facts->counters->fabric.unverified)
+        find(maker, DIAGNOSIS_WARNING, "fm-verify",
+             "remove [fm] verify = no, and set [fm] ca to what signed its certificate",
+             "the fabric manager is not verified: anyone on the way can pose as it and read its "
+             "login and the jobs' tokens");
     if (strncmp(facts->core->link_url, "https:", 6) == 0 &&
         strcmp(facts->config->job_ca, "no") == 0)
         find(maker, DIAGNOSIS_WARNING, "job-ca",

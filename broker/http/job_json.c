@@ -71,8 +71,20 @@ static void write_members(struct writer *writer, const struct reservation *reser
 
 void job_json_write(struct writer *writer, const struct reservation *reservation)
 {
+    job_json_write_on(writer, reservation, NULL);
+}
+
+void job_json_write_on(struct writer *writer, const struct reservation *reservation,
+                       const char *node)
+{
+    static const char *const words[] = {[PRESENCE_NONE] = NULL,
+                                        [PRESENCE_NAMED] = "named",
+                                        [PRESENCE_REPORTED] = "reported",
+                                        [PRESENCE_POSSIBLE] = "possible"};
     writer_begin_object(writer, NULL);
     write_members(writer, reservation);
+    if (node)
+        writer_string(writer, "on_node", words[core_presence(reservation, node)]);
     writer_end_object(writer);
 }
 

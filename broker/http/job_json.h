@@ -9,6 +9,9 @@
 
 /* For lists and releases: nothing secret in it. */
 void job_json_write(struct writer *writer, const struct reservation *reservation);
+/* With "on_node": how it may concern this node, which it does; NULL: without. */
+void job_json_write_on(struct writer *writer, const struct reservation *reservation,
+                       const char *node);
 
 /* With "warning" (NULL: none) and "env", in which the job's token is: only for those who may have
  * it. Returns whether there is a token. */

@@ -3,6 +3,7 @@
 #include "broker/http/job_json.h"
 #include "broker/http/job_path.h"
 #include "broker/http/routes.h"
+#include "core/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -10,6 +11,15 @@
 /* GET /v1/jobs: page by page. A page may be short although there is more; "next" tells. */
 
 enum { LIMIT_DEFAULT = 100, LIMIT_MAX = 1000 };
+
+/* One page while it is written. */
+struct page {
+    struct call *call;
+    const char *node;   /* that was asked for, or NULL */
+    const char *judged; /* the cluster that is_node is about: the core's own text */
+    bool is_node;
+    uint64_t hidden; /* reservations that match, and that the peer may not see */
+};
 
 static int read_number(struct call *call, const char *name, uint64_t min, uint64_t max,
                        uint64_t *value)
@@ -36,10 +46,14 @@ static int read_state(struct call *call, struct core_filter *filter)
 static int read_filter(struct call *call, struct core_filter *filter)
 {
     uint64_t uid = UINT64_MAX, limit = LIMIT_DEFAULT;
-    *filter = (struct core_filter){.cluster = target_query(&call->target, "cluster")};
+    *filter = (struct core_filter){.cluster = target_query(&call->target, "cluster"),
+                                   .node = target_query(&call->target, "node")};
     if (filter->cluster && !cluster_name_valid(filter->cluster))
         return problem_set(&call->problem, 422, "invalid", "cluster",
                            "a cluster's name is 1 to %d of a-z, 0-9 and _", CLUSTER_NAME_MAX);
+    if (filter->node && !node_name_valid(filter->node))
+        return problem_set(&call->problem, 422, "invalid", "node",
+                           "a node's name is 1 to %d of A-Z, a-z, 0-9 and ._-", NODELIST_NAME_MAX);
     if (read_state(call, filter) < 0 || read_number(call, "uid", 0, UINT32_MAX - 1, &uid) < 0 ||
         read_number(call, "limit", 1, LIMIT_MAX, &limit) < 0 ||
         read_number(call, "after", 0, UINT64_MAX - 1, &filter->after) < 0)
@@ -49,11 +63,34 @@ static int read_filter(struct call *call, struct core_filter *filter)
     return 0;
 }
 
+/* What may run on a node: resource managers see their clusters' jobs of it, the node itself those
+ * of the clusters that it is of. Nothing is narrowed: how many others there are is told, so that
+ * nobody takes what it sees for all. */
+static int check_node(struct call *call, const struct core_filter *filter)
+{
+    const struct rights *rights = call->http->rights;
+    const struct identity *identity = &call->identity;
+    const char *cluster;
+    for (size_t i = 0; (cluster = rights_cluster(rights, i)) != NULL; i++) {
+        if (filter->cluster && strcmp(filter->cluster, cluster) != 0)
+            continue;
+        if (rights_manages(rights, identity, cluster) ||
+            rights_is_node(rights, identity, cluster, filter->node))
+            return 0;
+    }
+    if (identity->admin)
+        return 0; /* of a cluster that has left the configuration */
+    return gate_forbid(call, "only an admin, a cluster's resource manager, or the node itself, by "
+                             "a name that the cluster's 'nodes' has, may list what may run on it");
+}
+
 /* A resource manager sees its clusters' jobs, anybody else their own. */
 static int narrow(struct call *call, struct core_filter *filter)
 {
     const struct rights *rights = call->http->rights;
     const struct identity *identity = &call->identity;
+    if (filter->node)
+        return check_node(call, filter);
     if (identity->admin || (filter->cluster && rights_manages(rights, identity, filter->cluster)))
         return 0;
     if (!filter->cluster && identity->clusters) {
@@ -79,21 +116,36 @@ static bool nothing_of_nowhere(const struct call *call, const struct core_filter
            !rights_knows(call->http->rights, filter->cluster);
 }
 
+/* Neighbours in a list are mostly of one cluster: a long host list is not read for each. */
+static bool is_its_node(struct page *page, const char *cluster)
+{
+    const struct call *call = page->call;
+    if (page->node && page->judged != cluster) {
+        page->judged = cluster;
+        page->is_node = rights_is_node(call->http->rights, &call->identity, cluster, page->node);
+    }
+    return page->is_node;
+}
+
 static void write_job(void *arg, const struct reservation *reservation)
 {
-    struct call *call = arg;
+    struct page *page = arg;
+    struct call *call = page->call;
     const struct identity *identity = &call->identity;
-    if (identity_is_user(identity, reservation->uid) ||
-        rights_manages(call->http->rights, identity, reservation->cluster)) {
-        call_show(call, reservation);
-        job_json_write(&call->out, reservation);
+    if (!identity_is_user(identity, reservation->uid) &&
+        !rights_manages(call->http->rights, identity, reservation->cluster) &&
+        !is_its_node(page, reservation->cluster)) {
+        page->hidden++;
+        return;
     }
+    call_show(call, reservation);
+    job_json_write_on(&call->out, reservation, page->node);
 }
 
 static void write_next(struct call *call, const struct core_filter *filter, uint64_t after)
 {
     struct writer *out = &call->out;
-    static const char *const kept[] = {"cluster", "state", "uid", NULL};
+    static const char *const kept[] = {"cluster", "node", "state", "uid", NULL};
     if (!after) {
         writer_null(out, "next");
         return;
@@ -111,6 +163,7 @@ static void write_next(struct call *call, const struct core_filter *filter, uint
 void list_handle(struct call *call)
 {
     struct core_filter filter;
+    struct page page = {.call = call, .node = target_query(&call->target, "node")};
     if (read_filter(call, &filter) < 0 || narrow(call, &filter) < 0) {
         call_refuse(call);
         return;
@@ -118,7 +171,7 @@ void list_handle(struct call *call)
     writer_begin_object(&call->out, NULL);
     writer_begin_array(&call->out, "jobs");
     size_t before = call->out.used;
-    uint64_t after = core_list(engine_core(call->http->engine), &filter, write_job, call);
+    uint64_t after = core_list(engine_core(call->http->engine), &filter, write_job, &page);
     bool empty = call->out.used == before && after == 0;
     if (nothing_of_nowhere(call, &filter, empty)) {
         job_path_no_cluster(call, filter.cluster);
@@ -126,6 +179,8 @@ void list_handle(struct call *call)
         return;
     }
     writer_end_array(&call->out);
+    if (page.node)
+        writer_number(&call->out, "hidden", page.hidden);
     write_next(call, &filter, after);
     writer_end_object(&call->out);
     call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);

@@ -20,6 +20,7 @@ static void write_fabric(struct writer *out, const struct core_status *status,
     writer_begin_object(out, "fabric_manager");
     writer_string(out, "link", link_state_word(status->link));
     writer_string(out, "url", status->link_url[0] != '\0' ? status->link_url : NULL);
+    writer_bool(out, "verify", !transport->unverified);
     write_time(out, "since", status->link_since_ms);
     writer_string(out, "last_error", status->link_error);
     writer_number(out, "losses", status->link_losses);
@@ -29,7 +30,8 @@ static void write_fabric(struct writer *out, const struct core_status *status,
     writer_end_object(out);
 }
 
-static void write_pools(struct writer *out, const struct core_status *status)
+static void write_pools(struct writer *out, const struct core_status *status,
+                        const struct core *core)
 {
     writer_begin_object(out, "vnis");
     writer_number(out, "free", status->vnis_free);
@@ -40,6 +42,7 @@ static void write_pools(struct writer *out, const struct core_status *status)
     writer_end_object(out);
     writer_begin_object(out, "nodes");
     writer_number(out, "lingering", status->nodes_lingering);
+    writer_string(out, "lingering_first", core_lingering_node(core));
     writer_end_object(out);
     writer_begin_object(out, "addresses");
     writer_number(out, "total", status->addresses_total);
@@ -124,7 +127,7 @@ void status_handle(struct call *call)
     writer_bool(out, "reload_refused", http->reload_refused);
     write_time(out, "certificate_expires", http->tls ? tls_expires(http->tls) * 1000 : 0);
     write_fabric(out, &status, &counters.fabric);
-    write_pools(out, &status);
+    write_pools(out, &status, engine_core(http->engine));
     write_clusters(out, engine_core(http->engine));
     write_queues(out, &status, &counters, http);
     write_connections(out, http);

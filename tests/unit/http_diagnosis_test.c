@@ -144,6 +144,7 @@ static void diagnosis__of_login_and_clock(void **state)
     CASE(PROBLEM, "login", "could not be renewed", p.counters.fabric.login_expires_ms = NOW - 5000);
     CASE(WARNING, "clock", "10 seconds ahead of ours", p.counters.fabric.date_skew_ms = 10000);
     CASE(PROBLEM, "clock", "2 minutes behind ours", p.counters.fabric.date_skew_ms = -120000);
+    CASE(WARNING, "fm-verify", "can pose as it", p.counters.fabric.unverified = true);
     CASE(WARNING, "job-ca", "do not verify", strcpy(p.config.job_ca, "no"));
 }
 

@@ -559,6 +559,16 @@ static void status__says_first_what_is_wrong(void **state)
         {200, NULL,
          "{\"reload_refused\":true,\"certificate_expires\":\"2026-01-31T12:00:00.000Z\"}",
          THEN_KEEP},
+        {200, NULL,
+         "{\"nodes\":{\"lingering\":3,\"lingering_first\":\"n17\"},"
+         "\"fabric_manager\":{\"link\":\"up\",\"url\":\"https://fmn\",\"verify\":false}}",
+         THEN_KEEP},
+        {200, NULL, "{\"nodes\":{\"lingering\":1,\"lingering_first\":\"n\\u001b[2J\"}}",
+         THEN_KEEP},
+        {200, NULL,
+         "{\"nodes\":{\"lingering\":0,\"lingering_first\":null},"
+         "\"fabric_manager\":{\"link\":\"up\",\"verify\":true}}",
+         THEN_KEEP},
     };
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("status"), 0);
@@ -574,6 +584,17 @@ static void status__says_first_what_is_wrong(void **state)
     assert_int_equal(RUN("status"), 0);
     assert_has(test->out, "THE LAST RELOAD WAS REFUSED");
     assert_has(test->out, "THE BROKER'S CERTIFICATE ends, or ended, at 2026-01-31T12:00:00.000Z\n");
+    assert_int_equal(RUN("status"), 0);
+    static const char nodes[] =
+        "SERVICES OF JOBS WILL NOT GO ON 3 NODES, the first is n17; their VNIs are held back: "
+        "drain, then see mcastctl list --held\n"
+        "THE FABRIC MANAGER IS NOT VERIFIED ([fm] verify = no): anyone on the way can pose as it\n"
+        "What to do: mcastctl doctor\n";
+    assert_int_equal(strncmp(test->out, nodes, sizeof(nodes) - 1), 0);
+    assert_int_equal(RUN("status"), 0);
+    assert_has(test->out, "WILL NOT GO ON 1 NODE: n?[2J; their VNIs are held back");
+    assert_int_equal(RUN("status"), 0);
+    assert_int_equal(strncmp(test->out, "All is well.\n", 13), 0);
     end(test);
 }
 
