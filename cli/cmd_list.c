@@ -13,11 +13,14 @@ static const char usage[] =
     "  --held           released jobs whose VNIs are held back: since when, until when at the\n"
     "                   latest, and for which nodes; 'mcastctl fence' ends the waiting for one\n"
     "  --uid N          only those of one user\n"
+    "  --node NAME      only those that may have something on this node: it is in their node\n"
+    "                   list, or they have none and may run anywhere\n"
     "  --limit N        at most N\n\n"
     "Without --cluster and MCAST_CLUSTER (or with --cluster ''), those of every cluster.\n\n"
     "Example:\n"
     "  mcastctl list --cluster elcap --state active\n"
-    "  mcastctl list --held\n";
+    "  mcastctl list --held\n"
+    "  mcastctl list --node elcap17\n";
 
 /* Not before the first answer: a broker that cannot be reached leaves standard output empty. */
 static const char opening[] = "{\"jobs\":[";
@@ -25,6 +28,7 @@ static const char opening[] = "{\"jobs\":[";
 /* Which reservations, and what one after the other is printed into. */
 struct output {
     struct table *table; /* NULL: JSON */
+    bool placed;         /* tells how each may be on the node that was asked for */
     bool held;           /* only those whose VNIs are held back, */
     uint64_t held_max;   /* at most so many; 0: all */
     uint64_t count;      /* printed so far */
@@ -34,6 +38,7 @@ struct output {
 struct wanted {
     struct mcast_filter filter;
     bool held;
+    uint64_t hidden; /* on the node that was asked for, and not shown */
 };
 
 static int take(int option, const char *value, void *data)
@@ -55,6 +60,10 @@ static int take(int option, const char *value, void *data)
             return command_misused(&command_list, "--uid %.80s: not a number", value);
         filter->uid = (uint32_t)number;
         break;
+    case 'n':
+        filter->node = value;
+        filter->hidden = &wanted->hidden;
+        break;
     case 'l':
         if (!command_number(value, INT64_MAX, &filter->limit) || filter->limit == 0)
             return command_misused(&command_list, "--limit %.80s: not a number from 1", value);
@@ -63,8 +72,9 @@ static int take(int option, const char *value, void *data)
     return COMMAND_GO_ON;
 }
 
-static void add_row(struct table *table, const struct mcast_reservation *reservation)
+static void add_row(const struct output *output, const struct mcast_reservation *reservation)
 {
+    struct table *table = output->table;
     char text[512];
     table_row(table);
     table_cellf(table, "%llu", (unsigned long long)reservation->number);
@@ -79,6 +89,8 @@ static void add_row(struct table *table, const struct mcast_reservation *reserva
     table_cell(table, reservation->hwcoll_state);
     table_cellf(table, "%u", view_addresses(reservation));
     table_cell(table, reservation->created);
+    if (output->placed)
+        table_cell(table, reservation->on_node ? reservation->on_node : "-");
 }
 
 static void add_held(struct table *table, const struct mcast_reservation *reservation)
@@ -117,7 +129,7 @@ static int print(const struct mcast_reservation *reservation, void *data)
     else if (output->held)
         add_held(output->table, reservation);
     else
-        add_row(output->table, reservation);
+        add_row(output, reservation);
     output->count++;
     return output->count == output->held_max ? 1 : rc;
 }
@@ -163,6 +175,8 @@ static int list_table(struct mcast *handle, const struct mcast_filter *filter,
         return table_print(NULL);
     for (const struct column *column = output->held ? held : all; column->name; column++)
         table_column(output->table, column->name, column->flags);
+    if (output->placed && !output->held)
+        table_column(output->table, "ON NODE", 0);
     int rc = mcast_list(handle, filter, print, output, &error);
     /* What came before a failure is shown, but the exit code tells that it is not all. */
     int printed = table_print(output->table);
@@ -173,23 +187,27 @@ static int list_table(struct mcast *handle, const struct mcast_filter *filter,
 static int list(struct mcast *handle, struct wanted *wanted, bool json)
 {
     struct mcast_filter *filter = &wanted->filter;
-    struct output output = {.held = wanted->held};
+    struct output output = {.held = wanted->held, .placed = filter->node != NULL};
     if (wanted->held) {
         filter->state = "releasing";
         output.held_max = filter->limit;
         filter->limit = 0;
     }
-    return json ? list_json(handle, filter, &output) : list_table(handle, filter, &output);
+    int rc = json ? list_json(handle, filter, &output) : list_table(handle, filter, &output);
+    if (wanted->hidden > 0)
+        fprintf(stderr,
+                "mcastctl: %llu more may have something on %s, of clusters whose reservations are "
+                "not shown to you; ask as an admin\n",
+                (unsigned long long)wanted->hidden, filter->node);
+    return rc;
 }
 
 static int run(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"held", no_argument, NULL, 'd'},
-        {"state", required_argument, NULL, 's'},
-        {"uid", required_argument, NULL, 'u'},
-        {"limit", required_argument, NULL, 'l'},
-        {0},
+        {"held", no_argument, NULL, 'd'},        {"state", required_argument, NULL, 's'},
+        {"uid", required_argument, NULL, 'u'},   {"node", required_argument, NULL, 'n'},
+        {"limit", required_argument, NULL, 'l'}, {0},
     };
     struct wanted wanted = {.filter = MCAST_FILTER_INIT};
     struct mcast *handle = NULL;

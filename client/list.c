@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_SIZE = 1000, STATE_MAX = 32, QUERY_MAX = 256 };
+enum { PAGE_SIZE = 1000, STATE_MAX = 32, QUERY_MAX = 256 + NAMES_NODE_MAX };
 
 /* Where the listing stands. */
 struct listing {
@@ -18,7 +18,8 @@ struct listing {
     void *data;
     uint64_t left; /* reservations that may still be shown, if limited */
     bool limited;
-    uint64_t after; /* number of the last page's end */
+    uint64_t after;   /* number of the last page's end */
+    uint64_t *hidden; /* counted on; NULL: the list is of no node */
 };
 
 static int adopt(struct mcast_filter *mine, const struct mcast_filter *given,
@@ -37,6 +38,8 @@ static int adopt(struct mcast_filter *mine, const struct mcast_filter *given,
                         strlen(mine->state) > STATE_MAX))
         return fault_set(error, MCAST_USAGE, "'%.40s' is no state: active or releasing",
                          mine->state);
+    if (mine->node && names_check_node(mine->node, error) < 0)
+        return MCAST_USAGE;
     return 0;
 }
 
@@ -49,7 +52,9 @@ static void first_path(char path[QUERY_MAX], const struct mcast_filter *filter)
     if (filter->state)
         used += snprintf(path + used, QUERY_MAX - (size_t)used, "&state=%s", filter->state);
     if (filter->uid != UINT32_MAX)
-        snprintf(path + used, QUERY_MAX - (size_t)used, "&uid=%u", filter->uid);
+        used += snprintf(path + used, QUERY_MAX - (size_t)used, "&uid=%u", filter->uid);
+    if (filter->node)
+        snprintf(path + used, QUERY_MAX - (size_t)used, "&node=%s", filter->node);
 }
 
 /* The "after" of the next page. It must lie beyond this one's: a broker that points backwards would
@@ -68,6 +73,18 @@ static int advance(struct listing *listing, const char *next, struct mcast_error
         return field_fault(error, "next", "no link to a later page");
     listing->after = after;
     return 0;
+}
+
+/* A page for a node must tell it: who took what it sees for all could destroy what is in use. */
+static int count_hidden(struct listing *listing, const json_t *root, struct mcast_error *error)
+{
+    uint64_t hidden = 0;
+    int rc = listing->hidden
+                 ? field_uint64(root, "hidden", FIELD_REQUIRED, UINT32_MAX, &hidden, error)
+                 : 0;
+    if (rc == 0 && listing->hidden)
+        *listing->hidden += hidden;
+    return rc;
 }
 
 static int show_page(struct listing *listing, const json_t *jobs, struct mcast_error *error)
@@ -108,7 +125,8 @@ static int fetch_page(struct mcast *handle, struct listing *listing, const char 
     if (!jobs)
         return field_fault(error, "jobs", "missing");
     if ((rc = field_string(*root, "next", FIELD_OPTIONAL, next, error)) < 0 ||
-        (*next && (rc = advance(listing, *next, error)) < 0))
+        (*next && (rc = advance(listing, *next, error)) < 0) ||
+        (rc = count_hidden(listing, *root, error)) < 0)
         return rc;
     rc = show_page(listing, jobs, error);
     if (listing->limited && listing->left == 0)
@@ -122,11 +140,13 @@ int mcast_list(struct mcast *handle, const struct mcast_filter *filter, mcast_re
     struct mcast_filter mine;
     char first[QUERY_MAX];
     json_t *page = NULL, *previous = NULL;
+    uint64_t hidden = 0;
     int rc = adopt(&mine, filter, error);
     if (rc < 0)
         return rc;
     struct listing listing = {
         .each = each, .data = data, .left = mine.limit, .limited = mine.limit > 0};
+    listing.hidden = mine.node ? &hidden : NULL;
     first_path(first, &mine);
     const char *next = first;
     while (rc == 0 && next) {
@@ -136,5 +156,7 @@ int mcast_list(struct mcast *handle, const struct mcast_filter *filter, mcast_re
         previous = page;
     }
     json_decref(previous);
+    if (mine.hidden)
+        *mine.hidden = hidden;
     return rc;
 }

@@ -165,6 +165,9 @@ struct mcast_reservation {
     uint32_t waiting_count;           /* nodes that are not known to be clean */
     uint32_t waiting_unheard;         /* of these, have said nothing at all */
     const char *const *waiting_nodes; /* names of some of the others, ended by NULL */
+    /* In a list with filter.node: "named": by the job's node list; "reported": by the node, of a
+     * job that named no nodes; "possible": of such a job, which may run anywhere. Else NULL. */
+    const char *on_node;
 };
 
 /* Reserves; the same request again gets the same answer. *out (not NULL) is to be freed with
@@ -211,11 +214,15 @@ struct mcast_filter {
     const char *state;   /* "active", "releasing"; NULL: both */
     uint64_t limit;      /* 0: all */
     uint32_t uid;        /* UINT32_MAX: of every user */
+    const char *node;    /* those that may have something on this node: [A-Za-z0-9_.-]{1,255}; NULL:
+                            of every node. For admins, resource managers, and the node itself */
+    uint64_t *hidden;    /* with node: receives how many more there are that the caller may not see,
+                            so that what is seen is not taken for all; NULL: not wanted. */
 };
 
 #define MCAST_FILTER_INIT                                                                          \
     {                                                                                              \
-        sizeof(struct mcast_filter), NULL, NULL, 0, UINT32_MAX                                     \
+        sizeof(struct mcast_filter), NULL, NULL, 0, UINT32_MAX, NULL, NULL                         \
     }
 
 /* Every reservation that the filter (NULL: none) lets through and that the caller may see, by

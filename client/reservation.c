@@ -101,6 +101,7 @@ static int decode_scalars(struct whole *whole, struct mcast_error *error)
         (rc = field_string(root, "released", FIELD_OPTIONAL, &seen->released, error)) < 0 ||
         (rc = field_string(root, "held_until", FIELD_OPTIONAL, &seen->held_until, error)) < 0 ||
         (rc = field_string(root, "warning", FIELD_OPTIONAL, &seen->warning, error)) < 0 ||
+        (rc = field_string(root, "on_node", FIELD_OPTIONAL, &seen->on_node, error)) < 0 ||
         (rc = field_uint64(root, "number", need, UINT64_MAX, &seen->number, error)) < 0 ||
         (rc = field_uint32(root, "uid", FIELD_OPTIONAL, &seen->uid, error)) < 0 ||
         (rc = field_uint32(root, "node_count", FIELD_OPTIONAL, &seen->node_count, error)) < 0)

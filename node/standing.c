@@ -4,31 +4,69 @@
 #include "node/say.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A life before the one that the broker knows is over; one after it is none of this broker's, or
+ * its ledger is an old one: then it cannot say that the job is over. */
+static bool is_over(const struct claim *claim, const struct mcast_reservation *seen)
+{
+    return seen->number > claim->number || strcmp(seen->state, "gone") == 0 ||
+           (seen->number == claim->number && strcmp(seen->state, "active") != 0);
+}
+
+/* One job, looked for in a list. */
+struct sought {
+    const struct claim *claim;
+    bool active;
+};
+
+static int look_at(const struct mcast_reservation *reservation, void *data)
+{
+    struct sought *sought = data;
+    const struct claim *claim = sought->claim;
+    sought->active |= strcmp(reservation->cluster, claim->cluster) == 0 &&
+                      strcmp(reservation->job, claim->job) == 0 && !is_over(claim, reservation);
+    return sought->active ? 1 : 0;
+}
+
+/* A job that named no nodes is not shown to one of them by its name; it may be active all the same.
+ * 0, or negative. */
+static int ask_list(struct node *node, const struct claim *claim, bool *over,
+                    struct mcast_error *error)
+{
+    struct sought sought = {.claim = claim};
+    struct mcast_filter filter = MCAST_FILTER_INIT;
+    uint64_t hidden = 0;
+    filter.cluster = claim->cluster;
+    filter.node = node->name;
+    filter.hidden = &hidden;
+    int rc = mcast_list(node->broker, &filter, look_at, &sought, error);
+    *over = !sought.active && hidden == 0;
+    return rc < 0 ? rc : 0;
+}
 
 enum standing_of_job standing_ask(struct node *node, const struct claim *claim, int *rc)
 {
     struct mcast_error error;
     struct mcast_reservation *seen = NULL;
     char name[CLAIM_NAME_SIZE];
+    bool over = true;
     struct mcast *broker = node_broker(node, &error);
     int code = broker ? mcast_show(broker, claim->cluster, claim->job, &seen, &error) : error.code;
-    if (code == MCAST_NOT_FOUND)
-        return STANDING_OVER;
-    if (code < 0) {
-        node->broker_gone = code == MCAST_UNREACHABLE;
-        *rc = command_unanswered(&error);
-        say("whether job %s is active cannot be known, so its services are left alone",
-            claim_name(claim, name));
-        return STANDING_UNKNOWN;
-    }
-    /* A life before the one that the broker knows is over; one after it is none of this broker's,
-     * or its ledger is an old one: then it cannot say that the job is over. */
-    bool over = seen->number > claim->number || strcmp(seen->state, "gone") == 0 ||
-                (seen->number == claim->number && strcmp(seen->state, "active") != 0);
+    if (code == 0)
+        over = is_over(claim, seen);
+    else if (code == MCAST_NOT_FOUND)
+        code = ask_list(node, claim, &over, &error);
     mcast_reservation_free(seen);
-    return over ? STANDING_OVER : STANDING_ACTIVE;
+    if (code == 0)
+        return over ? STANDING_OVER : STANDING_ACTIVE;
+    node->broker_gone = code == MCAST_UNREACHABLE;
+    *rc = command_unanswered(&error);
+    say("whether job %s is active cannot be known, so its services are left alone",
+        claim_name(claim, name));
+    return STANDING_UNKNOWN;
 }
 
 /* *all: it sees every job of every cluster; *cluster: of the node's. */
@@ -58,7 +96,28 @@ static int add_vnis(const struct mcast_reservation *reservation, void *data)
     struct standing *standing = data;
     for (size_t i = 0; i < reservation->vni_count; i++)
         idset_add(&standing->vnis, reservation->vnis[i]);
+    /* Found at the fabric manager by a broker that had lost its ledger: it has VNIs, unless it
+     * asked for none, but nobody knows which. */
+    if (reservation->vni_count == 0 && reservation->uid == UINT32_MAX)
+        snprintf(standing->unknown, sizeof standing->unknown, "%s/%s", reservation->cluster,
+                 reservation->job);
     return 0;
+}
+
+/* Whoever sees only some jobs would take the others' services for leftovers. COMMAND_GO_ON, or an
+ * exit code after a message. */
+static int judge(const struct standing *standing, const struct node *node, uint64_t hidden)
+{
+    if (hidden > 0)
+        say("services that this node does not remember to have made are left alone: they could be "
+            "of one of %llu active jobs of clusters that %s is no node of by the broker's lists "
+            "([cluster] nodes); ask as an admin (docs/security.md)",
+            (unsigned long long)hidden, node->name);
+    if (standing->unknown[0])
+        say("services that this node does not remember to have made are left alone: they could be "
+            "job %s's, whose VNIs the broker has lost; clean when it has ended",
+            standing->unknown);
+    return hidden > 0 || standing->unknown[0] ? COMMAND_REFUSED : COMMAND_GO_ON;
 }
 
 int standing_load(struct standing *standing, struct node *node)
@@ -66,6 +125,8 @@ int standing_load(struct standing *standing, struct node *node)
     struct mcast_error error;
     struct mcast_filter filter = MCAST_FILTER_INIT;
     bool all = false, cluster = false;
+    uint64_t hidden = 0;
+    *standing = (struct standing){0};
     idset_init(&standing->vnis);
     struct mcast *broker = node_broker(node, &error);
     int rc = broker ? ask_sight(node, broker, &all, &cluster) : command_unanswered(&error);
@@ -73,17 +134,21 @@ int standing_load(struct standing *standing, struct node *node)
         say("which jobs are active cannot be known without the broker, so nothing is cleaned");
     if (rc != COMMAND_GO_ON)
         return rc;
-    /* Whoever sees only some jobs would take the others' services for leftovers. */
-    if (!all && !cluster) {
-        say("services that this node does not remember to have made are left alone: the broker "
-            "does not show it every job, so that they could be an active one's; ask as an admin "
-            "or as the cluster's resource manager (mcastctl, docs/security.md)");
-        return COMMAND_REFUSED;
-    }
     filter.state = "active";
-    filter.cluster = all ? NULL : node->cluster;
+    if (!all && cluster) {
+        filter.cluster = node->cluster;
+    } else if (!all) {
+        filter.node = node->name;
+        filter.hidden = &hidden;
+    }
     rc = mcast_list(broker, &filter, add_vnis, standing, &error);
-    return rc < 0 ? command_unanswered(&error) : COMMAND_GO_ON;
+    if (rc == 0)
+        return judge(standing, node, hidden);
+    node->broker_gone = rc == MCAST_UNREACHABLE;
+    rc = command_unanswered(&error);
+    say("services that this node does not remember to have made are left alone: which jobs may be "
+        "active here cannot be known");
+    return rc;
 }
 
 bool standing_is_active(const struct standing *standing, const struct cxi_svc_desc *service)

@@ -18,10 +18,12 @@ enum standing_of_job standing_ask(struct node *node, const struct claim *claim, 
 /* The VNIs of all active jobs that can have services on this node. */
 struct standing {
     struct idset vnis;
+    char unknown[CLAIM_NAME_SIZE]; /* an active job whose VNIs the broker does not know, or "" */
 };
 
-/* COMMAND_GO_ON, or an exit code after a message: when the broker does not answer, or does not show
- * all of them to this node, nothing can be known to be nobody's. */
+/* Whoever is no admin and no manager of the cluster asks as the node that it is. COMMAND_GO_ON, or
+ * an exit code after a message: when the broker does not answer, or does not show all of them to
+ * this node, nothing can be known to be nobody's. */
 int standing_load(struct standing *standing, struct node *node);
 
 /* Whether the service may use a VNI of an active job. */

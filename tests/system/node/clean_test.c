@@ -121,6 +121,19 @@ static void clean__takes_what_is_unknown_in_the_pool(void **state)
     assert_int_equal(stand_services(stand, NULL), 4);
 }
 
+/* A node is shown what may run on it, and that is enough. */
+static void clean__all_by_the_node_itself(void **state)
+{
+    struct stand *stand = *state;
+    make_two(stand);
+    forget(stand, "4711");
+    forget(stand, "4712");
+    pretender_set_admin(stand->broker, false);
+    assert_int_equal(stand_run(stand, "clean --all"), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_services(stand, NULL), 4); /* f18 is active */
+}
+
 /* Whoever is shown some jobs only must not take the others' services for leftovers. */
 static void clean__all_needs_to_see_every_job(void **state)
 {
@@ -128,9 +141,63 @@ static void clean__all_needs_to_see_every_job(void **state)
     make_two(stand);
     forget(stand, "4711");
     pretender_set_admin(stand->broker, false);
+    pretender_set_hidden(stand->broker, -1);
     assert_int_equal(stand_run(stand, "clean --all"), 1);
-    stand_expect_err(stand, "the broker does not show it every job");
+    stand_expect_err(stand, "the pretended broker says forbidden");
+    stand_expect_err(stand, "which jobs may be active here cannot be known");
     assert_int_equal(stand_services(stand, NULL), 8);
+    pretender_set_hidden(stand->broker, 3);
+    assert_int_equal(stand_run(stand, "clean --all"), 1);
+    stand_expect_err(stand, "of one of 3 active jobs of clusters that n1 is no node of");
+    assert_int_equal(stand_services(stand, NULL), 8);
+}
+
+/* Its name alone does not show it to the node: whether it is over, the list for the node says. */
+static void clean__leaves_a_job_that_named_no_nodes(void **state)
+{
+    static const char unnamed[] =
+        "{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":4711,\"state\":\"active\",\"uid\":5588,"
+        "\"node_count\":2,\"vnis\":[1024],\"traffic_classes\":[\"best_effort\"],"
+        "\"hwcoll\":{\"state\":\"off\"}}";
+    struct stand *stand = *state;
+    pretender_set_admin(stand->broker, false);
+    pretender_set_job(stand->broker, "f17", unnamed);
+    assert_int_equal(stand_run_with(stand, unnamed, "prolog --job f17 --reservation -"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(stand_run(stand, "clean"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    pretender_set_hidden(stand->broker, -1);
+    assert_int_equal(stand_run(stand, "clean"), 1);
+    stand_expect_err(stand, "whether job elcap/f17 is active cannot be known");
+    assert_int_equal(stand_services(stand, NULL), 4);
+    /* Nor does it help that nobody here remembers it. */
+    forget(stand, "4711");
+    pretender_set_hidden(stand->broker, 0);
+    assert_int_equal(stand_run(stand, "clean --all"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    pretender_set_job(stand->broker, "f17", NULL);
+    assert_int_equal(stand_run(stand, "clean --all"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
+/* A broker that lost its ledger has found a job at the fabric manager, and not which VNIs it has.
+ */
+static void clean__all_waits_for_jobs_whose_vnis_are_lost(void **state)
+{
+    static const char adopted[] =
+        "{\"cluster\":\"elcap\",\"job\":\"f18\",\"number\":3,\"state\":\"active\",\"vnis\":[],"
+        "\"traffic_classes\":[],\"hwcoll\":{\"state\":\"reserved\"}}";
+    struct stand *stand = *state;
+    make_two(stand);
+    forget(stand, "4711");
+    forget(stand, "4712");
+    pretender_set_job(stand->broker, "f18", adopted);
+    assert_int_equal(stand_run(stand, "clean --all"), 1);
+    stand_expect_err(stand, "they could be job elcap/f18's, whose VNIs the broker has lost");
+    assert_int_equal(stand_services(stand, NULL), 8);
+    pretender_set_job(stand->broker, "f18", NULL);
+    assert_int_equal(stand_run(stand, "clean --all"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
 }
 
 static void clean__says_when_something_stays(void **state)
@@ -168,7 +235,10 @@ int main(void)
         TEST(clean__without_the_broker_takes_nothing),
         TEST(clean__all_takes_what_is_unknown_but_of_no_active_job),
         TEST(clean__takes_what_is_unknown_in_the_pool),
+        TEST(clean__all_by_the_node_itself),
         TEST(clean__all_needs_to_see_every_job),
+        TEST(clean__leaves_a_job_that_named_no_nodes),
+        TEST(clean__all_waits_for_jobs_whose_vnis_are_lost),
         TEST(clean__says_when_something_stays),
         TEST(clean__leaves_a_job_that_is_just_beginning),
     };

@@ -28,6 +28,7 @@ struct pretender {
     int status;
     const char *code;
     bool admin;
+    int hidden; /* of lists for a node; negative: refused */
     char reports[REPORTS_SIZE], seen[REPORTS_SIZE];
 };
 
@@ -102,20 +103,31 @@ static enum MHD_Result take_report(struct pretender *pretender, struct MHD_Conne
     return reply(connection, 200, "application/json", "{\"reservation\":\"active\"}");
 }
 
+/* Whether the node that asks is shown the reservation by its name. */
+static bool is_shown(const struct pretender *pretender, const char *reservation)
+{
+    return reservation && (pretender->admin || strstr(reservation, "\"nodes\":\"n[1-2]\""));
+}
+
 static enum MHD_Result list_jobs(const struct pretender *pretender,
                                  struct MHD_Connection *connection)
 {
+    const char *node = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "node");
     char text[REPORTS_SIZE] = "{\"jobs\":[";
     bool first = true;
+    if (!pretender->admin && (!node || strcmp(node, "n1") != 0 || pretender->hidden < 0))
+        return refuse(connection, 403, "forbidden");
     for (unsigned int i = 0; i < pretender->job_count; i++) {
         const char *job = pretender->jobs[i].reservation;
         size_t used = strlen(text);
-        if (!job || !strstr(job, "\"active\""))
+        if (!job || !strstr(job, "\"active\"") ||
+            (!is_shown(pretender, job) && strstr(job, "\"nodes\"")))
             continue;
         snprintf(text + used, sizeof text - used, "%s%s", first ? "" : ",", job);
         first = false;
     }
-    strcat(text, "],\"next\":null}");
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, "],\"hidden\":%d,\"next\":null}", pretender->hidden);
     return reply(connection, 200, "application/json", text);
 }
 
@@ -138,8 +150,9 @@ static enum MHD_Result answer(struct pretender *pretender, struct MHD_Connection
     if (parts == 2 && strcmp(method, "PUT") == 0)
         return take_report(pretender, connection, job, node, body);
     const char *reservation = find_job(pretender, job);
-    return reservation ? reply(connection, 200, "application/json", reservation)
-                       : refuse(connection, 404, "not-found");
+    return is_shown(pretender, reservation)
+               ? reply(connection, 200, "application/json", reservation)
+               : refuse(connection, 404, "not-found");
 }
 
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
@@ -235,6 +248,13 @@ void pretender_answer(struct pretender *pretender, int status, const char *code)
     pthread_mutex_lock(&pretender->lock);
     pretender->status = status;
     pretender->code = code;
+    pthread_mutex_unlock(&pretender->lock);
+}
+
+void pretender_set_hidden(struct pretender *pretender, int hidden)
+{
+    pthread_mutex_lock(&pretender->lock);
+    pretender->hidden = hidden;
     pthread_mutex_unlock(&pretender->lock);
 }
 

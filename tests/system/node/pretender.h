@@ -19,8 +19,13 @@ void pretender_set_job(struct pretender *pretender, const char *job, const char 
  * problem with this status and code. */
 void pretender_answer(struct pretender *pretender, int status, const char *code);
 
-/* Whether whoever asks is an admin, who sees every job. At first so. */
+/* Whether whoever asks is an admin, who sees every job. At first so; else it is node n1 of elcap,
+ * and sees by name those jobs that name n1 as "n[1-2]", by list those that name no nodes, too. */
 void pretender_set_admin(struct pretender *pretender, bool admin);
+
+/* How many jobs a list for a node says that it does not show; negative: lists for nodes are
+ * refused. */
+void pretender_set_hidden(struct pretender *pretender, int hidden);
 
 /* Nobody listens any more, until it comes back. */
 void pretender_go(struct pretender *pretender);
