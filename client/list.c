@@ -26,10 +26,17 @@ static int adopt(struct mcast_filter *mine, const struct mcast_filter *given,
                  struct mcast_error *error)
 {
     static const struct mcast_filter defaults = MCAST_FILTER_INIT;
+    const unsigned char *bytes = (const unsigned char *)given;
     *mine = defaults;
     if (given && given->size < sizeof(size_t))
         return fault_set(error, MCAST_USAGE,
                          "the filter's size is not set; begin with MCAST_FILTER_INIT");
+    for (size_t i = sizeof(*mine); given && i < given->size; i++) {
+        if (bytes[i] != 0)
+            return fault_set(error, MCAST_USAGE,
+                             "the program filters by more than libmcast %s knows; update libmcast",
+                             MCAST_VERSION);
+    }
     if (given)
         memcpy(mine, given, given->size < sizeof(*mine) ? given->size : sizeof(*mine));
     if (mine->cluster && names_check_cluster(mine->cluster, error) < 0)

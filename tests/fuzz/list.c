@@ -1,5 +1,5 @@
-/* The client's reading of pages (mcast_list) and of a sync's answer (mcast_sync): each line is the
- * body of one answer. What would ask the broker is replaced. */
+/* The client's reading of pages (mcast_list), of those for a node, too, and of a sync's answer
+ * (mcast_sync): each line is the body of one answer. What would ask the broker is replaced. */
 
 #include "client/fault.h"
 #include "client/field.h"
@@ -36,13 +36,17 @@ static int on_reservation(const struct mcast_reservation *reservation, void *dat
     return 0;
 }
 
-static void check_list(void)
+static void check_list(const char *node)
 {
+    uint64_t hidden = UINT64_MAX;
     struct mcast_filter filter = MCAST_FILTER_INIT;
     struct mcast_error error = {0};
     size_t shown = 0;
     filter.limit = 3;
+    filter.node = node;
+    filter.hidden = &hidden;
     int rc = mcast_list(NULL, &filter, on_reservation, &shown, &error);
+    FUZZ_CHECK(hidden <= (node ? PAGES_MAX * (uint64_t)UINT32_MAX : 0));
     FUZZ_CHECK(shown <= 3 && (rc == 0 || (rc == error.code && error.text[0] != '\0')));
 }
 
@@ -65,9 +69,9 @@ void fuzz_one(struct fuzz_input *in)
 {
     answers = in;
     pages = 0;
-    bool sync = fuzz_byte(in) == 's';
-    if (sync)
+    uint8_t what = fuzz_byte(in);
+    if (what == 's')
         check_sync();
     else
-        check_list();
+        check_list(what == 'n' ? "n1" : NULL);
 }

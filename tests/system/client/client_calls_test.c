@@ -426,6 +426,74 @@ static void list__sends_the_filter_and_stops_at_the_limit(void **state)
     fakebroker_destroy(fake);
 }
 
+static int join_place(const struct mcast_reservation *reservation, void *data)
+{
+    char *log = data;
+    snprintf(log + strlen(log), 256 - strlen(log), "%s:%s;", reservation->job,
+             reservation->on_node ? reservation->on_node : "-");
+    return 0;
+}
+
+/* F11: a list for a node tells what it does not show; one that does not is not believed. */
+static void list__of_a_node_counts_what_is_hidden(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL,
+         "{\"jobs\":[{\"cluster\":\"elcap\",\"job\":\"a\",\"number\":1,\"state\":\"active\","
+         "\"on_node\":\"possible\"}],\"hidden\":2,\"next\":\"/v1/jobs?node=n1&after=1\"}",
+         THEN_KEEP},
+        {200, NULL, "{\"jobs\":[" JOB("b", "2") "],\"hidden\":1,\"next\":null}", THEN_KEEP},
+        {200, NULL, "{\"jobs\":[" JOB("b", "2") "],\"next\":null}", THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_filter filter = MCAST_FILTER_INIT;
+    struct mcast_error error;
+    uint64_t hidden = 77;
+    char log[256] = "";
+    filter.cluster = "elcap";
+    filter.node = "n1 ";
+    filter.hidden = &hidden;
+    assert_int_equal(mcast_list(handle, &filter, join_place, log, &error), MCAST_USAGE);
+    filter.node = "n1";
+    assert_int_equal(mcast_list(handle, &filter, join_place, log, &error), 0);
+    assert_string_equal(log, "a:possible;b:-;");
+    assert_int_equal(hidden, 3);
+    fakebroker_expect(fake, 2, GET("/v1/jobs?node=n1&after=1"));
+    log[0] = '\0';
+    assert_int_equal(mcast_list(handle, &filter, join_place, log, &error), MCAST_UNCLEAR);
+    fakebroker_expect(fake, 3, GET("/v1/jobs?limit=1000&cluster=elcap&node=n1"));
+    assert_non_null(strstr(error.text, "\"hidden\""));
+    assert_string_equal(log, "");
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+/* A program that was compiled when the filter was shorter is understood; what a longer one asks for
+ * is not dropped in silence. */
+static void list__takes_an_older_filter_and_refuses_a_newer_one(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{200, NULL, "{\"jobs\":[]}", THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_filter filter = MCAST_FILTER_INIT;
+    char log[256] = "";
+    filter.size = offsetof(struct mcast_filter, node);
+    filter.node = "not there yet";
+    assert_int_equal(mcast_list(handle, &filter, join_place, log, NULL), 0);
+    struct {
+        struct mcast_filter filter;
+        const char *more;
+    } newer = {MCAST_FILTER_INIT, "more"};
+    newer.filter.size = sizeof(newer);
+    assert_int_equal(mcast_list(handle, &newer.filter, join_place, log, NULL), MCAST_USAGE);
+    fakebroker_expect(fake, 1, GET("/v1/jobs?limit=1000"));
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
 /* A broker that points backwards must not keep its client busy for ever. */
 static void list__refuses_to_go_in_circles(void **state)
 {
@@ -646,6 +714,8 @@ int main(void)
         cmocka_unit_test(env__escapes_the_step_and_keeps_the_order),
         cmocka_unit_test(list__follows_every_page),
         cmocka_unit_test(list__sends_the_filter_and_stops_at_the_limit),
+        cmocka_unit_test(list__of_a_node_counts_what_is_hidden),
+        cmocka_unit_test(list__takes_an_older_filter_and_refuses_a_newer_one),
         cmocka_unit_test(list__refuses_to_go_in_circles),
         cmocka_unit_test(sync__sends_the_whole_list),
         cmocka_unit_test(connection__that_broke_is_made_again_once),

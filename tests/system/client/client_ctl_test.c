@@ -144,6 +144,7 @@ static void ctl__misuse_is_2_and_sends_nothing(void **state)
         {"mcastctl", "list", "elcap", NULL},
         {"mcastctl", "list", "--state", "gone", NULL},
         {"mcastctl", "list", "--limit", "0", NULL},
+        {"mcastctl", "list", "--node", "n 1", NULL},
         {"mcastctl", "events", "--after", "-1", NULL},
         {"mcastctl", "status", "now", NULL},
         {"mcastctl", "doctor", "now", NULL},
@@ -424,6 +425,30 @@ static void list__table_and_json(void **state)
     end(test);
 }
 
+/* Who would clean a node by hand is told that this is not all. */
+static void list__of_a_node(void **state)
+{
+    (void)state;
+    static const char page[] =
+        "{\"jobs\":[{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":1,\"state\":\"active\","
+        "\"on_node\":\"possible\"}],\"hidden\":2,\"next\":null}";
+    static const struct reply script[] = {{200, NULL, page, THEN_KEEP},
+                                          {200, NULL, page, THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("list", "--node", "elcap17", "--state", "active"), 0);
+    fakebroker_expect(test->fake, 1,
+                      "GET /v1/jobs?limit=1000&state=active&node=elcap17 HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\n\r\n");
+    assert_has(test->out, "ON NODE\n");
+    assert_has(test->out, "possible\n");
+    assert_string_equal(test->err, "mcastctl: 2 more may have something on elcap17, of clusters "
+                                   "whose reservations are not shown to you; ask as an admin\n");
+    assert_int_equal(RUN("list", "--node", "elcap17", "--json"), 0);
+    assert_has(test->out, "\"on_node\":\"possible\"");
+    assert_has(test->err, "2 more");
+    end(test);
+}
+
 static void write_input(struct test *test, char path[128], const char *text, size_t length)
 {
     snprintf(path, 128, "%s/in", fakebroker_folder(test->fake));
@@ -563,8 +588,7 @@ static void status__says_first_what_is_wrong(void **state)
          "{\"nodes\":{\"lingering\":3,\"lingering_first\":\"n17\"},"
          "\"fabric_manager\":{\"link\":\"up\",\"url\":\"https://fmn\",\"verify\":false}}",
          THEN_KEEP},
-        {200, NULL, "{\"nodes\":{\"lingering\":1,\"lingering_first\":\"n\\u001b[2J\"}}",
-         THEN_KEEP},
+        {200, NULL, "{\"nodes\":{\"lingering\":1,\"lingering_first\":\"n\\u001b[2J\"}}", THEN_KEEP},
         {200, NULL,
          "{\"nodes\":{\"lingering\":0,\"lingering_first\":null},"
          "\"fabric_manager\":{\"link\":\"up\",\"verify\":true}}",
@@ -661,6 +685,7 @@ int main(void)
         cmocka_unit_test(env__every_format),
         cmocka_unit_test(env__all_or_nothing),
         cmocka_unit_test(list__table_and_json),
+        cmocka_unit_test(list__of_a_node),
         cmocka_unit_test(sync__reads_standard_input),
         cmocka_unit_test(sync__refuses_what_may_not_be_whole),
         cmocka_unit_test(events__lines_and_json),

@@ -209,7 +209,8 @@ static void list__goes_page_by_page(void **state)
     assert_int_equal(walk(site, "/v1/jobs?after=200", &last), 50);
     static const char *const bad[][2] = {
         {"limit", "0"},        {"limit", "1001"}, {"limit", "x"},     {"after", "-1"},
-        {"uid", "4294967295"}, {"state", "gone"}, {"cluster", "A-B"}, {"state", ""}};
+        {"uid", "4294967295"}, {"state", "gone"}, {"cluster", "A-B"}, {"state", ""},
+        {"node", ""},          {"node", "a%20b"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char path[64];
         struct answer answer;

@@ -55,6 +55,10 @@ static void each_name__may_what_its_list_says(void **state)
         {"GET", ELCAP "there", NULL, 404, 404, 404, 404, 403, 401},
         {"GET", "/v1/jobs", NULL, 200, 200, 200, 403, 403, 401},
         {"GET", "/v1/jobs?cluster=elcap", NULL, 200, 200, 403, 403, 403, 401},
+        {"GET", "/v1/jobs?node=elcap7", NULL, 200, 200, 200, 200, 403, 401},
+        {"GET", "/v1/jobs?node=elcap8", NULL, 200, 200, 200, 403, 403, 401},
+        {"GET", "/v1/jobs?node=elcap7&cluster=elcap", NULL, 200, 200, 403, 200, 403, 401},
+        {"GET", "/v1/jobs?node=elcap7&cluster=tuo", NULL, 200, 403, 200, 403, 403, 401},
         {"GET", "/v1/events?follow=0", NULL, 200, 200, 200, 403, 403, 401},
         {"GET", "/v1/status", NULL, 200, 200, 200, 200, 403, 401},
         {"GET", "/metrics", NULL, 200, 200, 200, 200, 403, 401},
@@ -116,6 +120,65 @@ static void node__sees_its_jobs_without_their_tokens(void **state)
     assert_int_equal(tlssite_call(tls, "elcap7", "GET", ELCAP "there", NULL, NULL), 404);
     assert_int_equal(tlssite_call(tls, "elcap7", "GET", TUO "f2", NULL, NULL), 404);
     assert_int_equal(tlssite_call(tls, "elcap7", "GET", ELCAP "f3", NULL, NULL), 404);
+}
+
+/* "job:how" of each in a list for elcap7, as the peer sees it, and the number of those hidden. */
+static void expect_on_node(struct tlssite *tls, const char *name, const char *query,
+                           const char *expected, json_int_t hidden)
+{
+    struct answer answer;
+    char path[128], seen[256] = "";
+    size_t index;
+    json_t *job;
+    snprintf(path, sizeof path, "/v1/jobs?node=elcap7%s", query);
+    assert_int_equal(tlssite_call(tls, name, "GET", path, NULL, &answer), 200);
+    json_array_foreach(json_object_get(answer.json, "jobs"), index, job)
+    {
+        snprintf(seen + strlen(seen), sizeof seen - strlen(seen), "%s:%s ",
+                 json_string_value(json_object_get(job, "job")),
+                 json_string_value(json_object_get(job, "on_node")));
+    }
+    assert_string_equal(seen, expected);
+    assert_int_equal(json_integer_value(json_object_get(answer.json, "hidden")), hidden);
+    assert_null(strstr(answer.body, "env"));
+    assert_null(strstr(answer.body, "TOKEN"));
+    answer_release(&answer);
+}
+
+/* F11: what may run on it, of the clusters that it is of; of the others, how many there are. */
+static void node__lists_what_may_run_on_it(void **state)
+{
+    struct tlssite *tls = *state;
+    struct answer answer;
+    tlssite_call(tls, "boss", "PUT", ELCAP "here", BODY, NULL);
+    tlssite_call(tls, "boss", "PUT", ELCAP "there", ELSEWHERE, NULL);
+    tlssite_call(tls, "boss", "PUT", TUO "f2", BODY, NULL);
+    tlssite_call(tls, "boss", "PUT", ELCAP "f3", "{\"uid\":77,\"node_count\":9}", &answer);
+    json_int_t number = json_integer_value(json_object_get(answer.json, "number"));
+    answer_release(&answer);
+    expect_on_node(tls, "elcap7", "", "here:named f3:possible ", 1);
+    expect_on_node(tls, "elcap7", "&cluster=elcap", "here:named f3:possible ", 0);
+    expect_on_node(tls, "elcap-rm", "", "here:named f3:possible ", 1);
+    expect_on_node(tls, "tuo-rm", "", "f2:named ", 2);
+    expect_on_node(tls, "boss", "", "here:named f2:named f3:possible ", 0);
+
+    char body[96];
+    snprintf(body, sizeof body, "{\"state\":\"created\",\"number\":%lld}", (long long)number);
+    assert_int_equal(tlssite_call(tls, "elcap7", "PUT", ELCAP "f3/nodes/elcap7", body, NULL), 200);
+    tlssite_call(tls, "boss", "DELETE", ELCAP "here", NULL, NULL);
+    expect_on_node(tls, "elcap7", "&state=active", "f3:reported ", 1);
+    expect_on_node(tls, "elcap7", "", "here:named f3:reported ", 1);
+
+    /* Page by page, and the link stays with the node. */
+    expect_on_node(tls, "elcap7", "&limit=1", "here:named ", 0);
+    tlssite_call(tls, "elcap7", "GET", "/v1/jobs?node=elcap7&limit=1", NULL, &answer);
+    const char *next = json_string_value(json_object_get(answer.json, "next"));
+    assert_non_null(next);
+    assert_non_null(strstr(next, "node=elcap7&"));
+    assert_int_equal(tlssite_call(tls, "elcap7", "GET", next, NULL, NULL), 200);
+    answer_release(&answer);
+    tlssite_call(tls, "elcap7", "GET", "/v1/jobs?node=elcap%2F7", NULL, &answer);
+    site_expect_problem(&answer, 422, "invalid", "node");
 }
 
 static void names__are_the_common_name_and_dns_names(void **state)
@@ -303,6 +366,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(refusal__names_the_certificate, open_site, close_site),
         cmocka_unit_test_setup_teardown(node__sees_its_jobs_without_their_tokens, open_site,
                                         close_site),
+        cmocka_unit_test_setup_teardown(node__lists_what_may_run_on_it, open_site, close_site),
         cmocka_unit_test_setup_teardown(names__are_the_common_name_and_dns_names, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(bad_certificate__is_told_why, open_site, close_site),

@@ -2,6 +2,7 @@
  * S5). */
 
 #include "tests/system/node/stand.h"
+#include "tests/system/rig/await.h"
 #include "tests/system/rig/stage.h"
 
 #include <stdio.h>
@@ -32,17 +33,27 @@ static void release(struct stage *stage, const char *job)
     plainhttp_reply_release(&reply);
 }
 
-/* A broker that serves, and that mcast-node asks from now on. */
-static struct stage *start_broker(void)
+/* A broker that serves, with its fabric manager if the options have one, and that mcast-node asks
+ * from now on. */
+static struct stage *start_stage(const struct stage_options *options)
 {
-    const struct stage_options options = {.mcastd = MCASTD};
-    struct stage *stage = stage_create(&options);
+    struct stage *stage = stage_create(options);
     char url[160];
     assert_non_null(stage);
+    if (options->mock_fm)
+        assert_int_equal(stage_start_fm(stage), 0);
     assert_int_equal(stage_start_broker(stage), 0);
+    if (options->mock_fm)
+        assert_int_equal(stage_await_link(stage), 0);
     snprintf(url, sizeof url, "unix:%s", stage_socket(stage));
     setenv("MCAST_URL", url, 1);
     return stage;
+}
+
+static struct stage *start_broker(void)
+{
+    const struct stage_options options = {.mcastd = MCASTD};
+    return start_stage(&options);
 }
 
 /* A number of an object of the broker's status. */
@@ -144,6 +155,83 @@ static void services__of_no_reservation_do_not_stay(void **state)
     stage_destroy(stage);
 }
 
+/* The job's document, and whether it has VNIs. */
+static bool show(struct stage *stage, char out[4096])
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(
+        plainhttp_call(stage_http(stage), "GET", "/v1/clusters/elcap/jobs/f17", NULL, &reply), 200);
+    bool has = json_array_size(json_object_get(reply.json, "vnis")) > 0;
+    snprintf(out, 4096, "%s", reply.text);
+    plainhttp_reply_release(&reply);
+    return has;
+}
+
+static bool vnis_are_given_back(void *arg)
+{
+    char text[4096];
+    return !show(arg, text);
+}
+
+/* A prolog that was held up for so long that its job is over, and the job's VNIs are free for
+ * others while the fabric manager still has to give the rest back: what it made goes at once, and
+ * the hook is told that the job must fail (F3, F10, I1). */
+static void created__after_the_vnis_were_given_back(void **state)
+{
+    const struct stage_options options = {
+        .mcastd = MCASTD,
+        .mock_fm = MOCK_FM,
+        .hwcoll = "min_nodes = 2\naddresses_per_job = 20\ntotal_addresses = 4086",
+        .vni = "hold = 1ms"};
+    struct stand *stand = *state;
+    struct stage *stage = start_stage(&options);
+    char before[4096];
+    reserve(stage, "f17", TWO_NODES);
+    assert_true(show(stage, before));
+    assert_non_null(strstr(before, "\"reserved\""));
+    stage_kill_fm(stage);
+    release(stage, "f17");
+    assert_true(await(vnis_are_given_back, stage, AWAIT_DEADLINE_MS));
+    assert_int_equal(counted(stage, "vnis", "held"), 0);
+
+    assert_int_equal(stand_run_with(stand, before, "prolog --job f17 --reservation -"), 1);
+    stand_expect_err(stand, "the job's services are destroyed again: job f17 is over and its VNIs "
+                            "are given back: destroy the services");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand)); /* the broker has taken "destroyed" */
+    assert_int_equal(counted(stage, "nodes", "lingering"), 0);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    stage_destroy(stage);
+}
+
+/* The same when the broker was away as the prolog reported: the next command hears of it. */
+static void created__told_after_the_vnis_were_given_back(void **state)
+{
+    const struct stage_options options = {
+        .mcastd = MCASTD,
+        .mock_fm = MOCK_FM,
+        .hwcoll = "min_nodes = 2\naddresses_per_job = 20\ntotal_addresses = 4086",
+        .vni = "hold = 1ms"};
+    struct stand *stand = *state;
+    struct stage *stage = start_stage(&options);
+    char before[4096];
+    reserve(stage, "f17", TWO_NODES);
+    assert_true(show(stage, before));
+    stage_kill_broker(stage);
+    assert_int_equal(stand_run_with(stand, before, "prolog --job f17 --reservation -"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    stage_kill_fm(stage);
+    assert_int_equal(stage_start_broker(stage), 0);
+    release(stage, "f17");
+    assert_true(await(vnis_are_given_back, stage, AWAIT_DEADLINE_MS));
+    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
+    stand_expect_err(stand, "job elcap/f17: job f17 is over and its VNIs are given back: destroy "
+                            "the services; its services are destroyed");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+    stage_destroy(stage);
+}
+
 static void broker__s_reservations_become_services(void **state)
 {
     struct stand *stand = *state;
@@ -182,6 +270,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(report__is_delivered_to_the_broker_s_next_life,
                                         stand_create, stand_destroy),
         cmocka_unit_test_setup_teardown(services__of_no_reservation_do_not_stay, stand_create,
+                                        stand_destroy),
+        cmocka_unit_test_setup_teardown(created__after_the_vnis_were_given_back, stand_create,
+                                        stand_destroy),
+        cmocka_unit_test_setup_teardown(created__told_after_the_vnis_were_given_back, stand_create,
                                         stand_destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,145 @@
+/* mcast-node by its node's certificate, and the real broker: a node may ask what may run on it, so
+ * that it can clean, and whatever it is not shown it leaves alone (F11, S5). */
+
+#include "tests/system/http/tlssite.h"
+#include "tests/system/node/stand.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct scene {
+    struct stand *stand;
+    struct tlssite *tls;
+};
+
+/* n1 has its certificate; tuo's nodes are not configured. */
+static int open_scene(void **state)
+{
+    static const struct site_options options = {.mcastd = MCASTD, .nodes = "n[1-4]"};
+    struct scene *scene = calloc(1, sizeof *scene);
+    char config[512], url[64];
+    if (!scene || stand_create((void **)&scene->stand) < 0)
+        return -1;
+    scene->tls = tlssite_open(&options);
+    tlssite_issue(scene->tls, "n1");
+    const char *papers = scene->tls->papers;
+    snprintf(config, sizeof config, "cacert = %s/ca.pem\ncert = %s/n1.pem\nkey = %s/n1.key\n",
+             papers, papers, papers);
+    stand_set_config(scene->stand, config);
+    snprintf(url, sizeof url, "https://127.0.0.1:%d", site_port(scene->tls->site));
+    setenv("MCAST_URL", url, 1);
+    *state = scene;
+    return 0;
+}
+
+static int close_scene(void **state)
+{
+    struct scene *scene = *state;
+    tlssite_close(scene->tls);
+    stand_destroy((void **)&scene->stand);
+    free(scene);
+    return 0;
+}
+
+static void call(struct scene *scene, const char *method, const char *job, const char *body,
+                 int status)
+{
+    char path[96];
+    snprintf(path, sizeof path, "/v1/clusters/%s", job);
+    assert_int_equal(site_call(scene->tls->site, method, path, body, NULL), status);
+}
+
+/* Makes the job's services by what an admin is shown of it, and lets the node forget that it did.
+ */
+static void run_unremembered(struct scene *scene, const char *job)
+{
+    struct answer answer;
+    char path[96], arguments[96];
+    snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
+    assert_int_equal(site_call(scene->tls->site, "GET", path, NULL, &answer), 200);
+    snprintf(arguments, sizeof arguments, "prolog --job %s --reservation -", job);
+    assert_int_equal(stand_run_with(scene->stand, answer.body, arguments), 0);
+    snprintf(path, sizeof path, "%s/spool/%lld.json", scene->stand->folder,
+             (long long)json_integer_value(json_object_get(answer.json, "number")));
+    assert_int_equal(remove(path), 0);
+    answer_release(&answer);
+}
+
+static void clean__leaves_what_may_be_active_here(void **state)
+{
+    struct scene *scene = *state;
+    struct stand *stand = scene->stand;
+    call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
+    call(scene, "PUT", "elcap/jobs/f2", "{\"uid\":5588,\"node_count\":2}", 201);
+    run_unremembered(scene, "f1");
+    run_unremembered(scene, "f2");
+    assert_int_equal(stand_run(stand, "clean --all"), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_services(stand, NULL), 8);
+    call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
+    assert_int_equal(stand_run(stand, "clean --all"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    call(scene, "DELETE", "elcap/jobs/f2", NULL, 202);
+    assert_int_equal(stand_run(stand, "clean --all"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
+/* An active job that names none of the cluster's nodes is shown to none of them by its name. */
+static void clean__remembers_a_job_that_named_no_nodes(void **state)
+{
+    struct scene *scene = *state;
+    struct stand *stand = scene->stand;
+    struct answer answer;
+    call(scene, "PUT", "elcap/jobs/f2", "{\"uid\":5588,\"node_count\":2}", 201);
+    site_call(scene->tls->site, "GET", "/v1/clusters/elcap/jobs/f2", NULL, &answer);
+    assert_int_equal(stand_run_with(stand, answer.body, "prolog --job f2 --reservation -"), 0);
+    answer_release(&answer);
+    assert_int_equal(stand_run(stand, "clean"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    call(scene, "DELETE", "elcap/jobs/f2", NULL, 202);
+    assert_int_equal(stand_run(stand, "clean"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
+/* Another cluster's job could have made the services; only its cluster's people may see it. */
+static void clean__takes_nothing_while_jobs_are_hidden(void **state)
+{
+    struct scene *scene = *state;
+    struct stand *stand = scene->stand;
+    call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
+    run_unremembered(scene, "f1");
+    call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
+    call(scene, "PUT", "tuo/jobs/f3", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
+    assert_int_equal(stand_run(stand, "clean --all"), 1);
+    stand_expect_err(stand, "one of 1 active jobs of clusters that n1 is no node of");
+    assert_int_equal(stand_services(stand, NULL), 4);
+    call(scene, "DELETE", "tuo/jobs/f3", NULL, 202);
+    assert_int_equal(stand_run(stand, "clean --all"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
+static void clean__of_another_node_s_name_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct stand *stand = scene->stand;
+    call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
+    run_unremembered(scene, "f1");
+    call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
+    assert_int_equal(stand_run(stand, "clean --all --node n2"), 1);
+    stand_expect_err(stand, "certificate \"n1\" may not do this");
+    stand_expect_err(stand, "which jobs may be active here cannot be known");
+    assert_int_equal(stand_services(stand, NULL), 4);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
+    const struct CMUnitTest tests[] = {
+        TEST(clean__leaves_what_may_be_active_here),
+        TEST(clean__remembers_a_job_that_named_no_nodes),
+        TEST(clean__takes_nothing_while_jobs_are_hidden),
+        TEST(clean__of_another_node_s_name_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
