@@ -168,8 +168,10 @@ void fuzz_one(struct fuzz_input *in)
     struct faults faults;
     if (!basic)
         open_doors(&basic, &oauth);
-    struct fabric fabric = {
-        .objects = no_objects(), .auth = basic, .mint = {.seeded = true, .seed = 1}};
+    struct fabric fabric = {.objects = no_objects(),
+                            .auth = basic,
+                            .mint = {.seeded = true, .seed = 1},
+                            .reach = (enum session_reach)(in->left % (SESSION_TREES_ONLY + 1))};
     struct control control = {.fabric = &fabric, .faults = &faults, .reload = reload};
     faults_init(&faults, 1);
     if (inventory_parse(&fabric.inventory, "2x2x8", &problem) < 0)
