@@ -207,3 +207,73 @@ bool nodelist_contains(const char *text, const char *node)
         c.at++;
     }
 }
+
+/* ---- expansion ---- */
+
+struct expansion {
+    void (*each)(void *arg, const char *name);
+    void *arg;
+    char name[NODELIST_NAME_MAX + 1];
+};
+
+/* With at least as many digits as the range's first number has. */
+static size_t put_number(char *out, size_t size, uint64_t value, size_t width)
+{
+    char digits[20];
+    size_t length = 0;
+    for (; value > 0 || length == 0; value /= 10)
+        digits[length++] = (char)('0' + value % 10);
+    size_t zeros = width > length ? width - length : 0;
+    if (zeros + length >= size)
+        return size;
+    memset(out, '0', zeros);
+    for (size_t i = 0; i < length; i++)
+        out[zeros + i] = digits[length - 1 - i];
+    return zeros + length;
+}
+
+/* What follows `at` in the text, behind what stands in the name already. Each bracket adds to the
+ * name, so it goes no deeper than a name is long. */
+static void expand(struct expansion *e, const char *at, size_t length)
+{
+    while (*at && *at != ',' && *at != '[' && length < NODELIST_NAME_MAX)
+        e->name[length++] = *at++;
+    if (*at == '\0' || *at == ',') {
+        e->name[length] = '\0';
+        e->each(e->arg, e->name);
+    }
+    if (*at != '[')
+        return;
+    const char *behind = strchr(at, ']') + 1;
+    struct cursor c = {.text = at, .at = at};
+    while (*c.at != ']') {
+        const char *start = ++c.at; /* behind '[' or ',' */
+        uint64_t first = 0, last;
+        (void)number(&c, &first, NULL);
+        size_t width = (size_t)(c.at - start);
+        last = first;
+        if (*c.at == '-') {
+            c.at++;
+            (void)number(&c, &last, NULL);
+        }
+        for (uint64_t value = first; value <= last; value++) {
+            size_t room = sizeof e->name - length;
+            size_t digits = put_number(e->name + length, room, value, width);
+            if (digits < room)
+                expand(e, behind, length + digits);
+        }
+    }
+}
+
+void nodelist_each(const char *text, void (*each)(void *arg, const char *name), void *arg)
+{
+    struct expansion e = {.each = each, .arg = arg};
+    struct cursor c = {.text = text, .at = text};
+    for (;;) {
+        expand(&e, c.at, 0);
+        skip_name(&c);
+        if (*c.at == '\0')
+            return;
+        c.at++;
+    }
+}

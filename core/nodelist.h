@@ -23,4 +23,8 @@ enum { NODELIST_NAME_MAX = 255 };
  * one, so that "n[01-10]" names n01 and n10 but neither n1 nor n010. */
 bool nodelist_contains(const char *text, const char *node);
 
+/* Expands the text, which nodelist_count takes: each name, as often as it is named, in the text's
+ * order; without those that are longer than any node's. */
+void nodelist_each(const char *text, void (*each)(void *arg, const char *name), void *arg);
+
 #endif

@@ -18,7 +18,7 @@ static struct reservation *find(struct core *core, const char *cluster, const ch
 static bool has_node(const struct reservation *r, const char *node)
 {
     if (r->nodes != NULL)
-        return nodelist_contains(r->nodes, node);
+        return nodes_named(r->reported, r->nodes, r->node_count, node);
     return nodes_find(r->reported, node) != NULL || r->reported == NULL ||
            r->reported->count < r->node_count;
 }

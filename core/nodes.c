@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS_FIRST = 8 };
+enum {
+    SLOTS_FIRST = 8,
+    LIST_LONG = 256, /* bytes; reading a shorter list costs no more than the rest of a report */
+    EXPANDED_MAX = 1 << 16, /* nodes; more of them are no machine there is, and would stop the loop
+                               for longer than anybody should wait */
+};
 
 static bool in_name(char c)
 {
@@ -92,6 +97,17 @@ uint32_t nodes_clean(const struct nodes *nodes)
     return nodes == NULL ? 0 : nodes->clean;
 }
 
+bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name)
+{
+    if (nodes_find(nodes, name) != NULL)
+        return true;
+    if (nodes == NULL || count > EXPANDED_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
+        return nodelist_contains(list, name);
+    if (nodes->named == NULL)
+        nodes->named = nodeset_create(list);
+    return nodeset_contains(nodes->named, name);
+}
+
 static bool is_clean(const struct node_report *report)
 {
     return report->state == NODE_DESTROYED || report->state == NODE_FENCED;
@@ -155,6 +171,7 @@ void nodes_destroy(struct nodes *nodes)
         return;
     for (uint32_t i = 0; i < nodes->slot_count; i++)
         free_report(nodes->slots[i]);
+    nodeset_destroy(nodes->named);
     free(nodes->slots);
     free(nodes);
 }

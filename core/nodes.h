@@ -2,6 +2,7 @@
 #define MCAST_CORE_NODES_H
 
 #include "core/nodelist.h"
+#include "core/nodeset.h"
 #include "core/record.h"
 
 #include <stdbool.h>
@@ -20,9 +21,10 @@ struct node_report {
 struct nodes {
     struct node_report **slots; /* a power of two, never full; NULL: empty */
     uint32_t slot_count;
-    uint32_t count;     /* that have reported */
-    uint32_t clean;     /* of these, destroyed or fenced */
-    uint32_t lingering; /* of these */
+    uint32_t count;        /* that have reported */
+    uint32_t clean;        /* of these, destroyed or fenced */
+    uint32_t lingering;    /* of these */
+    struct nodeset *named; /* the job's nodes; NULL: see nodes_named */
 };
 
 /* 1 to NODELIST_NAME_MAX of letters, digits, '.', '_' and '-'. */
@@ -32,7 +34,11 @@ bool node_name_valid(const char *name);
  * NODE_SERVICES_MAX bytes (record.h). */
 bool node_services_valid(const char *services);
 
-/* nodes may be NULL in the three that only look: nobody has reported. */
+/* Whether the list, always the same for the same nodes, names this one. Who has reported is taken
+ * to be named. A long list is expanded when it is asked for the second time. */
+bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name);
+
+/* nodes may be NULL in those that only look: nobody has reported. */
 const struct node_report *nodes_find(const struct nodes *nodes, const char *name);
 /* The next one at or after *at, which is moved on; NULL: no more. In no order. */
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at);

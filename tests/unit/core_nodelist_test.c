@@ -169,6 +169,70 @@ static void nodelist_contains__many_brackets_take_no_time(void **state)
     assert_true(nodelist_contains(node, node));
 }
 
+struct names {
+    char text[512];
+    size_t count;
+};
+
+static void note_name(void *arg, const char *name)
+{
+    struct names *names = arg;
+    if (names->count++ > 0)
+        strcat(names->text, " ");
+    strcat(names->text, name);
+}
+
+static void nodelist_each__names_all_in_order(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *names;
+    } cases[] = {
+        {"n1", "n1"},
+        {"n[1-3]", "n1 n2 n3"},
+        {"n[08-11]", "n08 n09 n10 n11"},
+        {"n[8-10,2]x", "n8x n9x n10x n2x"},
+        {"b,a[1,3]", "b a1 a3"},
+        {"x[1-2]y[3-4]z", "x1y3z x1y4z x2y3z x2y4z"},
+        {"[1-2][3,5]", "13 15 23 25"},
+        {"n1,n1", "n1 n1"},
+        {"n[000]", "n000"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct names names = {.text = ""};
+        nodelist_each(cases[i].list, note_name, &names);
+        assert_string_equal(names.text, cases[i].names);
+    }
+}
+
+static void count_name(void *arg, const char *name)
+{
+    size_t *count = arg;
+    assert_true(strlen(name) <= NODELIST_NAME_MAX);
+    ++*count;
+}
+
+/* As nodelist_contains: no list contains a name that is longer than any node's. */
+static void nodelist_each__leaves_out_what_is_too_long(void **state)
+{
+    (void)state;
+    char text[5 * 200 + NODELIST_NAME_MAX + 8];
+    size_t count = 0;
+    memset(text, 'n', NODELIST_NAME_MAX - 1);
+    strcpy(text + NODELIST_NAME_MAX - 1, "[9-10]");
+    nodelist_each(text, count_name, &count);
+    assert_int_equal(count, 1);
+    text[0] = '\0';
+    for (int i = 0; i < 200; i++)
+        strcat(text, "[1-1]");
+    nodelist_each(text, count_name, &count);
+    assert_int_equal(count, 2);
+    memset(text, 'n', NODELIST_NAME_MAX + 1);
+    strcpy(text + NODELIST_NAME_MAX + 1, ",m");
+    nodelist_each(text, count_name, &count);
+    assert_int_equal(count, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +242,8 @@ int main(void)
         cmocka_unit_test(nodelist_count__text_is_bounded),
         cmocka_unit_test(nodelist_contains__what_it_would_expand_to),
         cmocka_unit_test(nodelist_contains__many_brackets_take_no_time),
+        cmocka_unit_test(nodelist_each__names_all_in_order),
+        cmocka_unit_test(nodelist_each__leaves_out_what_is_too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,12 +123,38 @@ static void node_state__words(void **state)
     assert_string_equal(node_state_word(0), "unknown");
 }
 
+/* Of a short list, of a long one at first and later, and of one with more nodes than are expanded:
+ * always the same. */
+static void nodes_named__says_what_the_list_says(void **state)
+{
+    (void)state;
+    static char padded[1024];
+    struct nodes *nodes = NULL;
+    memset(padded, 'p', 512);
+    strcpy(padded + 512, ",elcap[1-100000]");
+    const struct {
+        const char *list;
+        uint32_t count;
+    } lists[] = {{"elcap[1-100000]", 100000}, {padded, 100001}, {padded, 1000}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        assert_true(nodes_named(nodes, lists[i].list, lists[i].count, "elcap100000"));
+        assert_false(nodes_named(nodes, lists[i].list, lists[i].count, "elcap0"));
+        put(&nodes, "elcap1", NODE_CREATED, NULL);
+        assert_true(nodes_named(nodes, lists[i].list, lists[i].count, "elcap1"));
+        assert_true(nodes_named(nodes, lists[i].list, lists[i].count, "elcap100000"));
+        assert_false(nodes_named(nodes, lists[i].list, lists[i].count, "elcap0"));
+        nodes_destroy(nodes);
+        nodes = NULL;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes__nobody_has_reported),
         cmocka_unit_test(nodes__the_last_word_counts),
         cmocka_unit_test(nodes__each_of_many_is_found),
+        cmocka_unit_test(nodes_named__says_what_the_list_says),
         cmocka_unit_test(node_name__valid),
         cmocka_unit_test(node_services__valid),
         cmocka_unit_test(node_state__words),
