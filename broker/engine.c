@@ -80,6 +80,19 @@ static const char *why_not(const struct engine *engine, int code)
     return code == 0 ? NULL : journal_counters(engine->journal)->error.text;
 }
 
+static void call_fabric(struct engine *engine, const struct word *word)
+{
+    const struct fmapi_step step = {.name = word->name,
+                                    .step = word->u.call.step,
+                                    .tree = word->u.call.tree,
+                                    .token = word->u.call.token};
+    if (fmcall_is_cleanup(word->u.call.kind))
+        fabric_step(engine->fabric, word->u.call.id, word->u.call.kind, &step);
+    else
+        fabric_call(engine->fabric, word->u.call.id, word->u.call.kind, word->name,
+                    word->u.call.addresses);
+}
+
 static void on_say(void *arg, const struct word *word)
 {
     struct engine *engine = arg;
@@ -90,8 +103,7 @@ static void on_say(void *arg, const struct word *word)
         speak(engine, word->u.ticket, word->code, why_not(engine, word->code));
         break;
     case WORD_CALL:
-        fabric_call(engine->fabric, word->u.call.id, word->u.call.kind, word->name,
-                    word->u.call.addresses);
+        call_fabric(engine, word);
         break;
     case WORD_LOGIN:
         fabric_login(engine->fabric, word->u.url);
@@ -143,11 +155,7 @@ static struct word *word_of(struct engine *engine, const struct effect *effect)
         word->u.ticket = effect->u.answer.ticket;
         return word;
     case EFFECT_CALL:
-        word = word_create(WORD_CALL, effect->u.call.name);
-        word->u.call.id = effect->u.call.id;
-        word->u.call.kind = effect->u.call.kind;
-        word->u.call.addresses = effect->u.call.addresses;
-        return word;
+        return word_create_call(effect);
     case EFFECT_LOGIN:
         word = word_create(WORD_LOGIN, NULL);
         word->u.url = effect->u.login.url;
@@ -207,6 +215,12 @@ static bool wants_answer(const struct core_event *event, uint64_t *ticket)
         return true;
     case CORE_FENCE:
         *ticket = event->u.fence.ticket;
+        return true;
+    case CORE_CLEANUP:
+        *ticket = event->u.cleanup.ticket;
+        return true;
+    case CORE_STEPS:
+        *ticket = event->u.steps.ticket;
         return true;
     default:
         return false;

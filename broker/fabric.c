@@ -107,7 +107,7 @@ static void free_all(struct errand_out *errand)
 
 /* Tells the core how an errand ended. */
 static void report(const struct errand_out *errand, enum fmcall_outcome outcome,
-                   struct secret token, const char *words)
+                   struct secret token, const struct fmcall_steps *steps, const char *words)
 {
     struct fabric *fabric = errand->fabric;
     struct core_event event = {0};
@@ -122,6 +122,7 @@ static void report(const struct errand_out *errand, enum fmcall_outcome outcome,
         event.u.call.id = errand->id;
         event.u.call.outcome = outcome;
         event.u.call.token = token;
+        event.u.call.steps = steps;
         event.u.call.words = words;
     }
     fabric->step(fabric->arg, &event);
@@ -137,7 +138,7 @@ static void on_reply(void *arg, const struct fmapi_reply *reply)
     struct errand_out *errand = arg;
     take_out(errand);
     histogram_add(&errand->fabric->counters.times[errand->kind], us_since(errand->begun_ns));
-    report(errand, reply->outcome, reply->token, reply->words);
+    report(errand, reply->outcome, reply->token, reply->steps, reply->words);
     free(errand);
 }
 
@@ -163,7 +164,7 @@ static void on_next_turn(uv_timer_t *timer)
     if (login_stillborn)
         report_login(fabric, ERROR_INVALID, no_fabric_manager);
     for (const struct errand_out *errand = stillborn; errand != NULL; errand = errand->next)
-        report(errand, FM_UNREACHED, (struct secret){0}, errand->words);
+        report(errand, FM_UNREACHED, (struct secret){0}, NULL, errand->words);
     free_all(stillborn);
     close_drained(fabric);
 }
@@ -189,6 +190,18 @@ void fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, cons
     }
     int code = fmapi_call(errand->generation->api, kind, name, addresses, on_reply, errand);
     if (code < 0)
+        bury(errand, error_word(code));
+}
+
+void fabric_step(struct fabric *fabric, uint64_t id, enum fmcall_kind kind,
+                 const struct fmapi_step *what)
+{
+    assert(fmcall_is_cleanup(kind));
+    struct errand_out *errand = errand_create(fabric, id, kind);
+    int code = 0;
+    if (errand->generation == NULL)
+        bury(errand, no_fabric_manager);
+    else if ((code = fmapi_step(errand->generation->api, kind, what, on_reply, errand)) < 0)
         bury(errand, error_word(code));
 }
 

@@ -31,6 +31,9 @@ int fabric_change(struct fabric *fabric, const struct fmapi_options *options, st
 
 void fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, const char *name,
                  uint32_t addresses);
+/* STEPS, END_STEP or END_TREE; what is borrowed is copied. */
+void fabric_step(struct fabric *fabric, uint64_t id, enum fmcall_kind kind,
+                 const struct fmapi_step *what);
 /* An index that the options no longer have is taken for 0: the words that ask for it may have
  * waited for the disk, and the core asks again after a change (core/link.c). */
 void fabric_login(struct fabric *fabric, uint32_t url);

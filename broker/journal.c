@@ -74,7 +74,7 @@ static void words_move(struct words *to, struct words *from)
 static void words_release(struct words *words)
 {
     for (struct word *word; (word = words_pop(words)) != NULL;)
-        free(word);
+        word_destroy(word);
 }
 
 struct word *word_create(enum word_kind kind, const char *name)
@@ -85,6 +85,40 @@ struct word *word_create(enum word_kind kind, const char *name)
     if (name != NULL)
         memcpy(word->name, name, size);
     return word;
+}
+
+static size_t text_size(const char *text)
+{
+    return text != NULL ? strlen(text) + 1 : 0;
+}
+
+struct word *word_create_call(const struct effect *effect)
+{
+    const char *token = secret_expose(effect->u.call.token);
+    size_t name_size = text_size(effect->u.call.name), step_size = text_size(effect->u.call.step),
+           token_size = text_size(token);
+    struct word *word = memory_zeroed(sizeof *word + name_size + step_size + token_size);
+    word->kind = WORD_CALL;
+    word->u.call.id = effect->u.call.id;
+    word->u.call.kind = effect->u.call.kind;
+    word->u.call.addresses = effect->u.call.addresses;
+    word->u.call.tree = effect->u.call.tree;
+    memcpy(word->name, effect->u.call.name, name_size);
+    if (step_size > 0)
+        word->u.call.step = memcpy(word->name + name_size, effect->u.call.step, step_size);
+    if (token_size > 0)
+        word->u.call.token =
+            secret_of(memcpy(word->name + name_size + step_size, token, token_size));
+    return word;
+}
+
+void word_destroy(struct word *word)
+{
+    if (word->kind == WORD_CALL && !secret_none(word->u.call.token)) {
+        char *token = (char *)(uintptr_t)secret_expose(word->u.call.token);
+        explicit_bzero(token, strlen(token));
+    }
+    free(word);
 }
 
 /* Answers among the words are not kept waiting for the disk: they become ready with the failure.
@@ -99,7 +133,7 @@ static void refuse(struct journal *journal, struct words *words, int code)
             word->code = code;
             words_push(&journal->ready, word);
         } else if (code == ERROR_NOT_LEADER) {
-            free(word);
+            word_destroy(word);
         } else {
             words_push(words, word);
         }
@@ -277,7 +311,7 @@ void journal_say(struct journal *journal, struct word *word)
 {
     struct pack *last = journal->gathering.batch != NULL ? &journal->gathering : &journal->writing;
     if (journal->deposed && word->kind != WORD_ANSWER) {
-        free(word);
+        word_destroy(word);
     } else if (last->batch == NULL) {
         word->code = journal->deposed ? ERROR_NOT_LEADER : 0;
         words_push(&journal->ready, word);
@@ -297,7 +331,7 @@ void journal_flush(struct journal *journal)
     while (journal->ready.first != NULL) {
         for (struct word *word; (word = words_pop(&journal->ready)) != NULL;) {
             journal->mouth.say(journal->mouth.arg, word);
-            free(word);
+            word_destroy(word);
         }
         journal->mouth.breath(journal->mouth.arg);
     }

@@ -2,6 +2,7 @@
 #define MCAST_BROKER_JOURNAL_H
 
 #include "broker/histogram.h"
+#include "core/effect.h"
 #include "core/fmcall.h"
 #include "core/record.h"
 #include "state/store.h"
@@ -36,6 +37,9 @@ struct word {
             uint64_t id;
             enum fmcall_kind kind;
             uint32_t addresses;
+            uint16_t tree;
+            const char *step;    /* in the word's own memory, as the token; NULL: none */
+            struct secret token; /* the job's; none: the login */
         } call;
         uint32_t url;      /* LOGIN: index of the base URL */
         uint64_t list;     /* LIST: its id */
@@ -47,6 +51,8 @@ struct word {
 
 /* name may be NULL. Never NULL (core/memory.h). */
 struct word *word_create(enum word_kind kind, const char *name);
+struct word *word_create_call(const struct effect *effect);
+void word_destroy(struct word *word); /* wipes the token */
 
 /* Who carries out what is said. Both may step the core and so say more; that comes out after what
  * is being said now, in order, and not by recursion. */

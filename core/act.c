@@ -87,7 +87,7 @@ static bool must_look_again(const struct reservation *r)
 
 static int64_t due(const struct core *core, const struct reservation *r)
 {
-    int64_t when = INT64_MAX;
+    int64_t when = cleanup_deadline(core, r);
     const struct errand *e = r->errand;
     if (r->state == JOB_RELEASING && r->vni_count > 0)
         when = earlier(when, r->hold_until_ms);
@@ -112,6 +112,7 @@ static int64_t due(const struct core *core, const struct reservation *r)
 static bool everything_confirmed(const struct core *core, const struct reservation *r)
 {
     return r->state == JOB_RELEASING && r->vni_count == 0 && r->fm_side == FM_SIDE_NOTHING &&
+           (r->cleaner == NULL || r->cleaner->errand.call == 0) &&
            (r->errand == NULL ||
             (r->errand->call == 0 && r->errand->release_settles_ms <= core->now_ms));
 }
@@ -226,6 +227,7 @@ void core_act(struct core *core, struct reservation *r)
         end(core, r);
         return;
     }
+    cleanup_act(core, r);
     queue_call(core, r);
     agenda_set(&core->agenda, r, due(core, r));
 }
@@ -247,9 +249,12 @@ void core_pump(struct core *core)
         effect->u.call.kind = e->under_way;
         effect->u.call.name = name;
         effect->u.call.addresses = r->addresses;
-        core_trace_of(core, r, TRACE_DEBUG, "%s: %s -> %s", name,
-                      reservation_wants_hwcoll(r) ? "wanted" : "not wanted",
-                      fmcall_kind_word(e->under_way));
+        if (r->cleaner != NULL && e == &r->cleaner->errand)
+            cleanup_begin(core, r, effect);
+        else
+            core_trace_of(core, r, TRACE_DEBUG, "%s: %s -> %s", name,
+                          reservation_wants_hwcoll(r) ? "wanted" : "not wanted",
+                          fmcall_kind_word(e->under_way));
         agenda_set(&core->agenda, r, due(core, r));
     }
 }

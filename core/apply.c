@@ -1,5 +1,6 @@
 #include "core/inside.h"
 #include "core/memory.h"
+#include "core/steppath.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,17 @@ static void drop_errand(struct core *core, struct reservation *r)
     core_discard(core, e->words);
     e->owner = NULL; /* whoever walks the errands in this step may still come by */
     core_discard(core, e);
+}
+
+static void drop_cleaner(struct core *core, struct reservation *r)
+{
+    if (r->cleaner == NULL)
+        return;
+    for (const struct cleanup *c = r->cleaner->first; c != NULL; c = c->next)
+        core->cleanups -= !c->look;
+    callqueue_remove(&core->calls, &r->cleaner->errand);
+    cleaner_destroy(r->cleaner);
+    r->cleaner = NULL;
 }
 
 static void count(uint64_t *counter, uint64_t amount, bool add)
@@ -234,6 +246,7 @@ static int apply_gone(struct core *core, uint64_t number, struct error *err)
     (void)occupy(core, r, false);
     agenda_set(&core->agenda, r, INT64_MAX);
     drop_errand(core, r);
+    drop_cleaner(core, r);
     ledger_remove(&core->ledger, r);
     core->lingering -= lingering(r);
     nodes_destroy(r->reported);
@@ -255,6 +268,34 @@ static int apply_node(struct core *core, const struct node_record *rec, struct e
     core->lingering -= lingering(r);
     nodes_put(&r->reported, rec);
     core->lingering += lingering(r);
+    return 0;
+}
+
+static int apply_cleanup(struct core *core, const struct cleanup_record *rec, struct error *err)
+{
+    struct reservation *r = ledger_by_number(&core->ledger, rec->number);
+    if (r == NULL || rec->below > 1 || !steppath_valid(rec->step))
+        return error_set(err, ERROR_CORRUPT,
+                         "a cleanup for reservation %llu has no such reservation, or no step",
+                         (unsigned long long)rec->number);
+    struct cleaner *k = cleaner_of(r);
+    struct cleanup *c = cleaner_find(k, rec->step, rec->below);
+    core->cleanups += c == NULL;
+    if (c == NULL)
+        c = cleaner_append(k, rec->step, rec->below);
+    c->give_up_ms = rec->give_up_ms;
+    return 0;
+}
+
+static int apply_cleaned(struct core *core, const struct cleanup_record *rec, struct error *err)
+{
+    struct reservation *r = ledger_by_number(&core->ledger, rec->number);
+    struct cleanup *c = r != NULL ? cleaner_find(r->cleaner, rec->step, rec->below) : NULL;
+    if (c == NULL)
+        return error_set(err, ERROR_CORRUPT, "a cleanup for reservation %llu is over, never asked",
+                         (unsigned long long)rec->number);
+    cleaner_end(r->cleaner, c);
+    core->cleanups--;
     return 0;
 }
 
@@ -281,6 +322,10 @@ int core_apply(struct core *core, const struct record *record, struct error *err
         return apply_event(core, &record->u.event, err);
     case RECORD_NODE:
         return apply_node(core, &record->u.node, err);
+    case RECORD_CLEANUP:
+        return apply_cleanup(core, &record->u.cleanup, err);
+    case RECORD_CLEANED:
+        return apply_cleaned(core, &record->u.cleanup, err);
     case RECORD_PRUNE:
         eventlog_prune(&core->events, record->u.prune);
         return 0;
@@ -330,6 +375,20 @@ void core_save_founded(struct core *core)
 void core_save_node(struct core *core, const struct node_record *rec)
 {
     struct record record = {.kind = RECORD_NODE, .u.node = *rec};
+    apply_own(core, &record);
+    core_effect(core, EFFECT_SAVE)->u.record = record;
+}
+
+void core_save_cleanup(struct core *core, const struct cleanup_record *rec)
+{
+    struct record record = {.kind = RECORD_CLEANUP, .u.cleanup = *rec};
+    apply_own(core, &record);
+    core_effect(core, EFFECT_SAVE)->u.record = record;
+}
+
+void core_save_cleaned(struct core *core, const struct cleanup_record *rec)
+{
+    struct record record = {.kind = RECORD_CLEANED, .u.cleanup = *rec};
     apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
 }

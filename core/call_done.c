@@ -200,9 +200,12 @@ static void release_done(struct core *core, struct reservation *r, enum fmcall_o
     again_later(core, r, FMCALL_RELEASE, words, backoff(r));
 }
 
-void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome,
-                    struct secret token, const char *words)
+void core_call_done(struct core *core, const struct core_event *event)
 {
+    uint64_t id = event->u.call.id;
+    enum fmcall_outcome outcome = event->u.call.outcome;
+    struct secret token = event->u.call.token;
+    const char *words = event->u.call.words;
     enum fmcall_kind kind;
     struct errand *e = callqueue_end(&core->calls, id, &kind);
     if (e == NULL) {
@@ -214,7 +217,10 @@ void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome,
     if (words == NULL)
         words = fmcall_outcome_word(outcome);
 
-    if (kind == FMCALL_RESERVE)
+    bool about_link = true;
+    if (fmcall_is_cleanup(kind))
+        about_link = cleanup_done(core, e->owner, kind, outcome, event->u.call.steps, words);
+    else if (kind == FMCALL_RESERVE)
         reserve_done(core, e->owner, outcome, token, words);
     else if (kind == FMCALL_CHECK)
         check_done(core, e->owner, outcome, token, words);
@@ -222,7 +228,7 @@ void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome,
         release_done(core, e->owner, outcome, words);
 
     /* What was sent before the link was lost says nothing of the link that there is now. */
-    if (sent_ms < core->link.lost_ms)
+    if (!about_link || sent_ms < core->link.lost_ms)
         return;
     /* Last: a lost link makes every job that waits give up, this one was to have its answer first.
      */

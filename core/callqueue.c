@@ -61,7 +61,8 @@ void callqueue_remove(struct callqueue *q, struct errand *e)
 static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
 {
     uint32_t reserves = q->lanes[LANE_RESERVE].under_way;
-    uint32_t others = q->lanes[LANE_RELEASE].under_way + q->lanes[LANE_CHECK].under_way;
+    uint32_t cleanups = q->lanes[LANE_CLEANUP].under_way;
+    uint32_t others = q->lanes[LANE_RELEASE].under_way + q->lanes[LANE_CHECK].under_way + cleanups;
     if (reserves + others >= calls_at_once)
         return LANES;
     if (q->lanes[LANE_RESERVE].first != NULL)
@@ -69,6 +70,8 @@ static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
     uint32_t kept_free = calls_at_once > 1 ? (calls_at_once + 3) / 4 : 0;
     if (others >= calls_at_once - kept_free)
         return LANES;
+    if (q->lanes[LANE_CLEANUP].first != NULL && cleanups < (calls_at_once + 7) / 8)
+        return LANE_CLEANUP;
     if (q->lanes[LANE_RELEASE].first != NULL)
         return LANE_RELEASE;
     return q->lanes[LANE_CHECK].first != NULL ? LANE_CHECK : LANES;

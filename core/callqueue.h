@@ -3,12 +3,13 @@
 
 #include "core/reservation.h"
 
-/* Who may call the fabric manager next. At most so many calls are under way; three lanes, so that
+/* Who may call the fabric manager next. At most so many calls are under way; four lanes, so that
  * thousands of old releases never keep a starting job waiting: reserves go first, and a quarter of
- * the places is never given to anything else; releases go before mere questions. Which call an
- * errand makes is decided when its turn comes, by the caller. */
+ * the places is never given to anything else; releases go before mere questions. Cleaning up after
+ * steps, which users ask for, has an eighth of the places and never more. Which call an errand
+ * makes is decided when its turn comes, by the caller. */
 
-enum lane { LANE_RESERVE, LANE_RELEASE, LANE_CHECK, LANES };
+enum lane { LANE_RESERVE, LANE_RELEASE, LANE_CHECK, LANE_CLEANUP, LANES };
 
 struct call_slot {
     uint64_t id; /* 0: free */

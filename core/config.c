@@ -27,6 +27,8 @@ void core_config_init(struct core_config *config)
     config->stray_grace_ms = 30 * 1000;
     config->link_retry_ms = 1000;
 
+    config->cleanup_timeout_ms = 600 * 1000;
+
     config->sync_grace_ms = 30 * 1000;
     config->tombstone_ms = 30 * 1000;
     config->events_keep = 10000;

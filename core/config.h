@@ -44,6 +44,11 @@ struct core_config {
     int64_t stray_grace_ms;  /* between the two looks before a stray is deleted */
     int64_t link_retry_ms;   /* first wait before logging in again; doubles to 32 times it */
 
+    int64_t cleanup_timeout_ms; /* a step's trees that could not be removed for so long stay until
+                                   the job ends (F19) */
+    bool cleanup_login; /* where the job's token opens neither job nor trees, the broker's login may
+                           be used */
+
     int64_t sync_grace_ms; /* between the two syncs that lack a job before it is released */
     int64_t tombstone_ms;  /* how long a release of an unknown job is remembered */
     uint32_t events_keep;  /* for replay (F24); more are dropped, in lots, */

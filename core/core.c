@@ -38,6 +38,7 @@ static void free_reservation(struct reservation *r)
     }
     free(r->nodes);
     nodes_destroy(r->reported);
+    cleaner_destroy(r->cleaner);
     secret_wipe(&r->token);
     free(r->reason);
     free(r);
@@ -94,6 +95,9 @@ static void settle_after_load(struct core *core, struct reservation *r)
     r->repeated = r->reported == NULL; /* else it is on disk */
     if (may_have_called(r))
         (void)core_errand(core, r);
+
+    if (r->cleaner != NULL)
+        cleanup_load(core, r);
 
     struct errand *e = r->errand;
     if (e == NULL)
@@ -208,8 +212,7 @@ void core_step(struct core *core, const struct core_event *event)
                      event->u.list_done.words);
         break;
     case CORE_CALL_DONE:
-        core_call_done(core, event->u.call.id, event->u.call.outcome, event->u.call.token,
-                       event->u.call.words);
+        core_call_done(core, event);
         break;
     case CORE_ROLLCALL_DONE:
         rollcall_done(core, event);
@@ -219,6 +222,12 @@ void core_step(struct core *core, const struct core_event *event)
         break;
     case CORE_FENCE:
         core_fence(core, event->u.fence.ticket, event->u.fence.node, event->u.fence.reason);
+        break;
+    case CORE_CLEANUP:
+        core_cleanup(core, event);
+        break;
+    case CORE_STEPS:
+        core_steps(core, event);
         break;
     case CORE_CONFIGURE:
         configure(core, event->u.config);

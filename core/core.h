@@ -41,6 +41,8 @@ enum core_event_kind {
     CORE_ROLLCALL_DONE, /* u.rollcall: exactly once for each EFFECT_ROLLCALL */
     CORE_NODE_REPORT,   /* u.report; answered once */
     CORE_FENCE,         /* u.fence; answered once */
+    CORE_CLEANUP,       /* u.cleanup; answered once */
+    CORE_STEPS,         /* u.steps; answered once */
     CORE_CONFIGURE,     /* u.config, already checked: replaces the configuration (F5) */
 };
 
@@ -81,7 +83,8 @@ struct core_event {
             uint64_t id;
             enum fmcall_outcome outcome;
             struct secret token; /* with FM_OK of RESERVE, perhaps of CHECK; else none */
-            const char *words;   /* never holds a secret */
+            const struct fmcall_steps *steps; /* with FM_OK of STEPS; else NULL */
+            const char *words;                /* never holds a secret */
         } call;
         struct {
             uint64_t id;
@@ -105,6 +108,21 @@ struct core_event {
             const char *node;   /* node_name_valid */
             const char *reason; /* words, or NULL */
         } fence;
+        struct {
+            uint64_t ticket;
+            uint64_t number;           /* of the reservation: the bearer of its token asks */
+            const char *step;          /* steppath_valid */
+            bool below;                /* all steps below it too */
+            const char *const *scopes; /* it must be within each of them (steppath_within) */
+            size_t scope_count;
+            int64_t wait_ms; /* for the trees to be gone; 0: answered as soon as it is on disk */
+        } cleanup;
+        struct {
+            uint64_t ticket;
+            const char *cluster;
+            const char *job;
+            int64_t wait_ms;
+        } steps;
         const struct core_config *config;
     } u;
 };
@@ -150,7 +168,10 @@ struct core_status {
     uint64_t vnis_unconfirmed; /* VNIs given back by time, not all nodes having said that they are
                                   clean although some had said anything; since the start */
     uint32_t strays; /* seen at the fabric manager, not ours by the ledger, not yet deleted */
-    uint32_t calls_queued_reserve, calls_queued_release, calls_queued_check, calls_under_way;
+    uint32_t calls_queued_reserve, calls_queued_release, calls_queued_check, calls_queued_cleanup;
+    uint32_t calls_under_way;
+    uint64_t cleanups_pending;                 /* asked for and not yet done */
+    uint64_t cleanups_done, cleanups_given_up; /* since the start */
     uint64_t last_number, first_seq, last_seq; /* events kept: first_seq–last_seq */
 };
 void core_status(const struct core *core, struct core_status *out);

@@ -36,6 +36,11 @@ enum effect_kind {
     X(SYNCED, 200, "synced")                                                                       \
     X(REPORTED, 200, "reported") /* what a node says is kept */                                    \
     X(FENCED, 200, "fenced")                                                                       \
+    X(CLEANED, 200, "cleaned") /* the steps have no trees any more */                              \
+    X(STEPS, 200, "steps")     /* what the fabric manager says of a job's steps */                 \
+    X(PENDING, 504, "pending") /* not done in the time that was given for the answer */            \
+    X(OUTSIDE, 403, "outside-scope")                                                               \
+    X(TOO_MANY, 429, "too-many-cleanups")                                                          \
     X(CONFLICT, 409, "conflict")                 /* another request under this id */               \
     X(OVERTAKEN, 409, "released-before-reserve") /* a release came first (flux.md, slurm.md) */    \
     X(RELEASED, 409, "released-meanwhile") /* released while its reserve was still waiting */      \
@@ -69,13 +74,14 @@ struct sync_found {
 struct answer {
     uint64_t ticket;
     enum answer_kind kind;
-    const struct reservation
-        *reservation; /* CREATED, SAME, ACCEPTED, REPORTED, ALREADY_GONE (may be NULL) */
-    const struct sync_found *sync; /* SYNCED */
-    uint32_t fenced;               /* FENCED: of how many reservations */
-    const char *field;             /* the field at fault (INVALID, CONFLICT), or NULL */
-    const char *detail;            /* one sentence for errors; a warning with CREATED, SAME;
-                                      or NULL */
+    const struct reservation *reservation; /* CREATED, SAME, ACCEPTED, REPORTED, CLEANED, STEPS,
+                                              ALREADY_GONE (may be NULL) */
+    const struct sync_found *sync;         /* SYNCED */
+    const struct fmcall_steps *steps;      /* STEPS */
+    uint32_t fenced;                       /* FENCED: of how many reservations */
+    const char *field;                     /* the field at fault (INVALID, CONFLICT), or NULL */
+    const char *detail;                    /* one sentence for errors; a warning with CREATED, SAME;
+                                              or NULL */
 };
 
 struct effect {
@@ -88,6 +94,9 @@ struct effect {
             enum fmcall_kind kind;
             const char *name; /* "<cluster>-<job>" */
             uint32_t addresses;
+            const char *step;    /* END_STEP */
+            uint16_t tree;       /* END_TREE */
+            struct secret token; /* of the last three kinds: none means the login */
         } call;
         struct {
             uint32_t url; /* index of the base URL for this and all that follows until the next */

@@ -21,6 +21,11 @@ const char *fmcall_kind_word(enum fmcall_kind kind)
     return "unknown";
 }
 
+bool fmcall_is_cleanup(enum fmcall_kind kind)
+{
+    return kind == FMCALL_STEPS || kind == FMCALL_END_STEP || kind == FMCALL_END_TREE;
+}
+
 const char *fmcall_outcome_word(enum fmcall_outcome outcome)
 {
     switch (outcome) {

@@ -57,6 +57,9 @@ struct fmcall_steps {
 const char *fmcall_kind_word(enum fmcall_kind kind);
 const char *fmcall_outcome_word(enum fmcall_outcome outcome); /* "ok", "gone", … */
 
+/* STEPS, END_STEP and END_TREE. */
+bool fmcall_is_cleanup(enum fmcall_kind kind);
+
 /* Whether the request may still be acted on, or may have been, without our knowing. */
 static inline bool fmcall_unsure(enum fmcall_outcome outcome)
 {

@@ -3,6 +3,7 @@
 
 #include "core/agenda.h"
 #include "core/callqueue.h"
+#include "core/cleanup.h"
 #include "core/core.h"
 #include "core/eventlog.h"
 #include "core/ledger.h"
@@ -63,6 +64,7 @@ struct link {
     uint64_t list;              /* id of the list under way, 0: none */
     uint32_t told[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that news are told */
     char error[ERROR_TEXT_SIZE];
+    char cleanup_error[ERROR_TEXT_SIZE]; /* the last trouble with cleaning up after a step */
 };
 
 struct core {
@@ -87,6 +89,8 @@ struct core {
     bool room_made;       /* in this step: addresses were given back, or the limits changed */
     uint64_t lingering;   /* node reports that say so */
     uint64_t unconfirmed; /* VNIs given back by time only */
+    uint64_t cleanups;    /* on disk, of all reservations */
+    uint64_t cleanups_done, cleanups_given_up;
     uint64_t room_wanted; /* reservations that wait for others' addresses */
     bool founded;         /* RECORD_FOUNDED is there */
 
@@ -126,6 +130,8 @@ struct reservation *core_save(struct core *core, const struct reservation_record
 void core_save_gone(struct core *core, struct reservation *reservation);
 void core_save_founded(struct core *core);
 void core_save_node(struct core *core, const struct node_record *record);
+void core_save_cleanup(struct core *core, const struct cleanup_record *record);
+void core_save_cleaned(struct core *core, const struct cleanup_record *record);
 void core_save_prune(struct core *core, uint64_t up_to); /* events up to this one go */
 /* Saves an event and publishes it. reservation NULL: about the link. detail may be NULL. */
 void core_publish(struct core *core, enum event_kind kind, const struct reservation *reservation,
@@ -182,13 +188,26 @@ const char *core_strange(struct core *core, const char *cluster, const char *con
                          size_t count);
 /* Every job that two sightings in a row, far enough apart, do not name is released. */
 const struct sync_found *core_sighted(struct core *core, const struct sighting *sighting);
-void core_call_done(struct core *core, uint64_t id, enum fmcall_outcome outcome,
-                    struct secret token, const char *words);
+void core_call_done(struct core *core, const struct core_event *event);
 
 /* The reservation is granted once more. */
 void core_granted_again(struct core *core, struct reservation *reservation);
 void core_node_report(struct core *core, const struct core_event *event);
 void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason);
+
+/* ---- cleanup.c ---- */
+void core_cleanup(struct core *core, const struct core_event *event);
+void core_steps(struct core *core, const struct core_event *event);
+/* Looks at what has become due or needless, and queues the next call. */
+void cleanup_act(struct core *core, struct reservation *reservation);
+int64_t cleanup_deadline(const struct core *core, const struct reservation *reservation);
+/* Fills in which call it is. */
+void cleanup_begin(struct core *core, struct reservation *reservation, struct effect *effect);
+/* Whether what came of it says anything about the link. */
+bool cleanup_done(struct core *core, struct reservation *reservation, enum fmcall_kind kind,
+                  enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words);
+/* After loading: no deadline lies further away than it could if it were asked for now. */
+void cleanup_load(struct core *core, struct reservation *reservation);
 
 /* ---- rollcall.c ---- */
 void rollcall_start(struct core *core); /* at the start, and when the link is up again: all */

@@ -37,9 +37,13 @@ void core_status(const struct core *core, struct core_status *out)
         .calls_queued_reserve = core->calls.lanes[LANE_RESERVE].queued,
         .calls_queued_release = core->calls.lanes[LANE_RELEASE].queued,
         .calls_queued_check = core->calls.lanes[LANE_CHECK].queued,
-        .calls_under_way = core->calls.lanes[LANE_RESERVE].under_way +
-                           core->calls.lanes[LANE_RELEASE].under_way +
-                           core->calls.lanes[LANE_CHECK].under_way,
+        .calls_queued_cleanup = core->calls.lanes[LANE_CLEANUP].queued,
+        .calls_under_way =
+            core->calls.lanes[LANE_RESERVE].under_way + core->calls.lanes[LANE_RELEASE].under_way +
+            core->calls.lanes[LANE_CHECK].under_way + core->calls.lanes[LANE_CLEANUP].under_way,
+        .cleanups_pending = core->cleanups,
+        .cleanups_done = core->cleanups_done,
+        .cleanups_given_up = core->cleanups_given_up,
         .last_number = core->last_number,
         .first_seq = eventlog_count(&core->events) > 0 ? core->events.first : core->last_seq + 1,
         .last_seq = core->last_seq,

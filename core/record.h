@@ -73,6 +73,14 @@ struct node_record {
     uint8_t state;  /* enum node_state */
 };
 
+/* A step whose trees are to be removed (F19). */
+struct cleanup_record {
+    uint64_t number;    /* of the reservation; it is over when that is */
+    const char *step;   /* steppath_valid */
+    int64_t give_up_ms; /* nobody wants it any more then */
+    uint8_t below;      /* 1: all steps below it too */
+};
+
 struct reservation_record {
     uint64_t number;     /* grows for ever, never reused (S3) */
     const char *cluster; /* never NULL */
@@ -144,6 +152,8 @@ enum record_kind {
     RECORD_FOUNDED = 6,     /* this ledger has seen a whole list of the fabric manager: from here
                                on, what is not in it is known not to be ours any more */
     RECORD_NODE = 7,        /* insert or replace by number and node */
+    RECORD_CLEANUP = 8,     /* insert or replace by number, step and below */
+    RECORD_CLEANED = 9,     /* delete it; give_up_ms does not count */
 };
 
 struct record {
@@ -154,6 +164,7 @@ struct record {
         uint64_t prune; /* seq */
         struct event_record event;
         struct node_record node;
+        struct cleanup_record cleanup; /* CLEANUP, CLEANED */
         struct {
             uint64_t last_number;
             uint64_t last_seq;

@@ -53,6 +53,7 @@ struct reservation {
     struct reservation *older;     /* same cluster and job, an earlier life, still releasing */
     struct errand *errand;         /* NULL: nothing at the fabric manager */
     struct nodes *reported;        /* NULL: no node has reported */
+    struct cleaner *cleaner;       /* NULL: nobody has asked for a step's trees to go */
     const char *cluster;           /* the core's own copy, shared */
     char *nodes, *reason;          /* NULL when not there */
     struct secret token;           /* none when not there */

@@ -38,6 +38,8 @@ static int memory_load(struct store *store, int (*each)(void *, const struct rec
     if (code == 0)
         code = rows_each_node(&memory->reservations, each, arg);
     if (code == 0)
+        code = rows_each_cleanup(&memory->reservations, each, arg);
+    if (code == 0)
         code = rows_each(&memory->events, each, arg);
     return code;
 }
@@ -82,6 +84,12 @@ static void apply(struct memory *memory, struct record *record)
         break;
     case RECORD_NODE:
         rows_put_node(&memory->reservations, record->u.node.number, &record->u.node);
+        break;
+    case RECORD_CLEANUP:
+        rows_put_cleanup(&memory->reservations, record->u.cleanup.number, record);
+        return;
+    case RECORD_CLEANED:
+        rows_drop_cleanup(&memory->reservations, record->u.cleanup.number, &record->u.cleanup);
         break;
     case RECORD_COUNTERS:
     case RECORD_FOUNDED:

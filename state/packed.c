@@ -18,6 +18,8 @@ static const size_t string_offsets[][STRINGS_MAX + 1] = {
     [RECORD_FOUNDED] = {0},
     [RECORD_NODE] = {offsetof(struct record, u.node.node),
                      offsetof(struct record, u.node.services)},
+    [RECORD_CLEANUP] = {offsetof(struct record, u.cleanup.step)},
+    [RECORD_CLEANED] = {offsetof(struct record, u.cleanup.step)},
 };
 
 static const char *string_at(const struct record *record, size_t offset)

@@ -2,6 +2,7 @@
 
 #include "core/names.h"
 #include "core/nodes.h"
+#include "core/steppath.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,6 +88,19 @@ static const char *node_fault(const struct node_record *n)
     return NULL;
 }
 
+static const char *cleanup_fault(const struct cleanup_record *c)
+{
+    if (c->number == 0 || c->number > INT64_MAX)
+        return "number is out of range";
+    if (!c->step || !steppath_valid(c->step))
+        return "step is not a step's name";
+    if (c->below > 1)
+        return "below is out of range";
+    if (!is_time(c->give_up_ms))
+        return "give_up_ms is out of range";
+    return NULL;
+}
+
 const char *record_fault(const struct record *record)
 {
     switch (record->kind) {
@@ -105,6 +119,9 @@ const char *record_fault(const struct record *record)
                    : NULL;
     case RECORD_NODE:
         return node_fault(&record->u.node);
+    case RECORD_CLEANUP:
+    case RECORD_CLEANED:
+        return cleanup_fault(&record->u.cleanup);
     case RECORD_FOUNDED:
         return NULL;
     }

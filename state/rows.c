@@ -1,6 +1,7 @@
 #include "state/rows.h"
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "state/packed.h"
 
 #include <assert.h>
@@ -72,14 +73,23 @@ void rows_put(struct rows *rows, uint64_t key, struct record *record)
     rows->count++;
 }
 
+static void drop_belongings(struct row *row)
+{
+    nodes_destroy(row->nodes);
+    row->nodes = NULL;
+    while (row->cleanup_count > 0)
+        packed_destroy(row->cleanups[--row->cleanup_count]);
+    free(row->cleanups);
+    row->cleanups = NULL;
+}
+
 static void drop_at(struct rows *rows, size_t at)
 {
     if (!rows->all[at].record)
         return;
     packed_destroy(rows->all[at].record);
-    nodes_destroy(rows->all[at].nodes);
     rows->all[at].record = NULL;
-    rows->all[at].nodes = NULL;
+    drop_belongings(&rows->all[at]);
     rows->holes++;
     while (rows->first < rows->count && !rows->all[rows->first].record) {
         rows->first++;
@@ -100,11 +110,50 @@ void rows_drop_through(struct rows *rows, uint64_t key)
         drop_at(rows, rows->first);
 }
 
-void rows_put_node(struct rows *rows, uint64_t key, const struct node_record *node)
+static struct row *row_at(struct rows *rows, uint64_t key)
 {
     struct row *row = &rows->all[position(rows, key)];
     assert(row < rows->all + rows->count && row->key == key && row->record);
-    nodes_put(&row->nodes, node);
+    return row;
+}
+
+void rows_put_node(struct rows *rows, uint64_t key, const struct node_record *node)
+{
+    nodes_put(&row_at(rows, key)->nodes, node);
+}
+
+static size_t find_cleanup(const struct row *row, const struct cleanup_record *cleanup)
+{
+    size_t at = 0;
+    for (; at < row->cleanup_count; at++) {
+        const struct cleanup_record *other = &row->cleanups[at]->u.cleanup;
+        if (other->below == cleanup->below && strcmp(other->step, cleanup->step) == 0)
+            break;
+    }
+    return at;
+}
+
+void rows_put_cleanup(struct rows *rows, uint64_t key, struct record *record)
+{
+    struct row *row = row_at(rows, key);
+    size_t at = find_cleanup(row, &record->u.cleanup);
+    if (at < row->cleanup_count) {
+        packed_destroy(row->cleanups[at]);
+    } else {
+        row->cleanups = memory_resized(row->cleanups, at + 1, sizeof(struct record *));
+        row->cleanup_count++;
+    }
+    row->cleanups[at] = record;
+}
+
+void rows_drop_cleanup(struct rows *rows, uint64_t key, const struct cleanup_record *cleanup)
+{
+    struct row *row = row_at(rows, key);
+    size_t at = find_cleanup(row, cleanup);
+    if (at == row->cleanup_count)
+        return;
+    packed_destroy(row->cleanups[at]);
+    row->cleanups[at] = row->cleanups[--row->cleanup_count];
 }
 
 static int each_node(const struct row *row, int (*each)(void *arg, const struct record *record),
@@ -134,6 +183,16 @@ int rows_each_node(const struct rows *rows, int (*each)(void *arg, const struct 
     return code;
 }
 
+int rows_each_cleanup(const struct rows *rows, int (*each)(void *arg, const struct record *record),
+                      void *arg)
+{
+    int code = 0;
+    for (size_t i = rows->first; i < rows->count && code == 0; i++)
+        for (size_t c = 0; c < rows->all[i].cleanup_count && code == 0; c++)
+            code = each(arg, rows->all[i].cleanups[c]);
+    return code;
+}
+
 int rows_each(const struct rows *rows, int (*each)(void *arg, const struct record *record),
               void *arg)
 {
@@ -148,7 +207,7 @@ void rows_release(struct rows *rows)
 {
     for (size_t i = rows->first; i < rows->count; i++) {
         packed_destroy(rows->all[i].record);
-        nodes_destroy(rows->all[i].nodes);
+        drop_belongings(&rows->all[i]);
     }
     free(rows->all);
     *rows = (struct rows){0};

@@ -11,8 +11,10 @@
 
 struct row {
     uint64_t key;
-    struct record *record; /* owned; NULL: a hole that a dropped one left */
-    struct nodes *nodes;   /* reports that belong to it, or NULL; owned */
+    struct record *record;    /* owned; NULL: a hole that a dropped one left */
+    struct nodes *nodes;      /* reports that belong to it, or NULL; owned */
+    struct record **cleanups; /* that are asked for; owned */
+    size_t cleanup_count;
 };
 
 struct rows {
@@ -39,6 +41,14 @@ void rows_put_node(struct rows *rows, uint64_t key, const struct node_record *no
 /* RECORD_NODE of each report, in ascending order of their records; as rows_each. */
 int rows_each_node(const struct rows *rows, int (*each)(void *arg, const struct record *record),
                    void *arg);
+
+/* A cleanup for the record of this key, which is there: adds it, or replaces the one of the same
+ * step; packed, and now owned. Drops it; none is no error. Those that there are, as rows_each_node.
+ */
+void rows_put_cleanup(struct rows *rows, uint64_t key, struct record *record);
+void rows_drop_cleanup(struct rows *rows, uint64_t key, const struct cleanup_record *cleanup);
+int rows_each_cleanup(const struct rows *rows, int (*each)(void *arg, const struct record *record),
+                      void *arg);
 
 /* In ascending order; each returns 0, or a negative code that ends it and is returned. */
 int rows_each(const struct rows *rows, int (*each)(void *arg, const struct record *record),

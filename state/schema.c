@@ -68,7 +68,13 @@ static const char seal_tokens[] =
 static const char write_anew[] = "VACUUM;";
 
 /* 3 → 4. */
-static const char make_nodes[] = "CREATE TABLE node("
+static const char make_nodes[] = "CREATE TABLE cleanup("
+                                 " number INTEGER NOT NULL,"
+                                 " step TEXT NOT NULL,"
+                                 " below INTEGER NOT NULL,"
+                                 " give_up_ms INTEGER NOT NULL,"
+                                 " PRIMARY KEY(number, step, below)) WITHOUT ROWID;"
+                                 "CREATE TABLE node("
                                  " number INTEGER NOT NULL,"
                                  " node TEXT NOT NULL,"
                                  " state INTEGER NOT NULL,"

@@ -35,6 +35,7 @@
     X(uid, uid)                                                                                    \
     X(kind, kind)
 
+#define CLEANUP_COLUMNS "number,step,below,give_up_ms"
 #define NODE_COLUMNS "number,node,state,services,\"order\""
 
 #define COLUMN_NAME_(column, field) #column ","

@@ -28,6 +28,9 @@ int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path,
         {&rows->prune, "DELETE FROM event WHERE seq<=?"},
         {&rows->node, "INSERT OR REPLACE INTO node(" NODE_COLUMNS ") VALUES(?,?,?,?,?)"},
         {&rows->nodes_gone, "DELETE FROM node WHERE number=?"},
+        {&rows->cleanup, "INSERT OR REPLACE INTO cleanup(" CLEANUP_COLUMNS ") VALUES(?,?,?,?)"},
+        {&rows->cleaned, "DELETE FROM cleanup WHERE number=? AND step=? AND below=?"},
+        {&rows->cleanups_gone, "DELETE FROM cleanup WHERE number=?"},
         {&rows->ledger, "UPDATE ledger SET last_number=max(last_number,?),"
                         "last_seq=max(last_seq,?),founded=max(founded,?) WHERE id=1"},
     };
@@ -44,9 +47,10 @@ int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path,
 
 void sqlite_rows_release(struct sqlite_rows *rows)
 {
-    sqlite3_stmt *statements[] = {rows->begin, rows->commit,    rows->rollback, rows->reservation,
-                                  rows->gone,  rows->event,     rows->prune,    rows->ledger,
-                                  rows->node,  rows->nodes_gone};
+    sqlite3_stmt *statements[] = {
+        rows->begin,   rows->commit,  rows->rollback,     rows->reservation, rows->gone,
+        rows->event,   rows->prune,   rows->ledger,       rows->node,        rows->nodes_gone,
+        rows->cleanup, rows->cleaned, rows->cleanups_gone};
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
         sqlite3_finalize(statements[i]);
     *rows = (struct sqlite_rows){0};
@@ -106,10 +110,22 @@ static int write_node(sqlite3_stmt *statement, const struct node_record *record)
     return run(statement);
 }
 
+/* Both statements begin with the key. */
+static int write_cleanup(sqlite3_stmt *statement, const struct cleanup_record *record)
+{
+    sqlite3_bind_int64(statement, 1, (sqlite3_int64)record->number);
+    sqlite3_bind_int(statement, 3, record->below);
+    if (sqlite3_bind_parameter_count(statement) == 4)
+        sqlite3_bind_int64(statement, 4, record->give_up_ms);
+    return text_bind(statement, 2, record->step) ? SQLITE_NOMEM : run(statement);
+}
+
 static int write_gone(struct sqlite_rows *rows, uint64_t number)
 {
     int rc = run_number(rows->gone, number);
-    return rc == SQLITE_OK ? run_number(rows->nodes_gone, number) : rc;
+    if (rc == SQLITE_OK)
+        rc = run_number(rows->nodes_gone, number);
+    return rc == SQLITE_OK ? run_number(rows->cleanups_gone, number) : rc;
 }
 
 static int write_record(struct sqlite_rows *rows, const struct record *record)
@@ -125,6 +141,10 @@ static int write_record(struct sqlite_rows *rows, const struct record *record)
         return run_number(rows->prune, record->u.prune);
     case RECORD_NODE:
         return write_node(rows->node, &record->u.node);
+    case RECORD_CLEANUP:
+        return write_cleanup(rows->cleanup, &record->u.cleanup);
+    case RECORD_CLEANED:
+        return write_cleanup(rows->cleaned, &record->u.cleanup);
     case RECORD_COUNTERS:
     case RECORD_FOUNDED:
         break; /* both go with the ledger's row, once a batch */
@@ -217,6 +237,17 @@ static const char *read_node(sqlite3_stmt *statement, struct record *out)
     return record_fault(out);
 }
 
+static const char *read_cleanup(sqlite3_stmt *statement, struct record *out)
+{
+    sqlite3_int64 below = sqlite3_column_int64(statement, 2);
+    *out = (struct record){.kind = RECORD_CLEANUP};
+    out->u.cleanup.number = (uint64_t)sqlite3_column_int64(statement, 0);
+    out->u.cleanup.step = text_at(statement, 1);
+    out->u.cleanup.below = below < 0 || below > UINT8_MAX ? UINT8_MAX : (uint8_t)below;
+    out->u.cleanup.give_up_ms = sqlite3_column_int64(statement, 3);
+    return record_fault(out);
+}
+
 static const char *read_event(sqlite3_stmt *statement, struct record *out)
 {
     out->kind = RECORD_EVENT;
@@ -256,6 +287,15 @@ static int visit_node(struct reader *reader, sqlite3_stmt *statement)
     if (fault)
         return damaged(reader, "node report of reservation", sqlite3_column_int64(statement, 0),
                        fault);
+    return reader->each(reader->arg, &record);
+}
+
+static int visit_cleanup(struct reader *reader, sqlite3_stmt *statement)
+{
+    struct record record;
+    const char *fault = read_cleanup(statement, &record);
+    if (fault)
+        return damaged(reader, "cleanup of reservation", sqlite3_column_int64(statement, 0), fault);
     return reader->each(reader->arg, &record);
 }
 
@@ -327,6 +367,10 @@ int sqlite_rows_load(struct sqlite_rows *rows, int (*each)(void *, const struct 
     if (count >= 0)
         count = read_table(&reader, "SELECT " NODE_COLUMNS " FROM node ORDER BY number,node",
                            visit_node);
+    if (count >= 0)
+        count = read_table(&reader,
+                           "SELECT " CLEANUP_COLUMNS " FROM cleanup ORDER BY number,step,below",
+                           visit_cleanup);
     if (count >= 0)
         count =
             read_table(&reader, "SELECT " EVENT_COLUMNS " FROM event ORDER BY seq", visit_event);

@@ -16,6 +16,7 @@ struct sqlite_rows {
     sqlite3_stmt *begin, *commit, *rollback;
     sqlite3_stmt *reservation, *gone, *event, *prune, *ledger;
     sqlite3_stmt *node, *nodes_gone;
+    sqlite3_stmt *cleanup, *cleaned, *cleanups_gone;
 };
 
 /* Prepares; db, path and sealing stay with the caller and outlive rows. Fails with ERROR_CORRUPT

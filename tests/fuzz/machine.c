@@ -93,6 +93,12 @@ void machine_keep(struct machine *machine, const struct record *record)
     case RECORD_NODE:
         rows_put_node(rows, record->u.node.number, &record->u.node);
         break;
+    case RECORD_CLEANUP:
+        rows_put_cleanup(rows, record->u.cleanup.number, packed_create(record));
+        break;
+    case RECORD_CLEANED:
+        rows_drop_cleanup(rows, record->u.cleanup.number, &record->u.cleanup);
+        break;
     }
 }
 

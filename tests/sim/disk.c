@@ -31,6 +31,8 @@ static struct record *record_copied(const struct record *record)
                 text_size(secret_expose(r->token)) + text_size(r->reason);
     if (record->kind == RECORD_NODE)
         size += text_size(record->u.node.node) + text_size(record->u.node.services);
+    if (record->kind == RECORD_CLEANUP || record->kind == RECORD_CLEANED)
+        size += text_size(record->u.cleanup.step);
     if (record->kind == RECORD_EVENT)
         size += text_size(e->cluster) + text_size(e->job) + text_size(e->detail);
 
@@ -48,6 +50,8 @@ static struct record *record_copied(const struct record *record)
         copy->u.node.node = put(&at, record->u.node.node);
         copy->u.node.services = put(&at, record->u.node.services);
     }
+    if (record->kind == RECORD_CLEANUP || record->kind == RECORD_CLEANED)
+        copy->u.cleanup.step = put(&at, record->u.cleanup.step);
     if (record->kind == RECORD_EVENT) {
         copy->u.event.cluster = put(&at, e->cluster);
         copy->u.event.job = put(&at, e->job);
@@ -92,6 +96,9 @@ void disk_release(struct disk *disk)
     free(disk->reservations);
     free(disk->events);
     free(disk->nodes);
+    for (size_t i = 0; i < disk->cleanup_count; i++)
+        free(disk->cleanups[i]);
+    free(disk->cleanups);
     memset(disk, 0, sizeof *disk);
 }
 
@@ -162,12 +169,57 @@ static void take_nodes(struct disk *disk, uint64_t number)
     disk->node_count = kept;
 }
 
+static size_t cleanup_at(const struct disk *disk, const struct cleanup_record *of)
+{
+    size_t i = 0;
+    for (; i < disk->cleanup_count; i++) {
+        const struct cleanup_record *other = &disk->cleanups[i]->u.cleanup;
+        if (other->number == of->number && other->below == of->below &&
+            strcmp(other->step, of->step) == 0)
+            break;
+    }
+    return i;
+}
+
+static const char *put_cleanup(struct disk *disk, const struct record *record)
+{
+    uint64_t number = record->u.cleanup.number;
+    if (!is_at(disk, place_of(disk, number), number))
+        return "a cleanup is asked for of a reservation that is not on disk";
+    if (cleanup_at(disk, &record->u.cleanup) < disk->cleanup_count)
+        return "a cleanup is asked for that is on disk already";
+    GROW(disk->cleanups, disk->cleanup_count, disk->cleanup_room);
+    disk->cleanups[disk->cleanup_count++] = record_copied(record);
+    return NULL;
+}
+
+static const char *take_cleanup(struct disk *disk, const struct cleanup_record *done)
+{
+    size_t at = cleanup_at(disk, done);
+    if (at == disk->cleanup_count)
+        return "a cleanup is over that is not on disk";
+    free(disk->cleanups[at]);
+    disk->cleanups[at] = disk->cleanups[--disk->cleanup_count];
+    return NULL;
+}
+
+static void take_cleanups(struct disk *disk, uint64_t number)
+{
+    for (size_t i = disk->cleanup_count; i > 0; i--) {
+        if (disk->cleanups[i - 1]->u.cleanup.number != number)
+            continue;
+        free(disk->cleanups[i - 1]);
+        disk->cleanups[i - 1] = disk->cleanups[--disk->cleanup_count];
+    }
+}
+
 static const char *take_reservation(struct disk *disk, uint64_t number)
 {
     size_t place = place_of(disk, number);
     if (!is_at(disk, place, number))
         return "a reservation that is not on disk was declared gone";
     take_nodes(disk, number);
+    take_cleanups(disk, number);
     free(disk->reservations[place]);
     memmove(&disk->reservations[place], &disk->reservations[place + 1],
             (--disk->reservation_count - place) * sizeof *disk->reservations);
@@ -210,6 +262,10 @@ static const char *apply_one(struct disk *disk, const struct record *record)
         return NULL;
     case RECORD_NODE:
         return put_node(disk, record);
+    case RECORD_CLEANUP:
+        return put_cleanup(disk, record);
+    case RECORD_CLEANED:
+        return take_cleanup(disk, &record->u.cleanup);
     case RECORD_COUNTERS:
         break;
     }
@@ -235,6 +291,8 @@ int disk_load(const struct disk *disk, int (*each)(void *arg, const struct recor
         result = each(arg, &(struct record){.kind = RECORD_FOUNDED});
     for (size_t i = 0; i < disk->reservation_count && result == 0; i++)
         result = each(arg, disk->reservations[i]);
+    for (size_t i = 0; i < disk->cleanup_count && result == 0; i++)
+        result = each(arg, disk->cleanups[i]);
     for (size_t i = 0; i < disk->node_count && result == 0; i++)
         result = each(arg, disk->nodes[i]);
     for (size_t i = 0; i < disk->event_count && result == 0; i++)

@@ -85,6 +85,16 @@ int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint3
     return api->begin;
 }
 
+int fmapi_step(struct fmapi *api, enum fmcall_kind kind, const struct fmapi_step *what,
+               fmapi_call_fn *done, void *arg)
+{
+    (void)kind;
+    (void)what;
+    api->done = done;
+    api->arg = arg;
+    return api->begin;
+}
+
 int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg)
 {
     api->page = page;

@@ -228,8 +228,13 @@ static inline int write_line(void *arg, const struct record *record)
                 node_state_word(record->u.node.state), record->u.node.services ? " " : "",
                 record->u.node.services ? record->u.node.services : "");
         return 0;
+    case RECORD_CLEANUP:
+        fprintf(out, "cleanup %ju %s%s\n", (uintmax_t)record->u.cleanup.number,
+                record->u.cleanup.step, record->u.cleanup.below ? " and below" : "");
+        return 0;
     case RECORD_GONE:
     case RECORD_PRUNE:
+    case RECORD_CLEANED:
         break;
     }
     fprintf(out, "unexpected kind %d\n", (int)record->kind);

@@ -1,0 +1,135 @@
+#include "core/cleanup.h"
+#include "core/memory.h"
+#include "core/steppath.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cleaner *cleaner_of(struct reservation *r)
+{
+    if (r->cleaner == NULL) {
+        r->cleaner = memory_zeroed(sizeof *r->cleaner);
+        r->cleaner->errand.owner = r;
+    }
+    return r->cleaner;
+}
+
+struct cleanup *cleaner_append(struct cleaner *k, const char *step, bool below)
+{
+    size_t length = strlen(step);
+    struct cleanup *c = memory_zeroed(sizeof *c + length + 1);
+    memcpy(c->step, step, length + 1);
+    c->below = below;
+    if (k->last != NULL)
+        k->last->next = c;
+    else
+        k->first = c;
+    k->last = c;
+    k->count++;
+    return c;
+}
+
+struct cleanup *cleaner_find(const struct cleaner *k, const char *step, bool below)
+{
+    struct cleanup *c = k != NULL ? k->first : NULL;
+    while (c != NULL && (c->look || c->below != below || strcmp(c->step, step) != 0))
+        c = c->next;
+    return c;
+}
+
+struct cleanup *cleaner_covering(const struct cleaner *k, const char *step, bool below)
+{
+    struct cleanup *c = k != NULL ? k->first : NULL;
+    for (; c != NULL; c = c->next) {
+        bool covered =
+            c->below ? steppath_within(step, c->step) : !below && strcmp(c->step, step) == 0;
+        if (covered && !c->look)
+            return c;
+    }
+    return NULL;
+}
+
+void cleaner_forget_pieces(struct cleaner *k)
+{
+    for (size_t i = 0; i < k->piece_count; i++) {
+        free(k->pieces[i].step);
+        free(k->pieces[i].trees);
+    }
+    free(k->pieces);
+    k->pieces = NULL;
+    k->piece_count = k->piece = k->tree = 0;
+    k->looked = false;
+}
+
+void cleaner_keep_pieces(struct cleaner *k, const struct cleanup *c,
+                         const struct fmcall_steps *steps)
+{
+    cleaner_forget_pieces(k);
+    k->looked = true;
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct fmcall_step *step = &steps->steps[i];
+        bool meant =
+            c->below ? steppath_within(step->step, c->step) : strcmp(step->step, c->step) == 0;
+        if (!meant)
+            continue;
+        size_t bytes = step->tree_count * sizeof *step->trees;
+        struct cleanup_piece piece = {.step = memory_text(step->step),
+                                      .trees = memory_zeroed(bytes),
+                                      .tree_count = step->tree_count};
+        memcpy(piece.trees, step->trees, bytes);
+        k->pieces = memory_resized(k->pieces, k->piece_count + 1, sizeof *k->pieces);
+        k->pieces[k->piece_count++] = piece;
+    }
+}
+
+void cleaner_take_out(struct cleaner *k, struct cleanup *c)
+{
+    struct cleanup **link = &k->first, *before = NULL;
+    while (*link != c) {
+        before = *link;
+        link = &(*link)->next;
+    }
+    if (k->first == c)
+        cleaner_forget_pieces(k);
+    *link = c->next;
+    if (k->last == c)
+        k->last = before;
+    k->count--;
+    c->next = NULL;
+}
+
+void cleaner_put_last(struct cleaner *k, struct cleanup *c)
+{
+    cleaner_take_out(k, c);
+    if (k->last != NULL)
+        k->last->next = c;
+    else
+        k->first = c;
+    k->last = c;
+    k->count++;
+}
+
+static void free_cleanup(struct cleanup *c)
+{
+    for (struct cleanup_waiter *w = c->waiters, *next; w != NULL; w = next) {
+        next = w->next;
+        free(w);
+    }
+    free(c);
+}
+
+void cleaner_end(struct cleaner *k, struct cleanup *c)
+{
+    cleaner_take_out(k, c);
+    free_cleanup(c);
+}
+
+void cleaner_destroy(struct cleaner *k)
+{
+    if (k == NULL)
+        return;
+    while (k->first != NULL)
+        cleaner_end(k, k->first);
+    free(k->errand.words);
+    free(k);
+}

@@ -1,0 +1,434 @@
+#include "core/cleanup.h"
+
+#include "core/inside.h"
+#include "core/memory.h"
+#include "core/steppath.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whoever holds a job's token may have the trees of its steps removed, and of no others (F19, I6).
+ * Which way that goes is learned from the fabric manager's refusals: with the job's token at its
+ * job; else tree by tree with the token; else, if the site allows it, with the broker's login. */
+
+enum {
+    CLEANUPS_MAX = 1000,       /* of one reservation, at once */
+    CLEANUPS_ALL_MAX = 100000, /* of all */
+    CLEANUP_COSTS_MS = 20,     /* each: 50 a second in the long run, */
+    CLEANUP_CREDIT_MS = 20000, /* a thousand at once */
+    CLEANUP_RETRY_MS = 500,
+    CLEANUP_RETRY_MAX_MS = 30 * 1000,
+};
+
+static const struct fmcall_steps no_steps;
+
+/* ---- answers ---- */
+
+static void answer_waiters(struct core *core, struct cleanup *c, enum answer_kind kind,
+                           const struct reservation *r, const char *detail)
+{
+    struct cleanup_waiter *w = c->waiters;
+    c->waiters = NULL;
+    for (struct cleanup_waiter *next; w != NULL; w = next) {
+        next = w->next;
+        core_answer(core, w->ticket, kind, r, detail);
+        free(w);
+    }
+}
+
+static void answer_steps(struct core *core, struct cleanup *c, const struct reservation *r,
+                         const struct fmcall_steps *steps)
+{
+    size_t first = core->effect_count;
+    answer_waiters(core, c, ANSWER_STEPS, r, NULL);
+    for (size_t i = first; i < core->effect_count; i++)
+        core->effects[i].u.answer.steps = steps;
+}
+
+static void await(struct core *core, struct cleanup *c, uint64_t ticket, int64_t wait_ms)
+{
+    struct cleanup_waiter *w = memory_zeroed(sizeof *w);
+    w->ticket = ticket;
+    w->due_ms = core->now_ms + wait_ms;
+    w->next = c->waiters;
+    c->waiters = w;
+}
+
+static const char *not_yet(struct core *core, const struct cleanup *c)
+{
+    if (core->link.state != LINK_UP)
+        return "the link to the fabric manager is not up";
+    if (c->tries == 0)
+        return c->look ? "the fabric manager has not answered yet"
+                       : "the trees are not gone yet; they go in the background";
+    return core_text(core, "the fabric manager: %s; it is asked again", core->link.cleanup_error);
+}
+
+static void answer_impatient(struct core *core, const struct reservation *r, struct cleanup *c)
+{
+    for (struct cleanup_waiter **link = &c->waiters, *w; (w = *link) != NULL;) {
+        if (w->due_ms > core->now_ms) {
+            link = &w->next;
+            continue;
+        }
+        *link = w->next;
+        core_answer(core, w->ticket, ANSWER_PENDING, r, not_yet(core, c));
+        free(w);
+    }
+}
+
+/* ---- an end ---- */
+
+static struct cleanup_record record_of(const struct reservation *r, const struct cleanup *c)
+{
+    return (struct cleanup_record){
+        .number = r->number, .step = c->step, .give_up_ms = c->give_up_ms, .below = c->below};
+}
+
+static void end(struct core *core, struct reservation *r, struct cleanup *c, enum answer_kind kind,
+                const char *detail)
+{
+    answer_waiters(core, c, kind, r, detail);
+    if (c->look) {
+        cleaner_end(r->cleaner, c);
+        return;
+    }
+    struct cleanup_record record = record_of(r, c);
+    char *step = memory_text(c->step); /* the cleanup goes before its record is written */
+    core_discard(core, step);
+    record.step = step;
+    core_save_cleaned(core, &record);
+}
+
+static void give_up(struct core *core, struct reservation *r, struct cleanup *c, const char *words)
+{
+    if (!c->look) {
+        core->cleanups_given_up++;
+        core_trace_of(
+            core, r, TRACE_WARNING,
+            "%s-%s: the trees of step %.100s%s are not removed: %s -> given up, they stay "
+            "until the job ends",
+            r->cluster, r->job, c->step, c->below ? " and below" : "", words);
+    }
+    end(core, r, c, ANSWER_PENDING, words);
+}
+
+static void succeed(struct core *core, struct reservation *r, struct cleanup *c)
+{
+    struct cleaner *k = r->cleaner;
+    cleaner_forget_pieces(k);
+    if (c->again) {
+        c->again = false;
+        return;
+    }
+    core->cleanups_done++;
+    core_trace_of(core, r, TRACE_INFO, "%s-%s: the trees of step %.100s%s are removed", r->cluster,
+                  r->job, c->step, c->below ? " and below" : "");
+    end(core, r, c, ANSWER_CLEANED, NULL);
+}
+
+/* ---- what to do next ---- */
+
+/* There is something at the fabric manager, and its end does not take the trees along anyway. */
+static bool has_trees(const struct reservation *r)
+{
+    return r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED;
+}
+
+static bool by_login(const struct reservation *r, const struct cleanup *c)
+{
+    return c->look || r->cleaner->by_login;
+}
+
+static enum fmcall_kind next_call(const struct core *core, const struct reservation *r)
+{
+    const struct cleaner *k = r->cleaner;
+    const struct cleanup *c = k->first;
+    if (c == NULL || !has_trees(r) || k->errand.call != 0 || core->link.state != LINK_UP ||
+        k->errand.retry_ms > core->now_ms)
+        return FMCALL_NONE;
+    if (c->look)
+        return FMCALL_STEPS;
+    if (k->looked)
+        return k->by_trees ? FMCALL_END_TREE : FMCALL_END_STEP;
+    return c->below || k->by_trees ? FMCALL_STEPS : FMCALL_END_STEP;
+}
+
+static void queue(struct core *core, struct reservation *r)
+{
+    struct cleaner *k = r->cleaner;
+    enum fmcall_kind kind = next_call(core, r);
+    if (k->errand.queued == kind)
+        return;
+    callqueue_remove(&core->calls, &k->errand);
+    if (kind != FMCALL_NONE)
+        callqueue_push(&core->calls, &k->errand, LANE_CLEANUP, kind);
+}
+
+void cleanup_act(struct core *core, struct reservation *r)
+{
+    struct cleaner *k = r->cleaner;
+    if (k == NULL)
+        return;
+    for (struct cleanup *c = k->first, *next; c != NULL; c = next) {
+        next = c->next;
+        bool under_way = c == k->first && k->errand.call != 0;
+        if (!has_trees(r) && c->look)
+            answer_steps(core, c, r, &no_steps);
+        else if (!has_trees(r))
+            answer_waiters(core, c, ANSWER_CLEANED, r, NULL);
+        answer_impatient(core, r, c);
+        if (c->look && c->waiters == NULL && !under_way)
+            cleaner_end(k, c);
+        else if (has_trees(r) && !c->look && c->give_up_ms <= core->now_ms && !under_way)
+            give_up(core, r, c, not_yet(core, c));
+    }
+    queue(core, r);
+}
+
+int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
+{
+    const struct cleaner *k = r->cleaner;
+    int64_t when = INT64_MAX;
+    if (k == NULL || !has_trees(r))
+        return when;
+    for (const struct cleanup *c = k->first; c != NULL; c = c->next) {
+        bool under_way = c == k->first && k->errand.call != 0;
+        if (!c->look && !under_way && c->give_up_ms < when)
+            when = c->give_up_ms;
+        for (const struct cleanup_waiter *w = c->waiters; w != NULL; w = w->next) {
+            if (w->due_ms < when)
+                when = w->due_ms;
+        }
+    }
+    bool waits = k->first != NULL && k->errand.call == 0 && core->link.state == LINK_UP;
+    if (waits && k->errand.retry_ms > core->now_ms && k->errand.retry_ms < when)
+        when = k->errand.retry_ms;
+    return when;
+}
+
+void cleanup_begin(struct core *core, struct reservation *r, struct effect *effect)
+{
+    struct cleaner *k = r->cleaner;
+    const struct cleanup *c = k->first;
+    const struct cleanup_piece *piece = k->looked ? &k->pieces[k->piece] : NULL;
+    effect->u.call.step = piece != NULL ? piece->step : c->step;
+    if (effect->u.call.kind == FMCALL_END_TREE)
+        effect->u.call.tree = piece->trees[k->tree];
+    if (!by_login(r, c))
+        effect->u.call.token = r->token;
+    core_trace_of(core, r, TRACE_DEBUG, "%s: step %.100s%s, %s -> %s", effect->u.call.name,
+                  c->look ? "list" : c->step, c->below ? " and below" : "",
+                  by_login(r, c) ? "with the login" : "with the job's token",
+                  fmcall_kind_word(effect->u.call.kind));
+}
+
+/* ---- what came of it ---- */
+
+static void again_later(struct core *core, struct reservation *r, struct cleanup *c,
+                        const char *words)
+{
+    struct cleaner *k = r->cleaner;
+    uint32_t doublings = c->tries < 6 ? c->tries : 6;
+    int64_t wait = (int64_t)CLEANUP_RETRY_MS << doublings;
+    k->errand.retry_ms = core->now_ms + (wait < CLEANUP_RETRY_MAX_MS ? wait : CLEANUP_RETRY_MAX_MS);
+    c->tries++;
+    (void)snprintf(core->link.cleanup_error, sizeof core->link.cleanup_error, "%s", words);
+    if ((c->tries & (c->tries - 1)) == 0)
+        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: cleanup of step %.100s, try %u: %s -> again",
+                      r->cluster, r->job, c->step, c->tries, words);
+    cleaner_put_last(k, c); /* it may be about this step only */
+}
+
+/* It will not be done this way. */
+static void refused(struct core *core, struct reservation *r, struct cleanup *c,
+                    enum fmcall_kind kind, const char *words)
+{
+    struct cleaner *k = r->cleaner;
+    bool last_way = by_login(r, c);
+    cleaner_forget_pieces(k);
+    if (!last_way && kind == FMCALL_END_STEP) {
+        k->by_trees = true;
+    } else if (!last_way && core->config.cleanup_login) {
+        k->by_login = true;
+        k->by_trees = false;
+    } else {
+        give_up(core, r, c,
+                last_way ? words
+                         : core_text(core,
+                                     "%s: the job's token does not open them, and [hwcoll] "
+                                     "cleanup_login is off",
+                                     words));
+    }
+}
+
+static void went_well(struct core *core, struct reservation *r, struct cleanup *c,
+                      enum fmcall_kind kind, const struct fmcall_steps *steps)
+{
+    struct cleaner *k = r->cleaner;
+    k->errand.retry_ms = 0;
+    if (kind == FMCALL_STEPS && steps != NULL)
+        cleaner_keep_pieces(k, c, steps);
+    else if (k->looked && kind == FMCALL_END_STEP)
+        k->piece++;
+    else if (k->looked && kind == FMCALL_END_TREE)
+        k->tree++;
+    if (k->looked && k->piece < k->piece_count && k->tree == k->pieces[k->piece].tree_count) {
+        k->piece++;
+        k->tree = 0;
+    }
+    if (!k->looked || k->piece == k->piece_count)
+        succeed(core, r, c);
+}
+
+static void seen(struct core *core, struct reservation *r, struct cleanup *c,
+                 enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words)
+{
+    if (outcome == FM_OK && steps != NULL)
+        answer_steps(core, c, r, steps);
+    else if (outcome == FM_GONE)
+        answer_steps(core, c, r, &no_steps);
+    else
+        answer_waiters(core, c, ANSWER_PENDING, r,
+                       core_text(core, "the fabric manager: %s", words));
+    cleaner_end(r->cleaner, c);
+}
+
+bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kind,
+                  enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words)
+{
+    struct cleanup *c = r->cleaner->first;
+    bool login = by_login(r, c);
+    /* One that is acted on late would hit the job's next life: its name must rest (F21). With the
+     * token it cannot: that opens this life only. */
+    if (login && kind == FMCALL_END_STEP && fmcall_unsure(outcome))
+        core_errand(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
+    if (!has_trees(r))
+        cleaner_forget_pieces(r->cleaner);
+    else if (c->look)
+        seen(core, r, c, outcome, steps, words);
+    else if (outcome == FM_OK || outcome == FM_GONE)
+        went_well(core, r, c, kind, outcome == FM_OK ? steps : NULL);
+    else if (outcome == FM_REFUSED || outcome == FM_DENIED)
+        refused(core, r, c, kind, words);
+    else
+        again_later(core, r, c, words);
+    core_act(core, r);
+    return login;
+}
+
+/* ---- what is asked for ---- */
+
+static const char *outside(struct core *core, const struct core_event *event)
+{
+    for (size_t i = 0; i < event->u.cleanup.scope_count; i++) {
+        const char *scope = event->u.cleanup.scopes[i];
+        if (!steppath_within(event->u.cleanup.step, scope))
+            return core_text(core,
+                             "step %.100s is outside of what this token may clean up after: %.100s "
+                             "and what is below",
+                             event->u.cleanup.step, scope);
+    }
+    return NULL;
+}
+
+static bool may_ask(struct core *core, struct reservation *r)
+{
+    struct cleaner *k = cleaner_of(r);
+    if (k->count >= CLEANUPS_MAX || core->cleanups >= CLEANUPS_ALL_MAX)
+        return false;
+    if (k->paid_until_ms < core->now_ms)
+        k->paid_until_ms = core->now_ms;
+    if (k->paid_until_ms + CLEANUP_COSTS_MS > core->now_ms + CLEANUP_CREDIT_MS)
+        return false;
+    k->paid_until_ms += CLEANUP_COSTS_MS;
+    return true;
+}
+
+static struct cleanup *ask(struct core *core, struct reservation *r, const char *step, bool below)
+{
+    const struct cleanup_record record = {.number = r->number,
+                                          .step = step,
+                                          .give_up_ms =
+                                              core->now_ms + core->config.cleanup_timeout_ms,
+                                          .below = below};
+    core_save_cleanup(core, &record);
+    if (secret_none(r->token) && core->config.cleanup_login)
+        r->cleaner->by_login = true;
+    return cleaner_find(r->cleaner, step, below);
+}
+
+void core_cleanup(struct core *core, const struct core_event *event)
+{
+    uint64_t ticket = event->u.cleanup.ticket;
+    const char *step = event->u.cleanup.step;
+    bool below = event->u.cleanup.below;
+    struct reservation *r = ledger_by_number(&core->ledger, event->u.cleanup.number);
+    const char *why_not = outside(core, event);
+    if (r == NULL || why_not != NULL) {
+        core_answer(core, ticket, r == NULL ? ANSWER_NOT_FOUND : ANSWER_OUTSIDE, NULL,
+                    r == NULL ? "the reservation is over, and its trees with it" : why_not);
+        return;
+    }
+    if (!has_trees(r)) {
+        core_answer(core, ticket, ANSWER_CLEANED, r, NULL);
+        return;
+    }
+    struct cleanup *c = cleaner_covering(r->cleaner, step, below);
+    if (c == NULL && !may_ask(core, r)) {
+        core_answer(core, ticket, ANSWER_TOO_MANY, NULL,
+                    core_text(core,
+                              "too many cleanups are asked for: %u of this job wait; ask for a "
+                              "whole subtree at once, or later",
+                              r->cleaner->count));
+        return;
+    }
+    if (c == NULL)
+        c = ask(core, r, step, below);
+    else if (c == r->cleaner->first && (r->cleaner->errand.call != 0 || r->cleaner->looked))
+        c->again = true;
+    if (event->u.cleanup.wait_ms > 0)
+        await(core, c, ticket, event->u.cleanup.wait_ms);
+    else
+        core_answer(core, ticket, ANSWER_ACCEPTED, r, NULL);
+    core_act(core, r);
+}
+
+void core_steps(struct core *core, const struct core_event *event)
+{
+    uint64_t ticket = event->u.steps.ticket;
+    struct reservation *r =
+        ledger_newest(&core->ledger, event->u.steps.cluster, event->u.steps.job);
+    if (r == NULL) {
+        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+                    core_text(core, "job %.130s of %.40s has no reservation", event->u.steps.job,
+                              event->u.steps.cluster));
+        return;
+    }
+    if (!has_trees(r)) {
+        core_answer(core, ticket, ANSWER_STEPS, r, NULL);
+        core->effects[core->effect_count - 1].u.answer.steps = &no_steps;
+        return;
+    }
+    struct cleaner *k = cleaner_of(r);
+    struct cleanup *c = k->first;
+    while (c != NULL && !c->look)
+        c = c->next;
+    if (c == NULL) {
+        c = cleaner_append(k, "", false);
+        c->look = true;
+    }
+    await(core, c, ticket, event->u.steps.wait_ms);
+    core_act(core, r);
+}
+
+void cleanup_load(struct core *core, struct reservation *r)
+{
+    int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
+    for (struct cleanup *c = r->cleaner->first; c != NULL; c = c->next) {
+        if (c->give_up_ms > latest)
+            c->give_up_ms = latest;
+    }
+    r->cleaner->by_login = secret_none(r->token) && core->config.cleanup_login;
+}

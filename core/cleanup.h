@@ -1,0 +1,75 @@
+#ifndef MCAST_CORE_CLEANUP_H
+#define MCAST_CORE_CLEANUP_H
+
+#include "core/fmcall.h"
+#include "core/reservation.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The multicast trees of steps that died without cleaning up: whoever holds a token of the job asks
+ * for them to be removed, the fabric manager does it in the background (F19). What is asked for is
+ * on disk until it is done or its time is over; which calls that takes lives here only.
+ *
+ * One reservation's cleanups are done one after the other, each call waiting its turn among those
+ * of other reservations. */
+
+struct cleanup_waiter {
+    struct cleanup_waiter *next;
+    uint64_t ticket;
+    int64_t due_ms; /* answered by then, whatever has become of it */
+};
+
+/* One step, or one and all below it; or only a look at all steps, which no disk knows of. */
+struct cleanup {
+    struct cleanup *next;
+    struct cleanup_waiter *waiters;
+    int64_t give_up_ms;
+    bool below; /* the steps below it too */
+    bool look;
+    bool again;     /* asked for once more while it was being done: trees made since then go too */
+    uint32_t tries; /* calls that brought nothing */
+    char step[];    /* steppath_valid; "" for a look */
+};
+
+/* One step with the trees that the fabric manager said it has. */
+struct cleanup_piece {
+    char *step;
+    uint16_t *trees;
+    size_t tree_count;
+};
+
+struct cleaner {
+    struct errand errand; /* of the call queue; its owner is the reservation */
+    struct cleanup *first, *last;
+    uint32_t count;
+    int64_t paid_until_ms; /* each new one costs time; too far ahead, and no more are taken */
+    bool by_trees;         /* the job's token does not open the job here, only its trees */
+    bool by_login;         /* nor those: the site lets us use the broker's own login */
+    bool looked;           /* pieces are known, of the first cleanup */
+    struct cleanup_piece *pieces;
+    size_t piece_count, piece, tree; /* piece and tree are the next to go */
+};
+
+/* ---- the list: cleaner.c ---- */
+
+struct cleaner *cleaner_of(struct reservation *reservation); /* makes one */
+void cleaner_destroy(struct cleaner *cleaner); /* NULL is allowed; nobody is answered */
+
+struct cleanup *cleaner_append(struct cleaner *cleaner, const char *step, bool below);
+/* The one asked for in these words; or one that does this too. NULL: none; so is a NULL cleaner's.
+ */
+struct cleanup *cleaner_find(const struct cleaner *cleaner, const char *step, bool below);
+struct cleanup *cleaner_covering(const struct cleaner *cleaner, const char *step, bool below);
+
+void cleaner_put_last(struct cleaner *cleaner, struct cleanup *cleanup);
+void cleaner_take_out(struct cleaner *cleaner, struct cleanup *cleanup); /* not freed */
+void cleaner_end(struct cleaner *cleaner, struct cleanup *cleanup);      /* freed */
+
+/* Of what the fabric manager has, what the cleanup is about. */
+void cleaner_keep_pieces(struct cleaner *cleaner, const struct cleanup *cleanup,
+                         const struct fmcall_steps *steps);
+void cleaner_forget_pieces(struct cleaner *cleaner);
+
+#endif
