@@ -110,8 +110,8 @@ static int judge(const struct standing *standing, const struct node *node, uint6
 {
     if (hidden > 0)
         say("services that this node does not remember to have made are left alone: they could be "
-            "of one of %llu active jobs of clusters that %s is no node of by the broker's lists "
-            "([cluster] nodes); ask as an admin (docs/security.md)",
+            "of one of %llu active jobs that may run on %s and are not shown to it, being of "
+            "clusters that it is no node of ([cluster] nodes); ask as an admin (docs/security.md)",
             (unsigned long long)hidden, node->name);
     if (standing->unknown[0])
         say("services that this node does not remember to have made are left alone: they could be "
@@ -120,10 +120,31 @@ static int judge(const struct standing *standing, const struct node *node, uint6
     return hidden > 0 || standing->unknown[0] ? COMMAND_REFUSED : COMMAND_GO_ON;
 }
 
+/* An admin is shown all. A resource manager is shown its cluster's, wherever they run, and of the
+ * others', as the node itself, what may be here. 0, or negative. */
+static int list_active(struct node *node, struct standing *standing, bool all, bool cluster,
+                       uint64_t *hidden, struct mcast_error *error)
+{
+    struct mcast_filter filter = MCAST_FILTER_INIT;
+    int rc = 0;
+    filter.state = "active";
+    if (all || cluster) {
+        filter.cluster = all ? NULL : node->cluster;
+        rc = mcast_list(node->broker, &filter, add_vnis, standing, error);
+    }
+    if (rc == 0 && !all) {
+        filter.cluster = NULL;
+        filter.node = node->name;
+        filter.hidden = hidden;
+        rc = mcast_list(node->broker, &filter, add_vnis, standing, error);
+    }
+    node->broker_gone = rc == MCAST_UNREACHABLE;
+    return rc;
+}
+
 int standing_load(struct standing *standing, struct node *node)
 {
     struct mcast_error error;
-    struct mcast_filter filter = MCAST_FILTER_INIT;
     bool all = false, cluster = false;
     uint64_t hidden = 0;
     *standing = (struct standing){0};
@@ -134,17 +155,8 @@ int standing_load(struct standing *standing, struct node *node)
         say("which jobs are active cannot be known without the broker, so nothing is cleaned");
     if (rc != COMMAND_GO_ON)
         return rc;
-    filter.state = "active";
-    if (!all && cluster) {
-        filter.cluster = node->cluster;
-    } else if (!all) {
-        filter.node = node->name;
-        filter.hidden = &hidden;
-    }
-    rc = mcast_list(broker, &filter, add_vnis, standing, &error);
-    if (rc == 0)
+    if (list_active(node, standing, all, cluster, &hidden, &error) == 0)
         return judge(standing, node, hidden);
-    node->broker_gone = rc == MCAST_UNREACHABLE;
     rc = command_unanswered(&error);
     say("services that this node does not remember to have made are left alone: which jobs may be "
         "active here cannot be known");

@@ -21,9 +21,9 @@ struct standing {
     char unknown[CLAIM_NAME_SIZE]; /* an active job whose VNIs the broker does not know, or "" */
 };
 
-/* Whoever is no admin and no manager of the cluster asks as the node that it is. COMMAND_GO_ON, or
- * an exit code after a message: when the broker does not answer, or does not show all of them to
- * this node, nothing can be known to be nobody's. */
+/* Asks for all as an admin, else for what may run on this node, and as the cluster's manager for
+ * all of that. COMMAND_GO_ON, or an exit code after a message: when the broker does not answer, or
+ * does not show all that may be here, nothing can be known to be nobody's. */
 int standing_load(struct standing *standing, struct node *node);
 
 /* Whether the service may use a VNI of an active job. */

@@ -178,6 +178,27 @@ static void doctor__finds_a_fabric_manager_that_is_away(void **state)
     stage_destroy(stage);
 }
 
+/* A test that was never meant to stay: the doctor says so, and all is not well. */
+static void doctor__finds_a_fabric_manager_that_is_not_verified(void **state)
+{
+    (void)state;
+    char text[OUTPUT_SIZE];
+    struct visit visit;
+    struct stage_options options = usual;
+    options.fm = "verify = no\n";
+    struct stage *stage = open_stage(&options);
+    assert_int_equal(stage_start_broker(stage), 0);
+    assert_int_equal(stage_await_link(stage), 0);
+    visit_stage(&visit, stage);
+    expect(&visit, "fm-verify", "warning", "can pose as it");
+    visit_release(&visit);
+    const char *argv[] = {MCASTCTL, "--url", stage_socket(stage), "status", NULL};
+    assert_int_equal(program_run(argv, NULL, text, sizeof(text)), 0);
+    assert_non_null(strstr(text, "THE FABRIC MANAGER IS NOT VERIFIED ([fm] verify = no)"));
+    assert_null(strstr(text, "All is well"));
+    stage_destroy(stage);
+}
+
 /* Its reservations and ours begin alike: a Slurm of that name takes ours for its own. */
 static void doctor__finds_a_dangerous_neighbour(void **state)
 {
@@ -395,6 +416,7 @@ int main(void)
         cmocka_unit_test(doctor__finds_nothing_where_all_is_well),
         cmocka_unit_test(doctor__finds_a_password_that_others_can_read),
         cmocka_unit_test(doctor__finds_a_fabric_manager_that_is_away),
+        cmocka_unit_test(doctor__finds_a_fabric_manager_that_is_not_verified),
         cmocka_unit_test(doctor__finds_a_dangerous_neighbour),
         cmocka_unit_test(doctor__tells_only_admins_what_the_broker_finds),
         cmocka_unit_test(doctor__speaks_to_people),

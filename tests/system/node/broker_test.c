@@ -68,6 +68,18 @@ static json_int_t counted(struct stage *stage, const char *object, const char *n
     return count;
 }
 
+/* The node that the status says to look at first. */
+static void expect_first_lingering(struct stage *stage, const char *node)
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(plainhttp_call(stage_http(stage), "GET", "/v1/status", NULL, &reply), 200);
+    const json_t *nodes = json_object_get(reply.json, "nodes");
+    const char *first = json_string_value(json_object_get(nodes, "lingering_first"));
+    assert_non_null(first);
+    assert_string_equal(first, node);
+    plainhttp_reply_release(&reply);
+}
+
 /* Of job f17, whose VNIs are held back: the whole of waiting_for, in one line. */
 static void expect_waiting(struct stage *stage, const char *waiting)
 {
@@ -108,6 +120,7 @@ static void vnis__are_held_back_while_a_service_is_left(void **state)
                          "errno = EBUSY\n");
     assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 5);
     assert_int_equal(counted(stage, "nodes", "lingering"), 1);
+    expect_first_lingering(stage, "n1");
     other_node_is_clean(stage);
     expect_waiting(stage, "{\"count\":1,\"nodes\":[\"n1\"],\"unheard\":0}");
     stand_set_cxi(stand, "nics = 4\n");

@@ -16,7 +16,8 @@ struct scene {
 /* n1 has its certificate; tuo's nodes are not configured. */
 static int open_scene(void **state)
 {
-    static const struct site_options options = {.mcastd = MCASTD, .nodes = "n[1-4]"};
+    static const struct site_options options = {
+        .mcastd = MCASTD, .users = "cert:elcap-rm", .nodes = "n[1-4]"};
     struct scene *scene = calloc(1, sizeof *scene);
     char config[512], url[64];
     if (!scene || stand_create((void **)&scene->stand) < 0)
@@ -112,11 +113,38 @@ static void clean__takes_nothing_while_jobs_are_hidden(void **state)
     call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
     call(scene, "PUT", "tuo/jobs/f3", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
     assert_int_equal(stand_run(stand, "clean --all"), 1);
-    stand_expect_err(stand, "one of 1 active jobs of clusters that n1 is no node of");
+    stand_expect_err(stand, "one of 1 active jobs that may run on n1 and are not shown");
     assert_int_equal(stand_services(stand, NULL), 4);
     call(scene, "DELETE", "tuo/jobs/f3", NULL, 202);
     assert_int_equal(stand_run(stand, "clean --all"), 0);
     assert_int_equal(stand_services(stand, NULL), 0);
+}
+
+/* Nor does it suffice to manage one of the clusters. */
+static void clean__by_a_resource_manager_heeds_other_clusters(void **state)
+{
+    struct scene *scene = *state;
+    struct stand *stand = scene->stand;
+    char config[512];
+    const char *papers = scene->tls->papers;
+    tlssite_issue(scene->tls, "elcap-rm");
+    snprintf(config, sizeof config,
+             "cacert = %s/ca.pem\ncert = %s/elcap-rm.pem\nkey = %s/elcap-rm.key\n", papers, papers,
+             papers);
+    stand_set_config(stand, config);
+    call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
+    call(scene, "PUT", "elcap/jobs/f2", "{\"uid\":5588,\"nodes\":\"elsewhere\"}", 201);
+    run_unremembered(scene, "f1");
+    run_unremembered(scene, "f2");
+    call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
+    call(scene, "PUT", "tuo/jobs/f3", "{\"uid\":5588,\"node_count\":2}", 201);
+    assert_int_equal(stand_run(stand, "clean --all"), 1);
+    stand_expect_err(stand, "one of 1 active jobs that may run on n1 and are not shown");
+    assert_int_equal(stand_services(stand, NULL), 8);
+    call(scene, "DELETE", "tuo/jobs/f3", NULL, 202);
+    assert_int_equal(stand_run(stand, "clean --all"), 0);
+    /* It sees all of its cluster's, wherever they are said to run. */
+    assert_int_equal(stand_services(stand, NULL), 4);
 }
 
 static void clean__of_another_node_s_name_is_refused(void **state)
@@ -139,6 +167,7 @@ int main(void)
         TEST(clean__leaves_what_may_be_active_here),
         TEST(clean__remembers_a_job_that_named_no_nodes),
         TEST(clean__takes_nothing_while_jobs_are_hidden),
+        TEST(clean__by_a_resource_manager_heeds_other_clusters),
         TEST(clean__of_another_node_s_name_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
