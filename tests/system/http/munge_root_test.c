@@ -71,6 +71,47 @@ static int close_realm(void **state)
     return 0;
 }
 
+/* ---- a broker's host with names of its own ---- */
+
+static void write_hosts(struct realm *realm, const char *more)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "127.0.0.1 localhost\n192.0.2.7 n7\n192.0.2.8 n8\n198.51.100.7 n8\n%s", more);
+    assert_int_equal(folder_write(realm->folder, "hosts", 0644, text), 0);
+}
+
+/* mcastd where these are the files of /etc, for it alone; its name server is no server. */
+static const char *write_program(struct realm *realm)
+{
+    static char path[REALM_PATH_SIZE];
+    char text[1024];
+    const char *f = realm->folder;
+    write_hosts(realm, "127.0.1.1 n9\n");
+    assert_int_equal(folder_write(f, "resolv.conf", 0644,
+                                  "nameserver 192.0.2.53\noptions timeout:1 attempts:1\n"),
+                     0);
+    assert_int_equal(folder_write(f, "nsswitch.conf", 0644, "passwd: files\nhosts: files dns\n"),
+                     0);
+    snprintf(text, sizeof text,
+             "#!/bin/sh\nexec unshare -m sh -c 'for f in hosts resolv.conf nsswitch.conf; do "
+             "mount --bind %s/$f /etc/$f || exit; done; exec %s \"$@\"' sh \"$@\"\n",
+             f, MCASTD);
+    assert_int_equal(folder_write(f, "mcastd", 0755, text), 0);
+    return folder_path(path, sizeof path, f, "mcastd");
+}
+
+/* The names' realm is entered again by a broker that sees them. */
+static void enter_names(struct realm *realm)
+{
+    if (geteuid() != 0 || system("unshare -m mount --bind /etc/hosts /etc/hosts 2>/dev/null") != 0)
+        skip(); /* a container that may not have a view of its own */
+    tlssite_close(realm->tls);
+    realm->options.mcastd = write_program(realm);
+    realm->options.nodes = "n[7-10]";
+    realm->tls = tlssite_open(&realm->options);
+}
+
 /* Others' credentials can be had by root only, and root's by root. */
 static void skip_unless_root(void)
 {
@@ -293,6 +334,41 @@ static void reload__changes_who_is_a_node(void **state)
     assert_int_equal(report(realm, realm->node8, 0, "f1/nodes/192.0.2.8", number, NULL), 200);
 }
 
+static void names__are_those_of_the_brokers_host(void **state)
+{
+    struct realm *realm = *state;
+    struct answer answer;
+    enter_names(realm);
+    json_int_t number = reserve(realm, "f1", "{\"uid\":7,\"nodes\":\"n[7-10]\"}");
+    assert_int_equal(report(realm, realm->node7, 0, "f1/nodes/n7", number, NULL), 200);
+    assert_int_equal(report(realm, realm->node8, 0, "f1/nodes/n8", number, NULL), 200);
+    assert_int_equal(report(realm, realm->astray, 0, "f1/nodes/n8", number, NULL), 200);
+    assert_int_equal(report(realm, realm->node8, 0, "f1/nodes/n7", number, NULL), 403);
+    report(realm, realm->node7, 0, "f1/nodes/n8", number, &answer);
+    expect_forbidden(&answer, "\\\"n8\\\" resolves to 192.0.2.8, 198.51.100.7 on", "--origin");
+    report(realm, realm->node7, 0, "f1/nodes/n9", number, &answer);
+    expect_forbidden(&answer, "\\\"n9\\\" resolves to 127.0.1.1 on", "--origin");
+    /* Mended: a reload makes it known at once. */
+    write_hosts(realm, "192.0.2.7 n9\n");
+    assert_true(tlssite_reload(realm->tls, &realm->options));
+    assert_int_equal(report(realm, realm->node7, 0, "f1/nodes/n9", number, NULL), 200);
+}
+
+/* It is the broker's trouble: the node shall try again, and others are served. */
+static void name_server__that_is_away_is_503(void **state)
+{
+    struct realm *realm = *state;
+    struct answer answer;
+    enter_names(realm);
+    json_int_t number = reserve(realm, "f1", "{\"uid\":7,\"nodes\":\"n[7-10]\"}");
+    report(realm, realm->node7, 0, "f1/nodes/n10", number, &answer);
+    assert_non_null(strstr(answer.body, "\\\"n10\\\" cannot be looked up on the broker's host"));
+    site_expect_problem(&answer, 503, "names-unavailable", NULL);
+    assert_int_equal(report(realm, realm->node7, 0, "f1/nodes/n7", number, NULL), 200);
+    write_hosts(realm, "192.0.2.7 n10\n"); /* a failure is not remembered */
+    assert_int_equal(report(realm, realm->node7, 0, "f1/nodes/n10", number, NULL), 200);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_realm, close_realm)
 
 int main(void)
@@ -307,6 +383,8 @@ int main(void)
         TEST(root__that_is_not_believed_is_told),
         TEST(root__of_a_node_manages_nothing),
         TEST(reload__changes_who_is_a_node),
+        TEST(names__are_those_of_the_brokers_host),
+        TEST(name_server__that_is_away_is_503),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
