@@ -61,13 +61,6 @@ static int refuse_nobody(struct call *call)
         http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
 }
 
-static void settle(struct call *call, const struct proof *proof)
-{
-    call->identity = rights_judge(call->http->rights, proof);
-    peer_settle(call->peer, &call->identity);
-    call_proved(call);
-}
-
 /* Which node root by MUNGE says it is, where that gives it a right; or NULL. */
 static const char *claimed_node(const struct call *call)
 {
@@ -82,69 +75,69 @@ static const char *claimed_node(const struct call *call)
     }
 }
 
-static int unanswered(struct call *call)
+/* 503: this is no word about the node. */
+static void refuse_for_now(struct call *call, const char *code, const char *why)
+{
+    problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, code, NULL, "%s", why);
+    call->refused = true;
+}
+
+static void judge_origin(struct call *call, const struct host *host)
 {
     char why[sizeof call->problem.detail];
-    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "names-unavailable", NULL,
-                       "%s", origin_explain(call->origin, why, sizeof why));
+    origin_judge(call->origin, host);
+    if (call->origin->verdict == ORIGIN_HOLDS) {
+        call->identity.proof.names = call->origin->names;
+        gate_refresh(call);
+    } else if (call->origin->verdict == ORIGIN_UNANSWERED) {
+        refuse_for_now(call, "names-unavailable", origin_explain(call->origin, why, sizeof why));
+    }
 }
 
 static void on_host(void *arg, const struct host *host)
 {
-    struct call *call = arg;
-    struct proof proof = call->identity.proof;
-    origin_judge(call->origin, host);
-    if (call->origin->verdict == ORIGIN_HOLDS)
-        proof.names = call->origin->names;
-    if (call->origin->verdict == ORIGIN_UNANSWERED)
-        call->refused = unanswered(call) < 0;
-    settle(call, &proof);
+    judge_origin(arg, host);
+    call_proved(arg);
 }
 
-/* Its name says whose addresses the credential's origin has to be among. */
-static void ask_host(struct call *call, const char *node)
+/* Its name says whose addresses the credential's origin has to be among. False: on_host comes. */
+static bool find_origin(struct call *call, const char *node)
 {
     const struct http *http = call->http;
-    const struct proof *proof = &call->identity.proof;
+    const struct in_addr address = call->identity.proof.origin;
     const char *cluster = call->route->need == NEED_NODE ? call->target.segments[2] : NULL;
     struct host host;
     int rc = ERROR_NOMEM;
-    call->origin =
-        origin_create(node, rights_list_node(http->rights, cluster, node), proof->origin);
-    if (call->origin && call->origin->verdict != ORIGIN_OPEN) {
-        settle(call, proof);
-        return;
-    }
+    call->origin = origin_create(node, rights_list_node(http->rights, cluster, node), address);
+    if (call->origin && call->origin->verdict != ORIGIN_OPEN)
+        return true;
     if (call->origin)
-        rc = resolver_ask(http->resolver, node, proof->origin, &host, on_host, call);
-    if (rc == 0)
-        return;
-    if (rc == RESOLVER_KNOWN) {
-        on_host(call, &host);
-        return;
-    }
-    call->refused = true;
-    problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "busy", NULL,
-                rc == ERROR_FULL ? "too many nodes wait for their names to be looked up; try again"
-                                 : "there is no memory to look the node's name up; try again");
-    settle(call, proof);
+        rc = resolver_ask(http->resolver, node, address, &host, on_host, call);
+    if (rc == RESOLVER_KNOWN)
+        judge_origin(call, &host);
+    else if (rc == ERROR_FULL)
+        refuse_for_now(call, "busy",
+                       "too many nodes wait for their names to be looked up; try "
+                       "again");
+    else if (rc < 0)
+        refuse_for_now(call, "busy", "there is no memory to look the node's name up; try again");
+    return rc != 0;
 }
 
+/* Whoever has proved to be somebody is no stranger any more, also while a name is looked up. */
 static void on_decoded(void *arg, const struct mungecred *mungecred)
 {
     struct call *call = arg;
-    const struct proof *proof = &mungecred->proof;
     if (mungecred_judge(mungecred, &call->problem) < 0) {
         call->refused = true;
         call_proved(call);
         return;
     }
-    const char *node = proof->uid == 0 ? claimed_node(call) : NULL;
-    call->identity.proof = *proof;
-    if (node)
-        ask_host(call, node);
-    else
-        settle(call, proof);
+    call->identity = rights_judge(call->http->rights, &mungecred->proof);
+    peer_settle(call->peer, &call->identity);
+    const char *node = mungecred->proof.uid == 0 ? claimed_node(call) : NULL;
+    if (!node || find_origin(call, node))
+        call_proved(call);
 }
 
 /* Takes the payload over. */

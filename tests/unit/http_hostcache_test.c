@@ -92,7 +92,7 @@ static void names__have_a_bound(void **state)
     enum { MAX = 50, PUT = 3 * MAX };
     (void)state;
     struct hostcache *cache = hostcache_create(MAX);
-    char name[16];
+    char name[32];
     put(cache, "n0", "10.0.0.1", 0);
     for (int i = 1; i < PUT; i++) {
         snprintf(name, sizeof name, "n%d", i);

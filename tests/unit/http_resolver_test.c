@@ -125,7 +125,7 @@ static void machine__costs_one_lookup_a_node(void **state)
     unsigned asked = 0;
     for (unsigned round = 0; round < 3; round++)
         for (unsigned node = 0; node < NODES; node++) {
-            char name[16];
+            char name[32];
             snprintf(name, sizeof name, "n%u", node);
             int rc = ask(stand, name, 0x0a000000 + node);
             while (rc == ERROR_FULL) { /* the line has a bound */
@@ -185,7 +185,7 @@ static void stuck__is_not_waited_for(void **state)
 {
     struct stand *stand = *state;
     for (int i = 0; i < RESOLVER_THREADS; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "stuck%d", i);
         assert_int_equal(ask(stand, name, 1), 0);
         sem_wait(&names.entered);
@@ -201,8 +201,11 @@ static void stuck__is_not_waited_for(void **state)
         sem_post(&names.may_go);
     run_until(stand, RESOLVER_THREADS + 3);
     assert_int_equal(stand->found, 1);
-    assert_int_equal(ask(stand, "stuck0", 1), RESOLVER_KNOWN); /* what came too late is good */
+    /* What comes too late is good, too. */
+    while (ask(stand, "stuck0", 1) == RESOLVER_KNOWN && stand->unknown == 0)
+        assert_true(uv_run(&stand->loop, UV_RUN_ONCE));
     assert_int_equal(stand->unknown, 1);
+    assert_int_equal(names.looks, RESOLVER_THREADS + 1);
 }
 
 static void line__has_a_bound(void **state)
