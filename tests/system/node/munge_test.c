@@ -149,6 +149,29 @@ static void clean__all_asks_what_may_run_on_its_node(void **state)
     assert_int_equal(stand_services(stand, NULL), 0);
 }
 
+/* What nobody remembers: it may ask what may run on it (F11). */
+static void clean_all__asks_what_may_run_on_its_node(void **state)
+{
+    struct scene *scene = *state;
+    struct stand *stand = scene->stand;
+    char note[128];
+    skip_unless_root();
+    call(scene, "PUT", JOB, BOTH_NODES, 201);
+    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 0);
+    snprintf(note, sizeof note, "%s/spool/1.json", stand->folder);
+    assert_int_equal(remove(note), 0);
+    assert_int_equal(stand_run(stand, "clean --all" AS_NODE7), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    call(scene, "DELETE", JOB, NULL, 202);
+    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node8), 1);
+    assert_int_equal(stand_run(stand, "clean --all" AS_NODE7), 1);
+    stand_expect_err(stand, "MUNGE credential of uid 0 from 192.0.2.8 may not do this");
+    assert_int_equal(stand_services(stand, NULL), 4);
+    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node7), 1);
+    assert_int_equal(stand_run(stand, "clean --all" AS_NODE7), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
 /* Whoever speaks for another node is refused, told why, and changes nothing: above all, a job that
  * is active does not seem to be over to it (I1). */
 static void other_node__is_refused(void **state)
@@ -213,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(job__is_prepared_and_cleaned_up_after),
         TEST(clean__asks_about_the_jobs_of_its_node),
+        TEST(clean_all__asks_what_may_run_on_its_node),
         TEST(clean__all_asks_what_may_run_on_its_node),
         TEST(other_node__is_refused),
         TEST(munged__that_is_away_is_named),
