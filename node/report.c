@@ -1,5 +1,6 @@
 #include "node/report.h"
 
+#include "node/insist.h"
 #include "node/life.h"
 #include "node/say.h"
 
@@ -27,8 +28,13 @@ static int tell(struct node *node, const struct note *note, struct mcast_error *
     report.state = note_report_word(note->state);
     report.services = services;
     report.service_count = note->service_count;
-    int rc = mcast_report_node(broker, &report, NULL, error);
-    node->broker_gone = rc == MCAST_UNREACHABLE;
+    struct insist insist;
+    int rc;
+    insist_begin(&insist, node);
+    do
+        rc = mcast_report_node(broker, &report, NULL, error);
+    while (rc < 0 && insist_again(&insist, error));
+    node->broker_gone = rc == MCAST_UNREACHABLE || (rc < 0 && insist_is_busy(error));
     return rc;
 }
 

@@ -2,6 +2,7 @@
 
 #include "client/reservation.h"
 #include "node/command.h"
+#include "node/insist.h"
 #include "node/say.h"
 
 #include <errno.h>
@@ -47,6 +48,21 @@ static int from_file(const char *file, struct mcast_reservation **out)
     return COMMAND_USAGE;
 }
 
+static int ask(struct node *node, const char *job, struct mcast_reservation **out,
+               struct mcast_error *error)
+{
+    struct mcast *broker = node_broker(node, error);
+    struct insist insist;
+    int rc;
+    if (!broker)
+        return error->code;
+    insist_begin(&insist, node);
+    do
+        rc = mcast_show(broker, node->cluster, job, out, error);
+    while (rc < 0 && insist_again(&insist, error));
+    return rc;
+}
+
 static int from_broker(struct node *node, const char *job, bool quiet,
                        struct mcast_reservation **out)
 {
@@ -55,8 +71,7 @@ static int from_broker(struct node *node, const char *job, bool quiet,
         say("which cluster? give --cluster NAME, or set cluster in node.conf");
         return COMMAND_USAGE;
     }
-    struct mcast *broker = node_broker(node, &error);
-    int rc = broker ? mcast_show(broker, node->cluster, job, out, &error) : error.code;
+    int rc = ask(node, job, out, &error);
     if (rc == 0 && strcmp((*out)->state, "gone") == 0) {
         mcast_reservation_free(*out);
         rc = error.code = MCAST_NOT_FOUND;

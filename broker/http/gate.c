@@ -259,10 +259,12 @@ static int check_place(struct call *call)
 {
     if (!call->peer->surplus)
         return 0;
-    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many-connections", NULL,
-                       "all %u connections are in use; try again, and keep a connection for "
-                       "several requests",
-                       call->http->places.max);
+    problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many-connections", NULL,
+                "all %u connections are in use; try again, and keep a connection for several "
+                "requests",
+                call->http->places.max);
+    call->problem.retry_after = GATE_RETRY_CROWD;
+    return -1;
 }
 
 int gate_admit(struct call *call)

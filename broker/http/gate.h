@@ -5,8 +5,9 @@
 
 /* Whether a request may pass, judged before its body is looked at. */
 
-/* Seconds after which it is worth asking again while the disk fails. */
-enum { GATE_RETRY_STORAGE = 5 };
+/* Seconds after which it is worth asking again while the disk fails, or all connections are in use.
+ */
+enum { GATE_RETRY_STORAGE = 5, GATE_RETRY_CROWD = 1 };
 
 /* By it root with a MUNGE credential says which node it is, where the path does not. A claim, which
  * the credential's origin has to bear out (origin.h). */

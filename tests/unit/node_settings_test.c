@@ -57,6 +57,7 @@ static void settings__read_every_kind(void **state)
                          " cluster=elcap \n"
                          "cacert = /etc/mcastd/ca.pem\n"
                          "epilog_retry = 500ms\n"
+                         "busy_retry = 0s\n"
                          "housekeeping_retry = 1h\r\n"
                          "report = no\n"
                          "min_nics = 4\n"
@@ -70,6 +71,7 @@ static void settings__read_every_kind(void **state)
     assert_string_equal(settings.cluster, "elcap");
     assert_string_equal(settings.cacert, "/etc/mcastd/ca.pem");
     assert_int_equal(settings.epilog_ms, 500);
+    assert_int_equal(settings.busy_ms, 0);
     assert_int_equal(settings.housekeeping_ms, 3600000);
     assert_false(settings.report);
     assert_int_equal(settings.min_nics, 4);
@@ -145,7 +147,7 @@ static void settings__the_sample_is_what_it_says(void **state)
     char *faults = parse(bare, &count);
     assert_string_equal(faults, "");
     assert_int_equal(count, 0);
-    assert_int_equal(keys, 19 + 3 * CXI_RSRC_TYPE_MAX);
+    assert_int_equal(keys, 20 + 3 * CXI_RSRC_TYPE_MAX);
     struct settings read = settings;
     settings_init(&settings);
     assert_memory_equal(&read, &settings, sizeof read);

@@ -24,7 +24,7 @@ struct pretender {
         char name[32];
         const char *reservation;
     } jobs[JOBS_MAX];
-    unsigned int job_count, requests;
+    unsigned int job_count, requests, busy;
     int status;
     const char *code;
     bool admin;
@@ -137,6 +137,10 @@ static enum MHD_Result answer(struct pretender *pretender, struct MHD_Connection
     static const char jobs[] = "/v1/clusters/elcap/jobs/";
     char job[64] = "", node[64] = "";
     pretender->requests++;
+    if (pretender->busy > 0) {
+        pretender->busy--;
+        return refuse(connection, 503, "too-many-connections");
+    }
     if (strcmp(url, "/v1/whoami") == 0)
         return reply(connection, 200, "application/json",
                      pretender->admin
@@ -248,6 +252,13 @@ void pretender_answer(struct pretender *pretender, int status, const char *code)
     pthread_mutex_lock(&pretender->lock);
     pretender->status = status;
     pretender->code = code;
+    pthread_mutex_unlock(&pretender->lock);
+}
+
+void pretender_be_busy(struct pretender *pretender, unsigned int times)
+{
+    pthread_mutex_lock(&pretender->lock);
+    pretender->busy = times;
     pthread_mutex_unlock(&pretender->lock);
 }
 

@@ -18,6 +18,8 @@ void pretender_set_job(struct pretender *pretender, const char *job, const char 
 /* What reports get from now on: 0 is the broker's own 200, or 404 without a reservation; else a
  * problem with this status and code. */
 void pretender_answer(struct pretender *pretender, int status, const char *code);
+/* 503 to the next ones of all requests, so many. */
+void pretender_be_busy(struct pretender *pretender, unsigned int times);
 
 /* Whether whoever asks is an admin, who sees every job. At first so; else it is node n1 of elcap,
  * and sees by name those jobs that name n1 as "n[1-2]", by list those that name no nodes, too. */

@@ -134,6 +134,55 @@ static void report__a_busy_broker_is_asked_again(void **state)
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
 }
 
+/* All nodes of a large job come to the broker at once: at its start, where who is put off must not
+ * fail the job, and at its end. */
+static void report__a_crowded_broker_is_asked_until_it_answers(void **state)
+{
+    struct stand *stand = *state;
+    stand_set_config(stand, "busy_retry = 1h\n");
+    give_job(stand);
+    pretender_be_busy(stand->broker, 1);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_string_equal(stand->err, "");
+    pretender_be_busy(stand->broker, 2);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_string_equal(stand->err, "");
+    assert_string_equal(pretender_reports(stand->broker),
+                        "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
+                        "f17/n1 destroyed 4711\n");
+    assert_int_equal(pretender_requests(stand->broker), 6);
+    assert_false(stand_remembers(stand));
+}
+
+/* Where nobody listens it is asked once; else a broker that is down would hold up every hook. */
+static void report__an_absent_broker_is_not_waited_for(void **state)
+{
+    struct stand *stand = *state;
+    stand_set_config(stand, "busy_retry = 1h\n");
+    give_job(stand);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    pretender_go(stand->broker);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    stand_expect_err(stand, "the broker is told later");
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 4);
+    pretender_come(stand->broker);
+}
+
+static void report__patience_ends(void **state)
+{
+    struct stand *stand = *state;
+    stand_set_config(stand, "busy_retry = 10ms\n");
+    give_job(stand);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    const unsigned int before = pretender_requests(stand->broker);
+    pretender_be_busy(stand->broker, 1000);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    stand_expect_err(stand, "the broker is told later");
+    /* Asked again once, or on a slow machine not even that; and not anew for the spool. */
+    assert_in_range(pretender_requests(stand->broker) - before, 1, 2);
+    assert_true(stand_remembers(stand));
+}
+
 static void report__refused_for_good_is_said_once(void **state)
 {
     struct stand *stand = *state;
@@ -297,6 +346,9 @@ int main(void)
         TEST(created__refused_is_undone),
         TEST(created__refused_later_is_undone_too),
         TEST(report__a_busy_broker_is_asked_again),
+        TEST(report__a_crowded_broker_is_asked_until_it_answers),
+        TEST(report__an_absent_broker_is_not_waited_for),
+        TEST(report__patience_ends),
         TEST(report__refused_for_good_is_said_once),
         TEST(report__an_older_broker_takes_none),
         TEST(requeue__each_life_is_reported_by_its_number),

@@ -48,7 +48,8 @@ void stand_set_cxi(struct stand *stand, const char *text)
 void stand_set_config(struct stand *stand, const char *text)
 {
     char whole[4096];
-    snprintf(whole, sizeof whole, "timeout = 30s\n%s", text);
+    snprintf(whole, sizeof whole, "timeout = 30s\n%s%s", text,
+             strstr(text, "busy_retry") ? "" : "busy_retry = 0s\n");
     assert_int_equal(folder_write(stand->folder, "node.conf", 0644, whole), 0);
 }
 
