@@ -54,6 +54,10 @@ static int take_vnis(struct variables *variables, const char *value, struct erro
         unsigned int vni;
         if (!read_number(list.words[i], 10, UINT16_MAX, &vni))
             return wrong(err, VARIABLES_VNIS, value, "a VNI is a number from 0 to 65535");
+        for (unsigned int earlier = 0; earlier < variables->vni_count; earlier++) {
+            if (variables->vnis[earlier] == vni)
+                return wrong(err, VARIABLES_VNIS, value, "a VNI is named twice");
+        }
         variables->vnis[variables->vni_count++] = (uint16_t)vni;
     }
     return 0;

@@ -10,5 +10,10 @@ void say(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    /* Users' words may be in it: a line stays one, in root's log and for a terminal. */
+    for (char *at = line; *at; at++) {
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    }
     fprintf(stderr, "mcast-node: %s\n", line); /* one write, however many hooks run at once */
 }

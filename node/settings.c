@@ -173,7 +173,8 @@ static bool set_classes(char *text, uint32_t *out)
             return false;
         bits |= (uint32_t)bit;
     }
-    *out = bits;
+    if (bits != 0)
+        *out = bits;
     return bits != 0;
 }
 

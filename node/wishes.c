@@ -70,7 +70,7 @@ static int take(const struct limits_rules *site, struct limits_rules *rules, boo
 unsigned int wishes_take(struct limits_rules *rules, bool *adjust_limits, const char *text,
                          wishes_tell_fn *tell, void *arg)
 {
-    static const char between[] = " \t,";
+    static const char between[] = " \t\r\n,";
     const struct limits_rules site = *rules;
     unsigned int wrong = 0;
     for (text += strspn(text, between); *text; text += strspn(text, between)) {

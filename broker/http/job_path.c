@@ -61,11 +61,17 @@ const struct reservation *job_path_find(struct call *call, enum job_sight needs,
         return NULL;
     }
     /* The same whether there is one: nobody learns from it which jobs others have. */
-    problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
-                rights_manages(http->rights, &call->identity, path.cluster)
-                    ? "there is no reservation of job %s on cluster %s"
-                    : "you have no reservation of job %s on cluster %s; those of others are "
-                      "shown to the cluster's resource manager and to admins only",
-                path.job, path.cluster);
+    if (call->identity.node && !rights_manages(http->rights, &call->identity, path.cluster))
+        problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
+                    "no job %s of cluster %s runs on node %s, which is who you prove to be; a "
+                    "node sees its own jobs only",
+                    path.job, path.cluster, call->identity.node);
+    else
+        problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
+                    rights_manages(http->rights, &call->identity, path.cluster)
+                        ? "there is no reservation of job %s on cluster %s"
+                        : "you have no reservation of job %s on cluster %s; those of others are "
+                          "shown to the cluster's resource manager and to admins only",
+                    path.job, path.cluster);
     return NULL;
 }

@@ -39,6 +39,18 @@ static struct reservation_record make_reservation(const struct machine *machine,
     return r;
 }
 
+static struct node_record make_node(struct fuzz_input *in)
+{
+    static const char *const nodes[] = {"elcap1", "elcap2", "elcap3", "", "a b", "fmn", "n.1", "-"};
+    static const char *const services[] = {NULL, "cxi0:1", "cxi0:12,cxi1:7", "", "cxi0", "cxi0:0"};
+    uint8_t number = fuzz_byte(in), who = fuzz_byte(in);
+    return (struct node_record){.number = number,
+                                .node = nodes[who % 8],
+                                .services = services[who / 8 % 6],
+                                .state = fuzz_byte(in) % 6,
+                                .order = fuzz_pair(in)};
+}
+
 static struct record make_record(const struct machine *machine, struct fuzz_input *in)
 {
     struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % 8)};
@@ -66,6 +78,9 @@ static struct record make_record(const struct machine *machine, struct fuzz_inpu
     case RECORD_COUNTERS:
         record.u.counters.last_number = fuzz_byte(in);
         record.u.counters.last_seq = fuzz_byte(in);
+        break;
+    case RECORD_NODE:
+        record.u.node = make_node(in);
         break;
     default:
         break;

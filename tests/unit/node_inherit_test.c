@@ -102,6 +102,7 @@ static void inherit__says_what_is_wrong(void **state)
         {"1025", "cxi0", "3", NULL, "service 3 of cxi0 is another's (uid 5588, VNI 1024)"},
         {"1024,1025", "cxi0", "3", NULL, "service 3 of cxi0 is another's"},
         {"1,10", "cxi0", "3", NULL, "is another's"},
+        {"1024,1024", "cxi0", "3", NULL, "a VNI is named twice"},
         {"1,2,3,4,5", "cxi0", "3", NULL, "1 to 4 VNIs"},
         {"65536", "cxi0", "3", NULL, "from 0 to 65535"},
         {"x", "cxi0", "3", NULL, "from 0 to 65535"},

@@ -70,6 +70,18 @@ static void words__a_bad_configuration_stops_everything(void **state)
     stand_expect_err(stand, "the configuration has faults, so nothing is done\n");
 }
 
+/* What users wrote stands in root's log: it begins no line there, and moves no cursor. */
+static void words__of_others_are_one_line(void **state)
+{
+    struct stand *stand = *state;
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f17 --limits a\nb\x1b[2J"), 0);
+    stand_expect_err(stand, "warning: --limits: 'a' is not understood");
+    stand_expect_err(stand, "warning: --limits: 'b?[2J' is not understood");
+    assert_int_equal(stand_run(stand, "epilog --job f17\nexport\tA=b"), 2);
+    stand_expect_err(stand, "'f17?export?A=b' is no job id");
+}
+
 static void words__the_cluster_comes_from_somewhere(void **state)
 {
     struct stand *stand = *state;
@@ -131,6 +143,7 @@ int main(void)
         TEST(words__every_command_explains_itself),
         TEST(words__wrong_ones_do_nothing),
         TEST(words__a_bad_configuration_stops_everything),
+        TEST(words__of_others_are_one_line),
         TEST(words__the_cluster_comes_from_somewhere),
         TEST(list__is_merged_for_people_and_whole_for_programs),
     };

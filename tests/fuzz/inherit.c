@@ -1,0 +1,112 @@
+/* What an outer instance left in the environment (node/inherit.h): a byte for what is on the NICs,
+ * then the four values, one a line; one that begins with '!' is not set. */
+
+#include "node/inherit.h"
+#include "node/match.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NICS = 3, SERVICES = 3 };
+
+/* cxi0 and cxi1 with the default service and two jobs'; cxi2 fails when the byte says so. */
+static void make_nics(struct nics *nics, uint8_t how)
+{
+    static struct cxil_svc_list *lists[NICS];
+    *nics = (struct nics){.count = 1 + (how & 3U) % NICS};
+    for (unsigned int i = 0; i < nics->count; i++) {
+        if (!lists[i])
+            lists[i] = calloc(1, sizeof *lists[i] + SERVICES * sizeof(struct cxi_svc_desc));
+        struct cxil_svc_list *list = lists[i];
+        list->count = SERVICES;
+        for (unsigned int s = 0; s < SERVICES; s++) {
+            unsigned int vnis = 1 + ((unsigned int)how >> (2 * s)) % CXI_SVC_MAX_VNIS;
+            list->descs[s] = (struct cxi_svc_desc){.svc_id = s + 1,
+                                                   .is_system_svc = s == 0,
+                                                   .restricted_vnis = s != 2 || !(how & 128),
+                                                   .restricted_tcs = s != 1,
+                                                   .num_vld_vnis = (uint8_t)vnis};
+            for (unsigned int v = 0; v < vnis; v++)
+                list->descs[s].vnis[v] = (uint16_t)(1024 + s + v);
+            list->descs[s].tcs[CXI_TC_BEST_EFFORT] = true;
+            list->descs[s].tcs[CXI_TC_LOW_LATENCY] = how & 64;
+        }
+        snprintf(nics->at[i].name, sizeof nics->at[i].name, "cxi%u", i);
+        bool failed = i == NICS - 1 && how & 32;
+        nics->at[i].services = failed ? NULL : list;
+        nics->at[i].failure = failed ? -EIO : 0;
+    }
+}
+
+/* Every service is there, and for just these VNIs. */
+static void check_services(const struct variables *variables, struct nics *nics)
+{
+    FUZZ_CHECK(variables->vni_count >= 1 && variables->vni_count <= CXI_SVC_MAX_VNIS);
+    FUZZ_CHECK(variables->service_count >= 1 && variables->service_count <= nics->count);
+    for (unsigned int i = 0; i < variables->service_count; i++) {
+        const struct variables_service *taken = &variables->services[i];
+        const struct nic *nic = nics_find(nics, taken->device);
+        FUZZ_CHECK(nic && nic->failure == 0);
+        const struct cxi_svc_desc *service = match_by_id(nic->services, taken->id);
+        FUZZ_CHECK(service && service->restricted_vnis);
+        FUZZ_CHECK(service->num_vld_vnis == variables->vni_count);
+        for (unsigned int v = 0; v < variables->vni_count; v++) {
+            bool there = false;
+            FUZZ_CHECK(match_has_vni(service, variables->vnis[v]));
+            for (unsigned int g = 0; g < variables->vni_count; g++)
+                there |= service->vnis[v] == variables->vnis[g];
+            FUZZ_CHECK(there);
+        }
+        FUZZ_CHECK((variables->traffic_classes & ~match_traffic_classes(service)) == 0);
+    }
+}
+
+/* What is passed on can be inherited again, at any depth (F6). */
+static void check_again(const struct variables *variables, struct nics *nics)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct variables deeper;
+    struct error err;
+    const char *given[VARIABLES_COUNT];
+    FILE *out = open_memstream(&text, &size);
+    variables_print(variables, VARIABLES_NULL, out);
+    fclose(out);
+    const char *at = text;
+    for (int i = 0; i < VARIABLES_COUNT; i++) {
+        FUZZ_CHECK(strncmp(at, variables_names[i], strlen(variables_names[i])) == 0);
+        given[i] = strchr(at, '=') + 1;
+        at += strlen(at) + 1;
+    }
+    FUZZ_CHECK(at == text + size);
+    FUZZ_CHECK(inherit_variables(&deeper, given, nics, &err) == 0);
+    FUZZ_CHECK(memcmp(&deeper, variables, sizeof deeper) == 0);
+    free(text);
+}
+
+void fuzz_one(struct fuzz_input *in)
+{
+    static struct nics nics;
+    struct variables variables;
+    struct error err = {0};
+    char *lines[VARIABLES_COUNT];
+    const char *given[VARIABLES_COUNT];
+    make_nics(&nics, fuzz_byte(in));
+    for (int i = 0; i < VARIABLES_COUNT; i++) {
+        lines[i] = fuzz_line(in);
+        given[i] = lines[i][0] == '!' ? NULL : lines[i];
+    }
+    if (inherit_variables(&variables, given, &nics, &err) < 0) {
+        FUZZ_CHECK((err.code == ERROR_INVALID || err.code == ERROR_IO) && err.text[0] != '\0');
+    } else if (variables.clear) {
+        FUZZ_CHECK(!inherit_anything(given));
+    } else {
+        check_services(&variables, &nics);
+        check_again(&variables, &nics);
+    }
+    for (int i = 0; i < VARIABLES_COUNT; i++)
+        free(lines[i]);
+}

@@ -1,0 +1,67 @@
+/* What one job wants of the NICs (node/wishes.h), as users write it: two bytes make the site's
+ * maximum of one resource, the rest are the words. What becomes of them is worked out a second time
+ * here. */
+
+#include "node/wishes.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void tell(void *arg, const char *sentence)
+{
+    unsigned int *told = arg;
+    FUZZ_CHECK(strstr(sentence, "the job ") && !strchr(sentence, '\n')); /* a log has lines */
+    ++*told;
+}
+
+/* The last number that stands behind the key, as far as it is allowed. */
+static uint32_t by_hand(const char *text, const char *key, uint32_t initial, uint32_t most)
+{
+    uint32_t value = initial;
+    char *copy = strdup(text), *rest = copy;
+    for (char *word; (word = strsep(&rest, " \t\r\n,")) != NULL;) {
+        size_t length = strlen(key), digits;
+        if (strncmp(word, key, length) != 0 || word[length] != '=')
+            continue;
+        digits = strspn(word + length + 1, "0123456789");
+        unsigned long number = strtoul(word + length + 1, NULL, 10);
+        if (digits > 0 && !word[length + 1 + digits] && number <= UINT16_MAX && strlen(word) < 64)
+            value = number < most ? (uint32_t)number : most;
+    }
+    free(copy);
+    return value;
+}
+
+static void check(const char *text, const struct limits_rules *site,
+                  const struct limits_rules *rules)
+{
+    for (int type = 0; type < LIMITS_COUNT; type++) {
+        const struct limits_rule *was = &site->of[type], *is = &rules->of[type];
+        char key[16];
+        snprintf(key, sizeof key, "def_%s", limits_key((enum cxi_rsrc_type)type));
+        FUZZ_CHECK(is->def == by_hand(text, key, was->def, was->max));
+        memcpy(key, "res_", 4);
+        FUZZ_CHECK(is->res == by_hand(text, key, was->res, was->max));
+        memcpy(key, "max_", 4);
+        FUZZ_CHECK(is->max == by_hand(text, key, was->max, was->max));
+    }
+}
+
+void fuzz_one(struct fuzz_input *in)
+{
+    struct limits_rules site, rules;
+    bool adjust = true;
+    unsigned int told = 0;
+    limits_init(&site);
+    uint8_t type = fuzz_byte(in) % LIMITS_COUNT;
+    site.of[type].max = 257U * fuzz_byte(in);
+    rules = site;
+    char *text = fuzz_rest(in);
+    unsigned int wrong = wishes_take(&rules, &adjust, text, tell, &told);
+    FUZZ_CHECK(wrong <= told);
+    FUZZ_CHECK(adjust || strstr(text, "no_adjust_limits"));
+    check(text, &site, &rules);
+    free(text);
+}
