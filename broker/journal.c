@@ -305,6 +305,8 @@ void journal_save(struct journal *journal, const struct record *record)
         unsaved_add(&pack->about, record->u.reservation.number);
     if (record->kind == RECORD_GONE)
         unsaved_add(&pack->about, record->u.gone);
+    if (record->kind == RECORD_NODE) /* shown with the reservation */
+        unsaved_add(&pack->about, record->u.node.number);
 }
 
 void journal_say(struct journal *journal, struct word *word)

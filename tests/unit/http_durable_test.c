@@ -132,7 +132,8 @@ static void settle(struct stand *stand)
 static void ask(struct stand *stand, int client, const char *method, const char *path)
 {
     char text[512];
-    const char *body = strcmp(method, "PUT") == 0    ? "{\"uid\":7,\"node_count\":1}"
+    const char *body = strstr(path, "/nodes/")       ? "{\"state\":\"created\",\"number\":1}"
+                       : strcmp(method, "PUT") == 0  ? "{\"uid\":7,\"node_count\":1}"
                        : strcmp(method, "POST") == 0 ? "{\"active\":[\"f1\"]}"
                                                      : "";
     stand->heard[client][0] = '\0';
@@ -164,6 +165,52 @@ static void answer__waits_for_its_commit(void **state)
     gate_finish(&stand->gate, &stand->loop, 0);
     settle(stand);
     assert_heard(stand, 0, "HTTP/1.1 201 ");
+}
+
+/* F3: a node forgets what the broker has taken, so 200 must be true, also of a report that was
+ * repeated before the first was saved. */
+static void node_report__is_taken_when_it_is_durable(void **state)
+{
+    struct stand *stand = *state;
+    start(stand);
+    ask(stand, 0, "PUT", JOB);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    settle(stand);
+    ask(stand, 0, "PUT", JOB "/nodes/n1");
+    ask(stand, 1, "PUT", JOB "/nodes/n1");
+    assert_string_equal(stand->heard[0], "");
+    assert_string_equal(stand->heard[1], "");
+    unsigned before = stand->gate.commits;
+    gate_finish(&stand->gate, &stand->loop, ERROR_FULL);
+    settle(stand);
+    for (int client = 0; client < 2; client++) {
+        assert_heard(stand, client, "HTTP/1.1 503 ");
+        assert_heard(stand, client, "it could not be saved: the gate says full");
+        assert_heard(stand, client, "Retry-After: 5\r\n");
+    }
+    gate_await(&stand->loop, &stand->gate.commits, before + 1);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    before = stand->gate.commits;
+    ask(stand, 0, "PUT", JOB "/nodes/n1");
+    assert_heard(stand, 0, "HTTP/1.1 200 "); /* at once: the disk has it */
+    assert_int_equal(stand->gate.commits, before);
+}
+
+/* For which nodes a job's VNIs are held back depends on their reports. */
+static void node_report__is_shown_when_it_is_durable(void **state)
+{
+    struct stand *stand = *state;
+    start(stand);
+    ask(stand, 0, "PUT", JOB);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    settle(stand);
+    ask(stand, 0, "PUT", JOB "/nodes/n1");
+    ask(stand, 1, "GET", JOB);
+    assert_string_equal(stand->heard[1], "");
+    gate_finish(&stand->gate, &stand->loop, 0);
+    settle(stand);
+    assert_heard(stand, 0, "HTTP/1.1 200 ");
+    assert_heard(stand, 1, "HTTP/1.1 200 ");
 }
 
 /* What somebody else's unsaved request made is not shown either. */
@@ -390,6 +437,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(answer__waits_for_its_commit, open_stand, close_stand),
+        cmocka_unit_test_setup_teardown(node_report__is_taken_when_it_is_durable, open_stand,
+                                        close_stand),
+        cmocka_unit_test_setup_teardown(node_report__is_shown_when_it_is_durable, open_stand,
+                                        close_stand),
         cmocka_unit_test_setup_teardown(look__waits_for_what_it_shows, open_stand, close_stand),
         cmocka_unit_test_setup_teardown(sync__is_one_at_a_time, open_stand, close_stand),
         cmocka_unit_test_setup_teardown(event__is_sent_when_it_is_durable, open_stand, close_stand),
