@@ -10,4 +10,7 @@
  * itself. False: it does not fit. */
 bool jobid_plain(const char *given, char *out, size_t size);
 
+/* The same for each part of a path: "/ƒA/ƒB" becomes "/fA/fB". */
+bool jobid_plain_path(const char *given, char *out, size_t size);
+
 #endif

@@ -87,6 +87,8 @@ static const char environment[] =
     ".TP\n.B MCAST_MUNGE_SOCKET\n"
     "Of munged. Over TCP, where no client certificate is given, each request carries a MUNGE\n"
     "credential of its own, if libmunge and munged are there.\n"
+    ".TP\n.B MCAST_TOKEN\n"
+    "The broker\\(aqs token that\n.B token\nworks on, instead of standard input.\n"
     ".SH EXIT STATUS\n"
     ".TP\n.B 0\nDone.\n"
     ".TP\n.B 1\nThe broker refuses, or the output could not be written; of doctor: a problem was "

@@ -270,6 +270,59 @@ MCAST_API int mcast_report_node(struct mcast *handle, const struct mcast_node_re
 MCAST_API int mcast_fence(struct mcast *handle, const char *node, const char *reason,
                           uint64_t *reservations, struct mcast_error *error);
 
+/* ---- Tokens of the broker -------------------------------------------------------------------- */
+
+/* A bearer token lets whoever has it see one reservation and have the trees of its steps deleted.
+ * These calls ask no broker and need no handle: they read what a token says, and make one that can
+ * do less (docs/tokens.md). A token is a secret, and in none of their messages. */
+
+enum { MCAST_TOKEN_SIZE = 1025 }; /* of the longest token, with its NUL */
+
+/* What the new token is restricted to; what is not set stays as it was. */
+struct mcast_narrowing {
+    size_t size;
+    const char *steps; /* this step and those below it: "/fA/fB", "/fA/fB/" means the same, "0" */
+    int64_t expires;   /* Unix seconds, when it ends */
+    const char *const *operations; /* of "show", "cleanup"; ended by NULL */
+};
+
+#define MCAST_NARROWING_INIT                                                                       \
+    {                                                                                              \
+        sizeof(struct mcast_narrowing), NULL, 0, NULL                                              \
+    }
+
+/* Writes a token with these restrictions besides those that the given one has, into out of size
+ * bytes (MCAST_TOKEN_SIZE is enough; out may be token). It begins with the same reservation, and
+ * what it may be used for the given one may be, too. Whether the given one is genuine shows when
+ * the new one is used. MCAST_USAGE: token is none, or a restriction is not allowed, or leaves
+ * nothing; out is then "". */
+MCAST_API int mcast_token_narrow(const char *token, const struct mcast_narrowing *narrowing,
+                                 char *out, size_t size, struct mcast_error *error);
+
+/* What a token says of itself. Nobody but the broker can tell whether that is true. */
+struct mcast_token {
+    const char *id;       /* what logs call it; all that were narrowed from one have the same */
+    const char *root_key; /* id of the key that it was made with */
+    const char *cluster;
+    const char *job;
+    uint64_t number;               /* of the reservation: this life of the job */
+    const char *steps;             /* this step and those below it; NULL: all of the reservation */
+    const char *const *operations; /* words, ended by NULL */
+    int64_t expires;               /* Unix seconds; 0: as long as the reservation lives */
+    uint32_t restrictions;         /* how many there are, of at most 16 */
+    const char *warning; /* why it may be good for nothing: its restrictions leave no step or no
+                            operation, or are of a kind that this libmcast does not know; or NULL */
+};
+
+/* *out is to be freed with mcast_token_free. MCAST_USAGE: it is no token, or one of a later
+ * version.
+ */
+MCAST_API int mcast_token_read(const char *token, struct mcast_token **out,
+                               struct mcast_error *error);
+
+/* Takes NULL. */
+MCAST_API void mcast_token_free(struct mcast_token *token);
+
 /* ---- Reconciliation -------------------------------------------------------------------------- */
 
 /* What a sync found. Lists hold at most 1,000 names; the counts are exact. */
