@@ -1,6 +1,7 @@
 #include "broker/joblines.h"
 
 #include "core/names.h"
+#include "forms/jobid.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -65,7 +66,6 @@ static bool blank(char c)
 /* The line that is being read is whole, and ends with a NUL: an id stays, anything else goes. */
 static int finish_line(struct joblines *lines, struct error *err)
 {
-    static const char hook[] = "\xc6\x92"; /* ƒ, U+0192, in UTF-8 */
     char *line = lines->text + lines->line_at, *id = line;
     size_t size = lines->length - lines->line_at; /* with the NUL */
     lines->line++;
@@ -81,8 +81,7 @@ static int finish_line(struct joblines *lines, struct error *err)
     lines->length = lines->line_at;
     if (*id == '\0')
         return 0;
-    if (strncmp(id, hook, sizeof hook - 1) == 0)
-        *++id = 'f';
+    (void)jobid_plain(id, id, strlen(id) + 1); /* no longer than before */
     if (!job_id_valid(id))
         return wrong(lines, id, "is no job id: 1 to 128 of A-Z, a-z, 0-9 and ._:@+-", err);
     if (foreign_flux_form(id))

@@ -1,7 +1,7 @@
 #include "broker/manpage.h"
 
 #include "broker/options.h"
-#include "broker/roff.h"
+#include "forms/roff.h"
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 #include "cli/command.h"
 #include "cli/duration.h"
-#include "cli/jobid.h"
 #include "cli/table.h"
 #include "cli/tokeninput.h"
+#include "forms/jobid.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #include "cli/command.h"
-#include "cli/jobid.h"
+#include "forms/jobid.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 #include "cli/joblist.h"
-#include "cli/jobid.h"
+#include "forms/jobid.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,61 +1,8 @@
 #include "cli/manpage.h"
 
+#include "forms/roff.h"
+
 #include <string.h>
-
-/* A letter that is not ASCII, which roff wants by its number: UTF-8 as the compiler wrote it.
- * Returns how many more bytes it has. */
-static int print_letter(FILE *out, const char *text)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    const int more = bytes[0] >= 0xf0 ? 3 : bytes[0] >= 0xe0 ? 2 : 1;
-    unsigned letter = bytes[0] & (0x3fU >> more);
-    for (int i = 1; i <= more; i++)
-        letter = letter << 6 | (bytes[i] & 0x3fU);
-    fprintf(out, "\\[u%04X]", letter);
-    return more;
-}
-
-/* Text as it stands: nothing in it is a request or an escape of roff. */
-static void print_text(FILE *out, const char *text)
-{
-    for (bool begins = true; *text; text++) {
-        if (begins && (*text == '.' || *text == '\''))
-            fputs("\\&", out);
-        begins = *text == '\n';
-        switch (*text) {
-        case '\\':
-            fputs("\\e", out);
-            break;
-        case '-': /* else it becomes a hyphen, which cannot be pasted into a shell */
-            fputs("\\-", out);
-            break;
-        case '\'':
-            fputs("\\(aq", out);
-            break;
-        case '~':
-            fputs("\\(ti", out);
-            break;
-        case '^':
-            fputs("\\(ha", out);
-            break;
-        case '`':
-            fputs("\\(ga", out);
-            break;
-        default:
-            if ((unsigned char)*text < 0x80)
-                fputc(*text, out);
-            else
-                text += print_letter(out, text);
-        }
-    }
-}
-
-static void print_example(FILE *out, const char *text)
-{
-    fputs(".PP\n.EX\n", out);
-    print_text(out, text);
-    fputs(".EE\n", out);
-}
 
 static const char head[] =
     ".SH NAME\n"
@@ -106,15 +53,15 @@ static const char environment[] =
 
 void manpage_print(FILE *out, const struct command *const commands[], size_t count)
 {
-    fprintf(out, ".TH MCASTCTL 1 \"\" \"mcastd %s\" \"mcastd\"\n%s.SH COMMANDS\n", mcast_version(),
-            head);
+    roff_title(out, "MCASTCTL", 1);
+    fprintf(out, "%s.SH COMMANDS\n", head);
     for (size_t i = 0; i < count; i++) {
         fputs(".SS ", out);
-        print_text(out, commands[i]->name);
+        roff_text(out, commands[i]->name);
         fputc('\n', out);
-        print_example(out, commands[i]->usage);
+        roff_example(out, commands[i]->usage);
     }
     fputs(".SH OPTIONS\nBefore or after the name of the command.\n", out);
-    print_example(out, strchr(command_common_usage, '\n') + 1);
+    roff_example(out, strchr(command_common_usage, '\n') + 1);
     fputs(environment, out);
 }

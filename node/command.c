@@ -1,5 +1,6 @@
 #include "node/command.h"
 
+#include "forms/jobid.h"
 #include "node/say.h"
 #include "node/wishes.h"
 
@@ -188,13 +189,9 @@ int command_no_memory(void)
 
 int command_job(const struct command *command, const char *text, char out[JOB_ID_MAX + 1])
 {
-    static const char hook[] = "\xc6\x92"; /* U+0192 in UTF-8 */
     if (!text)
         return command_misused(command, "which job? give --job JOB");
-    bool hooked = strncmp(text, hook, strlen(hook)) == 0;
-    int length = snprintf(out, JOB_ID_MAX + 1, "%s%s", hooked ? "f" : "",
-                          text + (hooked ? strlen(hook) : 0));
-    if (length < 0 || length > JOB_ID_MAX || !job_id_valid(out))
+    if (!jobid_plain(text, out, JOB_ID_MAX + 1) || !job_id_valid(out))
         return command_misused(command, "'%.140s' is no job id: 1 to %d of A-Za-z0-9._:@+-", text,
                                JOB_ID_MAX);
     return COMMAND_GO_ON;

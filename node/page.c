@@ -1,44 +1,8 @@
 #include "node/page.h"
 
+#include "forms/roff.h"
+
 #include <string.h>
-
-/* Text as it stands, which is plain ASCII: nothing in it is a request or an escape of roff. */
-static void print_text(FILE *out, const char *text)
-{
-    for (bool begins = true; *text; begins = *text++ == '\n') {
-        if (begins && (*text == '.' || *text == '\''))
-            fputs("\\&", out);
-        switch (*text) {
-        case '\\':
-            fputs("\\e", out);
-            break;
-        case '-': /* else it becomes a hyphen, which cannot be pasted into a shell */
-            fputs("\\-", out);
-            break;
-        case '\'':
-            fputs("\\(aq", out);
-            break;
-        case '~':
-            fputs("\\(ti", out);
-            break;
-        case '^':
-            fputs("\\(ha", out);
-            break;
-        case '`':
-            fputs("\\(ga", out);
-            break;
-        default:
-            fputc(*text, out);
-        }
-    }
-}
-
-static void print_example(FILE *out, const char *text)
-{
-    fputs(".PP\n.EX\n", out);
-    print_text(out, text);
-    fputs(".EE\n", out);
-}
 
 static const char head[] =
     ".SH NAME\n"
@@ -78,28 +42,28 @@ static void print_key(void *arg, const char *name, const char *allowed, const ch
 {
     FILE *out = arg;
     fputs(".TP\n.B ", out);
-    print_text(out, name);
+    roff_text(out, name);
     fputc('\n', out);
-    print_text(out, sentence);
+    roff_text(out, sentence);
     fputs("\n.br\nAllowed: ", out);
-    print_text(out, allowed);
+    roff_text(out, allowed);
     fputs("; default: ", out);
-    print_text(out, initial[0] ? initial : "none");
+    roff_text(out, initial[0] ? initial : "none");
     fputs(".\n", out);
 }
 
 void page_print(FILE *out, const struct command *const commands[], size_t count)
 {
-    fprintf(out, ".TH MCAST\\-NODE 8 \"\" \"mcastd %s\" \"mcastd\"\n%s.SH COMMANDS\n",
-            mcast_version(), head);
+    roff_title(out, "MCAST\\-NODE", 8);
+    fprintf(out, "%s.SH COMMANDS\n", head);
     for (size_t i = 0; i < count; i++) {
         fputs(".SS ", out);
-        print_text(out, commands[i]->name);
+        roff_text(out, commands[i]->name);
         fputc('\n', out);
-        print_example(out, commands[i]->usage);
+        roff_example(out, commands[i]->usage);
     }
     fputs(".SH OPTIONS\nOf every command.\n", out);
-    print_example(out, strchr(command_common_usage, '\n') + 1);
+    roff_example(out, strchr(command_common_usage, '\n') + 1);
     fputs(".SH CONFIGURATION\nLines\n.IR \"key = value\" ;\nthose that begin with # or ; are\n"
           "comments.\n",
           out);
@@ -107,7 +71,7 @@ void page_print(FILE *out, const struct command *const commands[], size_t count)
     fputs(".SH EXIT STATUS\n", out);
 #define EXIT_(name, value, when)                                                                   \
     fputs(".TP\n.B " #value "\n", out);                                                            \
-    print_text(out, when "\n");
+    roff_text(out, when "\n");
     COMMAND_EXITS(EXIT_)
 #undef EXIT_
     fputs(tail, out);

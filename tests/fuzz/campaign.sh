@@ -24,8 +24,8 @@ targets() {
 # the same kind, long inputs only take long.
 longest() { # longest TARGET
     case $1 in
-    config) echo 768 ;;
-    events | ledger | records) echo 256 ;;
+    config | node_conf) echo 768 ;;
+    events | ledger | records | wishes) echo 256 ;;
     mock_request) echo 1024 ;;
     *) echo 2048 ;;
     esac

@@ -20,6 +20,8 @@ static void tell(void *arg, const char *sentence)
 static uint32_t by_hand(const char *text, const char *key, uint32_t initial, uint32_t most)
 {
     uint32_t value = initial;
+    if (!strstr(text, key))
+        return value;
     char *copy = strdup(text), *rest = copy;
     for (char *word; (word = strsep(&rest, " \t\r\n,")) != NULL;) {
         size_t length = strlen(key), digits;
