@@ -9,8 +9,9 @@
 #include <string.h>
 
 /* Whoever holds a job's token may have the trees of its steps removed, and of no others (F19, I6).
- * Which way that goes is learned from the fabric manager's refusals: with the job's token at its
- * job; else tree by tree with the token; else, if the site allows it, with the broker's login. */
+ * Which way that goes is learned from the fabric manager's refusals: step by step with the job's
+ * token, so that the fabric manager sees to it too; else tree by tree with the token; else, if the
+ * site allows it, with the broker's login. */
 
 enum {
     CLEANUPS_MAX = 1000,       /* of one reservation, at once */
@@ -136,9 +137,10 @@ static bool has_trees(const struct reservation *r)
     return r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED;
 }
 
-static bool by_login(const struct reservation *r, const struct cleanup *c)
+static bool by_login(const struct reservation *r, const struct cleanup *c, enum fmcall_kind kind)
 {
-    return c->look || r->cleaner->by_login;
+    const struct cleaner *k = r->cleaner;
+    return c->look || k->by_login || (k->look_by_login && kind == FMCALL_STEPS);
 }
 
 static enum fmcall_kind next_call(const struct core *core, const struct reservation *r)
@@ -216,11 +218,12 @@ void cleanup_begin(struct core *core, struct reservation *r, struct effect *effe
     effect->u.call.step = piece != NULL ? piece->step : c->step;
     if (effect->u.call.kind == FMCALL_END_TREE)
         effect->u.call.tree = piece->trees[k->tree];
-    if (!by_login(r, c))
+    bool login = by_login(r, c, effect->u.call.kind);
+    if (!login)
         effect->u.call.token = r->token;
     core_trace_of(core, r, TRACE_DEBUG, "%s: step %.100s%s, %s -> %s", effect->u.call.name,
                   c->look ? "list" : c->step, c->below ? " and below" : "",
-                  by_login(r, c) ? "with the login" : "with the job's token",
+                  login ? "with the login" : "with the job's token",
                   fmcall_kind_word(effect->u.call.kind));
 }
 
@@ -246,10 +249,12 @@ static void refused(struct core *core, struct reservation *r, struct cleanup *c,
                     enum fmcall_kind kind, const char *words)
 {
     struct cleaner *k = r->cleaner;
-    bool last_way = by_login(r, c);
+    bool last_way = by_login(r, c, kind);
     cleaner_forget_pieces(k);
     if (!last_way && kind == FMCALL_END_STEP) {
         k->by_trees = true;
+    } else if (!last_way && kind == FMCALL_STEPS) {
+        k->look_by_login = true;
     } else if (!last_way && core->config.cleanup_login) {
         k->by_login = true;
         k->by_trees = false;
@@ -299,7 +304,7 @@ bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kin
                   enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words)
 {
     struct cleanup *c = r->cleaner->first;
-    bool login = by_login(r, c);
+    bool login = by_login(r, c, kind);
     /* One that is acted on late would hit the job's next life: its name must rest (F21). With the
      * token it cannot: that opens this life only. */
     if (login && kind == FMCALL_END_STEP && fmcall_unsure(outcome))

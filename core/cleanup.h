@@ -45,8 +45,9 @@ struct cleaner {
     struct cleanup *first, *last;
     uint32_t count;
     int64_t paid_until_ms; /* each new one costs time; too far ahead, and no more are taken */
-    bool by_trees;         /* the job's token does not open the job here, only its trees */
-    bool by_login;         /* nor those: the site lets us use the broker's own login */
+    bool by_trees;         /* the job's token does not end a step here, only a tree; */
+    bool look_by_login;    /* nor show which trees a step has: that is asked for with the login */
+    bool by_login;         /* nor end a tree: the site lets us use the login for all of it */
     bool looked;           /* pieces are known, of the first cleanup */
     struct cleanup_piece *pieces;
     size_t piece_count, piece, tree; /* piece and tree are the next to go */

@@ -62,6 +62,7 @@ struct reservation {
     int64_t due_ms;
     uint64_t synced;   /* last sync that named it */
     int64_t missed_ms; /* when a sync first lacked it; 0: none did */
+    int64_t alive_ms;  /* when it was last reserved, or asked for again; 0: not since the start */
     uint16_t vnis[VNI_PER_JOB_MAX];
     uint8_t vni_count, vni_asked, traffic_classes, wish, state, hwcoll, fm_side, regranted;
     bool repeated; /* granted more than once, or that cannot be told: saved as `regranted` as soon

@@ -92,6 +92,7 @@ static void repeat(struct core *core, uint64_t ticket, const struct reserve_requ
     if (field == NULL)
         core_granted_again(core, r);
     r->missed_ms = 0; /* as good a sign of life as being named by a sync */
+    r->alive_ms = core->now_ms;
     if (field != NULL)
         refuse(core, ticket, ANSWER_CONFLICT, field,
                core_text(core,
@@ -168,6 +169,7 @@ static void decide_hwcoll(struct core *core, const struct cluster_config *cluste
 static void create(struct core *core, uint64_t ticket, const struct reservation_record *rec)
 {
     struct reservation *r = core_save(core, rec);
+    r->alive_ms = core->now_ms;
     tombstones_forget(&core->tombstones, rec->cluster, rec->job);
     if (r->hwcoll == HWCOLL_WANTED) {
         give_up_in_time(core, r);

@@ -41,8 +41,8 @@ static void sweep(struct core *core, const struct sighting *sighting, struct syn
     for (struct reservation *r; (r = ledger_next(&core->ledger, after)) != NULL;) {
         after = r->number; /* releasing may end it */
         if (r->state != JOB_ACTIVE || r->synced == core->last_sync ||
-            strcmp(r->cluster, sighting->cluster) != 0)
-            continue;
+            strcmp(r->cluster, sighting->cluster) != 0 || r->alive_ms >= sighting->seen_ms)
+            continue; /* what was seen before it was reserved cannot lack it */
         if (r->missed_ms == 0) {
             r->missed_ms = core->now_ms;
             note(found->suspects, &found->suspect_count, r->job);

@@ -120,9 +120,10 @@ void hosts_answered(struct sim *sim, const struct request *request)
     host->sending = false;
     host->unheard = false;
     memmove(host->outbox, host->outbox + 1, --host->outbox_count * sizeof *host->outbox);
-    /* One that has said nothing is only known to be of a job that named its nodes. */
-    bool fenced =
-        answer == ANSWER_FENCED && sim->profile.nodes_named && host->in_wind != sent.number;
+    /* One that has said nothing is only known to be of a job that named its nodes; and a fence is
+     * about jobs that are over. */
+    bool fenced = answer == ANSWER_FENCED && sim->profile.nodes_named && request->told.fenced > 0 &&
+                  host->in_wind != sent.number;
     if (fenced || (sent.state == NODE_DESTROYED && answer == ANSWER_REPORTED))
         host->heard_clean = sent.number;
     if (sent.state == NODE_CREATED && (answer == ANSWER_GIVEN_BACK || answer == ANSWER_NOT_FOUND) &&

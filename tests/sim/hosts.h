@@ -16,7 +16,7 @@ struct sim;
 struct job;
 struct request;
 
-enum { HOSTS_MAX = 16, OUTBOX_MAX = 8 }; /* larger jobs' nodes never report */
+enum { HOSTS_MAX = 16, OUTBOX_MAX = 32 }; /* larger jobs' nodes never report */
 
 struct host_report {
     uint64_t number;

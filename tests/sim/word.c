@@ -10,6 +10,7 @@ static void copy_answer(struct told *told, const struct answer *answer)
 {
     told->ticket = answer->ticket;
     told->kind = answer->kind;
+    told->fenced = answer->fenced;
     if (answer->reservation) {
         const struct reservation *r = answer->reservation;
         told->number = r->number;

@@ -21,6 +21,7 @@ static void sync__takes_two_passes(void **state)
     driver_up(&d);
     driver_reserve(&d, driver_request("a", 2));
     driver_reserve(&d, driver_request("b", 2));
+    d.now++;
     const struct sync_found *found = sync_with(&d, active, 2);
     assert_int_equal(found->active, 2);
     assert_int_equal(found->confirmed, 1);
