@@ -45,7 +45,7 @@ static const struct key keys[] = {
     {"munge_socket", TYPE_PATH, AT(munge_socket), 0, "",
      "Of munged, where there is no certificate. Empty: libmunge's own."},
     {"timeout", TYPE_DURATION, AT(timeout_ms), 0, "5s", "How long to wait for one answer."},
-    {"busy_retry", TYPE_DURATION, AT(busy_ms), 0, "20s",
+    {"busy_retry", TYPE_DURATION, AT(busy_ms), 0, "30s",
      "How long to ask on while the broker is busy or does not answer in time: all nodes of a large "
      "job come to it at once. Where nobody listens, it is asked once."},
     {"cluster", TYPE_CLUSTER, AT(cluster), 0, "",
