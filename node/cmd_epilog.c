@@ -36,27 +36,16 @@ static const char housekeeping_usage[] =
 
 struct wanted {
     const struct command *command;
-    const char *job, *reservation;
+    struct command_subject subject;
     int64_t retry_ms; /* negative: not given */
-    bool dry_run;
 };
 
 static int take(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
-    switch (option) {
-    case 'j':
-        wanted->job = value;
-        break;
-    case 'r':
-        wanted->reservation = value;
-        break;
-    case 't':
+    if (option == 't')
         return command_duration(wanted->command, "--retry-busy", value, &wanted->retry_ms);
-    case 'n':
-        wanted->dry_run = true;
-        break;
-    }
+    command_take_subject(&wanted->subject, option, value);
     return COMMAND_GO_ON;
 }
 
@@ -83,7 +72,7 @@ static int destroy(struct node *node, const struct wanted *wanted, struct note *
 {
     struct error err;
     struct mcast_error error;
-    if (wanted->dry_run)
+    if (wanted->subject.dry_run)
         return life_plan_destroy(node, note, &err) < 0 && known ? command_failed(&err)
                                                                 : COMMAND_DONE;
     if (life_lock(node, note->claim.cluster, note->claim.job, &err) < 0)
@@ -126,7 +115,7 @@ static int destroy_unremembered(struct node *node, const struct wanted *wanted, 
 {
     struct claim claim;
     struct note note;
-    int rc = reservation_fetch(node, wanted->reservation, job, true, &claim);
+    int rc = reservation_fetch(node, wanted->subject.reservation, job, true, &claim);
     if (rc == COMMAND_NOT_FOUND)
         return COMMAND_DONE;
     if (rc == COMMAND_UNREACHABLE)
@@ -144,7 +133,7 @@ static int destroy_unremembered(struct node *node, const struct wanted *wanted, 
 static int epilog(struct node *node, const struct wanted *wanted, const char *job)
 {
     struct error err;
-    if (node_remember(node, !wanted->dry_run, &err) < 0)
+    if (node_remember(node, !wanted->subject.dry_run, &err) < 0)
         return command_failed(&err);
     int rc = COMMAND_DONE;
     bool remembered = false;
@@ -155,9 +144,9 @@ static int epilog(struct node *node, const struct wanted *wanted, const char *jo
         remembered = true;
         rc = worse(rc, destroy(node, wanted, &note, true));
     }
-    if (!remembered || wanted->reservation)
+    if (!remembered || wanted->subject.reservation)
         rc = worse(rc, destroy_unremembered(node, wanted, job));
-    if (!wanted->dry_run)
+    if (!wanted->subject.dry_run)
         report_spool(node, 0);
     return rc;
 }
@@ -165,17 +154,12 @@ static int epilog(struct node *node, const struct wanted *wanted, const char *jo
 static int run(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"job", required_argument, NULL, 'j'},
-        {"reservation", required_argument, NULL, 'r'},
-        {"retry-busy", required_argument, NULL, 't'},
-        {"dry-run", no_argument, NULL, 'n'},
-        {0},
-    };
+        COMMAND_SUBJECT_OPTIONS, {"retry-busy", required_argument, NULL, 't'}, {0}};
     struct wanted wanted = {.command = command, .retry_ms = -1};
     char job[JOB_ID_MAX + 1];
     int rc = command_options(command, node, argc, argv, options, take, &wanted);
     if (rc == COMMAND_GO_ON)
-        rc = command_job(command, wanted.job, job);
+        rc = command_job(command, wanted.subject.job, job);
     if (wanted.retry_ms < 0)
         wanted.retry_ms =
             command == &command_epilog ? node->settings.epilog_ms : node->settings.housekeeping_ms;

@@ -25,30 +25,20 @@ static const char usage[] =
     "  mcast-node prolog --job $SLURM_JOB_ID || exit 1\n";
 
 struct wanted {
-    const char *job, *reservation, *wishes;
+    struct command_subject subject;
+    const char *wishes;
     uint32_t cores; /* 0: not given */
-    bool dry_run;
 };
 
 static int take(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
-    switch (option) {
-    case 'j':
-        wanted->job = value;
-        break;
-    case 'r':
-        wanted->reservation = value;
-        break;
-    case 'c':
+    if (option == 'c')
         return command_cores(&command_prolog, value, &wanted->cores);
-    case 'w':
+    if (option == 'w')
         wanted->wishes = value;
-        break;
-    case 'n':
-        wanted->dry_run = true;
-        break;
-    }
+    else
+        command_take_subject(&wanted->subject, option, value);
     return COMMAND_GO_ON;
 }
 
@@ -107,14 +97,14 @@ static int learn(struct node *node, const struct wanted *wanted, const char *job
                  struct claim *claim)
 {
     struct error err;
-    bool asks = !wanted->reservation && node->cluster;
-    if (node_remember(node, !wanted->dry_run, &err) < 0 ||
-        (asks && !wanted->dry_run && life_lock(node, node->cluster, job, &err) < 0))
+    bool asks = !wanted->subject.reservation && node->cluster;
+    if (node_remember(node, !wanted->subject.dry_run, &err) < 0 ||
+        (asks && !wanted->subject.dry_run && life_lock(node, node->cluster, job, &err) < 0))
         return command_failed(&err);
-    int rc = reservation_fetch(node, wanted->reservation, job, false, claim);
+    int rc = reservation_fetch(node, wanted->subject.reservation, job, false, claim);
     if (rc != COMMAND_GO_ON)
         return rc;
-    if (!asks && !wanted->dry_run && life_lock(node, claim->cluster, job, &err) < 0)
+    if (!asks && !wanted->subject.dry_run && life_lock(node, claim->cluster, job, &err) < 0)
         return command_failed(&err);
     if (claim->active)
         return COMMAND_GO_ON;
@@ -130,13 +120,13 @@ static int prolog(struct node *node, const struct wanted *wanted, const char *jo
     if (rc != COMMAND_GO_ON)
         return rc;
     if (!is_entitled(node, &claim)) {
-        if (!wanted->dry_run)
+        if (!wanted->subject.dry_run)
             report_spool(node, 0);
         return COMMAND_DONE;
     }
     uint32_t cores = count_cores(wanted, &claim);
     (void)command_wishes(node, wanted->wishes);
-    if (!wanted->dry_run)
+    if (!wanted->subject.dry_run)
         return create(node, &claim, cores);
     return life_plan_create(node, &claim, cores, &err) < 0 ? command_failed(&err) : COMMAND_DONE;
 }
@@ -144,15 +134,16 @@ static int prolog(struct node *node, const struct wanted *wanted, const char *jo
 static int run(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"job", required_argument, NULL, 'j'},   {"reservation", required_argument, NULL, 'r'},
-        {"cores", required_argument, NULL, 'c'}, {"limits", required_argument, NULL, 'w'},
-        {"dry-run", no_argument, NULL, 'n'},     {0},
+        COMMAND_SUBJECT_OPTIONS,
+        {"cores", required_argument, NULL, 'c'},
+        {"limits", required_argument, NULL, 'w'},
+        {0},
     };
     struct wanted wanted = {0};
     char job[JOB_ID_MAX + 1];
     int rc = command_options(command, node, argc, argv, options, take, &wanted);
     if (rc == COMMAND_GO_ON)
-        rc = command_job(command, wanted.job, job);
+        rc = command_job(command, wanted.subject.job, job);
     if (rc == COMMAND_GO_ON)
         rc = prolog(node, &wanted, job);
     return command_end(node, rc);

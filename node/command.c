@@ -145,6 +145,16 @@ int command_options(const struct command *command, struct node *node, int argc, 
     return settle(command, node, &common);
 }
 
+void command_take_subject(struct command_subject *subject, int option, const char *value)
+{
+    if (option == 'j')
+        subject->job = value;
+    else if (option == 'r')
+        subject->reservation = value;
+    else if (option == 'n')
+        subject->dry_run = true;
+}
+
 int command_misused(const struct command *command, const char *format, ...)
 {
     char text[512];

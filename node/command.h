@@ -48,6 +48,20 @@ typedef int command_option_fn(int option, const char *value, void *data);
 int command_options(const struct command *command, struct node *node, int argc, char **argv,
                     const struct option *own, command_option_fn *take, void *data);
 
+/* What prolog and epilog are told alike: whose services, and where its reservation comes from. */
+struct command_subject {
+    const char *job, *reservation; /* as given; NULL: not given */
+    bool dry_run;
+};
+
+#define COMMAND_SUBJECT_OPTIONS                                                                    \
+    {"job", required_argument, NULL, 'j'}, {"reservation", required_argument, NULL, 'r'},          \
+    {                                                                                              \
+        "dry-run", no_argument, NULL, 'n'                                                          \
+    }
+
+void command_take_subject(struct command_subject *subject, int option, const char *value);
+
 /* Says what is wrong with the command line and how to learn more; COMMAND_USAGE. command may be
  * NULL; format NULL: getopt has said it. */
 __attribute__((format(printf, 2, 3))) int command_misused(const struct command *command,

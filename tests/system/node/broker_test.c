@@ -1,28 +1,13 @@
 /* mcast-node and the real broker: what one writes the other understands (F1, F3, F7, F9, I1, S1,
  * S5). */
 
-#include "tests/system/node/stand.h"
+#include "tests/system/node/realbroker.h"
 #include "tests/system/rig/await.h"
-#include "tests/system/rig/stage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Reserves through the broker's socket; the job's first VNI. */
-static unsigned int reserve(struct stage *stage, const char *job, const char *request)
-{
-    struct plainhttp_reply reply;
-    char path[128];
-    snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
-    assert_int_equal(plainhttp_call(stage_http(stage), "PUT", path, request, &reply), 201);
-    const json_t *vnis = json_object_get(reply.json, "vnis");
-    unsigned int vni = (unsigned int)json_integer_value(json_array_get(vnis, 0));
-    assert_int_not_equal(vni, 0);
-    plainhttp_reply_release(&reply);
-    return vni;
-}
 
 static void release(struct stage *stage, const char *job)
 {
@@ -33,27 +18,10 @@ static void release(struct stage *stage, const char *job)
     plainhttp_reply_release(&reply);
 }
 
-/* A broker that serves, with its fabric manager if the options have one, and that mcast-node asks
- * from now on. */
-static struct stage *start_stage(const struct stage_options *options)
-{
-    struct stage *stage = stage_create(options);
-    char url[160];
-    assert_non_null(stage);
-    if (options->mock_fm)
-        assert_int_equal(stage_start_fm(stage), 0);
-    assert_int_equal(stage_start_broker(stage), 0);
-    if (options->mock_fm)
-        assert_int_equal(stage_await_link(stage), 0);
-    snprintf(url, sizeof url, "unix:%s", stage_socket(stage));
-    setenv("MCAST_URL", url, 1);
-    return stage;
-}
-
 static struct stage *start_broker(void)
 {
     const struct stage_options options = {.mcastd = MCASTD};
-    return start_stage(&options);
+    return realbroker_start(&options);
 }
 
 /* A number of an object of the broker's status. */
@@ -112,7 +80,7 @@ static void vnis__are_held_back_while_a_service_is_left(void **state)
 {
     struct stand *stand = *state;
     struct stage *stage = start_broker();
-    reserve(stage, "f17", TWO_NODES);
+    realbroker_reserve(stage, "f17", TWO_NODES, 201);
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
     release(stage, "f17");
     expect_waiting(stage, "{\"count\":2,\"nodes\":[\"n1\"],\"unheard\":1}");
@@ -137,7 +105,7 @@ static void report__is_delivered_to_the_broker_s_next_life(void **state)
 {
     struct stand *stand = *state;
     struct stage *stage = start_broker();
-    reserve(stage, "f17", TWO_NODES);
+    realbroker_reserve(stage, "f17", TWO_NODES, 201);
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
     other_node_is_clean(stage);
     release(stage, "f17");
@@ -158,7 +126,7 @@ static void services__of_no_reservation_do_not_stay(void **state)
 {
     struct stand *stand = *state;
     struct stage *stage = start_broker();
-    reserve(stage, "f17", TWO_NODES);
+    realbroker_reserve(stage, "f17", TWO_NODES, 201);
     assert_int_equal(
         stand_run_with(stand, stand_job("f17", 2, "1024", 8), "prolog --job f17 --reservation -"),
         1);
@@ -197,9 +165,9 @@ static void created__after_the_vnis_were_given_back(void **state)
         .hwcoll = "min_nodes = 2\naddresses_per_job = 20\ntotal_addresses = 4086",
         .vni = "hold = 1ms"};
     struct stand *stand = *state;
-    struct stage *stage = start_stage(&options);
+    struct stage *stage = realbroker_start(&options);
     char before[4096];
-    reserve(stage, "f17", TWO_NODES);
+    realbroker_reserve(stage, "f17", TWO_NODES, 201);
     assert_true(show(stage, before));
     assert_non_null(strstr(before, "\"reserved\""));
     stage_kill_fm(stage);
@@ -226,9 +194,9 @@ static void created__told_after_the_vnis_were_given_back(void **state)
         .hwcoll = "min_nodes = 2\naddresses_per_job = 20\ntotal_addresses = 4086",
         .vni = "hold = 1ms"};
     struct stand *stand = *state;
-    struct stage *stage = start_stage(&options);
+    struct stage *stage = realbroker_start(&options);
     char before[4096];
-    reserve(stage, "f17", TWO_NODES);
+    realbroker_reserve(stage, "f17", TWO_NODES, 201);
     assert_true(show(stage, before));
     stage_kill_broker(stage);
     assert_int_equal(stand_run_with(stand, before, "prolog --job f17 --reservation -"), 0);
@@ -250,9 +218,10 @@ static void broker__s_reservations_become_services(void **state)
     struct stand *stand = *state;
     struct stage *stage = start_broker();
     char words[128];
-    unsigned int vni = reserve(stage, "f17",
-                               "{\"uid\":5588,\"nodes\":\"n[1-2]\",\"cores_per_node\":8,"
-                               "\"traffic_classes\":[\"best_effort\"]}");
+    unsigned int vni = realbroker_reserve(stage, "f17",
+                                          "{\"uid\":5588,\"nodes\":\"n[1-2]\",\"cores_per_node\":8,"
+                                          "\"traffic_classes\":[\"best_effort\"]}",
+                                          201);
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
     assert_int_equal(stand_services(stand, NULL), 4);
     assert_int_equal(stand_run(stand, "env --job f17 --format slurm"), 0);

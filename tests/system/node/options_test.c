@@ -1,7 +1,6 @@
 /* What a site and a job choose (F2, F7, F12); docs/mcast-node.md has the list of it. */
 
-#include "tests/system/node/stand.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/node/realbroker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,22 +85,7 @@ static void adjusting__can_be_forbidden(void **state)
 static struct stage *start_broker(const char *vni)
 {
     const struct stage_options options = {.mcastd = MCASTD, .vni = vni};
-    struct stage *stage = stage_create(&options);
-    char url[160];
-    assert_non_null(stage);
-    assert_int_equal(stage_start_broker(stage), 0);
-    snprintf(url, sizeof url, "unix:%s", stage_socket(stage));
-    setenv("MCAST_URL", url, 1);
-    return stage;
-}
-
-static void reserve(struct stage *stage, const char *job, const char *request, int status)
-{
-    struct plainhttp_reply reply;
-    char path[128];
-    snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
-    assert_int_equal(plainhttp_call(stage_http(stage), "PUT", path, request, &reply), status);
-    plainhttp_reply_release(&reply);
+    return realbroker_start(&options);
 }
 
 /* F2: a job of one node has a VNI, or has one when it asks, or has no service here. */
@@ -109,9 +93,9 @@ static void single_node__jobs_as_the_site_says(void **state)
 {
     struct stand *stand = *state;
     struct stage *stage = start_broker("single_node = no\nper_job = 2");
-    reserve(stage, "f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
-    reserve(stage, "f2", "{\"uid\":5588,\"nodes\":\"n1\",\"vni_count\":1}", 201);
-    reserve(stage, "f3", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
+    realbroker_reserve(stage, "f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
+    realbroker_reserve(stage, "f2", "{\"uid\":5588,\"nodes\":\"n1\",\"vni_count\":1}", 201);
+    realbroker_reserve(stage, "f3", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
     assert_int_equal(stand_run(stand, "prolog --job f1 --cores 2"), 0);
     assert_int_equal(stand_services(stand, NULL), 0);
     assert_int_equal(stand_run(stand, "prolog --job f2 --cores 2"), 0);
@@ -121,7 +105,7 @@ static void single_node__jobs_as_the_site_says(void **state)
     stand_expect_out(stand, "SLINGSHOT_VNIS='1025,1026'");
     assert_int_equal(stand_run(stand, "epilog --job f2"), 0);
     stand_set_config(stand, "single_node = no\n");
-    reserve(stage, "f4", "{\"uid\":5588,\"nodes\":\"n1\",\"vni_count\":1}", 201);
+    realbroker_reserve(stage, "f4", "{\"uid\":5588,\"nodes\":\"n1\",\"vni_count\":1}", 201);
     assert_int_equal(stand_run(stand, "prolog --job f4 --cores 2"), 0);
     assert_int_equal(stand_services(stand, NULL), 4);
     stage_destroy(stage);
@@ -135,11 +119,12 @@ static void classes__of_the_site_and_of_the_job(void **state)
         start_broker("traffic_classes = bulk_data best_effort\n"
                      "allowed_traffic_classes = bulk_data best_effort low_latency");
     stand_set_config(stand, "traffic_classes = bulk_data best_effort low_latency\n");
-    reserve(stage, "f1", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
-    reserve(stage, "f2", "{\"uid\":5588,\"nodes\":\"n1\",\"traffic_classes\":[\"low_latency\"]}",
-            201);
-    reserve(stage, "f3",
-            "{\"uid\":5588,\"nodes\":\"n1\",\"traffic_classes\":[\"dedicated_access\"]}", 422);
+    realbroker_reserve(stage, "f1", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
+    realbroker_reserve(
+        stage, "f2", "{\"uid\":5588,\"nodes\":\"n1\",\"traffic_classes\":[\"low_latency\"]}", 201);
+    realbroker_reserve(stage, "f3",
+                       "{\"uid\":5588,\"nodes\":\"n1\",\"traffic_classes\":[\"dedicated_access\"]}",
+                       422);
     assert_int_equal(stand_run(stand, "prolog --job f1 --cores 2"), 0);
     assert_int_equal(stand_run(stand, "env --job f1"), 0);
     stand_expect_out(stand, "SLINGSHOT_TCS='0x0c'");
