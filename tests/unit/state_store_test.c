@@ -500,6 +500,29 @@ static void store__keeps_node_reports(void **state)
                   "counters 2 0\nreservation 1 elcap-f1\nnode 1 n1 lingering cxi1:7\n");
 }
 
+static struct record cleanup(enum record_kind kind, uint64_t number, const char *step, bool below)
+{
+    return (struct record){
+        .kind = kind,
+        .u.cleanup = {.number = number, .step = step, .give_up_ms = 1790000000000, .below = below}};
+}
+
+/* F19: what is to be cleaned up comes back until it is done, and goes with its reservation. */
+static void store__keeps_cleanups(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, reservation(1, "f1"), reservation(2, "f2"),
+           cleanup(RECORD_CLEANUP, 1, "/fA", false), cleanup(RECORD_CLEANUP, 1, "/fA", true),
+           cleanup(RECORD_CLEANUP, 1, "/fA", false), cleanup(RECORD_CLEANUP, 2, "0", false));
+    COMMIT(fixture->store, cleanup(RECORD_CLEANED, 1, "/fA", false));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 2 0\nreservation 1 elcap-f1\nreservation 2 elcap-f2\n"
+                                  "cleanup 1 /fA and below\ncleanup 2 0\n");
+    COMMIT(fixture->store, {.kind = RECORD_GONE, .u.gone = 1});
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 2 0\nreservation 2 elcap-f2\ncleanup 2 0\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -514,6 +537,7 @@ int main(void)
         BOTH(gone__deletes_the_reservation),
         BOTH(batch__is_applied_in_order),
         BOTH(store__keeps_node_reports),
+        BOTH(store__keeps_cleanups),
         BOTH(prune__deletes_events_up_to_and_with_its_seq),
         BOTH(counters__outlive_the_rows),
         BOTH(counters__know_a_number_that_came_and_went_in_one_batch),

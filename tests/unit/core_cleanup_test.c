@@ -1,0 +1,411 @@
+#include "core_driver.h"
+
+/* F19, I6: the trees of a step are removed for whoever holds the job's token, and of no other. */
+
+static const char *const no_scope[] = {NULL};
+
+static void clean_within(struct driver *d, const char *step, bool below, int64_t wait_ms,
+                         const char *const *scopes, size_t scope_count)
+{
+    driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
+                                       .u.cleanup = {.ticket = ++d->ticket,
+                                                     .number = 1,
+                                                     .step = step,
+                                                     .below = below,
+                                                     .scopes = scopes,
+                                                     .scope_count = scope_count,
+                                                     .wait_ms = wait_ms}});
+}
+
+static void clean(struct driver *d, const char *step)
+{
+    clean_within(d, step, false, 0, no_scope, 0);
+}
+
+static void steps_done(struct driver *d, uint64_t call, const struct fmcall_step *steps,
+                       size_t count)
+{
+    static struct fmcall_steps all; /* the answer shows it until the next step */
+    all = (struct fmcall_steps){.steps = steps, .count = count};
+    driver_step(d, (struct core_event){
+                       .kind = CORE_CALL_DONE,
+                       .u.call = {.id = call, .outcome = FM_OK, .steps = &all, .words = "200"}});
+}
+
+static const char *token_shown(const struct driver *d)
+{
+    return secret_expose(driver_find(d, EFFECT_CALL)->u.call.token);
+}
+
+static const char *step_named(const struct driver *d)
+{
+    return driver_find(d, EFFECT_CALL)->u.call.step;
+}
+
+static uint64_t pending(const struct driver *d)
+{
+    struct core_status status;
+    core_status(d->core, &status);
+    return status.cleanups_pending;
+}
+
+static void start(struct driver *d)
+{
+    driver_init(d);
+    driver_up(d);
+    driver_reserved_job(d, "a");
+}
+
+static const struct record *saved(const struct driver *d, enum record_kind kind)
+{
+    size_t count;
+    const struct effect *effects = core_effects(d->core, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind == EFFECT_SAVE && effects[i].u.record.kind == kind)
+            return &effects[i].u.record;
+    }
+    return NULL;
+}
+
+static void cleanup__is_saved_and_done_with_the_token(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean(&d, "/fA/fB");
+    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
+    assert_non_null(saved(&d, RECORD_CLEANUP));
+    assert_string_equal(saved(&d, RECORD_CLEANUP)->u.cleanup.step, "/fA/fB");
+    uint64_t call = driver_call(&d, FMCALL_END_STEP);
+    assert_string_equal(step_named(&d), "/fA/fB");
+    assert_string_equal(token_shown(&d), "sess-1");
+    assert_int_equal(pending(&d), 1);
+    driver_done(&d, call, FM_OK, NULL);
+    assert_string_equal(saved(&d, RECORD_CLEANED)->u.cleanup.step, "/fA/fB");
+    assert_int_equal(pending(&d), 0);
+    driver_end(&d);
+}
+
+/* Whatever the core is asked for: a step outside of any scope of the token is not touched. */
+static void cleanup__stays_within_every_scope(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const scopes[] = {"/fA", "/fA/fB"};
+    start(&d);
+    static const char *const outside[] = {"/fA", "/fA/fC", "/fA/fBB", "fA", "/fA/fB2/fB", "0"};
+    for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
+        clean_within(&d, outside[i], true, 0, scopes, 2);
+        assert_int_equal(driver_answered(&d), ANSWER_OUTSIDE);
+        assert_non_null(strstr(driver_answer(&d)->detail, outside[i]));
+        assert_null(driver_find(&d, EFFECT_CALL));
+        assert_null(driver_find(&d, EFFECT_SAVE));
+    }
+    clean_within(&d, "/fA/fB/fC", false, 0, scopes, 2);
+    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
+    driver_end(&d);
+}
+
+static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const uint16_t trees[] = {77, 78}, others[] = {5};
+    static const struct fmcall_step steps[] = {{"/fA", trees, 2}, {"/fA/fB", others, 1}};
+    start(&d);
+    clean(&d, "/fA");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    uint64_t call = driver_call(&d, FMCALL_STEPS);
+    assert_string_equal(token_shown(&d), "sess-1");
+    driver_done(&d, call, FM_REFUSED, NULL);
+    call = driver_call(&d, FMCALL_STEPS);
+    assert_null(token_shown(&d)); /* looking does no harm */
+    steps_done(&d, call, steps, 2);
+    for (int i = 0; i < 2; i++) {
+        call = driver_call(&d, FMCALL_END_TREE);
+        assert_int_equal(driver_find(&d, EFFECT_CALL)->u.call.tree, trees[i]);
+        assert_string_equal(token_shown(&d), "sess-1");
+        driver_done(&d, call, i == 0 ? FM_GONE : FM_OK, NULL);
+    }
+    assert_null(driver_find(&d, EFFECT_CALL));
+    assert_int_equal(pending(&d), 0);
+    /* What was learned is not asked again. */
+    clean(&d, "/fA/fB");
+    (void)driver_call(&d, FMCALL_STEPS);
+    driver_end(&d);
+}
+
+static void cleanup__the_login_only_if_the_site_says_so(void **state)
+{
+    (void)state;
+    static const uint16_t trees[] = {77};
+    static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
+    for (int allowed = 0; allowed < 2; allowed++) {
+        struct driver d;
+        driver_init(&d);
+        d.config.cleanup_login = allowed;
+        driver_up(&d);
+        driver_reserved_job(&d, "a");
+        clean_within(&d, "/fA", false, 5000, no_scope, 0);
+        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
+        steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
+        driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_REFUSED, NULL);
+        if (allowed) {
+            uint64_t call = driver_call(&d, FMCALL_END_STEP);
+            assert_null(token_shown(&d));
+            driver_done(&d, call, FM_OK, NULL);
+            assert_int_equal(driver_answered(&d), ANSWER_CLEANED);
+        } else {
+            assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+            assert_non_null(strstr(driver_answer(&d)->detail, "cleanup_login"));
+        }
+        assert_int_equal(pending(&d), 0);
+        driver_end(&d);
+    }
+}
+
+static void cleanup__of_a_subtree_takes_no_neighbour(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const uint16_t tree[] = {1};
+    static const struct fmcall_step steps[] = {
+        {"/fA", tree, 1}, {"/fAB", tree, 1}, {"/fA/fB", tree, 1}, {"0", tree, 1}};
+    start(&d);
+    clean_within(&d, "/fA", true, 0, no_scope, 0);
+    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 4);
+    assert_string_equal(step_named(&d), "/fA");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_string_equal(step_named(&d), "/fA/fB");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    assert_int_equal(pending(&d), 0);
+    driver_end(&d);
+}
+
+static void cleanup__is_merged_when_repeated(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean_within(&d, "/fA", true, 0, no_scope, 0);
+    uint64_t call = driver_call(&d, FMCALL_STEPS);
+    clean(&d, "/fA/fB"); /* the first one does it too, but may have looked already */
+    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
+    assert_null(driver_find(&d, EFFECT_SAVE));
+    assert_int_equal(pending(&d), 1);
+    steps_done(&d, call, NULL, 0);
+    steps_done(&d, driver_call(&d, FMCALL_STEPS), NULL, 0);
+    assert_int_equal(pending(&d), 0);
+    driver_end(&d);
+}
+
+static void cleanup__answers_when_done_or_when_it_is_time(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean_within(&d, "0", false, 2000, no_scope, 0);
+    assert_null(driver_answer(&d));
+    uint64_t call = driver_call(&d, FMCALL_END_STEP);
+    assert_int_equal(core_next_deadline(d.core), d.now + 2000);
+    driver_tick(&d, 2000);
+    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    clean_within(&d, "0", false, 2000, no_scope, 0);
+    driver_done(&d, call, FM_OK, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_int_equal(driver_answered(&d), ANSWER_CLEANED);
+    driver_end(&d);
+}
+
+static void cleanup__is_tried_until_its_time_is_over(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean(&d, "0");
+    uint64_t losses = 0, tries = 0;
+    while (pending(&d) > 0) {
+        const struct effect *effect = driver_find(&d, EFFECT_CALL);
+        if (effect != NULL && effect->u.call.kind == FMCALL_END_STEP) {
+            tries++;
+            driver_done(&d, effect->u.call.id, FM_TIMEOUT, NULL);
+        } else {
+            assert_true(core_next_deadline(d.core) > d.now);
+            driver_tick(&d, core_next_deadline(d.core) - d.now);
+        }
+        struct core_status status;
+        core_status(d.core, &status);
+        losses = status.link_losses;
+    }
+    assert_true(tries > 20 && tries < 40);
+    assert_int_equal(losses, 0); /* a job's token says nothing of the link */
+    assert_true(d.now <= 1000000 + d.config.cleanup_timeout_ms);
+    driver_end(&d);
+}
+
+static void cleanup__ends_with_the_job(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean_within(&d, "0", false, 60000, no_scope, 0);
+    uint64_t call = driver_call(&d, FMCALL_END_STEP);
+    driver_release(&d, "a");
+    assert_int_equal(driver_answered(&d), ANSWER_CLEANED); /* the waiting one is told first */
+    uint64_t release = driver_call(&d, FMCALL_RELEASE);
+    driver_done(&d, release, FM_OK, NULL);
+    driver_tick(&d, d.config.vni_hold_ms);
+    assert_non_null(driver_job(&d, "a")); /* not before the call has come back */
+    driver_done(&d, call, FM_REFUSED, NULL);
+    assert_null(driver_job(&d, "a"));
+    assert_int_equal(pending(&d), 0);
+    driver_end(&d);
+}
+
+static void cleanup__of_a_job_without_addresses_has_nothing_to_do(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    clean(&d, "0");
+    assert_int_equal(driver_answered(&d), ANSWER_CLEANED);
+    assert_null(driver_find(&d, EFFECT_SAVE));
+    driver_end(&d);
+}
+
+static void cleanup__is_bounded(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    char step[32];
+    unsigned taken = 0;
+    for (unsigned i = 0; i < 1100; i++) {
+        (void)snprintf(step, sizeof step, "/f%u", i);
+        clean(&d, step);
+        taken += driver_answered(&d) == ANSWER_ACCEPTED;
+    }
+    assert_int_equal(taken, 1000);
+    assert_int_equal(driver_answered(&d), ANSWER_TOO_MANY);
+    clean(&d, "/f7"); /* a repeat costs nothing */
+    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
+    driver_end(&d);
+}
+
+/* A wild user's cleanups keep no job from starting. */
+static void cleanup__leaves_the_places_to_others(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    driver_reserved_job(&d, "b");
+    driver_reserved_job(&d, "c");
+    int calls = 0;
+    for (uint64_t number = 1; number <= 3; number++) {
+        driver_step(&d, (struct core_event){.kind = CORE_CLEANUP,
+                                            .u.cleanup = {.ticket = ++d.ticket,
+                                                          .number = number,
+                                                          .step = "0",
+                                                          .scopes = no_scope}});
+        calls += driver_count(&d, EFFECT_CALL);
+    }
+    assert_int_equal(calls, 2); /* an eighth of sixteen */
+    driver_reserve(&d, driver_request("x", 128));
+    (void)driver_call(&d, FMCALL_RESERVE);
+    driver_end(&d);
+}
+
+static int load_one(struct driver *d, const struct record *record)
+{
+    struct error err;
+    return core_load(d->core, record, &err);
+}
+
+static void cleanup__goes_on_after_a_restart(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.core = core_create(&d.config);
+    const struct record records[] = {
+        {.kind = RECORD_COUNTERS, .u.counters = {.last_number = 1}},
+        {.kind = RECORD_FOUNDED},
+        {.kind = RECORD_RESERVATION,
+         .u.reservation = {.number = 1,
+                           .cluster = "elcap",
+                           .job = "a",
+                           .token = secret_of("sess-1"),
+                           .node_count = 128,
+                           .addresses = 23,
+                           .wish = WISH_AUTO,
+                           .state = JOB_ACTIVE,
+                           .hwcoll = HWCOLL_RESERVED,
+                           .fm_side = FM_SIDE_HELD,
+                           .created_ms = 1}},
+        {.kind = RECORD_CLEANUP,
+         .u.cleanup = {.number = 1, .step = "/fA", .give_up_ms = INT64_MAX}},
+    };
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
+        assert_int_equal(load_one(&d, &records[i]), 0);
+    core_start(d.core, d.now);
+    driver_login(&d);
+    static const char *const names[] = {"elcap-a"};
+    driver_list(&d, names, 1, FM_OK);
+    (void)driver_call(&d, FMCALL_END_STEP);
+    assert_string_equal(token_shown(&d), "sess-1");
+    /* However the clock was set: not kept for longer than one that is asked for now. */
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
+    driver_tick(&d, d.config.cleanup_timeout_ms);
+    assert_int_equal(pending(&d), 0);
+    driver_end(&d);
+}
+
+static void steps__are_shown_with_the_login(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const uint16_t trees[] = {77, 78};
+    static const struct fmcall_step steps[] = {{"/fA", trees, 2}};
+    start(&d);
+    driver_step(
+        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 5000}});
+    uint64_t call = driver_call(&d, FMCALL_STEPS);
+    assert_null(token_shown(&d));
+    steps_done(&d, call, steps, 1);
+    assert_int_equal(driver_answered(&d), ANSWER_STEPS);
+    assert_int_equal(driver_answer(&d)->steps->count, 1);
+    assert_null(driver_find(&d, EFFECT_SAVE));
+
+    driver_step(
+        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 5000}});
+    call = driver_call(&d, FMCALL_STEPS);
+    driver_tick(&d, 5000);
+    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    steps_done(&d, call, steps, 1);
+    assert_null(driver_answer(&d));
+    driver_end(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cleanup__is_saved_and_done_with_the_token),
+        cmocka_unit_test(cleanup__stays_within_every_scope),
+        cmocka_unit_test(cleanup__tree_by_tree_where_the_token_opens_no_job),
+        cmocka_unit_test(cleanup__the_login_only_if_the_site_says_so),
+        cmocka_unit_test(cleanup__of_a_subtree_takes_no_neighbour),
+        cmocka_unit_test(cleanup__is_merged_when_repeated),
+        cmocka_unit_test(cleanup__answers_when_done_or_when_it_is_time),
+        cmocka_unit_test(cleanup__is_tried_until_its_time_is_over),
+        cmocka_unit_test(cleanup__ends_with_the_job),
+        cmocka_unit_test(cleanup__of_a_job_without_addresses_has_nothing_to_do),
+        cmocka_unit_test(cleanup__is_bounded),
+        cmocka_unit_test(cleanup__leaves_the_places_to_others),
+        cmocka_unit_test(cleanup__goes_on_after_a_restart),
+        cmocka_unit_test(steps__are_shown_with_the_login),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
