@@ -2,6 +2,7 @@
 
 #include "broker/engine.h"
 #include "broker/http/http.h"
+#include "broker/keyring.h"
 #include "broker/lifesign.h"
 #include "broker/log.h"
 #include "broker/notify.h"
@@ -17,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sysexits.h>
+#include <time.h>
 #include <uv.h>
 
 enum {
@@ -27,6 +29,8 @@ enum {
 struct broker {
     uv_loop_t loop;
     struct reload reload; /* owns the configuration */
+    struct bearers *bearers;
+    struct keyring *keyring;
     struct engine *engine;
     struct http *http;
     struct notify notify;
@@ -168,6 +172,30 @@ static void prepare_process(const struct config *config)
     raise_files_limit(config);
 }
 
+/* Of session tokens; the ledger's key is there by now. */
+static int create_bearers(struct broker *broker, struct error *err)
+{
+    const struct config *config = broker->reload.config;
+    const bool kept = config->store != CONFIG_STORE_MEMORY;
+    struct fingerprint_key key;
+    struct seal_key seal;
+    int rc = kept ? seal_key_read(config->state_key_file, &seal, err) : 0;
+    if (rc < 0)
+        return rc;
+    rc = kept ? fingerprint_key_derive(&key, &seal, err) : fingerprint_key_draw(&key, err);
+    if (kept)
+        seal_key_wipe(&seal);
+    if (rc < 0)
+        return rc;
+    broker->bearers = bearers_create(&key);
+    fingerprint_key_wipe(&key);
+    if (broker->bearers == NULL)
+        return error_set(err, ERROR_NOMEM, "memory is exhausted");
+    broker->keyring = keyring_open(config->root_key_file[0] != '\0' ? config->root_key_file : NULL,
+                                   (int64_t)time(NULL), err);
+    return broker->keyring != NULL ? 0 : err->code;
+}
+
 static int create_engine(struct broker *broker, struct error *err)
 {
     const struct config *config = broker->reload.config;
@@ -191,6 +219,11 @@ static int create_engine(struct broker *broker, struct error *err)
     }
     if (options.store == NULL)
         return err->code;
+    if (create_bearers(broker, err) < 0) {
+        store_close(options.store);
+        return err->code;
+    }
+    options.bearers = broker->bearers;
     broker->engine = engine_create(&options, err);
     if (broker->engine == NULL) {
         store_close(options.store);
@@ -205,6 +238,8 @@ static int start_http(struct broker *broker, struct error *err)
     settings_http(broker->reload.config, &http);
     http.options.loop = &broker->loop;
     http.options.engine = broker->engine;
+    http.options.bearers = broker->bearers;
+    http.options.keyring = broker->keyring;
     broker->http = http_create(&http.options, err);
     return broker->http != NULL ? 0 : err->code;
 }
@@ -242,6 +277,7 @@ static void start_running(struct broker *broker)
 {
     broker->reload.engine = broker->engine;
     broker->reload.http = broker->http;
+    broker->reload.keyring = broker->keyring;
     (void)uv_timer_init(&broker->loop, &broker->reload_soon);
     broker->reload_soon.data = broker;
     lifesign_start(&broker->lifesign, &broker->loop, &broker->notify, broker->engine);
@@ -297,6 +333,8 @@ int broker_run(struct config *config, const char *path, int log_level)
         start_all(&broker);
         run(&broker);
         engine_destroy(broker.engine);
+        bearers_destroy(broker.bearers);
+        keyring_close(broker.keyring);
         (void)uv_loop_close(&broker.loop);
     }
     log_line(LOG_NOTICE, "stopped status=%d", broker.status);

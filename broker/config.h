@@ -39,6 +39,7 @@ struct config {
     char munge_socket[108]; /* of munged; "": MUNGE credentials are not taken */
     char **admins;          /* as config_cluster.users */
     bool metrics_anonymous;
+    char root_key_file[CONFIG_PATH_SIZE]; /* "": none, for CONFIG_STORE_MEMORY */
     uint32_t connections_max;
     int log_level; /* as syslog.h */
 

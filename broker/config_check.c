@@ -163,6 +163,17 @@ static void settle_authdir(struct config *config)
                                                             : "/etc/fmsim");
 }
 
+/* Beside the ledger: both are written while the broker runs. */
+static void settle_root_key_file(struct config *config)
+{
+    const char *slash = strrchr(config->state_path, '/');
+    if (config->store == CONFIG_STORE_MEMORY)
+        config->root_key_file[0] = '\0';
+    else if (config->root_key_file[0] == '\0' && slash != NULL)
+        (void)snprintf(config->root_key_file, sizeof config->root_key_file, "%.*s/root.keys",
+                       (int)(slash - config->state_path), config->state_path);
+}
+
 /* The key that names the file which a sentence is about. */
 static const char *key_named(const struct config *config, const char *sentence)
 {
@@ -289,6 +300,7 @@ void config_check(struct config_reading *reading)
         config->core.fm_url_count++;
     config->core.fm_present = config->core.fm_url_count > 0;
     settle_authdir(config);
+    settle_root_key_file(config);
 
     check_socket(reading);
     check_tcp(reading);

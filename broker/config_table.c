@@ -41,6 +41,10 @@ static const struct config_key keys[] = {
      .sentence = "Users who may do everything; cert:NAME is whoever has a certificate of that name."},
     {"broker", "metrics_anonymous", CONFIG_BOOL, "no", AT(metrics_anonymous),
      .sentence = "Whether /metrics may be read by anyone who can connect."},
+    {"broker", "root_key_file", CONFIG_PATH, NULL, AT(root_key_file), .restart = true,
+     .example = "/var/lib/mcastd/root.keys",
+     .sentence = "Keys that the broker's own bearer tokens are made with; made when missing, mode 0600, replaced by "
+                 "mcastctl token rotate, and read again at each reload. Unset: root.keys beside the ledger."},
     {"broker", "connections_max", CONFIG_NUMBER, "4096", AT(connections_max), .restart = true, .min = 16, .max = 65536,
      .sentence = "Connections at once; those above it are told to come back later."},
     {"broker", "log_level", CONFIG_CHOICE, "info", AT(log_level), .min = LOG_ERR,
@@ -110,6 +114,13 @@ static const struct config_key keys[] = {
     {"hwcoll", "job_ca", CONFIG_JOB_CA, "auto", AT(core.job_ca),
      .sentence = "How jobs verify the fabric manager: yes (the node's system store), no, or a path that exists on this "
                  "host and on the nodes; auto: no for http, else [fm] ca, else yes."},
+
+    {"hwcoll", "cleanup_timeout", CONFIG_DURATION, "10m", AT(core.cleanup_timeout_ms), .min = 100, .max = DAY,
+     .sentence = "How long it is tried to remove the trees of a step that a bearer of the job's token asked for; then "
+                 "they stay until the job ends."},
+    {"hwcoll", "cleanup_login", CONFIG_BOOL, "no", AT(core.cleanup_login),
+     .sentence = "Whether the broker's own login may be used for that, where the fabric manager takes the job's token "
+                 "for neither the job nor its trees."},
 
     {"vni", "pool", CONFIG_IDSET, "1024-65535", AT(core.vni_pool),
      .sentence = "VNIs to give to jobs; 1 and 10 are never given, whatever stands here."},

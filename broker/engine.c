@@ -18,6 +18,7 @@ struct engine {
     struct clock clock;
     struct core *core;
     struct store *store;
+    struct bearers *bearers;
     struct journal *journal;   /* NULL before engine_start and after the end */
     struct fabric *fabric;     /* as the journal */
     struct listcommand *lists; /* NULL once it stops */
@@ -179,13 +180,20 @@ static struct word *word_of(struct engine *engine, const struct effect *effect)
     return NULL;
 }
 
+static void save(struct engine *engine, const struct record *record)
+{
+    journal_save(engine->journal, record);
+    if (engine->bearers != NULL)
+        bearers_follow(engine->bearers, record);
+}
+
 static void carry_out(struct engine *engine)
 {
     size_t count;
     const struct effect *effects = core_effects(engine->core, &count);
     for (size_t i = 0; i < count; i++) {
         if (effects[i].kind == EFFECT_SAVE)
-            journal_save(engine->journal, &effects[i].u.record);
+            save(engine, &effects[i].u.record);
         else if (effects[i].kind == EFFECT_TRACE)
             chronicle_trace(&effects[i]);
     }
@@ -382,6 +390,7 @@ struct engine *engine_create(const struct engine_options *options, struct error 
     engine->core = core_create(options->core);
     engine->loop = options->loop;
     engine->store = options->store;
+    engine->bearers = options->bearers;
     engine->deadline_ms = INT64_MAX;
     engine->loading = options->loading;
     engine->loading_arg = options->loading_arg;
@@ -415,6 +424,8 @@ static int load(void *arg, const struct record *record)
     const struct engine *engine = loading->engine;
     if (++loading->records % LOADING_STRIDE == 0 && engine->loading != NULL)
         engine->loading(engine->loading_arg, loading->records);
+    if (engine->bearers != NULL)
+        bearers_follow(engine->bearers, record);
     return core_load(engine->core, record, loading->err);
 }
 

@@ -1,6 +1,7 @@
 #ifndef MCAST_BROKER_ENGINE_H
 #define MCAST_BROKER_ENGINE_H
 
+#include "broker/bearers.h"
 #include "broker/fabric.h"
 #include "broker/histogram.h"
 #include "broker/listcommand.h"
@@ -41,6 +42,7 @@ struct engine_options {
     uv_loop_t *loop;
     const struct core_config *core;
     struct store *store;                  /* the engine closes it */
+    struct bearers *bearers;              /* follows what is loaded and saved; NULL: none does */
     const struct fmapi_options *fabric;   /* NULL: no fabric manager */
     const struct listcommand_spec *lists; /* of clusters that are asked which jobs are active */
     uint32_t list_count;

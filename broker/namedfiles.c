@@ -29,6 +29,7 @@ void namedfiles_look(struct namedfiles *out, const struct config *config)
     look(out, "broker", "tls_cert", config->tls_cert, NULL);
     look(out, "broker", "tls_key", config->tls_key, NULL);
     look(out, "broker", "tls_client_ca", config->tls_client_ca, NULL);
+    look(out, "broker", "root_key_file", config->root_key_file, NULL);
     /* A hashed folder of authorities changes when one is added or taken away. */
     look(out, "fm", "ca", config->fm_ca, NULL);
     look(out, "fm", "mtls_cert", config->fm_mtls_cert, NULL);

@@ -66,7 +66,7 @@ static bool fabric_kept(const struct reload *reload, const struct config *config
 
 /* Everything that can fail comes before everything that changes something. */
 static int apply(struct reload *reload, const struct config *config, const struct namedfiles *files,
-                 struct error *err)
+                 struct rootkeys *keys, struct error *err)
 {
     struct fmapi_options fabric;
     struct listcommand_spec lists[CLUSTERS_MAX];
@@ -87,11 +87,14 @@ static int apply(struct reload *reload, const struct config *config, const struc
         .list_count = settings_lists(config, lists),
         .keep_fabric = fabric_kept(reload, config, files),
     };
-    rc = engine_configure(reload->engine, &settings, err);
+    rc = keyring_read(reload->keyring, keys, err);
+    if (rc == 0)
+        rc = engine_configure(reload->engine, &settings, err);
     if (rc < 0) {
         http_discard(reload->http, change);
         return rc;
     }
+    keyring_adopt(reload->keyring, keys);
     http_adopt(reload->http, change);
     log_set_level(config->core.trace_level);
     return 0;
@@ -132,6 +135,7 @@ static bool replace(struct reload *reload, struct config *config)
 {
     struct config_changes changes;
     struct namedfiles files;
+    struct rootkeys keys = {0};
     struct error err = {0};
     if (config_changes_find(&changes, reload->config, config) < 0) {
         log_line(LOG_ERR, "reload: nothing was changed: memory is exhausted");
@@ -142,7 +146,7 @@ static bool replace(struct reload *reload, struct config *config)
     if (need_restart(&changes))
         log_line(LOG_ERR, "reload: nothing was changed: restart mcastd, or take back what needs a "
                           "restart (above) and reload again");
-    else if (apply(reload, config, &files, &err) < 0)
+    else if (apply(reload, config, &files, &keys, &err) < 0)
         log_line(LOG_ERR, "reload: nothing was changed: %s", err.text);
     else
         applied = true;
@@ -150,6 +154,7 @@ static bool replace(struct reload *reload, struct config *config)
         log_applied(reload, &changes, &files);
         reload->files = files;
     }
+    rootkeys_wipe(&keys);
     config_changes_release(&changes);
     return applied;
 }

@@ -4,6 +4,7 @@
 #include "broker/config.h"
 #include "broker/engine.h"
 #include "broker/http/http.h"
+#include "broker/keyring.h"
 #include "broker/namedfiles.h"
 
 #include <stdbool.h>
@@ -19,6 +20,7 @@ struct reload {
     struct namedfiles files; /* as they were when it was taken */
     struct engine *engine;
     struct http *http;
+    struct keyring *keyring;
 };
 
 /* Takes the configuration over. Rooms follow when there are some. */

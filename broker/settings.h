@@ -18,7 +18,7 @@ bool settings_same_fabric(const struct config *one, const struct config *other);
 uint32_t settings_lists(const struct config *config, struct listcommand_spec out[CLUSTERS_MAX]);
 
 struct settings_http {
-    struct http_options options;                /* loop and engine are the caller's to fill in */
+    struct http_options options; /* loop, engine, bearers, keyring: to be filled in */
     struct http_cluster clusters[CLUSTERS_MAX]; /* options.clusters points here: do not copy */
 };
 void settings_http(const struct config *config, struct settings_http *out);

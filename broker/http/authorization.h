@@ -7,8 +7,15 @@
 
 /* The header Authorization (RFC 9110, 11.6.2): the scheme, and what is shown by it. */
 
-/* Sets *credential to what a value "Munge CREDENTIAL" shows, borrowed from it. 0, or -1 with a 401
- * in problem for any other scheme. */
-int authorization_read(const char *value, const char **credential, struct problem *problem);
+enum authorization_scheme { AUTHORIZATION_MUNGE, AUTHORIZATION_BEARER };
+
+struct authorization {
+    enum authorization_scheme scheme;
+    const char *shown; /* the MUNGE credential, or the token; borrowed, never "" */
+};
+
+/* Reads a value such as "Munge CREDENTIAL" or "Bearer TOKEN" (RFC 6750). 0, or -1 with a 401 in
+ * problem: another scheme, or nothing is shown. */
+int authorization_read(const char *value, struct authorization *out, struct problem *problem);
 
 #endif

@@ -166,6 +166,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
         call->next->prev = call->prev;
     stream_destroy(call->stream);
     free(call->origin);
+    free(call->token);
     body_drop(call);
     if (call->owed && --http->owed == 0 && http->quiescing)
         http_settled(http);
@@ -184,6 +185,14 @@ static struct MHD_Response *response_create(struct call *call)
     return MHD_create_response_from_buffer(call->out.used, call->out.data, MHD_RESPMEM_PERSISTENT);
 }
 
+/* By what whoever is refused may prove who it is (RFC 9110, 11.6.1). */
+static const char *challenge(const struct call *call)
+{
+    if (call->route && call->route->need == NEED_BEARER)
+        return "Bearer realm=\"mcastd\"";
+    return call->http->munge_socket ? "Munge realm=\"mcastd\"" : "UnixPeer realm=\"mcastd\"";
+}
+
 static void headers_add(const struct call *call, struct MHD_Response *response)
 {
     char seconds[16];
@@ -198,9 +207,7 @@ static void headers_add(const struct call *call, struct MHD_Response *response)
     if (call->allow[0])
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, call->allow);
     if (call->status == MHD_HTTP_UNAUTHORIZED)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
-                                call->http->munge_socket ? "Munge realm=\"mcastd\""
-                                                         : "UnixPeer realm=\"mcastd\"");
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, challenge(call));
     if (call->problem.retry_after) {
         snprintf(seconds, sizeof seconds, "%u", call->problem.retry_after);
         MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);

@@ -5,6 +5,7 @@
 #include "broker/http/problem.h"
 #include "broker/http/shared.h"
 #include "broker/http/target.h"
+#include "broker/http/tokenproof.h"
 #include "broker/http/writer.h"
 
 #include <microhttpd.h>
@@ -44,6 +45,7 @@ struct call {
     struct target target;
     enum call_phase phase;
     struct identity identity; /* who asks; of nobody where the route needs none */
+    struct tokenproof *token; /* what a token that it shows proves; or NULL */
     struct origin *origin;    /* root by MUNGE says it is a node; or NULL */
     bool head;                /* answered without a body */
     bool begun;               /* its headers have been looked at */

@@ -6,6 +6,7 @@
 #include "broker/http/permit.h"
 #include "broker/http/resolver.h"
 #include "broker/http/tls.h"
+#include "broker/http/tokencheck.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,8 +160,37 @@ static int ask_munged(struct call *call, const char *credential, char *payload)
                                         : "there is no memory for the MUNGE credential; try again");
 }
 
+/* The value of the header Authorization, or NULL. */
+static const char *authorization_of(const struct call *call)
+{
+    return MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
+                                       MHD_HTTP_HEADER_AUTHORIZATION);
+}
+
+/* Each time anew: a token may expire while the body comes, and its reservation may end. */
+static int judge_token(struct call *call, const char *shown)
+{
+    struct tokenproof *proof = call->token;
+    if (call->route->need != NEED_BEARER && call->route->need != NEED_LOOK)
+        return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "token-elsewhere",
+                           "Authorization",
+                           "a token proves nothing here: it is for /v1/reservation and what is "
+                           "below that; ask without it, as whoever you are");
+    if (!proof && !(proof = call->token = malloc(sizeof *proof)))
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+                           "there is no memory to look at the token; try again");
+    call->identity = (struct identity){0};
+    if (tokencheck_judge(call->http, secret_of(shown), proof, &call->problem) < 0)
+        return -1;
+    call->identity.proof = (struct proof){.kind = PROOF_BEARER, .token = proof};
+    peer_settle(call->peer, &call->identity);
+    return 0;
+}
+
 const struct identity *gate_refresh(struct call *call)
 {
+    if (call->identity.proof.kind == PROOF_BEARER)
+        return &call->identity; /* no rights of the site's are in it */
     if (call->identity.proof.kind == PROOF_MUNGE)
         call->identity = rights_judge(call->http->rights, &call->identity.proof);
     else
@@ -172,12 +202,14 @@ const struct identity *gate_refresh(struct call *call)
 static int find_identity(struct call *call, const char *authorization, char *payload)
 {
     const bool looks = permit_looks(call->route->need, call->http->metrics_anonymous);
-    const char *credential;
+    struct authorization shown;
     int rc = 0;
     if (looks && authorization) {
-        rc = authorization_read(authorization, &credential, &call->problem);
+        rc = authorization_read(authorization, &shown, &call->problem);
+        if (rc == 0 && shown.scheme == AUTHORIZATION_MUNGE)
+            return ask_munged(call, shown.shown, payload);
         if (rc == 0)
-            return ask_munged(call, credential, payload);
+            rc = judge_token(call, shown.shown);
     } else if (looks) {
         gate_refresh(call);
         rc = peer_fault(call->peer) ? refuse_certificate(call) : 0;
@@ -226,6 +258,10 @@ static int check_identity(struct call *call)
                                  "has to stand in 'nodes' of the cluster");
     case PERMIT_ADMINS:
         return gate_forbid(call, "only an admin may; see 'admins' in the configuration");
+    case PERMIT_BEARERS:
+        return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "no-token", "Authorization",
+                           "this is for whoever has a token of a job: show it with "
+                           "\"Authorization: Bearer TOKEN\"");
     }
     return 0;
 }
@@ -278,8 +314,7 @@ int gate_judge(struct call *call, const char *method)
 {
     if (check_stopping(call) < 0 || check_place(call) < 0)
         return -1;
-    const char *authorization = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
-                                                            MHD_HTTP_HEADER_AUTHORIZATION);
+    const char *authorization = authorization_of(call);
     /* Before the target is taken apart. */
     char *payload = authorization ? mungecred_payload(method, call->uri) : NULL;
     if (find_route(call, method) < 0) {
@@ -290,12 +325,21 @@ int gate_judge(struct call *call, const char *method)
     return rc == 0 ? gate_admit(call) : rc;
 }
 
+static int judge_again(struct call *call)
+{
+    struct authorization shown;
+    int rc = authorization_read(authorization_of(call), &shown, &call->problem);
+    return rc < 0 ? rc : judge_token(call, shown.shown);
+}
+
 /* Whoever keeps the body back cannot keep a right that was taken away meanwhile, nor outlive his
  * certificate. */
 static int check_still(struct call *call)
 {
     if (!permit_looks(call->route->need, call->http->metrics_anonymous))
         return 0;
+    if (call->token)
+        return judge_again(call);
     gate_refresh(call);
     if (call->identity.proof.kind != PROOF_MUNGE && peer_fault(call->peer))
         return refuse_certificate(call);

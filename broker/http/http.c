@@ -149,6 +149,8 @@ static int prepare(struct http *http, const struct http_options *options, struct
 {
     http->loop = options->loop;
     http->engine = options->engine;
+    http->bearers = options->bearers;
+    http->keyring = options->keyring;
     http->places.max = options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT;
     http->socket_path = strdup(options->socket_path);
     http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,

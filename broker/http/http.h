@@ -2,6 +2,7 @@
 #define MCAST_BROKER_HTTP_HTTP_H
 
 #include "broker/engine.h"
+#include "broker/keyring.h"
 #include "core/error.h"
 
 #include <stdbool.h>
@@ -22,6 +23,8 @@ struct http_cluster {
 struct http_options {
     uv_loop_t *loop;
     struct engine *engine;
+    const struct bearers *bearers; /* of the engine; both, or NULL: no tokens are taken */
+    struct keyring *keyring;
     const char *socket_path;
     unsigned socket_mode;
     const char *socket_group;  /* name or number; NULL: as it comes */

@@ -2,6 +2,7 @@
 
 #include "broker/http/http.h"
 #include "broker/http/target.h"
+#include "broker/http/tokenproof.h"
 #include "core/nodelist.h"
 
 #include <arpa/inet.h>
@@ -157,6 +158,7 @@ static bool grant_is_for(const struct grant *grant, const struct proof *proof)
         return !grant->certificate && grant->uid == proof->uid && proof->uid != 0;
     case PROOF_CERTIFICATE:
         return grant->certificate && has_name(proof, grant->certificate);
+    case PROOF_BEARER: /* a token gives its job's rights, and no role */
     case PROOF_NONE:
         break;
     }
@@ -284,6 +286,9 @@ const char *identity_format(const struct proof *proof, char *out, size_t size)
     case PROOF_CERTIFICATE:
         snprintf(out, size, "certificate \"%s\"",
                  proof->names && proof->names[0] ? proof->names[0] : "");
+        break;
+    case PROOF_BEARER:
+        tokenproof_format(proof->token, out, size);
         break;
     case PROOF_NONE:
         snprintf(out, size, "nobody");

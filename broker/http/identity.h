@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct tokenproof;
+
 /* Who may do what (api.md, docs/security.md): the site's lists of users and nodes, and what they
  * make of what a peer has proved. Pure but for rights_create, which looks users up. */
 
@@ -17,13 +19,15 @@ enum proof_kind {
     PROOF_SOCKET,      /* the kernel names the uid at the other end of the Unix socket */
     PROOF_CERTIFICATE, /* one of tls_client_ca's authorities names the holder of the key */
     PROOF_MUNGE,       /* a munged with our key named the uid of whoever asked it */
+    PROOF_BEARER,      /* whoever shows a token of a job acts for it, and is nobody else */
 };
 
 /* What a peer has proved. No right follows from it but by rights_judge. */
 struct proof {
     enum proof_kind kind;
-    uint32_t uid;             /* SOCKET, MUNGE */
-    struct in_addr origin;    /* MUNGE: the host on which the credential was made */
+    uint32_t uid;                   /* SOCKET, MUNGE */
+    struct in_addr origin;          /* MUNGE: the host on which the credential was made */
+    const struct tokenproof *token; /* BEARER; borrowed */
     const char *const *names; /* CERTIFICATE: subject's CN, then DNS names; MUNGE: the node's of
                                  which it is root (origin.h). NULL-terminated and borrowed; or NULL
                                */

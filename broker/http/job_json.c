@@ -1,5 +1,6 @@
 #include "broker/http/job_json.h"
 
+#include "broker/http/token_json.h"
 #include "core/environment.h"
 
 static void write_hwcoll(struct writer *writer, const struct reservation *reservation)
@@ -93,6 +94,15 @@ static void write_variable(void *arg, const char *name, const char *value)
     writer_string(arg, name, value);
 }
 
+static void write_env(struct writer *writer, const struct core *core,
+                      const struct reservation *reservation)
+{
+    writer_begin_object(writer, "env");
+    environment_each(core_config_of(core), core_fm_url(core), reservation, NULL, write_variable,
+                     writer);
+    writer_end_object(writer);
+}
+
 bool job_json_write_whole(struct writer *writer, const struct core *core,
                           const struct reservation *reservation, const char *warning)
 {
@@ -100,10 +110,19 @@ bool job_json_write_whole(struct writer *writer, const struct core *core,
     write_members(writer, reservation);
     if (warning)
         writer_string(writer, "warning", warning);
-    writer_begin_object(writer, "env");
-    environment_each(core_config_of(core), core_fm_url(core), reservation, NULL, write_variable,
-                     writer);
-    writer_end_object(writer);
+    write_env(writer, core, reservation);
     writer_end_object(writer);
     return !secret_none(reservation->token);
+}
+
+bool job_json_write_own(struct writer *writer, const struct core *core,
+                        const struct reservation *reservation, const struct tokenproof *proof)
+{
+    writer_begin_object(writer, NULL);
+    write_members(writer, reservation);
+    token_json_write(writer, proof);
+    if (proof->session)
+        write_env(writer, core, reservation);
+    writer_end_object(writer);
+    return proof->session;
 }

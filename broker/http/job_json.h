@@ -5,6 +5,8 @@
 #include "core/core.h"
 #include "core/reservation.h"
 
+struct tokenproof;
+
 /* A reservation as clients read it (api.md, "Reserve"). */
 
 /* For lists and releases: nothing secret in it. */
@@ -17,5 +19,11 @@ void job_json_write_on(struct writer *writer, const struct reservation *reservat
  * it. Returns whether there is a token. */
 bool job_json_write_whole(struct writer *writer, const struct core *core,
                           const struct reservation *reservation, const char *warning);
+
+/* For the bearer of a token of the job: with "token", which says what it is good for. With "env"
+ * only for whoever showed the session token: a token that can do less must not bring the one that
+ * can do all. Returns whether that is in it. */
+bool job_json_write_own(struct writer *writer, const struct core *core,
+                        const struct reservation *reservation, const struct tokenproof *proof);
 
 #endif

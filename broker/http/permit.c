@@ -16,7 +16,9 @@ enum permit permit_judge(const struct rights *rights, const struct identity *ide
 {
     if (!permit_looks(need, anonymous) || need == NEED_LOOK)
         return PERMIT_GIVEN;
-    if (identity->proof.kind == PROOF_NONE)
+    if (need == NEED_BEARER)
+        return identity->proof.kind == PROOF_BEARER ? PERMIT_GIVEN : PERMIT_BEARERS;
+    if (identity->proof.kind == PROOF_NONE || identity->proof.kind == PROOF_BEARER)
         return PERMIT_NOBODY;
     if (!is_listed(identity))
         return PERMIT_UNLISTED;

@@ -14,7 +14,8 @@ enum permit {
     PERMIT_MANAGERS, /* is no admin and manages no cluster */
     PERMIT_CLUSTER,  /* does not manage the cluster of the path */
     PERMIT_NODE,     /* nor is the node of the path */
-    PERMIT_ADMINS    /* is no admin */
+    PERMIT_ADMINS,   /* is no admin */
+    PERMIT_BEARERS   /* shows no token of a job: 401 */
 };
 
 /* What the path names, looked at where the need says so; "" when it names none. */

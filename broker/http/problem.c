@@ -9,7 +9,8 @@ int problem_set(struct problem *problem, int status, const char *code, const cha
 {
     problem->status = status;
     problem->code = code;
-    problem->retry_after = status == MHD_HTTP_SERVICE_UNAVAILABLE ? 1 : 0;
+    problem->retry_after =
+        status == MHD_HTTP_SERVICE_UNAVAILABLE || status == MHD_HTTP_TOO_MANY_REQUESTS ? 1 : 0;
     snprintf(problem->field, sizeof problem->field, "%s", field ? field : "");
     va_list arguments;
     va_start(arguments, format);

@@ -15,7 +15,7 @@ struct problem {
 };
 
 /* Sets all but retry_after, cut to fit, and returns -1, so that `return problem_set(…)` is one
- * statement. field may be NULL. 503 gets a retry_after of one second. */
+ * statement. field may be NULL. 503 and 429 get a retry_after of one second. */
 __attribute__((format(printf, 5, 6))) int problem_set(struct problem *problem, int status,
                                                       const char *code, const char *field,
                                                       const char *format, ...);

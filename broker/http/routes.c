@@ -3,6 +3,8 @@
 enum { SMALL_BODY_MAX = 1 << 14, BODY_MAX = 1 << 20, SYNC_BODY_MAX = 16 << 20 };
 
 static const char *const env_query[] = {"step", NULL};
+static const char *const steps_query[] = {"wait", NULL};
+static const char *const cleanup_query[] = {"wait", "below", NULL};
 static const char *const list_query[] = {"cluster", "node", "state", "uid", "limit", "after", NULL};
 static const char *const events_query[] = {"after", "follow", NULL};
 
@@ -17,6 +19,14 @@ const struct route routes[ROUTES] = {
     {METHOD_GET, NEED_PEER, JOB_PATH "/env", .handle = env_handle, .query = env_query},
     {METHOD_PUT, NEED_NODE, JOB_PATH "/nodes/{}", .handle = node_handle, .render = node_render,
      .body_max = SMALL_BODY_MAX, .changes = true},
+    {METHOD_GET, NEED_PEER, JOB_PATH "/steps", .handle = steps_handle, .render = steps_render,
+     .query = steps_query},
+    {METHOD_GET, NEED_BEARER, "/v1/reservation", .handle = ownjob_handle},
+    {METHOD_DELETE, NEED_BEARER, "/v1/reservation/steps/{}", .handle = cleanup_handle,
+     .render = cleanup_render, .query = cleanup_query, .changes = true},
+    {METHOD_POST, NEED_BEARER, "/v1/reservation/tokens", .handle = mint_handle,
+     .body_max = SMALL_BODY_MAX},
+    {METHOD_POST, NEED_ADMIN, "/v1/tokens/rotate", .handle = rotate_handle},
     {METHOD_GET, NEED_PEER, "/v1/jobs", .handle = list_handle, .query = list_query},
     {METHOD_POST, NEED_CLUSTER, "/v1/clusters/{}/sync", .handle = sync_handle,
      .render = sync_render, .body_max = SYNC_BODY_MAX, .changes = true},

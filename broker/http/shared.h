@@ -2,6 +2,7 @@
 #define MCAST_BROKER_HTTP_SHARED_H
 
 #include "broker/engine.h"
+#include "broker/keyring.h"
 #include "broker/http/identity.h"
 #include "broker/http/places.h"
 #include "broker/http/routes.h"
@@ -34,6 +35,8 @@ struct door {
 struct http {
     uv_loop_t *loop;
     struct engine *engine;
+    const struct bearers *bearers; /* NULL: no tokens are taken */
+    struct keyring *keyring;       /* there when they are */
     struct rights *rights;
     struct tls *tls;     /* NULL: TCP is loopback and not encrypted */
     uint64_t generation; /* of the rights: each reload is one */

@@ -82,6 +82,7 @@ static void write_queues(struct writer *out, const struct core_status *status,
     writer_number(out, "fm_reserve", status->calls_queued_reserve);
     writer_number(out, "fm_release", status->releases_pending);
     writer_number(out, "fm_check", status->calls_queued_check);
+    writer_number(out, "fm_cleanup", status->calls_queued_cleanup);
     writer_number(out, "fm_under_way", status->calls_under_way);
     writer_number(out, "unsaved", counters->unsaved);
     writer_number(out, "requests", http->owed);
@@ -129,6 +130,11 @@ void status_handle(struct call *call)
     write_fabric(out, &status, &counters.fabric);
     write_pools(out, &status, engine_core(http->engine));
     write_clusters(out, engine_core(http->engine));
+    writer_begin_object(out, "cleanups");
+    writer_number(out, "pending", status.cleanups_pending);
+    writer_number(out, "done", status.cleanups_done);
+    writer_number(out, "given_up", status.cleanups_given_up);
+    writer_end_object(out);
     write_queues(out, &status, &counters, http);
     write_connections(out, http);
     writer_number(out, "loop_absence_max_ms", (uint64_t)counters.loop_absence_us_peak / 1000);

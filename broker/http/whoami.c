@@ -1,5 +1,6 @@
 #include "broker/http/call.h"
 #include "broker/http/routes.h"
+#include "broker/http/token_json.h"
 
 /* GET /v1/whoami: who the broker takes the peer for, and what that makes it. */
 
@@ -8,7 +9,8 @@ static const char *proof_word(enum proof_kind kind)
     static const char *const words[] = {[PROOF_NONE] = "none",
                                         [PROOF_SOCKET] = "socket",
                                         [PROOF_CERTIFICATE] = "certificate",
-                                        [PROOF_MUNGE] = "munge"};
+                                        [PROOF_MUNGE] = "munge",
+                                        [PROOF_BEARER] = "bearer"};
     return words[kind];
 }
 
@@ -39,6 +41,8 @@ void whoami_handle(struct call *call)
             writer_string(out, NULL, *name);
         writer_end_array(out);
     }
+    if (proof->kind == PROOF_BEARER)
+        token_json_write(out, proof->token);
     writer_bool(out, "admin", identity->admin);
     write_clusters(call, "clusters", identity->clusters);
     if (identity->node)

@@ -15,9 +15,13 @@
 static void check_header(const char *value)
 {
     struct problem problem = {0};
-    const char *credential = NULL;
-    if (authorization_read(value, &credential, &problem) == 0) {
-        FUZZ_CHECK(strncasecmp(value, "Munge", 5) == 0 && (value[5] == ' ' || value[5] == '\t'));
+    struct authorization shown;
+    if (authorization_read(value, &shown, &problem) == 0) {
+        const char *credential = shown.shown;
+        bool bearer = shown.scheme == AUTHORIZATION_BEARER;
+        size_t length = bearer ? strlen("Bearer") : strlen("Munge");
+        FUZZ_CHECK(strncasecmp(value, bearer ? "Bearer" : "Munge", length) == 0);
+        FUZZ_CHECK(value[length] == ' ' || value[length] == '\t');
         FUZZ_CHECK(credential > value && credential < value + strlen(value));
         FUZZ_CHECK(*credential != ' ' && *credential != '\t');
     } else {

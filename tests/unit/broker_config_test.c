@@ -225,7 +225,7 @@ static void faults__are_all_told(void **state)
             "mcastd.conf:4: timeout is a key of [fm], not of [broker]\n"
             "mcastd.conf:5: there is no key frobnicate in [broker]; there are socket, socket_mode, "
             "socket_group, listen, tls_cert, tls_key, tls_client_ca, munge_socket, admins, "
-            "metrics_anonymous, connections_max, log_level, sync_grace, tombstone\n"
+            "metrics_anonymous, root_key_file, connections_max, log_level, sync_grace, tombstone\n"
             "mcastd.conf:6: neither a section nor a comment nor \"key = value\": the = is missing\n"
             "mcastd.conf:7: there is no key before the =\n"
             "mcastd.conf:8: socket_mode = 999: allowed is an octal file mode, 0600 to 0777\n"

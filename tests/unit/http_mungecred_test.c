@@ -91,7 +91,7 @@ static void munged__that_is_not_there_is_no_proof(void **state)
     assert_int_equal(problem.status, 503);
 }
 
-static void authorization__takes_munge_only(void **state)
+static void authorization__takes_credentials_and_tokens(void **state)
 {
     (void)state;
     static const struct {
@@ -102,8 +102,11 @@ static void authorization__takes_munge_only(void **state)
         {"MUNGE x", "x", NULL},
         {"Munge", NULL, "munge-invalid"},
         {"Munge ", NULL, "munge-invalid"},
-        {"Bearer x", NULL, "no-tokens-yet"},
-        {"BEARER", NULL, "no-tokens-yet"},
+        {"Bearer x", "x", NULL},
+        {"BEARER \tmcast1.x ", "mcast1.x ", NULL},
+        {"BEARER", NULL, "token-invalid"},
+        {"Bearer \t ", NULL, "token-invalid"},
+        {"Bearerx x", NULL, "unknown-scheme"},
         {"Basic x", NULL, "unknown-scheme"},
         {"Mungex x", NULL, "unknown-scheme"},
         {"Mung x", NULL, "unknown-scheme"},
@@ -112,11 +115,13 @@ static void authorization__takes_munge_only(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct problem problem;
-        const char *credential;
-        int rc = authorization_read(cases[i].value, &credential, &problem);
+        struct authorization shown;
+        int rc = authorization_read(cases[i].value, &shown, &problem);
         assert_int_equal(rc, cases[i].code ? -1 : 0);
         if (rc == 0) {
-            assert_string_equal(credential, cases[i].credential);
+            assert_string_equal(shown.shown, cases[i].credential);
+            assert_int_equal(shown.scheme == AUTHORIZATION_BEARER,
+                             (cases[i].value[0] | 0x20) == 'b');
             continue;
         }
         assert_int_equal(problem.status, 401);
@@ -131,7 +136,7 @@ int main(void)
         cmocka_unit_test(payload__is_the_request_line),
         cmocka_unit_test(words_of_munged__are_told_with_who_was_seen),
         cmocka_unit_test(munged__that_is_not_there_is_no_proof),
-        cmocka_unit_test(authorization__takes_munge_only),
+        cmocka_unit_test(authorization__takes_credentials_and_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,11 +10,14 @@
 #include "broker/http/http.h"
 #include "broker/http/permit.h"
 #include "broker/http/routes.h"
+#include "broker/http/tokenproof.h"
 
 static const char *const admins[] = {"0", "100", "cert:boss", NULL};
 static const char *const managers[] = {"0", "200", "cert:rm", NULL};
 static const char *const boss[] = {"boss", NULL}, *const rm[] = {"rm", NULL},
                          *const node[] = {"elcap7", NULL}, *const visitor[] = {"visitor", NULL};
+
+static const struct tokenproof token = {.session = true};
 
 /* What each identity is told: by a route that needs a peer, a manager, the manager of elcap,
  * the one of tuo, and an admin. */
@@ -23,6 +26,12 @@ static const struct {
     enum permit peer, manager, elcap, tuo, admin;
 } identities[] = {
     {{.kind = PROOF_NONE},
+     PERMIT_NOBODY,
+     PERMIT_NOBODY,
+     PERMIT_NOBODY,
+     PERMIT_NOBODY,
+     PERMIT_NOBODY},
+    {{.kind = PROOF_BEARER, .token = &token},
      PERMIT_NOBODY,
      PERMIT_NOBODY,
      PERMIT_NOBODY,
@@ -119,6 +128,11 @@ static const struct {
     {METHOD_GET, "/v1/clusters/{}/jobs/{}", NEED_PEER},
     {METHOD_GET, "/v1/clusters/{}/jobs/{}/env", NEED_PEER},
     {METHOD_PUT, "/v1/clusters/{}/jobs/{}/nodes/{}", NEED_NODE},
+    {METHOD_GET, "/v1/clusters/{}/jobs/{}/steps", NEED_PEER},
+    {METHOD_GET, "/v1/reservation", NEED_BEARER},
+    {METHOD_DELETE, "/v1/reservation/steps/{}", NEED_BEARER},
+    {METHOD_POST, "/v1/reservation/tokens", NEED_BEARER},
+    {METHOD_POST, "/v1/tokens/rotate", NEED_ADMIN},
     {METHOD_GET, "/v1/jobs", NEED_PEER},
     {METHOD_POST, "/v1/clusters/{}/sync", NEED_CLUSTER},
     {METHOD_PUT, "/v1/nodes/{}/fence", NEED_ADMIN},
@@ -150,14 +164,15 @@ static void each_route__needs_what_it_should(void **state)
     }
 }
 
-/* Whatever changes something is a manager's or an admin's, but for what nodes say of themselves. */
+/* Whatever changes something is a manager's or an admin's, but for what nodes say of themselves
+ * and what the bearer of a job's token wants for that job. */
 static void each_change__is_the_managers(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ROUTES; i++)
         if (routes[i].changes || routes[i].method != METHOD_GET)
             assert_true(routes[i].need == NEED_CLUSTER || routes[i].need == NEED_ADMIN ||
-                        routes[i].need == NEED_NODE);
+                        routes[i].need == NEED_NODE || routes[i].need == NEED_BEARER);
 }
 
 /* What who may not act for the cluster is told about a node that it is not either (S5). */
@@ -176,6 +191,7 @@ static void each_identity__is_told_the_same_everywhere(void **state)
     assert_non_null(rights);
     for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++) {
         const struct identity who = rights_judge(rights, &identities[i].proof);
+        const bool is_bearer = identities[i].proof.kind == PROOF_BEARER;
         const bool is_elcap7 = identities[i].proof.names == node;
         const struct {
             enum need need;
@@ -192,6 +208,7 @@ static void each_identity__is_told_the_same_everywhere(void **state)
             {NEED_CLUSTER, "elcap", "", false, identities[i].elcap},
             {NEED_CLUSTER, "tuo", "", false, identities[i].tuo},
             {NEED_ADMIN, "", "", false, identities[i].admin},
+            {NEED_BEARER, "", "", true, is_bearer ? PERMIT_GIVEN : PERMIT_BEARERS},
             {NEED_NODE, "elcap", "elcap7", false,
              is_elcap7 ? PERMIT_GIVEN : nor_node(identities[i].elcap)},
             {NEED_NODE, "elcap", "elcap8", false, nor_node(identities[i].elcap)},

@@ -337,8 +337,8 @@ static void authorization__of_other_kinds_is_refused(void **state)
     static const struct {
         const char *header, *code;
     } cases[] = {
-        {"Authorization: Bearer abc\r\n", "no-tokens-yet"},
-        {"Authorization: bearer abc\r\n", "no-tokens-yet"},
+        {"Authorization: Bearer abc\r\n", "token-elsewhere"},
+        {"Authorization: bearer abc\r\n", "token-elsewhere"},
         {"Authorization: Basic YTpi\r\n", "unknown-scheme"},
         {"Authorization: Mungex abc\r\n", "unknown-scheme"},
         {"Authorization: Munge\r\n", "munge-invalid"},

@@ -1,0 +1,33 @@
+#ifndef MCAST_BROKER_BEARERS_H
+#define MCAST_BROKER_BEARERS_H
+
+#include "core/record.h"
+#include "core/secret.h"
+#include "tokens/fingerprint.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Which reservation a session token of the fabric manager belongs to (B3, F19): fingerprints
+ * (tokens/fingerprint.h) by which a token that somebody shows is found, and no tokens.
+ *
+ * It follows the ledger: what is loaded at the start, then what is saved. As many entries as there
+ * are reservations with a token; following and finding cost O(1). */
+
+struct bearers;
+
+/* Copies the key. NULL: out of memory. */
+struct bearers *bearers_create(const struct fingerprint_key *key);
+void bearers_destroy(struct bearers *bearers); /* wipes the key; NULL is allowed */
+
+/* A record of the ledger: a RESERVATION with a token has that one from now on, one without has
+ * none, one that is GONE neither. The rest is not about tokens. */
+void bearers_follow(struct bearers *bearers, const struct record *record);
+
+/* The number of the reservation that has this token; 0: none. Should two have the same, the newer
+ * one, since a fabric manager gives a token once. */
+uint64_t bearers_find(const struct bearers *bearers, struct secret token);
+
+size_t bearers_count(const struct bearers *bearers);
+
+#endif

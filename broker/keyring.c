@@ -1,0 +1,121 @@
+#include "broker/keyring.h"
+
+#include "core/reservation.h"
+#include "tokens/randombytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A key that was replaced may have been used for so long after, by whoever had not read the file
+ * again; and clocks of a host are set back now and then. A key that stays too long costs a line. */
+enum { LAG_S = 3600 };
+
+struct keyring {
+    char *path; /* NULL: none */
+    struct rootkeys keys;
+};
+
+static int draw(struct rootkeys *keys, int64_t now, struct error *err)
+{
+    struct rootkey *key = &keys->keys[0];
+    int rc = randombytes_draw(key->id, sizeof key->id, err);
+    if (rc == 0)
+        rc = randombytes_draw(key->bytes, sizeof key->bytes, err);
+    key->made = now;
+    keys->count = 1;
+    return rc;
+}
+
+static int open_file(struct keyring *keyring, const char *path, int64_t now, struct error *err)
+{
+    if ((keyring->path = strdup(path)) == NULL)
+        return error_set(err, ERROR_NOMEM, "memory is exhausted");
+    int rc = rootkeys_read(path, &keyring->keys, err);
+    if (rc != ERROR_NOT_FOUND)
+        return rc;
+    rc = rootkeys_create(path, now, (uid_t)-1, (gid_t)-1, err);
+    return rc < 0 ? rc : rootkeys_read(path, &keyring->keys, err);
+}
+
+struct keyring *keyring_open(const char *path, int64_t now, struct error *err)
+{
+    struct keyring *keyring = calloc(1, sizeof *keyring);
+    if (keyring == NULL) {
+        (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
+        return NULL;
+    }
+    int rc = path != NULL ? open_file(keyring, path, now, err) : draw(&keyring->keys, now, err);
+    if (rc == 0)
+        return keyring;
+    keyring_close(keyring);
+    return NULL;
+}
+
+void keyring_close(struct keyring *keyring)
+{
+    if (keyring == NULL)
+        return;
+    rootkeys_wipe(&keyring->keys);
+    free(keyring->path);
+    free(keyring);
+}
+
+const struct rootkeys *keyring_keys(const struct keyring *keyring)
+{
+    return &keyring->keys;
+}
+
+int keyring_read(const struct keyring *keyring, struct rootkeys *keys, struct error *err)
+{
+    if (keyring->path != NULL)
+        return rootkeys_read(keyring->path, keys, err);
+    *keys = keyring->keys;
+    return 0;
+}
+
+void keyring_adopt(struct keyring *keyring, struct rootkeys *keys)
+{
+    keyring->keys = *keys;
+    rootkeys_wipe(keys);
+}
+
+/* ---- rotating ---- */
+
+static void take_created(void *arg, const struct reservation *reservation)
+{
+    *(int64_t *)arg = reservation->created_ms;
+}
+
+/* When the oldest active reservation was made, in Unix seconds; INT64_MAX: there is none. */
+static int64_t oldest_active(const struct core *core)
+{
+    struct core_filter filter = {.state = JOB_ACTIVE, .uid = -1, .limit = 1};
+    int64_t created_ms = INT64_MAX;
+    do
+        filter.after = core_list(core, &filter, take_created, &created_ms);
+    while (created_ms == INT64_MAX && filter.after != 0);
+    return created_ms == INT64_MAX ? INT64_MAX : created_ms / 1000;
+}
+
+static bool needed(void *arg, const struct rootkey *key, int64_t replaced)
+{
+    const int64_t *oldest = arg;
+    (void)key;
+    return *oldest <= replaced + LAG_S;
+}
+
+int keyring_rotate(struct keyring *keyring, const struct core *core, int64_t now, struct error *err)
+{
+    int64_t oldest = oldest_active(core);
+    struct rootkeys keys;
+    if (keyring->path == NULL)
+        return error_set(err, ERROR_REFUSED,
+                         "store = memory keeps no root keys: they are new at each start, so "
+                         "restart mcastd instead");
+    int rc = rootkeys_rotate(keyring->path, now, needed, &oldest, err);
+    if (rc == 0)
+        rc = rootkeys_read(keyring->path, &keys, err);
+    if (rc == 0)
+        keyring_adopt(keyring, &keys);
+    return rc;
+}

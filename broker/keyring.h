@@ -1,0 +1,35 @@
+#ifndef MCAST_BROKER_KEYRING_H
+#define MCAST_BROKER_KEYRING_H
+
+#include "core/core.h"
+#include "tokens/rootkeys.h"
+
+#include <stdint.h>
+
+/* The root keys that this broker makes and verifies its bearer tokens with (tokens/issuer.h), and
+ * their file ([broker] root_key_file), which a rotation changes and a reload reads again. */
+
+struct keyring;
+
+/* Reads the file, which is made when there is none. path NULL: a key that ends with the process,
+ * for a broker that forgets its reservations as well: their numbers begin anew, and an old token
+ * must not fit a new job. now: Unix seconds. NULL with a sentence. */
+struct keyring *keyring_open(const char *path, int64_t now, struct error *err);
+void keyring_close(struct keyring *keyring); /* wipes; NULL is allowed */
+
+/* The keys in force; valid until the ring changes. */
+const struct rootkeys *keyring_keys(const struct keyring *keyring);
+
+/* Reading the file again, in two steps as all that is reloaded: keyring_read changes nothing, 0 or
+ * a code with a sentence; keyring_adopt puts what was read in force and wipes it. */
+int keyring_read(const struct keyring *keyring, struct rootkeys *keys, struct error *err);
+void keyring_adopt(struct keyring *keyring, struct rootkeys *keys);
+
+/* A new key makes tokens from now on, on disk before it is in force. Those before it go as soon as
+ * no active reservation is older than the key that came after them: nothing that they were used for
+ * lives any more. ERROR_REFUSED: there is no file, so there is nothing to rotate; and what
+ * rootkeys_rotate returns. */
+int keyring_rotate(struct keyring *keyring, const struct core *core, int64_t now,
+                   struct error *err);
+
+#endif
