@@ -136,6 +136,11 @@ static int by_size(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+static double time_us(const struct wave *wave, size_t at)
+{
+    return (double)wave->reserve_ns[at] / 1e3;
+}
+
 static int run(struct stage *stage, struct wave *wave, struct storm_wave *out)
 {
     const struct wire_options options = {.socket = stage_socket(stage),
@@ -157,8 +162,8 @@ static int run(struct stage *stage, struct wave *wave, struct storm_wave *out)
         (double)(process_cpu_ns(stage_broker(stage)) - cpu) / 1e3 / (double)wave->answered;
     out->commits = metric_value(stage, "mcastd_commits_total") - commits;
     qsort(wave->reserve_ns, wave->reserves, sizeof *wave->reserve_ns, by_size);
-    out->reserve_median_us = (double)wave->reserve_ns[wave->reserves / 2] / 1e3;
-    out->reserve_p99_us = (double)wave->reserve_ns[wave->reserves - wave->reserves / 100 - 1] / 1e3;
+    out->reserve_median_us = time_us(wave, wave->reserves / 2);
+    out->reserve_p99_us = time_us(wave, wave->reserves - wave->reserves / 100 - 1);
     return 0;
 }
 
