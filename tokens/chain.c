@@ -34,7 +34,7 @@ int chain_key(struct chain *out, const unsigned char from[CHAIN_SIZE], const cha
 
 int chain_add(struct chain *chain, const unsigned char *bytes, size_t size, struct error *err)
 {
-    struct chain next;
+    struct chain next = {{0}};
     int code = mac(chain->mac, bytes, size, next.mac, err);
     if (code == 0)
         *chain = next;
