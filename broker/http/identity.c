@@ -247,7 +247,7 @@ bool rights_is_among(const struct rights *rights, const struct identity *identit
 {
     const char *all = nodes_of(rights, identity, cluster);
     for (const char *const *name = identity->proof.names; all && name && *name; name++)
-        if (nodelist_contains(all, *name) && nodelist_contains(nodes, *name))
+        if (nodelist_contains(all, *name) && (!nodes || nodelist_contains(nodes, *name)))
             return true;
     return false;
 }

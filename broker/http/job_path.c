@@ -34,10 +34,8 @@ static enum job_sight sight_of(const struct call *call, const struct reservation
     if (rights_manages(rights, identity, reservation->cluster) ||
         identity_is_user(identity, reservation->uid))
         return JOB_WHOLE;
-    return reservation->nodes &&
-                   rights_is_among(rights, identity, reservation->cluster, reservation->nodes)
-               ? JOB_OPEN
-               : JOB_HIDDEN;
+    return rights_is_among(rights, identity, reservation->cluster, reservation->nodes) ? JOB_OPEN
+                                                                                       : JOB_HIDDEN;
 }
 
 const struct reservation *job_path_find(struct call *call, enum job_sight needs,

@@ -20,7 +20,7 @@ int job_path_no_cluster(struct call *call, const char *cluster);
 /* How much of a reservation a peer may see. */
 enum job_sight {
     JOB_HIDDEN,
-    JOB_OPEN, /* all but its environment and token: a node that it runs on */
+    JOB_OPEN, /* all but its environment and token: a node that it runs on, or may */
     JOB_WHOLE /* its owner, the cluster's resource manager, an admin */
 };
 

@@ -141,6 +141,8 @@ static void node__is_who_its_certificate_or_origin_names(void **state)
     assert_false(rights_is_among(rights, &who, "elcap", "elcap[8-9],tuo[01-20]"));
     assert_true(rights_is_among(rights, &who, "tuo", "elcap[8-9],tuo[01-20]"));
     assert_false(rights_is_among(rights, &who, "none", "elcap7"));
+    assert_true(rights_is_among(rights, &who, "elcap", NULL));
+    assert_false(rights_is_among(rights, &who, "none", NULL));
     const struct proof root_of = of_root(NAMES("elcap7"));
     who = rights_judge(rights, &root_of);
     assert_string_equal(who.node, "elcap7");

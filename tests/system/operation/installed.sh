@@ -36,9 +36,11 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/mock-cxi.md
 ./share/doc/mcastd/mock-fm.md
 ./share/doc/mcastd/operations.md
+./share/doc/mcastd/options.md
 ./share/doc/mcastd/promises.md
 ./share/doc/mcastd/security.md
 ./share/doc/mcastd/state.md
+./share/doc/mcastd/tokens.md
 ./share/man/man5/mcastd.conf.5
 ./share/man/man8/mcastd.8
 LIST
