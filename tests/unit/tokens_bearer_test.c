@@ -185,7 +185,8 @@ static void head__out_of_bounds_is_refused(void **state)
         {17, '-', "a dash in the cluster"}, {17, 'E', "a capital in the cluster"},
         {17, 0, "a NUL in the cluster"},    {22, 0, "no job"},
         {22, 129, "job too long"},          {23, '/', "a slash in the job"},
-        {23, 0, "a NUL in the job"},        {23, 0xc6, "no ASCII in the job"},
+        {23, 0, "a NUL in the job"},        {19, 0, "a NUL within the cluster"},
+        {25, 0, "a NUL within the job"},    {23, 0xc6, "no ASCII in the job"},
         {22, 128, "longer than the token"},
     };
     char text[BEARER_TEXT_MAX + 1];
