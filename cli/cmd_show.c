@@ -1,34 +1,95 @@
 #include "cli/command.h"
+#include "cli/table.h"
 #include "cli/view.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static const char usage[] =
-    "Usage: mcastctl show --cluster NAME JOB\n"
+    "Usage: mcastctl show --cluster NAME [--steps] JOB\n"
     "Shows what a job has. Its token shows as ***, with --json too; 'mcastctl env' prints it.\n\n"
+    "  --steps    instead, which of its steps have multicast trees, by the fabric manager\n\n"
     "Example:\n"
     "  mcastctl show --cluster elcap f2Rs8sydSxmd\n";
 
-enum { JOB_SIZE = 160 };
+enum { JOB_SIZE = 160, STEPS_WAIT_MS = 5000 };
+
+static int take(int option, const char *value, void *data)
+{
+    (void)option;
+    (void)value;
+    *(bool *)data = true;
+    return COMMAND_GO_ON;
+}
+
+static int print_steps(const struct mcast_steps *steps)
+{
+    if (steps->skipped > 0)
+        fprintf(stderr, "mcastctl: %llu that the fabric manager listed cannot be the job's\n",
+                (unsigned long long)steps->skipped);
+    struct table *table = table_create(true);
+    if (!table)
+        return table_print(NULL);
+    table_column(table, "STEP", 0);
+    table_column(table, "COUNT", TABLE_RIGHT);
+    table_column(table, "TREES", TABLE_WRAP);
+    for (size_t i = 0; i < steps->step_count; i++) {
+        const struct mcast_step *step = &steps->steps[i];
+        char *trees = NULL;
+        size_t size;
+        FILE *out = open_memstream(&trees, &size);
+        for (size_t j = 0; out && j < step->tree_count; j++)
+            fprintf(out, "%s%u", j > 0 ? "," : "", step->trees[j]);
+        if (out)
+            fclose(out);
+        table_row(table);
+        table_cell(table, step->step);
+        table_cellf(table, "%zu", step->tree_count);
+        table_cell(table, trees);
+        free(trees);
+    }
+    return table_print(table);
+}
+
+static int show_steps(const struct common *common, struct mcast *handle, const char *job)
+{
+    struct mcast_steps *steps = NULL;
+    struct mcast_error error;
+    if (mcast_steps(handle, common->cluster, job, STEPS_WAIT_MS, &steps, &error) < 0)
+        return command_failed(&error);
+    int rc = common->json ? command_print_json(mcast_steps_json(steps, MCAST_JSON_INDENT))
+                          : print_steps(steps);
+    mcast_steps_free(steps);
+    return rc;
+}
+
+static int show(const struct common *common, struct mcast *handle, const char *job)
+{
+    struct mcast_reservation *reservation = NULL;
+    struct mcast_error error;
+    if (mcast_show(handle, common->cluster, job, &reservation, &error) < 0)
+        return command_failed(&error);
+    int rc = common->json
+                 ? command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT))
+                 : view_reservation(reservation);
+    mcast_reservation_free(reservation);
+    return rc;
+}
 
 static int run(const struct command *command, struct common *common, int argc, char **argv)
 {
+    static const struct option options[] = {{"steps", no_argument, NULL, 's'}, {0}};
     struct mcast *handle = NULL;
-    struct mcast_reservation *reservation = NULL;
-    struct mcast_error error;
+    bool steps = false;
     char job[JOB_SIZE];
-    int rc = command_options(command, common, argc, argv, NULL, NULL, NULL);
+    int rc = command_options(command, common, argc, argv, options, take, &steps);
     if (rc == COMMAND_GO_ON)
         rc = command_job(command, common, argc, argv, job, sizeof(job));
     if (rc == COMMAND_GO_ON)
         rc = command_open(common, &handle);
     if (rc != COMMAND_GO_ON)
         return rc;
-    if (mcast_show(handle, common->cluster, job, &reservation, &error) < 0)
-        rc = command_failed(&error);
-    else if (common->json)
-        rc = command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT));
-    else
-        rc = view_reservation(reservation);
-    mcast_reservation_free(reservation);
+    rc = steps ? show_steps(common, handle, job) : show(common, handle, job);
     mcast_close(handle);
     return rc;
 }

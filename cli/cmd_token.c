@@ -13,15 +13,23 @@
 static const char usage[] =
     "Usage: mcastctl token show\n"
     "       mcastctl token narrow [--steps PATH] [--expires TIME] [--operations LIST]\n"
+    "       mcastctl token request [--steps PATH] [--expires TIME] [--operations LIST]\n"
+    "       mcastctl token rotate\n"
     "Shows what one of the broker's tokens is for, or makes one from it that can do less and "
     "prints\n"
-    "that. Neither asks the broker, so neither can tell whether the token is genuine.\n"
+    "that. Neither asks the broker, so neither can tell whether the token is genuine. request "
+    "asks\n"
+    "it for one, for whoever has the job's own token (FI_CXI_COLL_MCAST_TOKEN). rotate, for\n"
+    "administrators, makes it use a new key from now on; tokens that are out stay good as long as\n"
+    "their jobs' reservations live.\n"
     "The token is read from MCAST_TOKEN or, if that is unset, from standard input; never from the\n"
     "command line, which every process of the host can see.\n\n"
     "  --steps PATH       only this step and those below it: Flux's job id path, or Slurm's step\n"
     "  --expires TIME     only for so long from now: 30s, 10m, 1h, 7d\n"
     "  --operations LIST  only these: show, cleanup\n\n"
     "Example:\n"
+    "  MCAST_TOKEN=$FI_CXI_COLL_MCAST_TOKEN mcastctl token request --operations cleanup "
+    ">token.txt\n"
     "  mcastctl token narrow --steps \"$FLUX_JOB_ID_PATH\" --expires 1h <token.txt\n";
 
 enum { STEPS_SIZE = 1024, OPERATIONS_MAX = 8, TIME_SIZE = 32 };
@@ -33,6 +41,8 @@ struct wanted {
     const char *operations[OPERATIONS_MAX + 1]; /* ended by NULL */
     bool given;                                 /* any of them */
 };
+
+enum verb { NONE, SHOW, NARROW, REQUEST, ROTATE };
 
 static int take_operations(struct wanted *wanted, const char *value)
 {
@@ -162,11 +172,8 @@ static int show(const struct common *common, const char *text)
 
 /* -- narrow -- */
 
-static int narrow(const struct common *common, const struct wanted *wanted, char *text)
+static int print_token(const struct common *common, const char *text)
 {
-    struct mcast_error error;
-    if (mcast_token_narrow(text, &wanted->narrowing, text, MCAST_TOKEN_SIZE, &error) < 0)
-        return command_failed(&error);
     if (!common->json) {
         puts(text);
         return command_finish();
@@ -175,6 +182,96 @@ static int narrow(const struct common *common, const struct wanted *wanted, char
     char *json = json_dumps(root, JSON_INDENT(2));
     json_decref(root);
     return command_print_json(json);
+}
+
+static int narrow(const struct common *common, const struct wanted *wanted, char *text)
+{
+    struct mcast_error error;
+    if (mcast_token_narrow(text, &wanted->narrowing, text, MCAST_TOKEN_SIZE, &error) < 0)
+        return command_failed(&error);
+    return print_token(common, text);
+}
+
+/* -- asking the broker -- */
+
+static int request(const struct common *common, const struct wanted *wanted, char *text)
+{
+    struct mcast *handle = NULL;
+    struct mcast_error error;
+    int rc = command_open(common, &handle);
+    if (rc != COMMAND_GO_ON)
+        return rc;
+    if (mcast_set_token(handle, text, &error) < 0 ||
+        mcast_token_request(handle, wanted->given ? &wanted->narrowing : NULL, text,
+                            MCAST_TOKEN_SIZE, &error) < 0)
+        rc = command_failed(&error);
+    else
+        rc = print_token(common, text);
+    mcast_close(handle);
+    return rc;
+}
+
+static int print_rotated(const struct common *common, const char *text)
+{
+    json_t *root = json_loads(text, 0, NULL);
+    int rc;
+    if (common->json) {
+        rc = command_print_json(json_dumps(root, JSON_INDENT(2)));
+    } else {
+        const char *key = json_string_value(json_object_get(root, "key"));
+        json_int_t keys = json_integer_value(json_object_get(root, "keys"));
+        printf("root key %s makes tokens now, %" JSON_INTEGER_FORMAT
+               " are honoured, %" JSON_INTEGER_FORMAT " dropped\n",
+               key ? key : "", keys, json_integer_value(json_object_get(root, "dropped")));
+        rc = command_finish();
+    }
+    json_decref(root);
+    return rc;
+}
+
+static int rotate(const struct common *common)
+{
+    struct mcast *handle = NULL;
+    struct mcast_error error;
+    char *text = NULL;
+    int rc = command_open(common, &handle);
+    if (rc != COMMAND_GO_ON)
+        return rc;
+    rc = mcast_token_rotate(handle, &text, &error) < 0 ? command_failed(&error)
+                                                       : print_rotated(common, text);
+    free(text);
+    mcast_close(handle);
+    return rc;
+}
+
+/* -- which of them -- */
+
+static enum verb verb_of(const char *word)
+{
+    static const char *const words[] = {
+        [SHOW] = "show", [NARROW] = "narrow", [REQUEST] = "request", [ROTATE] = "rotate"};
+    for (int verb = SHOW; verb <= ROTATE; verb++)
+        if (strcmp(words[verb], word) == 0)
+            return (enum verb)verb;
+    return NONE;
+}
+
+/* What else stands there may be a token: it is not repeated. */
+static int check_words(const struct command *command, enum verb verb, int words, bool given)
+{
+    if (verb == NONE)
+        return command_misused(command, "what is to be done with the token? show, narrow, request "
+                                        "or rotate");
+    if (words > 1)
+        return command_misused(command, "a token is not taken from the command line, which every "
+                                        "process of this host can see: set MCAST_TOKEN, or give "
+                                        "it on standard input");
+    if (verb == NARROW && !given)
+        return command_misused(command, "what is it to be narrowed to? --steps, --expires or "
+                                        "--operations");
+    if ((verb == SHOW || verb == ROTATE) && given)
+        return command_misused(command, "only narrow and request take these options");
+    return COMMAND_GO_ON;
 }
 
 static int run(const struct command *command, struct common *common, int argc, char **argv)
@@ -190,25 +287,19 @@ static int run(const struct command *command, struct common *common, int argc, c
     int rc = command_options(command, common, argc, argv, options, take, &wanted);
     if (rc != COMMAND_GO_ON)
         return rc;
-    const char *verb = optind < argc ? argv[optind] : "";
-    bool narrows = strcmp(verb, "narrow") == 0;
-    /* What else stands there may be a token: it is not repeated. */
-    if (!narrows && strcmp(verb, "show") != 0)
-        return command_misused(command, "what is to be done with the token? show or narrow");
-    if (argc - optind > 1)
-        return command_misused(command, "a token is not taken from the command line, which every "
-                                        "process of this host can see: set MCAST_TOKEN, or give "
-                                        "it on standard input");
-    if (narrows != wanted.given)
-        return command_misused(command, narrows ? "what is it to be narrowed to? --steps, "
-                                                  "--expires or --operations"
-                                                : "only narrow takes these options");
-    rc = tokeninput_read(command, token);
+    const enum verb verb = verb_of(optind < argc ? argv[optind] : "");
+    rc = check_words(command, verb, argc - optind, wanted.given);
+    if (rc == COMMAND_GO_ON && verb == ROTATE)
+        return rotate(common);
     if (rc == COMMAND_GO_ON)
-        rc = narrows ? narrow(common, &wanted, token) : show(common, token);
+        rc = tokeninput_read(command, token);
+    if (rc == COMMAND_GO_ON)
+        rc = verb == NARROW    ? narrow(common, &wanted, token)
+             : verb == REQUEST ? request(common, &wanted, token)
+                               : show(common, token);
     explicit_bzero(token, sizeof(token));
     return rc;
 }
 
-const struct command command_token = {"token", "show a token, or make one that can do less", usage,
-                                      run};
+const struct command command_token = {
+    "token", "show, narrow or request a token, rotate the broker's key", usage, run};

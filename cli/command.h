@@ -34,7 +34,7 @@ struct command {
 
 extern const struct command command_reserve, command_release, command_show, command_list,
     command_env, command_sync, command_fence, command_events, command_status, command_doctor,
-    command_token;
+    command_token, command_cleanup;
 
 /* Takes one option of the command: short is its `val`. 0, or an exit code after a message. */
 typedef int command_option_fn(int option, const char *value, void *data);
@@ -67,8 +67,8 @@ extern const struct option command_shared_options[];
 extern const size_t command_shared_count;
 bool command_store(struct common *common, int option, const char *value);
 
-/* The one job that the arguments name, in its plain form (forms/jobid.h), written into job; and that a
- * cluster is known. COMMAND_GO_ON or EXIT_USAGE after a message. */
+/* The one job that the arguments name, in its plain form (forms/jobid.h), written into job; and
+ * that a cluster is known. COMMAND_GO_ON or EXIT_USAGE after a message. */
 int command_job(const struct command *command, const struct common *common, int argc, char **argv,
                 char *job, size_t size);
 

@@ -11,7 +11,7 @@
 static const struct command *const commands[] = {
     &command_reserve, &command_release, &command_show,  &command_list,
     &command_env,     &command_sync,    &command_fence, &command_events,
-    &command_status,  &command_doctor,  &command_token,
+    &command_status,  &command_doctor,  &command_token, &command_cleanup,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TOKEN_LENGTH_MAX = 4096 };
+
 int mcast_open(struct mcast **out, const char *url, struct mcast_error *error)
 {
     struct endpoint endpoint;
@@ -32,6 +34,7 @@ void mcast_close(struct mcast *handle)
         return;
     int saved = errno;
     transport_destroy(handle->transport);
+    secret_wipe(&handle->token);
     free(handle);
     errno = saved;
 }
@@ -73,6 +76,52 @@ int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_erro
         return 0;
     return fault_set(error, MCAST_UNCLEAR, "mcastd at %s has not told its time yet",
                      transport_peer(handle->transport));
+}
+
+/* What would end a header's line, or is nowhere in a token (RFC 6750: b64token). */
+static bool token_possible(const char *token)
+{
+    size_t length = strnlen(token, TOKEN_LENGTH_MAX + 1);
+    for (size_t i = 0; i < length; i++)
+        if (token[i] <= ' ' || token[i] >= 0x7f)
+            return false;
+    return length > 0 && length <= TOKEN_LENGTH_MAX;
+}
+
+static int take_token(struct mcast *handle, const char *token, struct mcast_error *error)
+{
+    if (!token_possible(token))
+        return fault_set(error, MCAST_USAGE,
+                         "this is no token: 1 to %d printable ASCII characters without a space",
+                         TOKEN_LENGTH_MAX);
+    char *copy = strdup(token);
+    if (!copy)
+        return fault_nomem(error);
+    secret_wipe(&handle->token);
+    handle->token = secret_of(copy);
+    return 0;
+}
+
+int mcast_set_token(struct mcast *handle, const char *token, struct mcast_error *error)
+{
+    if (token)
+        return take_token(handle, token, error);
+    secret_wipe(&handle->token);
+    return 0;
+}
+
+int handle_bear(struct mcast *handle, struct call *call, struct mcast_error *error)
+{
+    const char *given = secure_getenv("MCAST_TOKEN");
+    int rc = 0;
+    if (secret_none(handle->token) && (!given || !given[0]))
+        return fault_set(error, MCAST_USAGE,
+                         "no token is given: set MCAST_TOKEN to the job's (in its tasks it is "
+                         "FI_CXI_COLL_MCAST_TOKEN)");
+    if (secret_none(handle->token))
+        rc = take_token(handle, given, error);
+    call->token = handle->token;
+    return rc;
 }
 
 void mcast_stop(struct mcast *handle)

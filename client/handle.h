@@ -9,12 +9,16 @@
 
 struct mcast {
     struct transport *transport;
+    struct secret token; /* none: MCAST_TOKEN */
 };
 
 /* One call that must end well: 2xx, else the broker's problem as an error. With 0 the answer's body
  * is the caller's to text_release. */
 int handle_call(struct mcast *handle, const struct call *call, struct answer *answer,
                 struct mcast_error *error);
+
+/* Puts the job's token into a call that is made for whoever has it. MCAST_USAGE: there is none. */
+int handle_bear(struct mcast *handle, struct call *call, struct mcast_error *error);
 
 /* As handle_call, for an answer that is one JSON object: *root is the caller's. */
 int handle_call_json(struct mcast *handle, const struct call *call, json_t **root,

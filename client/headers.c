@@ -48,6 +48,26 @@ static int add_credential(struct curl_slist **list, const struct call *call, con
     return rc;
 }
 
+static int add_token(struct curl_slist **list, struct secret token, struct mcast_error *error)
+{
+    static const char scheme[] = "Authorization: Bearer ";
+    const char *shown = secret_expose(token);
+    struct text line = {0};
+    bool ok = text_add(&line, scheme, sizeof(scheme) - 1) &&
+              text_add(&line, shown, strlen(shown)) && add(list, text_string(&line));
+    if (line.bytes)
+        explicit_bzero(line.bytes, line.length);
+    text_release(&line);
+    return ok ? 0 : fault_nomem(error);
+}
+
+void headers_free(struct curl_slist *list)
+{
+    for (struct curl_slist *line = list; line; line = line->next)
+        explicit_bzero(line->data, strlen(line->data));
+    curl_slist_free_all(list);
+}
+
 int headers_make(struct curl_slist **out, const struct call *call,
                  const struct credentials *credentials, struct headers_note *unproved,
                  struct mcast_error *error)
@@ -63,6 +83,8 @@ int headers_make(struct curl_slist **out, const struct call *call,
         !add(out, call->body ? "Content-Type: application/json" : NULL) ||
         !add(out, call->last_event_id > 0 ? last : NULL))
         return fault_nomem(error);
+    if (!secret_none(call->token))
+        return add_token(out, call->token, error);
     if (!credentials || !credentials_want_munge(credentials))
         return 0;
     int rc = add_credential(out, call, credentials->munge_socket, &why);

@@ -14,10 +14,13 @@ struct headers_note {
     char text[320];
 };
 
-/* *out is the caller's to curl_slist_free_all, whatever is returned. credentials NULL: none are
+/* *out is the caller's to headers_free, whatever is returned. credentials NULL: none are
  * wanted. MCAST_NOMEM, or MCAST_UNREACHABLE when there must be a credential and is none. */
 int headers_make(struct curl_slist **out, const struct call *call,
                  const struct credentials *credentials, struct headers_note *unproved,
                  struct mcast_error *error);
+
+/* Wipes them: a token may be among them. */
+void headers_free(struct curl_slist *list);
 
 #endif

@@ -104,6 +104,11 @@ MCAST_API int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const 
  * credential's origin among the name's addresses. NULL: none. MCAST_USAGE: no node's name. */
 MCAST_API int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error);
 
+/* A token of one job, for the calls that act for whoever has it (mcast_own and those after it): the
+ * fabric manager's session token or one of the broker's. It is copied, and shown in no other call.
+ * NULL: MCAST_TOKEN, at the first such call. MCAST_USAGE: it holds what no token does. */
+MCAST_API int mcast_set_token(struct mcast *handle, const char *token, struct mcast_error *error);
+
 /* Ends the call under way, and every later one, with MCAST_STOPPED. Safe in signal handlers and
  * from other threads, as long as the handle is not being closed. */
 MCAST_API void mcast_stop(struct mcast *handle);
@@ -196,6 +201,30 @@ enum mcast_json {
  * is the caller's to free(); NULL when memory is exhausted. */
 MCAST_API char *mcast_reservation_json(const struct mcast_reservation *reservation, unsigned flags);
 
+struct mcast_step {
+    const char *step;
+    const uint16_t *trees; /* tree_count of them, by their numbers at the fabric manager */
+    size_t tree_count;
+};
+
+struct mcast_steps {
+    const struct mcast_step *steps; /* step_count of them */
+    size_t step_count;
+    uint64_t skipped; /* what the fabric manager listed and cannot be the job's */
+};
+
+/* The steps of a job that have multicast trees, as the fabric manager tells, which is waited for so
+ * long (up to 60,000 ms) in addition to the handle's time limit; MCAST_REFUSED with the word
+ * "pending": longer. *out is to be freed with mcast_steps_free. */
+MCAST_API int mcast_steps(struct mcast *handle, const char *cluster, const char *job,
+                          unsigned wait_ms, struct mcast_steps **out, struct mcast_error *error);
+
+/* Takes NULL. */
+MCAST_API void mcast_steps_free(struct mcast_steps *steps);
+
+/* As mcast_reservation_json; flags: MCAST_JSON_INDENT or 0. */
+MCAST_API char *mcast_steps_json(const struct mcast_steps *steps, unsigned flags);
+
 /* Receives one thing at a time; what it is given is valid during the call. Returns 0 to go on, or a
  * positive number that ends the iteration. A callback must not use the handle that calls it. */
 typedef int mcast_variable_fn(const struct mcast_variable *variable, void *data);
@@ -270,11 +299,33 @@ MCAST_API int mcast_report_node(struct mcast *handle, const struct mcast_node_re
 MCAST_API int mcast_fence(struct mcast *handle, const char *node, const char *reason,
                           uint64_t *reservations, struct mcast_error *error);
 
+/* ---- For whoever has a job's token ----------------------------------------------------------- */
+
+/* The reservation that the token is for. With its environment for the fabric manager's session
+ * token only: one of the broker's may be able to do less than what is in there. MCAST_REFUSED with
+ * the word "token-expired", "token-invalid", "token-unknown" or "reservation-over": the token is
+ * good for nothing any more. */
+MCAST_API int mcast_own(struct mcast *handle, struct mcast_reservation **out,
+                        struct mcast_error *error);
+
+enum mcast_cleanup_flags {
+    MCAST_BELOW = 1, /* the steps below it too */
+};
+
+/* Has the multicast trees of a step removed that ended without doing so itself: "/fA/fB", "0". Once
+ * it is accepted it is done whatever happens to the broker, unless the fabric manager cannot be had
+ * for long. wait_ms: 0, or how long (up to 60,000) to wait for the trees to be gone, in addition to
+ * the handle's time limit. *gone (NULL: not wanted): they are. MCAST_REFUSED with the word
+ * "pending": not within that time, it goes on; "outside-scope": not with this token;
+ * "too-many-cleanups": later. */
+MCAST_API int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags,
+                            unsigned wait_ms, bool *gone, struct mcast_error *error);
+
 /* ---- Tokens of the broker -------------------------------------------------------------------- */
 
 /* A bearer token lets whoever has it see one reservation and have the trees of its steps deleted.
- * These calls ask no broker and need no handle: they read what a token says, and make one that can
- * do less (docs/tokens.md). A token is a secret, and in none of their messages. */
+ * Those that take no handle ask no broker: they read what a token says, and make one that can do
+ * less (docs/tokens.md). A token is a secret, and in none of their messages. */
 
 enum { MCAST_TOKEN_SIZE = 1025 }; /* of the longest token, with its NUL */
 
@@ -298,6 +349,15 @@ struct mcast_narrowing {
  * nothing; out is then "". */
 MCAST_API int mcast_token_narrow(const char *token, const struct mcast_narrowing *narrowing,
                                  char *out, size_t size, struct mcast_error *error);
+
+/* Asks the broker for a token of its own (which the handle's token must be good for), restricted so
+ * (NULL: not at all, beyond what the handle's token is), into out of size bytes. */
+MCAST_API int mcast_token_request(struct mcast *handle, const struct mcast_narrowing *narrowing,
+                                  char *out, size_t size, struct mcast_error *error);
+
+/* For administrators: tokens are made with a new key from now on. Those that are out stay good as
+ * long as their reservations live. What came of it as JSON text, the caller's to free(). */
+MCAST_API int mcast_token_rotate(struct mcast *handle, char **json, struct mcast_error *error);
 
 /* What a token says of itself. Nobody but the broker can tell whether that is true. */
 struct mcast_token {

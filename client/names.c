@@ -59,6 +59,14 @@ int names_check_node(const char *node, struct mcast_error *error)
     return 0;
 }
 
+int names_check_wait(unsigned wait_ms, struct mcast_error *error)
+{
+    if (wait_ms > NAMES_WAIT_MAX_MS)
+        return fault_set(error, MCAST_USAGE, "%u ms is too long to wait: at most %d", wait_ms,
+                         NAMES_WAIT_MAX_MS);
+    return 0;
+}
+
 int names_job_path(char path[NAMES_PATH_MAX], const char *cluster, const char *job,
                    const char *tail, struct mcast_error *error)
 {

@@ -1,6 +1,7 @@
 /* The broker's bearer tokens, read and narrowed without the broker. */
 
 #include "client/fault.h"
+#include "client/narrowing.h"
 #include "tokens/bearer.h"
 #include "tokens/hex.h"
 
@@ -22,25 +23,6 @@ static int decode(const char *token, struct bearer *bearer, struct mcast_error *
 }
 
 /* -- narrowing -- */
-
-static int adopt(struct mcast_narrowing *mine, const struct mcast_narrowing *given,
-                 struct mcast_error *error)
-{
-    static const struct mcast_narrowing defaults = MCAST_NARROWING_INIT;
-    const unsigned char *bytes = (const unsigned char *)given;
-    *mine = defaults;
-    if (given->size < sizeof(size_t))
-        return fault_set(error, MCAST_USAGE,
-                         "the narrowing's size is not set; begin with MCAST_NARROWING_INIT");
-    for (size_t i = sizeof(*mine); i < given->size; i++) {
-        if (bytes[i] != 0)
-            return fault_set(error, MCAST_USAGE,
-                             "the program restricts more than libmcast %s knows; update libmcast",
-                             MCAST_VERSION);
-    }
-    memcpy(mine, given, given->size < sizeof(*mine) ? given->size : sizeof(*mine));
-    return 0;
-}
 
 static int read_operations(const char *const *words, unsigned *operations,
                            struct mcast_error *error)
@@ -78,7 +60,7 @@ static int narrow(const char *token, const struct mcast_narrowing *given, struct
     struct bearer_limits limits = {0};
     struct error err = {0};
     char steps[STEP_ID_MAX + 2];
-    int rc = adopt(&mine, given, error);
+    int rc = narrowing_adopt(&mine, given, error);
     if (rc == 0 && mine.operations)
         rc = read_operations(mine.operations, &limits.operations, error);
     if (rc < 0)

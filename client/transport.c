@@ -235,6 +235,12 @@ static bool prepare_tls(struct transport *transport)
     return ok;
 }
 
+/* 0: none. */
+static long time_limit(const struct flight *flight, const struct call *call)
+{
+    return flight->each ? 0L : (long)flight->transport->timeout_ms + (long)call->wait_ms;
+}
+
 static bool prepare(struct transport *transport, const struct call *call, const char *url,
                     struct curl_slist *headers, struct flight *flight, bool fresh)
 {
@@ -258,7 +264,7 @@ static bool prepare(struct transport *transport, const struct call *call, const 
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L); /* a stream may be silent for long */
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)TRANSPORT_CONNECT_MS);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, flight->each ? 0L : (long)transport->timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, time_limit(flight, call));
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, fresh ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transport->words);
@@ -347,7 +353,7 @@ static int attempt(struct flight *flight, const struct call *call, const char *u
         rc = fly(transport, result);
         rc = conclude(flight, rc, *result, error);
     }
-    curl_slist_free_all(headers);
+    headers_free(headers);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #include "client/credentials.h"
 #include "client/endpoint.h"
 #include "client/text.h"
+#include "core/secret.h"
 
 enum {
     TRANSPORT_TIMEOUT_MS = 30000,
@@ -19,6 +20,8 @@ struct call {
     const char *body;       /* JSON, or NULL */
     const char *accept;     /* media type; NULL: application/json */
     uint64_t last_event_id; /* header Last-Event-ID, unless 0 */
+    struct secret token;    /* says for which job it is, instead of who asks; none: it does not */
+    unsigned wait_ms;       /* the answer may take so much longer than others */
 };
 
 struct answer {

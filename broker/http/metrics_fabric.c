@@ -94,12 +94,26 @@ static void write_queues(struct exposition *to, const struct core_status *status
     exposition_count(to, status->calls_queued_reserve, LABELS("kind", "reserve"));
     exposition_count(to, status->calls_queued_check, LABELS("kind", "check"));
     exposition_count(to, status->calls_queued_release, LABELS("kind", "release"));
+    exposition_count(to, status->calls_queued_cleanup, LABELS("kind", "cleanup"));
     exposition_family(to, "mcastd_fabric_manager_calls_under_way", METRIC_GAUGE,
                       "Calls that wait for an answer.");
     exposition_count(to, status->calls_under_way, NULL);
     exposition_family(to, "mcastd_fabric_manager_releases_pending", METRIC_GAUGE,
                       "Reservations that the fabric manager has still to give up.");
     exposition_count(to, status->releases_pending, NULL);
+}
+
+static void write_cleanups(struct exposition *to, const struct core_status *status)
+{
+    exposition_family(to, "mcastd_cleanups_pending", METRIC_GAUGE,
+                      "Steps whose trees are still to be removed, as bearers of tokens asked.");
+    exposition_count(to, status->cleanups_pending, NULL);
+    exposition_family(
+        to, "mcastd_cleanups_total", METRIC_COUNTER,
+        "Steps whose trees were removed since the start, or were not in the time that "
+        "there was: those stay until their job ends.");
+    exposition_count(to, status->cleanups_done, LABELS("outcome", "done"));
+    exposition_count(to, status->cleanups_given_up, LABELS("outcome", "given-up"));
 }
 
 static void write_transport(struct exposition *to, const struct fmapi_counters *transport)
@@ -125,5 +139,6 @@ void metrics_fabric(struct exposition *to, const struct readings *readings)
     write_calls(to, readings);
     write_logins(to, readings);
     write_queues(to, &readings->status);
+    write_cleanups(to, &readings->status);
     write_transport(to, &readings->counters.fabric);
 }

@@ -257,7 +257,7 @@ static void token__is_not_taken_from_the_command_line(void **state)
     assert_int_equal(RUN("narrow", "--expires", "1h", test->token), 2);
     assert_null(strstr(test->err, test->token + 12));
     assert_int_equal(RUN(test->token), 2);
-    assert_has(test->err, "show or narrow");
+    assert_has(test->err, "show, narrow, request or rotate");
     assert_null(strstr(test->err, test->token + 12));
 }
 
@@ -304,12 +304,12 @@ static void token__misused_is_2(void **state)
     struct test *test = *state;
     test->variable = test->token;
     assert_int_equal(run(test, (const char *[]){"mcastctl", "token", NULL}), 2);
-    assert_has(test->err, "show or narrow");
+    assert_has(test->err, "show, narrow, request or rotate");
     assert_int_equal(RUN("widen"), 2);
     assert_int_equal(RUN("narrow"), 2);
     assert_has(test->err, "--steps, --expires or --operations");
     assert_int_equal(RUN("show", "--steps", "0"), 2);
-    assert_has(test->err, "only narrow takes these options");
+    assert_has(test->err, "only narrow and request take these");
     assert_int_equal(RUN("narrow", "--operations", "show,shout"), 2);
     assert_has(test->err, "'shout' is no operation");
     assert_int_equal(RUN("narrow", "--operations", ""), 2);

@@ -1,0 +1,119 @@
+/* The steps of a job that have multicast trees. */
+
+#include "client/fault.h"
+#include "client/field.h"
+#include "client/handle.h"
+#include "client/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TREE_MAX = UINT16_MAX, TAIL_SIZE = 32 };
+
+/* What the caller sees comes first, so that its address is the whole's. */
+struct whole {
+    struct mcast_steps seen;
+    json_t *root; /* the names live here */
+    struct mcast_step *steps;
+    uint16_t *trees; /* of all steps, one after the other */
+};
+
+/* How many trees there are; -1 after an error. */
+static json_int_t count_trees(json_t *steps, struct mcast_error *error)
+{
+    json_int_t count = 0;
+    for (size_t i = 0; i < json_array_size(steps); i++) {
+        json_t *trees = NULL;
+        if (field_array(json_array_get(steps, i), "trees", &trees, error) < 0)
+            return -1;
+        count += (json_int_t)json_array_size(trees);
+    }
+    return count;
+}
+
+/* Writes its trees where they have their place; returns the place after them, NULL after an error.
+ */
+static uint16_t *decode_step(const json_t *object, struct mcast_step *step, uint16_t *place,
+                             struct mcast_error *error)
+{
+    json_t *trees = NULL;
+    if (field_string(object, "step", FIELD_REQUIRED, &step->step, error) < 0 ||
+        field_array(object, "trees", &trees, error) < 0)
+        return NULL;
+    step->trees = place;
+    step->tree_count = json_array_size(trees);
+    for (size_t i = 0; i < step->tree_count; i++) {
+        const json_t *tree = json_array_get(trees, i);
+        json_int_t value = json_integer_value(tree);
+        if (!json_is_integer(tree) || value < 0 || value > TREE_MAX) {
+            field_fault(error, "trees", "not a list of numbers from 0 to 65535");
+            return NULL;
+        }
+        *place++ = (uint16_t)value;
+    }
+    return place;
+}
+
+static int decode(struct whole *whole, struct mcast_error *error)
+{
+    struct mcast_steps *seen = &whole->seen;
+    json_t *steps = NULL;
+    int rc = field_array(whole->root, "steps", &steps, error);
+    if (rc < 0 || (rc = field_uint64(whole->root, "skipped", FIELD_OPTIONAL, UINT64_MAX,
+                                     &seen->skipped, error)) < 0)
+        return rc;
+    json_int_t count = count_trees(steps, error);
+    if (count < 0)
+        return MCAST_UNCLEAR;
+    seen->step_count = json_array_size(steps);
+    whole->steps = calloc(seen->step_count + 1, sizeof(*whole->steps));
+    whole->trees = calloc((size_t)count + 1, sizeof(*whole->trees));
+    if (!whole->steps || !whole->trees)
+        return fault_nomem(error);
+    seen->steps = whole->steps;
+    uint16_t *place = whole->trees;
+    for (size_t i = 0; place && i < seen->step_count; i++)
+        place = decode_step(json_array_get(steps, i), &whole->steps[i], place, error);
+    return place ? 0 : MCAST_UNCLEAR;
+}
+
+int mcast_steps(struct mcast *handle, const char *cluster, const char *job, unsigned wait_ms,
+                struct mcast_steps **out, struct mcast_error *error)
+{
+    char path[NAMES_PATH_MAX], tail[TAIL_SIZE];
+    struct call call = {.method = "GET", .path = path, .wait_ms = wait_ms};
+    snprintf(tail, sizeof(tail), "/steps?wait=%ums", wait_ms);
+    int rc = names_check_wait(wait_ms, error);
+    if (rc == 0)
+        rc = names_job_path(path, cluster, job, tail, error);
+    if (rc < 0)
+        return rc;
+    struct whole *whole = calloc(1, sizeof(*whole));
+    if (!whole)
+        return fault_nomem(error);
+    rc = handle_call_json(handle, &call, &whole->root, error);
+    if (rc == 0)
+        rc = decode(whole, error);
+    if (rc == 0)
+        *out = &whole->seen;
+    else
+        mcast_steps_free(&whole->seen);
+    return rc;
+}
+
+void mcast_steps_free(struct mcast_steps *steps)
+{
+    struct whole *whole = (struct whole *)steps;
+    if (!whole)
+        return;
+    free(whole->steps);
+    free(whole->trees);
+    json_decref(whole->root);
+    free(whole);
+}
+
+char *mcast_steps_json(const struct mcast_steps *steps, unsigned flags)
+{
+    return json_dumps(((const struct whole *)steps)->root,
+                      flags & MCAST_JSON_INDENT ? JSON_INDENT(2) : JSON_COMPACT);
+}
