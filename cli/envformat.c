@@ -16,6 +16,16 @@ enum envformat envformat_from_word(const char *word)
     return ENVFORMAT_NONE;
 }
 
+static bool write_unset(FILE *out, enum envformat format, const struct mcast_variable *variable,
+                        bool first)
+{
+    if (format == ENVFORMAT_SH)
+        fprintf(out, "unset %s\n", variable->name);
+    if (format == ENVFORMAT_JSON)
+        fprintf(out, "%s\n  \"%s\": null", first ? "{" : ",", variable->name);
+    return true;
+}
+
 /* Within single quotes a shell changes nothing; a single quote itself is closed, escaped, opened.
  */
 static void write_sh(FILE *out, const struct mcast_variable *variable)
@@ -41,6 +51,8 @@ static void write_json(FILE *out, const struct mcast_variable *variable, bool fi
 bool envformat_write(FILE *out, enum envformat format, const struct mcast_variable *variable,
                      bool first)
 {
+    if (!variable->value)
+        return write_unset(out, format, variable, first);
     switch (format) {
     case ENVFORMAT_PLAIN:
         if (strpbrk(variable->value, "\r\n"))

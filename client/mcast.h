@@ -138,7 +138,7 @@ struct mcast_request {
 
 struct mcast_variable {
     const char *name;  /* [A-Za-z_][A-Za-z0-9_]* */
-    const char *value; /* any text */
+    const char *value; /* any text; NULL, by mcast_env_inherit only: to be unset */
     bool secret;       /* belongs into the job's environment, and into no log or screen */
 };
 
@@ -236,6 +236,28 @@ typedef int mcast_reservation_fn(const struct mcast_reservation *reservation, vo
 MCAST_API int mcast_env(struct mcast *handle, const char *cluster, const char *job,
                         const char *step, mcast_variable_fn *each, void *data,
                         struct mcast_error *error);
+
+/* The names of all variables that tasks can be given, in the broker's order, ended by NULL. What
+ * mcast_env does not name is to be unset, or what an outer job had would stay. */
+MCAST_API const char *const *mcast_env_names(void);
+
+/* Whether FI_CXI_COLL_FABRIC_MGR_CACERT can have this value on this machine: "yes", "no", or the
+ * whole path of a file or folder that is there. With another path libfabric would try for ever. */
+MCAST_API bool mcast_env_cacert_usable(const char *value);
+
+/* The variables for the tasks of a step within a job, made from the job's own without any broker or
+ * handle: all of mcast_env_names, unchanged but for two. FI_CXI_COLL_JOB_STEP_ID becomes the step;
+ * a CA that is not there becomes "yes", the system's store, so that the token goes to nobody whom
+ * nothing vouches for. From an environment without hardware collectives all are to be unset.
+ *
+ * environment: NAME=value, ended by NULL; NULL: that of this process. step: Flux's job id path,
+ * which is taken as it is; Slurm's step (0, batch, and the numbers that stand for names); or, where
+ * the inherited step is a path, a job id of the instance there, which is put below it. Flux's
+ * hooked f is written f. Returns what the callback returned, if that was positive.
+ * MCAST_USAGE: the step is none, or only some variables of the outer job are set; each was not
+ * called. */
+MCAST_API int mcast_env_inherit(const char *const *environment, const char *step,
+                                mcast_variable_fn *each, void *data, struct mcast_error *error);
 
 struct mcast_filter {
     size_t size;

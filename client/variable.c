@@ -17,6 +17,11 @@ static bool name_secret(const char *name)
     return strcmp(name, "FI_CXI_COLL_MCAST_TOKEN") == 0;
 }
 
+struct mcast_variable variable_of(const char *name, const char *value)
+{
+    return (struct mcast_variable){name, value, name_secret(name)};
+}
+
 int variable_decode(json_t *object, struct mcast_variable **out, size_t *count,
                     struct mcast_error *error)
 {
@@ -32,7 +37,7 @@ int variable_decode(json_t *object, struct mcast_variable **out, size_t *count,
             free(list);
             return field_fault(error, "env", "not an object of environment variables");
         }
-        list[used++] = (struct mcast_variable){name, json_string_value(value), name_secret(name)};
+        list[used++] = variable_of(name, json_string_value(value));
     }
     *out = list;
     *count = used;

@@ -7,6 +7,9 @@
 
 #include <jansson.h>
 
+/* Borrows both. value NULL: to be unset. */
+struct mcast_variable variable_of(const char *name, const char *value);
+
 /* Decodes an object into *count variables; the array is the caller's to free(), its strings are the
  * object's. A name that no shell would take, or a value that is no string, is MCAST_UNCLEAR: names
  * end up in `eval`. */

@@ -354,6 +354,17 @@ static void jobid__flux_form_becomes_plain(void **state)
     end(test);
 }
 
+/* What the broker does not name is unset (F16): nothing of an outer job stays. */
+#define UNSET_SH                                                                                   \
+    "unset FI_CXI_HWCOLL_MIN_NODES\nunset FI_CXI_HWCOLL_ADDRS_PER_JOB\n"                           \
+    "unset FI_CXI_COLL_JOB_ID\nunset FI_CXI_COLL_JOB_STEP_ID\nunset FI_CXI_COLL_MCAST_TOKEN\n"     \
+    "unset FI_CXI_COLL_FABRIC_MGR_URL\nunset FI_CXI_COLL_FABRIC_MGR_CACERT\n"
+#define UNSET_JSON                                                                                 \
+    "\n  \"FI_CXI_HWCOLL_MIN_NODES\": null,\n  \"FI_CXI_HWCOLL_ADDRS_PER_JOB\": null,"             \
+    "\n  \"FI_CXI_COLL_JOB_ID\": null,\n  \"FI_CXI_COLL_JOB_STEP_ID\": null,"                      \
+    "\n  \"FI_CXI_COLL_MCAST_TOKEN\": null,\n  \"FI_CXI_COLL_FABRIC_MGR_URL\": null,"              \
+    "\n  \"FI_CXI_COLL_FABRIC_MGR_CACERT\": null\n}\n"
+
 static void env__every_format(void **state)
 {
     (void)state;
@@ -370,15 +381,16 @@ static void env__every_format(void **state)
                       "GET /v1/clusters/c/jobs/f1/env?step=%2FfA%2FfB HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
     assert_int_equal(RUN("env", "--cluster=c", "--format=sh", "f1"), 0);
-    assert_string_equal(test->out, "export A='it'\\''s $HOME `x` \"q\"'\nexport B=''\n");
+    assert_string_equal(test->out, "export A='it'\\''s $HOME `x` \"q\"'\nexport B=''\n" UNSET_SH);
     assert_int_equal(RUN("env", "--cluster=c", "--json", "f1"), 0);
-    assert_string_equal(test->out, "{\n  \"A\": \"it's $HOME `x` \\\"q\\\"\",\n  \"B\": \"\"\n}\n");
+    assert_string_equal(test->out,
+                        "{\n  \"A\": \"it's $HOME `x` \\\"q\\\"\",\n  \"B\": \"\"," UNSET_JSON);
     assert_int_equal(RUN("env", "--cluster=c", "--format=null", "f1"), 0);
     static const char null_form[] = "A=it's $HOME `x` \"q\"\0B=";
     assert_int_equal(test->out_length, sizeof(null_form));
     assert_memory_equal(test->out, null_form, sizeof(null_form));
     assert_int_equal(RUN("env", "--cluster=c", "--format=json", "f1"), 0);
-    assert_string_equal(test->out, "{}\n");
+    assert_string_equal(test->out, "{" UNSET_JSON);
     end(test);
 }
 
@@ -395,7 +407,7 @@ static void env__all_or_nothing(void **state)
     assert_string_equal(test->out, "");
     assert_has(test->err, "B has a line break");
     assert_int_equal(RUN("env", "--cluster=c", "--format=sh", "f1"), 0);
-    assert_string_equal(test->out, "export A='1'\nexport B='x\ny'\n");
+    assert_string_equal(test->out, "export A='1'\nexport B='x\ny'\n" UNSET_SH);
     assert_int_equal(RUN("env", "--cluster=c", "--format=sh", "f1"), 4);
     assert_string_equal(test->out, "");
     end(test);
