@@ -38,11 +38,12 @@ static int tell(struct node *node, const struct note *note, struct mcast_error *
     return rc;
 }
 
-/* A refusal that says nothing of the report itself: the broker is busy, or does not know us now. */
+/* A refusal that says nothing of the report itself: the broker is busy, or does not take us for the
+ * node that we are, until somebody mends that. */
 static bool is_passing(const struct mcast_error *error)
 {
     return error->code != MCAST_REFUSED || error->status >= 500 || error->status == 401 ||
-           error->status == 429;
+           error->status == 403 || error->status == 429;
 }
 
 static enum report_fate judge(const struct note *note, int rc, const struct mcast_error *error)

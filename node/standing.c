@@ -31,7 +31,7 @@ static int look_at(const struct mcast_reservation *reservation, void *data)
     return sought->active ? 1 : 0;
 }
 
-/* A job that named no nodes is not shown to one of them by its name; it may be active all the same.
+/* That a job is not shown to us is no proof that it is over.
  * 0, or negative. */
 static int ask_list(struct node *node, const struct claim *claim, bool *over,
                     struct mcast_error *error)

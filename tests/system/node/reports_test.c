@@ -187,10 +187,10 @@ static void report__refused_for_good_is_said_once(void **state)
 {
     struct stand *stand = *state;
     give_job(stand);
-    pretender_answer(stand->broker, 403, "forbidden");
+    pretender_answer(stand->broker, 422, "invalid");
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
     stand_expect_err(stand, "the broker does not take the report that the services of job "
-                            "elcap/f17 are created: the pretended broker says forbidden; its VNIs "
+                            "elcap/f17 are created: the pretended broker says invalid; its VNIs "
                             "are held back until [vni] hold is over");
     assert_int_equal(stand_services(stand, NULL), 4);
     assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
