@@ -1,0 +1,147 @@
+#include "tests/system/bearers/yard.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* The same as people and hooks do it: mcastctl, and libmcast below it. */
+
+#define CTL(token, out, ...)                                                                       \
+    yard_ctl(yard, token, (const char *const[]){__VA_ARGS__, NULL}, out, sizeof(out))
+
+static struct yard *yard;
+static struct yard_job job;
+
+static int open_yard(void **state)
+{
+    (void)state;
+    yard = yard_open(&(struct yard_options){.session_tokens = NULL});
+    job = yard_reserve(yard, "f1");
+    yard_plant(yard, &job, "/fA/fB", 0);
+    yard_plant(yard, &job, "/fA/fB/fC", 4);
+    yard_plant(yard, &job, "/fX", 8);
+    return 0;
+}
+
+static int close_yard(void **state)
+{
+    (void)state;
+    yard_close(yard);
+    return 0;
+}
+
+static void show__lists_steps_and_trees(void **state)
+{
+    (void)state;
+    char out[4096];
+    assert_int_equal(CTL(NULL, out, "show", "--steps", "f1"), 0);
+    assert_non_null(strstr(out, "/fA/fB/fC"));
+    assert_non_null(strstr(out, "STEP"));
+    assert_int_equal(CTL(NULL, out, "show", "--steps", "--json", "ƒ1"), 0);
+    json_t *root = json_loads(out, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(root, "steps")), 3);
+    json_decref(root);
+    assert_int_equal(CTL(NULL, out, "show", "--steps", "none"), 3);
+}
+
+static void cleanup__takes_the_token_from_the_environment(void **state)
+{
+    (void)state;
+    char out[4096];
+    assert_int_equal(CTL(NULL, out, "cleanup", "--step", "/fA/fB"), 2);
+    assert_non_null(strstr(out, "MCAST_TOKEN"));
+    assert_int_equal(CTL(job.token, out, "cleanup"), 2);
+    assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/fA//fB"), 2);
+    assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/fA", "--wait", "2"), 2);
+    assert_int_equal(CTL("two words", out, "cleanup", "--step", "/fA"), 2);
+    assert_int_equal(CTL("sess-unknown", out, "cleanup", "--step", "/fA"), 1);
+    assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/ƒA/ƒB", "--wait", "50s"), 0);
+    assert_string_equal(out, "/fA/fB: no trees are left\n");
+    assert_int_equal(yard_trees(yard, &job, "/fA/fB"), 0);
+    assert_int_equal(yard_trees(yard, &job, "/fA/fB/fC"), 1);
+    assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/fA", "--below", "--json"), 0);
+    assert_non_null(strstr(out, "\"accepted\""));
+    yard_await_bare(yard, &job, "/fA/fB/fC");
+    assert_int_equal(yard_trees(yard, &job, "/fX"), 1);
+}
+
+static void token__is_requested_narrowed_and_used(void **state)
+{
+    (void)state;
+    char out[4096], token[4096], slim[4096];
+    assert_int_equal(CTL(job.token, token, "token", "request", "--operations", "cleanup"), 0);
+    token[strcspn(token, "\n")] = '\0';
+    assert_int_equal(CTL(token, slim, "token", "narrow", "--steps", "/fA"), 0);
+    slim[strcspn(slim, "\n")] = '\0';
+    assert_int_equal(CTL(slim, out, "cleanup", "--step", "/fX"), 1);
+    assert_non_null(strstr(out, "/fA"));
+    assert_int_equal(yard_trees(yard, &job, "/fX"), 1);
+    assert_int_equal(CTL(token, out, "cleanup", "--step", "/fX", "--wait", "50s"), 0);
+    assert_int_equal(yard_trees(yard, &job, "/fX"), 0);
+    assert_int_equal(CTL(slim, out, "token", "request", "--steps", "/fX"), 1);
+    /* Where a token was asked for it is printed; else nowhere. */
+    assert_string_not_equal(token, slim);
+}
+
+static void key__is_rotated_by_admins(void **state)
+{
+    (void)state;
+    char out[4096], token[4096];
+    assert_int_equal(CTL(job.token, token, "token", "request"), 0);
+    token[strcspn(token, "\n")] = '\0';
+    assert_int_equal(CTL(NULL, out, "token", "rotate"), 0);
+    assert_non_null(strstr(out, "2 are honoured, 0 dropped"));
+    assert_int_equal(CTL(NULL, out, "token", "rotate", "--json"), 0);
+    json_t *root = json_loads(out, 0, NULL);
+    assert_int_equal(json_integer_value(json_object_get(root, "keys")), 3);
+    json_decref(root);
+    assert_int_equal(CTL(token, out, "cleanup", "--step", "0"), 0);
+    assert_int_equal(CTL(NULL, out, "token", "rotate", "--steps", "/fA"), 2);
+}
+
+static void library__shows_what_a_token_is_for(void **state)
+{
+    (void)state;
+    struct mcast *handle = NULL;
+    struct mcast_reservation *own = NULL;
+    struct mcast_error error;
+    char token[MCAST_TOKEN_SIZE];
+    bool gone = true;
+    assert_int_equal(mcast_open(&handle, stage_socket(yard_stage(yard)), &error), 0);
+    assert_int_equal(mcast_own(handle, &own, &error), MCAST_USAGE);
+    assert_int_equal(mcast_set_token(handle, "a\r\nHost: b", &error), MCAST_USAGE);
+    assert_int_equal(mcast_set_token(handle, "", &error), MCAST_USAGE);
+    assert_int_equal(mcast_set_token(handle, job.token, &error), 0);
+    assert_int_equal(mcast_own(handle, &own, &error), 0);
+    assert_string_equal(own->job, "f1");
+    assert_true(own->env_count > 0);
+    mcast_reservation_free(own);
+    assert_int_equal(mcast_token_request(handle, NULL, token, sizeof token, &error), 0);
+    yard_remember(yard, token);
+    assert_int_equal(mcast_token_request(handle, NULL, token, 10, &error), MCAST_USAGE);
+    assert_string_equal(token, "");
+    assert_int_equal(mcast_cleanup(handle, "/fN", 0, 0, &gone, &error), 0);
+    assert_false(gone);
+    assert_int_equal(mcast_cleanup(handle, "/fN", MCAST_BELOW, 50000, &gone, &error), 0);
+    assert_true(gone);
+    assert_int_equal(mcast_cleanup(handle, "/fN", 0, 60001, &gone, &error), MCAST_USAGE);
+    /* Calls of other kinds are its own, not the token's: root may do all here. */
+    assert_int_equal(mcast_show(handle, "elcap", "f1", &own, &error), 0);
+    mcast_reservation_free(own);
+    mcast_close(handle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(show__lists_steps_and_trees),
+        cmocka_unit_test(cleanup__takes_the_token_from_the_environment),
+        cmocka_unit_test(token__is_requested_narrowed_and_used),
+        cmocka_unit_test(key__is_rotated_by_admins),
+        cmocka_unit_test(library__shows_what_a_token_is_for),
+    };
+    return cmocka_run_group_tests_name("bearers_ctl", tests, open_yard, close_yard);
+}

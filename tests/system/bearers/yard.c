@@ -1,0 +1,427 @@
+#include "tests/system/bearers/yard.h"
+
+#include "tests/system/http/contract.h"
+#include "tests/system/http/line.h"
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define JOBS "/v1/clusters/elcap/jobs/"
+#define FM_JOBS "/fabric/collectives/jobs/elcap-"
+#define FM_TREES "/fabric/collectives/multicasts"
+
+enum { SECRETS_MAX = 4096, PATH_SIZE = 256, FILE_MAX = 64 << 20, TELLTALE = 32 };
+
+struct yard {
+    struct stage *stage; /* borrows these two */
+    const char *mock_args[8];
+    char hwcoll[512];
+    json_t *contract;
+    struct plainhttp *tasks; /* of the job that planted last */
+    char *secrets[SECRETS_MAX];
+    size_t secret_count;
+    unsigned runs; /* of mcastctl */
+};
+
+/* ---- its life ---- */
+
+static void learn_contract(struct yard *yard)
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(plainhttp_call(stage_http(yard->stage), "GET", "/openapi.json", NULL, &reply),
+                     200);
+    yard->contract = json_incref(reply.json);
+    plainhttp_reply_release(&reply);
+}
+
+struct yard *yard_open(const struct yard_options *options)
+{
+    const char *const *more = options->mock_args;
+    size_t used = 0;
+    struct yard *yard = calloc(1, sizeof *yard);
+    assert_non_null(yard);
+    if (options->session_tokens) {
+        yard->mock_args[used++] = "--session-tokens";
+        yard->mock_args[used++] = options->session_tokens;
+    }
+    while (more && *more)
+        yard->mock_args[used++] = *more++;
+    (void)snprintf(yard->hwcoll, sizeof yard->hwcoll, "min_nodes = 1\naddresses_per_job = 64\n%s",
+                   options->hwcoll ? options->hwcoll : "");
+    const struct stage_options stage = {.mcastd = MCASTD,
+                                        .mock_fm = MOCK_FM,
+                                        .mock_args = yard->mock_args,
+                                        .broker = options->broker,
+                                        .fm = "link_retry = 50ms",
+                                        .hwcoll = yard->hwcoll};
+    yard->stage = stage_create(&stage);
+    assert_non_null(yard->stage);
+    assert_int_equal(stage_start_fm(yard->stage), 0);
+    assert_int_equal(stage_start_broker(yard->stage), 0);
+    assert_int_equal(stage_await_link(yard->stage), 0);
+    learn_contract(yard);
+    return yard;
+}
+
+struct stage *yard_stage(struct yard *yard)
+{
+    return yard->stage;
+}
+
+/* What is shorter is found everywhere. */
+void yard_remember(struct yard *yard, const char *token)
+{
+    if (strlen(token) < TELLTALE)
+        return;
+    for (size_t i = 0; i < yard->secret_count; i++)
+        if (!strcmp(yard->secrets[i], token))
+            return;
+    assert_true(yard->secret_count < SECRETS_MAX);
+    assert_non_null(yard->secrets[yard->secret_count++] = strdup(token));
+}
+
+/* ---- nothing of a token is left lying about ---- */
+
+static void search(const struct yard *yard, const char *bytes, size_t length, const char *where)
+{
+    for (size_t i = 0; i < yard->secret_count; i++)
+        if (memmem(bytes, length, yard->secrets[i], strlen(yard->secrets[i])))
+            fail_msg("%s holds a token", where);
+}
+
+static void search_file(const struct yard *yard, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *bytes = malloc(FILE_MAX);
+    assert_non_null(bytes);
+    if (file) {
+        search(yard, bytes, fread(bytes, 1, FILE_MAX, file), path);
+        fclose(file);
+    }
+    free(bytes);
+}
+
+/* All that the broker and mcastctl wrote; mock-fm's own files are where tokens come from. */
+static void search_files(const struct yard *yard)
+{
+    static const char *const names[] = {"mcastd.log",   "state.db",      "state.db-wal",
+                                        "state.db-shm", "state.db.lock", "root.keys"};
+    char path[PATH_SIZE], name[32];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        search_file(yard, folder_path(path, sizeof path, stage_folder(yard->stage), names[i]));
+    for (unsigned i = 0; i < yard->runs; i++) {
+        (void)snprintf(name, sizeof name, "ctl.%u", i);
+        search_file(yard, folder_path(path, sizeof path, stage_folder(yard->stage), name));
+    }
+}
+
+static void search_answers(struct yard *yard)
+{
+    static const char *const paths[] = {"/metrics",   "/v1/status", "/v1/events?follow=0",
+                                        "/v1/doctor", "/v1/jobs",   "/v1/whoami"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        struct answer answer;
+        assert_int_equal(yard_ask(yard, "GET", paths[i], NULL, NULL, &answer), 200);
+        search(yard, answer.body, answer.length, paths[i]);
+        answer_release(&answer);
+    }
+}
+
+static void search_process(struct yard *yard)
+{
+    static const char *const names[] = {"cmdline", "comm", "environ"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[PATH_SIZE];
+        (void)snprintf(path, sizeof path, "/proc/%d/%s",
+                       (int)process_pid(stage_broker(yard->stage)), names[i]);
+        search_file(yard, path);
+    }
+}
+
+void yard_close(struct yard *yard)
+{
+    assert_true(yard->secret_count > 0);
+    if (stage_broker(yard->stage)) {
+        search_answers(yard);
+        search_process(yard);
+        assert_int_equal(stage_stop_broker(yard->stage), 0);
+    }
+    search_files(yard);
+    plainhttp_destroy(yard->tasks);
+    stage_destroy(yard->stage);
+    json_decref(yard->contract);
+    for (size_t i = 0; i < yard->secret_count; i++)
+        free(yard->secrets[i]);
+    free(yard);
+}
+
+/* ---- asking ---- */
+
+static int tcp_port(struct yard *yard)
+{
+    char path[PATH_SIZE], line[1024];
+    int port = 0;
+    FILE *log =
+        fopen(folder_path(path, sizeof path, stage_folder(yard->stage), "mcastd.log"), "re");
+    assert_non_null(log);
+    while (fgets(line, sizeof line, log)) {
+        const char *at = strstr(line, " listen=127.0.0.1:");
+        if (at)
+            port = atoi(at + strlen(" listen=127.0.0.1:"));
+    }
+    fclose(log);
+    assert_true(port > 0);
+    return port;
+}
+
+int yard_ask_so(struct yard *yard, bool tcp, const char *method, const char *path,
+                const char *headers, const char *body, struct answer *answer)
+{
+    struct line *line =
+        tcp ? line_open(NULL, tcp_port(yard)) : line_open(stage_socket(yard->stage), 0);
+    struct answer own;
+    char why[256] = "";
+    answer = answer ? answer : &own;
+    assert_int_equal(line_request(line, method, path, headers, body), 0);
+    assert_int_equal(line_answer(line, !strcmp(method, "HEAD"), answer), 0);
+    if (!contract_holds(yard->contract, method, path, answer, why, sizeof why))
+        fail_msg("%s %s: %s: %s\n%s", method, path, why, answer->head, answer->body);
+    if (answer->status >= 400)
+        search(yard, answer->body, answer->length, "a refusal");
+    search(yard, answer->head, strlen(answer->head), "an answer's head");
+    line_close(line);
+    int status = answer->status;
+    if (answer == &own)
+        answer_release(&own);
+    return status;
+}
+
+int yard_ask(struct yard *yard, const char *method, const char *path, const char *token,
+             const char *body, struct answer *answer)
+{
+    char *headers = NULL;
+    if (token) {
+        yard_remember(yard, token);
+        assert_true(asprintf(&headers, "Authorization: Bearer %s\r\n", token) > 0);
+    }
+    int status = yard_ask_so(yard, false, method, path, headers, body, answer);
+    free(headers);
+    return status;
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
+void yard_refused(struct yard *yard, const char *method, const char *path, const char *token,
+                  const char *body, int status, const char *code, char *detail)
+{
+    struct answer answer;
+    yard_ask(yard, method, path, token, body, &answer);
+    if (answer.status != status || strcmp(text_of(answer.json, "code"), code) != 0)
+        fail_msg("%s %s: not %d %s but %d %s", method, path, status, code, answer.status,
+                 answer.body);
+    if (detail)
+        (void)snprintf(detail, 256, "%s", text_of(answer.json, "detail"));
+    answer_release(&answer);
+}
+
+json_int_t yard_status(struct yard *yard, const char *object, const char *name)
+{
+    struct answer answer;
+    assert_int_equal(yard_ask(yard, "GET", "/v1/status", NULL, NULL, &answer), 200);
+    const json_t *value = json_object_get(json_object_get(answer.json, object), name);
+    assert_true(json_is_integer(value));
+    json_int_t number = json_integer_value(value);
+    answer_release(&answer);
+    return number;
+}
+
+struct wish {
+    struct yard *yard;
+    const struct yard_job *job;
+    const char *step, *object, *name;
+    json_int_t value;
+};
+
+static bool status_is(void *arg)
+{
+    const struct wish *wish = arg;
+    return yard_status(wish->yard, wish->object, wish->name) == wish->value;
+}
+
+void yard_await_status(struct yard *yard, const char *object, const char *name, json_int_t value)
+{
+    struct wish wish = {.yard = yard, .object = object, .name = name, .value = value};
+    if (!await(status_is, &wish, AWAIT_DEADLINE_MS))
+        fail_msg("%s.%s is %d", object, name, (int)yard_status(yard, object, name));
+}
+
+/* ---- jobs and trees ---- */
+
+struct yard_job yard_reserve(struct yard *yard, const char *name)
+{
+    struct yard_job job;
+    struct answer answer;
+    char path[PATH_SIZE];
+    (void)snprintf(job.name, sizeof job.name, "%s", name);
+    (void)snprintf(path, sizeof path, JOBS "%s", name);
+    assert_int_equal(yard_ask(yard, "PUT", path, NULL, "{\"uid\":0,\"node_count\":8}", &answer),
+                     201);
+    const char *token = text_of(json_object_get(answer.json, "env"), "FI_CXI_COLL_MCAST_TOKEN");
+    assert_true(token[0] && strlen(token) < sizeof job.token);
+    (void)snprintf(job.token, sizeof job.token, "%s", token);
+    job.number = json_integer_value(json_object_get(answer.json, "number"));
+    answer_release(&answer);
+    yard_remember(yard, job.token);
+    return job;
+}
+
+void yard_release(struct yard *yard, const char *name)
+{
+    char path[PATH_SIZE];
+    (void)snprintf(path, sizeof path, JOBS "%s", name);
+    assert_int_equal(yard_ask(yard, "DELETE", path, NULL, NULL, NULL), 202);
+}
+
+/* Where the job's tasks find the fabric manager. */
+static struct plainhttp *task_of(struct yard *yard, const struct yard_job *job)
+{
+    struct answer answer;
+    assert_int_equal(yard_ask(yard, "GET", "/v1/reservation", job->token, NULL, &answer), 200);
+    char *url = strdup(text_of(json_object_get(answer.json, "env"), "FI_CXI_COLL_FABRIC_MGR_URL"));
+    char *path = url ? strstr(url, FM_TREES) : NULL;
+    assert_non_null(path);
+    *path = '\0';
+    plainhttp_destroy(yard->tasks);
+    yard->tasks = plainhttp_create(url, NULL);
+    assert_non_null(yard->tasks);
+    plainhttp_use_bearer(yard->tasks, job->token);
+    free(url);
+    answer_release(&answer);
+    return yard->tasks;
+}
+
+void yard_plant(struct yard *yard, const struct yard_job *job, const char *step, unsigned nic)
+{
+    struct plainhttp_reply reply;
+    char body[512];
+    (void)snprintf(body, sizeof body,
+                   "{\"macs\":[\"1:%X:%02X\",\"1:%X:%02X\"],\"vni\":1024,\"timeout\":20000000,"
+                   "\"jobID\":\"elcap-%s\",\"jobStepID\":\"%s\"}",
+                   nic >> 8, nic & 0xff, (nic >> 8) + 128, nic & 0xff, job->name, step);
+    const int status = plainhttp_call(task_of(yard, job), "POST", FM_TREES, body, &reply);
+    if (status != 201)
+        fail_msg("%s: %d %s", body, status, reply.text);
+    plainhttp_reply_release(&reply);
+}
+
+size_t yard_trees(struct yard *yard, const struct yard_job *job, const char *step)
+{
+    struct plainhttp_reply reply;
+    char path[PATH_SIZE];
+    (void)snprintf(path, sizeof path, FM_JOBS "%s", job->name);
+    assert_int_equal(plainhttp_call(stage_fm_http(yard->stage), "GET", path, NULL, &reply), 200);
+    const json_t *steps = json_object_get(reply.json, "jobSteps");
+    assert_true(json_is_object(steps));
+    size_t count = json_array_size(json_object_get(steps, step));
+    plainhttp_reply_release(&reply);
+    return count;
+}
+
+static bool is_bare(void *arg)
+{
+    const struct wish *wish = arg;
+    return yard_trees(wish->yard, wish->job, wish->step) == 0;
+}
+
+void yard_await_bare(struct yard *yard, const struct yard_job *job, const char *step)
+{
+    struct wish wish = {.yard = yard, .job = job, .step = step};
+    if (!await(is_bare, &wish, AWAIT_DEADLINE_MS))
+        fail_msg("%s still has trees", step);
+}
+
+/* ---- tokens ---- */
+
+void yard_mint(struct yard *yard, const char *token, const char *body, char out[MCAST_TOKEN_SIZE])
+{
+    struct answer answer;
+    int status = yard_ask(yard, "POST", "/v1/reservation/tokens", token, body, &answer);
+    if (status != 201)
+        fail_msg("%d %s", status, answer.body);
+    (void)snprintf(out, MCAST_TOKEN_SIZE, "%s", text_of(answer.json, "token"));
+    answer_release(&answer);
+    yard_remember(yard, out);
+}
+
+void yard_narrow(struct yard *yard, const char *token, const char *steps, int64_t expires,
+                 const char *operation, char out[MCAST_TOKEN_SIZE])
+{
+    const char *const operations[] = {operation, NULL};
+    struct mcast_narrowing narrowing = MCAST_NARROWING_INIT;
+    struct mcast_error error;
+    narrowing.steps = steps;
+    narrowing.expires = expires;
+    narrowing.operations = operation ? operations : NULL;
+    if (mcast_token_narrow(token, &narrowing, out, MCAST_TOKEN_SIZE, &error) < 0)
+        fail_msg("%s", error.text);
+    yard_remember(yard, out);
+}
+
+void yard_tell_fm(struct yard *yard, const char *method, const char *path, const char *body)
+{
+    struct plainhttp_reply reply;
+    int status = plainhttp_call(stage_fm_http(yard->stage), method, path, body, &reply);
+    if (status != 200)
+        fail_msg("%s %s: %d %s", method, path, status, reply.text);
+    plainhttp_reply_release(&reply);
+}
+
+/* ---- mcastctl ---- */
+
+static bool has_ended(void *arg)
+{
+    return !process_alive(arg);
+}
+
+int yard_ctl(struct yard *yard, const char *token, const char *const *words, char *out, size_t size)
+{
+    enum { WORDS_MAX = 24 };
+    const char *argv[WORDS_MAX] = {MCASTCTL, "--url", stage_socket(yard->stage), "--cluster",
+                                   "elcap"};
+    char path[PATH_SIZE], name[32];
+    size_t used = 5, length = 0;
+    while (*words && used < WORDS_MAX - 1)
+        argv[used++] = *words++;
+    if (token)
+        assert_int_equal(setenv("MCAST_TOKEN", token, 1), 0);
+    else
+        assert_int_equal(unsetenv("MCAST_TOKEN"), 0);
+    (void)snprintf(name, sizeof name, "ctl.%u", yard->runs);
+    folder_path(path, sizeof path, stage_folder(yard->stage), name);
+    struct process *process = process_start(argv, path);
+    (void)unsetenv("MCAST_TOKEN");
+    assert_non_null(process);
+    assert_true(await(has_ended, process, AWAIT_DEADLINE_MS));
+    int status = process_exit_status(process);
+    process_kill(process);
+    FILE *file = fopen(path, "re");
+    if (file) {
+        length = fread(out, 1, size - 1, file);
+        fclose(file);
+    }
+    out[length] = '\0';
+    yard->runs++;
+    return status;
+}

@@ -1,0 +1,79 @@
+#ifndef MCAST_TESTS_BEARERS_YARD_H
+#define MCAST_TESTS_BEARERS_YARD_H
+
+#include "client/mcast.h"
+#include "tests/system/http/answer.h"
+#include "tests/system/rig/stage.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Jobs with trees, a real broker, mock-fm, and whoever has a token. Every answer is held against
+ * openapi.json, and every token that comes up is remembered: yard_close looks for each in all that
+ * was written. Whatever fails here fails the test. */
+
+struct yard;
+
+struct yard_options {
+    const char *session_tokens;   /* kind of mock-fm; NULL: its own */
+    const char *broker, *hwcoll;  /* further lines of these sections, or NULL */
+    const char *const *mock_args; /* further options of mock-fm, or NULL */
+};
+
+/* For setups: all runs, and the link is up. */
+struct yard *yard_open(const struct yard_options *options);
+void yard_close(struct yard *yard);
+struct stage *yard_stage(struct yard *yard);
+
+struct yard_job {
+    char name[32]; /* of cluster elcap */
+    char token[64];
+    json_int_t number;
+};
+
+/* Reserves for a job that gets multicast addresses. */
+struct yard_job yard_reserve(struct yard *yard, const char *name);
+void yard_release(struct yard *yard, const char *name);
+
+/* Makes a tree as libfabric does, with the job's token. nic: no two trees have the same. */
+void yard_plant(struct yard *yard, const struct yard_job *job, const char *step, unsigned nic);
+/* How many the step has at the fabric manager. */
+size_t yard_trees(struct yard *yard, const struct yard_job *job, const char *step);
+/* Waits until it has none. */
+void yard_await_bare(struct yard *yard, const struct yard_job *job, const char *step);
+
+/* One request to the broker, with a token (NULL: without) and a body (NULL: none). Its status;
+ * answer may be NULL. */
+int yard_ask(struct yard *yard, const char *method, const char *path, const char *token,
+             const char *body, struct answer *answer);
+/* The same with header lines of its own, and over TCP. */
+int yard_ask_so(struct yard *yard, bool tcp, const char *method, const char *path,
+                const char *headers, const char *body, struct answer *answer);
+
+/* Asks, and asserts a problem of this status and code. Its detail into detail (256 bytes), or NULL.
+ */
+void yard_refused(struct yard *yard, const char *method, const char *path, const char *token,
+                  const char *body, int status, const char *code, char *detail);
+
+/* Whether the broker's status has this number: "cleanups", "pending". */
+json_int_t yard_status(struct yard *yard, const char *object, const char *name);
+void yard_await_status(struct yard *yard, const char *object, const char *name, json_int_t value);
+
+/* A token of the broker's, for whoever has this one; body as of the call, NULL: none. */
+void yard_mint(struct yard *yard, const char *token, const char *body, char out[MCAST_TOKEN_SIZE]);
+/* The same without the broker. NULL, 0: not restricted. */
+void yard_narrow(struct yard *yard, const char *token, const char *steps, int64_t expires,
+                 const char *operation, char out[MCAST_TOKEN_SIZE]);
+
+/* Must not be found in what was written. */
+void yard_remember(struct yard *yard, const char *token);
+
+/* A control call of mock-fm; body NULL: none. */
+void yard_tell_fm(struct yard *yard, const char *method, const char *path, const char *body);
+
+/* Runs mcastctl with MCAST_TOKEN (NULL: unset): its exit code. What it prints into out, cut to fit,
+ * standard error behind standard output. Words end with NULL. */
+int yard_ctl(struct yard *yard, const char *token, const char *const *words, char *out,
+             size_t size);
+
+#endif
