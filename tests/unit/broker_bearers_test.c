@@ -1,0 +1,138 @@
+/* Which reservation a session token belongs to (B3, F19): the table follows the ledger. */
+
+#include "broker/bearers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct bearers *open_table(void)
+{
+    struct fingerprint_key key;
+    assert_int_equal(fingerprint_key_draw(&key, NULL), 0);
+    struct bearers *bearers = bearers_create(&key);
+    assert_non_null(bearers);
+    return bearers;
+}
+
+/* token NULL: it has none (any more). */
+static void save(struct bearers *bearers, uint64_t number, const char *token)
+{
+    const struct record record = {
+        .kind = RECORD_RESERVATION,
+        .u.reservation = {.number = number, .token = secret_of(token), .state = JOB_ACTIVE}};
+    bearers_follow(bearers, &record);
+}
+
+static void end(struct bearers *bearers, uint64_t number)
+{
+    const struct record record = {.kind = RECORD_GONE, .u.gone = number};
+    bearers_follow(bearers, &record);
+}
+
+static uint64_t find(const struct bearers *bearers, const char *token)
+{
+    return bearers_find(bearers, secret_of(token));
+}
+
+static void token__is_found_while_its_reservation_has_it(void **state)
+{
+    (void)state;
+    struct bearers *bearers = open_table();
+    assert_int_equal(find(bearers, "sess-1"), 0);
+    save(bearers, 1, NULL);
+    assert_int_equal(bearers_count(bearers), 0);
+    save(bearers, 1, "sess-1");
+    save(bearers, 2, "sess-2");
+    assert_int_equal(find(bearers, "sess-1"), 1);
+    assert_int_equal(find(bearers, "sess-2"), 2);
+    assert_int_equal(find(bearers, "sess-"), 0);
+    assert_int_equal(find(bearers, "sess-11"), 0);
+    assert_int_equal(find(bearers, ""), 0);
+
+    save(bearers, 1, "sess-1"); /* saved again, as with each change */
+    assert_int_equal(bearers_count(bearers), 2);
+    save(bearers, 1, "sess-3"); /* the fabric manager gave another one */
+    assert_int_equal(find(bearers, "sess-1"), 0);
+    assert_int_equal(find(bearers, "sess-3"), 1);
+    save(bearers, 1, NULL); /* lost, or released */
+    assert_int_equal(find(bearers, "sess-3"), 0);
+    end(bearers, 2);
+    end(bearers, 2);
+    end(bearers, 7);
+    assert_int_equal(find(bearers, "sess-2"), 0);
+    assert_int_equal(bearers_count(bearers), 0);
+    bearers_destroy(bearers);
+}
+
+/* A fabric manager gives each once; one that does not must not bring two jobs together for longer
+ * than both live. */
+static void token__of_two_is_the_newer_ones(void **state)
+{
+    (void)state;
+    struct bearers *bearers = open_table();
+    save(bearers, 5, "same");
+    save(bearers, 4, "same");
+    assert_int_equal(find(bearers, "same"), 5);
+    end(bearers, 5);
+    assert_int_equal(find(bearers, "same"), 4);
+    end(bearers, 4);
+    assert_int_equal(find(bearers, "same"), 0);
+    bearers_destroy(bearers);
+}
+
+static void records__of_other_kinds_are_not_about_tokens(void **state)
+{
+    (void)state;
+    struct bearers *bearers = open_table();
+    save(bearers, 1, "sess-1");
+    const struct record node = {.kind = RECORD_NODE, .u.node = {.number = 1, .node = "n1"}},
+                        cleanup = {.kind = RECORD_CLEANUP,
+                                   .u.cleanup = {.number = 1, .step = "/fA"}},
+                        counters = {.kind = RECORD_COUNTERS};
+    bearers_follow(bearers, &node);
+    bearers_follow(bearers, &cleanup);
+    bearers_follow(bearers, &counters);
+    assert_int_equal(find(bearers, "sess-1"), 1);
+    bearers_destroy(bearers);
+}
+
+/* Through all its sizes, with tokens that come, change and go. */
+static void table__grows_with_reservations_only(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    struct bearers *bearers = open_table();
+    char token[32];
+    for (uint64_t i = 1; i <= MANY; i++) {
+        (void)snprintf(token, sizeof token, "first-%u", (unsigned)i);
+        save(bearers, i, token);
+        (void)snprintf(token, sizeof token, "second-%u", (unsigned)i);
+        save(bearers, i, token);
+        if (i % 3 == 0)
+            end(bearers, i);
+    }
+    assert_int_equal(bearers_count(bearers), MANY - MANY / 3);
+    for (uint64_t i = 1; i <= MANY; i++) {
+        (void)snprintf(token, sizeof token, "second-%u", (unsigned)i);
+        assert_int_equal(find(bearers, token), i % 3 == 0 ? 0 : i);
+        (void)snprintf(token, sizeof token, "first-%u", (unsigned)i);
+        assert_int_equal(find(bearers, token), 0);
+    }
+    bearers_destroy(bearers);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(token__is_found_while_its_reservation_has_it),
+        cmocka_unit_test(token__of_two_is_the_newer_ones),
+        cmocka_unit_test(records__of_other_kinds_are_not_about_tokens),
+        cmocka_unit_test(table__grows_with_reservations_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

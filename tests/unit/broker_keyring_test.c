@@ -1,0 +1,185 @@
+/* The root keys in force (B3): made, read again, and rotated as long as reservations live. */
+
+#include "broker/keyring.h"
+#include "tests/system/rig/folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { HOUR = 3600 };
+
+struct place {
+    char folder[FOLDER_PATH_SIZE], path[128];
+    struct core_config config;
+    struct core *core;
+};
+
+static int setup(void **state)
+{
+    static struct place place;
+    assert_int_equal(folder_create(place.folder), 0);
+    folder_path(place.path, sizeof place.path, place.folder, "root.keys");
+    core_config_init(&place.config);
+    place.core = core_create(&place.config);
+    *state = &place;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct place *place = *state;
+    core_destroy(place->core);
+    folder_destroy(place->folder);
+    return 0;
+}
+
+/* A reservation that was made at this time, Unix seconds. */
+static void load(struct place *place, uint64_t number, enum job_state job_state, int64_t created)
+{
+    char job[32];
+    struct error err = {0};
+    (void)snprintf(job, sizeof job, "f%u", (unsigned)number);
+    const struct record record = {.kind = RECORD_RESERVATION,
+                                  .u.reservation = {.number = number,
+                                                    .cluster = "elcap",
+                                                    .job = job,
+                                                    .uid = 7,
+                                                    .node_count = 8,
+                                                    .wish = WISH_OFF,
+                                                    .hwcoll = HWCOLL_OFF,
+                                                    .state = (uint8_t)job_state,
+                                                    .released_ms = job_state == JOB_ACTIVE ? 0 : 1,
+                                                    .created_ms = created * 1000}};
+    if (core_load(place->core, &record, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+static void ring__is_made_guarded_and_found_again(void **state)
+{
+    const struct place *place = *state;
+    struct error err = {0};
+    struct stat found;
+    struct keyring *first = keyring_open(place->path, 100, &err);
+    assert_non_null(first);
+    assert_int_equal(stat(place->path, &found), 0);
+    assert_int_equal(found.st_mode & 07777, 0600);
+    struct keyring *second = keyring_open(place->path, 200, &err);
+    assert_non_null(second);
+    assert_memory_equal(rootkeys_current(keyring_keys(first)),
+                        rootkeys_current(keyring_keys(second)), sizeof(struct rootkey));
+    keyring_close(first);
+    keyring_close(second);
+}
+
+static void ring__that_others_may_read_is_refused(void **state)
+{
+    const struct place *place = *state;
+    struct error err = {0};
+    struct keyring *keyring = keyring_open(place->path, 100, &err);
+    assert_non_null(keyring);
+    assert_int_equal(chmod(place->path, 0640), 0);
+    assert_null(keyring_open(place->path, 100, &err));
+    assert_int_equal(err.code, ERROR_REFUSED);
+    assert_non_null(strstr(err.text, "chmod 0600"));
+
+    struct rootkeys keys;
+    assert_int_equal(keyring_read(keyring, &keys, &err), ERROR_REFUSED);
+    assert_int_equal(keyring_rotate(keyring, place->core, 200, &err), ERROR_REFUSED);
+    assert_int_equal(keyring_keys(keyring)->count, 1); /* and goes on with what it has */
+    keyring_close(keyring);
+}
+
+static void ring__without_a_file_ends_with_the_process(void **state)
+{
+    const struct place *place = *state;
+    struct error err = {0};
+    struct rootkeys keys;
+    struct keyring *one = keyring_open(NULL, 100, &err), *two = keyring_open(NULL, 100, &err);
+    assert_non_null(one);
+    assert_non_null(two);
+    assert_memory_not_equal(rootkeys_current(keyring_keys(one))->bytes,
+                            rootkeys_current(keyring_keys(two))->bytes, ROOTKEY_SIZE);
+    assert_int_equal(keyring_read(one, &keys, &err), 0);
+    keyring_adopt(one, &keys);
+    assert_int_equal(keyring_keys(one)->count, 1);
+    assert_int_equal(keyring_rotate(one, place->core, 200, &err), ERROR_REFUSED);
+    keyring_close(one);
+    keyring_close(two);
+}
+
+static void ring__is_read_again_when_it_is_adopted(void **state)
+{
+    const struct place *place = *state;
+    struct error err = {0};
+    struct rootkeys keys;
+    struct keyring *keyring = keyring_open(place->path, 100, &err);
+    assert_non_null(keyring);
+    assert_int_equal(rootkeys_rotate(place->path, 200, NULL, NULL, &err), 0); /* by hand */
+    assert_int_equal(keyring_read(keyring, &keys, &err), 0);
+    assert_int_equal(keyring_keys(keyring)->count, 1);
+    keyring_adopt(keyring, &keys);
+    assert_int_equal(keyring_keys(keyring)->count, 2);
+    assert_int_equal(keys.count, 0); /* wiped */
+    keyring_close(keyring);
+}
+
+/* Keys that were replaced long before the oldest active reservation began made none of its tokens.
+ */
+static void rotation__keeps_what_living_tokens_were_made_with(void **state)
+{
+    struct place *place = *state;
+    struct error err = {0};
+    struct keyring *keyring = keyring_open(place->path, 100, &err);
+    assert_non_null(keyring);
+    load(place, 1, JOB_RELEASING, 50);
+    load(place, 2, JOB_ACTIVE, 10 * HOUR);
+    load(place, 3, JOB_ACTIVE, 30 * HOUR);
+    const int64_t times[] = {2 * HOUR, 9 * HOUR + 1, 20 * HOUR, 40 * HOUR};
+    /* The first one is replaced eight hours before the oldest active one began, the second one less
+     * than an hour before: clocks may differ by that. */
+    const size_t counts[] = {1, 2, 3, 4};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(keyring_rotate(keyring, place->core, times[i], &err), 0);
+        assert_int_equal(rootkeys_current(keyring_keys(keyring))->made, times[i]);
+        if (keyring_keys(keyring)->count != counts[i])
+            fail_msg("rotation %zu: %zu keys", i, keyring_keys(keyring)->count);
+    }
+    keyring_close(keyring);
+}
+
+static void rotation__of_too_many_that_are_needed_is_refused(void **state)
+{
+    struct place *place = *state;
+    struct error err = {0};
+    struct keyring *keyring = keyring_open(place->path, 100, &err);
+    assert_non_null(keyring);
+    load(place, 1, JOB_ACTIVE, 50);
+    for (int i = 1; i < ROOTKEYS_MAX; i++)
+        assert_int_equal(keyring_rotate(keyring, place->core, 100 + i, &err), 0);
+    assert_int_equal(keyring_keys(keyring)->count, ROOTKEYS_MAX);
+    assert_int_equal(keyring_rotate(keyring, place->core, 1000, &err), ERROR_FULL);
+    assert_int_equal(keyring_keys(keyring)->count, ROOTKEYS_MAX);
+    keyring_close(keyring);
+}
+
+#define IN_A_PLACE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_PLACE(ring__is_made_guarded_and_found_again),
+        IN_A_PLACE(ring__that_others_may_read_is_refused),
+        IN_A_PLACE(ring__without_a_file_ends_with_the_process),
+        IN_A_PLACE(ring__is_read_again_when_it_is_adopted),
+        IN_A_PLACE(rotation__keeps_what_living_tokens_were_made_with),
+        IN_A_PLACE(rotation__of_too_many_that_are_needed_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* What whoever asks for a token wants (B3), and spans of time in requests. */
+
+#include "broker/http/mint_body.h"
+#include "broker/http/span.h"
+#include "broker/http/wait_query.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { NOW = 1000000 };
+
+static int parse(const char *text, struct mint_body *body, struct problem *problem)
+{
+    return mint_body_parse(text, strlen(text), NOW, body, problem);
+}
+
+static void body__may_say_nothing(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {"", "{}"};
+    for (size_t i = 0; i < 2; i++) {
+        struct mint_body body;
+        struct problem problem = {0};
+        assert_int_equal(parse(bodies[i], &body, &problem), 0);
+        assert_null(body.limits.steps);
+        assert_int_equal(body.limits.operations, 0);
+        assert_int_equal(body.limits.expires, 0);
+        mint_body_release(&body);
+    }
+}
+
+static void body__says_steps_operations_and_time(void **state)
+{
+    (void)state;
+    struct mint_body body;
+    struct problem problem = {0};
+    assert_int_equal(parse("{\"steps\":\"/fA/fB\",\"operations\":[\"cleanup\",\"show\",\"show\"],"
+                           "\"expires\":90}",
+                           &body, &problem),
+                     0);
+    assert_string_equal(body.limits.steps, "/fA/fB");
+    assert_int_equal(body.limits.operations, BEARER_EVERYTHING);
+    assert_int_equal(body.limits.expires, NOW + 90);
+    mint_body_release(&body);
+    assert_int_equal(parse("{\"expires\":\"3650d\"}", &body, &problem), 0);
+    assert_int_equal(body.limits.expires, NOW + INT64_C(3650) * 86400);
+    mint_body_release(&body);
+}
+
+static void body__that_is_none_names_the_field(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body, *field;
+        int status;
+    } cases[] = {
+        {"{", "", 400},
+        {"null", "", 400},
+        {"{\"step\":\"/fA\"}", "step", 422},
+        {"{\"steps\":\"\"}", "steps", 422},
+        {"{\"steps\":null}", "steps", 422},
+        {"{\"steps\":\"/fA/\"}", "steps", 422},
+        {"{\"expires\":0}", "expires", 422},
+        {"{\"expires\":315360001}", "expires", 422},
+        {"{\"expires\":\"3651d\"}", "expires", 422},
+        {"{\"expires\":\"999ms\"}", "expires", 422},
+        {"{\"expires\":\"1 h\"}", "expires", 422},
+        {"{\"expires\":true}", "expires", 422},
+        {"{\"expires\":null}", "expires", 422},
+        {"{\"operations\":[]}", "operations", 422},
+        {"{\"operations\":[\"\"]}", "operations", 422},
+        {"{\"operations\":[7]}", "operations", 422},
+        {"{\"operations\":{\"show\":1}}", "operations", 422},
+        {"{\"operations\":[\"show\",\"all\"]}", "operations", 422},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct mint_body body;
+        struct problem problem = {0};
+        if (parse(cases[i].body, &body, &problem) == 0)
+            fail_msg("%s is taken", cases[i].body);
+        assert_int_equal(problem.status, cases[i].status);
+        assert_string_equal(problem.field, cases[i].field);
+        assert_null(body.root);
+    }
+}
+
+static void span__has_a_unit_and_an_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ms; /* -1: none */
+    } cases[] = {
+        {"0", 0},         {"0s", 0},       {"500ms", 500},
+        {"2s", 2000},     {"1m", 60000},   {"60s", 60000},
+        {"00001s", 1000}, {"61s", -1},     {"2m", -1},
+        {"1h", -1},       {"60001ms", -1}, {"", -1},
+        {"s", -1},        {"2", -1},       {"-1s", -1},
+        {"+1s", -1},      {"1.5s", -1},    {"2S", -1},
+        {" 2s", -1},      {"2s ", -1},     {"99999999999999999999s", -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int64_t ms = -1;
+        bool is = span_parse(cases[i].text, WAIT_QUERY_MAX_MS, &ms);
+        if (is != (cases[i].ms >= 0) || (is && ms != cases[i].ms))
+            fail_msg("'%s': %d, %d ms", cases[i].text, is, (int)ms);
+    }
+}
+
+static void wait__is_as_the_call_has_it_when_not_given(void **state)
+{
+    (void)state;
+    struct problem problem = {0};
+    struct target target;
+    int64_t ms = 0;
+    char none[] = "/x", given[] = "/x?wait=3s", bad[] = "/x?wait=3";
+    assert_int_equal(target_split(none, &target, &problem), 0);
+    assert_int_equal(wait_query_read(&target, 5000, &ms, &problem), 0);
+    assert_int_equal(ms, 5000);
+    assert_int_equal(target_split(given, &target, &problem), 0);
+    assert_int_equal(wait_query_read(&target, 5000, &ms, &problem), 0);
+    assert_int_equal(ms, 3000);
+    assert_int_equal(target_split(bad, &target, &problem), 0);
+    assert_int_equal(wait_query_read(&target, 5000, &ms, &problem), -1);
+    assert_int_equal(problem.status, 422);
+    assert_string_equal(problem.field, "wait");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(body__may_say_nothing),
+        cmocka_unit_test(body__says_steps_operations_and_time),
+        cmocka_unit_test(body__that_is_none_names_the_field),
+        cmocka_unit_test(span__has_a_unit_and_an_end),
+        cmocka_unit_test(wait__is_as_the_call_has_it_when_not_given),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
