@@ -224,6 +224,7 @@ static int create_engine(struct broker *broker, struct error *err)
         return err->code;
     }
     options.bearers = broker->bearers;
+    reload_look(&broker->reload);
     broker->engine = engine_create(&options, err);
     if (broker->engine == NULL) {
         store_close(options.store);

@@ -3,6 +3,7 @@
 #include "broker/commandcheck.h"
 #include "broker/http/tls.h"
 #include "state/store.h"
+#include "tokens/rootkeys.h"
 #include "tokens/seal_key.h"
 
 #include <errno.h>
@@ -93,6 +94,29 @@ static void check_key(struct config_reading *reading)
         config_fault(reading, true, origin, "[state] key_file: %s", err.text);
 }
 
+/* ---- the keys of tokens ---- */
+
+static bool same_folder(const char *one, const char *other)
+{
+    size_t length = (size_t)(strrchr(one, '/') - one);
+    return length == (size_t)(strrchr(other, '/') - other) && strncmp(one, other, length) == 0;
+}
+
+/* One that is missing is made at the start, where that can be done. */
+static void check_root_keys(struct config_reading *reading)
+{
+    const char *path = reading->config->root_key_file;
+    struct rootkeys keys;
+    struct error err = {0};
+    int rc = rootkeys_read(path, &keys, &err);
+    rootkeys_wipe(&keys);
+    if (rc == ERROR_NOT_FOUND && !same_folder(path, reading->config->state_path))
+        check_folder(reading, "broker", "root_key_file", path);
+    else if (rc < 0 && rc != ERROR_NOT_FOUND)
+        config_fault(reading, true, origin_of(reading, "broker", "root_key_file"),
+                     "[broker] root_key_file: %s", err.text);
+}
+
 /* ---- certificates ---- */
 
 /* Unix seconds at which the first certificate in a file of PEM ends; -1: there is none. Of a chain
@@ -166,6 +190,7 @@ void hostcheck_look(struct config_reading *reading)
     if (config->store != CONFIG_STORE_MEMORY) {
         check_folder(reading, "state", "path", config->state_path);
         check_key(reading);
+        check_root_keys(reading);
     }
     bool own = check_certificate(reading, "broker", "tls_cert", config->tls_cert);
     bool clients = check_certificate(reading, "broker", "tls_client_ca", config->tls_client_ca);

@@ -19,7 +19,11 @@ void reload_init(struct reload *reload, struct config *config, const char *path,
 {
     *reload = (struct reload){.path = path, .log_level = log_level, .config = config};
     settle_log_level(config, log_level);
-    namedfiles_look(&reload->files, config);
+}
+
+void reload_look(struct reload *reload)
+{
+    namedfiles_look(&reload->files, reload->config);
 }
 
 void reload_release(struct reload *reload)

@@ -27,6 +27,10 @@ struct reload {
 void reload_init(struct reload *reload, struct config *config, const char *path, int log_level);
 void reload_release(struct reload *reload);
 
+/* Looks at the files that the configuration names: at the start, when those that it makes are there
+ * and before the others are read. */
+void reload_look(struct reload *reload);
+
 /* True when the files' configuration is in force afterwards. Once the loop runs, and not from
  * inside a step. Takes as long as reading the files and asking for users and certificates does. */
 bool reload_apply(struct reload *reload);

@@ -26,9 +26,10 @@ static int read_expires(json_t *root, int64_t now, int64_t *expires, struct prob
         return 0;
     if (text)
         seconds = span_parse(text, max_s * 1000, &ms) ? ms / 1000 : 0;
-    *expires = now + seconds;
-    if ((text || json_is_integer(member)) && seconds > 0 && seconds <= max_s)
+    if ((text || json_is_integer(member)) && seconds > 0 && seconds <= max_s) {
+        *expires = now + seconds;
         return 0;
+    }
     return problem_set(problem, 422, "invalid", "expires",
                        "expires is how long the token is good for: seconds, or a time with its "
                        "unit, such as \"1h\"; at least 1 s, at most %d days",

@@ -69,6 +69,8 @@ static void body__that_is_none_names_the_field(void **state)
         {"{\"expires\":\"3651d\"}", "expires", 422},
         {"{\"expires\":\"999ms\"}", "expires", 422},
         {"{\"expires\":\"1 h\"}", "expires", 422},
+        {"{\"expires\":9223372036854775807}", "expires", 422},
+        {"{\"expires\":-9223372036854775808}", "expires", 422},
         {"{\"expires\":true}", "expires", 422},
         {"{\"expires\":null}", "expires", 422},
         {"{\"operations\":[]}", "operations", 422},

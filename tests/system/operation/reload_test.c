@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -231,6 +232,30 @@ static void fault__changes_nothing(void **state)
 }
 
 /* The new one is run from the next roll call on, which is at once. */
+/* The keys of tokens: whoever puts others in their place reloads (B3). */
+static void root_keys__are_read_again(void **state)
+{
+    (void)state;
+    char text[256] = "";
+    house_start(house);
+    const char *path = house_path(house, "state/root.keys");
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_false(house_reload(house));
+    assert_logged("root.keys is open to others");
+    assert_int_equal(chmod(path, 0600), 0);
+    house_write(house, "state/root.keys", 0600, "no key\n");
+    assert_false(house_reload(house));
+    assert_logged("line 1 of the root key file ");
+    house_write(house, "state/root.keys", 0600, text);
+    assert_true(house_reload(house));
+    assert_logged("reload: [broker] root_key_file was read again");
+    explicit_bzero(text, sizeof text);
+}
+
 static void list_command__comes_changes_and_goes(void **state)
 {
     (void)state;
@@ -464,6 +489,7 @@ int main(void)
         HOUSE_TEST(password__is_read_again),
         HOUSE_TEST(certificate__is_rotated_with_its_key),
         HOUSE_TEST(fault__changes_nothing),
+        HOUSE_TEST(root_keys__are_read_again),
         HOUSE_TEST(list_command__comes_changes_and_goes),
         HOUSE_TEST(restart_key__is_refused_whole_and_named),
         HOUSE_TEST(login_that_cannot_be_read__keeps_the_link),

@@ -304,6 +304,25 @@ static void key__that_is_open_or_missing_or_no_key(void **state)
     checked(0, "state.key is not there yet: mcastd --make-key=USER");
 }
 
+/* Who reads them makes any token (B3). */
+static void root_keys__that_are_open_or_none(void **state)
+{
+    (void)state;
+    assert_int_equal(run(NULL), 0); /* which makes them */
+    assert_int_equal(run("--check"), 0);
+    assert_int_equal(chmod(in("state/root.keys"), 0640), 0);
+    refused("root.keys is open to others", "chmod 0600");
+    checked(1, "[broker] root_key_file: ");
+    assert_int_equal(chmod(in("state/root.keys"), 0600), 0);
+    assert_int_equal(run(NULL), 0);
+    put("state/root.keys", 0600, "no key\n");
+    give("state/root.keys");
+    refused("line 1 of the root key file ", "restore the file from its backup");
+    put("conf.d/40-keys.conf", 0644, "[broker]\nroot_key_file = /nowhere/at/all/root.keys\n");
+    refused("cannot make the root key file ", "set [broker] root_key_file");
+    checked(1, "make it with install -d -o USER /nowhere/at/all");
+}
+
 static void certificate__is_told_before_it_ends(void **state)
 {
     (void)state;
@@ -425,6 +444,7 @@ int main(void)
         FOLDER_TEST(folder_of_the_ledger__that_is_wrong),
         FOLDER_TEST(folder_of_the_socket__that_is_wrong),
         FOLDER_TEST(key__that_is_open_or_missing_or_no_key),
+        FOLDER_TEST(root_keys__that_are_open_or_none),
         FOLDER_TEST(certificate__is_told_before_it_ends),
         FOLDER_TEST(list_command__that_others_could_change),
         FOLDER_TEST(list_command__that_is_not_there),
