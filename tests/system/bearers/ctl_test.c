@@ -1,4 +1,6 @@
 #include "tests/system/bearers/yard.h"
+#include "tests/system/http/papers.h"
+#include "tests/system/rig/folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,6 +136,50 @@ static void library__shows_what_a_token_is_for(void **state)
     mcast_close(handle);
 }
 
+/* Whoever has nothing but the token: no certificate, no MUNGE, no uid. It goes nowhere else. */
+static void library__is_a_bearer_over_tls(void **state)
+{
+    (void)state;
+    struct authority authority;
+    char papers[FOLDER_PATH_SIZE], ca[128], broker[512], url[64];
+    struct mcast *handle = NULL;
+    struct mcast_reservation *own = NULL;
+    struct mcast_error error;
+    bool gone = false;
+    assert_int_equal(folder_create(papers), 0);
+    authority_init(&authority, "site");
+    authority_write(&authority, &(struct paper){.common = "mcastd"}, papers, "server");
+    char *pem = authority_pem(&authority);
+    assert_int_equal(folder_write(papers, "ca.pem", 0644, pem), 0);
+    gnutls_free(pem);
+    (void)snprintf(broker, sizeof broker,
+                   "listen = 127.0.0.1:0\ntls_cert = %s/server.pem\ntls_key = %s/server.key",
+                   papers, papers);
+    struct yard *far = yard_open(&(struct yard_options){.broker = broker});
+    struct yard_job one = yard_reserve(far, "f9");
+    yard_plant(far, &one, "/fA", 0);
+
+    (void)snprintf(url, sizeof url, "https://127.0.0.1:%d", yard_port(far));
+    assert_int_equal(mcast_open(&handle, url, &error), 0);
+    assert_int_equal(mcast_set_cacert(handle, folder_path(ca, sizeof ca, papers, "ca.pem"), &error),
+                     0);
+    assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_NEVER, NULL, &error), 0);
+    assert_int_equal(mcast_set_token(handle, one.token, &error), 0);
+    if (mcast_own(handle, &own, &error) < 0)
+        fail_msg("%s", error.text);
+    assert_int_equal(own->number, one.number);
+    mcast_reservation_free(own);
+    assert_int_equal(mcast_cleanup(handle, "/fA", 0, 50000, &gone, &error), 0);
+    assert_true(gone);
+    assert_int_equal(yard_trees(far, &one, "/fA"), 0);
+    assert_int_equal(mcast_show(handle, "elcap", "f9", &own, &error), MCAST_REFUSED);
+    assert_string_equal(error.word, "no-identity");
+    mcast_close(handle);
+    yard_close(far);
+    authority_release(&authority);
+    folder_destroy(papers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +188,7 @@ int main(void)
         cmocka_unit_test(token__is_requested_narrowed_and_used),
         cmocka_unit_test(key__is_rotated_by_admins),
         cmocka_unit_test(library__shows_what_a_token_is_for),
+        cmocka_unit_test(library__is_a_bearer_over_tls),
     };
     return cmocka_run_group_tests_name("bearers_ctl", tests, open_yard, close_yard);
 }

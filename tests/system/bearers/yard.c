@@ -165,7 +165,7 @@ void yard_close(struct yard *yard)
 
 /* ---- asking ---- */
 
-static int tcp_port(struct yard *yard)
+int yard_port(struct yard *yard)
 {
     char path[PATH_SIZE], line[1024];
     int port = 0;
@@ -186,7 +186,7 @@ int yard_ask_so(struct yard *yard, bool tcp, const char *method, const char *pat
                 const char *headers, const char *body, struct answer *answer)
 {
     struct line *line =
-        tcp ? line_open(NULL, tcp_port(yard)) : line_open(stage_socket(yard->stage), 0);
+        tcp ? line_open(NULL, yard_port(yard)) : line_open(stage_socket(yard->stage), 0);
     struct answer own;
     char why[256] = "";
     answer = answer ? answer : &own;

@@ -42,6 +42,9 @@ size_t yard_trees(struct yard *yard, const struct yard_job *job, const char *ste
 /* Waits until it has none. */
 void yard_await_bare(struct yard *yard, const struct yard_job *job, const char *step);
 
+/* Of the broker's TCP socket, where its options have one. */
+int yard_port(struct yard *yard);
+
 /* One request to the broker, with a token (NULL: without) and a body (NULL: none). Its status;
  * answer may be NULL. */
 int yard_ask(struct yard *yard, const char *method, const char *path, const char *token,
