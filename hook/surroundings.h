@@ -1,0 +1,37 @@
+#ifndef MCAST_HOOK_SURROUNDINGS_H
+#define MCAST_HOOK_SURROUNDINGS_H
+
+#include "core/error.h"
+#include "core/names.h"
+#include "core/secret.h"
+
+#include <stdbool.h>
+
+/* What the environment says: whose step it is, whom to ask, and with which token (F19). */
+
+struct surroundings {
+    char step[STEP_ID_MAX + 1]; /* steppath_valid */
+
+    bool broker;                /* there is one to ask */
+    const char *broker_url;     /* NULL: where libmcast looks */
+    struct secret broker_token; /* the broker's, or the job's session token */
+
+    char *fabric; /* base URL of the fabric manager; NULL: it cannot be asked */
+    const char *job;
+    const char *cacert; /* as exchange_ca wants it */
+    bool verify;
+    struct secret session_token;
+    struct error no_fabric; /* why it cannot be asked, in words */
+};
+
+/* getenv, or what a test has instead. Strings stay its own. */
+typedef const char *surroundings_get_fn(const char *name);
+
+/* Reads what is there; step NULL: that of the environment. Asks nobody. 0; ERROR_NOT_FOUND when
+ * there is nothing of a job with hardware collectives, which is nothing wrong; ERROR_INVALID with
+ * what is missing or wrong, and no secret. Must be released whatever is returned. */
+int surroundings_read(struct surroundings *surroundings, surroundings_get_fn *get, const char *step,
+                      struct error *err);
+void surroundings_release(struct surroundings *surroundings);
+
+#endif

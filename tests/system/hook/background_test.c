@@ -1,0 +1,155 @@
+/* mcast-cleanup in the background, and what it leaves lying about: nothing (F19). */
+
+#include "tests/system/hook/porch.h"
+#include "tests/system/rig/await.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Only when this is lifted can the work be done. */
+#define REFUSE_ALL "{\"session\":true,\"status\":503}"
+
+static void read_file(pid_t pid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+static void points_to(pid_t pid, const char *name, const char *wanted)
+{
+    char path[64], target[256];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    assert_true(length > 0);
+    target[length] = '\0';
+    assert_string_equal(target, wanted);
+}
+
+/* The caller's pipes are closed, or porch_run would not come back. */
+static void hook__comes_back_while_the_fabric_manager_does_not(void **state)
+{
+    (void)state;
+    struct porch *porch = porch_open("own-job", false);
+    char text[8192], line[128];
+    porch_tell_fm(porch, "POST", "/mock/faults", REFUSE_ALL);
+    assert_int_equal(PORCH_RUN(porch, "--strict", "--deadline", "59m"), 0);
+    assert_string_equal(porch_said(porch), "");
+    porch_trees_are(porch, PORCH_ALL);
+
+    pid_t pid = porch_background("59m");
+    assert_true(pid > 0);
+    assert_int_not_equal(getsid(pid), getsid(0));
+    assert_int_not_equal(getsid(pid), pid); /* it leads no session: never a terminal of its own */
+    points_to(pid, "cwd", "/");
+    points_to(pid, "fd/0", "/dev/null");
+    points_to(pid, "fd/1", "/dev/null");
+    points_to(pid, "fd/2", "/dev/null");
+    snprintf(line, sizeof line, "/proc/%d/fd/17", (int)pid);
+    assert_int_equal(access(line, F_OK), -1);
+    read_file(pid, "limits", text, sizeof text);
+    assert_non_null(strstr(text, "Max core file size        0                    0 "));
+    static const char *const names[] = {"cmdline", "comm", "status"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *token = porch_get(porch, "FI_CXI_COLL_MCAST_TOKEN");
+        read_file(pid, names[i], text, sizeof text);
+        assert_null(memmem(text, sizeof text, token, strlen(token)));
+    }
+
+    porch_tell_fm(porch, "DELETE", "/mock/faults", NULL);
+    porch_await_trees(porch, PORCH_WITHOUT_STEP);
+    porch_close(porch);
+}
+
+static bool is_gone(void *arg)
+{
+    return kill(*(pid_t *)arg, 0) < 0 && errno == ESRCH;
+}
+
+/* It ends with its work, and with its time. */
+static void hook__ends_in_the_background(void **state)
+{
+    (void)state;
+    struct porch *porch = porch_open("own-job", false);
+    porch_tell_fm(porch, "POST", "/mock/faults", REFUSE_ALL);
+    assert_int_equal(PORCH_RUN(porch, "--deadline", "58m"), 0);
+    pid_t worker = porch_background("58m");
+    assert_true(worker > 0);
+    porch_tell_fm(porch, "DELETE", "/mock/faults", NULL);
+    assert_true(await(is_gone, &worker, AWAIT_DEADLINE_MS));
+    porch_trees_are(porch, PORCH_WITHOUT_STEP);
+
+    porch_tell_fm(porch, "POST", "/mock/faults", REFUSE_ALL);
+    assert_int_equal(PORCH_RUN(porch, "--step", "/fC", "--deadline", "1009ms"), 0);
+    pid_t late = porch_background("1009ms");
+    if (late > 0) /* else its time is over already */
+        assert_true(await(is_gone, &late, AWAIT_DEADLINE_MS));
+    assert_int_equal(porch_background("1009ms"), 0);
+    porch_close(porch);
+}
+
+static void slow__fabric_manager_is_waited_for(void **state)
+{
+    (void)state;
+    struct porch *porch = porch_open("get", true);
+    porch_tell_fm(porch, "POST", "/mock/faults", "{\"session\":true,\"act_after_ms\":300}");
+    assert_int_equal(PORCH_RUN(porch, "--below", "--strict", "--deadline", "10m"), 0);
+    assert_string_equal(porch_said(porch), "");
+    porch_await_trees(porch, PORCH_WITHOUT_BELOW);
+    porch_close(porch);
+}
+
+/* Whatever takes its answers one byte a minute: the deadline holds. */
+static void deadline__holds(void **state)
+{
+    (void)state;
+    struct porch *porch = porch_open("own-job", false);
+    porch_tell_fm(porch, "POST", "/mock/faults", "{\"session\":true,\"byte_every_ms\":60000}");
+    assert_int_equal(PORCH_RUN(porch, "--wait", "--deadline", "500ms"), 0);
+    assert_non_null(strstr(porch_said(porch), "no whole answer in time"));
+    assert_int_equal(PORCH_RUN(porch, "--wait", "--strict", "--deadline", "500ms"), 1);
+    porch_close(porch);
+}
+
+/* Not even a debugger of the user's own may look, and a crash leaves nothing. */
+static void memory__is_in_no_core(void **state)
+{
+    (void)state;
+    struct porch *porch = porch_open("own-job", false);
+    const char *const words[] = {"--wait", "--deadline", "57m", NULL};
+    int status = 0;
+    porch_tell_fm(porch, "POST", "/mock/faults", REFUSE_ALL);
+    const long before = porch_requests(porch);
+    pid_t child = porch_start(porch, words);
+    while (porch_requests(porch) == before && waitpid(child, &status, WNOHANG) == 0) {
+    }
+    assert_int_equal(kill(child, SIGQUIT), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGQUIT);
+    assert_false(WCOREDUMP(status));
+    porch_close(porch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hook__comes_back_while_the_fabric_manager_does_not),
+        cmocka_unit_test(hook__ends_in_the_background),
+        cmocka_unit_test(slow__fabric_manager_is_waited_for),
+        cmocka_unit_test(deadline__holds),
+        cmocka_unit_test(memory__is_in_no_core),
+    };
+    return cmocka_run_group_tests_name("hook_background", tests, NULL, NULL);
+}
