@@ -16,9 +16,9 @@ static enum outcome ask_broker(const struct surroundings *s, const struct cleanu
     const int64_t left = deadline_left(deadline);
     const int64_t wait = cleanup->wait ? left / 2 : 0;
     int64_t limit = left - wait;
-    if (s->fabric && limit / 2 < BROKER_LIMIT_MS)
+    if (s->trees_url && limit / 2 < BROKER_LIMIT_MS)
         limit /= 2;
-    else if (s->fabric)
+    else if (s->trees_url)
         limit = BROKER_LIMIT_MS;
     return viabroker_clean(s, cleanup->below, limit, wait, err);
 }
@@ -30,7 +30,7 @@ static enum outcome ask_once(const struct surroundings *s, const struct cleanup 
     enum outcome outcome = OUTCOME_ABSENT;
     if (s->broker)
         outcome = ask_broker(s, cleanup, deadline, &broker);
-    if (outcome != OUTCOME_ABSENT || !s->fabric) {
+    if (outcome != OUTCOME_ABSENT || !s->trees_url) {
         *err = broker;
         return outcome;
     }

@@ -1,10 +1,9 @@
 /* mcast-cleanup: the trees of a step that ended without removing them (F19). */
 
-#include "hook/cleanup.h"
 #include "hook/detach.h"
 #include "hook/options.h"
+#include "hook/work.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,18 +50,16 @@ static int failed(const struct options *options, const char *words)
     return options->strict ? FAILED : 0;
 }
 
-/* TLS and the rest of libcurl are made ready here and not sooner: nobody waits for it. */
 static int work(const struct surroundings *surroundings, const struct options *options,
                 const struct deadline *deadline)
 {
     const struct cleanup cleanup = {.below = options->below, .wait = options->wait};
     struct error err = {0};
     set_signals(options);
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        return failed(options, "libcurl cannot be made ready");
-    enum outcome outcome = cleanup_run(surroundings, &cleanup, deadline, &err);
-    curl_global_cleanup();
-    return outcome == OUTCOME_DONE ? 0 : failed(options, err.text);
+    work_fn *run = work_open(&err);
+    if (run && run(surroundings, &cleanup, deadline, &err) == OUTCOME_DONE)
+        return 0;
+    return failed(options, err.text);
 }
 
 static const char *look_up(const char *name)
@@ -85,7 +82,6 @@ static int clean_up(const struct options *options)
     } else if (rc == 0) {
         status = work(&surroundings, options, &deadline);
     }
-    surroundings_release(&surroundings);
     return status;
 }
 

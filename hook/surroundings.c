@@ -1,11 +1,8 @@
 #include "hook/surroundings.h"
 
 #include "core/steppath.h"
-#include "fmapi/baseurl.h"
-#include "fmapi/decode.h"
 #include "forms/jobid.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char step_name[] = "FI_CXI_COLL_JOB_STEP_ID";
@@ -39,6 +36,25 @@ static void read_ca(struct surroundings *s, surroundings_get_fn *get)
     s->cacert = s->verify && ca && strcmp(ca, "yes") != 0 ? ca : NULL;
 }
 
+static const char trees[] = "/fabric/collectives/multicasts";
+
+static bool ends_in_trees(const char *url)
+{
+    size_t length = strlen(url), end = sizeof trees - 1;
+    return length > end && strcmp(url + length - end, trees) == 0;
+}
+
+/* It goes into a line of a request's head. */
+static bool token_possible(const char *token)
+{
+    size_t length = strnlen(token, TOKEN_MAX + 1);
+    for (size_t i = 0; i < length; i++) {
+        if (token[i] <= ' ' || token[i] > '~')
+            return false;
+    }
+    return length <= TOKEN_MAX;
+}
+
 static int read_fabric(struct surroundings *s, surroundings_get_fn *get, struct error *why)
 {
     static const char *const names[] = {"FI_CXI_COLL_MCAST_TOKEN", "FI_CXI_COLL_JOB_ID",
@@ -52,13 +68,13 @@ static int read_fabric(struct surroundings *s, surroundings_get_fn *get, struct 
     /* The broker's tokens are its own (B3). */
     if (strncmp(values[0], "mcast", 5) == 0)
         return error_set(why, ERROR_INVALID, "%s is no token of the fabric manager's", names[0]);
-    if (!decode_token_usable(values[0], strlen(values[0])))
+    if (!token_possible(values[0]))
         return error_set(why, ERROR_INVALID, "%s is no token", names[0]);
     if (!step_id_valid(values[1]))
         return error_set(why, ERROR_INVALID, "%s is no job's name at the fabric manager", names[1]);
-    s->fabric = baseurl_of_trees(values[2], why);
-    if (!s->fabric)
-        return error_prefix(why, "%s", names[2]);
+    if (!ends_in_trees(values[2]))
+        return error_set(why, ERROR_INVALID, "%s does not end in %s", names[2], trees);
+    s->trees_url = values[2];
     s->session_token = secret_of(values[0]);
     s->job = values[1];
     read_ca(s, get);
@@ -92,10 +108,4 @@ int surroundings_read(struct surroundings *s, surroundings_get_fn *get, const ch
                          "for a broker",
                          s->no_fabric.text);
     return 0;
-}
-
-void surroundings_release(struct surroundings *s)
-{
-    free(s->fabric);
-    s->fabric = NULL;
 }

@@ -16,7 +16,8 @@ struct surroundings {
     const char *broker_url;     /* NULL: where libmcast looks */
     struct secret broker_token; /* the broker's, or the job's session token */
 
-    char *fabric; /* base URL of the fabric manager; NULL: it cannot be asked */
+    const char *trees_url; /* ends as baseurl_of_trees wants it; NULL: the fabric manager cannot be
+                              asked */
     const char *job;
     const char *cacert; /* as exchange_ca wants it */
     bool verify;
@@ -27,11 +28,11 @@ struct surroundings {
 /* getenv, or what a test has instead. Strings stay its own. */
 typedef const char *surroundings_get_fn(const char *name);
 
-/* Reads what is there; step NULL: that of the environment. Asks nobody. 0; ERROR_NOT_FOUND when
+/* Reads what is there; step NULL: that of the environment. Asks nobody, and needs no library but
+ * libc: whoever called the hook waits for it. Borrows the strings. 0; ERROR_NOT_FOUND when
  * there is nothing of a job with hardware collectives, which is nothing wrong; ERROR_INVALID with
- * what is missing or wrong, and no secret. Must be released whatever is returned. */
+ * what is missing or wrong, and no secret. */
 int surroundings_read(struct surroundings *surroundings, surroundings_get_fn *get, const char *step,
                       struct error *err);
-void surroundings_release(struct surroundings *surroundings);
 
 #endif

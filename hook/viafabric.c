@@ -1,17 +1,20 @@
 #include "hook/viafabric.h"
 
 #include "core/steppath.h"
+#include "fmapi/baseurl.h"
 #include "fmapi/decode.h"
 #include "fmapi/exchange.h"
 #include "fmapi/jobsteps.h"
 
 #include <curl/curl.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The calls to one fabric manager, over one connection. */
 struct line {
     const struct surroundings *surroundings;
     const struct deadline *deadline;
+    char *base; /* of all URLs */
     struct transport_options options;
     struct credential *credential;
     CURLSH *share;
@@ -35,7 +38,7 @@ static enum outcome ask(struct line *line, enum fmcall_kind kind, const char *st
     struct secrets secrets = {0};
     struct request request;
     *decoded = (struct decoded){0};
-    if (request_step(&request, s->fabric, kind, s->job, step, tree) < 0)
+    if (request_step(&request, line->base, kind, s->job, step, tree) < 0)
         return judge(line, FM_UNREACHED, "memory is exhausted");
     struct exchange *exchange = exchange_create(&line->options, line->share, &request,
                                                 line->credential, deadline_left(line->deadline));
@@ -127,6 +130,7 @@ static enum outcome look(struct line *line, bool below)
 enum outcome viafabric_clean(const struct surroundings *s, bool below,
                              const struct deadline *deadline, struct error *err)
 {
+    enum outcome outcome = OUTCOME_REFUSED;
     struct line line = {
         .surroundings = s,
         .deadline = deadline,
@@ -135,15 +139,19 @@ enum outcome viafabric_clean(const struct surroundings *s, bool below,
         .share = curl_share_init(),
         .err = err,
     };
+    line.base = baseurl_of_trees(s->trees_url, err);
+    if (!line.base)
+        goto done;
     exchange_ca(&line.options, s->cacert);
     if (line.share) /* without it each call has a connection of its own */
         (void)curl_share_setopt(line.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
-    enum outcome outcome = OUTCOME_REFUSED;
     if (!below)
         outcome = end_step(&line, s->step);
     if (outcome == OUTCOME_REFUSED)
         outcome = look(&line, below);
+done:
     (void)curl_share_cleanup(line.share);
     credential_drop(line.credential);
+    free(line.base);
     return outcome;
 }

@@ -118,8 +118,8 @@ static void step__that_is_none_is_not_asked_for(void **state)
                                         "/fA\"",
                                         "*",
                                         "/fA fC",
-                                        "/\xca\x84"
-                                        "A",
+                                        ("/\xca\x84"
+                                         "A"),
                                         "/\xc6"};
     struct porch *porch = porch_open("own-job", false);
     const long before = porch_requests(porch);

@@ -29,6 +29,7 @@ cat >"$dir/expected" <<'LIST'
 ./lib/tmpfiles.d/mcastd.conf
 ./sbin/mcastd
 ./share/doc/mcastd/examples/mcastd.conf
+./share/doc/mcastd/cleanup.md
 ./share/doc/mcastd/fabric-manager.md
 ./share/doc/mcastd/libmcast.md
 ./share/doc/mcastd/mcast-node.md
