@@ -1,5 +1,6 @@
 #include "tests/system/bearers/yard.h"
 #include "tests/system/http/line.h"
+#include "tests/system/rig/await.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -306,6 +307,34 @@ static void tcp__is_as_good(void **state)
     assert_int_equal(yard_ask_so(yard, true, "GET", OWN, NULL, NULL, NULL), 401);
 }
 
+static bool is_let_in(void *headers)
+{
+    return yard_ask_so(yard, true, "GET", OWN, headers, NULL, NULL) == 200;
+}
+
+/* Bearers of one address have the share that its users have, and keep nobody else out. */
+static void connections__are_counted(void **state)
+{
+    (void)state;
+    enum { SHARE = 64 };
+    char headers[MCAST_TOKEN_SIZE + 64];
+    struct line *lines[SHARE + 1];
+    struct answer answer;
+    snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", wide);
+    for (int i = 0; i <= SHARE; i++) {
+        lines[i] = line_open(NULL, yard_port(yard));
+        assert_int_equal(line_request(lines[i], "GET", OWN, headers, NULL), 0);
+        assert_int_equal(line_answer(lines[i], false, &answer), 0);
+        assert_int_equal(answer.status, i < SHARE ? 200 : 503);
+        answer_release(&answer);
+    }
+    assert_int_equal(yard_ask(yard, "GET", "/v1/status", NULL, NULL, NULL), 200);
+    assert_int_equal(yard_ask(yard, "GET", OWN, wide, NULL, NULL), 200);
+    for (int i = 0; i <= SHARE; i++)
+        line_close(lines[i]);
+    assert_true(await(is_let_in, headers, AWAIT_DEADLINE_MS));
+}
+
 static json_int_t rotate(json_int_t *dropped)
 {
     struct answer answer;
@@ -392,6 +421,7 @@ int main(void)
         cmocka_unit_test(headers__of_two_minds_are_refused),
         cmocka_unit_test(token__is_judged_alone),
         cmocka_unit_test(tcp__is_as_good),
+        cmocka_unit_test(connections__are_counted),
         cmocka_unit_test(rotation__leaves_tokens_that_are_out),
         cmocka_unit_test(release__ends_all_tokens),
         cmocka_unit_test(rotation__drops_keys_that_nobody_needs),

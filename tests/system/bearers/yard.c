@@ -21,9 +21,9 @@
 enum { SECRETS_MAX = 4096, PATH_SIZE = 256, FILE_MAX = 64 << 20, TELLTALE = 32 };
 
 struct yard {
-    struct stage *stage; /* borrows these two */
+    struct stage *stage; /* borrows these */
     const char *mock_args[8];
-    char hwcoll[512];
+    char hwcoll[512], broker[1024];
     json_t *contract;
     struct plainhttp *tasks; /* of the job that planted last */
     char *secrets[SECRETS_MAX];
@@ -56,10 +56,13 @@ struct yard *yard_open(const struct yard_options *options)
         yard->mock_args[used++] = *more++;
     (void)snprintf(yard->hwcoll, sizeof yard->hwcoll, "min_nodes = 1\naddresses_per_job = 64\n%s",
                    options->hwcoll ? options->hwcoll : "");
+    /* Whoever looks for tokens in the log wants all of it. */
+    (void)snprintf(yard->broker, sizeof yard->broker, "log_level = debug\n%s",
+                   options->broker ? options->broker : "");
     const struct stage_options stage = {.mcastd = MCASTD,
                                         .mock_fm = MOCK_FM,
                                         .mock_args = yard->mock_args,
-                                        .broker = options->broker,
+                                        .broker = yard->broker,
                                         .fm = "link_retry = 50ms",
                                         .hwcoll = yard->hwcoll};
     yard->stage = stage_create(&stage);
