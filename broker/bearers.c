@@ -146,10 +146,10 @@ void bearers_follow(struct bearers *bearers, const struct record *record)
     const struct reservation_record *reservation = &record->u.reservation;
     if (record->kind == RECORD_GONE)
         forget(bearers, record->u.gone);
-    else if (record->kind == RECORD_RESERVATION && secret_none(reservation->token))
-        forget(bearers, reservation->number);
-    else if (record->kind == RECORD_RESERVATION)
+    else if (record->kind == RECORD_RESERVATION && !secret_none(reservation->token))
         remember(bearers, reservation->number, reservation->token);
+    else if (record->kind == RECORD_RESERVATION && reservation->state != JOB_RELEASING)
+        forget(bearers, reservation->number);
 }
 
 uint64_t bearers_find(const struct bearers *bearers, struct secret token)

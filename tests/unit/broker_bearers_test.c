@@ -20,12 +20,18 @@ static struct bearers *open_table(void)
 }
 
 /* token NULL: it has none (any more). */
-static void save(struct bearers *bearers, uint64_t number, const char *token)
+static void save_as(struct bearers *bearers, uint64_t number, const char *token,
+                    enum job_state state)
 {
     const struct record record = {
         .kind = RECORD_RESERVATION,
-        .u.reservation = {.number = number, .token = secret_of(token), .state = JOB_ACTIVE}};
+        .u.reservation = {.number = number, .token = secret_of(token), .state = (uint8_t)state}};
     bearers_follow(bearers, &record);
+}
+
+static void save(struct bearers *bearers, uint64_t number, const char *token)
+{
+    save_as(bearers, number, token, JOB_ACTIVE);
 }
 
 static void end(struct bearers *bearers, uint64_t number)
@@ -59,13 +65,29 @@ static void token__is_found_while_its_reservation_has_it(void **state)
     save(bearers, 1, "sess-3"); /* the fabric manager gave another one */
     assert_int_equal(find(bearers, "sess-1"), 0);
     assert_int_equal(find(bearers, "sess-3"), 1);
-    save(bearers, 1, NULL); /* lost, or released */
+    save(bearers, 1, NULL); /* lost */
     assert_int_equal(find(bearers, "sess-3"), 0);
     end(bearers, 2);
     end(bearers, 2);
     end(bearers, 7);
     assert_int_equal(find(bearers, "sess-2"), 0);
     assert_int_equal(bearers_count(bearers), 0);
+    bearers_destroy(bearers);
+}
+
+/* For as long as anything of it is left, its end can be told. */
+static void token__of_what_is_released_is_known_until_it_is_gone(void **state)
+{
+    (void)state;
+    struct bearers *bearers = open_table();
+    save(bearers, 1, "sess-1");
+    save_as(bearers, 1, NULL, JOB_RELEASING);
+    assert_int_equal(find(bearers, "sess-1"), 1);
+    save_as(bearers, 2, NULL, JOB_RELEASING); /* loaded like that */
+    assert_int_equal(bearers_count(bearers), 1);
+    end(bearers, 1);
+    end(bearers, 2);
+    assert_int_equal(find(bearers, "sess-1"), 0);
     bearers_destroy(bearers);
 }
 
@@ -130,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(token__is_found_while_its_reservation_has_it),
+        cmocka_unit_test(token__of_what_is_released_is_known_until_it_is_gone),
         cmocka_unit_test(token__of_two_is_the_newer_ones),
         cmocka_unit_test(records__of_other_kinds_are_not_about_tokens),
         cmocka_unit_test(table__grows_with_reservations_only),

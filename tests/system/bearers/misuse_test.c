@@ -374,13 +374,13 @@ static void release__ends_all_tokens(void **state)
     yard_refused(yard, "GET", OWN, token, NULL, 401, "reservation-over", detail);
     assert_non_null(strstr(detail, "fBrief"));
     yard_refused(yard, "DELETE", STEPS "%2FfA", token, NULL, 401, "reservation-over", NULL);
-    yard_refused(yard, "GET", OWN, brief.token, NULL, 401, "token-unknown", NULL);
+    yard_refused(yard, "GET", OWN, brief.token, NULL, 401, "reservation-over", NULL);
 
     /* Submitted again under its id it is another one. */
     struct yard_job again = yard_reserve(yard, "fBrief");
     assert_true(again.number > brief.number);
     yard_refused(yard, "GET", OWN, token, NULL, 401, "reservation-over", NULL);
-    yard_refused(yard, "GET", OWN, brief.token, NULL, 401, "token-unknown", NULL);
+    yard_refused(yard, "GET", OWN, brief.token, NULL, 401, "reservation-over", NULL);
     assert_int_equal(yard_ask(yard, "GET", OWN, again.token, NULL, NULL), 200);
     stage_kill_broker(yard_stage(yard));
     assert_int_equal(stage_start_broker(yard_stage(yard)), 0);
