@@ -215,6 +215,8 @@ static void hear_words(struct sim *sim, const struct effect *effects, size_t cou
         word_copy(word, edge->core, &effects[i], batch);
         if (word->kind == EFFECT_CALL)
             call_is_allowed(sim, word);
+        if (word->kind == EFFECT_ROLLCALL)
+            sim->rm.rollcall_wanted = word->u.rollcall.id;
         if (word->kind == EFFECT_ANSWER)
             answer_is_allowed(sim, word);
         if (word->kind == EFFECT_EVENT && sim->profile.plant == PLANT_SWALLOW_LOST &&
@@ -346,6 +348,7 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
     (void)what, (void)mark;
     struct core_config config = planted_config(sim);
     edge->process++;
+    sim->rm.rollcall_wanted = sim->rm.rollcall_stale = 0;
     if (fault_happens(&sim->faults, FAULT_CLOCK_SET, &edge->rng))
         edge->clock_ms = rng_between(&edge->rng, -CLOCK_OFF_MAX_MS, CLOCK_OFF_MAX_MS);
     sim_trace(sim, "broker: starts, its clock is %lld s off", (long long)edge->clock_ms / 1000);

@@ -86,6 +86,8 @@ struct rm {
                                          they do not */
     struct rollcall *rollcalls;       /* under way */
     struct roster rosters[CLUSTERS_MAX]; /* that the last roll call saw */
+    uint64_t rollcall_wanted;            /* id of the last one that the core has asked for */
+    uint64_t rollcall_stale; /* the last one from before a reload: the core ignores up to it */
     struct rng rng;
 };
 

@@ -80,6 +80,7 @@ void rollcall_ask(struct sim *sim, uint64_t id, const char *cluster)
     int64_t looks_in = rng_between(&rm->rng, 0, takes);
     roll->fails = fault_happens(&sim->faults, FAULT_ROLL_FAILS, &rm->rng);
     roll->id = id;
+    roll->stale = id <= rm->rollcall_stale;
     roll->process = sim->edge.process;
     roll->roster.cluster = cluster_index(sim, cluster);
     roll->next = rm->rollcalls;
@@ -93,6 +94,7 @@ void rollcall_distrust(struct sim *sim)
 {
     for (struct rollcall *roll = sim->rm.rollcalls; roll != NULL; roll = roll->next)
         roll->stale = true;
+    sim->rm.rollcall_stale = sim->rm.rollcall_wanted; /* some still wait for the disk */
 }
 
 void rollcall_release(struct sim *sim)
