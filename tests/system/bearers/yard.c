@@ -192,7 +192,8 @@ int yard_ask_so(struct yard *yard, bool tcp, const char *method, const char *pat
         tcp ? line_open(NULL, yard_port(yard)) : line_open(stage_socket(yard->stage), 0);
     struct answer own;
     char why[256] = "";
-    answer = answer ? answer : &own;
+    if (!answer)
+        answer = &own;
     assert_int_equal(line_request(line, method, path, headers, body), 0);
     assert_int_equal(line_answer(line, !strcmp(method, "HEAD"), answer), 0);
     if (!contract_holds(yard->contract, method, path, answer, why, sizeof why))
