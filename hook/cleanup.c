@@ -43,12 +43,13 @@ static enum outcome ask_once(const struct surroundings *s, const struct cleanup 
 enum outcome cleanup_run(const struct surroundings *s, const struct cleanup *cleanup,
                          const struct deadline *deadline, struct error *err)
 {
-    enum outcome outcome = OUTCOME_ABSENT;
-    for (int64_t pause = PAUSE_FIRST_MS;; pause *= 2) {
-        outcome = ask_once(s, cleanup, deadline, err);
+    int64_t pause = PAUSE_FIRST_MS;
+    for (;;) {
+        enum outcome outcome = ask_once(s, cleanup, deadline, err);
         if (outcome == OUTCOME_DONE || outcome == OUTCOME_REFUSED)
             return outcome;
-        deadline_pause(deadline, pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS);
+        deadline_pause(deadline, pause);
+        pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
         if (deadline_left(deadline) == 0)
             return outcome;
     }

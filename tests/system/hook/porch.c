@@ -86,7 +86,9 @@ static void reserve(struct porch *porch)
     if (status != 201)
         fail_msg("%d %s", status, reply.text);
     json_object_foreach(json_object_get(reply.json, "env"), name, value)
+    {
         porch_set(porch, name, json_string_value(value));
+    }
     plainhttp_reply_release(&reply);
     assert_non_null(porch_get(porch, "FI_CXI_COLL_MCAST_TOKEN"));
     snprintf(porch->token, sizeof porch->token, "%s", porch_get(porch, "FI_CXI_COLL_MCAST_TOKEN"));
