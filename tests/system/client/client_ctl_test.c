@@ -394,6 +394,30 @@ static void env__every_format(void **state)
     end(test);
 }
 
+/* F16: libfabric would look for it for ever. */
+static void env__with_a_ca_that_is_not_there(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL, "{\"FI_CXI_COLL_FABRIC_MGR_CACERT\":\"/nowhere/ca.pem\"}", THEN_KEEP},
+        {200, NULL, "{\"FI_CXI_COLL_FABRIC_MGR_CACERT\":\"/\"}", THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("env", "--cluster=c", "--step",
+                         "/\xc6\x92"
+                         "1",
+                         "f1"),
+                     0);
+    assert_string_equal(test->out, "FI_CXI_COLL_FABRIC_MGR_CACERT=yes\n");
+    assert_has(test->err, "warning: there is no file or folder /nowhere/ca.pem here");
+    fakebroker_expect(test->fake, 1,
+                      "GET /v1/clusters/c/jobs/f1/env?step=%2Ff1 HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\n\r\n");
+    assert_int_equal(RUN("env", "--cluster=c", "f1"), 0);
+    assert_string_equal(test->out, "FI_CXI_COLL_FABRIC_MGR_CACERT=/\n");
+    assert_string_equal(test->err, "");
+    end(test);
+}
+
 /* Half an environment must never be evaluated, and a name never be a command. */
 static void env__all_or_nothing(void **state)
 {
@@ -695,6 +719,7 @@ int main(void)
         cmocka_unit_test(list__shows_what_is_held_back),
         cmocka_unit_test(jobid__flux_form_becomes_plain),
         cmocka_unit_test(env__every_format),
+        cmocka_unit_test(env__with_a_ca_that_is_not_there),
         cmocka_unit_test(env__all_or_nothing),
         cmocka_unit_test(list__table_and_json),
         cmocka_unit_test(list__of_a_node),
