@@ -1,5 +1,6 @@
 #include "node/claim.h"
 
+#include "core/nodelist.h"
 #include "core/record.h"
 
 #include <stdio.h>
@@ -27,8 +28,23 @@ static unsigned int read_classes(const struct mcast_reservation *reservation)
     return classes;
 }
 
+/* A list that cannot be read names nobody: the broker would not have taken it. */
+static void read_nodes(struct claim *claim, const char *nodes, const char *node)
+{
+    static const char more[] = "...";
+    uint32_t count;
+    struct error err;
+    if (!nodes || !nodes[0])
+        return;
+    claim->elsewhere = nodelist_count(nodes, &count, &err) < 0 || !nodelist_contains(nodes, node);
+    int length = snprintf(claim->nodes, sizeof claim->nodes, "%s", nodes);
+    if (length >= (int)sizeof claim->nodes)
+        strcpy(claim->nodes + sizeof claim->nodes - sizeof more, more);
+}
+
 int claim_from_reservation(struct claim *claim, const struct mcast_reservation *reservation,
-                           const char *cluster, const char *job, struct error *err)
+                           const char *cluster, const char *job, const char *node,
+                           struct error *err)
 {
     int rc = check_names(reservation, cluster, job, err);
     if (rc < 0)
@@ -45,6 +61,7 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
                             .active = strcmp(reservation->state, "active") == 0};
     snprintf(claim->cluster, sizeof claim->cluster, "%s", reservation->cluster);
     snprintf(claim->job, sizeof claim->job, "%s", reservation->job);
+    read_nodes(claim, reservation->nodes, node);
     for (size_t i = 0; i < reservation->vni_count && i < CXI_SVC_MAX_VNIS; i++)
         claim->vnis[claim->vni_count++] = reservation->vnis[i];
     if (claim->vni_count > 0 && claim->uid == UINT32_MAX)

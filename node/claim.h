@@ -11,7 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CLAIM_NAME_SIZE = CLUSTER_NAME_MAX + 1 + JOB_ID_MAX + 1, CLAIM_VNIS_TEXT_SIZE = 24 };
+enum {
+    CLAIM_NAME_SIZE = CLUSTER_NAME_MAX + 1 + JOB_ID_MAX + 1,
+    CLAIM_VNIS_TEXT_SIZE = 24,
+    CLAIM_NODES_SIZE = 80
+};
 
 struct claim {
     char cluster[CLUSTER_NAME_MAX + 1];
@@ -24,12 +28,15 @@ struct claim {
     unsigned int vni_count;
     unsigned int traffic_classes; /* bits of enum traffic_class (core/record.h); 0: not told */
     bool active;                  /* false: already released */
+    bool elsewhere;               /* its node list has another node's names only */
+    char nodes[CLAIM_NODES_SIZE]; /* that list for people, cut; "": the job named no nodes */
 };
 
 /* ERROR_INVALID: the document lacks what is needed, or names another job. cluster, job: what was
- * asked for; cluster may be NULL. */
+ * asked for; cluster may be NULL. node: this one; names are compared as the broker does, whole. */
 int claim_from_reservation(struct claim *claim, const struct mcast_reservation *reservation,
-                           const char *cluster, const char *job, struct error *err);
+                           const char *cluster, const char *job, const char *node,
+                           struct error *err);
 
 /* "cluster/job", for people. Returns out. */
 const char *claim_name(const struct claim *claim, char out[CLAIM_NAME_SIZE]);

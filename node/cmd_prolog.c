@@ -10,7 +10,8 @@ static const char usage[] =
     "Usage: mcast-node prolog --job JOB [OPTIONS]\n"
     "Before a job's first process: creates one CXI service on every NIC, for the job's owner and\n"
     "VNIs only, with resources by its cores, and tells the broker. All NICs, or none. Doing it\n"
-    "again does no harm. When it fails, the job must fail.\n\n"
+    "again does no harm. When it fails, the job must fail. So it does on a node whose name is not\n"
+    "in the job's node list.\n\n"
     "  --job JOB            the job\n"
     "  --reservation FILE   the reservation, as mcastctl show --json prints it, from a file, or\n"
     "                       from standard input (-); else the broker is asked\n"
@@ -112,6 +113,18 @@ static int learn(struct node *node, const struct wanted *wanted, const char *job
     return COMMAND_REFUSED;
 }
 
+/* By a wrong name the node could not tell of what it makes, and no epilog elsewhere would look
+ * here. COMMAND_GO_ON, or COMMAND_REFUSED after a message. */
+static int check_place(const struct node *node, const struct claim *claim)
+{
+    char name[CLAIM_NAME_SIZE];
+    if (!claim->elsewhere)
+        return COMMAND_GO_ON;
+    say("this node calls itself %s (%s); job %s runs on %s: set node in node.conf, or give --node",
+        node->name, node->name_is, claim_name(claim, name), claim->nodes);
+    return COMMAND_REFUSED;
+}
+
 static int prolog(struct node *node, const struct wanted *wanted, const char *job)
 {
     struct claim claim;
@@ -124,6 +137,9 @@ static int prolog(struct node *node, const struct wanted *wanted, const char *jo
             report_spool(node, 0);
         return COMMAND_DONE;
     }
+    rc = check_place(node, &claim);
+    if (rc != COMMAND_GO_ON)
+        return rc;
     uint32_t cores = count_cores(wanted, &claim);
     (void)command_wishes(node, wanted->wishes);
     if (!wanted->subject.dry_run)

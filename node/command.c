@@ -77,9 +77,11 @@ static const char *first_of(const char *a, const char *b, const char *c)
 static void name_node(struct node *node, const char *given)
 {
     char host[NOTE_NODE_SIZE];
-    const char *name = first_of(given, node->settings.node[0] ? node->settings.node : NULL,
-                                environment("SLURMD_NODENAME"));
+    const char *configured = node->settings.node[0] ? node->settings.node : NULL;
+    const char *name = first_of(given, configured, environment("SLURMD_NODENAME"));
+    node->name_is = given ? "--node" : configured ? "node.conf" : "SLURMD_NODENAME";
     if (!name) {
+        node->name_is = "host name";
         if (gethostname(host, sizeof host) < 0)
             host[0] = '\0';
         host[sizeof host - 1] = '\0';

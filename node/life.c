@@ -294,7 +294,8 @@ static int destroy(struct node *node, struct note *note, bool known, int64_t bud
     }
     note->state = result.left_count > 0 ? NOTE_LINGERING : clean;
     note->owed = false;
-    if (node->settings.report && note_report_word(note->state))
+    /* For a node that is none of the job's, the broker neither waits nor takes a word. */
+    if (node->settings.report && !note->claim.elsewhere && note_report_word(note->state))
         note_owe(note);
     if (note->state == NOTE_GONE && !note->owed)
         return note_remove(&node->dir, note->claim.number, err);

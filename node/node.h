@@ -13,6 +13,7 @@ struct node {
     struct settings settings;
     const char *cluster; /* --cluster, MCAST_CLUSTER or node.conf; NULL: none of them */
     char name[NOTE_NODE_SIZE];
+    const char *name_is; /* where the name comes from, for people */
     bool dry_run;
     struct statedir dir;
     struct notes notes; /* as they were when node_remember was called */

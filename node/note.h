@@ -35,7 +35,7 @@ struct note_service {
 };
 
 struct note {
-    struct claim claim; /* what matching needs; cores and traffic classes are not kept */
+    struct claim claim; /* what matching needs; nodes, cores and traffic classes are not kept */
     char node[NOTE_NODE_SIZE];
     char boot[STATEDIR_BOOT_SIZE]; /* services do not survive a start of the machine */
     enum note_state state;

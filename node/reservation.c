@@ -91,7 +91,7 @@ int reservation_fetch(struct node *node, const char *file, const char *job, bool
     int rc = file ? from_file(file, &reservation) : from_broker(node, job, quiet, &reservation);
     if (rc != COMMAND_GO_ON)
         return rc;
-    if (claim_from_reservation(claim, reservation, node->cluster, job, &err) < 0)
+    if (claim_from_reservation(claim, reservation, node->cluster, job, node->name, &err) < 0)
         rc = command_failed(&err);
     mcast_reservation_free(reservation);
     return rc;

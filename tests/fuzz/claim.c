@@ -60,7 +60,7 @@ void fuzz_one(struct fuzz_input *in)
     if (reservation_parse(body, length, &seen, &error) == 0) {
         const char *job = how & 2 ? seen->job : "f17";
         json_t *sent = json_loadb(body, length, 0, NULL);
-        if (claim_from_reservation(&claim, seen, cluster, job, &err) == 0)
+        if (claim_from_reservation(&claim, seen, cluster, job, "n1", &err) == 0)
             check(&claim, sent, cluster, job);
         else
             FUZZ_CHECK(err.code == ERROR_INVALID && err.text[0] && fuzz_is_line(err.text));

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -17,7 +18,7 @@ static int read_claim(const char *document, const char *cluster, const char *job
     struct mcast_reservation *reservation = NULL;
     struct mcast_error error;
     assert_int_equal(reservation_parse(document, strlen(document), &reservation, &error), 0);
-    int rc = claim_from_reservation(claim, reservation, cluster, job, err);
+    int rc = claim_from_reservation(claim, reservation, cluster, job, "n1", err);
     mcast_reservation_free(reservation);
     return rc;
 }
@@ -84,12 +85,59 @@ static void claim__refuses_what_is_not_enough(void **state)
     }
 }
 
+/* Names are compared whole, as the broker does: "n1" is neither "n10" nor "n1.site". */
+static void claim__knows_whether_the_job_runs_here(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *nodes;
+        bool elsewhere;
+    } lists[] = {
+        {"\"n1\"", false},      {"\"elcap[1-128],n[1-2]\"", false},
+        {"null", false},        {"\"\"", false},
+        {"\"n[2-9]\"", true},   {"\"n10\"", true},
+        {"\"n1.site\"", true},  {"\"N1\"", true},
+        {"\"n[01-10]\"", true}, {"\"n[1-\"", true},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        char document[256];
+        struct claim claim;
+        struct error err = {0};
+        snprintf(document, sizeof document,
+                 "{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":1,\"state\":\"active\","
+                 "\"uid\":1,\"nodes\":%s}",
+                 lists[i].nodes);
+        assert_int_equal(read_claim(document, "elcap", "f17", &claim, &err), 0);
+        assert_int_equal(claim.elsewhere, lists[i].elsewhere);
+    }
+}
+
+static void claim__cuts_a_long_node_list_for_people_only(void **state)
+{
+    (void)state;
+    char document[512], longest[200] = "";
+    struct claim claim;
+    struct error err;
+    for (int i = 0; i < 40; i++)
+        strcat(longest, "n9,");
+    snprintf(document, sizeof document,
+             "{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":1,\"state\":\"active\",\"uid\":1,"
+             "\"nodes\":\"%sn1\"}",
+             longest);
+    assert_int_equal(read_claim(document, "elcap", "f17", &claim, &err), 0);
+    assert_false(claim.elsewhere);
+    assert_int_equal(strlen(claim.nodes), CLAIM_NODES_SIZE - 1);
+    assert_string_equal(claim.nodes + CLAIM_NODES_SIZE - 4, "...");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(claim__is_the_document_s),
         cmocka_unit_test(claim__a_released_job_s_is_not_active),
         cmocka_unit_test(claim__refuses_what_is_not_enough),
+        cmocka_unit_test(claim__knows_whether_the_job_runs_here),
+        cmocka_unit_test(claim__cuts_a_long_node_list_for_people_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

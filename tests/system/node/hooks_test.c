@@ -91,6 +91,59 @@ static void prolog__again_does_no_harm(void **state)
     assert_int_equal(stand_services(stand, NULL), 0);
 }
 
+/* Services on a node that is not the job's would be destroyed by nobody: the broker takes no word
+ * of them, and the job's epilog runs elsewhere. */
+static void prolog__refuses_where_the_job_does_not_run(void **state)
+{
+    struct stand *stand = *state;
+    const char *job = stand_job("f17", 4711, "1024", 8);
+    static const char why[] = "this node calls itself vm (--node); job elcap/f17 runs on n[1-2]: "
+                              "set node in node.conf, or give --node\n";
+    pretender_set_job(stand->broker, "f17", job);
+    assert_int_equal(stand_run(stand, "prolog --job f17 --node vm --dry-run"), 1);
+    stand_expect_err(stand, why);
+    assert_string_equal(stand->out, "");
+    assert_int_equal(stand_run(stand, "prolog --job f17 --node vm"), 1);
+    stand_expect_err(stand, why);
+    assert_int_equal(stand_run_with(stand, job, "prolog --job f17 --node vm --reservation -"), 1);
+    stand_expect_err(stand, why);
+    assert_int_equal(stand_run(stand, "prolog --job f17 --node n1.site"), 1);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+    assert_string_equal(pretender_reports(stand->broker), "");
+    /* Where it would make nothing, there is nothing to refuse. */
+    pretender_set_job(stand->broker, "f18", stand_job("f18", 4712, "", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f18 --node vm"), 0);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+}
+
+/* What is there has to go, whatever the node is called by now (F9). */
+static void epilog__destroys_under_any_name(void **state)
+{
+    struct stand *stand = *state;
+    char note[128];
+    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_int_equal(stand_run(stand, "epilog --job f17 --node vm"), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_non_null(strstr(pretender_reports(stand->broker), "f17/n1 destroyed 4711\n"));
+    /* Nor does it need to remember; but of a node that is none of the job's it tells nothing. */
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    snprintf(note, sizeof note, "%s/spool/4711.json", stand->folder);
+    assert_int_equal(remove(note), 0);
+    assert_int_equal(stand_run(stand, "epilog --job f17 --node vm"), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_null(strstr(pretender_reports(stand->broker), "f17/vm"));
+    assert_false(stand_remembers(stand));
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    pretender_set_job(stand->broker, "f17", stand_released("f17", 4711, "1024"));
+    assert_int_equal(stand_run(stand, "clean --node vm"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+}
+
 static void prolog__takes_the_document_from_a_file_or_from_standard_input(void **state)
 {
     struct stand *stand = *state;
@@ -327,6 +380,8 @@ int main(void)
         TEST(hooks__nodes_differ),
         TEST(prolog__warns_of_a_link_that_is_down),
         TEST(prolog__again_does_no_harm),
+        TEST(prolog__refuses_where_the_job_does_not_run),
+        TEST(epilog__destroys_under_any_name),
         TEST(prolog__takes_the_document_from_a_file_or_from_standard_input),
         TEST(prolog__needs_a_reservation_that_is_active),
         TEST(prolog__takes_flux_s_form_of_an_id),

@@ -53,13 +53,13 @@ static void call(struct scene *scene, const char *method, const char *job, const
 
 /* Makes the job's services by what an admin is shown of it, and lets the node forget that it did.
  */
-static void run_unremembered(struct scene *scene, const char *job)
+static void run_unremembered(struct scene *scene, const char *job, const char *node)
 {
     struct answer answer;
-    char path[96], arguments[96];
+    char path[96], arguments[128];
     snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
     assert_int_equal(site_call(scene->tls->site, "GET", path, NULL, &answer), 200);
-    snprintf(arguments, sizeof arguments, "prolog --job %s --reservation -", job);
+    snprintf(arguments, sizeof arguments, "prolog --job %s --node %s --reservation -", job, node);
     assert_int_equal(stand_run_with(scene->stand, answer.body, arguments), 0);
     snprintf(path, sizeof path, "%s/spool/%lld.json", scene->stand->folder,
              (long long)json_integer_value(json_object_get(answer.json, "number")));
@@ -73,8 +73,8 @@ static void clean__leaves_what_may_be_active_here(void **state)
     struct stand *stand = scene->stand;
     call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
     call(scene, "PUT", "elcap/jobs/f2", "{\"uid\":5588,\"node_count\":2}", 201);
-    run_unremembered(scene, "f1");
-    run_unremembered(scene, "f2");
+    run_unremembered(scene, "f1", "n1");
+    run_unremembered(scene, "f2", "n1");
     assert_int_equal(stand_run(stand, "clean --all"), 0);
     assert_string_equal(stand->err, "");
     assert_int_equal(stand_services(stand, NULL), 8);
@@ -109,7 +109,7 @@ static void clean__takes_nothing_while_jobs_are_hidden(void **state)
     struct scene *scene = *state;
     struct stand *stand = scene->stand;
     call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
-    run_unremembered(scene, "f1");
+    run_unremembered(scene, "f1", "n1");
     call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
     call(scene, "PUT", "tuo/jobs/f3", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
     assert_int_equal(stand_run(stand, "clean --all"), 1);
@@ -134,8 +134,8 @@ static void clean__by_a_resource_manager_heeds_other_clusters(void **state)
     stand_set_config(stand, config);
     call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
     call(scene, "PUT", "elcap/jobs/f2", "{\"uid\":5588,\"nodes\":\"elsewhere\"}", 201);
-    run_unremembered(scene, "f1");
-    run_unremembered(scene, "f2");
+    run_unremembered(scene, "f1", "n1");
+    run_unremembered(scene, "f2", "elsewhere");
     call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
     call(scene, "PUT", "tuo/jobs/f3", "{\"uid\":5588,\"node_count\":2}", 201);
     assert_int_equal(stand_run(stand, "clean --all"), 1);
@@ -152,7 +152,7 @@ static void clean__of_another_node_s_name_is_refused(void **state)
     struct scene *scene = *state;
     struct stand *stand = scene->stand;
     call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
-    run_unremembered(scene, "f1");
+    run_unremembered(scene, "f1", "n1");
     call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
     assert_int_equal(stand_run(stand, "clean --all --node n2"), 1);
     stand_expect_err(stand, "certificate \"n1\" may not do this");
