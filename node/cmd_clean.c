@@ -76,7 +76,7 @@ static int clean_remembered(struct node *node, const struct wanted *wanted)
 {
     int rc = COMMAND_DONE;
     for (size_t i = 0; i < node->notes.count && rc != COMMAND_UNREACHABLE; i++) {
-        const struct note *note = &node->notes.at[i];
+        struct note *note = &node->notes.at[i];
         struct error err;
         int one = COMMAND_DONE;
         if (note->state == NOTE_GONE || !note_is_current(note))
@@ -90,6 +90,7 @@ static int clean_remembered(struct node *node, const struct wanted *wanted)
             one = life_plan_destroy(node, note, &err) < 0 ? command_failed(&err) : COMMAND_DONE;
         else
             one = clean_life(node, wanted, &note->claim);
+        note->owed = false; /* it has had its turn */
         rc = rc == COMMAND_BUSY || one == COMMAND_DONE ? rc : one;
     }
     return rc;

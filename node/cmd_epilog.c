@@ -143,6 +143,7 @@ static int epilog(struct node *node, const struct wanted *wanted, const char *jo
             continue;
         remembered = true;
         rc = worse(rc, destroy(node, wanted, &note, true));
+        node->notes.at[i].owed = false; /* it has had its turn */
     }
     if (!remembered || wanted->subject.reservation)
         rc = worse(rc, destroy_unremembered(node, wanted, job));

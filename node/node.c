@@ -69,7 +69,7 @@ struct mcast *node_broker(struct node *node, struct mcast_error *error)
 {
     if (node->broker_gone) {
         *error = (struct mcast_error){.code = MCAST_UNREACHABLE};
-        snprintf(error->text, sizeof error->text, "the broker did not answer before");
+        snprintf(error->text, sizeof error->text, "the broker had no answer before");
         return NULL;
     }
     if (!node->broker && connect_broker(node, error) < 0)

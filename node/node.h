@@ -20,7 +20,7 @@ struct node {
     struct nics nics;
     bool nics_known;
     struct mcast *broker;
-    bool broker_gone; /* it did not answer: asking again would only cost time */
+    bool broker_gone; /* it had no answer, or no time: asking again would only cost time */
 };
 
 /* Opens the state directory (change: to write in it) and reads the notes. 0 or negative. */

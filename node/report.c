@@ -38,12 +38,22 @@ static int tell(struct node *node, const struct note *note, struct mcast_error *
     return rc;
 }
 
-/* A refusal that says nothing of the report itself: the broker is busy, or does not take us for the
- * node that we are, until somebody mends that. */
+/* The broker does not take us for the node that we are, until somebody mends that. */
+static bool is_mistrust(const struct mcast_error *error)
+{
+    return error->code == MCAST_REFUSED && (error->status == 401 || error->status == 403);
+}
+
+/* It says nothing of the report itself: that may be taken another time. */
 static bool is_passing(const struct mcast_error *error)
 {
-    return error->code != MCAST_REFUSED || error->status >= 500 || error->status == 401 ||
-           error->status == 403 || error->status == 429;
+    return error->code != MCAST_REFUSED || error->status >= 500 || error->status == 429 ||
+           is_mistrust(error);
+}
+
+static bool is_older(const struct mcast_error *error)
+{
+    return error->code == MCAST_NOT_FOUND && strcmp(error->word, "no-such-path") == 0;
 }
 
 static enum report_fate judge(const struct note *note, int rc, const struct mcast_error *error)
@@ -51,8 +61,8 @@ static enum report_fate judge(const struct note *note, int rc, const struct mcas
     bool created = note->state == NOTE_MADE;
     if (rc == 0)
         return REPORT_TAKEN;
-    if (rc == MCAST_NOT_FOUND && strcmp(error->word, "no-such-path") == 0)
-        return REPORT_REFUSED; /* a broker that is older than node reports */
+    if (is_older(error))
+        return REPORT_REFUSED;
     if (rc == MCAST_NOT_FOUND)
         return created ? REPORT_NOT_OURS : REPORT_TAKEN;
     if (created && strcmp(error->word, "vnis-given-back") == 0)
@@ -73,47 +83,98 @@ static void keep(struct node *node, struct note *note)
         say("%s", err.text);
 }
 
-enum report_fate report_send(struct node *node, struct note *note, struct mcast_error *error)
+static void say_refused(const struct note *note, const struct mcast_error *error)
 {
     char name[CLAIM_NAME_SIZE];
+    const char *state = note_report_word(note->state);
+    claim_name(&note->claim, name);
+    if (is_older(error))
+        say("the broker does not take the report that the services of job %s are %s: %s; it is "
+            "older than node reports: update it, or set report = no in node.conf",
+            name, state, error->text);
+    else
+        say("the broker does not take the report that the services of job %s are %s: %s; its VNIs "
+            "are held back until [vni] hold is over, or until mcastctl fence %s says that nothing "
+            "of it is left",
+            name, state, error->text, note->node);
+}
+
+enum report_fate report_send(struct node *node, struct note *note, struct mcast_error *error)
+{
     if (!note->owed || !note_report_word(note->state))
         return REPORT_TAKEN;
     int rc = tell(node, note, error);
     enum report_fate fate = judge(note, rc, error);
     if (fate == REPORT_REFUSED)
-        say("the broker does not take the report that the services of job %s are %s: %s; its VNIs "
-            "are held back until [vni] hold is over",
-            claim_name(&note->claim, name), note_report_word(note->state), error->text);
+        say_refused(note, error);
     if (fate == REPORT_TAKEN || fate == REPORT_REFUSED)
         keep(node, note);
     return fate;
 }
 
-/* False: the broker does not answer. */
-static bool deliver(struct node *node, uint64_t number)
+/* One life's. error: why it is kept. */
+static enum report_fate deliver(struct node *node, uint64_t number, struct mcast_error *error)
 {
     struct note note;
-    struct mcast_error error;
     struct error err;
     /* It may have changed since it was listed. */
     if (note_read(&node->dir, number, &note, NULL) < 0)
-        return true;
+        return REPORT_TAKEN;
     if (!note_is_current(&note) && note.state != NOTE_GONE) {
         note.state = NOTE_GONE;
         if (node->settings.report)
             note_owe(&note);
         note.service_count = 0;
     }
-    enum report_fate fate = report_send(node, &note, &error);
+    enum report_fate fate = report_send(node, &note, error);
     if (fate == REPORT_NOT_OURS) {
         char name[CLAIM_NAME_SIZE];
-        say("job %s: %s; its services are destroyed", claim_name(&note.claim, name), error.text);
+        say("job %s: %s; its services are destroyed", claim_name(&note.claim, name), error->text);
         if (life_destroy(node, &note, true, 0, &err) < 0)
             say("%s", err.text);
         else
-            fate = report_send(node, &note, &error);
+            fate = report_send(node, &note, error);
     }
-    return fate != REPORT_KEPT;
+    return fate;
+}
+
+/* What one run has learned while it told of other lives. */
+struct round {
+    unsigned int asked, refused;
+    bool ask_no_more;         /* nobody answers, or it was enough for one hook */
+    const struct note *alien; /* of the last one that the broker does not believe us */
+    struct mcast_error why;
+};
+
+/* What is not believed of one job of this node's name, is of none. */
+static bool is_alien(const struct round *round, const struct note *note)
+{
+    return round->alien && strcmp(round->alien->node, note->node) == 0 &&
+           strcmp(round->alien->claim.cluster, note->claim.cluster) == 0;
+}
+
+/* Whether the note has not to be told any more. */
+static bool settle(struct node *node, struct round *round, const struct note *note)
+{
+    struct mcast_error error;
+    if (is_alien(round, note)) {
+        round->refused++;
+        return false;
+    }
+    round->ask_no_more |= node->broker_gone || round->asked == SPOOL_RUN_MAX;
+    if (round->ask_no_more)
+        return false;
+    round->asked++;
+    if (deliver(node, note->claim.number, &error) != REPORT_KEPT)
+        return true;
+    if (is_mistrust(&error)) {
+        round->refused++;
+        round->alien = note;
+        round->why = error;
+    } else {
+        round->ask_no_more = true;
+    }
+    return false;
 }
 
 /* What nobody will ask for any more, so that a broker that is away for good fills no disk. */
@@ -124,18 +185,19 @@ static bool is_surplus(const struct node *node, size_t i)
 
 void report_spool(struct node *node, uint64_t except)
 {
-    unsigned int sent = 0;
+    struct round round = {0};
     for (size_t i = 0; i < node->notes.count && node->settings.report; i++) {
         const struct note *note = &node->notes.at[i];
         uint64_t number = note->claim.number;
         bool stale = !note_is_current(note) && note->state != NOTE_GONE;
         if (number == except || !(note->owed || stale) || !life_try_lock(node, &note->claim))
             continue;
-        bool answered = !node->broker_gone && sent++ < SPOOL_RUN_MAX && deliver(node, number);
-        if (!answered && is_surplus(node, i))
+        if (!settle(node, &round, note) && is_surplus(node, i))
             (void)note_remove(&node->dir, number, NULL);
         life_unlock(node, &note->claim);
-        if (!answered)
-            node->broker_gone = true;
     }
+    if (round.refused > 0)
+        say("warning: %u report%s of %s still refused: %s", round.refused,
+            round.refused == 1 ? "" : "s",
+            round.refused == 1 ? "an earlier job is" : "earlier jobs are", round.why.text);
 }

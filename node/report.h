@@ -7,18 +7,22 @@
 
 enum report_fate {
     REPORT_TAKEN,    /* the broker has it, or has nothing to wait for any more */
-    REPORT_KEPT,     /* it could not be delivered; the next run tries again */
+    REPORT_KEPT,     /* it could not be delivered, or we are not believed to be the node (401, 403);
+                        the next run tries again */
     REPORT_NOT_OURS, /* "created" came too late: the VNIs are not the job's; destroy at once */
-    REPORT_REFUSED,  /* the broker will never take it; it is not kept */
+    REPORT_REFUSED,  /* the broker will never take it, which is said; it is not kept */
 };
 
 /* Delivers one note's state if that is owed, and keeps the note accordingly. The caller has the
  * life's lock. error: why it was not taken. */
 enum report_fate report_send(struct node *node, struct note *note, struct mcast_error *error);
 
-/* Delivers what other lives owe, oldest first, until the broker does not answer; what is in work
- * elsewhere is left to those who have it. Services of an earlier start of the machine are gone:
- * that is reported too. Of what the broker says is not ours any more, destroys the services. */
+/* Delivers what other lives owe, oldest first, until the broker does not answer or it was enough
+ * for one run; what is in work elsewhere is left to those who have it. Services of an earlier start
+ * of the machine are gone: that is reported too. Of what the broker says is not ours any more,
+ * destroys the services. Says in one line how many are refused because we are not believed to be
+ * the node.
+ */
 void report_spool(struct node *node, uint64_t except);
 
 #endif

@@ -191,13 +191,51 @@ static void report__refused_for_good_is_said_once(void **state)
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
     stand_expect_err(stand, "the broker does not take the report that the services of job "
                             "elcap/f17 are created: the pretended broker says invalid; its VNIs "
-                            "are held back until [vni] hold is over");
+                            "are held back until [vni] hold is over, or until mcastctl fence n1 "
+                            "says that nothing of it is left\n");
     assert_int_equal(stand_services(stand, NULL), 4);
     assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
     assert_string_equal(stand->err, "");
     assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
     assert_int_equal(stand_services(stand, NULL), 0);
     assert_false(stand_remembers(stand));
+}
+
+/* Nothing is lost while the broker does not believe the node: one line a run says so, and one
+ * request finds it out. */
+static void reports__of_a_node_that_is_not_believed_are_kept(void **state)
+{
+    struct stand *stand = *state;
+    pretender_answer(stand->broker, 403, "forbidden");
+    for (unsigned int i = 1; i <= 3; i++) {
+        char job[8], vni[8];
+        snprintf(job, sizeof job, "f%u", i);
+        snprintf(vni, sizeof vni, "%u", 1024 + i);
+        pretender_set_job(stand->broker, job, stand_job(job, i, vni, 8));
+        assert_int_equal(stand_run(stand, "prolog --job %s", job), 0);
+    }
+    stand_expect_err(stand, "warning: 2 reports of earlier jobs are still refused: the pretended "
+                            "broker says forbidden\n");
+    const unsigned int before = pretender_requests(stand->broker);
+    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
+    assert_string_equal(stand->err, "mcast-node: warning: 3 reports of earlier jobs are still "
+                                    "refused: the pretended broker says forbidden\n");
+    assert_int_equal(pretender_requests(stand->broker) - before, 2); /* one asked of f99 */
+    /* What is of another cluster may be believed all the same, and is asked for. */
+    assert_true(stand_edit_spool(stand, "2", "\"cluster\": \"elcap\"", "\"cluster\": \"tuo\""));
+    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
+    stand_expect_err(stand, "job tuo/f2: the pretended broker says not-found; its services are");
+    assert_int_equal(stand_services(stand, NULL), 8);
+    stand_expect_err(stand, "2 reports of earlier jobs are still refused");
+    pretender_answer(stand->broker, 401, "certificate-refused");
+    assert_int_equal(stand_run(stand, "epilog --job f1"), 0);
+    stand_expect_err(stand, "1 report of an earlier job is still refused: the pretended broker "
+                            "says certificate-refused\n");
+    pretender_answer(stand->broker, 0, NULL);
+    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
+    assert_string_equal(stand->err, "");
+    assert_string_equal(pretender_reports(stand->broker),
+                        "f1/n1 destroyed 1\nf3/n1 created 3 cxi0:4 cxi1:4 cxi2:4 cxi3:4\n");
 }
 
 /* One that knows no node reports yet must not fail every job. */
@@ -207,6 +245,7 @@ static void report__an_older_broker_takes_none(void **state)
     give_job(stand);
     pretender_answer(stand->broker, 404, "no-such-path");
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    stand_expect_err(stand, "it is older than node reports: update it, or set report = no");
     assert_int_equal(stand_services(stand, NULL), 4);
     assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
     assert_int_equal(stand_services(stand, NULL), 0);
@@ -351,6 +390,7 @@ int main(void)
         TEST(report__patience_ends),
         TEST(report__refused_for_good_is_said_once),
         TEST(report__an_older_broker_takes_none),
+        TEST(reports__of_a_node_that_is_not_believed_are_kept),
         TEST(requeue__each_life_is_reported_by_its_number),
         TEST(reboot__everything_is_reported_destroyed),
         TEST(epilog__of_what_is_not_remembered),
