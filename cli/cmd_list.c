@@ -11,7 +11,11 @@ static const char usage[] =
     "Lists reservations, oldest first.\n\n"
     "  --state STATE    only active, or only releasing ones\n"
     "  --held           released jobs whose VNIs are held back: since when, until when at the\n"
-    "                   latest, and for which nodes; 'mcastctl fence' ends the waiting for one\n"
+    "                   latest, and for which nodes: lingering, some of its services will not\n"
+    "                   go; created, it has not said that they went; silent, it has said\n"
+    "                   nothing. 'mcastctl fence' ends the waiting for one node. Of a job that\n"
+    "                   was reserved without a node list nobody can say which nodes are silent:\n"
+    "                   only the time ends that\n"
     "  --uid N          only those of one user\n"
     "  --node NAME      only those that may have something on this node: it is in their node\n"
     "                   list, or they have none and may run anywhere\n"
@@ -104,8 +108,9 @@ static void add_held(struct table *table, const struct mcast_reservation *reserv
     table_cell(table, text);
     table_cell(table, reservation->released);
     table_cell(table, reservation->held_until);
-    view_waiting(reservation, text, sizeof(text));
-    table_cell(table, text);
+    char *waiting = view_waiting(reservation);
+    table_cell(table, waiting);
+    free(waiting);
 }
 
 static int print_json(struct output *output, const struct mcast_reservation *reservation)

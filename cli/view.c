@@ -2,6 +2,7 @@
 #include "cli/table.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void view_vnis(const struct mcast_reservation *reservation, char *out, size_t size)
@@ -38,21 +39,64 @@ void view_hwcoll(const struct mcast_reservation *reservation, char *out, size_t 
         snprintf(out, size, "%s", reservation->hwcoll_state);
 }
 
-void view_waiting(const struct mcast_reservation *reservation, char *out, size_t size)
+/* "elcap1 (lingering: cxi2:2), elcap2 (created)", and how many more. */
+static void write_reports(FILE *out, const struct mcast_reservation *reservation)
 {
-    uint32_t named = 0, said = reservation->waiting_count - reservation->waiting_unheard;
-    size_t used = 0;
-    snprintf(out, size, "no node, only the time");
-    for (const char *const *name = reservation->waiting_nodes; *name && used < size; name++) {
-        used += (size_t)snprintf(out + used, size - used, "%s%s", named > 0 ? "," : "", *name);
-        named++;
+    const uint32_t said = reservation->waiting_count - reservation->waiting_unheard;
+    uint32_t named = 0;
+    for (; named < reservation->waiting_report_count; named++) {
+        const struct mcast_waiting *report = &reservation->waiting_reports[named];
+        fprintf(out, "%s%s (%s%s%s)", named > 0 ? ", " : "", report->node, report->state,
+                report->services ? ": " : "", report->services ? report->services : "");
     }
-    if (named < said && used < size)
-        used += (size_t)snprintf(out + used, size - used, "%s%u more", named > 0 ? ", " : "",
-                                 said - named);
-    if (reservation->waiting_unheard > 0 && used < size)
-        snprintf(out + used, size - used, "%s%u that said nothing", used > 0 ? ", " : "",
-                 reservation->waiting_unheard);
+    if (named > 0 && named < said)
+        fprintf(out, ", %u more (%u lingering and %u created in all)", said - named,
+                reservation->waiting_lingering, reservation->waiting_created);
+}
+
+/* What an older broker tells: "elcap1,elcap2, 3 more". */
+static void write_names(FILE *out, const struct mcast_reservation *reservation)
+{
+    const uint32_t said = reservation->waiting_count - reservation->waiting_unheard;
+    uint32_t named = 0;
+    for (; reservation->waiting_nodes[named]; named++)
+        fprintf(out, "%s%s", named > 0 ? "," : "", reservation->waiting_nodes[named]);
+    if (named < said)
+        fprintf(out, "%s%u more", named > 0 ? ", " : "", said - named);
+}
+
+static void write_silent(FILE *out, const struct mcast_reservation *reservation)
+{
+    const char *comma = reservation->waiting_count > reservation->waiting_unheard ? ", " : "";
+    const char *list = reservation->waiting_silent;
+    if (list && reservation->waiting_silent_more > 0)
+        fprintf(out, "%ssilent: %s and %u more", comma, list, reservation->waiting_silent_more);
+    else if (list)
+        fprintf(out, "%ssilent: %s", comma, list);
+    else
+        fprintf(out, "%s%u that said nothing%s", comma, reservation->waiting_unheard,
+                reservation->nodes ? ""
+                                   : " (nobody can say which: the job only told how many nodes; "
+                                     "only the time ends it)");
+}
+
+char *view_waiting(const struct mcast_reservation *reservation)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    if (reservation->waiting_count == 0)
+        fputs("no node, only the time", out);
+    if (reservation->waiting_report_count > 0)
+        write_reports(out, reservation);
+    else
+        write_names(out, reservation);
+    if (reservation->waiting_unheard > 0)
+        write_silent(out, reservation);
+    fclose(out);
+    return text;
 }
 
 static void row(struct table *table, const char *name, const char *value)
@@ -123,8 +167,9 @@ int view_reservation(const struct mcast_reservation *reservation)
         row(table, "Released", reservation->released);
     if (reservation->held_until) {
         row(table, "VNIs held until", reservation->held_until);
-        view_waiting(reservation, text, sizeof(text));
-        row(table, "Waiting for", text);
+        char *waiting = view_waiting(reservation);
+        row(table, "Waiting for", waiting);
+        free(waiting);
     }
     if (reservation->warning)
         row(table, "Warning", reservation->warning);

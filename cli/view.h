@@ -18,9 +18,10 @@ void view_uid(const struct mcast_reservation *reservation, char *out, size_t siz
 /* Addresses that the job has, not had. */
 uint32_t view_addresses(const struct mcast_reservation *reservation);
 
-/* Which nodes its VNIs are held back for, while they are (held_until): "elcap7,elcap9, 2 that said
- * nothing"; "no node, only the time". Cut to fit. */
-void view_waiting(const struct mcast_reservation *reservation, char *out, size_t size);
+/* Which nodes its VNIs are held back for, while they are (held_until): "elcap1 (lingering: cxi2:2),
+ * elcap2 (created), silent: elcap[3-128]"; "no node, only the time". The caller's to free(); NULL
+ * when memory is exhausted. */
+char *view_waiting(const struct mcast_reservation *reservation);
 
 /* "reserved, 23 addresses", "denied: the pool is empty" */
 void view_hwcoll(const struct mcast_reservation *reservation, char *out, size_t size);

@@ -142,6 +142,13 @@ struct mcast_variable {
     bool secret;       /* belongs into the job's environment, and into no log or screen */
 };
 
+/* What a node has said of a released job that waits for it. */
+struct mcast_waiting {
+    const char *node;
+    const char *state;    /* "lingering" or "created" */
+    const char *services; /* "cxi0:12,…", or NULL */
+};
+
 struct mcast_reservation {
     const char *cluster;
     const char *job;
@@ -173,6 +180,14 @@ struct mcast_reservation {
     /* In a list with filter.node: "named": by the job's node list; "reported": by the node, of a
      * job that named no nodes; "possible": of such a job, which may run anywhere. Else NULL. */
     const char *on_node;
+    /* More of those that the VNIs are held back for. */
+    uint32_t waiting_lingering;                  /* nodes on which services will not go */
+    uint32_t waiting_created;                    /* nodes that only said that some were made */
+    const struct mcast_waiting *waiting_reports; /* waiting_report_count of the two, by name */
+    size_t waiting_report_count;
+    const char *waiting_silent;   /* node list of those that said nothing; NULL: not told, as when
+                                     the job named no nodes */
+    uint32_t waiting_silent_more; /* of these, found no room in the list */
 };
 
 /* Reserves; the same request again gets the same answer. *out (not NULL) is to be freed with

@@ -14,6 +14,7 @@ struct whole {
     json_t *root; /* the strings live here */
     uint16_t vnis[VNI_COUNT_MAX];
     const char *const *traffic_classes, *const *waiting_nodes;
+    struct mcast_waiting *reports;
     struct mcast_variable *env;
 };
 
@@ -54,6 +55,46 @@ static int decode_hwcoll(struct whole *whole, struct mcast_error *error)
     return field_uint32(hwcoll, "min_nodes", FIELD_OPTIONAL, &seen->hwcoll_min_nodes, error);
 }
 
+/* An older broker does not tell them. */
+static int decode_reports(struct whole *whole, const json_t *waiting, struct mcast_error *error)
+{
+    struct mcast_reservation *seen = &whole->seen;
+    json_t *array = NULL;
+    int rc = field_array(waiting, "reports", &array, error);
+    size_t count = array ? json_array_size(array) : 0;
+    if (rc < 0 || count == 0)
+        return rc;
+    whole->reports = calloc(count, sizeof(*whole->reports));
+    if (!whole->reports)
+        return fault_nomem(error);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(array, i);
+        struct mcast_waiting *report = &whole->reports[i];
+        if (!json_is_object(item))
+            return field_fault(error, "reports", "not a list of objects");
+        if ((rc = field_string(item, "node", FIELD_REQUIRED, &report->node, error)) < 0 ||
+            (rc = field_string(item, "state", FIELD_REQUIRED, &report->state, error)) < 0 ||
+            (rc = field_string(item, "services", FIELD_OPTIONAL, &report->services, error)) < 0)
+            return rc;
+    }
+    seen->waiting_reports = whole->reports;
+    seen->waiting_report_count = count;
+    return 0;
+}
+
+static int decode_silence(struct whole *whole, const json_t *waiting, struct mcast_error *error)
+{
+    struct mcast_reservation *seen = &whole->seen;
+    int rc;
+    if ((rc = field_uint32(waiting, "lingering", FIELD_OPTIONAL, &seen->waiting_lingering, error)) <
+            0 ||
+        (rc = field_uint32(waiting, "created", FIELD_OPTIONAL, &seen->waiting_created, error)) <
+            0 ||
+        (rc = field_string(waiting, "silent", FIELD_OPTIONAL, &seen->waiting_silent, error)) < 0)
+        return rc;
+    return field_uint32(waiting, "silent_more", FIELD_OPTIONAL, &seen->waiting_silent_more, error);
+}
+
 static int decode_waiting(struct whole *whole, struct mcast_error *error)
 {
     static const char *const nobody[] = {NULL};
@@ -66,7 +107,9 @@ static int decode_waiting(struct whole *whole, struct mcast_error *error)
     if ((rc = field_uint32(waiting, "count", FIELD_REQUIRED, &seen->waiting_count, error)) < 0 ||
         (rc = field_uint32(waiting, "unheard", FIELD_OPTIONAL, &seen->waiting_unheard, error)) <
             0 ||
-        (rc = field_words(waiting, "nodes", &whole->waiting_nodes, error)) < 0)
+        (rc = field_words(waiting, "nodes", &whole->waiting_nodes, error)) < 0 ||
+        (rc = decode_reports(whole, waiting, error)) < 0 ||
+        (rc = decode_silence(whole, waiting, error)) < 0)
         return rc;
     if (seen->waiting_unheard > seen->waiting_count)
         return field_fault(error, "waiting_for", "more unheard than there are");
@@ -153,6 +196,7 @@ void mcast_reservation_free(struct mcast_reservation *reservation)
     free(whole->env);
     free((void *)whole->traffic_classes);
     free((void *)whole->waiting_nodes);
+    free(whole->reports);
     json_decref(whole->root);
     free(whole);
 }

@@ -4,6 +4,7 @@
 #include "core/config.h"
 #include "core/effect.h"
 #include "core/fmcall.h"
+#include "core/nodefold.h"
 #include "core/record.h"
 
 #include <stdbool.h>
@@ -203,14 +204,24 @@ const struct core_config *core_config_of(const struct core *core);
 const struct reservation *core_find(const struct core *core, const char *cluster, const char *job);
 
 /* Which nodes a released job's VNIs are held back for (F3). */
-enum { WAITING_NAMES_MAX = 20 };
+enum { WAITING_EACH_MAX = 20, WAITING_NAMES_MAX = 2 * WAITING_EACH_MAX };
 struct core_waiting {
-    uint32_t count;   /* nodes that have not said that they are clean; 0: nothing is waited for */
-    uint32_t unheard; /* of these, have said nothing at all */
-    uint32_t named;
-    const char *names[WAITING_NAMES_MAX]; /* of the others; valid until the next step */
+    uint32_t count;     /* nodes that have not said that they are clean; 0: nothing is waited for */
+    uint32_t unheard;   /* of these, have said nothing at all */
+    uint32_t lingering; /* of these, have said that services will not go */
+    uint32_t created;   /* of these, have only said that services were made */
+    /* The first of those that have spoken, as strverscmp orders them, at most WAITING_EACH_MAX of
+     * each kind: lingering, then created. */
+    uint32_t named, named_lingering;
+    const char *names[WAITING_NAMES_MAX];    /* valid until the next step, */
+    const char *services[WAITING_NAMES_MAX]; /* these too; NULL: it did not tell which */
 };
 void core_waiting(const struct reservation *reservation, struct core_waiting *out);
+
+/* Those of them that have said nothing, in the order of the job's node list; without any when the
+ * job named no nodes, or nothing is waited for. Reads a name for each of the job's nodes, so it is
+ * asked for only where there are not too many. */
+void core_silent(const struct reservation *reservation, struct nodefold *out);
 
 /* A node on which services of a job will not go: the first by name of the oldest such reservation;
  * NULL: none, or of none among the oldest few thousand reservations. Valid until the next step. */

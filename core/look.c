@@ -80,20 +80,84 @@ bool core_cluster_status(const struct core *core, uint32_t index, struct core_cl
     return true;
 }
 
+/* One kind of those that are waited for: the first few by name. */
+struct first {
+    const struct node_report *reports[WAITING_EACH_MAX];
+    uint32_t count;
+};
+
+static void first_add(struct first *first, const struct node_report *report)
+{
+    uint32_t at = first->count;
+    while (at > 0 && strverscmp(first->reports[at - 1]->name, report->name) > 0)
+        at--;
+    if (at == WAITING_EACH_MAX)
+        return;
+    if (first->count < WAITING_EACH_MAX)
+        first->count++;
+    memmove(&first->reports[at + 1], &first->reports[at],
+            (first->count - at - 1) * sizeof first->reports[0]);
+    first->reports[at] = report;
+}
+
+static void name_first(struct core_waiting *out, const struct first *first)
+{
+    for (uint32_t i = 0; i < first->count; i++) {
+        out->names[out->named] = first->reports[i]->name;
+        out->services[out->named++] = first->reports[i]->services;
+    }
+}
+
+static bool waits(const struct reservation *r)
+{
+    return r->state == JOB_RELEASING && r->vni_count > 0 &&
+           nodes_clean(r->reported) < r->node_count;
+}
+
 void core_waiting(const struct reservation *r, struct core_waiting *out)
 {
-    uint32_t at = 0, clean = nodes_clean(r->reported);
+    struct first lingering = {.count = 0}, created = {.count = 0};
+    uint32_t at = 0;
     const struct node_report *report;
     *out = (struct core_waiting){0};
-    if (r->state != JOB_RELEASING || r->vni_count == 0 || clean >= r->node_count)
+    if (!waits(r))
         return;
-    out->count = r->node_count - clean;
+    out->count = r->node_count - nodes_clean(r->reported);
     out->unheard = r->node_count - (r->reported == NULL ? 0 : r->reported->count);
+    out->lingering = r->reported == NULL ? 0 : r->reported->lingering;
+    out->created = out->count - out->unheard - out->lingering;
+    if (out->lingering + out->created == 0)
+        return;
     while ((report = nodes_next(r->reported, &at)) != NULL) {
-        bool dirty = report->state == NODE_CREATED || report->state == NODE_LINGERING;
-        if (dirty && out->named < WAITING_NAMES_MAX)
-            out->names[out->named++] = report->name;
+        if (report->state == NODE_LINGERING)
+            first_add(&lingering, report);
+        else if (report->state == NODE_CREATED)
+            first_add(&created, report);
     }
+    name_first(out, &lingering);
+    out->named_lingering = out->named;
+    name_first(out, &created);
+}
+
+struct silence {
+    const struct nodes *reported;
+    struct nodefold *fold;
+};
+
+static void fold_silent(void *arg, const char *name)
+{
+    const struct silence *silence = arg;
+    if (nodes_find(silence->reported, name) == NULL)
+        nodefold_add(silence->fold, name);
+}
+
+void core_silent(const struct reservation *r, struct nodefold *out)
+{
+    struct silence silence = {r->reported, out};
+    *out = (struct nodefold){.used = 0};
+    if (r->nodes != NULL && waits(r) && (r->reported == NULL || r->reported->count < r->node_count))
+        nodelist_each(r->nodes, fold_silent, &silence);
+    nodefold_end(out);
 }
 
 static const char *first_lingering(const struct nodes *nodes)

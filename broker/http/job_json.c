@@ -23,8 +23,45 @@ static void write_hwcoll(struct writer *writer, const struct reservation *reserv
     writer_end_object(writer);
 }
 
-/* Why its VNIs are still held back (F3). The names are of those that have said something. */
-static void write_waiting(struct writer *writer, const struct reservation *reservation)
+/* What nodes have said that still have services of it, as far as they are named. */
+static void write_reports(struct writer *writer, const struct core_waiting *waiting)
+{
+    writer_begin_array(writer, "nodes");
+    for (uint32_t i = 0; i < waiting->named; i++)
+        writer_string(writer, NULL, waiting->names[i]);
+    writer_end_array(writer);
+    writer_begin_array(writer, "reports");
+    for (uint32_t i = 0; i < waiting->named; i++) {
+        writer_begin_object(writer, NULL);
+        writer_string(writer, "node", waiting->names[i]);
+        writer_string(
+            writer, "state",
+            node_state_word(i < waiting->named_lingering ? NODE_LINGERING : NODE_CREATED));
+        if (waiting->services[i])
+            writer_string(writer, "services", waiting->services[i]);
+        writer_end_object(writer);
+    }
+    writer_end_array(writer);
+}
+
+/* Each name of the job's node list is looked at: a list of many reservations stops at some point,
+ * and tells only how many there are. */
+static void write_silent(struct writer *writer, const struct reservation *reservation,
+                         uint32_t *names_left)
+{
+    struct nodefold silent;
+    if (!reservation->nodes || reservation->node_count > *names_left)
+        return;
+    *names_left -= reservation->node_count;
+    core_silent(reservation, &silent);
+    writer_string(writer, "silent", silent.text);
+    if (silent.left_out > 0)
+        writer_number(writer, "silent_more", silent.left_out);
+}
+
+/* Why its VNIs are still held back (F3), and what is to be looked at, or fenced. */
+static void write_waiting(struct writer *writer, const struct reservation *reservation,
+                          uint32_t *names_left)
 {
     struct core_waiting waiting;
     core_waiting(reservation, &waiting);
@@ -32,14 +69,16 @@ static void write_waiting(struct writer *writer, const struct reservation *reser
     writer_begin_object(writer, "waiting_for");
     writer_number(writer, "count", waiting.count);
     writer_number(writer, "unheard", waiting.unheard);
-    writer_begin_array(writer, "nodes");
-    for (uint32_t i = 0; i < waiting.named; i++)
-        writer_string(writer, NULL, waiting.names[i]);
-    writer_end_array(writer);
+    writer_number(writer, "lingering", waiting.lingering);
+    writer_number(writer, "created", waiting.created);
+    write_reports(writer, &waiting);
+    if (waiting.unheard > 0)
+        write_silent(writer, reservation, names_left);
     writer_end_object(writer);
 }
 
-static void write_members(struct writer *writer, const struct reservation *reservation)
+static void write_members(struct writer *writer, const struct reservation *reservation,
+                          uint32_t *names_left)
 {
     writer_string(writer, "cluster", reservation->cluster);
     writer_string(writer, "job", reservation->job);
@@ -66,24 +105,25 @@ static void write_members(struct writer *writer, const struct reservation *reser
     if (reservation->released_ms)
         writer_time(writer, "released", reservation->released_ms);
     if (reservation->state == JOB_RELEASING && reservation->vni_count > 0)
-        write_waiting(writer, reservation);
+        write_waiting(writer, reservation, names_left);
     write_hwcoll(writer, reservation);
 }
 
 void job_json_write(struct writer *writer, const struct reservation *reservation)
 {
-    job_json_write_on(writer, reservation, NULL);
+    uint32_t names_left = JOB_JSON_NAMES;
+    job_json_write_on(writer, reservation, NULL, &names_left);
 }
 
 void job_json_write_on(struct writer *writer, const struct reservation *reservation,
-                       const char *node)
+                       const char *node, uint32_t *names_left)
 {
     static const char *const words[] = {[PRESENCE_NONE] = NULL,
                                         [PRESENCE_NAMED] = "named",
                                         [PRESENCE_REPORTED] = "reported",
                                         [PRESENCE_POSSIBLE] = "possible"};
     writer_begin_object(writer, NULL);
-    write_members(writer, reservation);
+    write_members(writer, reservation, names_left);
     if (node)
         writer_string(writer, "on_node", words[core_presence(reservation, node)]);
     writer_end_object(writer);
@@ -106,8 +146,9 @@ static void write_env(struct writer *writer, const struct core *core,
 bool job_json_write_whole(struct writer *writer, const struct core *core,
                           const struct reservation *reservation, const char *warning)
 {
+    uint32_t names_left = JOB_JSON_NAMES;
     writer_begin_object(writer, NULL);
-    write_members(writer, reservation);
+    write_members(writer, reservation, &names_left);
     if (warning)
         writer_string(writer, "warning", warning);
     write_env(writer, core, reservation);
@@ -118,8 +159,9 @@ bool job_json_write_whole(struct writer *writer, const struct core *core,
 bool job_json_write_own(struct writer *writer, const struct core *core,
                         const struct reservation *reservation, const struct tokenproof *proof)
 {
+    uint32_t names_left = JOB_JSON_NAMES;
     writer_begin_object(writer, NULL);
-    write_members(writer, reservation);
+    write_members(writer, reservation, &names_left);
     token_json_write(writer, proof);
     if (proof->session)
         write_env(writer, core, reservation);

@@ -19,6 +19,7 @@ struct page {
     const char *judged; /* the cluster that is_node is about: the core's own text */
     bool is_node;
     uint64_t hidden; /* reservations that match, and that the peer may not see */
+    uint32_t names_left;
 };
 
 static int read_number(struct call *call, const char *name, uint64_t min, uint64_t max,
@@ -139,7 +140,7 @@ static void write_job(void *arg, const struct reservation *reservation)
         return;
     }
     call_show(call, reservation);
-    job_json_write_on(&call->out, reservation, page->node);
+    job_json_write_on(&call->out, reservation, page->node, &page->names_left);
 }
 
 static void write_next(struct call *call, const struct core_filter *filter, uint64_t after)
@@ -163,7 +164,8 @@ static void write_next(struct call *call, const struct core_filter *filter, uint
 void list_handle(struct call *call)
 {
     struct core_filter filter;
-    struct page page = {.call = call, .node = target_query(&call->target, "node")};
+    struct page page = {
+        .call = call, .node = target_query(&call->target, "node"), .names_left = JOB_JSON_NAMES};
     if (read_filter(call, &filter) < 0 || narrow(call, &filter) < 0) {
         call_refuse(call);
         return;

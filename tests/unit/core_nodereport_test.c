@@ -82,6 +82,89 @@ static void report__frees_vnis_when_all_are_clean(void **state)
     driver_end(&d);
 }
 
+static void reserve_of(struct driver *d, const char *nodes, uint32_t count)
+{
+    driver_init(d);
+    driver_up(d);
+    struct reserve_request request = driver_request("a", count);
+    request.nodes = nodes;
+    request.wish = WISH_OFF;
+    driver_reserve(d, request);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+}
+
+/* Whoever fences must know whom: who lingers comes first, by name, and who said nothing is named,
+ * too, unless the job did not name its nodes. */
+static void waiting__tells_whom_to_fence(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_waiting waiting;
+    struct nodefold silent;
+    reserve_of(&d, "n[1-128]", 128);
+    core_silent(driver_job(&d, "a"), &silent);
+    assert_string_equal(silent.text, ""); /* nothing is waited for */
+    (void)report(&d, "a", 1, "n2", NODE_CREATED);
+    (void)report(&d, "a", 1, "n10", NODE_CREATED);
+    driver_release(&d, "a");
+    (void)report(&d, "a", 1, "n20", NODE_LINGERING);
+    (void)report(&d, "a", 1, "n3", NODE_LINGERING);
+    (void)report(&d, "a", 1, "n50", NODE_DESTROYED);
+    (void)fence(&d, "n60");
+    core_waiting(driver_job(&d, "a"), &waiting);
+    assert_int_equal(waiting.count, 126);
+    assert_int_equal(waiting.unheard, 122);
+    assert_int_equal(waiting.lingering, 2);
+    assert_int_equal(waiting.created, 2);
+    assert_int_equal(waiting.named, 4);
+    assert_int_equal(waiting.named_lingering, 2);
+    static const char *const names[] = {"n3", "n20", "n2", "n10"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(waiting.names[i], names[i]);
+        assert_string_equal(waiting.services[i], "cxi0:12,cxi1:7");
+    }
+    core_silent(driver_job(&d, "a"), &silent);
+    assert_string_equal(silent.text, "n[1,4-9,11-19,21-49,51-59,61-128]");
+    assert_int_equal(silent.count, waiting.unheard);
+    assert_int_equal(silent.left_out, 0);
+    driver_end(&d);
+
+    reserve_of(&d, NULL, 3);
+    driver_release(&d, "a");
+    core_waiting(driver_job(&d, "a"), &waiting);
+    assert_int_equal(waiting.unheard, 3);
+    core_silent(driver_job(&d, "a"), &silent);
+    assert_string_equal(silent.text, "");
+    driver_end(&d);
+}
+
+/* Of each kind the first twenty by name, whatever came first. */
+static void waiting__names_the_first(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_waiting waiting;
+    char node[16];
+    reserve_of(&d, "n[1-60]", 60);
+    driver_release(&d, "a");
+    for (int i = 0; i < 60; i++) {
+        snprintf(node, sizeof node, "n%d", i * 7 % 60 + 1);
+        (void)report(&d, "a", 1, node, i * 7 % 60 < 30 ? NODE_LINGERING : NODE_CREATED);
+    }
+    core_waiting(driver_job(&d, "a"), &waiting);
+    assert_int_equal(waiting.lingering, 30);
+    assert_int_equal(waiting.created, 30);
+    assert_int_equal(waiting.named, 2 * WAITING_EACH_MAX);
+    assert_int_equal(waiting.named_lingering, WAITING_EACH_MAX);
+    for (int i = 0; i < WAITING_EACH_MAX; i++) {
+        snprintf(node, sizeof node, "n%d", i + 1);
+        assert_string_equal(waiting.names[i], node);
+        snprintf(node, sizeof node, "n%d", i + 31);
+        assert_string_equal(waiting.names[WAITING_EACH_MAX + i], node);
+    }
+    driver_end(&d);
+}
+
 /* What has said nothing may have services that it could not tell of. */
 static void report__silence_is_not_clean(void **state)
 {
@@ -277,6 +360,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(report__frees_vnis_when_all_are_clean),
+        cmocka_unit_test(waiting__tells_whom_to_fence),
+        cmocka_unit_test(waiting__names_the_first),
         cmocka_unit_test(report__silence_is_not_clean),
         cmocka_unit_test(report__all_clean_before_the_release),
         cmocka_unit_test(report__of_what_was_granted_twice),

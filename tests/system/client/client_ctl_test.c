@@ -317,8 +317,10 @@ static void list__shows_what_is_held_back(void **state)
                       "GET /v1/jobs?limit=1000&state=releasing HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
     assert_has(test->out, "WAITS FOR");
-    assert_has(test->out, "f4  1024 2026-11-21T09:00:00.000Z 2026-11-21T09:10:00.000Z "
-                          "elcap7,elcap9, 1 more, 4 that said nothing\n");
+    assert_has(test->out,
+               "f4  1024 2026-11-21T09:00:00.000Z 2026-11-21T09:10:00.000Z "
+               "elcap7,elcap9, 1 more, 4 that said nothing (nobody can say which: the job only "
+               "told how many nodes; only the time ends it)\n");
     assert_has(test->out, "no node, only the time\n");
     assert_null(strstr(test->out, "free"));
     assert_int_equal(RUN("list", "--held", "--json"), 0);
@@ -331,7 +333,41 @@ static void list__shows_what_is_held_back(void **state)
     assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 0);
     assert_has(test->out, "2026-11-21T09:10:00.000Z");
     assert_has(test->out, "1 that said nothing");
+    assert_has(test->out, "nobody can say which");
     assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 4); /* it makes no sense */
+    end(test);
+}
+
+/* Whom to look after, and whom to fence. */
+static void list__tells_lingering_from_silent(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL,
+         "{\"jobs\":[" HELD("4", "f4",
+                            "{\"count\":128,\"unheard\":126,\"nodes\":[\"n1\",\"n2\"],"
+                            "\"lingering\":1,\"created\":1,\"reports\":[{\"node\":\"n1\","
+                            "\"state\":\"lingering\",\"services\":\"cxi2:2\"},{\"node\":"
+                            "\"n2\",\"state\":\"created\"}],\"silent\":\"n[3-128]\"}") "],"
+                                                                                       "\"next\":"
+                                                                                       "null}",
+         THEN_KEEP},
+        {200, NULL,
+         HELD("4", "f4",
+              "{\"count\":60,\"unheard\":30,\"nodes\":[\"n1\"],\"lingering\":30,"
+              "\"created\":0,\"reports\":[{\"node\":\"n1\",\"state\":\"lingering\"}],"
+              "\"silent\":\"n[31-40]\",\"silent_more\":20}"),
+         THEN_KEEP},
+        {200, NULL,
+         HELD("4", "f4", "{\"count\":1,\"unheard\":0,\"nodes\":[\"n1\"],\"reports\":[7]}"),
+         THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("list", "--held"), 0);
+    assert_has(test->out, "n1 (lingering: cxi2:2), n2 (created), silent: n[3-128]\n");
+    assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 0);
+    assert_has(test->out, "n1 (lingering), 29 more (30 lingering and 0 created in all), silent: "
+                          "n[31-40] and 20 more");
+    assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 4);
     end(test);
 }
 
@@ -717,6 +753,7 @@ int main(void)
         cmocka_unit_test(token__shows_only_where_it_is_asked_for),
         cmocka_unit_test(fence__needs_a_node_and_a_reason),
         cmocka_unit_test(list__shows_what_is_held_back),
+        cmocka_unit_test(list__tells_lingering_from_silent),
         cmocka_unit_test(jobid__flux_form_becomes_plain),
         cmocka_unit_test(env__every_format),
         cmocka_unit_test(env__with_a_ca_that_is_not_there),

@@ -156,6 +156,10 @@ static void waiting__is_shown(void **state)
     json_t *nodes = json_object_get(waiting, "nodes");
     assert_int_equal(json_array_size(nodes), 1);
     assert_string_equal(json_string_value(json_array_get(nodes, 0)), "elcap7");
+    json_t *said = json_array_get(json_object_get(waiting, "reports"), 0);
+    assert_string_equal(json_string_value(json_object_get(said, "node")), "elcap7");
+    assert_string_equal(json_string_value(json_object_get(said, "state")), "created");
+    assert_string_equal(json_string_value(json_object_get(waiting, "silent")), "elcap8");
     assert_int_equal(site_call(site, "GET", "/v1/jobs?state=releasing", NULL, &answer), 200);
     json_t *job = json_array_get(json_object_get(answer.json, "jobs"), 0);
     assert_true(json_equal(json_object_get(job, "waiting_for"), waiting));

@@ -83,14 +83,21 @@ static void vnis__are_held_back_while_a_service_is_left(void **state)
     realbroker_reserve(stage, "f17", TWO_NODES, 201);
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
     release(stage, "f17");
-    expect_waiting(stage, "{\"count\":2,\"nodes\":[\"n1\"],\"unheard\":1}");
+    expect_waiting(
+        stage,
+        "{\"count\":2,\"created\":1,\"lingering\":0,\"nodes\":[\"n1\"],\"reports\":[{\"node\":"
+        "\"n1\",\"services\":\"cxi0:2,cxi1:2,cxi2:2,cxi3:2\",\"state\":\"created\"}],"
+        "\"silent\":\"n2\",\"unheard\":1}");
     stand_set_cxi(stand, "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\n"
                          "errno = EBUSY\n");
     assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 5);
     assert_int_equal(counted(stage, "nodes", "lingering"), 1);
     expect_first_lingering(stage, "n1");
     other_node_is_clean(stage);
-    expect_waiting(stage, "{\"count\":1,\"nodes\":[\"n1\"],\"unheard\":0}");
+    expect_waiting(
+        stage,
+        "{\"count\":1,\"created\":0,\"lingering\":1,\"nodes\":[\"n1\"],\"reports\":[{\"node\":"
+        "\"n1\",\"services\":\"cxi2:2\",\"state\":\"lingering\"}],\"unheard\":0}");
     stand_set_cxi(stand, "nics = 4\n");
     assert_int_equal(counted(stage, "vnis", "held"), 1);
     assert_int_equal(stand_run(stand, "housekeeping --job f17"), 0);
