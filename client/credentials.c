@@ -63,7 +63,7 @@ int credentials_set_certificate(struct credentials *credentials, const char *cer
     if (!cert != !key)
         return fault_set(error, MCAST_USAGE,
                          "a client certificate needs its key, and a key its certificate: name both "
-                         "files (--cert and --key, or MCAST_CERT and MCAST_KEY)");
+                         "files (cert and key, or MCAST_CERT and MCAST_KEY)");
     int rc = replace(&credentials->cert, cert, error);
     return rc < 0 ? rc : replace(&credentials->key, key, error);
 }

@@ -65,7 +65,7 @@ static int explain_distrust(const struct trouble *trouble, const char *words,
                               peer, words);
     return fault_set_word(error, MCAST_UNREACHABLE, "tls",
                           "the certificate of mcastd at %s is not trusted (%s): it is not signed "
-                          "by %s%.200s; name the CA that signed it with --cacert or MCAST_CACERT",
+                          "by %s%.200s; set cacert (or MCAST_CACERT) to the CA that signed it",
                           peer, words, cacert ? "the CA in " : "a CA of this system",
                           cacert ? cacert : "");
 }
@@ -82,11 +82,10 @@ static int explain_handshake(const struct trouble *trouble, const char *words,
                               "signed by the broker's tls_client_ca and be valid today",
                               peer, cert, words);
     if (strstr(words, "alert"))
-        return fault_set_word(
-            error, MCAST_UNREACHABLE, "tls",
-            "mcastd at %s refuses the connection (%s); if it wants a client "
-            "certificate, name one with --cert and --key, or MCAST_CERT and MCAST_KEY",
-            peer, words);
+        return fault_set_word(error, MCAST_UNREACHABLE, "tls",
+                              "mcastd at %s refuses the connection (%s); if it wants a client "
+                              "certificate, set cert and key (or MCAST_CERT and MCAST_KEY) to one",
+                              peer, words);
     return fault_set_word(error, MCAST_UNREACHABLE, "tls",
                           "no TLS connection with what answers at %s (%s); is it mcastd, with "
                           "tls_cert set?",

@@ -18,7 +18,8 @@ struct trouble {
     unsigned timeout_ms; /* of the request */
 };
 
-/* Returns the code that it sets. */
+/* Returns the code that it sets. What is to be set is called as all programs call it: cacert is
+ * mcastctl's --cacert, node.conf's key, and mcast_set_cacert. */
 int trouble_explain(const struct trouble *trouble, struct mcast_error *error);
 
 /* Whether it says that an established connection broke, rather than that none could be made. */

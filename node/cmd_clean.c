@@ -64,7 +64,7 @@ static int clean_life(struct node *node, const struct wanted *wanted, const stru
         } else {
             rc = note.state == NOTE_LINGERING ? COMMAND_BUSY : COMMAND_DONE;
             if (report_send(node, &note, &error) == REPORT_KEPT)
-                say("the broker is told later: %s", error.text);
+                report_say_kept(&note, &error);
         }
     }
     life_unlock(node, claim);

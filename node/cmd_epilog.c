@@ -92,7 +92,7 @@ static int destroy(struct node *node, const struct wanted *wanted, struct note *
         if (is_housekeeping_s(node, wanted, note))
             postpone(node, note);
         if (report_send(node, note, &error) == REPORT_KEPT)
-            say("the broker is told later: %s", error.text);
+            report_say_kept(note, &error);
     }
     life_unlock(node, &note->claim);
     return rc;

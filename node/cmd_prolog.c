@@ -60,7 +60,7 @@ static int tell(struct node *node, struct note *note)
     struct error err;
     enum report_fate fate = report_send(node, note, &error);
     if (fate == REPORT_KEPT)
-        say("warning: the broker is told later what was created: %s", error.text);
+        report_say_kept(note, &error);
     if (fate != REPORT_NOT_OURS)
         return COMMAND_DONE;
     say("the job's services are destroyed again: %s", error.text);

@@ -177,9 +177,8 @@ int command_failed(const struct error *err)
     return COMMAND_REFUSED;
 }
 
-int command_unanswered(const struct mcast_error *error)
+int command_exit(const struct mcast_error *error)
 {
-    say("%s", error->text);
     switch (error->code) {
     case MCAST_USAGE:
         return COMMAND_USAGE;
@@ -191,6 +190,12 @@ int command_unanswered(const struct mcast_error *error)
     default:
         return error->status >= 500 ? COMMAND_UNREACHABLE : COMMAND_REFUSED;
     }
+}
+
+int command_unanswered(const struct mcast_error *error)
+{
+    say("%s", error->text);
+    return command_exit(error);
 }
 
 int command_no_memory(void)

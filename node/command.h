@@ -69,7 +69,9 @@ __attribute__((format(printf, 2, 3))) int command_misused(const struct command *
 
 /* Says it; COMMAND_REFUSED. */
 int command_failed(const struct error *err);
-/* Says it; the exit code that fits. */
+/* The exit code that fits. */
+int command_exit(const struct mcast_error *error);
+/* Says it, and returns that. */
 int command_unanswered(const struct mcast_error *error);
 
 /* Says that memory is exhausted; COMMAND_REFUSED. */

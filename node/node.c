@@ -77,6 +77,13 @@ struct mcast *node_broker(struct node *node, struct mcast_error *error)
     return node->broker;
 }
 
+void node_say_error(struct node *node, const struct mcast_error *error)
+{
+    if (strcmp(node->said.text, error->text) != 0)
+        say("%s", error->text);
+    node->said = *error;
+}
+
 void node_release(struct node *node)
 {
     if (node->nics_known)

@@ -20,8 +20,12 @@ struct node {
     struct nics nics;
     bool nics_known;
     struct mcast *broker;
-    bool broker_gone; /* it had no answer, or no time: asking again would only cost time */
+    struct mcast_error said; /* by node_say_error, the last time */
+    bool broker_gone;        /* it had no answer, or no time: asking again would only cost time */
 };
+
+/* Says what the broker answered; once, if it says the same of one job after the other. */
+void node_say_error(struct node *node, const struct mcast_error *error);
 
 /* Opens the state directory (change: to write in it) and reads the notes. 0 or negative. */
 int node_remember(struct node *node, bool change, struct error *err);

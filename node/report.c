@@ -112,6 +112,13 @@ enum report_fate report_send(struct node *node, struct note *note, struct mcast_
     return fate;
 }
 
+void report_say_kept(const struct note *note, const struct mcast_error *error)
+{
+    char name[CLAIM_NAME_SIZE];
+    say("warning: the broker is told later that the services of job %s are %s: %s",
+        claim_name(&note->claim, name), note_report_word(note->state), error->text);
+}
+
 /* One life's. error: why it is kept. */
 static enum report_fate deliver(struct node *node, uint64_t number, struct mcast_error *error)
 {

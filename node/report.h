@@ -17,6 +17,9 @@ enum report_fate {
  * life's lock. error: why it was not taken. */
 enum report_fate report_send(struct node *node, struct note *note, struct mcast_error *error);
 
+/* Says that it was kept: of which job, and why. */
+void report_say_kept(const struct note *note, const struct mcast_error *error);
+
 /* Delivers what other lives owe, oldest first, until the broker does not answer or it was enough
  * for one run; what is in work elsewhere is left to those who have it. Services of an earlier start
  * of the machine are gone: that is reported too. Of what the broker says is not ours any more,

@@ -16,6 +16,12 @@ static bool is_over(const struct claim *claim, const struct mcast_reservation *s
            (seen->number == claim->number && strcmp(seen->state, "active") != 0);
 }
 
+static int unanswered(struct node *node, const struct mcast_error *error)
+{
+    node_say_error(node, error);
+    return command_exit(error);
+}
+
 /* One job, looked for in a list. */
 struct sought {
     const struct claim *claim;
@@ -63,7 +69,7 @@ enum standing_of_job standing_ask(struct node *node, const struct claim *claim, 
     if (code == 0)
         return over ? STANDING_OVER : STANDING_ACTIVE;
     node->broker_gone = code == MCAST_UNREACHABLE;
-    *rc = command_unanswered(&error);
+    *rc = unanswered(node, &error);
     say("whether job %s is active cannot be known, so its services are left alone",
         claim_name(claim, name));
     return STANDING_UNKNOWN;
@@ -77,7 +83,7 @@ static int ask_sight(struct node *node, struct mcast *broker, bool *all, bool *c
     int rc = mcast_whoami(broker, &text, &error);
     if (rc < 0) {
         node->broker_gone = rc == MCAST_UNREACHABLE;
-        return command_unanswered(&error);
+        return unanswered(node, &error);
     }
     json_t *root = json_loads(text, 0, NULL);
     const json_t *clusters = json_object_get(root, "clusters");
@@ -150,14 +156,14 @@ int standing_load(struct standing *standing, struct node *node)
     *standing = (struct standing){0};
     idset_init(&standing->vnis);
     struct mcast *broker = node_broker(node, &error);
-    int rc = broker ? ask_sight(node, broker, &all, &cluster) : command_unanswered(&error);
+    int rc = broker ? ask_sight(node, broker, &all, &cluster) : unanswered(node, &error);
     if (rc == COMMAND_UNREACHABLE)
         say("which jobs are active cannot be known without the broker, so nothing is cleaned");
     if (rc != COMMAND_GO_ON)
         return rc;
     if (list_active(node, standing, all, cluster, &hidden, &error) == 0)
         return judge(standing, node, hidden);
-    rc = command_unanswered(&error);
+    rc = unanswered(node, &error);
     say("services that this node does not remember to have made are left alone: which jobs may be "
         "active here cannot be known");
     return rc;

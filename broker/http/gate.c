@@ -8,6 +8,7 @@
 #include "broker/http/tls.h"
 #include "broker/http/tokencheck.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -30,16 +31,17 @@ static int find_route(struct call *call, const char *method)
 
 int gate_forbid(struct call *call, const char *lacks)
 {
-    char who[IDENTITY_TEXT_SIZE];
+    char who[IDENTITY_TEXT_SIZE], deed[128] = "do this";
     const struct proof *proof = &call->identity.proof;
+    if (call->route->need == NEED_NODE)
+        snprintf(deed, sizeof deed, "report for node %.80s", call->target.segments[6]);
     if (proof->kind == PROOF_MUNGE && proof->uid == 0 && !call->origin) /* 'admins' may name root */
         lacks = "root by MUNGE is the root of any host that has the key, and never an admin, a "
                 "resource manager or an owner; use the Unix socket on the broker's host, a "
                 "certificate, or a user of 'admins' or 'users' that is not root (a node says which "
                 "it is: " GATE_NODE_HEADER ")";
-    return problem_set(&call->problem, MHD_HTTP_FORBIDDEN, "forbidden", NULL,
-                       "%s may not do this: %s",
-                       identity_format(&call->identity.proof, who, sizeof who), lacks);
+    return problem_set(&call->problem, MHD_HTTP_FORBIDDEN, "forbidden", NULL, "%s may not %s: %s",
+                       identity_format(&call->identity.proof, who, sizeof who), deed, lacks);
 }
 
 /* ---- who asks ---- */

@@ -180,6 +180,31 @@ static void clean__leaves_a_job_that_named_no_nodes(void **state)
     assert_int_equal(stand_services(stand, NULL), 0);
 }
 
+/* One refusal is one line, however many jobs it is about. */
+static void clean__says_a_refusal_once(void **state)
+{
+    static const char *const jobs[] = {
+        "{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":4711,\"state\":\"active\",\"uid\":5588,"
+        "\"node_count\":2,\"vnis\":[1024],\"hwcoll\":{\"state\":\"off\"}}",
+        "{\"cluster\":\"elcap\",\"job\":\"f18\",\"number\":4712,\"state\":\"active\",\"uid\":5588,"
+        "\"node_count\":2,\"vnis\":[1025],\"hwcoll\":{\"state\":\"off\"}}"};
+    struct stand *stand = *state;
+    pretender_set_job(stand->broker, "f17", jobs[0]);
+    pretender_set_job(stand->broker, "f18", jobs[1]);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    assert_int_equal(stand_run(stand, "prolog --job f18"), 0);
+    pretender_set_admin(stand->broker, false);
+    pretender_set_hidden(stand->broker, -1);
+    assert_int_equal(stand_run(stand, "clean"), 1);
+    assert_string_equal(stand->err,
+                        "mcast-node: the pretended broker says forbidden\n"
+                        "mcast-node: whether job elcap/f17 is active cannot be known, so its "
+                        "services are left alone\n"
+                        "mcast-node: whether job elcap/f18 is active cannot be known, so its "
+                        "services are left alone\n");
+    assert_int_equal(stand_services(stand, NULL), 8);
+}
+
 /* A broker that lost its ledger has found a job at the fabric manager, and not which VNIs it has.
  */
 static void clean__all_waits_for_jobs_whose_vnis_are_lost(void **state)
@@ -238,6 +263,7 @@ int main(void)
         TEST(clean__all_by_the_node_itself),
         TEST(clean__all_needs_to_see_every_job),
         TEST(clean__leaves_a_job_that_named_no_nodes),
+        TEST(clean__says_a_refusal_once),
         TEST(clean__all_waits_for_jobs_whose_vnis_are_lost),
         TEST(clean__says_when_something_stays),
         TEST(clean__leaves_a_job_that_is_just_beginning),

@@ -79,12 +79,12 @@ static void node__with_anothers_certificate_is_told_so(void **state)
     struct tlssite *tls = open_broker(stand);
     configure(stand, tls, "n2", "ca.pem");
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    stand_expect_err(stand, "certificate \"n2\" may not do this");
+    stand_expect_err(stand, "certificate \"n2\" may not report for node n1: only an admin");
     stand_expect_err(stand, "or the node may, by a certificate with its name");
     assert_int_equal(stand_services(stand, NULL), 4);
     assert_int_equal(site_call(tls->site, "DELETE", JOB, NULL, NULL), 202);
     assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    stand_expect_err(stand, "certificate \"n2\" may not do this");
+    stand_expect_err(stand, "certificate \"n2\" may not report for node n1: only an admin");
     assert_int_equal(stand_services(stand, NULL), 0);
     assert_int_equal(held(tls), 1);
     tlssite_close(tls);
@@ -121,6 +121,7 @@ static void broker__that_another_authority_vouches_for_is_not_believed(void **st
     configure(stand, tls, "n1", "other.pem");
     assert_int_equal(stand_run(stand, "prolog --job f17"), 4);
     stand_expect_err(stand, "is not signed by the CA in");
+    stand_expect_err(stand, "; set cacert (or MCAST_CACERT) to the CA that signed it\n");
     assert_int_equal(stand_services(stand, NULL), 0);
     tlssite_close(tls);
 }
