@@ -20,10 +20,15 @@ static const char usage[] =
     "                   json   an object (as --json); null: to be unset\n"
     "                   null   NAME=value, each ended by a NUL byte; what is to be unset is left\n"
     "                          out\n\n"
+    "When it fails, nothing is printed; evaluating that would succeed, so look at its end "
+    "first.\n\n"
     "Example:\n"
-    "  eval \"$(mcastctl env --cluster elcap --step 0 --format sh f2Rs8sydSxmd)\"\n"
-    "  eval \"$(mcastctl env --inherit --step \"$FLUX_JOB_ID_PATH\" --format sh)\"\n"
-    "  eval \"$(mcastctl env --inherit --step \"${SLURM_STEP_ID:-batch}\" --format sh)\"\n";
+    "  vars=$(mcastctl env --cluster elcap --step 0 --format sh f2Rs8sydSxmd) || exit 1\n"
+    "  eval \"$vars\"\n"
+    "  vars=$(mcastctl env --inherit --step \"$FLUX_JOB_ID_PATH\" --format sh) || exit 1\n"
+    "  eval \"$vars\"\n"
+    "  vars=$(mcastctl env --inherit --step \"${SLURM_STEP_ID:-batch}\" --format sh) || exit 1\n"
+    "  eval \"$vars\"\n";
 
 static const char cacert_name[] = "FI_CXI_COLL_FABRIC_MGR_CACERT";
 

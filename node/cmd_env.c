@@ -25,7 +25,10 @@ static const char usage[] =
     "                              left out\n"
     "                       slurm  export and unset lines, for a TaskProlog\n\n"
     "Example, in Slurm's TaskProlog:\n"
-    "  mcast-node env --job $SLURM_JOB_ID --format slurm\n";
+    "  mcast-node env --job $SLURM_JOB_ID --format slurm\n"
+    "Example, in a sub-instance; eval \"$(...)\" alone would go on when it failed:\n"
+    "  vars=$(mcast-node env --inherit) || exit 1\n"
+    "  eval \"$vars\"\n";
 
 struct wanted {
     const char *job, *reservation;

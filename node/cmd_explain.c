@@ -12,7 +12,7 @@ static const char usage[] =
     "adjust_limits\n"
     "is no. Exit status 1 says that something is missing. Needs no privilege.\n\n"
     "  --cores N        the job's cores on this node\n"
-    "  --limits WISHES  the job's own wishes, as for prolog\n\n"
+    "  --limits WISHES  the job's own wishes, as for prolog, and with its warnings\n\n"
     "Example:\n"
     "  mcast-node explain --cores 96\n";
 
@@ -83,10 +83,10 @@ static int run(const struct command *command, struct node *node, int argc, char 
     int rc = command_options(command, node, argc, argv, options, take, &wanted);
     if (rc == COMMAND_GO_ON && wanted.cores == 0)
         rc = command_misused(command, "how many cores? give --cores N");
-    if (rc == COMMAND_GO_ON && command_wishes(node, wanted.wishes) > 0)
-        rc = command_misused(command, NULL);
-    if (rc == COMMAND_GO_ON)
+    if (rc == COMMAND_GO_ON) {
+        command_wishes(node, wanted.wishes);
         rc = explain(node, wanted.cores);
+    }
     return command_end(node, rc);
 }
 

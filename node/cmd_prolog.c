@@ -141,7 +141,7 @@ static int prolog(struct node *node, const struct wanted *wanted, const char *jo
     if (rc != COMMAND_GO_ON)
         return rc;
     uint32_t cores = count_cores(wanted, &claim);
-    (void)command_wishes(node, wanted->wishes);
+    command_wishes(node, wanted->wishes);
     if (!wanted->subject.dry_run)
         return create(node, &claim, cores);
     return life_plan_create(node, &claim, cores, &err) < 0 ? command_failed(&err) : COMMAND_DONE;

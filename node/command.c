@@ -240,11 +240,11 @@ static void tell_of_wish(void *arg, const char *sentence)
     say("warning: --limits: %s", sentence);
 }
 
-unsigned int command_wishes(struct node *node, const char *text)
+void command_wishes(struct node *node, const char *text)
 {
     struct settings *settings = &node->settings;
-    return text ? wishes_take(&settings->limits, &settings->adjust_limits, text, tell_of_wish, NULL)
-                : 0;
+    if (text)
+        wishes_take(&settings->limits, &settings->adjust_limits, text, tell_of_wish, NULL);
 }
 
 int command_finish(int rc)

@@ -86,8 +86,8 @@ int command_duration(const struct command *command, const char *option, const ch
                      int64_t *ms);
 
 /* A job's wishes for NIC resources into node->settings, where its like of every job is. What is not
- * taken as it stands is said. How many were not understood. text may be NULL. */
-unsigned int command_wishes(struct node *node, const char *text);
+ * taken as it stands is said. text may be NULL. */
+void command_wishes(struct node *node, const char *text);
 
 /* A number from 1 to 65535 of cores; likewise. */
 int command_cores(const struct command *command, const char *text, uint32_t *cores);

@@ -19,7 +19,7 @@ static const char tail[] =
     "Every command explains itself: mcast-node COMMAND --help\n"
     "\nExample:\n"
     "  mcast-node prolog --job f2Rs8sydSxmd\n"
-    "  eval \"$(mcast-node env --job f2Rs8sydSxmd)\"\n"
+    "  vars=$(mcast-node env --job f2Rs8sydSxmd) && eval \"$vars\"\n"
     "  mcast-node epilog --job f2Rs8sydSxmd\n";
 
 static int print_help(void)

@@ -34,7 +34,6 @@ static void limits__that_are_none_do_not_stop_a_job(void **state)
                             "without");
     assert_int_equal(stand_run(stand, "list"), 0);
     stand_expect_out(stand, "5588   1024 0x0a   20   10   7  10   10   60 160  20\n");
-    assert_int_equal(stand_run(stand, "explain --cores 8 --limits res_txq=64"), 2);
 }
 
 static void limits__are_explained(void **state)
@@ -49,6 +48,12 @@ static void limits__are_explained(void **state)
                      1);
     assert_string_equal(stand->out, "cxi0: 100 of 101 wanted transmit command queues free, the NIC "
                                     "has 100\n");
+    /* What stops no job, stops no answer about it. */
+    assert_int_equal(stand_run(stand, "explain --cores 8 --limits foo=3,res_txqs=64"), 0);
+    stand_expect_err(stand, "warning: --limits: 'foo=3' is not understood, the job goes without");
+    assert_string_equal(stand->out, "a job of 8 cores gets all that it wants on 1 NIC\n");
+    assert_int_equal(stand_run(stand, "explain --cores 8 --limits foo=3,res_txqs=101"), 1);
+    stand_expect_out(stand, "cxi0: 100 of 101 wanted transmit command queues granted");
 }
 
 /* All that is wanted or nothing, on every NIC (F10). */
