@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char usage[] =
     "Usage: mcastctl show --cluster NAME [--steps] JOB\n"
@@ -51,6 +52,23 @@ static int print_steps(const struct mcast_steps *steps)
     return table_print(table);
 }
 
+/* Why there is none: a job that never had addresses, or has given them back, can have none. */
+static int print_no_steps(const struct common *common, struct mcast *handle, const char *job)
+{
+    struct mcast_reservation *found = NULL;
+    const char *cluster = common->cluster;
+    /* It may have gone meanwhile. */
+    bool without = mcast_show(handle, cluster, job, &found, NULL) < 0 ||
+                   strcmp(found->state, "active") != 0 ||
+                   strcmp(found->hwcoll_state, "reserved") != 0;
+    if (without)
+        printf("%s/%s: the job has no multicast addresses\n", cluster, job);
+    else
+        printf("no step of %s/%s has multicast trees\n", cluster, job);
+    mcast_reservation_free(found);
+    return command_finish();
+}
+
 static int show_steps(const struct common *common, struct mcast *handle, const char *job)
 {
     struct mcast_steps *steps = NULL;
@@ -58,7 +76,8 @@ static int show_steps(const struct common *common, struct mcast *handle, const c
     if (mcast_steps(handle, common->cluster, job, STEPS_WAIT_MS, &steps, &error) < 0)
         return command_failed(&error);
     int rc = common->json ? command_print_json(mcast_steps_json(steps, MCAST_JSON_INDENT))
-                          : print_steps(steps);
+             : steps->step_count > 0 || steps->skipped > 0 ? print_steps(steps)
+                                                           : print_no_steps(common, handle, job);
     mcast_steps_free(steps);
     return rc;
 }
