@@ -4,6 +4,8 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char usage[] =
     "Usage: mcastctl cleanup --step STEP [--below] [--wait TIME]\n"
@@ -11,14 +13,16 @@ static const char usage[] =
     "has\n"
     "a token of the job, in MCAST_TOKEN: the job's own (FI_CXI_COLL_MCAST_TOKEN in its tasks), or\n"
     "one of the broker's that reaches the step. It goes on in the background, also when this\n"
-    "command, or the broker, does not.\n\n"
+    "command, or the broker, does not; asking again while it is pending does not begin its time\n"
+    "anew.\n\n"
     "  --step STEP   Flux's job id path, or Slurm's step\n"
-    "  --below       the steps below it too\n"
-    "  --wait TIME   until the trees are gone, at most so long: 2s, up to 60s\n\n"
+    "  --below       the steps below it too. Of the own path, $FLUX_JOB_ID_PATH in an instance,\n"
+    "                these are all jobs of the instance, also those that run\n"
+    "  --wait TIME   until the trees are gone, at most so long: 500ms, 2s, up to 60s\n\n"
     "Example:\n"
     "  MCAST_TOKEN=$FI_CXI_COLL_MCAST_TOKEN mcastctl cleanup --step /f2Rs8sydSxmd/fA --wait 2s\n";
 
-enum { STEP_SIZE = 1024, WAIT_MAX_S = 60 };
+enum { STEP_SIZE = 1024, WAIT_MAX_MS = 60000 };
 
 struct wanted {
     char step[STEP_SIZE];
@@ -28,7 +32,7 @@ struct wanted {
 static int take(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
-    int64_t seconds;
+    int64_t ms;
     switch (option) {
     case 's':
         if (!jobid_plain_path(value, wanted->step, sizeof(wanted->step)))
@@ -38,25 +42,25 @@ static int take(int option, const char *value, void *data)
         wanted->flags |= MCAST_BELOW;
         return COMMAND_GO_ON;
     default:
-        if (!duration_parse(value, &seconds) || seconds > WAIT_MAX_S)
+        if (!duration_parse_ms(value, &ms) || ms > WAIT_MAX_MS)
             return command_misused(&command_cleanup,
-                                   "--wait %.40s: a number with its unit, as 2s, up to %ds", value,
-                                   WAIT_MAX_S);
-        wanted->wait_ms = (unsigned)seconds * 1000;
+                                   "--wait %.40s: a number with its unit, as 500ms or 2s, up to "
+                                   "%ds",
+                                   value, WAIT_MAX_MS / 1000);
+        wanted->wait_ms = (unsigned)ms;
         return COMMAND_GO_ON;
     }
 }
 
-static int print(const struct common *common, const struct wanted *wanted, bool gone)
+static int print(const struct common *common, const struct wanted *wanted, const char *json)
 {
-    if (common->json) {
-        json_t *root =
-            json_pack("{s:s,s:b,s:s}", "step", wanted->step, "below",
-                      wanted->flags & MCAST_BELOW ? 1 : 0, "state", gone ? "cleaned" : "accepted");
-        char *text = json_dumps(root, JSON_INDENT(2));
-        json_decref(root);
+    json_t *root = json_loads(json, 0, NULL);
+    const char *state = json_string_value(json_object_get(root, "state"));
+    bool gone = state && strcmp(state, "cleaned") == 0;
+    char *text = common->json ? json_dumps(root, JSON_INDENT(2)) : NULL;
+    json_decref(root);
+    if (common->json)
         return command_print_json(text);
-    }
     printf("%s%s: %s\n", wanted->step, wanted->flags & MCAST_BELOW ? " and below" : "",
            gone ? "no trees are left" : "accepted");
     return command_finish();
@@ -73,7 +77,7 @@ static int run(const struct command *command, struct common *common, int argc, c
     struct wanted wanted = {.wait_ms = 0};
     struct mcast *handle = NULL;
     struct mcast_error error;
-    bool gone = false;
+    char *json = NULL;
     int rc = command_options(command, common, argc, argv, options, take, &wanted);
     if (rc == COMMAND_GO_ON)
         rc = command_no_arguments(command, argc, argv);
@@ -83,9 +87,10 @@ static int run(const struct command *command, struct common *common, int argc, c
         rc = command_open(common, &handle);
     if (rc != COMMAND_GO_ON)
         return rc;
-    rc = mcast_cleanup(handle, wanted.step, wanted.flags, wanted.wait_ms, &gone, &error) < 0
+    rc = mcast_cleanup_json(handle, wanted.step, wanted.flags, wanted.wait_ms, &json, &error) < 0
              ? command_failed(&error)
-             : print(common, &wanted, gone);
+             : print(common, &wanted, json);
+    free(json);
     mcast_close(handle);
     return rc;
 }

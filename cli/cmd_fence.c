@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char usage[] =
     "Usage: mcastctl fence --reason TEXT NODE\n"
@@ -9,7 +10,9 @@ static const char usage[] =
     "are over, as it is switched off, or was started anew. Their VNIs are then no longer held\n"
     "back for it, in any cluster; jobs that are still active are not touched. For administrators\n"
     "only: VNIs of a node that still runs something are given to other jobs, and their traffic\n"
-    "mixes. What waits for which node shows 'mcastctl list --held'.\n\n"
+    "mixes. What waits for which node shows 'mcastctl list --held'; of jobs that were reserved\n"
+    "without a node list nobody can say which nodes are silent, only the time ends their waiting,\n"
+    "and a node that has reported nothing of them is fenced in vain: have node lists given.\n\n"
     "  --reason TEXT    one line, kept in the broker's log and events\n\n"
     "Example:\n"
     "  mcastctl fence --reason 'powered off, board swapped' elcap17\n";
@@ -21,17 +24,30 @@ static int take(int option, const char *value, void *data)
     return COMMAND_GO_ON;
 }
 
-static int print(const struct common *common, const char *node, uint64_t count)
+static void print_words(const json_t *root, const char *node)
 {
-    if (common->json) {
-        json_t *root = json_pack("{s:s,s:I}", "node", node, "reservations", (json_int_t)count);
-        char *text = json_dumps(root, JSON_INDENT(2));
-        json_decref(root);
-        return command_print_json(text);
-    }
-    printf("%s: %llu reservation%s no longer wait%s for it\n", node, (unsigned long long)count,
+    json_int_t count = json_integer_value(json_object_get(root, "reservations"));
+    json_int_t active = json_integer_value(json_object_get(root, "active"));
+    printf("%s: %" JSON_INTEGER_FORMAT " reservation%s no longer wait%s for it\n", node, count,
            count == 1 ? "" : "s", count == 1 ? "s" : "");
-    return command_finish();
+    if (active > 0)
+        printf("%s: %" JSON_INTEGER_FORMAT " active job%s on it %s not touched\n", node, active,
+               active == 1 ? "" : "s", active == 1 ? "is" : "are");
+    if (json_is_false(json_object_get(root, "known")))
+        fprintf(stderr,
+                "mcastctl: warning: no cluster's nodes and no reservation has %s: is the name "
+                "right? mcastctl list --held shows who waits for whom\n",
+                node);
+}
+
+static int print(const struct common *common, const char *node, const char *text)
+{
+    json_t *root = json_loads(text, 0, NULL);
+    char *indented = common->json ? json_dumps(root, JSON_INDENT(2)) : NULL;
+    if (!common->json)
+        print_words(root, node);
+    json_decref(root);
+    return common->json ? command_print_json(indented) : command_finish();
 }
 
 static int run(const struct command *command, struct common *common, int argc, char **argv)
@@ -40,7 +56,7 @@ static int run(const struct command *command, struct common *common, int argc, c
     struct mcast *handle = NULL;
     struct mcast_error error;
     const char *reason = NULL;
-    uint64_t count = 0;
+    char *json = NULL;
     int rc = command_options(command, common, argc, argv, options, take, &reason);
     if (rc == COMMAND_GO_ON && argc - optind != 1)
         rc = command_misused(command, "which node? name exactly one");
@@ -50,9 +66,10 @@ static int run(const struct command *command, struct common *common, int argc, c
         rc = command_open(common, &handle);
     if (rc != COMMAND_GO_ON)
         return rc;
-    rc = mcast_fence(handle, argv[optind], reason, &count, &error) < 0
+    rc = mcast_fence_json(handle, argv[optind], reason, &json, &error) < 0
              ? command_failed(&error)
-             : print(common, argv[optind], count);
+             : print(common, argv[optind], json);
+    free(json);
     mcast_close(handle);
     return rc;
 }

@@ -142,6 +142,31 @@ static bool print_nodes(const json_t *nodes)
     return false;
 }
 
+/* Their traffic may mix with other jobs'. */
+static bool print_adopted(const json_t *jobs)
+{
+    json_int_t adopted = json_integer_value(json_object_get(jobs, "adopted"));
+    if (adopted <= 0)
+        return true;
+    printf("%" JSON_INTEGER_FORMAT " ACTIVE JOB%s FOUND WITHOUT %s VNIS: these may be given out "
+           "again, see state.md\n",
+           adopted, adopted == 1 ? " WAS" : "S WERE", adopted == 1 ? "ITS" : "THEIR");
+    return false;
+}
+
+/* F19 */
+static bool print_cleanups(const json_t *cleanups)
+{
+    json_int_t given_up = json_integer_value(json_object_get(cleanups, "given_up"));
+    if (given_up <= 0)
+        return true;
+    printf("THE TREES OF %" JSON_INTEGER_FORMAT
+           " STEP%s COULD NOT BE REMOVED since the start: look "
+           "in the log for \"are not removed\", at [hwcoll] cleanup_login in tokens.md\n",
+           given_up, given_up == 1 ? "" : "S");
+    return false;
+}
+
 /* What somebody who was woken up wants to read first: one line for each thing that is wrong, with
  * what it means for jobs; or that nothing is. */
 static void print_verdict(const json_t *root)
@@ -175,6 +200,8 @@ static void print_verdict(const json_t *root)
         well = false;
     }
     well = print_nodes(json_object_get(root, "nodes")) && well;
+    well = print_adopted(json_object_get(root, "jobs")) && well;
+    well = print_cleanups(json_object_get(root, "cleanups")) && well;
     well = print_fabric(json_object_get(root, "fabric_manager")) && well;
     if (json_is_true(json_object_get(root, "reload_refused"))) {
         puts("THE LAST RELOAD WAS REFUSED: the configuration before it is still in force");

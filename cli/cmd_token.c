@@ -178,9 +178,17 @@ static int print_token(const struct common *common, const char *text)
         puts(text);
         return command_finish();
     }
-    json_t *root = json_pack("{s:s}", "token", text);
+    struct mcast_token *token = NULL;
+    struct mcast_error error;
+    char expires[TIME_SIZE];
+    if (mcast_token_read(text, &token, &error) < 0)
+        return command_failed(&error);
+    format_time(token->expires, expires);
+    json_t *root = json_pack("{s:s,s:s,s:s?}", "token", text, "id", token->id, "expires",
+                             token->expires > 0 ? expires : NULL);
     char *json = json_dumps(root, JSON_INDENT(2));
     json_decref(root);
+    mcast_token_free(token);
     return command_print_json(json);
 }
 

@@ -11,4 +11,7 @@ enum { DURATION_DAYS_MAX = 3650 };
 /* From one second to ten years, in seconds. False: it is none. */
 bool duration_parse(const char *text, int64_t *seconds);
 
+/* The same, and "500ms", in milliseconds. */
+bool duration_parse_ms(const char *text, int64_t *ms);
+
 #endif

@@ -1,6 +1,7 @@
 /* What whoever has a job's token may ask for: its reservation, and the trees of a step to go. */
 
 #include "client/fault.h"
+#include "client/field.h"
 #include "client/handle.h"
 #include "client/names.h"
 #include "client/reservation.h"
@@ -48,12 +49,12 @@ static int check(const char *step, unsigned wait_ms, struct mcast_error *error)
     return names_check_wait(wait_ms, error);
 }
 
-int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
-                  bool *gone, struct mcast_error *error)
+/* The answer's body is the caller's to release. */
+static int ask_to_clean(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
+                        struct answer *answer, struct mcast_error *error)
 {
     struct call call = {.method = "DELETE", .wait_ms = wait_ms};
     struct text path = {0};
-    struct answer answer;
     char tail[TAIL_SIZE];
     int rc = check(step, wait_ms, error);
     if (rc < 0 || (rc = handle_bear(handle, &call, error)) < 0)
@@ -61,11 +62,38 @@ int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags, unsign
     snprintf(tail, sizeof(tail), "?wait=%ums%s", wait_ms, flags & MCAST_BELOW ? "&below=yes" : "");
     rc = cleanup_path(&path, step, tail, error);
     call.path = text_string(&path);
-    if (rc == 0 && (rc = handle_call(handle, &call, &answer, error)) == 0) {
-        if (gone)
-            *gone = answer.status == 200;
-        text_release(&answer.body);
-    }
+    if (rc == 0)
+        rc = handle_call(handle, &call, answer, error);
     text_release(&path);
     return rc;
+}
+
+int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
+                  bool *gone, struct mcast_error *error)
+{
+    struct answer answer;
+    int rc = ask_to_clean(handle, step, flags, wait_ms, &answer, error);
+    if (rc < 0)
+        return rc;
+    if (gone)
+        *gone = answer.status == 200;
+    text_release(&answer.body);
+    return rc;
+}
+
+int mcast_cleanup_json(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
+                       char **json, struct mcast_error *error)
+{
+    struct answer answer;
+    json_t *root = NULL;
+    int rc = ask_to_clean(handle, step, flags, wait_ms, &answer, error);
+    if (rc < 0)
+        return rc;
+    rc = field_parse(text_string(&answer.body), answer.body.length, &root, error);
+    text_release(&answer.body);
+    if (rc < 0)
+        return rc;
+    *json = json_dumps(root, JSON_COMPACT);
+    json_decref(root);
+    return *json ? 0 : fault_nomem(error);
 }

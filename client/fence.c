@@ -19,12 +19,10 @@ static char *encode(const char *reason)
     return text;
 }
 
-int mcast_fence(struct mcast *handle, const char *node, const char *reason, uint64_t *reservations,
-                struct mcast_error *error)
+static int fence(struct mcast *handle, const char *node, const char *reason, json_t **root,
+                 struct mcast_error *error)
 {
     char path[PATH_SIZE];
-    uint64_t count = 0;
-    json_t *root = NULL;
     int rc = names_check_node(node, error);
     if (rc < 0)
         return rc;
@@ -36,12 +34,33 @@ int mcast_fence(struct mcast *handle, const char *node, const char *reason, uint
         return fault_set(error, MCAST_USAGE, "the reason is not UTF-8");
     snprintf(path, sizeof(path), "/v1/nodes/%s/fence", node);
     struct call call = {.method = "PUT", .path = path, .body = body};
-    rc = handle_call_json(handle, &call, &root, error);
+    rc = handle_call_json(handle, &call, root, error);
     free(body);
+    return rc;
+}
+
+int mcast_fence(struct mcast *handle, const char *node, const char *reason, uint64_t *reservations,
+                struct mcast_error *error)
+{
+    uint64_t count = 0;
+    json_t *root = NULL;
+    int rc = fence(handle, node, reason, &root, error);
     if (rc == 0)
         rc = field_uint64(root, "reservations", FIELD_OPTIONAL, UINT64_MAX, &count, error);
     if (rc == 0 && reservations)
         *reservations = count;
     json_decref(root);
     return rc;
+}
+
+int mcast_fence_json(struct mcast *handle, const char *node, const char *reason, char **json,
+                     struct mcast_error *error)
+{
+    json_t *root = NULL;
+    int rc = fence(handle, node, reason, &root, error);
+    if (rc < 0)
+        return rc;
+    *json = json_dumps(root, JSON_COMPACT);
+    json_decref(root);
+    return *json ? 0 : fault_nomem(error);
 }

@@ -336,6 +336,11 @@ MCAST_API int mcast_report_node(struct mcast *handle, const struct mcast_node_re
 MCAST_API int mcast_fence(struct mcast *handle, const char *node, const char *reason,
                           uint64_t *reservations, struct mcast_error *error);
 
+/* The same, with all that the broker answers, as JSON text, the caller's to free(): also how many
+ * jobs are active on the node, and are not touched, and whether the broker knows it at all. */
+MCAST_API int mcast_fence_json(struct mcast *handle, const char *node, const char *reason,
+                               char **json, struct mcast_error *error);
+
 /* ---- For whoever has a job's token ----------------------------------------------------------- */
 
 /* The reservation that the token is for. With its environment for the fabric manager's session
@@ -357,6 +362,10 @@ enum mcast_cleanup_flags {
  * "too-many-cleanups": later. */
 MCAST_API int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags,
                             unsigned wait_ms, bool *gone, struct mcast_error *error);
+
+/* The same, with all that the broker answers, as JSON text, the caller's to free(). */
+MCAST_API int mcast_cleanup_json(struct mcast *handle, const char *step, unsigned flags,
+                                 unsigned wait_ms, char **json, struct mcast_error *error);
 
 /* ---- Tokens of the broker -------------------------------------------------------------------- */
 

@@ -93,6 +93,8 @@ static void tally(struct use *u, const struct reservation *r, bool add)
     count(r->state == JOB_ACTIVE ? &u->jobs_active : &u->jobs_releasing, 1, add);
     if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
         count(&u->jobs_reserved, 1, add);
+    if (r->state == JOB_ACTIVE && reservation_adopted(r))
+        count(&u->jobs_adopted, 1, add);
 }
 
 /* What a reservation occupies: VNIs, addresses, its place in the counts. Taken back before it

@@ -165,6 +165,7 @@ struct core_status {
     uint32_t addresses_per_job;  /* 0: none can be computed */
     uint64_t releases_pending;   /* reservations that the fabric manager has still to give up */
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
+    uint64_t jobs_adopted;     /* active, found at the fabric manager: nobody knows their VNIs */
     uint64_t nodes_lingering;  /* reports of services that will not go, of reservations kept */
     uint64_t vnis_unconfirmed; /* VNIs given back by time, not all nodes having said that they are
                                   clean although some had said anything; since the start */

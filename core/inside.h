@@ -22,7 +22,7 @@ struct use {
     uint64_t addresses;
     uint64_t leaving;  /* of these, no longer wanted: to be released */
     uint64_t releases; /* reservations that are to be released there */
-    uint64_t jobs_active, jobs_releasing, jobs_reserved;
+    uint64_t jobs_active, jobs_releasing, jobs_reserved, jobs_adopted;
 };
 
 /* Asking a resource manager which of its jobs are active. */

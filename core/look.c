@@ -31,6 +31,7 @@ void core_status(const struct core *core, struct core_status *out)
         .jobs_active = core->all.jobs_active,
         .jobs_releasing = core->all.jobs_releasing,
         .jobs_reserved = core->all.jobs_reserved,
+        .jobs_adopted = core->all.jobs_adopted,
         .nodes_lingering = core->lingering,
         .vnis_unconfirmed = core->unconfirmed,
         .strays = (uint32_t)core->strays.known.count,

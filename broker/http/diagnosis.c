@@ -214,16 +214,43 @@ static void check_nodes(const struct maker *maker)
         find(maker, DIAGNOSIS_WARNING, "nodes",
              "mcastctl list --held and mcastctl events name them: drain them, and start them anew, "
              "or mcastctl fence those that are off",
-             "on %" PRIu64 " nodes CXI services of jobs will not go", core->nodes_lingering);
+             "on %" PRIu64 " node%s CXI services of jobs will not go", core->nodes_lingering,
+             core->nodes_lingering == 1 ? "" : "s");
     if (core->vnis_unconfirmed > 0)
         find(maker, DIAGNOSIS_WARNING, "nodes",
              "see the log for the nodes, and that their epilogs reach the broker; a longer [vni] "
              "hold gives them more time",
-             "%" PRIu64 " VNIs were given back when [vni] hold was over, although not all nodes "
+             "%" PRIu64 " VNI%s given back when [vni] hold was over, although not all nodes "
              "had said that they are clean",
-             core->vnis_unconfirmed);
+             core->vnis_unconfirmed, core->vnis_unconfirmed == 1 ? " was" : "s were");
     if (core->nodes_lingering == 0 && core->vnis_unconfirmed == 0)
         find(maker, DIAGNOSIS_OK, "nodes", NULL, "none has services of jobs that will not go");
+}
+
+/* After a start with an old ledger or none: a job that runs may share its VNI with the next. */
+static void check_adopted(const struct maker *maker)
+{
+    const uint64_t adopted = maker->facts->core->jobs_adopted;
+    if (adopted > 0)
+        find(maker, DIAGNOSIS_WARNING, "adopted",
+             "until they have ended set [vni] pool to VNIs that none of them has: see \"Backups\" "
+             "in state.md",
+             "%" PRIu64 " active job%s found without %s VNIs: these may be given out again",
+             adopted, adopted == 1 ? " was" : "s were", adopted == 1 ? "its" : "their");
+}
+
+/* F19: a step that died keeps switches busy with trees that nobody needs. */
+static void check_cleanups(const struct maker *maker)
+{
+    const uint64_t given_up = maker->facts->core->cleanups_given_up;
+    if (given_up > 0)
+        find(maker, DIAGNOSIS_WARNING, "cleanups",
+             "look in the log for \"are not removed\"; where the fabric manager refuses jobs' "
+             "tokens, [hwcoll] cleanup_login = yes has the broker's login do it (see tokens.md)",
+             "the trees of %" PRIu64
+             " step%s could not be removed since the start: they stay until "
+             "the job ends, or until it is asked for again",
+             given_up, given_up == 1 ? "" : "s");
 }
 
 static void check_sizing(const struct maker *maker)
@@ -437,10 +464,11 @@ static void check_files(const struct maker *maker)
 void diagnosis_make(const struct diagnosis_facts *facts, diagnosis_fn *each, void *arg)
 {
     static void (*const checks[])(const struct maker *) = {
-        check_role,  check_reload, check_storage,   check_link,        check_login,
-        check_clock, check_trust,  check_releases,  check_neighbours,  check_vnis,
-        check_nodes, check_sizing, check_addresses, check_budgets,     check_syncs,
-        check_lists, check_events, check_loop,      check_certificate, check_files,
+        check_role,        check_reload,  check_storage,  check_link,       check_login,
+        check_clock,       check_trust,   check_releases, check_neighbours, check_vnis,
+        check_nodes,       check_adopted, check_cleanups, check_sizing,     check_addresses,
+        check_budgets,     check_syncs,   check_lists,    check_events,     check_loop,
+        check_certificate, check_files,
     };
     const struct maker maker = {facts, each, arg};
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)

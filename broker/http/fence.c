@@ -1,7 +1,9 @@
 #include "broker/http/call.h"
 #include "broker/http/json_body.h"
 #include "broker/http/routes.h"
+#include "broker/http/shared.h"
 #include "core/nodes.h"
+#include "core/reservation.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,10 +70,45 @@ void fence_handle(struct call *call)
     json_decref(root);
 }
 
+/* What else is on the machine. */
+struct census {
+    const char *node;
+    uint64_t found, active;
+};
+
+static void take(void *arg, const struct reservation *reservation)
+{
+    struct census *census = arg;
+    if (core_presence(reservation, census->node) == PRESENCE_POSSIBLE)
+        return; /* a job that named no nodes may run anywhere */
+    census->found++;
+    census->active += reservation->state == JOB_ACTIVE;
+}
+
+/* Reads some pages: nobody else is answered meanwhile. True when these were all there are. */
+static bool count(const struct core *core, struct census *census)
+{
+    enum { PAGES_MAX = 8, PAGE = 1000 };
+    struct core_filter filter = {.node = census->node, .uid = -1, .limit = PAGE};
+    for (int page = 0; page < PAGES_MAX; page++) {
+        filter.after = core_list(core, &filter, take, census);
+        if (filter.after == 0)
+            return true;
+    }
+    return false;
+}
+
 void fence_render(struct call *call, const struct answer *answer)
 {
+    struct census census = {.node = call->target.segments[2]};
+    const bool all = count(engine_core(call->http->engine), &census);
+    /* A name that is misspelt must not look like a node for which nobody waits. */
+    const bool known = !all || answer->fenced > 0 || census.found > 0 ||
+                       rights_list_node(call->http->rights, NULL, census.node);
     writer_begin_object(&call->out, NULL);
-    writer_string(&call->out, "node", call->target.segments[2]);
+    writer_string(&call->out, "node", census.node);
     writer_number(&call->out, "reservations", answer->fenced);
+    writer_number(&call->out, "active", census.active);
+    writer_bool(&call->out, "known", known);
     writer_end_object(&call->out);
 }

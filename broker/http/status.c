@@ -53,6 +53,7 @@ static void write_pools(struct writer *out, const struct core_status *status,
     writer_number(out, "active", status->jobs_active);
     writer_number(out, "releasing", status->jobs_releasing);
     writer_number(out, "reserved", status->jobs_reserved);
+    writer_number(out, "adopted", status->jobs_adopted);
     writer_end_object(out);
 }
 

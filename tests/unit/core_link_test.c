@@ -428,6 +428,13 @@ static void link__a_neighbours_name_is_made_printable(void **state)
     driver_end(&d);
 }
 
+static uint64_t jobs_adopted(const struct driver *d)
+{
+    struct core_status status;
+    core_status(d->core, &status);
+    return status.jobs_adopted;
+}
+
 /* A ledger that was lost and made anew must not take reservations from running jobs. */
 static void link__new_ledger_takes_for_active_until_a_sync(void **state)
 {
@@ -441,6 +448,7 @@ static void link__new_ledger_takes_for_active_until_a_sync(void **state)
     driver_list(&d, names, 2, FM_OK);
     assert_null(driver_find(&d, EFFECT_CALL));
     assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
+    assert_int_equal(jobs_adopted(&d), 2); /* nobody knows their VNIs */
     for (int i = 0; i < 2; i++) {
         driver_step(&d, (struct core_event){.kind = CORE_SYNC,
                                             .u.sync = {.ticket = ++d.ticket,
@@ -457,6 +465,7 @@ static void link__new_ledger_takes_for_active_until_a_sync(void **state)
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
     driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-77");
     assert_string_equal(secret_expose(driver_job(&d, "77")->token), "sess-77");
+    assert_int_equal(jobs_adopted(&d), 0);
     driver_end(&d);
 }
 

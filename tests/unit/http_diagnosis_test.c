@@ -176,7 +176,22 @@ static void diagnosis__of_nodes(void **state)
 {
     (void)state;
     CASE(WARNING, "nodes", "on 3 nodes CXI services", p.core.nodes_lingering = 3);
+    CASE(WARNING, "nodes", "on 1 node CXI services", p.core.nodes_lingering = 1);
     CASE(WARNING, "nodes", "7 VNIs were given back", p.core.vnis_unconfirmed = 7);
+    CASE(WARNING, "nodes", "1 VNI was given back", p.core.vnis_unconfirmed = 1);
+}
+
+/* What an old ledger does not know, and what a dead step left. */
+static void diagnosis__of_adopted_jobs_and_cleanups(void **state)
+{
+    (void)state;
+    CASE(WARNING, "adopted", "1 active job was found without its VNIs: these may be given out",
+         p.core.jobs_adopted = 1);
+    CASE(WARNING, "adopted", "3 active jobs were found without their VNIs",
+         p.core.jobs_adopted = 3);
+    CASE(WARNING, "cleanups", "the trees of 2 steps could not be removed",
+         p.core.cleanups_given_up = 2;
+         p.core.cleanups_done = 5);
 }
 
 /* What a resource manager forgets is never released unless it says which jobs run. */
@@ -243,6 +258,7 @@ int main(void)
         cmocka_unit_test(diagnosis__of_neighbours),
         cmocka_unit_test(diagnosis__of_pools),
         cmocka_unit_test(diagnosis__of_nodes),
+        cmocka_unit_test(diagnosis__of_adopted_jobs_and_cleanups),
         cmocka_unit_test(diagnosis__of_syncs),
         cmocka_unit_test(diagnosis__of_lists),
         cmocka_unit_test(diagnosis__of_the_broker_itself),

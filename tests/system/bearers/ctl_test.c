@@ -60,12 +60,18 @@ static void cleanup__takes_the_token_from_the_environment(void **state)
     assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/fA", "--wait", "2"), 2);
     assert_int_equal(CTL("two words", out, "cleanup", "--step", "/fA"), 2);
     assert_int_equal(CTL("sess-unknown", out, "cleanup", "--step", "/fA"), 1);
-    assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/ƒA/ƒB", "--wait", "50s"), 0);
+    assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/ƒA/ƒB", "--wait", "50000ms"), 0);
     assert_string_equal(out, "/fA/fB: no trees are left\n");
     assert_int_equal(yard_trees(yard, &job, "/fA/fB"), 0);
     assert_int_equal(yard_trees(yard, &job, "/fA/fB/fC"), 1);
     assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/fA", "--below", "--json"), 0);
-    assert_non_null(strstr(out, "\"accepted\""));
+    json_t *root = json_loads(out, 0, NULL);
+    assert_string_equal(json_string_value(json_object_get(root, "state")), "accepted");
+    assert_string_equal(json_string_value(json_object_get(root, "cluster")), "elcap");
+    assert_string_equal(json_string_value(json_object_get(root, "job")), "f1");
+    assert_true(json_integer_value(json_object_get(root, "number")) > 0);
+    assert_true(json_is_true(json_object_get(root, "below")));
+    json_decref(root);
     yard_await_bare(yard, &job, "/fA/fB/fC");
     assert_int_equal(yard_trees(yard, &job, "/fX"), 1);
 }
@@ -76,6 +82,13 @@ static void token__is_requested_narrowed_and_used(void **state)
     char out[4096], token[4096], slim[4096];
     assert_int_equal(CTL(job.token, token, "token", "request", "--operations", "cleanup"), 0);
     token[strcspn(token, "\n")] = '\0';
+    assert_int_equal(
+        CTL(job.token, out, "token", "request", "--operations=show", "--json", "--expires=1h"), 0);
+    json_t *root = json_loads(out, 0, NULL);
+    yard_remember(yard, json_string_value(json_object_get(root, "token")));
+    assert_int_equal(json_string_length(json_object_get(root, "id")), 16);
+    assert_true(json_is_string(json_object_get(root, "expires")));
+    json_decref(root);
     assert_int_equal(CTL(token, slim, "token", "narrow", "--steps", "/fA"), 0);
     slim[strcspn(slim, "\n")] = '\0';
     assert_int_equal(CTL(slim, out, "cleanup", "--step", "/fX"), 1);

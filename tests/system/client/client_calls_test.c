@@ -174,7 +174,8 @@ static void fence__tells_how_many_had_waited(void **state)
     (void)state;
     static const struct reply script[] = {
         {200, NULL, "{\"node\":\"elcap7\",\"reservations\":3}", THEN_KEEP},
-        {200, NULL, "{\"node\":\"elcap7\",\"reservations\":-1}", THEN_KEEP}};
+        {200, NULL, "{\"node\":\"elcap7\",\"reservations\":-1}", THEN_KEEP},
+        {200, NULL, "{\"node\":\"elcap7\",\"active\":1}", THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast *handle = open_fake(fake);
     uint64_t count = 0;
@@ -184,6 +185,11 @@ static void fence__tells_how_many_had_waited(void **state)
     assert_int_equal(count, 3);
     assert_int_equal(mcast_fence(handle, "elcap7", "off", &count, NULL), MCAST_UNCLEAR);
     assert_int_equal(count, 3);
+    char *json = NULL;
+    assert_int_equal(mcast_fence_json(handle, "elcap7", "", &json, NULL), MCAST_USAGE);
+    assert_int_equal(mcast_fence_json(handle, "elcap7", "off", &json, NULL), 0);
+    assert_string_equal(json, "{\"node\":\"elcap7\",\"active\":1}");
+    free(json);
     mcast_close(handle);
     fakebroker_destroy(fake);
 }

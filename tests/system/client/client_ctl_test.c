@@ -259,7 +259,10 @@ static void fence__needs_a_node_and_a_reason(void **state)
     static const struct reply script[] = {
         {200, NULL, "{\"node\":\"elcap7\",\"reservations\":1}", THEN_KEEP},
         {200, NULL, "{\"node\":\"elcap7\",\"reservations\":0}", THEN_KEEP},
-        {200, NULL, "{\"node\":\"elcap7\",\"reservations\":2}", THEN_KEEP},
+        {200, NULL, "{\"node\":\"elcap7\",\"reservations\":2,\"active\":1,\"known\":true}",
+         THEN_KEEP},
+        {200, NULL, "{\"node\":\"elcpa7\",\"reservations\":0,\"active\":2,\"known\":false}",
+         THEN_KEEP},
         {403, PROBLEM, forbidden, THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("fence", "elcap7"), 2);
@@ -280,6 +283,11 @@ static void fence__needs_a_node_and_a_reason(void **state)
     assert_string_equal(test->out, "elcap7: 0 reservations no longer wait for it\n");
     assert_int_equal(RUN("--json", "fence", "elcap7", "--reason=off"), 0);
     assert_has(test->out, "\"reservations\": 2");
+    assert_has(test->out, "\"active\": 1");
+    assert_int_equal(RUN("fence", "elcpa7", "--reason=off"), 0);
+    assert_string_equal(test->out, "elcpa7: 0 reservations no longer wait for it\n"
+                                   "elcpa7: 2 active jobs on it are not touched\n");
+    assert_has(test->err, "no cluster's nodes and no reservation has elcpa7");
     assert_int_equal(RUN("fence", "elcap7", "--reason=off"), 1);
     assert_has(test->err, "only an admin may");
     end(test);
@@ -368,6 +376,33 @@ static void list__tells_lingering_from_silent(void **state)
     assert_has(test->out, "n1 (lingering), 29 more (30 lingering and 0 created in all), silent: "
                           "n[31-40] and 20 more");
     assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 4);
+    end(test);
+}
+
+/* Nothing at all would leave open whether it was understood. */
+static void show__says_that_there_are_no_steps(void **state)
+{
+    (void)state;
+#define WITH(state, hwcoll)                                                                        \
+    "{\"cluster\":\"elcap\",\"job\":\"f4\",\"number\":4,\"state\":\"" state "\",\"vnis\":[],"      \
+    "\"hwcoll\":{\"state\":\"" hwcoll "\"}}"
+    static const char none[] = "{\"steps\":[],\"skipped\":0}";
+    static const char without[] = "elcap/f4: the job has no multicast addresses\n";
+    static const struct reply script[] = {
+        {200, NULL, none, THEN_KEEP}, {200, NULL, WITH("active", "reserved"), THEN_KEEP},
+        {200, NULL, none, THEN_KEEP}, {200, NULL, WITH("active", "denied"), THEN_KEEP},
+        {200, NULL, none, THEN_KEEP}, {200, NULL, WITH("releasing", "released"), THEN_KEEP},
+        {200, NULL, none, THEN_KEEP}, {404, PROBLEM, "{\"detail\":\"gone\"}", THEN_KEEP},
+        {200, NULL, none, THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("show", "--steps", "--cluster=elcap", "f4"), 0);
+    assert_string_equal(test->out, "no step of elcap/f4 has multicast trees\n");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(RUN("show", "--steps", "--cluster=elcap", "f4"), 0);
+        assert_string_equal(test->out, without);
+    }
+    assert_int_equal(RUN("show", "--steps", "--json", "--cluster=elcap", "f4"), 0);
+    assert_has(test->out, "\"steps\": []");
     end(test);
 }
 
@@ -654,7 +689,8 @@ static void status__says_first_what_is_wrong(void **state)
         {200, NULL, "{\"role\":\"standby\",\"fabric_manager\":{\"link\":\"down\",\"url\":null}}",
          THEN_KEEP},
         {200, NULL,
-         "{\"reload_refused\":true,\"certificate_expires\":\"2026-01-31T12:00:00.000Z\"}",
+         "{\"jobs\":{\"active\":3,\"adopted\":2},\"cleanups\":{\"given_up\":1},"
+         "\"reload_refused\":true,\"certificate_expires\":\"2026-01-31T12:00:00.000Z\"}",
          THEN_KEEP},
         {200, NULL,
          "{\"nodes\":{\"lingering\":3,\"lingering_first\":\"n17\"},"
@@ -679,6 +715,10 @@ static void status__says_first_what_is_wrong(void **state)
     assert_int_equal(strncmp(test->out, "NOT SERVING: this broker is standby\nWhat to do:", 45), 0);
     assert_int_equal(RUN("status"), 0);
     assert_has(test->out, "THE LAST RELOAD WAS REFUSED");
+    assert_has(test->out, "2 ACTIVE JOBS WERE FOUND WITHOUT THEIR VNIS: these may be given out "
+                          "again, see state.md\n");
+    assert_has(test->out, "THE TREES OF 1 STEP COULD NOT BE REMOVED since the start: look in the "
+                          "log for \"are not removed\"");
     assert_has(test->out, "THE BROKER'S CERTIFICATE ends, or ended, at 2026-01-31T12:00:00.000Z\n");
     assert_int_equal(RUN("status"), 0);
     static const char nodes[] =
@@ -754,6 +794,7 @@ int main(void)
         cmocka_unit_test(fence__needs_a_node_and_a_reason),
         cmocka_unit_test(list__shows_what_is_held_back),
         cmocka_unit_test(list__tells_lingering_from_silent),
+        cmocka_unit_test(show__says_that_there_are_no_steps),
         cmocka_unit_test(jobid__flux_form_becomes_plain),
         cmocka_unit_test(env__every_format),
         cmocka_unit_test(env__with_a_ca_that_is_not_there),

@@ -306,6 +306,8 @@ static void fenced__is_no_longer_waited_for(void **state)
         200);
     assert_string_equal(text_of(&answer, "node"), "elcap7");
     assert_int_equal(json_integer_value(json_object_get(answer.json, "reservations")), 1);
+    assert_int_equal(json_integer_value(json_object_get(answer.json, "active")), 0);
+    assert_true(json_is_true(json_object_get(answer.json, "known")));
     answer_release(&answer);
     assert_int_equal(vnis(site, "held"), 0);
     assert_int_equal(events(site, "fenced", detail, sizeof detail), 1);
@@ -316,6 +318,30 @@ static void fenced__is_no_longer_waited_for(void **state)
     site_call(site, "PUT", "/v1/nodes/elcap7/fence", "{\"reason\":\"x\"}", &answer);
     assert_int_equal(json_integer_value(json_object_get(answer.json, "reservations")), 0);
     answer_release(&answer);
+}
+
+/* Whoever misspells a name is told, and so is who takes active jobs for ended. */
+static void fence__tells_what_else_is_there(void **state)
+{
+    struct site *site = *state;
+    static const struct {
+        const char *node;
+        json_int_t active;
+        bool known;
+    } cases[] = {{"elcap7", 2, true}, {"elcap8", 2, true}, {"elcpa7", 0, false}};
+    struct answer answer;
+    reserve(site, "f1");
+    reserve(site, "f2");
+    site_call(site, "PUT", JOB "f3", "{\"uid\":5,\"node_count\":3}", NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/v1/nodes/%s/fence", cases[i].node);
+        assert_int_equal(site_call(site, "PUT", path, "{\"reason\":\"off\"}", &answer), 200);
+        assert_int_equal(json_integer_value(json_object_get(answer.json, "active")),
+                         cases[i].active);
+        assert_int_equal(json_is_true(json_object_get(answer.json, "known")), cases[i].known);
+        answer_release(&answer);
+    }
 }
 
 static void fence__needs_a_reason(void **state)
@@ -409,6 +435,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(created__too_late_is_told_to_destroy, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(fenced__is_no_longer_waited_for, open_site, close_site),
+        cmocka_unit_test_setup_teardown(fence__tells_what_else_is_there, open_site, close_site),
         cmocka_unit_test_setup_teardown(fence__needs_a_reason, open_site, close_site),
         cmocka_unit_test(each_name__may_report_for_itself),
     };
