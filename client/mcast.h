@@ -230,7 +230,7 @@ struct mcast_steps {
 
 /* The steps of a job that have multicast trees, as the fabric manager tells, which is waited for so
  * long (up to 60,000 ms) in addition to the handle's time limit; MCAST_REFUSED with the word
- * "pending": longer. *out is to be freed with mcast_steps_free. */
+ * "pending": longer, "given-up": it does not tell. *out is to be freed with mcast_steps_free. */
 MCAST_API int mcast_steps(struct mcast *handle, const char *cluster, const char *job,
                           unsigned wait_ms, struct mcast_steps **out, struct mcast_error *error);
 
@@ -358,8 +358,8 @@ enum mcast_cleanup_flags {
  * it is accepted it is done whatever happens to the broker, unless the fabric manager cannot be had
  * for long. wait_ms: 0, or how long (up to 60,000) to wait for the trees to be gone, in addition to
  * the handle's time limit. *gone (NULL: not wanted): they are. MCAST_REFUSED with the word
- * "pending": not within that time, it goes on; "outside-scope": not with this token;
- * "too-many-cleanups": later. */
+ * "pending": not within that time, it goes on; "given-up": it will not be done; "outside-scope":
+ * not with this token; "too-many-cleanups": later. */
 MCAST_API int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags,
                             unsigned wait_ms, bool *gone, struct mcast_error *error);
 

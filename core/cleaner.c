@@ -14,17 +14,40 @@ struct cleaner *cleaner_of(struct reservation *r)
     return r->cleaner;
 }
 
+static void link_last(struct cleaner *k, struct cleanup *c)
+{
+    if (k->last != NULL)
+        k->last->next = c;
+    else
+        k->first = c;
+    k->last = c;
+    k->count++;
+}
+
 struct cleanup *cleaner_append(struct cleaner *k, const char *step, bool below)
 {
     size_t length = strlen(step);
     struct cleanup *c = memory_zeroed(sizeof *c + length + 1);
     memcpy(c->step, step, length + 1);
     c->below = below;
-    if (k->last != NULL)
-        k->last->next = c;
-    else
+    link_last(k, c);
+    return c;
+}
+
+struct cleanup *cleaner_look_first(struct cleaner *k)
+{
+    struct cleanup *c = memory_zeroed(sizeof *c + 1);
+    struct cleanup *before = k->errand.call != 0 ? k->first : NULL;
+    c->look = true;
+    c->next = before != NULL ? before->next : k->first;
+    if (before != NULL) {
+        before->next = c;
+    } else {
+        cleaner_forget_pieces(k); /* those of the one that was first */
         k->first = c;
-    k->last = c;
+    }
+    if (c->next == NULL)
+        k->last = c;
     k->count++;
     return c;
 }
@@ -82,7 +105,7 @@ void cleaner_keep_pieces(struct cleaner *k, const struct cleanup *c,
     }
 }
 
-void cleaner_take_out(struct cleaner *k, struct cleanup *c)
+static void take_out(struct cleaner *k, struct cleanup *c)
 {
     struct cleanup **link = &k->first, *before = NULL;
     while (*link != c) {
@@ -100,13 +123,8 @@ void cleaner_take_out(struct cleaner *k, struct cleanup *c)
 
 void cleaner_put_last(struct cleaner *k, struct cleanup *c)
 {
-    cleaner_take_out(k, c);
-    if (k->last != NULL)
-        k->last->next = c;
-    else
-        k->first = c;
-    k->last = c;
-    k->count++;
+    take_out(k, c);
+    link_last(k, c);
 }
 
 static void free_cleanup(struct cleanup *c)
@@ -120,7 +138,7 @@ static void free_cleanup(struct cleanup *c)
 
 void cleaner_end(struct cleaner *k, struct cleanup *c)
 {
-    cleaner_take_out(k, c);
+    take_out(k, c);
     free_cleanup(c);
 }
 

@@ -9,9 +9,17 @@
 #include <string.h>
 
 /* Whoever holds a job's token may have the trees of its steps removed, and of no others (F19, I6).
- * Which way that goes is learned from the fabric manager's refusals: step by step with the job's
- * token, so that the fabric manager sees to it too; else tree by tree with the token; else, if the
- * site allows it, with the broker's login. */
+ * Which way that goes is learned from the fabric manager's refusals, for each job anew:
+ *
+ *                     what a step has          ends it
+ *                     (STEPS)
+ *   at first          the job's token          the token, a step at a time (END_STEP), so that the
+ *                                              fabric manager sees to the scope too
+ *   by_trees          the token                the token, tree by tree (END_TREE)
+ *   look_by_login     the login: it only looks as before
+ *   by_login          the login                the login, a step at a time: if the site allows it
+ *
+ * What a step has is asked for only where it must be known: by_trees, and for all below a step. */
 
 enum {
     CLEANUPS_MAX = 1000,       /* of one reservation, at once */
@@ -56,14 +64,15 @@ static void await(struct core *core, struct cleanup *c, uint64_t ticket, int64_t
     c->waiters = w;
 }
 
-static const char *not_yet(struct core *core, const struct cleanup *c)
+static const char *not_yet(struct core *core, const struct reservation *r, const struct cleanup *c)
 {
+    const char *words = r->cleaner->errand.words;
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager is not up";
-    if (c->tries == 0)
+    if (c->tries == 0 || words == NULL)
         return c->look ? "the fabric manager has not answered yet"
                        : "the trees are not gone yet; they go in the background";
-    return core_text(core, "the fabric manager: %s; it is asked again", core->link.cleanup_error);
+    return core_text(core, "the fabric manager: %s; it is asked again", words);
 }
 
 static void answer_impatient(struct core *core, const struct reservation *r, struct cleanup *c)
@@ -74,12 +83,12 @@ static void answer_impatient(struct core *core, const struct reservation *r, str
             continue;
         }
         *link = w->next;
-        core_answer(core, w->ticket, ANSWER_PENDING, r, not_yet(core, c));
+        core_answer(core, w->ticket, ANSWER_PENDING, r, not_yet(core, r, c));
         free(w);
     }
 }
 
-/* ---- an end ---- */
+/* ---- an end: the cleanup is gone after each of these, but where one says "again" ---- */
 
 static struct cleanup_record record_of(const struct reservation *r, const struct cleanup *c)
 {
@@ -112,7 +121,12 @@ static void give_up(struct core *core, struct reservation *r, struct cleanup *c,
             "until the job ends",
             r->cluster, r->job, c->step, c->below ? " and below" : "", words);
     }
-    end(core, r, c, ANSWER_PENDING, words);
+    end(core, r, c, ANSWER_GIVEN_UP,
+        c->look ? words
+                : core_text(core,
+                            "%s: given up, the trees stay until the job ends or they are asked for "
+                            "again",
+                            words));
 }
 
 static void succeed(struct core *core, struct reservation *r, struct cleanup *c)
@@ -137,10 +151,14 @@ static bool has_trees(const struct reservation *r)
     return r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED;
 }
 
-static bool by_login(const struct reservation *r, const struct cleanup *c, enum fmcall_kind kind)
+static bool by_login(const struct core *core, const struct reservation *r, const struct cleanup *c,
+                     enum fmcall_kind kind)
 {
     const struct cleaner *k = r->cleaner;
-    return c->look || k->by_login || (k->look_by_login && kind == FMCALL_STEPS);
+    if (secret_none(r->token)) /* then core_cleanup has taken none that the site does not allow */
+        return true;
+    return c->look || (k->by_login && core->config.cleanup_login) ||
+           (k->look_by_login && kind == FMCALL_STEPS);
 }
 
 static enum fmcall_kind next_call(const struct core *core, const struct reservation *r)
@@ -148,7 +166,7 @@ static enum fmcall_kind next_call(const struct core *core, const struct reservat
     const struct cleaner *k = r->cleaner;
     const struct cleanup *c = k->first;
     if (c == NULL || !has_trees(r) || k->errand.call != 0 || core->link.state != LINK_UP ||
-        k->errand.retry_ms > core->now_ms)
+        (k->errand.retry_ms > core->now_ms && !c->look))
         return FMCALL_NONE;
     if (c->look)
         return FMCALL_STEPS;
@@ -157,7 +175,7 @@ static enum fmcall_kind next_call(const struct core *core, const struct reservat
     return c->below || k->by_trees ? FMCALL_STEPS : FMCALL_END_STEP;
 }
 
-static void queue(struct core *core, struct reservation *r)
+static void queue_call(struct core *core, struct reservation *r)
 {
     struct cleaner *k = r->cleaner;
     enum fmcall_kind kind = next_call(core, r);
@@ -166,6 +184,13 @@ static void queue(struct core *core, struct reservation *r)
     callqueue_remove(&core->calls, &k->errand);
     if (kind != FMCALL_NONE)
         callqueue_push(&core->calls, &k->errand, LANE_CLEANUP, kind);
+}
+
+static const char barred[] = "no token of the job is known, and [hwcoll] cleanup_login is off";
+
+static bool is_barred(const struct core *core, const struct reservation *r)
+{
+    return secret_none(r->token) && !core->config.cleanup_login;
 }
 
 void cleanup_act(struct core *core, struct reservation *r)
@@ -184,9 +209,11 @@ void cleanup_act(struct core *core, struct reservation *r)
         if (c->look && c->waiters == NULL && !under_way)
             cleaner_end(k, c);
         else if (has_trees(r) && !c->look && c->give_up_ms <= core->now_ms && !under_way)
-            give_up(core, r, c, not_yet(core, c));
+            give_up(core, r, c, not_yet(core, r, c));
+        else if (has_trees(r) && !c->look && is_barred(core, r) && !under_way)
+            give_up(core, r, c, barred);
     }
-    queue(core, r);
+    queue_call(core, r);
 }
 
 int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
@@ -218,7 +245,7 @@ void cleanup_begin(struct core *core, struct reservation *r, struct effect *effe
     effect->u.call.step = piece != NULL ? piece->step : c->step;
     if (effect->u.call.kind == FMCALL_END_TREE)
         effect->u.call.tree = piece->trees[k->tree];
-    bool login = by_login(r, c, effect->u.call.kind);
+    bool login = by_login(core, r, c, effect->u.call.kind);
     if (!login)
         effect->u.call.token = r->token;
     core_trace_of(core, r, TRACE_DEBUG, "%s: step %.100s%s, %s -> %s", effect->u.call.name,
@@ -237,19 +264,20 @@ static void again_later(struct core *core, struct reservation *r, struct cleanup
     int64_t wait = (int64_t)CLEANUP_RETRY_MS << doublings;
     k->errand.retry_ms = core->now_ms + (wait < CLEANUP_RETRY_MAX_MS ? wait : CLEANUP_RETRY_MAX_MS);
     c->tries++;
-    (void)snprintf(core->link.cleanup_error, sizeof core->link.cleanup_error, "%s", words);
+    core_discard(core, k->errand.words);
+    k->errand.words = memory_text(words);
     if ((c->tries & (c->tries - 1)) == 0)
         core_trace_of(core, r, TRACE_NOTICE, "%s-%s: cleanup of step %.100s, try %u: %s -> again",
                       r->cluster, r->job, c->step, c->tries, words);
-    cleaner_put_last(k, c); /* it may be about this step only */
+    cleaner_put_last(k, c); /* it may be about this step only: the next try is another's */
 }
 
 /* It will not be done this way. */
-static void refused(struct core *core, struct reservation *r, struct cleanup *c,
-                    enum fmcall_kind kind, const char *words)
+static void try_another_way(struct core *core, struct reservation *r, struct cleanup *c,
+                            enum fmcall_kind kind, const char *words)
 {
     struct cleaner *k = r->cleaner;
-    bool last_way = by_login(r, c, kind);
+    bool last_way = by_login(core, r, c, kind);
     cleaner_forget_pieces(k);
     if (!last_way && kind == FMCALL_END_STEP) {
         k->by_trees = true;
@@ -287,8 +315,9 @@ static void went_well(struct core *core, struct reservation *r, struct cleanup *
         succeed(core, r, c);
 }
 
-static void seen(struct core *core, struct reservation *r, struct cleanup *c,
-                 enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words)
+static void look_done(struct core *core, struct reservation *r, struct cleanup *c,
+                      enum fmcall_outcome outcome, const struct fmcall_steps *steps,
+                      const char *words)
 {
     if (outcome == FM_OK && steps != NULL)
         answer_steps(core, c, r, steps);
@@ -304,7 +333,7 @@ bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kin
                   enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words)
 {
     struct cleanup *c = r->cleaner->first;
-    bool login = by_login(r, c, kind);
+    bool login = by_login(core, r, c, kind);
     /* One that is acted on late would hit the job's next life: its name must rest (F21). With the
      * token it cannot: that opens this life only. */
     if (login && kind == FMCALL_END_STEP && fmcall_unsure(outcome))
@@ -312,11 +341,11 @@ bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kin
     if (!has_trees(r))
         cleaner_forget_pieces(r->cleaner);
     else if (c->look)
-        seen(core, r, c, outcome, steps, words);
+        look_done(core, r, c, outcome, steps, words);
     else if (outcome == FM_OK || outcome == FM_GONE)
         went_well(core, r, c, kind, outcome == FM_OK ? steps : NULL);
     else if (outcome == FM_REFUSED || outcome == FM_DENIED)
-        refused(core, r, c, kind, words);
+        try_another_way(core, r, c, kind, words);
     else
         again_later(core, r, c, words);
     core_act(core, r);
@@ -351,7 +380,8 @@ static bool may_ask(struct core *core, struct reservation *r)
     return true;
 }
 
-static struct cleanup *ask(struct core *core, struct reservation *r, const char *step, bool below)
+static struct cleanup *save_request(struct core *core, struct reservation *r, const char *step,
+                                    bool below)
 {
     const struct cleanup_record record = {.number = r->number,
                                           .step = step,
@@ -359,8 +389,6 @@ static struct cleanup *ask(struct core *core, struct reservation *r, const char 
                                               core->now_ms + core->config.cleanup_timeout_ms,
                                           .below = below};
     core_save_cleanup(core, &record);
-    if (secret_none(r->token) && core->config.cleanup_login)
-        r->cleaner->by_login = true;
     return cleaner_find(r->cleaner, step, below);
 }
 
@@ -380,6 +408,10 @@ void core_cleanup(struct core *core, const struct core_event *event)
         core_answer(core, ticket, ANSWER_CLEANED, r, NULL);
         return;
     }
+    if (is_barred(core, r)) {
+        core_answer(core, ticket, ANSWER_GIVEN_UP, NULL, barred);
+        return;
+    }
     struct cleanup *c = cleaner_covering(r->cleaner, step, below);
     if (c == NULL && !may_ask(core, r)) {
         core_answer(core, ticket, ANSWER_TOO_MANY, NULL,
@@ -390,7 +422,7 @@ void core_cleanup(struct core *core, const struct core_event *event)
         return;
     }
     if (c == NULL)
-        c = ask(core, r, step, below);
+        c = save_request(core, r, step, below);
     else if (c == r->cleaner->first && (r->cleaner->errand.call != 0 || r->cleaner->looked))
         c->again = true;
     if (event->u.cleanup.wait_ms > 0)
@@ -420,10 +452,8 @@ void core_steps(struct core *core, const struct core_event *event)
     struct cleanup *c = k->first;
     while (c != NULL && !c->look)
         c = c->next;
-    if (c == NULL) {
-        c = cleaner_append(k, "", false);
-        c->look = true;
-    }
+    if (c == NULL)
+        c = cleaner_look_first(k);
     await(core, c, ticket, event->u.steps.wait_ms);
     core_act(core, r);
 }
@@ -435,5 +465,4 @@ void cleanup_load(struct core *core, struct reservation *r)
         if (c->give_up_ms > latest)
             c->give_up_ms = latest;
     }
-    r->cleaner->by_login = secret_none(r->token) && core->config.cleanup_login;
 }

@@ -41,7 +41,8 @@ struct cleanup_piece {
 };
 
 struct cleaner {
-    struct errand errand; /* of the call queue; its owner is the reservation */
+    struct errand errand; /* of the call queue; its owner is the reservation. A call under way is
+                             for the first cleanup */
     struct cleanup *first, *last;
     uint32_t count;
     int64_t paid_until_ms; /* each new one costs time; too far ahead, and no more are taken */
@@ -59,14 +60,16 @@ struct cleaner *cleaner_of(struct reservation *reservation); /* makes one */
 void cleaner_destroy(struct cleaner *cleaner); /* NULL is allowed; nobody is answered */
 
 struct cleanup *cleaner_append(struct cleaner *cleaner, const char *step, bool below);
-/* The one asked for in these words; or one that does this too. NULL: none; so is a NULL cleaner's.
- */
+/* A look, before all that is not under way: whoever looks waits for an answer. */
+struct cleanup *cleaner_look_first(struct cleaner *cleaner);
+/* The one asked for in these words; NULL: none, as of a cleaner that is NULL. */
 struct cleanup *cleaner_find(const struct cleaner *cleaner, const char *step, bool below);
+/* One that does this too; NULL as before. */
 struct cleanup *cleaner_covering(const struct cleaner *cleaner, const char *step, bool below);
 
+/* Of one that is in the list. */
 void cleaner_put_last(struct cleaner *cleaner, struct cleanup *cleanup);
-void cleaner_take_out(struct cleaner *cleaner, struct cleanup *cleanup); /* not freed */
-void cleaner_end(struct cleaner *cleaner, struct cleanup *cleanup);      /* freed */
+void cleaner_end(struct cleaner *cleaner, struct cleanup *cleanup); /* freed */
 
 /* Of what the fabric manager has, what the cleanup is about. */
 void cleaner_keep_pieces(struct cleaner *cleaner, const struct cleanup *cleanup,

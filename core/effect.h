@@ -36,9 +36,10 @@ enum effect_kind {
     X(SYNCED, 200, "synced")                                                                       \
     X(REPORTED, 200, "reported") /* what a node says is kept */                                    \
     X(FENCED, 200, "fenced")                                                                       \
-    X(CLEANED, 200, "cleaned") /* the steps have no trees any more */                              \
-    X(STEPS, 200, "steps")     /* what the fabric manager says of a job's steps */                 \
-    X(PENDING, 504, "pending") /* not done in the time that was given for the answer */            \
+    X(CLEANED, 200, "cleaned")   /* the steps have no trees any more */                            \
+    X(STEPS, 200, "steps")       /* what the fabric manager says of a job's steps */               \
+    X(PENDING, 504, "pending")   /* not done in the time that was given for the answer */          \
+    X(GIVEN_UP, 504, "given-up") /* it will not be done */                                         \
     X(OUTSIDE, 403, "outside-scope")                                                               \
     X(TOO_MANY, 429, "too-many-cleanups")                                                          \
     X(CONFLICT, 409, "conflict")                 /* another request under this id */               \

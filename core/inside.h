@@ -64,7 +64,6 @@ struct link {
     uint64_t list;              /* id of the list under way, 0: none */
     uint32_t told[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that news are told */
     char error[ERROR_TEXT_SIZE];
-    char cleanup_error[ERROR_TEXT_SIZE]; /* the last trouble with cleaning up after a step */
 };
 
 struct core {
@@ -203,7 +202,8 @@ void cleanup_act(struct core *core, struct reservation *reservation);
 int64_t cleanup_deadline(const struct core *core, const struct reservation *reservation);
 /* Fills in which call it is. */
 void cleanup_begin(struct core *core, struct reservation *reservation, struct effect *effect);
-/* Whether what came of it says anything about the link. */
+/* Whether what came of it says anything about the link: under a job's token not even a timeout
+ * does, the gateway may want to see a certificate that goes with the login only. */
 bool cleanup_done(struct core *core, struct reservation *reservation, enum fmcall_kind kind,
                   enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words);
 /* After loading: no deadline lies further away than it could if it were asked for now. */

@@ -156,12 +156,63 @@ static void cleanup__the_login_only_if_the_site_says_so(void **state)
             driver_done(&d, call, FM_OK, NULL);
             assert_int_equal(driver_answered(&d), ANSWER_CLEANED);
         } else {
-            assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+            assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
             assert_non_null(strstr(driver_answer(&d)->detail, "cleanup_login"));
         }
         assert_int_equal(pending(&d), 0);
         driver_end(&d);
     }
+}
+
+/* What was learned while it was allowed is not used any more. */
+static void cleanup__the_login_not_after_the_site_forbids_it(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.cleanup_login = true;
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    clean(&d, "/fA");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_REFUSED, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_DENIED, NULL);
+    assert_int_equal(pending(&d), 0); /* not even the login may look: given up */
+    clean(&d, "/fA");
+    static const uint16_t trees[] = {77};
+    static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
+    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
+    driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_REFUSED, NULL);
+    uint64_t call = driver_call(&d, FMCALL_END_STEP);
+    assert_null(token_shown(&d));
+    driver_done(&d, call, FM_OK, NULL);
+    d.config.cleanup_login = false;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    clean(&d, "/fA");
+    (void)driver_call(&d, FMCALL_END_STEP);
+    assert_string_equal(token_shown(&d), "sess-1");
+    driver_end(&d);
+}
+
+/* Another job's trouble is nobody's business. */
+static void cleanup__tells_each_job_its_own_trouble(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    driver_reserved_job(&d, "b");
+    clean(&d, "0");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
+    driver_step(&d, (struct core_event){.kind = CORE_CLEANUP,
+                                        .u.cleanup = {.ticket = ++d.ticket,
+                                                      .number = 2,
+                                                      .step = "0",
+                                                      .scopes = no_scope,
+                                                      .wait_ms = 1000}});
+    driver_tick(&d, 1000);
+    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    assert_null(strstr(driver_answer(&d)->detail, "the fabric manager's words"));
+    driver_end(&d);
 }
 
 static void cleanup__of_a_subtree_takes_no_neighbour(void **state)
@@ -389,6 +440,32 @@ static void steps__are_shown_with_the_login(void **state)
     driver_end(&d);
 }
 
+/* Whoever looks at a job whose cleanups fail waits for no cleanup. */
+static void steps__are_shown_before_what_fails(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean(&d, "0");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
+    driver_step(
+        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 5000}});
+    steps_done(&d, driver_call(&d, FMCALL_STEPS), NULL, 0);
+    assert_int_equal(driver_answered(&d), ANSWER_STEPS);
+    assert_int_equal(pending(&d), 1);
+    driver_tick(&d, core_next_deadline(d.core) - d.now);
+    uint64_t call = driver_call(&d, FMCALL_END_STEP);
+    /* And while one is under way, next. */
+    clean(&d, "1");
+    driver_step(
+        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 5000}});
+    driver_done(&d, call, FM_OK, NULL);
+    steps_done(&d, driver_call(&d, FMCALL_STEPS), NULL, 0);
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_int_equal(pending(&d), 0);
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +473,8 @@ int main(void)
         cmocka_unit_test(cleanup__stays_within_every_scope),
         cmocka_unit_test(cleanup__tree_by_tree_where_the_token_opens_no_job),
         cmocka_unit_test(cleanup__the_login_only_if_the_site_says_so),
+        cmocka_unit_test(cleanup__the_login_not_after_the_site_forbids_it),
+        cmocka_unit_test(cleanup__tells_each_job_its_own_trouble),
         cmocka_unit_test(cleanup__of_a_subtree_takes_no_neighbour),
         cmocka_unit_test(cleanup__is_merged_when_repeated),
         cmocka_unit_test(cleanup__answers_when_done_or_when_it_is_time),
@@ -406,6 +485,7 @@ int main(void)
         cmocka_unit_test(cleanup__leaves_the_places_to_others),
         cmocka_unit_test(cleanup__goes_on_after_a_restart),
         cmocka_unit_test(steps__are_shown_with_the_login),
+        cmocka_unit_test(steps__are_shown_before_what_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

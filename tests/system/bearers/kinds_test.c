@@ -94,7 +94,7 @@ static void refusal__is_told_and_nothing_else_is_tried(void **state)
     struct yard_job job = job_with_trees(yard);
     yard_tell_fm(yard, "POST", "/mock/faults",
                  "{\"method\":\"DELETE\",\"session\":true,\"status\":403}");
-    yard_refused(yard, "DELETE", STEPS "%2FfA%2FfB?wait=50s", job.token, NULL, 504, "pending",
+    yard_refused(yard, "DELETE", STEPS "%2FfA%2FfB?wait=50s", job.token, NULL, 504, "given-up",
                  detail);
     assert_non_null(strstr(detail, "cleanup_login"));
     assert_int_equal(yard_trees(yard, &job, "/fA/fB"), 2);
