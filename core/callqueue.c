@@ -70,7 +70,9 @@ static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
     uint32_t kept_free = calls_at_once > 1 ? (calls_at_once + 3) / 4 : 0;
     if (others >= calls_at_once - kept_free)
         return LANES;
-    if (q->lanes[LANE_CLEANUP].first != NULL && cleanups < (calls_at_once + 7) / 8)
+    /* With few places, its one would be all that is left to the others. */
+    bool first = calls_at_once > 3 || q->lanes[LANE_RELEASE].first == NULL;
+    if (q->lanes[LANE_CLEANUP].first != NULL && cleanups < (calls_at_once + 7) / 8 && first)
         return LANE_CLEANUP;
     if (q->lanes[LANE_RELEASE].first != NULL)
         return LANE_RELEASE;

@@ -29,6 +29,7 @@ struct cleanup *cleaner_append(struct cleaner *k, const char *step, bool below)
     size_t length = strlen(step);
     struct cleanup *c = memory_zeroed(sizeof *c + length + 1);
     memcpy(c->step, step, length + 1);
+    c->length = length;
     c->below = below;
     link_last(k, c);
     return c;
@@ -60,16 +61,21 @@ struct cleanup *cleaner_find(const struct cleaner *k, const char *step, bool bel
     return c;
 }
 
+/* As steppath_within, of steps that are valid already: this is asked of a thousand at a time. */
+static bool covers(const struct cleanup *c, const char *step, bool below)
+{
+    bool begins = strncmp(step, c->step, c->length) == 0;
+    bool same = begins && step[c->length] == '\0';
+    return c->below ? same || (begins && step[c->length] == '/' && c->step[0] == '/')
+                    : same && !below;
+}
+
 struct cleanup *cleaner_covering(const struct cleaner *k, const char *step, bool below)
 {
     struct cleanup *c = k != NULL ? k->first : NULL;
-    for (; c != NULL; c = c->next) {
-        bool covered =
-            c->below ? steppath_within(step, c->step) : !below && strcmp(c->step, step) == 0;
-        if (covered && !c->look)
-            return c;
-    }
-    return NULL;
+    while (c != NULL && (c->look || !covers(c, step, below)))
+        c = c->next;
+    return c;
 }
 
 void cleaner_forget_pieces(struct cleaner *k)
@@ -80,7 +86,7 @@ void cleaner_forget_pieces(struct cleaner *k)
     }
     free(k->pieces);
     k->pieces = NULL;
-    k->piece_count = k->piece = k->tree = 0;
+    k->piece_count = k->piece = 0;
     k->looked = false;
 }
 
@@ -125,6 +131,17 @@ void cleaner_put_last(struct cleaner *k, struct cleanup *c)
 {
     take_out(k, c);
     link_last(k, c);
+}
+
+void cleaner_put_first(struct cleaner *k, struct cleanup *c)
+{
+    cleaner_forget_pieces(k); /* those of the one that was first */
+    take_out(k, c);
+    c->next = k->first;
+    if (k->last == NULL)
+        k->last = c;
+    k->first = c;
+    k->count++;
 }
 
 static void free_cleanup(struct cleanup *c)

@@ -23,8 +23,10 @@
 
 enum {
     CLEANUPS_MAX = 1000,       /* of one reservation, at once */
-    CLEANUPS_ALL_MAX = 100000, /* of all */
-    CLEANUP_COSTS_MS = 20,     /* each: 50 a second in the long run, */
+    CLEANUPS_ALL_MAX = 100000, /* of all; the more there are, the fewer each may have, */
+    CLEANUPS_SHARE = 64,       /* a part of what is left, */
+    CLEANUPS_MIN = 8,          /* but so many always */
+    CLEANUP_COSTS_MS = 20,     /* each that is asked for: 50 a second in the long run, */
     CLEANUP_CREDIT_MS = 20000, /* a thousand at once */
     CLEANUP_RETRY_MS = 500,
     CLEANUP_RETRY_MAX_MS = 30 * 1000,
@@ -133,8 +135,9 @@ static void succeed(struct core *core, struct reservation *r, struct cleanup *c)
 {
     struct cleaner *k = r->cleaner;
     cleaner_forget_pieces(k);
-    if (c->again) {
+    if (c->again) { /* not at once: whoever repeats it for ever shall not keep others waiting */
         c->again = false;
+        cleaner_put_last(k, c);
         return;
     }
     core->cleanups_done++;
@@ -161,12 +164,23 @@ static bool by_login(const struct core *core, const struct reservation *r, const
            (k->look_by_login && kind == FMCALL_STEPS);
 }
 
+/* The next one whose time has come; it is the first then. NULL: none. */
+static const struct cleanup *choose(const struct core *core, struct cleaner *k)
+{
+    struct cleanup *c = k->first;
+    while (c != NULL && !c->look && c->retry_ms > core->now_ms)
+        c = c->next;
+    if (c != NULL && c != k->first)
+        cleaner_put_first(k, c);
+    return c;
+}
+
 static enum fmcall_kind next_call(const struct core *core, const struct reservation *r)
 {
-    const struct cleaner *k = r->cleaner;
-    const struct cleanup *c = k->first;
-    if (c == NULL || !has_trees(r) || k->errand.call != 0 || core->link.state != LINK_UP ||
-        (k->errand.retry_ms > core->now_ms && !c->look))
+    struct cleaner *k = r->cleaner;
+    const struct cleanup *c;
+    if (!has_trees(r) || k->errand.call != 0 || core->link.state != LINK_UP ||
+        (c = choose(core, k)) == NULL)
         return FMCALL_NONE;
     if (c->look)
         return FMCALL_STEPS;
@@ -222,18 +236,18 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
     int64_t when = INT64_MAX;
     if (k == NULL || !has_trees(r))
         return when;
+    bool calls = k->errand.call == 0 && core->link.state == LINK_UP;
     for (const struct cleanup *c = k->first; c != NULL; c = c->next) {
         bool under_way = c == k->first && k->errand.call != 0;
         if (!c->look && !under_way && c->give_up_ms < when)
             when = c->give_up_ms;
+        if (calls && c->retry_ms > core->now_ms && c->retry_ms < when)
+            when = c->retry_ms;
         for (const struct cleanup_waiter *w = c->waiters; w != NULL; w = w->next) {
             if (w->due_ms < when)
                 when = w->due_ms;
         }
     }
-    bool waits = k->first != NULL && k->errand.call == 0 && core->link.state == LINK_UP;
-    if (waits && k->errand.retry_ms > core->now_ms && k->errand.retry_ms < when)
-        when = k->errand.retry_ms;
     return when;
 }
 
@@ -244,7 +258,7 @@ void cleanup_begin(struct core *core, struct reservation *r, struct effect *effe
     const struct cleanup_piece *piece = k->looked ? &k->pieces[k->piece] : NULL;
     effect->u.call.step = piece != NULL ? piece->step : c->step;
     if (effect->u.call.kind == FMCALL_END_TREE)
-        effect->u.call.tree = piece->trees[k->tree];
+        effect->u.call.tree = piece->trees[0];
     bool login = by_login(core, r, c, effect->u.call.kind);
     if (!login)
         effect->u.call.token = r->token;
@@ -262,14 +276,14 @@ static void again_later(struct core *core, struct reservation *r, struct cleanup
     struct cleaner *k = r->cleaner;
     uint32_t doublings = c->tries < 6 ? c->tries : 6;
     int64_t wait = (int64_t)CLEANUP_RETRY_MS << doublings;
-    k->errand.retry_ms = core->now_ms + (wait < CLEANUP_RETRY_MAX_MS ? wait : CLEANUP_RETRY_MAX_MS);
+    c->retry_ms = core->now_ms + (wait < CLEANUP_RETRY_MAX_MS ? wait : CLEANUP_RETRY_MAX_MS);
     c->tries++;
     core_discard(core, k->errand.words);
     k->errand.words = memory_text(words);
     if ((c->tries & (c->tries - 1)) == 0)
         core_trace_of(core, r, TRACE_NOTICE, "%s-%s: cleanup of step %.100s, try %u: %s -> again",
                       r->cluster, r->job, c->step, c->tries, words);
-    cleaner_put_last(k, c); /* it may be about this step only: the next try is another's */
+    cleaner_put_last(k, c); /* it may be about this step only */
 }
 
 /* It will not be done this way. */
@@ -296,22 +310,37 @@ static void try_another_way(struct core *core, struct reservation *r, struct cle
     }
 }
 
+/* A tree is known by its number, which another step's may get as soon as it is free: so before each
+ * that is ended, what the step has is asked for anew. */
+static void tree_ended(struct cleaner *k)
+{
+    k->ended = k->pieces[k->piece].trees[0] + UINT32_C(1);
+    cleaner_forget_pieces(k);
+}
+
+static void steps_shown(struct core *core, struct reservation *r, struct cleanup *c,
+                        const struct fmcall_steps *steps)
+{
+    struct cleaner *k = r->cleaner;
+    uint32_t ended = k->ended;
+    k->ended = 0;
+    if (steps != NULL)
+        cleaner_keep_pieces(k, c, steps);
+    if (k->piece_count == 0)
+        succeed(core, r, c);
+    else if (k->by_trees && k->pieces[0].trees[0] + UINT32_C(1) == ended)
+        again_later(core, r, c, "it lists a tree that it has ended");
+}
+
 static void went_well(struct core *core, struct reservation *r, struct cleanup *c,
                       enum fmcall_kind kind, const struct fmcall_steps *steps)
 {
     struct cleaner *k = r->cleaner;
-    k->errand.retry_ms = 0;
-    if (kind == FMCALL_STEPS && steps != NULL)
-        cleaner_keep_pieces(k, c, steps);
-    else if (k->looked && kind == FMCALL_END_STEP)
-        k->piece++;
-    else if (k->looked && kind == FMCALL_END_TREE)
-        k->tree++;
-    if (k->looked && k->piece < k->piece_count && k->tree == k->pieces[k->piece].tree_count) {
-        k->piece++;
-        k->tree = 0;
-    }
-    if (!k->looked || k->piece == k->piece_count)
+    if (kind == FMCALL_STEPS)
+        steps_shown(core, r, c, steps);
+    else if (kind == FMCALL_END_TREE)
+        tree_ended(k);
+    else if (!k->looked || ++k->piece == k->piece_count)
         succeed(core, r, c);
 }
 
@@ -367,17 +396,31 @@ static const char *outside(struct core *core, const struct core_event *event)
     return NULL;
 }
 
-static bool may_ask(struct core *core, struct reservation *r)
+/* Every request costs, also one that is merged with another. */
+static bool pay(const struct core *core, struct cleaner *k)
 {
-    struct cleaner *k = cleaner_of(r);
-    if (k->count >= CLEANUPS_MAX || core->cleanups >= CLEANUPS_ALL_MAX)
-        return false;
     if (k->paid_until_ms < core->now_ms)
         k->paid_until_ms = core->now_ms;
     if (k->paid_until_ms + CLEANUP_COSTS_MS > core->now_ms + CLEANUP_CREDIT_MS)
         return false;
     k->paid_until_ms += CLEANUP_COSTS_MS;
     return true;
+}
+
+static bool has_room(const struct core *core, const struct cleaner *k)
+{
+    uint64_t left = core->cleanups < CLEANUPS_ALL_MAX ? CLEANUPS_ALL_MAX - core->cleanups : 0;
+    uint64_t share = CLEANUPS_MIN + left / CLEANUPS_SHARE;
+    return k->count < (share < CLEANUPS_MAX ? share : CLEANUPS_MAX);
+}
+
+static void refuse_many(struct core *core, uint64_t ticket, const struct cleaner *k)
+{
+    core_answer(core, ticket, ANSWER_TOO_MANY, NULL,
+                core_text(core,
+                          "too many cleanups are asked for: %u of this job wait, %llu of all jobs; "
+                          "ask for a whole subtree at once, or later",
+                          k->count, (unsigned long long)core->cleanups));
 }
 
 static struct cleanup *save_request(struct core *core, struct reservation *r, const char *step,
@@ -412,19 +455,18 @@ void core_cleanup(struct core *core, const struct core_event *event)
         core_answer(core, ticket, ANSWER_GIVEN_UP, NULL, barred);
         return;
     }
-    struct cleanup *c = cleaner_covering(r->cleaner, step, below);
-    if (c == NULL && !may_ask(core, r)) {
-        core_answer(core, ticket, ANSWER_TOO_MANY, NULL,
-                    core_text(core,
-                              "too many cleanups are asked for: %u of this job wait; ask for a "
-                              "whole subtree at once, or later",
-                              r->cleaner->count));
+    struct cleaner *k = cleaner_of(r);
+    bool paid = pay(core, k);
+    struct cleanup *c = paid ? cleaner_covering(k, step, below) : NULL;
+    bool late = c != NULL && c->give_up_ms - core->now_ms < core->config.cleanup_timeout_ms / 2;
+    if (!paid || (c == NULL && !has_room(core, k))) {
+        refuse_many(core, ticket, k);
         return;
     }
-    if (c == NULL)
-        c = save_request(core, r, step, below);
-    else if (c == r->cleaner->first && (r->cleaner->errand.call != 0 || r->cleaner->looked))
+    if (c != NULL && c == k->first && (k->errand.call != 0 || k->looked))
         c->again = true;
+    if (c == NULL || late) /* the time that it is tried begins anew */
+        c = save_request(core, r, c == NULL ? step : c->step, c == NULL ? below : c->below);
     if (event->u.cleanup.wait_ms > 0)
         await(core, c, ticket, event->u.cleanup.wait_ms);
     else
@@ -461,6 +503,8 @@ void core_steps(struct core *core, const struct core_event *event)
 void cleanup_load(struct core *core, struct reservation *r)
 {
     int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
+    if (core->config.cleanup_login && r->cleaner->first != NULL) /* one with it may be under way */
+        core_errand(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
     for (struct cleanup *c = r->cleaner->first; c != NULL; c = c->next) {
         if (c->give_up_ms > latest)
             c->give_up_ms = latest;

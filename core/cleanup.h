@@ -26,7 +26,9 @@ struct cleanup {
     struct cleanup *next;
     struct cleanup_waiter *waiters;
     int64_t give_up_ms;
-    bool below; /* the steps below it too */
+    int64_t retry_ms; /* not before then */
+    size_t length;    /* of step */
+    bool below;       /* the steps below it too */
     bool look;
     bool again;     /* asked for once more while it was being done: trees made since then go too */
     uint32_t tries; /* calls that brought nothing */
@@ -51,7 +53,8 @@ struct cleaner {
     bool by_login;         /* nor end a tree: the site lets us use the login for all of it */
     bool looked;           /* pieces are known, of the first cleanup */
     struct cleanup_piece *pieces;
-    size_t piece_count, piece, tree; /* piece and tree are the next to go */
+    size_t piece_count, piece;
+    uint32_t ended; /* the tree that went last, plus 1: listed again, it has not */
 };
 
 /* ---- the list: cleaner.c ---- */
@@ -69,6 +72,7 @@ struct cleanup *cleaner_covering(const struct cleaner *cleaner, const char *step
 
 /* Of one that is in the list. */
 void cleaner_put_last(struct cleaner *cleaner, struct cleanup *cleanup);
+void cleaner_put_first(struct cleaner *cleaner, struct cleanup *cleanup);
 void cleaner_end(struct cleaner *cleaner, struct cleanup *cleanup); /* freed */
 
 /* Of what the fabric manager has, what the cleanup is about. */

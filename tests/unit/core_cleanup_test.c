@@ -121,12 +121,18 @@ static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
     call = driver_call(&d, FMCALL_STEPS);
     assert_null(token_shown(&d)); /* looking does no harm */
     steps_done(&d, call, steps, 2);
-    for (int i = 0; i < 2; i++) {
-        call = driver_call(&d, FMCALL_END_TREE);
-        assert_int_equal(driver_find(&d, EFFECT_CALL)->u.call.tree, trees[i]);
-        assert_string_equal(token_shown(&d), "sess-1");
-        driver_done(&d, call, i == 0 ? FM_GONE : FM_OK, NULL);
-    }
+    call = driver_call(&d, FMCALL_END_TREE);
+    assert_int_equal(driver_find(&d, EFFECT_CALL)->u.call.tree, 77);
+    assert_string_equal(token_shown(&d), "sess-1");
+    driver_done(&d, call, FM_GONE, NULL);
+    /* I6: the step has closed 78 itself meanwhile, and that is another step's now. */
+    static const uint16_t last[] = {79}, taken[] = {5, 78};
+    static const struct fmcall_step later[] = {{"/fA", last, 1}, {"/fA/fB", taken, 2}};
+    steps_done(&d, driver_call(&d, FMCALL_STEPS), later, 2);
+    call = driver_call(&d, FMCALL_END_TREE);
+    assert_int_equal(driver_find(&d, EFFECT_CALL)->u.call.tree, 79);
+    driver_done(&d, call, FM_OK, NULL);
+    steps_done(&d, driver_call(&d, FMCALL_STEPS), &later[1], 1);
     assert_null(driver_find(&d, EFFECT_CALL));
     assert_int_equal(pending(&d), 0);
     /* What was learned is not asked again. */
@@ -341,7 +347,103 @@ static void cleanup__is_bounded(void **state)
     }
     assert_int_equal(taken, 1000);
     assert_int_equal(driver_answered(&d), ANSWER_TOO_MANY);
-    clean(&d, "/f7"); /* a repeat costs nothing */
+    clean(&d, "/f7"); /* a repeat costs as much */
+    assert_int_equal(driver_answered(&d), ANSWER_TOO_MANY);
+    d.now += 20;
+    clean(&d, "/f7");
+    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
+    driver_end(&d);
+}
+
+/* Whoever asks for the same step for ever keeps no other step waiting. */
+static void cleanup__repeated_takes_turns(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean(&d, "/fA");
+    uint64_t call = driver_call(&d, FMCALL_END_STEP);
+    clean(&d, "/fB");
+    clean(&d, "/fA");
+    driver_done(&d, call, FM_OK, NULL);
+    assert_string_equal(step_named(&d), "/fB");
+    call = driver_call(&d, FMCALL_END_STEP);
+    driver_done(&d, call, FM_OK, NULL);
+    assert_string_equal(step_named(&d), "/fA");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_int_equal(pending(&d), 0);
+    driver_end(&d);
+}
+
+/* "Not now", said of one step, is no reason for another to wait. */
+static void cleanup__waits_by_itself(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean(&d, "/fA");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    clean(&d, "/fB");
+    assert_string_equal(step_named(&d), "/fB");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_tick(&d, core_next_deadline(d.core) - d.now);
+    assert_string_equal(step_named(&d), "/fA");
+    driver_end(&d);
+}
+
+/* A fabric manager that says it has ended a tree, and lists it again, is not asked in a circle. */
+static void cleanup__of_a_tree_that_stays_is_tried_later(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const uint16_t trees[] = {77};
+    static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
+    start(&d);
+    clean(&d, "/fA");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
+    driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_OK, NULL);
+    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    assert_int_equal(pending(&d), 1);
+    driver_tick(&d, core_next_deadline(d.core) - d.now);
+    steps_done(&d, driver_call(&d, FMCALL_STEPS), NULL, 0);
+    assert_int_equal(pending(&d), 0);
+    driver_end(&d);
+}
+
+/* One user's many jobs leave room for others'. */
+static void cleanup__of_many_jobs_leaves_room(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.total_addresses = 100000;
+    d.config.addresses_per_job = 4;
+    driver_up(&d);
+    char step[32], job[16];
+    for (unsigned i = 0; i < 150; i++) {
+        (void)snprintf(job, sizeof job, "j%u", i);
+        driver_reserved_job(&d, job);
+        for (unsigned s = 0; s < 1000; s++) {
+            (void)snprintf(step, sizeof step, "/f%u", s);
+            driver_step(&d, (struct core_event){.kind = CORE_CLEANUP,
+                                                .u.cleanup = {.ticket = ++d.ticket,
+                                                              .number = i + 1,
+                                                              .step = step,
+                                                              .scopes = no_scope}});
+        }
+    }
+    assert_int_equal(driver_answered(&d), ANSWER_TOO_MANY);
+    assert_true(pending(&d) < 100000);
+    driver_reserved_job(&d, "other");
+    driver_step(
+        &d,
+        (struct core_event){
+            .kind = CORE_CLEANUP,
+            .u.cleanup = {.ticket = ++d.ticket, .number = 151, .step = "/fA", .scopes = no_scope}});
     assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
     driver_end(&d);
 }
@@ -482,6 +584,10 @@ int main(void)
         cmocka_unit_test(cleanup__ends_with_the_job),
         cmocka_unit_test(cleanup__of_a_job_without_addresses_has_nothing_to_do),
         cmocka_unit_test(cleanup__is_bounded),
+        cmocka_unit_test(cleanup__repeated_takes_turns),
+        cmocka_unit_test(cleanup__waits_by_itself),
+        cmocka_unit_test(cleanup__of_a_tree_that_stays_is_tried_later),
+        cmocka_unit_test(cleanup__of_many_jobs_leaves_room),
         cmocka_unit_test(cleanup__leaves_the_places_to_others),
         cmocka_unit_test(cleanup__goes_on_after_a_restart),
         cmocka_unit_test(steps__are_shown_with_the_login),
