@@ -17,7 +17,8 @@ static const char usage[] =
     "anew.\n\n"
     "  --step STEP   Flux's job id path, or Slurm's step\n"
     "  --below       the steps below it too. Of the own path, $FLUX_JOB_ID_PATH in an instance,\n"
-    "                these are all jobs of the instance, also those that run\n"
+    "                these are all jobs of the instance, also those that run: name one\n"
+    "                with \"$FLUX_JOB_ID_PATH/$(flux job id --to=f58plain JOBID)\"\n"
     "  --wait TIME   until the trees are gone, at most so long: 500ms, 2s, up to 60s\n\n"
     "Example:\n"
     "  MCAST_TOKEN=$FI_CXI_COLL_MCAST_TOKEN mcastctl cleanup --step /f2Rs8sydSxmd/fA --wait 2s\n";

@@ -22,15 +22,16 @@ static const char usage[] =
     "it for one, for whoever has the job's own token (FI_CXI_COLL_MCAST_TOKEN). rotate, for\n"
     "administrators, makes it use a new key from now on; tokens that are out stay good as long as\n"
     "their jobs' reservations live.\n"
-    "The token is read from MCAST_TOKEN or, if that is unset, from standard input; never from the\n"
-    "command line, which every process of the host can see.\n\n"
+    "The token is read from MCAST_TOKEN. Only where that is unset ('env -u MCAST_TOKEN mcastctl\n"
+    "...') it is read from standard input; never from the command line, which every process of\n"
+    "the host can see.\n\n"
     "  --steps PATH       only this step and those below it: Flux's job id path, or Slurm's step\n"
     "  --expires TIME     only for so long from now: 30s, 10m, 1h, 7d\n"
     "  --operations LIST  only these: show, cleanup\n\n"
     "Example:\n"
-    "  MCAST_TOKEN=$FI_CXI_COLL_MCAST_TOKEN mcastctl token request --operations cleanup "
-    ">token.txt\n"
-    "  mcastctl token narrow --steps \"$FLUX_JOB_ID_PATH\" --expires 1h <token.txt\n";
+    "  (umask 077; MCAST_TOKEN=$FI_CXI_COLL_MCAST_TOKEN mcastctl token request >token.txt)\n"
+    "  env -u MCAST_TOKEN mcastctl token narrow --steps \"$FLUX_JOB_ID_PATH\" --expires 1h "
+    "<token.txt\n";
 
 enum { STEPS_SIZE = 1024, OPERATIONS_MAX = 8, TIME_SIZE = 32 };
 
