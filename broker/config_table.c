@@ -136,9 +136,10 @@ static const struct config_key keys[] = {
     {"vni", "traffic_classes", CONFIG_CLASSES, "best_effort low_latency", AT(core.classes_default),
      .sentence = "Traffic classes of a job that does not say which. What node.conf of a node does not allow, it does "
                  "not get there."},
-    {"vni", "allowed_traffic_classes", CONFIG_CLASSES, "best_effort low_latency bulk_data dedicated_access",
+    {"vni", "allowed_traffic_classes", CONFIG_CLASSES, "best_effort low_latency",
      AT(core.classes_allowed),
-     .sentence = "Those that a job may ask for; with any other it is refused."},
+     .sentence = "Those that a job may ask for; with any other it is refused. What is added here has to be added to "
+                 "node.conf of the nodes, too: the prolog of a job that has only others there fails."},
 
     {"cluster", "users", CONFIG_USERS, NULL, IN_CLUSTER(users), .example = "flux",
      .sentence = "Users who may act as the cluster's resource manager; cert:NAME is whoever has a certificate of that "

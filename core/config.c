@@ -16,7 +16,7 @@ void core_config_init(struct core_config *config)
     config->vni_hold_ms = 600 * 1000;
 
     config->classes_default = TC_BEST_EFFORT | TC_LOW_LATENCY;
-    config->classes_allowed = TC_ALL;
+    config->classes_allowed = config->classes_default; /* as node.conf's, else its prolog fails */
     config->total_addresses = 0;
     config->sharing = 1;
 

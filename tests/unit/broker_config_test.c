@@ -135,7 +135,7 @@ static void defaults__are_as_documented(void **state)
     assert_true(core->vni_required);
     assert_int_equal(core->vni_hold_ms, 600000);
     assert_int_equal(core->classes_default, TC_BEST_EFFORT | TC_LOW_LATENCY);
-    assert_int_equal(core->classes_allowed, TC_ALL);
+    assert_int_equal(core->classes_allowed, TC_BEST_EFFORT | TC_LOW_LATENCY);
     assert_int_equal(core->sync_grace_ms, 30000);
     assert_int_equal(core->tombstone_ms, 30000);
     assert_int_equal(core->events_keep, 10000);

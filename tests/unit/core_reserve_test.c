@@ -48,6 +48,7 @@ static void reserve__site_chooses_traffic_classes(void **state)
     (void)state;
     struct driver d;
     driver_init(&d);
+    d.config.classes_allowed = TC_ALL;
     driver_up(&d);
     driver_reserve(&d, driver_request("a", 2));
     assert_int_equal(driver_answer(&d)->reservation->traffic_classes,
@@ -73,6 +74,7 @@ static void reserve__site_allows_traffic_classes(void **state)
     (void)state;
     struct driver d;
     driver_init(&d);
+    d.config.classes_allowed = TC_ALL;
     driver_up(&d);
     struct reserve_request q = driver_request("a", 2);
     q.traffic_classes = TC_BEST_EFFORT | TC_DEDICATED_ACCESS;
@@ -90,6 +92,34 @@ static void reserve__site_allows_traffic_classes(void **state)
                         "traffic class dedicated_access is not allowed here ([vni] "
                         "allowed_traffic_classes): leave it out");
     assert_null(driver_job(&d, "b"));
+    driver_end(&d);
+}
+
+/* F12: what no node.conf allows by default would fail the prolog of each of the job's nodes. */
+static void reserve__allows_by_default_what_nodes_do(void **state)
+{
+    (void)state;
+    static const uint8_t open[] = {TC_BEST_EFFORT, TC_LOW_LATENCY, TC_BEST_EFFORT | TC_LOW_LATENCY};
+    static const uint8_t closed[] = {TC_DEDICATED_ACCESS, TC_BULK_DATA,
+                                     TC_BEST_EFFORT | TC_BULK_DATA};
+    static const char *const jobs[] = {"a", "b", "c"};
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    for (size_t i = 0; i < sizeof open; i++) {
+        struct reserve_request q = driver_request(jobs[i], 2);
+        q.traffic_classes = open[i];
+        driver_reserve(&d, q);
+        assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    }
+    for (size_t i = 0; i < sizeof closed; i++) {
+        struct reserve_request q = driver_request("x", 2);
+        q.traffic_classes = closed[i];
+        driver_reserve(&d, q);
+        assert_int_equal(driver_answered(&d), ANSWER_INVALID);
+        assert_string_equal(driver_answer(&d)->field, "traffic_classes");
+    }
+    assert_null(driver_job(&d, "x"));
     driver_end(&d);
 }
 
@@ -510,6 +540,7 @@ int main(void)
         cmocka_unit_test(reserve__single_node_policy),
         cmocka_unit_test(reserve__site_chooses_traffic_classes),
         cmocka_unit_test(reserve__site_allows_traffic_classes),
+        cmocka_unit_test(reserve__allows_by_default_what_nodes_do),
         cmocka_unit_test(reserve__pool_exhausted_is_fatal),
         cmocka_unit_test(reserve__pool_exhausted_may_be_allowed),
         cmocka_unit_test(reserve__saves_the_intent_and_asks),

@@ -41,7 +41,7 @@ static void reserve__answers_the_same_again(void **state)
 {
     struct answer first, again, shown;
     const char *body = "{\"uid\":5588,\"nodes\":\"elcap[1-128]\",\"cores_per_node\":96,"
-                       "\"vni_count\":2,\"traffic_classes\":[\"bulk_data\"]}";
+                       "\"vni_count\":2,\"traffic_classes\":[\"low_latency\"]}";
     assert_int_equal(site_call(*state, "PUT", JOB "f1", body, &first), 201);
     assert_string_equal(text_of(&first, "state"), "active");
     assert_string_equal(text_of(&first, "nodes"), "elcap[1-128]");
