@@ -154,8 +154,8 @@ static void fold_silent(void *arg, const char *name)
 
 void core_silent(const struct reservation *r, struct nodefold *out)
 {
-    struct silence silence = {r->reported, out};
     *out = (struct nodefold){.used = 0};
+    struct silence silence = {r->reported, out};
     if (r->nodes != NULL && waits(r) && (r->reported == NULL || r->reported->count < r->node_count))
         nodelist_each(r->nodes, fold_silent, &silence);
     nodefold_end(out);

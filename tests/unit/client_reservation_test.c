@@ -178,9 +178,52 @@ static void reservation__free_takes_null(void **state)
     mcast_reservation_free(NULL);
 }
 
+/* What an older broker leaves out is not there; what is of a wrong kind is refused. */
+static void reservation__tells_who_is_waited_for(void **state)
+{
+    (void)state;
+#define WAITING(more)                                                                              \
+    "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":1,\"state\":\"releasing\","                  \
+    "\"waiting_for\":{\"count\":4,\"unheard\":2" more "}}"
+    static const char full[] = WAITING(
+        ",\"nodes\":[\"n1\",\"n2\"],\"lingering\":1,\"created\":1,\"reports\":[{\"node\":\"n1\","
+        "\"state\":\"lingering\",\"services\":\"cxi2:2\"},{\"node\":\"n2\",\"state\":"
+        "\"created\"}],\"silent\":\"n3\",\"silent_more\":1");
+    static const char *const bad[] = {
+        WAITING(",\"reports\":{}"),
+        WAITING(",\"reports\":[\"n1\"]"),
+        WAITING(",\"reports\":[{\"node\":\"n1\"}]"),
+        WAITING(",\"reports\":[{\"node\":1,\"state\":\"created\"}]"),
+        WAITING(",\"reports\":[{\"node\":\"n1\",\"state\":\"created\",\"services\":[]}]"),
+        WAITING(",\"silent\":[]"),
+        WAITING(",\"silent_more\":-1"),
+        WAITING(",\"lingering\":\"1\""),
+    };
+    struct mcast_reservation *r = NULL;
+    struct mcast_error error;
+    assert_int_equal(reservation_parse(full, strlen(full), &r, &error), 0);
+    assert_int_equal(r->waiting_lingering, 1);
+    assert_int_equal(r->waiting_created, 1);
+    assert_int_equal(r->waiting_report_count, 2);
+    assert_string_equal(r->waiting_reports[0].node, "n1");
+    assert_string_equal(r->waiting_reports[0].state, "lingering");
+    assert_string_equal(r->waiting_reports[0].services, "cxi2:2");
+    assert_null(r->waiting_reports[1].services);
+    assert_string_equal(r->waiting_silent, "n3");
+    assert_int_equal(r->waiting_silent_more, 1);
+    mcast_reservation_free(r);
+    assert_int_equal(reservation_parse(WAITING(""), strlen(WAITING("")), &r, &error), 0);
+    assert_int_equal(r->waiting_report_count, 0);
+    assert_null(r->waiting_silent);
+    mcast_reservation_free(r);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_int_equal(reservation_parse(bad[i], strlen(bad[i]), &r, &error), MCAST_UNCLEAR);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reservation__tells_who_is_waited_for),
         cmocka_unit_test(reservation__decodes_everything),
         cmocka_unit_test(reservation__json_masks_secrets_unless_asked),
         cmocka_unit_test(reservation__needs_only_its_names),

@@ -171,6 +171,36 @@ static void waiting__is_shown(void **state)
     json_decref(waiting);
 }
 
+/* A list reads only so many names of node lists: whoever asks for more asks for the job alone. */
+static void waiting__names_the_silent_within_bounds(void **state)
+{
+    struct site *site = *state;
+    static const char body[] = "{\"uid\":5,\"nodes\":\"elcap[1-40000]\",\"hwcoll\":\"off\"}";
+    struct answer answer;
+    for (int i = 1; i <= 2; i++) {
+        char path[64];
+        snprintf(path, sizeof path, JOB "f%d", i);
+        assert_int_equal(site_call(site, "PUT", path, body, NULL), 201);
+        assert_int_equal(site_call(site, "DELETE", path, NULL, NULL), 202);
+    }
+    assert_int_equal(site_call(site, "GET", "/v1/jobs?state=releasing", NULL, &answer), 200);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *job = json_array_get(json_object_get(answer.json, "jobs"), i);
+        json_t *waiting = json_object_get(job, "waiting_for");
+        const char *silent = json_string_value(json_object_get(waiting, "silent"));
+        assert_int_equal(json_integer_value(json_object_get(waiting, "unheard")), 40000);
+        if (i == 0)
+            assert_string_equal(silent, "elcap[1-40000]");
+        else
+            assert_null(silent);
+    }
+    answer_release(&answer);
+    assert_int_equal(site_call(site, "GET", JOB "f2", NULL, &answer), 200);
+    json_t *waiting = json_object_get(answer.json, "waiting_for");
+    assert_string_equal(json_string_value(json_object_get(waiting, "silent")), "elcap[1-40000]");
+    answer_release(&answer);
+}
+
 static void vni__is_free_when_the_last_node_is_clean(void **state)
 {
     struct site *site = *state;
@@ -424,6 +454,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(report__is_answered_with_what_it_said, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(waiting__is_shown, open_site, close_site),
+        cmocka_unit_test_setup_teardown(waiting__names_the_silent_within_bounds, open_site,
+                                        close_site),
         cmocka_unit_test_setup_teardown(vni__is_free_when_the_last_node_is_clean, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(lingering__is_an_event_and_holds_back, open_site,
