@@ -72,6 +72,10 @@ static int check_node(struct call *call, const struct core_filter *filter)
     const struct rights *rights = call->http->rights;
     const struct identity *identity = &call->identity;
     const char *cluster;
+    /* With it, how many are hidden would tell whose jobs of other clusters run there. */
+    if (filter->uid >= 0 && !filter->cluster && !identity->admin)
+        return gate_forbid(call, "only an admin may list what one user may run on a node without "
+                                 "naming a cluster: give cluster too, or leave uid out");
     for (size_t i = 0; (cluster = rights_cluster(rights, i)) != NULL; i++) {
         if (filter->cluster && strcmp(filter->cluster, cluster) != 0)
             continue;

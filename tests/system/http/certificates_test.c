@@ -169,6 +169,17 @@ static void node__lists_what_may_run_on_it(void **state)
     expect_on_node(tls, "elcap7", "&state=active", "f3:reported ", 1);
     expect_on_node(tls, "elcap7", "", "here:named f3:reported ", 1);
 
+    /* Whose the others are is not to be found out, not even by asking for each user. */
+    static const char *const spying[] = {"elcap7", "elcap-rm", "tuo-rm"};
+    for (size_t i = 0; i < sizeof spying / sizeof spying[0]; i++) {
+        tlssite_call(tls, spying[i], "GET", "/v1/jobs?node=elcap7&uid=77", NULL, &answer);
+        site_expect_problem(&answer, 403, "forbidden", NULL);
+    }
+    expect_on_node(tls, "boss", "&uid=78", "", 0);
+    expect_on_node(tls, "boss", "&uid=77", "here:named f2:named f3:reported ", 0);
+    expect_on_node(tls, "elcap7", "&uid=77&cluster=elcap", "here:named f3:reported ", 0);
+    expect_on_node(tls, "elcap-rm", "&uid=77&cluster=elcap", "here:named f3:reported ", 0);
+
     /* Page by page, and the link stays with the node. */
     expect_on_node(tls, "elcap7", "&limit=1", "here:named ", 0);
     tlssite_call(tls, "elcap7", "GET", "/v1/jobs?node=elcap7&limit=1", NULL, &answer);
