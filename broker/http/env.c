@@ -3,6 +3,7 @@
 #include "broker/http/job_path.h"
 #include "broker/http/routes.h"
 #include "core/environment.h"
+#include "core/steppath.h"
 
 /* GET …/env?step=S: the variables for the tasks of one step (F16). */
 
@@ -28,13 +29,14 @@ static const char *choose_type(struct call *call)
     return text > json ? "text/plain; charset=utf-8" : json ? CALL_JSON : NULL;
 }
 
+/* What no token can name (I6) must not become a step's: its trees could not be cleaned up. */
 static int check_step(struct call *call, const char *step)
 {
-    if (!step || step_id_valid(step))
+    struct error err = {0};
+    if (!step || steppath_check(step, &err) == 0)
         return 0;
-    return problem_set(&call->problem, 422, "invalid", "step",
-                       "a step is 1 to %d printable characters without space, quote and backslash",
-                       STEP_ID_MAX);
+    return problem_set(&call->problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", "step", "%s",
+                       err.text);
 }
 
 void env_handle(struct call *call)

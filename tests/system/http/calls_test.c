@@ -124,8 +124,15 @@ static void env__comes_as_asked_for(void **state)
     answer_release(&answer);
     site_ask(site, line, "GET", path, "Accept: image/png\r\n", NULL, &answer);
     site_expect_problem(&answer, 406, "not-acceptable", "Accept");
-    site_ask(site, line, "GET", JOB "f1/env?step=a%20b", NULL, NULL, &answer);
-    site_expect_problem(&answer, 422, "invalid", "step");
+    /* What no token can name (I6) is no step. */
+    static const char *const none[] = {"a%20b",      "%2FfA%2F",   "%2FfA%2F%2FfB", "fA%2FfB",
+                                       "%2FfA%2F..", "%2FfA%2CfB", "%2FfA%252FfB"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        char asked[128];
+        (void)snprintf(asked, sizeof asked, JOB "f1/env?step=%s", none[i]);
+        site_ask(site, line, "GET", asked, NULL, NULL, &answer);
+        site_expect_problem(&answer, 422, "invalid", "step");
+    }
     site_ask(site, line, "GET", JOB "f2/env", NULL, NULL, &answer);
     site_expect_problem(&answer, 404, "not-found", NULL);
     line_close(line);
