@@ -1,6 +1,7 @@
 #include "broker/http/peer.h"
 
 #include "broker/http/tls.h"
+#include "broker/http/tokenproof.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -166,6 +167,13 @@ static bool take_place(struct peer *peer)
     return peer->share != NULL;
 }
 
+/* Of somebody without a role. A token proves no host: its job can have it on thousands of them. */
+static struct holder holder_proved(const struct peer *peer, const struct proof *proof)
+{
+    return proof->kind == PROOF_BEARER ? holder_of_bearer(proof->token->scope.number)
+                                       : holder_of(peer, HOLDER_ADDRESS);
+}
+
 void peer_settle(struct peer *peer, const struct identity *identity)
 {
     struct http *http = peer->door->http;
@@ -175,7 +183,7 @@ void peer_settle(struct peer *peer, const struct identity *identity)
     places_give_back(&http->places, peer->share);
     peer->share = NULL;
     if (!has_role(identity)) {
-        const struct holder holder = holder_of(peer, HOLDER_ADDRESS);
+        const struct holder holder = holder_proved(peer, &identity->proof);
         peer->share = places_take_share(&http->places, &holder);
         peer->surplus = !peer->share;
         http->traffic.refused[REFUSED_SHARE] += peer->surplus;

@@ -17,6 +17,13 @@ struct holder holder_of_user(uint32_t uid)
     return holder;
 }
 
+struct holder holder_of_bearer(uint64_t number)
+{
+    struct holder holder = {.kind = HOLDER_BEARER};
+    memcpy(holder.who, &number, sizeof number);
+    return holder;
+}
+
 struct holder holder_of_address(enum holder_kind kind, const struct sockaddr *address)
 {
     struct holder holder = {.kind = kind};
@@ -43,7 +50,8 @@ const struct holder *share_holder(const struct share *share)
     return &share->holder;
 }
 
-/* A list: as many as there are users and addresses without a role connected at this moment. */
+/* A list: as many as there are users, addresses and reservations without a role connected at this
+ * moment. */
 static struct share *share_find(const struct places *places, const struct holder *holder)
 {
     struct share *share = places->shares;
@@ -70,12 +78,14 @@ static struct share *share_of(struct places *places, const struct holder *holder
 
 static unsigned *kind_count(struct places *places, enum holder_kind kind)
 {
-    return kind == HOLDER_STRANGER ? &places->strangers : &places->common;
+    return kind == HOLDER_STRANGER ? &places->strangers
+           : kind == HOLDER_BEARER ? &places->bearers
+                                   : &places->common;
 }
 
 static unsigned kind_max(const struct places *places, enum holder_kind kind)
 {
-    return kind == HOLDER_STRANGER ? places->max / 4 : places->max / 2;
+    return places->max / (kind == HOLDER_STRANGER ? 4 : kind == HOLDER_BEARER ? 8 : 2);
 }
 
 static unsigned share_max(enum holder_kind kind)

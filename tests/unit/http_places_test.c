@@ -142,6 +142,64 @@ static void strangers__have_a_quarter_together(void **state)
     assert_int_equal(places.taken, 0);
 }
 
+/* One job's token, on however many hosts, is one holder; and all jobs' together leave users, nodes
+ * and managers theirs. */
+static void bearers__have_an_eighth_together(void **state)
+{
+    (void)state;
+    struct places places = {.max = 1024};
+    struct share *shares[1024];
+    unsigned taken = 0, of_one = 0, nodes = 0;
+    for (uint64_t number = 1; number <= 40; number++) {
+        const struct holder holder = holder_of_bearer(number);
+        while ((shares[taken] = places_take_share(&places, &holder)) != NULL) {
+            taken++;
+            of_one += number == 1;
+        }
+        if (number == 1)
+            assert_true(places_share_full(&places, &holder));
+    }
+    assert_int_equal(of_one, PLACES_SHARE);
+    assert_int_equal(taken, 1024 / 8);
+    assert_int_equal(places.bearers, taken);
+    assert_int_equal(places.common, 0);
+    for (int host = 1; host <= 200; host++) {
+        char text[32];
+        snprintf(text, sizeof text, "10.0.0.%d", host);
+        const struct holder node = address(HOLDER_ADDRESS, text);
+        struct share *share;
+        while ((share = places_take_share(&places, &node)) != NULL) {
+            shares[taken++] = share;
+            nodes++;
+        }
+    }
+    assert_int_equal(nodes, 1024 / 2);
+    for (int i = 0; i < 1024 / 4; i++) { /* and strangers have taken all of theirs */
+        char text[32];
+        snprintf(text, sizeof text, "10.0.1.%d", i % 64);
+        const struct holder stranger = address(HOLDER_STRANGER, text);
+        assert_non_null(shares[taken++] = places_take_share(&places, &stranger));
+    }
+    for (int i = 0; i < 1024 / 8; i++)
+        assert_true(places_take(&places));
+    assert_false(places_take(&places));
+    while (taken > 0)
+        places_give_back(&places, shares[--taken]);
+    assert_null(places.shares);
+    assert_int_equal(places.bearers, 0);
+    assert_int_equal(places.taken, 1024 / 8 + 1);
+}
+
+static void holder__of_a_token_is_its_reservation(void **state)
+{
+    (void)state;
+    const struct holder one = holder_of_bearer(1), other = holder_of_bearer(UINT64_C(1) << 32 | 1);
+    const struct holder user = holder_of_user(1);
+    assert_true(holder_equal(&one, &one));
+    assert_false(holder_equal(&one, &other));
+    assert_false(holder_equal(&one, &user));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +207,8 @@ int main(void)
         cmocka_unit_test(uids__have_half_together),
         cmocka_unit_test(holder__is_a_uid_or_an_address),
         cmocka_unit_test(strangers__have_a_quarter_together),
+        cmocka_unit_test(bearers__have_an_eighth_together),
+        cmocka_unit_test(holder__of_a_token_is_its_reservation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -312,26 +312,38 @@ static bool is_let_in(void *headers)
     return yard_ask_so(yard, true, "GET", OWN, headers, NULL, NULL) == 200;
 }
 
-/* Bearers of one address have the share that its users have, and keep nobody else out. */
+static struct line *ask_from(unsigned host, const char *token, int status)
+{
+    char headers[MCAST_TOKEN_SIZE + 64];
+    struct line *line = line_open_from(host, yard_port(yard));
+    struct answer answer;
+    snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", token);
+    assert_int_equal(line_request(line, "GET", OWN, headers, NULL), 0);
+    assert_int_equal(line_answer(line, false, &answer), 0);
+    assert_int_equal(answer.status, status);
+    answer_release(&answer);
+    return line;
+}
+
+/* Bearers of one reservation have one share, from however many hosts of its job they come and
+ * whichever of its tokens they show; they keep nobody else out, other jobs' bearers neither. */
 static void connections__are_counted(void **state)
 {
     (void)state;
-    enum { SHARE = 64 };
+    enum { SHARE = 64, HOSTS = 32 };
     char headers[MCAST_TOKEN_SIZE + 64];
-    struct line *lines[SHARE + 1];
-    struct answer answer;
-    snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", wide);
-    for (int i = 0; i <= SHARE; i++) {
-        lines[i] = line_open(NULL, yard_port(yard));
-        assert_int_equal(line_request(lines[i], "GET", OWN, headers, NULL), 0);
-        assert_int_equal(line_answer(lines[i], false, &answer), 0);
-        assert_int_equal(answer.status, i < SHARE ? 200 : 503);
-        answer_release(&answer);
-    }
+    struct line *lines[SHARE + 3];
+    size_t count = 0;
+    for (; count < SHARE; count++)
+        lines[count] = ask_from(1 + (unsigned)count % HOSTS, count % 2 ? wide : job.token, 200);
+    lines[count++] = ask_from(HOSTS + 1, wide, 503);
+    lines[count++] = ask_from(1, job.token, 503);
+    lines[count++] = ask_from(1, other.token, 200);
     assert_int_equal(yard_ask(yard, "GET", "/v1/status", NULL, NULL, NULL), 200);
     assert_int_equal(yard_ask(yard, "GET", OWN, wide, NULL, NULL), 200);
-    for (int i = 0; i <= SHARE; i++)
+    for (size_t i = 0; i < count; i++)
         line_close(lines[i]);
+    snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", wide);
     assert_true(await(is_let_in, headers, AWAIT_DEADLINE_MS));
 }
 

@@ -26,13 +26,15 @@ struct line {
     size_t used, size;
 };
 
-struct line *line_open(const char *path, int port)
+static struct line *open_line(const char *path, unsigned host, int port)
 {
     struct line *line = calloc(1, sizeof *line);
     struct sockaddr_un local = {.sun_family = AF_UNIX};
     struct sockaddr_in remote = {.sin_family = AF_INET,
                                  .sin_port = htons((uint16_t)port),
                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in own = {.sin_family = AF_INET,
+                              .sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~255u) | host)};
     const int on = 1;
     struct timeval deadline = {.tv_sec = AWAIT_DEADLINE_MS / 1000};
     assert_non_null(line);
@@ -47,12 +49,23 @@ struct line *line_open(const char *path, int port)
         /* The end of a handshake leaves at once, as it does with libcurl: until it has come, the
          * broker knows nothing of the certificate. */
         setsockopt(line->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        assert_int_equal(bind(line->fd, (struct sockaddr *)&own, sizeof own), 0);
         assert_int_equal(connect(line->fd, (struct sockaddr *)&remote, sizeof remote), 0);
     }
     line->size = 4096;
     line->data = calloc(1, line->size);
     assert_non_null(line->data);
     return line;
+}
+
+struct line *line_open(const char *path, int port)
+{
+    return open_line(path, 1, port);
+}
+
+struct line *line_open_from(unsigned host, int port)
+{
+    return open_line(NULL, host, port);
 }
 
 void line_close(struct line *line)

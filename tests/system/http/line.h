@@ -11,6 +11,8 @@ struct line;
 
 /* To a Unix socket, or with path NULL to 127.0.0.1:port. Asserts that it is made. */
 struct line *line_open(const char *path, int port);
+/* The same over TCP, from 127.0.0.<host>: to the other side another machine each. */
+struct line *line_open_from(unsigned host, int port);
 
 struct line_tls {
     const char *authority;                        /* PEM file that vouches for the other side */
