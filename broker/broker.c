@@ -245,6 +245,23 @@ static int start_http(struct broker *broker, struct error *err)
     return broker->http != NULL ? 0 : err->code;
 }
 
+/* A ledger that is lost takes the numbers along which tokens name. Asked at each start until the
+ * first number is given, so that no crash on the way leaves the old keys. */
+static int renew_keys(struct broker *broker, struct error *err)
+{
+    struct core_status status;
+    core_status(engine_core(broker->engine), &status);
+    if (status.last_number > 0)
+        return 0;
+    int rc = keyring_renew(broker->keyring, (int64_t)time(NULL), err);
+    if (rc > 0)
+        log_line(LOG_NOTICE,
+                 "the ledger is new, %s was there before it: its root keys were replaced, and "
+                 "tokens that they made are refused",
+                 broker->reload.config->root_key_file);
+    return rc;
+}
+
 /* host is the configured HOST:PORT; the port may have been 0. */
 static void print_address(char *out, size_t size, const char *listen, int port)
 {
@@ -293,7 +310,8 @@ static void start_all(struct broker *broker)
     /* The socket is there before the ledger is read, so that after a restart clients wait a moment
      * instead of being refused. */
     if (start_signals(broker, &err) < 0 || create_engine(broker, &err) < 0 ||
-        start_http(broker, &err) < 0 || engine_start(broker->engine, &err) < 0) {
+        start_http(broker, &err) < 0 || engine_start(broker->engine, &err) < 0 ||
+        renew_keys(broker, &err) < 0) {
         log_line(LOG_ERR, "cannot start: %s", err.text);
         broker->status = EXIT_FAILURE;
         stop(broker);

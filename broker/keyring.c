@@ -12,6 +12,7 @@ enum { LAG_S = 3600 };
 
 struct keyring {
     char *path; /* NULL: none */
+    bool own;   /* its keys were made by this process */
     struct rootkeys keys;
 };
 
@@ -33,6 +34,7 @@ static int open_file(struct keyring *keyring, const char *path, int64_t now, str
     int rc = rootkeys_read(path, &keyring->keys, err);
     if (rc != ERROR_NOT_FOUND)
         return rc;
+    keyring->own = true;
     rc = rootkeys_create(path, now, (uid_t)-1, (gid_t)-1, err);
     return rc < 0 ? rc : rootkeys_read(path, &keyring->keys, err);
 }
@@ -104,18 +106,47 @@ static bool needed(void *arg, const struct rootkey *key, int64_t replaced)
     return *oldest <= replaced + LAG_S;
 }
 
-int keyring_rotate(struct keyring *keyring, const struct core *core, int64_t now, struct error *err)
+static int rotate(struct keyring *keyring, int64_t now, rootkeys_needed_fn *is_needed, void *arg,
+                  struct error *err)
 {
-    int64_t oldest = oldest_active(core);
     struct rootkeys keys;
-    if (keyring->path == NULL)
-        return error_set(err, ERROR_REFUSED,
-                         "store = memory keeps no root keys: they are new at each start, so "
-                         "restart mcastd instead");
-    int rc = rootkeys_rotate(keyring->path, now, needed, &oldest, err);
+    int rc = rootkeys_rotate(keyring->path, now, is_needed, arg, err);
     if (rc == 0)
         rc = rootkeys_read(keyring->path, &keys, err);
     if (rc == 0)
         keyring_adopt(keyring, &keys);
     return rc;
+}
+
+int keyring_rotate(struct keyring *keyring, const struct core *core, int64_t now, struct error *err)
+{
+    int64_t oldest = oldest_active(core);
+    if (keyring->path == NULL)
+        return error_set(err, ERROR_REFUSED,
+                         "store = memory keeps no root keys: they are new at each start, so "
+                         "restart mcastd instead");
+    return rotate(keyring, now, needed, &oldest, err);
+}
+
+static bool unneeded(void *arg, const struct rootkey *key, int64_t replaced)
+{
+    (void)arg;
+    (void)key;
+    (void)replaced;
+    return false;
+}
+
+int keyring_renew(struct keyring *keyring, int64_t now, struct error *err)
+{
+    struct error why = {0};
+    if (keyring->path == NULL || keyring->own)
+        return 0;
+    int rc = rotate(keyring, now, unneeded, NULL, &why);
+    if (rc < 0)
+        return error_set(err, rc,
+                         "the ledger is new, and root keys of an earlier one cannot be replaced: "
+                         "%s",
+                         why.text);
+    keyring->own = true;
+    return 1;
 }

@@ -17,6 +17,12 @@ struct keyring;
 struct keyring *keyring_open(const char *path, int64_t now, struct error *err);
 void keyring_close(struct keyring *keyring); /* wipes; NULL is allowed */
 
+/* For a ledger that has given no reservation a number yet: keys that were there before this process
+ * may have made tokens of an earlier ledger, now lost, and those would fit jobs that get the same
+ * numbers again. A key of this moment replaces them all, on disk before it is in force. 1: they
+ * were replaced; 0: there were none, or no file; negative with a sentence. */
+int keyring_renew(struct keyring *keyring, int64_t now, struct error *err);
+
 /* The keys in force; valid until the ring changes. */
 const struct rootkeys *keyring_keys(const struct keyring *keyring);
 

@@ -169,6 +169,59 @@ static void rotation__of_too_many_that_are_needed_is_refused(void **state)
     keyring_close(keyring);
 }
 
+/* What is there may be of a ledger that is lost; what this process made is not. */
+static void renewal__leaves_nothing_of_before(void **state)
+{
+    struct place *place = *state;
+    struct error err = {0};
+    struct rootkeys before, file;
+    struct keyring *keyring = keyring_open(place->path, 100, &err);
+    assert_non_null(keyring);
+    assert_int_equal(keyring_renew(keyring, 200, &err), 0); /* made just now */
+    assert_int_equal(rootkeys_current(keyring_keys(keyring))->made, 100);
+    load(place, 1, JOB_ACTIVE, 50);
+    assert_int_equal(keyring_rotate(keyring, place->core, 150, &err), 0);
+    before = *keyring_keys(keyring);
+    assert_int_equal(before.count, 2);
+    keyring_close(keyring);
+
+    keyring = keyring_open(place->path, 300, &err);
+    assert_non_null(keyring);
+    assert_int_equal(keyring_renew(keyring, 300, &err), 1);
+    assert_int_equal(keyring_keys(keyring)->count, 1);
+    for (size_t i = 0; i < before.count; i++)
+        assert_null(rootkeys_find(keyring_keys(keyring), before.keys[i].id));
+    assert_int_equal(rootkeys_read(place->path, &file, &err), 0);
+    assert_int_equal(file.count, 1);
+    assert_memory_equal(&file.keys[0], rootkeys_current(keyring_keys(keyring)),
+                        sizeof file.keys[0]);
+    assert_int_equal(keyring_renew(keyring, 400, &err), 0); /* once */
+    rootkeys_wipe(&before);
+    rootkeys_wipe(&file);
+    keyring_close(keyring);
+}
+
+static void renewal__that_cannot_be_kept_is_told(void **state)
+{
+    struct place *place = *state;
+    struct error err = {0};
+    struct keyring *keyring = keyring_open(place->path, 100, &err);
+    assert_non_null(keyring);
+    keyring_close(keyring);
+    keyring = keyring_open(place->path, 200, &err);
+    assert_non_null(keyring);
+    assert_int_equal(chmod(place->path, 0644), 0);
+    assert_int_equal(keyring_renew(keyring, 200, &err), ERROR_REFUSED);
+    assert_non_null(strstr(err.text, "the ledger is new"));
+    assert_non_null(strstr(err.text, "chmod 0600"));
+    keyring_close(keyring);
+
+    keyring = keyring_open(NULL, 100, &err);
+    assert_non_null(keyring);
+    assert_int_equal(keyring_renew(keyring, 200, &err), 0); /* there is no file */
+    keyring_close(keyring);
+}
+
 #define IN_A_PLACE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -180,6 +233,8 @@ int main(void)
         IN_A_PLACE(ring__is_read_again_when_it_is_adopted),
         IN_A_PLACE(rotation__keeps_what_living_tokens_were_made_with),
         IN_A_PLACE(rotation__of_too_many_that_are_needed_is_refused),
+        IN_A_PLACE(renewal__leaves_nothing_of_before),
+        IN_A_PLACE(renewal__that_cannot_be_kept_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "tests/system/bearers/yard.h"
 #include "tests/system/http/line.h"
 #include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 /* B3, F19: what a token is good for, and that nothing makes it good for more. */
@@ -418,6 +420,50 @@ static void rotation__drops_keys_that_nobody_needs(void **state)
     assert_int_equal(yard_ask(yard, "GET", OWN, token, NULL, NULL), 200);
 }
 
+static void lose_ledger(void)
+{
+    static const char *const names[] = {"state.db", "state.db-wal", "state.db-shm"};
+    char path[256];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        (void)unlink(folder_path(path, sizeof path, stage_folder(yard_stage(yard)), names[i]));
+}
+
+/* Numbers begin anew with the ledger: an old token names the life that now has its number. */
+static void token__of_a_ledger_that_was_lost_is_refused(void **state)
+{
+    (void)state;
+    char old[MCAST_TOKEN_SIZE], fresh[MCAST_TOKEN_SIZE];
+    struct stage *stage = yard_stage(yard);
+    /* What is left at the fabric manager is taken for active, and has a number then. */
+    yard_release(yard, "fNext");
+    yard_await_status(yard, "queues", "fm_release", 0);
+    assert_int_equal(stage_stop_broker(stage), 0);
+    lose_ledger();
+    assert_int_equal(stage_start_broker(stage), 0);
+    assert_int_equal(stage_await_link(stage), 0);
+    struct yard_job before = yard_reserve(yard, "fTwin");
+    yard_mint(yard, before.token, NULL, old);
+    assert_int_equal(yard_ask(yard, "GET", OWN, old, NULL, NULL), 200);
+    yard_release(yard, "fTwin");
+    yard_await_status(yard, "queues", "fm_release", 0);
+
+    assert_int_equal(stage_stop_broker(stage), 0);
+    lose_ledger();
+    assert_int_equal(stage_start_broker(stage), 0);
+    assert_int_equal(stage_await_link(stage), 0);
+    struct yard_job after = yard_reserve(yard, "fTwin");
+    assert_int_equal(after.number, before.number);
+    yard_refused(yard, "GET", OWN, old, NULL, 401, "token-invalid", NULL);
+    yard_refused(yard, "DELETE", STEPS "%2FfA", old, NULL, 401, "token-invalid", NULL);
+    yard_mint(yard, after.token, NULL, fresh);
+    assert_true(stage_broker_logged(stage, "its root keys were replaced"));
+
+    /* An ordinary restart leaves what is in use. */
+    assert_int_equal(stage_stop_broker(stage), 0);
+    assert_int_equal(stage_start_broker(stage), 0);
+    assert_int_equal(yard_ask(yard, "GET", OWN, fresh, NULL, NULL), 200);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +483,7 @@ int main(void)
         cmocka_unit_test(rotation__leaves_tokens_that_are_out),
         cmocka_unit_test(release__ends_all_tokens),
         cmocka_unit_test(rotation__drops_keys_that_nobody_needs),
+        cmocka_unit_test(token__of_a_ledger_that_was_lost_is_refused),
     };
     return cmocka_run_group_tests_name("bearers_misuse", tests, open_yard, close_yard);
 }
