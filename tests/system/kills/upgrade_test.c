@@ -76,7 +76,7 @@ static void bring_down(const struct clients *clients)
         sqlite3_reset(update);
     }
     sqlite3_finalize(update);
-    execute(db, "DROP TABLE node"); /* 3 → 4 */
+    execute(db, "DROP TABLE node; DROP TABLE cleanup"); /* 3 → 4 */
     execute(db, "ALTER TABLE reservation DROP COLUMN regranted");
     execute(db, "PRAGMA user_version=1");
     execute(db, "COMMIT");

@@ -20,7 +20,7 @@ fail() {
 
 # Where package builders expect things (GNUInstallDirs; systemd's folders are fixed). Only what
 # belongs to the service: its nodes and clients are others' to test.
-(cd "$dir/usr" && find . -type f | sort |
+(cd "$dir/usr" && find . -type f | LC_ALL=C sort |
     grep -E '^\./(sbin/mcastd|lib/(systemd|sysusers\.d|tmpfiles\.d)/|share/man/man[58]/mcastd|share/doc/[^/]*/([a-z-]+\.md|examples/mcastd))') \
     >"$dir/found"
 cat >"$dir/expected" <<'LIST'
@@ -28,8 +28,8 @@ cat >"$dir/expected" <<'LIST'
 ./lib/sysusers.d/mcastd.conf
 ./lib/tmpfiles.d/mcastd.conf
 ./sbin/mcastd
-./share/doc/mcastd/examples/mcastd.conf
 ./share/doc/mcastd/cleanup.md
+./share/doc/mcastd/examples/mcastd.conf
 ./share/doc/mcastd/fabric-manager.md
 ./share/doc/mcastd/libmcast.md
 ./share/doc/mcastd/mcast-node.md
