@@ -24,13 +24,16 @@ static bool older_life_remains(const struct reservation *r)
 
 /* Until when the name must rest before a RESERVE may be sent under it: an older life of the job may
  * still be there, or a RELEASE that was given up may still be acted on and would take the new
- * reservation with it. INT64_MAX: not known yet. */
+ * reservation with it, or cleaning up after a step of the older one its trees. INT64_MAX: not known
+ * yet. */
 static int64_t name_rests_until(const struct reservation *r)
 {
     int64_t until = r->errand != NULL ? r->errand->release_settles_ms : 0;
     if (older_life_remains(r))
         return INT64_MAX;
     for (const struct reservation *o = r->older; o != NULL; o = o->older) {
+        if (cleanup_may_hit_name(o))
+            return INT64_MAX;
         if (o->errand != NULL && o->errand->release_settles_ms > until)
             until = o->errand->release_settles_ms;
     }
@@ -104,7 +107,9 @@ static int64_t due(const struct core *core, const struct reservation *r)
         if (core->link.state == LINK_UP && e->retry_ms > core->now_ms)
             when = earlier(when, e->retry_ms);
     } else if (r->state == JOB_RELEASING && r->vni_count == 0) {
-        when = earlier(when, e->release_settles_ms);
+        /* Past that it waits for a call to come back, not for the time. */
+        when =
+            earlier(when, e->release_settles_ms > core->now_ms ? e->release_settles_ms : INT64_MAX);
     }
     return when;
 }

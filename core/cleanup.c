@@ -175,6 +175,14 @@ static const struct cleanup *choose(const struct core *core, struct cleaner *k)
     return c;
 }
 
+/* With the login, the end of a step is the end of whichever life of the job has the name then. */
+bool cleanup_may_hit_name(const struct reservation *r)
+{
+    const struct cleaner *k = r->cleaner;
+    return k != NULL && k->errand.call != 0 && k->sent_by_login &&
+           k->errand.under_way == FMCALL_END_STEP;
+}
+
 static enum fmcall_kind next_call(const struct core *core, const struct reservation *r)
 {
     struct cleaner *k = r->cleaner;
@@ -260,6 +268,7 @@ void cleanup_begin(struct core *core, struct reservation *r, struct effect *effe
     if (effect->u.call.kind == FMCALL_END_TREE)
         effect->u.call.tree = piece->trees[0];
     bool login = by_login(core, r, c, effect->u.call.kind);
+    k->sent_by_login = login;
     if (!login)
         effect->u.call.token = r->token;
     core_trace_of(core, r, TRACE_DEBUG, "%s: step %.100s%s, %s -> %s", effect->u.call.name,
@@ -291,7 +300,7 @@ static void try_another_way(struct core *core, struct reservation *r, struct cle
                             enum fmcall_kind kind, const char *words)
 {
     struct cleaner *k = r->cleaner;
-    bool last_way = by_login(core, r, c, kind);
+    bool last_way = k->sent_by_login;
     cleaner_forget_pieces(k);
     if (!last_way && kind == FMCALL_END_STEP) {
         k->by_trees = true;
@@ -362,7 +371,7 @@ bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kin
                   enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words)
 {
     struct cleanup *c = r->cleaner->first;
-    bool login = by_login(core, r, c, kind);
+    bool login = r->cleaner->sent_by_login;
     /* One that is acted on late would hit the job's next life: its name must rest (F21). With the
      * token it cannot: that opens this life only. */
     if (login && kind == FMCALL_END_STEP && fmcall_unsure(outcome))
@@ -377,7 +386,7 @@ bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kin
         try_another_way(core, r, c, kind, words);
     else
         again_later(core, r, c, words);
-    core_act(core, r);
+    core_act_on_lives(core, r->cluster, r->job); /* a newer one may have waited for this call */
     return login;
 }
 
@@ -503,8 +512,6 @@ void core_steps(struct core *core, const struct core_event *event)
 void cleanup_load(struct core *core, struct reservation *r)
 {
     int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
-    if (core->config.cleanup_login && r->cleaner->first != NULL) /* one with it may be under way */
-        core_errand(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
     for (struct cleanup *c = r->cleaner->first; c != NULL; c = c->next) {
         if (c->give_up_ms > latest)
             c->give_up_ms = latest;

@@ -51,6 +51,7 @@ struct cleaner {
     bool by_trees;         /* the job's token does not end a step here, only a tree; */
     bool look_by_login;    /* nor show which trees a step has: that is asked for with the login */
     bool by_login;         /* nor end a tree: the site lets us use the login for all of it */
+    bool sent_by_login;    /* the call that is under way, or was last */
     bool looked;           /* pieces are known, of the first cleanup */
     struct cleanup_piece *pieces;
     size_t piece_count, piece;

@@ -108,7 +108,9 @@ static void settle_after_load(struct core *core, struct reservation *r)
         e->unsure = true;
         e->reserve_settles_ms = settles;
     }
-    if (!reservation_wants_hwcoll(r) || in_the_way)
+    /* With the login a step may have been ended, whose late end would hit the name's next owner. */
+    bool maybe_cleaned = r->hwcoll == HWCOLL_RESERVED && core->config.cleanup_login;
+    if (!reservation_wants_hwcoll(r) || in_the_way || maybe_cleaned)
         e->release_settles_ms = settles;
     if (r->hwcoll == HWCOLL_WANTED)
         e->give_up_ms = core->now_ms + core->config.reserve_timeout_ms;

@@ -202,6 +202,8 @@ void cleanup_act(struct core *core, struct reservation *reservation);
 int64_t cleanup_deadline(const struct core *core, const struct reservation *reservation);
 /* Fills in which call it is. */
 void cleanup_begin(struct core *core, struct reservation *reservation, struct effect *effect);
+/* Whether a call under way would be about the job's next life, too, were that there by then. */
+bool cleanup_may_hit_name(const struct reservation *reservation);
 /* Whether what came of it says anything about the link: under a job's token not even a timeout
  * does, the gateway may want to see a certificate that goes with the login only. */
 bool cleanup_done(struct core *core, struct reservation *reservation, enum fmcall_kind kind,

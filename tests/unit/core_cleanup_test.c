@@ -313,11 +313,45 @@ static void cleanup__ends_with_the_job(void **state)
     uint64_t release = driver_call(&d, FMCALL_RELEASE);
     driver_done(&d, release, FM_OK, NULL);
     driver_tick(&d, d.config.vni_hold_ms);
-    assert_non_null(driver_job(&d, "a")); /* not before the call has come back */
+    assert_non_null(driver_job(&d, "a"));            /* not before the call has come back */
+    assert_true(core_next_deadline(d.core) > d.now); /* and no time is waited for */
     driver_done(&d, call, FM_REFUSED, NULL);
     assert_null(driver_job(&d, "a"));
     assert_int_equal(pending(&d), 0);
     driver_end(&d);
+}
+
+/* What the login ends would be the step of the job's next life: its name rests (F21, I6). */
+static void cleanup__with_the_login_hits_no_later_life(void **state)
+{
+    (void)state;
+    static const uint16_t trees[] = {77};
+    static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
+    for (int lost = 0; lost < 2; lost++) {
+        struct driver d;
+        driver_init(&d);
+        d.config.cleanup_login = true;
+        d.config.call_timeout_ms = 1000;
+        d.config.reserve_timeout_ms = 2000;
+        driver_up(&d);
+        driver_reserved_job(&d, "a");
+        clean(&d, "/fA");
+        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
+        steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
+        driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_REFUSED, NULL);
+        uint64_t end_step = driver_call(&d, FMCALL_END_STEP);
+        driver_release(&d, "a");
+        driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+        driver_reserve(&d, driver_request("a", 128));
+        assert_null(driver_find(&d, EFFECT_CALL));
+        driver_done(&d, end_step, lost ? FM_TIMEOUT : FM_OK, NULL);
+        if (lost) {
+            assert_null(driver_find(&d, EFFECT_CALL));
+            driver_tick(&d, d.config.call_timeout_ms);
+        }
+        (void)driver_call(&d, FMCALL_RESERVE);
+        driver_end(&d);
+    }
 }
 
 static void cleanup__of_a_job_without_addresses_has_nothing_to_do(void **state)
@@ -477,12 +511,10 @@ static int load_one(struct driver *d, const struct record *record)
     return core_load(d->core, record, &err);
 }
 
-static void cleanup__goes_on_after_a_restart(void **state)
+/* A ledger with one reserved job, and perhaps a cleanup of one of its steps. */
+static void restart(struct driver *d, const char *token, bool asked)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.core = core_create(&d.config);
+    d->core = core_create(&d->config);
     const struct record records[] = {
         {.kind = RECORD_COUNTERS, .u.counters = {.last_number = 1}},
         {.kind = RECORD_FOUNDED},
@@ -490,7 +522,7 @@ static void cleanup__goes_on_after_a_restart(void **state)
          .u.reservation = {.number = 1,
                            .cluster = "elcap",
                            .job = "a",
-                           .token = secret_of("sess-1"),
+                           .token = secret_of(token),
                            .node_count = 128,
                            .addresses = 23,
                            .wish = WISH_AUTO,
@@ -501,17 +533,60 @@ static void cleanup__goes_on_after_a_restart(void **state)
         {.kind = RECORD_CLEANUP,
          .u.cleanup = {.number = 1, .step = "/fA", .give_up_ms = INT64_MAX}},
     };
-    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
-        assert_int_equal(load_one(&d, &records[i]), 0);
-    core_start(d.core, d.now);
-    driver_login(&d);
+    for (size_t i = 0; i < sizeof records / sizeof records[0] - !asked; i++)
+        assert_int_equal(load_one(d, &records[i]), 0);
+    core_start(d->core, d->now);
+    driver_login(d);
     static const char *const names[] = {"elcap-a"};
-    driver_list(&d, names, 1, FM_OK);
+    driver_list(d, names, 1, FM_OK);
+}
+
+static void cleanup__goes_on_after_a_restart(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    restart(&d, "sess-1", true);
     (void)driver_call(&d, FMCALL_END_STEP);
     assert_string_equal(token_shown(&d), "sess-1");
     /* However the clock was set: not kept for longer than one that is asked for now. */
     driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
     driver_tick(&d, d.config.cleanup_timeout_ms);
+    assert_int_equal(pending(&d), 0);
+    driver_end(&d);
+}
+
+/* A crash hides whether a step's end, with the login, may still be acted on. */
+static void cleanup__with_the_login_hits_no_later_life_after_a_restart(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.cleanup_login = true;
+    d.config.call_timeout_ms = 1000;
+    d.config.reserve_timeout_ms = 2000;
+    restart(&d, "sess-1", false);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, NULL);
+    driver_release(&d, "a");
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_reserve(&d, driver_request("a", 128));
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_tick(&d, d.config.call_timeout_ms);
+    (void)driver_call(&d, FMCALL_RESERVE);
+    driver_end(&d);
+}
+
+/* No token is no reason to take the login. */
+static void cleanup__without_a_token_is_given_up(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    restart(&d, NULL, false);
+    clean_within(&d, "/fA", false, 5000, no_scope, 0);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    assert_non_null(strstr(driver_answer(&d)->detail, "cleanup_login"));
     assert_int_equal(pending(&d), 0);
     driver_end(&d);
 }
@@ -582,6 +657,7 @@ int main(void)
         cmocka_unit_test(cleanup__answers_when_done_or_when_it_is_time),
         cmocka_unit_test(cleanup__is_tried_until_its_time_is_over),
         cmocka_unit_test(cleanup__ends_with_the_job),
+        cmocka_unit_test(cleanup__with_the_login_hits_no_later_life),
         cmocka_unit_test(cleanup__of_a_job_without_addresses_has_nothing_to_do),
         cmocka_unit_test(cleanup__is_bounded),
         cmocka_unit_test(cleanup__repeated_takes_turns),
@@ -590,6 +666,8 @@ int main(void)
         cmocka_unit_test(cleanup__of_many_jobs_leaves_room),
         cmocka_unit_test(cleanup__leaves_the_places_to_others),
         cmocka_unit_test(cleanup__goes_on_after_a_restart),
+        cmocka_unit_test(cleanup__with_the_login_hits_no_later_life_after_a_restart),
+        cmocka_unit_test(cleanup__without_a_token_is_given_up),
         cmocka_unit_test(steps__are_shown_with_the_login),
         cmocka_unit_test(steps__are_shown_before_what_fails),
     };
