@@ -223,6 +223,7 @@ static void event_saved(struct sim *sim, const struct event_record *event, uint6
 
 void books_saved(struct sim *sim, const struct record *record, uint64_t batch)
 {
+    asks_saved(sim, record);
     switch (record->kind) {
     case RECORD_RESERVATION:
         reservation_saved(sim, &record->u.reservation, batch);
@@ -388,6 +389,8 @@ void books_answered(struct sim *sim, const struct request *request, const struct
         release_answered(sim, request, told, batch);
     else if (request->kind == REQUEST_REPORT)
         report_answered(sim, request, told);
+    else if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS)
+        asks_answered(sim, request, told);
     else if (request->kind == REQUEST_FENCE && told->kind != ANSWER_FENCED)
         sim_fail(sim, "answers", "a fence was answered: %s", answer_word(told->kind));
     else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)
@@ -401,6 +404,10 @@ void books_told(struct sim *sim, const struct request *request)
     const struct told *told = &request->told;
     struct entry *e = find(&sim->books, told->number);
     struct job *job = request->job;
+    if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS) {
+        asks_told(sim, request);
+        return;
+    }
     if (!e)
         return;
     if (told->kind == ANSWER_ACCEPTED)
@@ -472,6 +479,7 @@ static bool undone(uint64_t batch, uint64_t durable)
 void books_died(struct sim *sim, uint64_t durable)
 {
     struct books *books = &sim->books;
+    asks_died(sim, durable);
     for (size_t at = 0; at < books->count; at++) {
         struct entry *e = books->entries[at];
         if (!e)
@@ -498,6 +506,7 @@ void books_died(struct sim *sim, uint64_t durable)
 void books_restarted(struct sim *sim)
 {
     struct core_status status;
+    asks_restarted(sim);
     core_status(sim->edge.core, &status);
     if (status.last_seq < sim->books.last_seq_told)
         sim_fail(sim, "F24", "event %llu was told, the last one known is %llu",

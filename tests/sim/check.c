@@ -153,6 +153,7 @@ void check_quiet(struct sim *sim)
     each_reservation_is_expected(sim);
     confirmed_vnis_are_free(sim);
     events_are_kept(sim);
+    asks_check_quiet(sim);
 }
 
 void check_empty(struct sim *sim)
@@ -175,6 +176,9 @@ void check_empty(struct sim *sim)
     if (status.addresses_reserved > 0 || status.jobs_reserved > 0)
         sim_fail(sim, "I8", "every job is over, %llu addresses count as reserved",
                  n(status.addresses_reserved));
+    if (status.cleanups_pending > 0)
+        sim_fail(sim, "F19", "every job is over, %llu cleanups are pending",
+                 n(status.cleanups_pending));
     if (status.strays > 0)
         sim_fail(sim, "I3", "%u strays are left", status.strays);
 }

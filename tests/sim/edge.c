@@ -93,6 +93,10 @@ static void light_fuse(struct sim *sim, void *what, uint64_t mark)
 
 static void intent_is_saved(struct sim *sim, const struct word *word)
 {
+    if (fmcall_is_cleanup(word->u.call.kind)) {
+        asks_leaves(sim, word);
+        return;
+    }
     const struct reservation_record *saved = disk_find(&sim->disk, word->u.call.number);
     if (word->u.call.kind == FMCALL_RESERVE && (!saved || saved->fm_side == FM_SIDE_NOTHING))
         sim_fail(sim, "intent", "the fabric manager is asked for %s, and no record on disk says so",
@@ -176,13 +180,22 @@ static void call_is_allowed(struct sim *sim, const struct word *word)
     if (status.link != LINK_UP)
         sim_fail(sim, "calls", "%s of %s while the link is %s", fmcall_kind_word(word->u.call.kind),
                  word->u.call.name, link_state_word(status.link));
-    for (size_t i = 0; i < edge->call_count; i++)
-        if (strcmp(edge->calls[i].name, word->u.call.name) == 0)
+    bool cleanup = fmcall_is_cleanup(word->u.call.kind);
+    for (size_t i = 0; i < edge->call_count; i++) /* cleaning up goes on beside the others, */
+        if (strcmp(edge->calls[i].name, word->u.call.name) == 0 &&
+            edge->calls[i].cleanup == cleanup && /* and by several lives, each for itself */
+            (!cleanup || edge->calls[i].number == word->u.call.number))
             sim_fail(sim, "calls", "two calls for %s under way", word->u.call.name);
+    if (word->u.call.kind == FMCALL_END_STEP && !word->u.call.shown[0] &&
+        !sim->config.cleanup_login)
+        sim_fail(sim, "I6", "a step of %s is ended with the login, and the site does not allow it",
+                 word->u.call.name);
     if (edge->call_count >= sim->config.calls_at_once)
         sim_fail(sim, "calls", "more than %u calls under way", sim->config.calls_at_once);
     GROW(edge->calls, edge->call_count, edge->call_room);
     edge->calls[edge->call_count].id = word->u.call.id;
+    edge->calls[edge->call_count].number = word->u.call.number;
+    edge->calls[edge->call_count].cleanup = cleanup;
     strcpy(edge->calls[edge->call_count++].name, word->u.call.name);
 }
 
@@ -233,12 +246,12 @@ static void answers_are_in_time(struct sim *sim)
     struct edge *edge = &sim->edge;
     for (size_t i = 0; i < edge->open_count; i++) {
         const struct request *request = edge->open[i];
-        if (request->kind != REQUEST_RESERVE)
+        if (request->due_ms == 0)
             sim_fail(sim, "I5", "the answer to a %s of %s waits", rm_request_word(request),
                      rm_job_name(request->job));
         else if (sim->now_ms > request->due_ms)
-            sim_fail(sim, "F21", "a reserve of %s waits for %lld ms", rm_job_name(request->job),
-                     (long long)(sim->now_ms - request->asked_ms));
+            sim_fail(sim, "F21", "a %s of %s waits for %lld ms", rm_request_word(request),
+                     rm_job_name(request->job), (long long)(sim->now_ms - request->asked_ms));
     }
 }
 
@@ -277,6 +290,7 @@ static void settle_step(struct sim *sim)
     const struct effect *effects = core_effects(edge->core, &count);
     gather_records(sim, effects, count);
     hear_words(sim, effects, count);
+    asks_step_ends(sim, journal_newest(&sim->journal));
     answers_are_in_time(sim);
     books_check(sim);
     arm(sim);
@@ -286,12 +300,18 @@ static void settle_step(struct sim *sim)
     edge_speak(sim);
 }
 
-static void step(struct sim *sim, struct core_event *event)
+static void step_of(struct sim *sim, struct core_event *event, const struct request *request)
 {
+    asks_step_begins(sim, request);
     event->now_ms = core_time(sim);
     sim->result.steps++;
     core_step(sim->edge.core, event);
     settle_step(sim);
+}
+
+static void step(struct sim *sim, struct core_event *event)
+{
+    step_of(sim, event, NULL);
 }
 
 static void no_busy_loop(struct sim *sim)
@@ -358,6 +378,7 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
         return;
     }
     edge->armed_ms = INT64_MIN;
+    asks_step_begins(sim, NULL);
     core_start(edge->core, core_time(sim));
     books_restarted(sim);
     settle_step(sim);
@@ -392,6 +413,13 @@ void edge_calm(struct sim *sim)
 
 /* ---- what comes in ---- */
 
+static int64_t due_of(const struct sim *sim, const struct request *request)
+{
+    int64_t wait_ms = request->kind == REQUEST_RESERVE ? sim->config.reserve_timeout_ms
+                                                       : request->cleanup.wait_ms;
+    return wait_ms > 0 ? sim->now_ms + wait_ms + TIMER_LATE_MAX_MS : 0;
+}
+
 bool edge_receive(struct sim *sim, struct request *request)
 {
     struct edge *edge = &sim->edge;
@@ -402,10 +430,11 @@ bool edge_receive(struct sim *sim, struct request *request)
     GROW(edge->open, edge->open_count, edge->open_room);
     edge->open[edge->open_count++] = request;
     request->asked_ms = sim->now_ms;
-    request->due_ms = sim->now_ms + sim->config.reserve_timeout_ms + TIMER_LATE_MAX_MS;
+    request->due_ms = due_of(sim, request);
+    request->trees = sim->fabric.last_tree;
     struct core_event event;
     rm_event(sim, request, &event);
-    step(sim, &event);
+    step_of(sim, &event, request);
     bool nobody_to_ask = before.link == LINK_DOWN || !sim->config.fm_present;
     if (request->kind == REQUEST_RESERVE && nobody_to_ask && !request->answered)
         sim_fail(sim, "F20", "the answer to a reserve of %s waits, and the link is down",
@@ -471,6 +500,26 @@ void edge_list_done(struct sim *sim, uint64_t list, int outcome)
     step(sim, &event);
 }
 
+/* What the fabric manager says of a job's steps, as the core is given it. */
+struct shown_steps {
+    uint16_t trees[STEPS][STEP_TREES];
+    struct fmcall_step each[STEPS];
+    struct fmcall_steps steps;
+};
+
+static void show_steps(const struct wire_call *call, struct shown_steps *shown)
+{
+    shown->steps = (struct fmcall_steps){.steps = shown->each};
+    for (int step = 0; step < STEPS; step++) {
+        struct fmcall_step *each = &shown->each[shown->steps.count];
+        *each = (struct fmcall_step){.step = steps_name(step), .trees = shown->trees[step]};
+        for (int i = 0; i < STEP_TREES; i++)
+            if (call->trees[step][i] != 0)
+                shown->trees[step][each->tree_count++] = call->trees[step][i];
+        shown->steps.count += each->tree_count > 0;
+    }
+}
+
 void edge_call_done(struct sim *sim, const struct wire_call *call, int outcome)
 {
     struct edge *edge = &sim->edge;
@@ -483,9 +532,11 @@ void edge_call_done(struct sim *sim, const struct wire_call *call, int outcome)
             edge->calls[i] = edge->calls[--edge->call_count];
     event.u.call.id = call->id;
     event.u.call.outcome = (enum fmcall_outcome)outcome;
-    event.u.call.token =
-        secret_of(outcome == FM_OK && call->kind != FMCALL_RELEASE ? call->token : NULL);
+    event.u.call.token = secret_of(outcome == FM_OK && call->token[0] != '\0' ? call->token : NULL);
     event.u.call.words = outcome == FM_OK ? NULL : fmcall_outcome_word(event.u.call.outcome);
+    struct shown_steps shown;
+    show_steps(call, &shown);
+    event.u.call.steps = outcome == FM_OK && call->kind == FMCALL_STEPS ? &shown.steps : NULL;
     sim->result.outcomes[outcome]++;
     sim_trace(sim, "fm: %s %s: %s", fmcall_kind_word(call->kind), call->name,
               fmcall_outcome_word(event.u.call.outcome));

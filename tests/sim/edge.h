@@ -25,7 +25,8 @@ struct edge {
     size_t word_first, word_count, word_room;
 
     struct {
-        uint64_t id;
+        uint64_t id, number;
+        bool cleanup; /* after a step */
         char name[FM_NAME_MAX + 1];
     } * calls; /* that the core knows to be under way */
     size_t call_count, call_room;

@@ -133,6 +133,7 @@ static void restore(struct sim *sim, void *what, uint64_t mark)
     if (!f->backup || !fault_possible(&sim->faults, FAULT_FM_RESTORES))
         return;
     sim_trace(sim, "fm: an old state comes back");
+    f->restored = true;
     fault_count(&sim->faults, FAULT_FM_RESTORES);
     for (size_t i = 0; i < f->count; i++)
         if (!find_made(f->backup, f->backup_count, f->objects[i].made))
@@ -262,33 +263,131 @@ static enum fmcall_outcome release(struct sim *sim, const char *name)
     return FM_GONE;
 }
 
-enum fmcall_outcome fabric_act(struct sim *sim, enum fmcall_kind kind, const char *name,
-                               uint32_t addresses, uint64_t number,
-                               char token[static TOLD_TOKEN_MAX + 1])
+/* ---- steps ---- */
+
+const struct object *fabric_opened_by(const struct fabric *f, const char *token)
 {
-    enum fmcall_outcome outcome = FM_GONE;
-    const struct object *object;
-    token[0] = 0;
-    switch (kind) {
-    case FMCALL_RESERVE:
-        outcome = reserve(sim, name, addresses, number, token);
-        break;
-    case FMCALL_CHECK:
-        if ((object = fabric_find(&sim->fabric, name))) {
-            strcpy(token, object->token);
-            outcome = FM_OK;
+    for (size_t i = 0; i < f->count; i++)
+        if (strcmp(f->objects[i].token, token) == 0)
+            return &f->objects[i];
+    return NULL;
+}
+
+void fabric_make_tree(struct sim *sim, const char *token, int step)
+{
+    struct fabric *f = &sim->fabric;
+    const struct object *open = fabric_opened_by(f, token);
+    if (!f->up || !open || f->last_tree == FMCALL_TREES - 1)
+        return;
+    uint16_t *trees = f->objects[open - f->objects].trees[step];
+    int at = 0;
+    while (at < STEP_TREES && trees[at] != 0)
+        at++;
+    if (at == STEP_TREES)
+        return;
+    trees[at] = ++f->last_tree;
+    f->owners[trees[at]].number = open->number;
+    f->owners[trees[at]].step = step;
+    sim->result.trees++;
+    sim_trace(sim, "fm: step %s of %s makes tree %u", steps_name(step), open->name, trees[at]);
+}
+
+/* Whether it may do what only some fabric managers allow a job's token. */
+static bool is_open(const struct sim *sim, const struct object *object,
+                    const struct wire_call *call, enum token_power weakest)
+{
+    if (call->shown[0] == 0)
+        return true;
+    return strcmp(call->shown, object->token) == 0 && sim->profile.token_power <= weakest;
+}
+
+/* A token whose job is gone opens nothing; some say so, some that there is no such job. */
+static enum fmcall_outcome no_object(const struct sim *sim, const struct wire_call *call)
+{
+    return call->shown[0] && sim->profile.token_dies ? FM_REFUSED : FM_GONE;
+}
+
+static enum fmcall_outcome show_steps(struct sim *sim, struct wire_call *call)
+{
+    const struct object *object = fabric_find(&sim->fabric, call->name);
+    if (!object)
+        return no_object(sim, call);
+    if (!is_open(sim, object, call, TOKEN_SHOWS_STEPS))
+        return FM_REFUSED;
+    memcpy(call->trees, object->trees, sizeof call->trees);
+    return FM_OK;
+}
+
+static enum fmcall_outcome end_step(struct sim *sim, const struct wire_call *call)
+{
+    struct object *object = sim->fabric.objects + place_of(&sim->fabric, call->name);
+    int step = steps_find(call->step);
+    if (!fabric_find(&sim->fabric, call->name))
+        return no_object(sim, call);
+    if (!is_open(sim, object, call, TOKEN_ENDS_STEPS))
+        return FM_REFUSED;
+    asks_acted(sim, object, step, call);
+    memset(object->trees[step], 0, sizeof object->trees[step]);
+    return FM_OK;
+}
+
+static enum fmcall_outcome end_tree(struct sim *sim, const struct wire_call *call)
+{
+    struct fabric *f = &sim->fabric;
+    if (call->shown[0] == 0)
+        sim_fail(sim, "calls", "a tree of %s is removed without the token of its job", call->name);
+    for (size_t at = 0; at < f->count; at++) {
+        struct object *object = &f->objects[at];
+        for (int i = 0; i < STEPS * STEP_TREES; i++) {
+            uint16_t *tree = &object->trees[i / STEP_TREES][i % STEP_TREES];
+            if (*tree == 0 || *tree != call->tree)
+                continue;
+            if (!is_open(sim, object, call, TOKEN_ENDS_TREES))
+                return FM_REFUSED;
+            asks_acted(sim, object, i / STEP_TREES, call);
+            *tree = 0;
+            return FM_OK;
         }
-        break;
+    }
+    return FM_GONE;
+}
+
+static enum fmcall_outcome act(struct sim *sim, struct wire_call *call)
+{
+    const struct object *object;
+    switch (call->kind) {
+    case FMCALL_RESERVE:
+        return reserve(sim, call->name, call->addresses, call->number, call->token);
+    case FMCALL_CHECK:
+        object = fabric_find(&sim->fabric, call->name);
+        if (object)
+            strcpy(call->token, object->token);
+        return object ? FM_OK : FM_GONE;
     case FMCALL_RELEASE:
-        outcome = release(sim, name);
-        break;
+        return release(sim, call->name);
     case FMCALL_STEPS:
+        return show_steps(sim, call);
     case FMCALL_END_STEP:
+        return end_step(sim, call);
     case FMCALL_END_TREE:
+        return end_tree(sim, call);
     case FMCALL_NONE:
         break;
     }
-    sim_trace(sim, "fm: acts: %s %s -> %s", fmcall_kind_word(kind), name,
+    return FM_GONE;
+}
+
+enum fmcall_outcome fabric_act(struct sim *sim, struct wire_call *call)
+{
+    enum fmcall_outcome outcome = act(sim, call);
+    char tree[8] = "";
+    if (call->kind == FMCALL_END_TREE)
+        snprintf(tree, sizeof tree, " %u", call->tree);
+    sim_trace(sim, "fm: acts: %s %s%s%s%s%s -> %s", fmcall_kind_word(call->kind), call->name,
+              call->step[0] ? " " : "", call->step, tree,
+              !fmcall_is_cleanup(call->kind) ? ""
+              : call->shown[0]               ? " (token)"
+                                             : " (login)",
               fmcall_outcome_word(outcome));
     return outcome;
 }

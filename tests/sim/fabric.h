@@ -4,6 +4,7 @@
 #include "core/fmcall.h"
 #include "core/names.h"
 #include "tests/sim/rng.h"
+#include "tests/sim/steps.h"
 #include "tests/sim/word.h"
 
 #include <stdbool.h>
@@ -11,9 +12,21 @@
 #include <stdint.h>
 
 /* The modelled fabric manager: what it holds, and what a call does to it when it is acted on
- * (fabric-manager.md, "Jobs"). How calls travel is wire.h's business. */
+ * (fabric-manager.md, "Jobs"). How calls travel is wire.h's business.
+ *
+ * What a job's token opens differs between fabric managers: all that a job may wish for, only
+ * its trees one by one, or not even these. No id of a tree is given out twice: against one that is,
+ * while a call that removes the former tree may still be acted on, nobody could do anything. */
 
 struct sim;
+struct wire_call;
+
+enum token_power {
+    TOKEN_ENDS_STEPS,
+    TOKEN_SHOWS_STEPS, /* and removes trees */
+    TOKEN_ENDS_TREES,
+    TOKEN_MAKES_TREES, /* and nothing else */
+};
 
 struct object {
     char name[FM_NAME_MAX + 1];
@@ -23,6 +36,7 @@ struct object {
     uint64_t number; /* of the reservation that asked for it; 0: none of ours did */
     bool foreign;    /* not ours to touch */
     bool returned;   /* it came back with an old state: nobody asked for it */
+    uint16_t trees[STEPS][STEP_TREES]; /* 0: none */
 };
 
 struct fabric {
@@ -34,6 +48,12 @@ struct fabric {
     uint32_t addresses;
     uint32_t foreign;
     bool up;
+    bool restored; /* an old state of it has come back */
+    struct {
+        uint64_t number; /* of the reservation */
+        int step;
+    } owners[FMCALL_TREES]; /* of the trees ever made */
+    uint16_t last_tree;
     struct rng rng;
 };
 
@@ -49,9 +69,13 @@ void fabric_calm(struct sim *sim);
 
 const struct object *fabric_find(const struct fabric *fabric, const char *name);
 
-/* Acts on a call. token receives the sessionToken with FM_OK of RESERVE and CHECK. */
-enum fmcall_outcome fabric_act(struct sim *sim, enum fmcall_kind kind, const char *name,
-                               uint32_t addresses, uint64_t number,
-                               char token[static TOLD_TOKEN_MAX + 1]);
+const struct object *fabric_opened_by(const struct fabric *fabric, const char *token);
+
+/* A step makes a tree, if the token still opens its job. */
+void fabric_make_tree(struct sim *sim, const char *token, int step);
+
+/* Acts on a call. It receives the sessionToken with FM_OK of RESERVE and CHECK, the trees with
+ * FM_OK of STEPS. */
+enum fmcall_outcome fabric_act(struct sim *sim, struct wire_call *call);
 
 #endif

@@ -58,8 +58,15 @@
     X(NODE_MUTE, "node-mute", 50)    /* its prolog dies before it reports */                       \
     X(NODE_LATE, "node-late", 100)   /* its epilog runs up to a minute later */                    \
     X(NODE_LINGERS, "node-lingers", 60)                                                            \
-    X(NODE_UNDOES, "node-undoes", 60) /* its prolog undoes what it made, and is run again */       \
-    X(WORD_LATE, "word-late", 200)    /* a node's report arrives when it has given it up */
+    X(NODE_UNDOES, "node-undoes", 60)    /* its prolog undoes what it made, and is run again */    \
+    X(WORD_LATE, "word-late", 200)       /* a node's report arrives when it has given it up */     \
+    X(CALL_REFUSED, "call-refused", 30)  /* a job's token is not accepted this time */             \
+    X(CLEANUP_SLOW, "cleanup-slow", 200) /* answered, but only just in time */                     \
+    X(CLEANUP_LATE, "cleanup-late", 100) /* the client times out, then it is acted on */           \
+    X(ASK_OUTSIDE, "ask-outside", 200) /* a cleanup is asked for by a token that is for others */  \
+    X(ASK_LATE, "ask-late", 100)       /* … up to a minute and a half later */                   \
+    X(ASK_TWICE, "ask-twice", 150)                                                                 \
+    X(STEP_LIVES, "step-lives", 800) /* a step makes trees after its cleanup was asked for */
 
 enum fault_kind {
 #define FAULT_ENUM_(name, word, chance) FAULT_##name,

@@ -242,13 +242,14 @@ static void summary(const struct sweep_outcome *out, double seconds)
 {
     const struct sim_result *total = &out->total;
     printf("%llu seeds, %llu job lives, %llu steps (%llu ticks), %llu commits, %llu calls, "
-           "%llu roll calls, %llu times VNIs were clean before their time, %.1f days of virtual "
+           "%llu roll calls, %llu times VNIs were clean before their time, %llu trees, %.1f days "
+           "of virtual "
            "time in %.1f s: %.0f lives/s\n",
            (unsigned long long)out->runs, (unsigned long long)total->lives,
            (unsigned long long)total->steps, (unsigned long long)total->ticks,
            (unsigned long long)total->commits, (unsigned long long)total->calls,
            (unsigned long long)total->rollcalls, (unsigned long long)total->early,
-           (double)total->virtual_ms / 86400000, seconds,
+           (unsigned long long)total->trees, (double)total->virtual_ms / 86400000, seconds,
            seconds > 0 ? (double)total->lives / seconds : 0);
     print_counts("faults", total->faults, FAULT_COUNT, fault_name);
     print_counts("answers", total->answers, ANSWERS, answer_name);

@@ -86,6 +86,19 @@ static void draw_hooks(struct profile *p)
     p->nodes_named = rng_chance(&rng, 500);
 }
 
+/* Who cleans up after steps, how it goes at this fabric manager, and what the site allows. */
+static void draw_cleanups(struct profile *p)
+{
+    struct rng rng;
+    rng_init(&rng, p->seed, 9);
+    p->bearers = (uint32_t)PICK(&rng, 0, 0, 300, 1000);
+    p->token_power = (enum token_power)PICK(&rng, TOKEN_ENDS_STEPS, TOKEN_SHOWS_STEPS,
+                                            TOKEN_ENDS_TREES, TOKEN_MAKES_TREES, TOKEN_MAKES_TREES);
+    p->token_dies = rng_chance(&rng, 500);
+    p->config.cleanup_login = rng_chance(&rng, 700);
+    p->config.cleanup_timeout_ms = PICK(&rng, 5000, 20000, 60000);
+}
+
 const char *profile_neighbour(const struct profile *profile)
 {
     const struct core_config *config = &profile->config;
@@ -114,6 +127,7 @@ void profile_draw(struct profile *p)
     draw_fabric(&rng, config);
     draw_clusters(&rng, config);
     draw_hooks(p);
+    draw_cleanups(p);
     config->sync_grace_ms = PICK(&rng, 5000, 20000, 60000);
     config->tombstone_ms = PICK(&rng, 2000, 30000);
     config->events_keep = (uint32_t)PICK(&rng, 8, 50, 10000);

@@ -2,6 +2,7 @@
 #define MCAST_SIM_PROFILE_H
 
 #include "core/config.h"
+#include "tests/sim/fabric.h"
 #include "tests/sim/plant.h"
 
 #include <stdint.h>
@@ -22,15 +23,18 @@ struct profile {
     int64_t sync_ms;  /* between two syncs of a cluster */
     bool reports;     /* the nodes of small jobs report their CXI services */
     bool nodes_named; /* a reserve names its nodes, not only their number */
-    bool silent[CLUSTERS_MAX]; /* it syncs never, it is only asked */
-    uint32_t crashes;          /* of the broker, in a storm */
-    uint32_t outages;          /* of the fabric manager, in a storm */
-    uint32_t reloads;          /* of the configuration, in a storm */
-    uint32_t capacity;         /* addresses that the fabric manager really has */
-    uint32_t foreign;          /* objects of others at the fabric manager */
-    uint32_t page;             /* names a page of its list */
-    int64_t disk_ms;           /* a commit takes at most so long on a good day */
-    int64_t net_ms;            /* so does a message */
+    uint32_t bearers; /* in a thousand jobs: whose tokens are used to clean up */
+    enum token_power token_power; /* at this fabric manager */
+    bool token_dies;              /* there it is unknown with its job, instead of the job */
+    bool silent[CLUSTERS_MAX];    /* it syncs never, it is only asked */
+    uint32_t crashes;             /* of the broker, in a storm */
+    uint32_t outages;             /* of the fabric manager, in a storm */
+    uint32_t reloads;             /* of the configuration, in a storm */
+    uint32_t capacity;            /* addresses that the fabric manager really has */
+    uint32_t foreign;             /* objects of others at the fabric manager */
+    uint32_t page;                /* names a page of its list */
+    int64_t disk_ms;              /* a commit takes at most so long on a good day */
+    int64_t net_ms;               /* so does a message */
     struct core_config config;
 };
 

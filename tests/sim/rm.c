@@ -114,7 +114,8 @@ const char *rm_job_name(const struct job *job)
 
 const char *rm_request_word(const struct request *request)
 {
-    static const char *const words[] = {"reserve", "release", "sync", "node report", "fence"};
+    static const char *const words[] = {
+        "reserve", "release", "sync", "node report", "fence", "cleanup", "look at the steps"};
     return words[request->kind];
 }
 
@@ -146,6 +147,14 @@ static void trace_arrival(struct sim *sim, const struct request *request)
     for (size_t i = 0; i < request->roster.count && sim->trace && length < sizeof active; i++)
         length += (size_t)snprintf(active + length, sizeof active - length, " %s",
                                    request->roster.active[i]);
+    if (request->kind == REQUEST_CLEANUP)
+        length += (size_t)snprintf(active, sizeof active, " number %llu, step %s%s",
+                                   (unsigned long long)request->cleanup.number,
+                                   steps_name(request->cleanup.step),
+                                   request->cleanup.below ? " and below" : "");
+    for (size_t i = 0; i < request->cleanup.scope_count; i++)
+        length += (size_t)snprintf(active + length, sizeof active - length, "%s%s",
+                                   i == 0 ? ", within " : " and ", request->cleanup.scope_names[i]);
     sim_trace(sim, "rm: %s of %s%s%s%s (ticket %llu) arrives%s", rm_request_word(request),
               sim->config.clusters[request->cluster].name, request->job ? "-" : ":",
               request->job ? request->job->id : "", active, (unsigned long long)request->ticket,
@@ -163,9 +172,16 @@ static void arrive(struct sim *sim, void *what, uint64_t lost)
     edge_receive(sim, request);
 }
 
+static struct rng *dice_of(struct sim *sim, const struct request *request)
+{
+    if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS)
+        return bearer_dice(sim, request->job);
+    return request->job ? &request->job->rng : &sim->rm.rng;
+}
+
 void rm_send(struct sim *sim, struct request *request, int64_t travel_ms)
 {
-    struct rng *rng = request->job ? &request->job->rng : &sim->rm.rng;
+    struct rng *rng = dice_of(sim, request);
     bool lost = fault_happens(&sim->faults, FAULT_REQUEST_LOST, rng);
     if (request->kind == REQUEST_RELEASE)
         request->job->releases_travelling++;
@@ -241,6 +257,10 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
     case REQUEST_REPORT:
     case REQUEST_FENCE:
         hosts_event(sim, request, event);
+        break;
+    case REQUEST_CLEANUP:
+    case REQUEST_STEPS:
+        bearer_event(sim, request, event);
         break;
     }
 }
@@ -355,6 +375,7 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
 
 static void end_job(struct sim *sim, struct job *job)
 {
+    bearer_ends(sim, job);
     if (!fault_happens(&sim->faults, FAULT_EPILOG_LOST, &job->rng)) {
         begin_release(sim, job);
         return;
@@ -427,6 +448,7 @@ static void reserve_answered(struct sim *sim, const struct request *request)
     if (request->told.kind == ANSWER_CREATED || request->told.kind == ANSWER_SAME) {
         job_runs(sim, job);
         hosts_prolog(sim, job, request->told.vni_count > 0 ? request->told.number : 0);
+        bearer_begins(sim, job, &request->told);
     } else if (rng_chance(&job->rng, 500))
         begin_release(sim, job); /* its epilog runs all the same */
     else
@@ -464,7 +486,7 @@ void rm_told(struct sim *sim, const struct told *told)
               answer_word(told->kind), (unsigned long long)told->number,
               told->number ? hwcoll_state_word(told->hwcoll) : "-");
     books_told(sim, request);
-    struct rng *rng = request->job ? &request->job->rng : &sim->rm.rng;
+    struct rng *rng = dice_of(sim, request);
     if (!fault_happens(&sim->faults, FAULT_ANSWER_LOST, rng))
         sim_later(sim, travel(sim, rng), answer_arrives, request, 0);
 }

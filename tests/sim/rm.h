@@ -2,6 +2,7 @@
 #define MCAST_SIM_RM_H
 
 #include "core/core.h"
+#include "tests/sim/bearer.h"
 #include "tests/sim/rollcall.h"
 #include "tests/sim/hosts.h"
 #include "tests/sim/rng.h"
@@ -55,6 +56,8 @@ enum request_kind {
     REQUEST_SYNC,
     REQUEST_REPORT, /* of a node */
     REQUEST_FENCE,
+    REQUEST_CLEANUP, /* of a bearer */
+    REQUEST_STEPS,   /* of an operator */
 };
 
 struct request { /* one message; a duplicate is another one */
@@ -70,11 +73,13 @@ struct request { /* one message; a duplicate is another one */
     size_t named;         /* of it, in the end */
     struct host *host;    /* REPORT, FENCE */
     struct host_report report;
-    char nodes[40];   /* RESERVE: the list it names, or "" */
-    int64_t asked_ms; /* when it reached the broker */
-    int64_t due_ms;   /* a reserve: when it must be answered */
-    bool answered;    /* the core has answered; the words may not be out yet */
-    struct told told; /* when it was */
+    struct cleanup_wish cleanup; /* CLEANUP; of STEPS wait_ms */
+    uint64_t trees;              /* CLEANUP: those made when it reached the broker */
+    char nodes[40];              /* RESERVE: the list it names, or "" */
+    int64_t asked_ms;            /* when it reached the broker */
+    int64_t due_ms;              /* when it must be answered; 0: at once */
+    bool answered;               /* the core has answered; the words may not be out yet */
+    struct told told;            /* when it was */
 };
 
 struct rm {

@@ -126,6 +126,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     journal_init(&sim);
     edge_init(&sim);
     rm_init(&sim);
+    bearer_init(&sim);
     if (core_config_check(&sim.config, &err) < 0)
         sim_fail(&sim, "profile", "%s", err.text);
     else
@@ -134,11 +135,13 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     *result = sim.result;
     memcpy(result->faults, sim.faults.happened, sizeof result->faults);
     result->virtual_ms = sim.now_ms - sim.start_ms;
+    bearer_release(&sim);
     rm_release(&sim);
     edge_release(&sim);
     journal_release(&sim);
     wire_release(&sim);
     fabric_release(&sim);
+    asks_release(&sim);
     books_release(&sim);
     disk_release(&sim.disk);
     queue_release(&sim.queue);

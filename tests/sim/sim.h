@@ -1,6 +1,8 @@
 #ifndef MCAST_SIM_SIM_H
 #define MCAST_SIM_SIM_H
 
+#include "tests/sim/asks.h"
+#include "tests/sim/bearer.h"
 #include "tests/sim/books.h"
 #include "tests/sim/disk.h"
 #include "tests/sim/doors.h"
@@ -29,7 +31,7 @@ struct sim_result {
     bool failed;
     char invariant[16]; /* "I1" … */
     char words[400];
-    uint64_t lives, steps, ticks, crashes_survived, commits, calls, rollcalls, early;
+    uint64_t lives, steps, ticks, crashes_survived, commits, calls, rollcalls, early, trees;
     uint64_t answers[32];  /* by enum answer_kind */
     uint64_t events[32];   /* by enum event_kind */
     uint64_t outcomes[16]; /* of calls, by enum fmcall_outcome */
@@ -51,7 +53,9 @@ struct sim {
     struct doors doors;
     struct wire wire;
     struct rm rm;
+    struct bearers bearers;
     struct books books;
+    struct asks asks;
     struct sim_result result;
     FILE *trace; /* NULL: none */
 };

@@ -84,13 +84,35 @@ static struct journey travel(struct sim *sim, struct rng *rng, uint32_t door)
     return (struct journey){rng_between(rng, 0, soon), soon, 0};
 }
 
+/* What cleans up takes longer than the rest at some fabric managers: longer than a job's end takes,
+ * and its next life's begin. */
+static void cleanup_trouble(struct sim *sim, struct rng *rng, struct journey *j)
+{
+    int64_t timeout = sim->config.call_timeout_ms;
+    int64_t end = rng_between(rng, timeout / 4, timeout - 1);
+    if (j->forced != 0)
+        return;
+    if (fault_happens(&sim->faults, FAULT_CLEANUP_LATE, rng))
+        *j = (struct journey){rng_between(rng, timeout, 2 * timeout), timeout, FM_TIMEOUT};
+    else if (fault_happens(&sim->faults, FAULT_CLEANUP_SLOW, rng))
+        *j = (struct journey){rng_between(rng, 0, end), end, 0};
+}
+
+/* With a token it is the token that is not known, as far as anybody can tell. */
+static void token_trouble(struct sim *sim, struct rng *rng, struct journey *j)
+{
+    if (fault_happens(&sim->faults, FAULT_CALL_REFUSED, rng))
+        *j = (struct journey){INT64_MAX, rng_between(rng, 0, 2 * sim->profile.net_ms), FM_REFUSED};
+    else if (j->forced == FM_UNAUTHORIZED)
+        j->forced = FM_REFUSED;
+}
+
 static void call_acts(struct sim *sim, void *what, uint64_t mark)
 {
     struct wire_call *call = what;
     (void)mark;
     if (sim->now_ms == call->act_ms && sim->fabric.up)
-        call->came =
-            fabric_act(sim, call->kind, call->name, call->addresses, call->number, call->token);
+        call->came = fabric_act(sim, call);
     drop_reference(&sim->wire, call);
 }
 
@@ -126,6 +148,9 @@ void wire_send(struct sim *sim, const struct word *word)
     call->kind = word->u.call.kind;
     call->addresses = word->u.call.addresses;
     call->number = word->u.call.number;
+    call->tree = word->u.call.tree;
+    strcpy(call->step, word->u.call.step);
+    strcpy(call->shown, word->u.call.shown);
     strcpy(call->name, word->u.call.name);
     call->next = sim->wire.calls;
     if (call->next)
@@ -133,8 +158,14 @@ void wire_send(struct sim *sim, const struct word *word)
     sim->wire.calls = call;
 
     struct rng rng;
-    rng_init_for(&rng, sim->profile.seed, call->name, sim->now_ms);
+    bool cleanup = fmcall_is_cleanup(call->kind);
+    rng_init_for(&rng, sim->profile.seed, cleanup ? fmcall_kind_word(call->kind) : call->name,
+                 sim->now_ms);
     struct journey j = travel(sim, &rng, call->door);
+    if (cleanup)
+        cleanup_trouble(sim, &rng, &j);
+    if (cleanup && call->shown[0])
+        token_trouble(sim, &rng, &j);
     call->forced = j.forced;
     call->act_ms = INT64_MAX;
     call->references = 1;

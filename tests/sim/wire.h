@@ -28,12 +28,16 @@ struct wire_call {
     char token[TOLD_TOKEN_MAX + 1];
     uint32_t addresses;
     uint64_t number;
-    int64_t act_ms;             /* INT64_MAX: never */
-    enum fmcall_outcome forced; /* 0: what came of acting */
-    enum fmcall_outcome came;   /* of acting; 0: not acted */
-    bool ended;                 /* the client knows, or is dead */
-    bool late;                  /* the answer comes when nobody waits for it any more */
-    int references;             /* occurrences to come */
+    char step[STEP_NAME_MAX + 1];      /* END_STEP, END_TREE */
+    uint16_t tree;                     /* END_TREE */
+    char shown[TOLD_TOKEN_MAX + 1];    /* of what cleans up: the token; "": the login */
+    uint16_t trees[STEPS][STEP_TREES]; /* STEPS: what there was when it was acted on */
+    int64_t act_ms;                    /* INT64_MAX: never */
+    enum fmcall_outcome forced;        /* 0: what came of acting */
+    enum fmcall_outcome came;          /* of acting; 0: not acted */
+    bool ended;                        /* the client knows, or is dead */
+    bool late;                         /* the answer comes when nobody waits for it any more */
+    int references;                    /* occurrences to come */
 };
 
 struct wire_list { /* being read; the core may have forgotten it and asked for another one */

@@ -6,11 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
+static void copy_steps(struct told *told, const struct fmcall_steps *steps)
+{
+    for (size_t i = 0; i < steps->count; i++) {
+        int step = steps_find(steps->steps[i].step);
+        assert(step >= 0 && steps->steps[i].tree_count <= STEP_TREES);
+        memcpy(told->trees[step], steps->steps[i].trees,
+               steps->steps[i].tree_count * sizeof told->trees[step][0]);
+    }
+}
+
 static void copy_answer(struct told *told, const struct answer *answer)
 {
     told->ticket = answer->ticket;
     told->kind = answer->kind;
     told->fenced = answer->fenced;
+    if (answer->steps)
+        copy_steps(told, answer->steps);
     if (answer->reservation) {
         const struct reservation *r = answer->reservation;
         told->number = r->number;
@@ -22,6 +34,13 @@ static void copy_answer(struct told *told, const struct answer *answer)
         snprintf(told->token, sizeof told->token, "%s",
                  secret_none(r->token) ? "" : secret_expose(r->token));
     }
+}
+
+static void copy_text(char *out, size_t size, const char *text)
+{
+    int length = snprintf(out, size, "%s", text ? text : "");
+    assert((size_t)length < size);
+    (void)length;
 }
 
 static uint64_t number_behind(const struct core *core, const char *name)
@@ -50,6 +69,11 @@ void word_copy(struct word *word, const struct core *core, const struct effect *
         word->u.call.number = number_behind(core, effect->u.call.name);
         assert(strlen(effect->u.call.name) <= FM_NAME_MAX);
         strcpy(word->u.call.name, effect->u.call.name);
+        word->u.call.tree = effect->u.call.tree;
+        copy_text(word->u.call.step, sizeof word->u.call.step, effect->u.call.step);
+        if (!secret_none(effect->u.call.token))
+            copy_text(word->u.call.shown, sizeof word->u.call.shown,
+                      secret_expose(effect->u.call.token));
         break;
     case EFFECT_LIST:
         word->u.list = effect->u.list.id;

@@ -2,6 +2,7 @@
 #define MCAST_SIM_WORD_H
 
 #include "core/core.h"
+#include "tests/sim/steps.h"
 
 #include <stdint.h>
 
@@ -18,7 +19,8 @@ struct told { /* what an answer says */
     uint8_t vni_count, hwcoll, state;
     uint32_t addresses;
     uint32_t fenced;
-    char token[TOLD_TOKEN_MAX + 1]; /* "": none */
+    char token[TOLD_TOKEN_MAX + 1];    /* "": none */
+    uint16_t trees[STEPS][STEP_TREES]; /* STEPS; 0: none */
 };
 
 struct word {
@@ -32,6 +34,9 @@ struct word {
             char name[FM_NAME_MAX + 1];
             uint32_t addresses;
             uint64_t number; /* of the reservation it is made for, as the simulator sees it */
+            char step[STEP_NAME_MAX + 1];
+            uint16_t tree;
+            char shown[TOLD_TOKEN_MAX + 1]; /* "": the login */
         } call;
         uint32_t url; /* LOGIN */
         uint64_t list;
