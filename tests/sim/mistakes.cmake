@@ -120,9 +120,9 @@ mcast_mistake(steps-by-prefix 300 steppath.c
 mcast_mistake(asked-again-is-asked-once 1000 cleanup.c
     [[c->again = true;]] [[c->again = false;]])
 mcast_mistake(the-first-step-is-all 300 cleanup.c
-    [[if (!k->looked || k->piece == k->piece_count)]] [[if (k->piece + k->tree > 0 || !k->looked || k->piece == k->piece_count)]])
+    [[else if (!k->looked || ++k->piece == k->piece_count)]] [[else]])
 mcast_mistake(given-up-is-cleaned 300 cleanup.c
-    [[end(core, r, c, ANSWER_PENDING, words);]] [[end(core, r, c, ANSWER_CLEANED, NULL);]])
+    [[end(core, r, c, ANSWER_GIVEN_UP,]] [[end(core, r, c, ANSWER_CLEANED,]])
 mcast_mistake(unsure-is-cleaned 300 cleanup.c
     [[else if (outcome == FM_OK || outcome == FM_GONE)]]
     [[else if (outcome == FM_OK || outcome == FM_GONE || fmcall_unsure(outcome))]])
@@ -147,5 +147,4 @@ mcast_mistake(pieces-by-prefix 300 cleaner.c
     [[c->below ? steppath_within(step->step, c->step) : strcmp(step->step, c->step) == 0;]]
     [[strncmp(step->step, c->step, strlen(c->step)) == 0;]])
 mcast_mistake(one-step-covers-those-below 300 cleaner.c
-    [[steppath_within(step, c->step) : !below && strcmp(c->step, step) == 0;]]
-    [[steppath_within(step, c->step) : strcmp(c->step, step) == 0;]])
+    [[same && !below;]] [[same;]])
