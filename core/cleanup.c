@@ -467,15 +467,18 @@ void core_cleanup(struct core *core, const struct core_event *event)
     struct cleaner *k = cleaner_of(r);
     bool paid = pay(core, k);
     struct cleanup *c = paid ? cleaner_covering(k, step, below) : NULL;
-    bool late = c != NULL && c->give_up_ms - core->now_ms < core->config.cleanup_timeout_ms / 2;
-    if (!paid || (c == NULL && !has_room(core, k))) {
+    /* What is about to be given up is no help; and it is renewed only in its own words. */
+    if (c != NULL && c->give_up_ms - core->now_ms < core->config.cleanup_timeout_ms / 2)
+        c = NULL;
+    bool known = cleaner_find(k, step, below) != NULL;
+    if (!paid || (c == NULL && !known && !has_room(core, k))) {
         refuse_many(core, ticket, k);
         return;
     }
-    if (c != NULL && c == k->first && (k->errand.call != 0 || k->looked))
+    if (c == NULL)
+        c = save_request(core, r, step, below);
+    if (c == k->first && (k->errand.call != 0 || k->looked))
         c->again = true;
-    if (c == NULL || late) /* the time that it is tried begins anew */
-        c = save_request(core, r, c == NULL ? step : c->step, c == NULL ? below : c->below);
     if (event->u.cleanup.wait_ms > 0)
         await(core, c, ticket, event->u.cleanup.wait_ms);
     else

@@ -108,7 +108,8 @@ static void cleanup_saved(struct sim *sim, const struct cleanup_record *record)
     else if (!bearer_may(wish))
         sim_fail(sim, "I6", "number %llu: a cleanup of step %s is saved, which is out of scope",
                  n(pending.number), record->step);
-    put_pending(&sim->asks, pending);
+    if (pending_at(&sim->asks, &pending) == sim->asks.pending_count) /* else it is renewed */
+        put_pending(&sim->asks, pending);
 }
 
 static void cleaned_saved(struct sim *sim, const struct cleanup_record *record)
@@ -181,7 +182,7 @@ static void cleaned(struct sim *sim, const struct request *request, const struct
 static void steps_answered(struct sim *sim, const struct request *request, const struct told *told)
 {
     if (told->kind != ANSWER_STEPS && told->kind != ANSWER_PENDING &&
-        told->kind != ANSWER_NOT_FOUND)
+        told->kind != ANSWER_GIVEN_UP && told->kind != ANSWER_NOT_FOUND)
         sim_fail(sim, "answers", "a look at the steps of %s was answered: %s",
                  rm_job_name(request->job), answer_word(told->kind));
     for (int step = 0; step < STEPS && !sim->fabric.restored; step++)
@@ -216,6 +217,9 @@ void asks_answered(struct sim *sim, const struct request *request, const struct 
         break;
     case ANSWER_PENDING:
         right = bearer_may(wish) && wish->wait_ms > 0;
+        break;
+    case ANSWER_GIVEN_UP: /* at once: there is nothing that could be done */
+        right = bearer_may(wish) && (wish->wait_ms > 0 || request == sim->asks.arriving);
         break;
     case ANSWER_CLEANED:
         right = bearer_may(wish);

@@ -186,8 +186,12 @@ static const char *put_cleanup(struct disk *disk, const struct record *record)
     uint64_t number = record->u.cleanup.number;
     if (!is_at(disk, place_of(disk, number), number))
         return "a cleanup is asked for of a reservation that is not on disk";
-    if (cleanup_at(disk, &record->u.cleanup) < disk->cleanup_count)
-        return "a cleanup is asked for that is on disk already";
+    size_t at = cleanup_at(disk, &record->u.cleanup);
+    if (at < disk->cleanup_count) { /* its time begins anew */
+        free(disk->cleanups[at]);
+        disk->cleanups[at] = record_copied(record);
+        return NULL;
+    }
     GROW(disk->cleanups, disk->cleanup_count, disk->cleanup_room);
     disk->cleanups[disk->cleanup_count++] = record_copied(record);
     return NULL;

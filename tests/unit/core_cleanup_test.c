@@ -585,7 +585,7 @@ static void cleanup__without_a_token_is_given_up(void **state)
     restart(&d, NULL, false);
     clean_within(&d, "/fA", false, 5000, no_scope, 0);
     assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
     assert_non_null(strstr(driver_answer(&d)->detail, "cleanup_login"));
     assert_int_equal(pending(&d), 0);
     driver_end(&d);
