@@ -116,8 +116,8 @@ static const struct config_key keys[] = {
                  "host and on the nodes; auto: no for http, else [fm] ca, else yes."},
 
     {"hwcoll", "cleanup_timeout", CONFIG_DURATION, "10m", AT(core.cleanup_timeout_ms), .min = 100, .max = DAY,
-     .sentence = "How long it is tried to remove the trees of a step that a bearer of the job's token asked for; then "
-                 "they stay until the job ends."},
+     .sentence = "How long it is tried to remove the trees of a step that a bearer of the job's token asked for, "
+                 "also while the fabric manager is away; then they stay until the job ends, or they are asked for again."},
     {"hwcoll", "cleanup_login", CONFIG_BOOL, "no", AT(core.cleanup_login),
      .sentence = "Whether the broker's own login may be used for that, where the fabric manager takes the job's token "
                  "for neither the job nor its trees."},

@@ -122,8 +122,9 @@ void hosts_answered(struct sim *sim, const struct request *request)
     memmove(host->outbox, host->outbox + 1, --host->outbox_count * sizeof *host->outbox);
     /* One that has said nothing is only known to be of a job that named its nodes; and a fence is
      * about jobs that are over. */
-    bool fenced = answer == ANSWER_FENCED && sim->profile.nodes_named && request->told.fenced > 0 &&
-                  host->in_wind != sent.number;
+    const struct reservation_record *saved = disk_find(&sim->disk, sent.number);
+    bool fenced = answer == ANSWER_FENCED && sim->profile.nodes_named && saved != NULL &&
+                  saved->state == JOB_RELEASING && host->in_wind != sent.number;
     if (fenced || (sent.state == NODE_DESTROYED && answer == ANSWER_REPORTED))
         host->heard_clean = sent.number;
     if (sent.state == NODE_CREATED && (answer == ANSWER_GIVEN_BACK || answer == ANSWER_NOT_FOUND) &&

@@ -20,7 +20,6 @@ static void copy_answer(struct told *told, const struct answer *answer)
 {
     told->ticket = answer->ticket;
     told->kind = answer->kind;
-    told->fenced = answer->fenced;
     if (answer->steps)
         copy_steps(told, answer->steps);
     if (answer->reservation) {

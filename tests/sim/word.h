@@ -18,7 +18,6 @@ struct told { /* what an answer says */
     uint16_t vnis[VNI_PER_JOB_MAX];
     uint8_t vni_count, hwcoll, state;
     uint32_t addresses;
-    uint32_t fenced;
     char token[TOLD_TOKEN_MAX + 1];    /* "": none */
     uint16_t trees[STEPS][STEP_TREES]; /* STEPS; 0: none */
 };
