@@ -151,7 +151,7 @@ static json_int_t reserve(struct realm *realm, const char *job, const char *body
 static int report(struct realm *realm, const struct munger *host, uid_t uid, const char *where,
                   json_int_t number, struct answer *answer)
 {
-    char path[REALM_PATH_SIZE], body[96];
+    char path[4 * REALM_PATH_SIZE], body[96];
     snprintf(path, sizeof path, JOBS "%s", where);
     snprintf(body, sizeof body, "{\"state\":\"created\",\"number\":%lld}", (long long)number);
     return ask(realm, host, uid, NULL, "PUT", path, body, answer);
