@@ -102,10 +102,6 @@ static void end(struct core *core, struct reservation *r, struct cleanup *c, enu
                 const char *detail)
 {
     answer_waiters(core, c, kind, r, detail);
-    if (c->look) {
-        cleaner_end(r->cleaner, c);
-        return;
-    }
     struct cleanup_record record = record_of(r, c);
     char *step = memory_text(c->step); /* the cleanup goes before its record is written */
     core_discard(core, step);
@@ -115,20 +111,15 @@ static void end(struct core *core, struct reservation *r, struct cleanup *c, enu
 
 static void give_up(struct core *core, struct reservation *r, struct cleanup *c, const char *words)
 {
-    if (!c->look) {
-        core->cleanups_given_up++;
-        core_trace_of(
-            core, r, TRACE_WARNING,
-            "%s-%s: the trees of step %.100s%s are not removed: %s -> given up, they stay "
-            "until the job ends",
-            r->cluster, r->job, c->step, c->below ? " and below" : "", words);
-    }
+    core->cleanups_given_up++;
+    core_trace_of(core, r, TRACE_WARNING,
+                  "%s-%s: the trees of step %.100s%s are not removed: %s -> given up, they stay "
+                  "until the job ends",
+                  r->cluster, r->job, c->step, c->below ? " and below" : "", words);
     end(core, r, c, ANSWER_GIVEN_UP,
-        c->look ? words
-                : core_text(core,
-                            "%s: given up, the trees stay until the job ends or they are asked for "
-                            "again",
-                            words));
+        core_text(core,
+                  "%s: given up, the trees stay until the job ends or they are asked for again",
+                  words));
 }
 
 static void succeed(struct core *core, struct reservation *r, struct cleanup *c)
@@ -362,7 +353,7 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
     else if (outcome == FM_GONE)
         answer_steps(core, c, r, &no_steps);
     else
-        answer_waiters(core, c, ANSWER_PENDING, r,
+        answer_waiters(core, c, ANSWER_GIVEN_UP, r,
                        core_text(core, "the fabric manager: %s", words));
     cleaner_end(r->cleaner, c);
 }
@@ -470,7 +461,7 @@ void core_cleanup(struct core *core, const struct core_event *event)
     /* What is about to be given up is no help; and it is renewed only in its own words. */
     if (c != NULL && c->give_up_ms - core->now_ms < core->config.cleanup_timeout_ms / 2)
         c = NULL;
-    bool known = cleaner_find(k, step, below) != NULL;
+    bool known = paid && cleaner_find(k, step, below) != NULL;
     if (!paid || (c == NULL && !known && !has_room(core, k))) {
         refuse_many(core, ticket, k);
         return;

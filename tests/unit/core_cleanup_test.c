@@ -614,6 +614,13 @@ static void steps__are_shown_with_the_login(void **state)
     assert_int_equal(driver_answered(&d), ANSWER_PENDING);
     steps_done(&d, call, steps, 1);
     assert_null(driver_answer(&d));
+
+    /* It does not tell, and is not asked again. */
+    driver_step(
+        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 5000}});
+    driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_DENIED, NULL);
+    assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
+    assert_null(driver_find(&d, EFFECT_CALL));
     driver_end(&d);
 }
 
