@@ -61,13 +61,20 @@ static void say_time(char *out, size_t size, const ASN1_TIME *time)
 static int check_time(const X509 *cert, const char *path, struct error *err)
 {
     char when[64];
+    int ends = X509_cmp_current_time(X509_get0_notAfter(cert));
+    int begins = X509_cmp_current_time(X509_get0_notBefore(cert));
 
-    if (X509_cmp_current_time(X509_get0_notAfter(cert)) < 0) {
+    if (ends == 0 || begins == 0)
+        return error_set(err, ERROR_INVALID,
+                         "%s: it cannot be read from when until when the certificate is valid: put "
+                         "a sound one there",
+                         path);
+    if (ends < 0) {
         say_time(when, sizeof when, X509_get0_notAfter(cert));
         return error_set(err, ERROR_INVALID,
                          "%s: the certificate expired on %s: put a new one there", path, when);
     }
-    if (X509_cmp_current_time(X509_get0_notBefore(cert)) > 0) {
+    if (begins > 0) {
         say_time(when, sizeof when, X509_get0_notBefore(cert));
         return error_set(err, ERROR_INVALID,
                          "%s: the certificate is not valid before %s: is this host's clock right?",

@@ -157,12 +157,11 @@ static int announce(const struct program *program, const struct options *options
     unsigned port = server_port(program->server);
     bool brackets = strchr(options->host, ':') != NULL;
 
-    if (options->port_file && write_port_file(options->port_file, port, problem) < 0)
-        return -1;
     printf("mock-fm: listening on http%s://%s%s%s:%u\n", program->tls ? "s" : "",
            brackets ? "[" : "", options->host, brackets ? "]" : "", port);
     fflush(stdout);
-    return 0;
+    /* Last: who waits for the file may read what was printed. */
+    return options->port_file ? write_port_file(options->port_file, port, problem) : 0;
 }
 
 static int serve(struct program *program, const struct options *options, struct problem *problem)

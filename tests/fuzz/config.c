@@ -91,8 +91,9 @@ static void write_all(FILE *out, const struct config *config)
             char *value = pool_left_out ? NULL : value_of(config, &keys[i], cluster);
             if (plain && (i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0))
                 (void)fprintf(out, "[%s]\n", keys[i].section);
-            if (value && strlen(value) <= VALUE_MAX && strcmp(value, "unset") != 0)
-                (void)fprintf(out, "%s=%s\n", keys[i].name, value);
+            bool none = value && strcmp(value, "unset") == 0;
+            if (value && strlen(value) <= VALUE_MAX && (!none || keys[i].initial))
+                (void)fprintf(out, "%s=%s\n", keys[i].name, none ? "" : value);
             free(value);
         }
     }
