@@ -1,0 +1,34 @@
+#ifndef MCAST_DEPLOY_SLURM_SPANK_FETCH_H
+#define MCAST_DEPLOY_SLURM_SPANK_FETCH_H
+
+/* Where a step learns what its job was granted: from the file that a Prolog left on this node, and
+ * where there is none, from mcastctl and mcast-node. */
+
+#include "deploy/slurm/spank/grant.h"
+#include "deploy/slurm/spank/settings.h"
+
+enum { FETCH_SAID_SIZE = 256 };
+
+struct fetch {
+    const struct settings *settings;
+    const char *cluster, *node; /* "": not known */
+    uint32_t job;
+    const char *step;
+    int64_t deadline_ms; /* of program_now_ms */
+};
+
+/* What is known afterwards; what is not known is not in the grant either. */
+struct fetched {
+    bool collectives, services; /* FI_CXI_*, SLINGSHOT_* */
+    /* Why not, for people, "" for nothing to say. no_services: only where the job is to have some
+     * and cannot use them. */
+    char no_collectives[FETCH_SAID_SIZE], no_services[FETCH_SAID_SIZE];
+};
+
+/* As the user: reads as the effective one. */
+void fetch_grant(const struct fetch *fetch, struct grant *grant, struct fetched *fetched);
+
+/* Only what the broker knows, FI_CXI_*. */
+void fetch_collectives(const struct fetch *fetch, struct grant *grant, struct fetched *fetched);
+
+#endif

@@ -1,0 +1,67 @@
+#ifndef MCAST_DEPLOY_SLURM_SPANK_GRANT_H
+#define MCAST_DEPLOY_SLURM_SPANK_GRANT_H
+
+/* What a job was granted on this node, as variables for its tasks (F8, F16): NAME=value, each ended
+ * by a NUL byte, as `mcastctl env --format null` and `mcast-node env --format null` print it. Of
+ * other names nothing is taken: whoever wrote it sets no LD_PRELOAD. */
+
+#include "core/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* FI_CXI_*: the same on every node, with the job's token. SLINGSHOT_*: this node's services. */
+#define GRANT_NAMES(X)                                                                             \
+    X(MIN_NODES, "FI_CXI_HWCOLL_MIN_NODES")                                                        \
+    X(ADDRESSES, "FI_CXI_HWCOLL_ADDRS_PER_JOB")                                                    \
+    X(JOB, "FI_CXI_COLL_JOB_ID")                                                                   \
+    X(TOKEN, "FI_CXI_COLL_MCAST_TOKEN")                                                            \
+    X(URL, "FI_CXI_COLL_FABRIC_MGR_URL")                                                           \
+    X(CACERT, "FI_CXI_COLL_FABRIC_MGR_CACERT")                                                     \
+    X(STEP, "FI_CXI_COLL_JOB_STEP_ID")                                                             \
+    X(VNIS, "SLINGSHOT_VNIS")                                                                      \
+    X(DEVICES, "SLINGSHOT_DEVICES")                                                                \
+    X(SVC_IDS, "SLINGSHOT_SVC_IDS")                                                                \
+    X(TCS, "SLINGSHOT_TCS")
+
+enum grant_name {
+#define GRANT_ENUM_(name, text) GRANT_##name,
+    GRANT_NAMES(GRANT_ENUM_) GRANT_COUNT
+#undef GRANT_ENUM_
+};
+
+enum { GRANT_FIRST_OF_NODE = GRANT_VNIS, GRANT_SIZE = 16384 };
+
+extern const char *const grant_names[GRANT_COUNT];
+
+struct grant {
+    const char *values[GRANT_COUNT]; /* into text; NULL: the job does not have it */
+    size_t length;
+    char text[GRANT_SIZE]; /* has the job's token */
+};
+
+/* Takes what has been written into text, length bytes of it. ERROR_INVALID: it is not whole, or is
+ * no such list; no value then. */
+int grant_read(struct grant *grant, size_t length, struct error *err);
+
+/* Fills it with what the file holds, which must be a regular one of root's or this user's that
+ * nobody else can write. ERROR_NOT_FOUND: there is none; ERROR_REFUSED: not one to be believed;
+ * ERROR_IO, ERROR_INVALID. No message shows what is in it. */
+int grant_load(struct grant *grant, const char *path, struct error *err);
+
+/* Whether tasks can use hardware collectives with it. */
+bool grant_has_hwcoll(const struct grant *grant);
+
+/* Wipes it. */
+void grant_forget(struct grant *grant);
+
+/* Whether a value of FI_CXI_COLL_JOB_ID, "<cluster>-<job>", is that of this job. cluster "": of
+ * whichever. */
+bool grant_is_of(const char *value, const char *cluster, uint32_t job);
+
+/* A step's name among those of its job: its number, or the name that Slurm gave one of the last. */
+enum { GRANT_STEP_SIZE = 16 };
+const char *grant_step(uint32_t step, char out[GRANT_STEP_SIZE]);
+
+#endif

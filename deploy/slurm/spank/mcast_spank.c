@@ -1,0 +1,269 @@
+/* mcast_spank.so: mcastd in srun, sbatch and salloc, and in each step of a job (F14, F16, F19,
+ * F23).
+ *
+ *   where                  as whom            does
+ *   srun, sbatch, salloc   the user           reads --mcast, refuses what is none of its words
+ *   slurmstepd, once       the user (seteuid) finds what was granted, sets the tasks' variables
+ *   each task              the user           says no, where the job would have nothing without
+ *   srun, at its end       the user           has the step's trees removed, in the background
+ *
+ * As root nothing is done but reading words. What fails here fails no step: only hwcoll=required
+ * does, and that in the task alone. A plugin that is `optional` in plugstack.conf, as this one has
+ * to be, is not asked for its opinion otherwise: Slurm drops what its callbacks return. */
+
+#include "deploy/slurm/spank/fetch.h"
+#include "deploy/slurm/spank/options.h"
+#include "deploy/slurm/spank/program.h"
+#include "deploy/slurm/spank/stepend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#pragma GCC visibility push(default)
+#include <slurm/spank.h>
+SPANK_PLUGIN(mcast, 1)
+#pragma GCC visibility pop
+
+/* What the job asked for, for the steps that are made in it. */
+#define JOB_VARIABLE "SLURM_MCAST"
+
+enum { CLUSTER_SIZE = 64, NODE_SIZE = 256, NO_TASKS_FROM = 0xfffffffc, ENDED = 1 };
+
+static struct settings settings;
+static char asked[OPTIONS_TEXT_MAX + 1]; /* --mcast of this command; "": not given */
+static bool made_job;                    /* of srun: not a step of a job that was there before */
+static struct stepend stepend;
+static char cluster[CLUSTER_SIZE], refusal[400];
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value ? value : "";
+}
+
+static void copy(char *out, size_t size, const char *text)
+{
+    if (strlen(text) < size)
+        memcpy(out, text, strlen(text) + 1);
+    else
+        out[0] = '\0';
+}
+
+/* ---- the option ---- */
+
+static bool is_step(void)
+{
+    return spank_context() == S_CTX_LOCAL && environment("SLURM_JOB_ID")[0];
+}
+
+static int take_option(int val, const char *words, int remote)
+{
+    struct options options;
+    struct error err = {0};
+    (void)val;
+    int rc = options_read(&options, words ? words : "", &err);
+    if (rc == 0 && !remote && is_step() && options.of_job &&
+        !options_step_fits(words, getenv(JOB_VARIABLE)))
+        rc = error_set(&err, ERROR_INVALID,
+                       "only hwcoll= can differ from step to step; the rest is the job's: give it "
+                       "to sbatch, salloc, or the srun that makes the job");
+    if (rc == 0)
+        copy(asked, sizeof asked, words);
+    else
+        slurm_error("mcast: --mcast: %s", err.text);
+    return rc == 0 ? 0 : -1;
+}
+
+static struct spank_option option = {
+    .name = "mcast",
+    .arginfo = "vnis=N,hwcoll=on|off|required,tc=…",
+    .usage = "Slingshot: VNIs, hardware collectives, traffic classes",
+    .has_arg = 1,
+    .cb = take_option,
+};
+
+int slurm_spank_init(spank_t spank, int count, char *words[])
+{
+    struct error err = {0};
+    const spank_context_t context = spank_context();
+    if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR && context != S_CTX_REMOTE)
+        return 0;
+    if (settings_read(&settings, count, words, &err) < 0)
+        slurm_debug("mcast: %s", err.text);
+    if (spank_option_register(spank, &option) != ESPANK_SUCCESS)
+        slurm_error("mcast: --mcast cannot be offered");
+    return 0;
+}
+
+int slurm_spank_init_post_opt(spank_t spank, int count, char *words[])
+{
+    (void)spank;
+    (void)count;
+    (void)words;
+    const spank_context_t context = spank_context();
+    made_job = context == S_CTX_LOCAL && !is_step();
+    if (context != S_CTX_ALLOCATOR && !made_job)
+        return 0;
+    /* Never that of a job around this one. */
+    if (asked[0])
+        (void)setenv(JOB_VARIABLE, asked, 1);
+    else
+        (void)unsetenv(JOB_VARIABLE);
+    return 0;
+}
+
+/* ---- the tasks ---- */
+
+static const char *step_variable(spank_t spank, const char *name, char *out, int size)
+{
+    if (spank_getenv(spank, name, out, size) != ESPANK_SUCCESS)
+        out[0] = '\0';
+    return out;
+}
+
+static enum options_hwcoll wish(spank_t spank)
+{
+    char job[OPTIONS_TEXT_MAX + 1];
+    struct options options;
+    const char *words = asked;
+    if (!asked[0])
+        words = step_variable(spank, JOB_VARIABLE, job, sizeof job);
+    return options_read(&options, words, NULL) == 0 ? options.hwcoll : OPTIONS_HWCOLL_UNSAID;
+}
+
+static void set(spank_t spank, enum grant_name name, const char *value)
+{
+    if (value)
+        (void)spank_setenv(spank, grant_names[name], value, 1);
+    else
+        (void)spank_unsetenv(spank, grant_names[name]);
+}
+
+static void set_from(spank_t spank, const struct grant *grant, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        set(spank, (enum grant_name)i, grant->values[i]);
+}
+
+/* Where the broker could not be asked, what srun brought is good if it is this job's: it is the
+ * same on all nodes (F17). */
+static bool inherited(spank_t spank, uint32_t job)
+{
+    char value[NODE_SIZE];
+    return grant_is_of(step_variable(spank, grant_names[GRANT_JOB], value, sizeof value), cluster,
+                       job);
+}
+
+/* True: the tasks can use hardware collectives. */
+static bool set_collectives(spank_t spank, const struct grant *grant, const struct fetch *fetch,
+                            bool known, enum options_hwcoll hwcoll)
+{
+    static const struct grant nothing;
+    bool there = known ? grant_has_hwcoll(grant) : inherited(spank, fetch->job);
+    if (hwcoll == OPTIONS_HWCOLL_OFF || !there) {
+        set_from(spank, &nothing, 0, GRANT_FIRST_OF_NODE);
+        return false;
+    }
+    if (known)
+        set_from(spank, grant, 0, GRANT_FIRST_OF_NODE);
+    set(spank, GRANT_STEP, fetch->step); /* never unset (F16) */
+    return true;
+}
+
+/* What the user asked for and does not have, in one line of the step's first node; on every node
+ * what is wrong with it alone. */
+static void tell(spank_t spank, const struct fetched *fetched, enum options_hwcoll hwcoll,
+                 bool there)
+{
+    uint32_t place = 0;
+    const char *why = fetched->collectives ? "the job was granted none" : fetched->no_collectives;
+    (void)spank_get_item(spank, S_JOB_NODEID, &place);
+    if (fetched->no_services[0])
+        slurm_spank_log("mcast: %s", fetched->no_services);
+    if (!there && hwcoll == OPTIONS_HWCOLL_REQUIRED)
+        snprintf(refusal, sizeof refusal, "mcast: hwcoll=required, but no hardware collectives: %s",
+                 why);
+    else if (!there && hwcoll == OPTIONS_HWCOLL_ON && place == 0)
+        slurm_spank_log("mcast: no hardware collectives: %s", why);
+}
+
+static void prepare(spank_t spank, uint32_t job, uint32_t number)
+{
+    static struct grant grant;
+    char step[GRANT_STEP_SIZE], node[NODE_SIZE];
+    struct fetched fetched;
+    const struct fetch fetch = {.settings = &settings,
+                                .cluster = cluster,
+                                .node = step_variable(spank, "SLURMD_NODENAME", node, sizeof node),
+                                .job = job,
+                                .step = grant_step(number, step),
+                                .deadline_ms = program_now_ms() + settings.timeout_ms};
+    if (settings.cluster)
+        copy(cluster, sizeof cluster, settings.cluster);
+    else
+        (void)step_variable(spank, "SLURM_CLUSTER_NAME", cluster, sizeof cluster);
+    fetch_grant(&fetch, &grant, &fetched);
+    const enum options_hwcoll hwcoll = wish(spank);
+    const bool there = set_collectives(spank, &grant, &fetch, fetched.collectives, hwcoll);
+    set_from(spank, &grant, GRANT_FIRST_OF_NODE, GRANT_COUNT);
+    tell(spank, &fetched, hwcoll, there);
+    grant_forget(&grant);
+}
+
+int slurm_spank_user_init(spank_t spank, int count, char *words[])
+{
+    uint32_t job = 0, step = 0;
+    (void)count;
+    (void)words;
+    if (spank_get_item(spank, S_JOB_ID, &job) == ESPANK_SUCCESS &&
+        spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && step != NO_TASKS_FROM)
+        prepare(spank, job, step);
+    return 0;
+}
+
+/* A process of the task's own, and the user's: it may end. */
+int slurm_spank_task_init(spank_t spank, int count, char *words[])
+{
+    (void)spank;
+    (void)count;
+    (void)words;
+    if (!refusal[0])
+        return 0;
+    slurm_error("%s", refusal);
+    _exit(ENDED);
+}
+
+/* ---- the end of a step ---- */
+
+/* Once for each part of a heterogeneous job. */
+int slurm_spank_local_user_init(spank_t spank, int count, char *words[])
+{
+    uint32_t job = 0, step = 0;
+    (void)count;
+    (void)words;
+    if (made_job || stepend.count == STEPEND_PARTS_MAX ||
+        spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS)
+        return 0;
+    stepend.step = step;
+    stepend.jobs[stepend.count++] = job;
+    return 0;
+}
+
+int slurm_spank_exit(spank_t spank, int count, char *words[])
+{
+    (void)spank;
+    (void)count;
+    (void)words;
+    if (spank_context() != S_CTX_LOCAL || stepend.count == 0)
+        return 0;
+    copy(cluster, sizeof cluster,
+         settings.cluster ? settings.cluster : environment("SLURM_CLUSTER_NAME"));
+    stepend.settings = &settings;
+    stepend.cluster = cluster;
+    stepend_clean(&stepend);
+    stepend.count = 0;
+    return 0;
+}

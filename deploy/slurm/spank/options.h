@@ -1,0 +1,42 @@
+#ifndef MCAST_DEPLOY_SLURM_SPANK_OPTIONS_H
+#define MCAST_DEPLOY_SLURM_SPANK_OPTIONS_H
+
+/* The words of --mcast=…, and of --comment=mcast:…: what a Slurm job asks of mcastd (F2, F12, F14).
+ *
+ *   vnis=N                         0 to 4
+ *   hwcoll=auto|on|off|required
+ *   tc=A:B                         best_effort, low_latency, bulk_data, dedicated_access
+ *   single-node=on|off             VNIs although, or not if, the job has one node only
+ *   def_R=N, res_R=N, max_R=N      of txqs, tgqs, eqs, cts, tles, ptes, les, acs: for
+ *                                  `mcast-node prolog --limits`
+ *
+ * Commas between them, no blanks, each word once. */
+
+#include "core/error.h"
+
+#include <stdbool.h>
+
+enum { OPTIONS_TEXT_MAX = 512 };
+
+#define OPTIONS_HWCOLL(X)                                                                          \
+    X(UNSAID, "") X(AUTO, "auto") X(ON, "on") X(OFF, "off") X(REQUIRED, "required")
+
+enum options_hwcoll {
+#define OPTIONS_ENUM_(name, word) OPTIONS_HWCOLL_##name,
+    OPTIONS_HWCOLL(OPTIONS_ENUM_)
+#undef OPTIONS_ENUM_
+};
+
+struct options {
+    enum options_hwcoll hwcoll;
+    bool of_job; /* has words that only the job as a whole can ask for: all but hwcoll */
+};
+
+/* ERROR_INVALID with a sentence that names the word and what is allowed. */
+int options_read(struct options *options, const char *text, struct error *err);
+
+/* Whether the words of a step that are its job's are among those of the job, word by word: then
+ * they change nothing. job may be NULL: it said nothing. */
+bool options_step_fits(const char *step, const char *job);
+
+#endif

@@ -1,0 +1,26 @@
+#ifndef MCAST_DEPLOY_SLURM_SPANK_PROGRAM_H
+#define MCAST_DEPLOY_SLURM_SPANK_PROGRAM_H
+
+/* Runs one of our programs from within somebody else's process, as the user and nobody more. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PROGRAM_ARGS_MAX = 16, PROGRAM_SAID_SIZE = 256, PROGRAM_STOPPED = -1, PROGRAM_NONE = -2 };
+
+struct program_output {
+    char *text; /* what it printed, size bytes at most; no NUL is added */
+    size_t size, length;
+    char said[PROGRAM_SAID_SIZE]; /* the first line of its standard error, for people */
+};
+
+/* argv[0] is a path. The program has the effective user and group of this process as its only ones,
+ * no descriptor but its own three, and PATH and LANG for its environment. At the deadline, after
+ * more than size bytes, or when its output cannot be read, it is killed with all that it started in
+ * its group. Its exit status; PROGRAM_STOPPED: killed; PROGRAM_NONE: it could not be started. */
+int program_run(const char *const argv[], int64_t deadline_ms, struct program_output *output);
+
+/* Milliseconds of the monotonic clock. */
+int64_t program_now_ms(void);
+
+#endif
