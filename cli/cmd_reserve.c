@@ -16,7 +16,10 @@ static const char usage[] =
     "  --cores N        cores per node that the job uses\n"
     "  --vnis N         0 to 4 (default: as the site is configured)\n"
     "  --hwcoll WISH    auto (if it is large enough), on, off, required\n"
-    "  --tc CLASSES     traffic classes, such as best_effort,low_latency\n\n"
+    "  --tc CLASSES     traffic classes, such as best_effort,low_latency\n"
+    "  --anew           the job starts (again): whatever was reserved otherwise under its id\n"
+    "                   is of an earlier life of it, and is given back first. For the\n"
+    "                   resource manager's hooks, which alone know\n\n"
     "With --json the answer carries the job's environment, its token included: keep it to\n"
     "yourself. A Flux job id may begin with ƒ.\n\n"
     "Example:\n"
@@ -28,6 +31,7 @@ struct wanted {
     struct mcast_request request;
     const char *classes[CLASSES_MAX + 1];
     char *classes_text;
+    bool anew;
 };
 
 static int take_classes(struct wanted *wanted, const char *value)
@@ -88,6 +92,9 @@ static int take(int option, const char *value, void *data)
     case 't':
         rc = take_classes(wanted, value);
         break;
+    case 'a':
+        wanted->anew = true;
+        break;
     }
     return rc;
 }
@@ -105,7 +112,21 @@ static int check(const struct command *command, const struct mcast_request *requ
     return COMMAND_GO_ON;
 }
 
-static int reserve(const struct common *common, const struct mcast_request *request)
+/* What stands in the way of a job that starts is an earlier life of it, whose end was not told (the
+ * resource manager was killed) or was told just now, before anything was reserved. */
+static int reserve_anew(struct mcast *handle, const struct mcast_request *request,
+                        struct mcast_reservation **out, struct mcast_error *error)
+{
+    int rc = mcast_reserve(handle, request, out, error);
+    if (rc < 0 && strcmp(error->word, "conflict") == 0 &&
+        (rc = mcast_release(handle, request->cluster, request->job, NULL, error)) == 0)
+        rc = mcast_reserve(handle, request, out, error);
+    if (rc < 0 && strcmp(error->word, "released-before-reserve") == 0)
+        rc = mcast_reserve(handle, request, out, error);
+    return rc;
+}
+
+static int reserve(const struct common *common, const struct wanted *wanted)
 {
     struct mcast *handle = NULL;
     struct mcast_reservation *reservation = NULL;
@@ -113,7 +134,8 @@ static int reserve(const struct common *common, const struct mcast_request *requ
     int rc = command_open(common, &handle);
     if (rc != COMMAND_GO_ON)
         return rc;
-    if (mcast_reserve(handle, request, &reservation, &error) < 0)
+    if ((wanted->anew ? reserve_anew : mcast_reserve)(handle, &wanted->request, &reservation,
+                                                      &error) < 0)
         rc = command_failed(&error);
     else if (common->json)
         rc = command_print_json(
@@ -128,10 +150,15 @@ static int reserve(const struct common *common, const struct mcast_request *requ
 static int run(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"uid", required_argument, NULL, 'u'},        {"nodes", required_argument, NULL, 'n'},
-        {"node-count", required_argument, NULL, 'N'}, {"cores", required_argument, NULL, 'c'},
-        {"vnis", required_argument, NULL, 'v'},       {"hwcoll", required_argument, NULL, 'w'},
-        {"tc", required_argument, NULL, 't'},         {0},
+        {"uid", required_argument, NULL, 'u'},
+        {"nodes", required_argument, NULL, 'n'},
+        {"node-count", required_argument, NULL, 'N'},
+        {"cores", required_argument, NULL, 'c'},
+        {"vnis", required_argument, NULL, 'v'},
+        {"hwcoll", required_argument, NULL, 'w'},
+        {"tc", required_argument, NULL, 't'},
+        {"anew", no_argument, NULL, 'a'},
+        {0},
     };
     struct wanted wanted = {.request = MCAST_REQUEST_INIT};
     char job[JOB_SIZE];
@@ -143,7 +170,7 @@ static int run(const struct command *command, struct common *common, int argc, c
     if (rc == COMMAND_GO_ON) {
         wanted.request.cluster = common->cluster;
         wanted.request.job = job;
-        rc = reserve(common, &wanted.request);
+        rc = reserve(common, &wanted);
     }
     free(wanted.classes_text);
     return rc;

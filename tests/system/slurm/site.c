@@ -1,0 +1,271 @@
+#include "tests/system/slurm/site.h"
+
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
+#include "tests/system/slurm/overlap.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 192, TEXT_SIZE = 4096, NOBODY = 65534 };
+
+static const char *const hooks[] = {"prologslurmctld", "epilogslurmctld", "prolog", "epilog"};
+
+static void make_folder(const struct site *site, const char *name, mode_t mode)
+{
+    char path[PATH_SIZE];
+    folder_path(path, sizeof path, site->folder, name);
+    assert_int_equal(mkdir(path, mode), 0);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+/* The hooks with their folders filled in, as `cmake --install` does it. */
+static void install(const struct site *site)
+{
+    char command[TEXT_SIZE];
+    snprintf(command, sizeof command,
+             "for f in %s/*.in; do o=%s/slurm/$(basename $f .in); sed -e 's,@hooks@,%s/slurm,g' "
+             "-e 's,@bindir@,%s,g' -e 's,@sysconfdir@,%s/etc,g' $f >$o && chmod 755 $o || exit; "
+             "done",
+             DEPLOY_SLURM, site->folder, site->folder, PROGRAMS, site->folder);
+    assert_int_equal(system(command), 0);
+}
+
+/* Links in the folder: hooks that can be held, and the programs. */
+static void link_to(const struct site *site, const char *target, const char *name)
+{
+    char path[PATH_SIZE];
+    assert_int_equal(symlink(target, folder_path(path, sizeof path, site->folder, name)), 0);
+}
+
+static void wrap(const struct site *site, const char *hook)
+{
+    char name[64];
+    snprintf(name, sizeof name, "hooks/%s", hook);
+    link_to(site, HOOK_SCRIPT, name);
+}
+
+void site_set_settings(struct site *site, const char *lines)
+{
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof text,
+             "MCAST_URL=unix:%s\n"
+             "SLURM_CONF=%s/slurm.conf\n"
+             "MCAST_RUN=%s/run/$SLURMD_NODENAME\n"
+             "MCAST_RETRY_BUSY=0s\n"
+             "MOCK_CXI=%s/cxi/$SLURMD_NODENAME\n"
+             "MCAST_NODE_SPOOL=%s/node/$SLURMD_NODENAME\n"
+             "LD_LIBRARY_PATH=%s\n"
+             "export MOCK_CXI MCAST_NODE_SPOOL LD_LIBRARY_PATH\n"
+             "%s",
+             stage_socket(site->stage), site->folder, site->folder, site->folder, site->folder,
+             MOCK_CXI_FOLDER, lines);
+    char from[PATH_SIZE], to[PATH_SIZE];
+    assert_int_equal(folder_write(site->folder, "etc/mcastd/new", 0644, text), 0);
+    assert_int_equal(rename(folder_path(from, sizeof from, site->folder, "etc/mcastd/new"),
+                            folder_path(to, sizeof to, site->folder, "etc/mcastd/slurm-hooks")),
+                     0);
+}
+
+void site_set_nics(struct site *site, int node, const char *text)
+{
+    char whole[TEXT_SIZE], folder[PATH_SIZE], from[PATH_SIZE + 16], to[PATH_SIZE + 16];
+    snprintf(folder, sizeof folder, "%s/cxi/n%d", site->folder, node);
+    snprintf(whole, sizeof whole, "[mock]\nprivileged = any\nshared_vnis = no\nlog = yes\n%s",
+             text);
+    assert_int_equal(folder_write(folder, "new", 0644, whole), 0);
+    /* In one step: programs may read it at any time. */
+    assert_int_equal(rename(folder_path(from, sizeof from, folder, "new"),
+                            folder_path(to, sizeof to, folder, "cxi.conf")),
+                     0);
+}
+
+static void make_nodes(struct site *site)
+{
+    char name[32];
+    make_folder(site, "cxi", 0755);
+    make_folder(site, "node", 0755);
+    make_folder(site, "run", 0755);
+    for (int i = 1; i <= CLUSTER_NODES; i++) {
+        snprintf(name, sizeof name, "cxi/n%d", i);
+        make_folder(site, name, 0755);
+        site_set_nics(site, i, "nics = 2\n");
+    }
+}
+
+static void start_broker(struct site *site)
+{
+    static char clusters[TEXT_SIZE];
+    static const struct stage_options options = {.mcastd = MCASTD,
+                                                 .mock_fm = MOCK_FM,
+                                                 .broker = "sync_grace = 1s\n",
+                                                 .hwcoll = "min_nodes = 2\naddresses_per_job = 4\n",
+                                                 .vni = "pool = 2000-2011\n",
+                                                 .clusters = clusters};
+    site->stage = stage_create(&options);
+    assert_non_null(site->stage);
+    snprintf(site->folder, sizeof site->folder, "%s", stage_folder(site->stage));
+    snprintf(clusters, sizeof clusters, "list_command = %s/slurm/jobs\nlist_every = 2s\n",
+             site->folder);
+    make_folder(site, "slurm", 0755);
+    install(site);
+    make_folder(site, "etc", 0755);
+    make_folder(site, "etc/mcastd", 0755);
+    site_set_settings(site, "");
+    assert_int_equal(stage_start_fm(site->stage), 0);
+    assert_int_equal(stage_start_broker(site->stage), 0);
+    assert_int_equal(stage_await_link(site->stage), 0);
+}
+
+int site_create(void **state)
+{
+    struct site *site = calloc(1, sizeof *site);
+    char lines[TEXT_SIZE];
+    assert_non_null(site);
+    *state = site;
+    site->uid = getuid() == 0 ? NOBODY : (unsigned int)getuid();
+    if (getuid() == 0)
+        snprintf(site->as_user, sizeof site->as_user, "--uid=%u", site->uid);
+    start_broker(site);
+    make_nodes(site);
+    make_folder(site, "log", 0755);
+    make_folder(site, "hooks", 0755);
+    make_folder(site, "hold", 0755);
+    make_folder(site, "reached", 0755);
+    assert_int_equal(
+        folder_write(site->folder, "report", 0755,
+                     "#!/bin/sh\n"
+                     "env | grep -E '^(SLINGSHOT|FI_CXI)_' | sort | sed \"s/^/$1./\"\n"),
+        0);
+    link_to(site, PROGRAMS, "bin");
+    for (size_t i = 0; i < sizeof hooks / sizeof hooks[0]; i++)
+        wrap(site, hooks[i]);
+    snprintf(lines, sizeof lines,
+             "PrologSlurmctld=%s/hooks/prologslurmctld\nEpilogSlurmctld=%s/hooks/epilogslurmctld\n"
+             "Prolog=%s/hooks/prolog\nEpilog=%s/hooks/epilog\nTaskProlog=%s/slurm/taskprolog",
+             site->folder, site->folder, site->folder, site->folder, site->folder);
+    site->cluster = cluster_create(site->folder, lines);
+    return 0;
+}
+
+int site_destroy(void **state)
+{
+    struct site *site = *state;
+    cluster_destroy(site->cluster);
+    stage_destroy(site->stage);
+    free(site);
+    return 0;
+}
+
+/* ---- holding a hook ---- */
+
+void site_hold(struct site *site, const char *hook, const char *where)
+{
+    char name[PATH_SIZE];
+    snprintf(name, sizeof name, "hold/%s.%s", hook, where);
+    assert_int_equal(folder_write(site->folder, name, 0644, ""), 0);
+}
+
+void site_let_go(struct site *site, const char *hook, const char *where)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/hold/%s.%s", site->folder, hook, where);
+    assert_int_equal(unlink(path), 0);
+}
+
+void site_await_held(struct site *site, const char *hook, const char *where, unsigned int job,
+                     const char *node)
+{
+    cluster_await(site->cluster, "[ -e %s/reached/%s.%s.%u%s%s ]", site->folder, where, hook, job,
+                  node ? "." : "", node ? node : "");
+}
+
+/* ---- looking ---- */
+
+void site_await_state(struct site *site, unsigned int job, const char *state)
+{
+    cluster_await(site->cluster,
+                  "s=$(squeue -h -r -t all -j %u -o '%%A %%T' | sed -n 's/^%u //p'); echo \"$s\"; "
+                  "[ \"$s\" = '%s' ]",
+                  job, job, state);
+}
+
+void site_await_output(struct site *site, unsigned int job, const char *text)
+{
+    cluster_await(site->cluster, "cat %s/out/%u.out && grep -q -F -e '%s' %s/out/%u.out",
+                  site->folder, job, text, site->folder, job);
+}
+
+const char *site_output_value(struct site *site, unsigned int job, const char *name, int which)
+{
+    cluster_run(site->cluster, "sed -n 's/^%s=//p' %s/out/%u.out | sed -n %dp", name, site->folder,
+                job, which + 1);
+    if (cluster_text(site->cluster)[0] == '\0') {
+        cluster_run(site->cluster, "cat %s/out/%u.out", site->folder, job);
+        fail_msg("job %u did not print %s: %s", job, name, cluster_text(site->cluster));
+    }
+    return cluster_text(site->cluster);
+}
+
+static size_t count_of(struct plainhttp *http, const char *path, const char *field)
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(plainhttp_call(http, "GET", path, NULL, &reply), 200);
+    const json_t *array = json_object_get(reply.json, field);
+    assert_true(json_is_array(array));
+    size_t count = json_array_size(array);
+    plainhttp_reply_release(&reply);
+    return count;
+}
+
+static bool is_clean(void *arg)
+{
+    struct site *site = arg;
+    return count_of(stage_http(site->stage), "/v1/jobs", "jobs") == 0 &&
+           count_of(stage_fm_http(site->stage), "/mock/state", "jobs") == 0 &&
+           count_of(stage_fm_http(site->stage), "/mock/state", "multicasts") == 0;
+}
+
+static void expect_one_user_of_a_vni(struct site *site)
+{
+    char reservations[PATH_SIZE], logs[CLUSTER_NODES][PATH_SIZE], wrong[TEXT_SIZE];
+    const char *paths[CLUSTER_NODES];
+    size_t looked;
+    folder_path(reservations, sizeof reservations, site->folder, "reservations");
+    for (int i = 0; i < CLUSTER_NODES; i++) {
+        snprintf(logs[i], sizeof logs[i], "%s/cxi/n%d/log", site->folder, i + 1);
+        paths[i] = logs[i];
+    }
+    if (overlap_find(reservations, paths, CLUSTER_NODES, wrong, sizeof wrong, &looked) > 0)
+        fail_msg("I1: %s", wrong);
+    assert_true(looked > 0);
+}
+
+void site_expect_nothing_left(struct site *site)
+{
+    cluster_await_empty(site->cluster);
+    if (!await(is_clean, site, AWAIT_DEADLINE_MS)) {
+        cluster_run(site->cluster,
+                    "export MCAST_URL=%s; %s/mcastctl list; %s/mcastctl list --held; "
+                    "cat %s/log/*.err; tail -n 30 %s/mcastd.log",
+                    stage_socket(site->stage), PROGRAMS, PROGRAMS, site->folder, site->folder);
+        fail_msg("something is left: %s", cluster_text(site->cluster));
+    }
+    for (int i = 1; i <= CLUSTER_NODES; i++)
+        cluster_await(
+            site->cluster,
+            "export LD_LIBRARY_PATH=%s MOCK_CXI=%s/cxi/n%d MCAST_NODE_SPOOL=%s/node/n%d; "
+            "%s/mcast-node list --json | tee /dev/stderr | grep -c '\"system\": *false' | "
+            "grep -q -x 0 && [ -z \"$(ls -A %s/run/n%d 2>/dev/null)\" ]",
+            MOCK_CXI_FOLDER, site->folder, i, site->folder, i, PROGRAMS, site->folder, i);
+    expect_one_user_of_a_vni(site);
+}

@@ -1,0 +1,54 @@
+#ifndef MCAST_TESTS_SLURM_SITE_H
+#define MCAST_TESTS_SLURM_SITE_H
+
+#include "tests/system/rig/stage.h"
+#include "tests/system/slurm/cluster.h"
+
+/* A site: a real Slurm, a real broker with the fabric manager's double, NICs of mock-cxi in every
+ * node, and the hooks of deploy/slurm as a site installs them. Fails the test where something does
+ * not come up.
+ *
+ * Each hook can be stopped in the middle: while a file hold/HOOK.before or hold/HOOK.after exists
+ * in the folder, it waits before or after its work; reached/HOOK.before.JOB tells that it does
+ * (with .NODE for those of nodes). */
+
+struct site {
+    struct stage *stage;
+    struct cluster *cluster;
+    char folder[64];
+    unsigned int uid; /* whose jobs most are: nobody's, or the caller's */
+    char as_user[32]; /* "--uid=65534" for sbatch, or "" */
+};
+
+/* For cmocka's group setup and teardown. The site is of VNIs 2000-2011, one a job; jobs of two
+ * nodes or more are given multicast addresses. */
+int site_create(void **state);
+int site_destroy(void **state);
+
+/* What a scene must leave: nothing anywhere. Waits until no job is left, no reservation is in the
+ * broker, none at the fabric manager, no service on any NIC and no file of a job on any node; then
+ * checks that no VNI was reserved for a job while another one's service had it (I1), since the
+ * site was created. */
+void site_expect_nothing_left(struct site *site);
+
+/* Lets one hook wait, or go on. where: "before" or "after". */
+void site_hold(struct site *site, const char *hook, const char *where);
+void site_let_go(struct site *site, const char *hook, const char *where);
+/* Waits until it does. node: "n1", or NULL for the controller's hooks. */
+void site_await_held(struct site *site, const char *hook, const char *where, unsigned int job,
+                     const char *node);
+
+/* Waits until the job is in this state, as squeue -o %T calls it. */
+void site_await_state(struct site *site, unsigned int job, const char *state);
+/* Of a job's standard output: until this text is in it. */
+void site_await_output(struct site *site, unsigned int job, const char *text);
+/* The value of a line NAME=value of a job's output; fails when it is not there. Valid until the
+ * next command. which: 0 for the first such line. */
+const char *site_output_value(struct site *site, unsigned int job, const char *name, int which);
+
+/* Writes cxi.conf of a node: lines after "[mock]". */
+void site_set_nics(struct site *site, int node, const char *text);
+/* Further lines of the hooks' settings (slurm-hooks). */
+void site_set_settings(struct site *site, const char *lines);
+
+#endif
