@@ -19,8 +19,7 @@ static const char usage[] =
     "                   sh     export and unset lines, quoted, for eval\n"
     "                   json   an object (as --json); null: to be unset\n"
     "                   null   NAME=value, each ended by a NUL byte; what is to be unset is left\n"
-    "                          out\n"
-    "                   slurm  export and unset lines, as a TaskProlog prints them\n\n"
+    "                          out\n\n"
     "When it fails, nothing is printed; evaluating that would succeed, so look at its end "
     "first.\n\n"
     "Example:\n"
@@ -67,8 +66,7 @@ static int take(int option, const char *value, void *data)
     case 'f':
         wanted->format = envformat_from_word(value);
         if (wanted->format == ENVFORMAT_NONE)
-            return command_misused(&command_env, "--format %.80s: plain, sh, json, null or slurm",
-                                   value);
+            return command_misused(&command_env, "--format %.80s: plain, sh, json or null", value);
         break;
     }
     return COMMAND_GO_ON;

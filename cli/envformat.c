@@ -8,8 +8,7 @@ enum envformat envformat_from_word(const char *word)
     static const char *const words[] = {[ENVFORMAT_PLAIN] = "plain",
                                         [ENVFORMAT_SH] = "sh",
                                         [ENVFORMAT_JSON] = "json",
-                                        [ENVFORMAT_NULL] = "null",
-                                        [ENVFORMAT_SLURM] = "slurm"};
+                                        [ENVFORMAT_NULL] = "null"};
     for (size_t i = ENVFORMAT_PLAIN; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(words[i], word) == 0)
             return (enum envformat)i;
@@ -20,7 +19,7 @@ enum envformat envformat_from_word(const char *word)
 static bool write_unset(FILE *out, enum envformat format, const struct mcast_variable *variable,
                         bool first)
 {
-    if (format == ENVFORMAT_SH || format == ENVFORMAT_SLURM)
+    if (format == ENVFORMAT_SH)
         fprintf(out, "unset %s\n", variable->name);
     if (format == ENVFORMAT_JSON)
         fprintf(out, "%s\n  \"%s\": null", first ? "{" : ",", variable->name);
@@ -56,11 +55,9 @@ bool envformat_write(FILE *out, enum envformat format, const struct mcast_variab
         return write_unset(out, format, variable, first);
     switch (format) {
     case ENVFORMAT_PLAIN:
-    case ENVFORMAT_SLURM:
         if (strpbrk(variable->value, "\r\n"))
             return false;
-        fprintf(out, "%s%s=%s\n", format == ENVFORMAT_SLURM ? "export " : "", variable->name,
-                variable->value);
+        fprintf(out, "%s=%s\n", variable->name, variable->value);
         return true;
     case ENVFORMAT_SH:
         write_sh(out, variable);

@@ -13,15 +13,14 @@ enum envformat {
     ENVFORMAT_SH,    /* export NAME='value' or unset NAME, safe to eval whatever the value */
     ENVFORMAT_JSON,  /* {"NAME":"value",…}, null for what is to be unset */
     ENVFORMAT_NULL,  /* NAME=value, each ended by a NUL byte, as in /proc/PID/environ */
-    ENVFORMAT_SLURM, /* export NAME=value or unset NAME, nothing quoted: what a TaskProlog prints */
 };
 
 /* ENVFORMAT_NONE: there is no such word. */
 enum envformat envformat_from_word(const char *word);
 
 /* One variable; without a value it is to be unset, which PLAIN and NULL cannot say. first says
- * whether it is the first one. False: the form cannot carry it (a line break in ENVFORMAT_PLAIN and
- * _SLURM), nothing was written. */
+ * whether it is the first one. False: the form cannot carry it (a line break in ENVFORMAT_PLAIN),
+ * nothing was written. */
 bool envformat_write(FILE *out, enum envformat format, const struct mcast_variable *variable,
                      bool first);
 

@@ -60,7 +60,7 @@ void site_set_settings(struct site *site, const char *lines)
     snprintf(text, sizeof text,
              "MCAST_URL=unix:%s\n"
              "SLURM_CONF=%s/slurm.conf\n"
-             "MCAST_RUN=%s/run/$SLURMD_NODENAME\n"
+             "MCAST_GRANTS=%s/run\n"
              "MCAST_RETRY_BUSY=0s\n"
              "MOCK_CXI=%s/cxi/$SLURMD_NODENAME\n"
              "MCAST_NODE_SPOOL=%s/node/$SLURMD_NODENAME\n"
@@ -265,7 +265,7 @@ void site_expect_nothing_left(struct site *site)
             site->cluster,
             "export LD_LIBRARY_PATH=%s MOCK_CXI=%s/cxi/n%d MCAST_NODE_SPOOL=%s/node/n%d; "
             "%s/mcast-node list --json | tee /dev/stderr | grep -c '\"system\": *false' | "
-            "grep -q -x 0 && [ -z \"$(ls -A %s/run/n%d 2>/dev/null)\" ]",
-            MOCK_CXI_FOLDER, site->folder, i, site->folder, i, PROGRAMS, site->folder, i);
+            "grep -q -x 0 && [ -z \"$(ls -A %s/run)\" ]",
+            MOCK_CXI_FOLDER, site->folder, i, site->folder, i, PROGRAMS, site->folder);
     expect_one_user_of_a_vni(site);
 }
