@@ -3,8 +3,8 @@
 
 /* The headers of one request, with the proof of who sends it. */
 
+#include "client/call.h"
 #include "client/credentials.h"
-#include "client/transport.h"
 
 #include <curl/curl.h>
 

@@ -3,7 +3,8 @@
 
 /* Turns an answer that is no success into a struct mcast_error (RFC 9457, api.md "Errors"). */
 
-#include "client/transport.h"
+#include "client/call.h"
+#include "client/mcast.h"
 
 /* 404 becomes MCAST_NOT_FOUND, any other problem MCAST_REFUSED with the broker's detail, code and
  * field; an answer without application/problem+json MCAST_UNCLEAR, because that was not mcastd. */
