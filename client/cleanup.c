@@ -1,7 +1,6 @@
 /* What whoever has a job's token may ask for: its reservation, and the trees of a step to go. */
 
 #include "client/fault.h"
-#include "client/field.h"
 #include "client/handle.h"
 #include "client/names.h"
 #include "client/reservation.h"
@@ -13,17 +12,30 @@
 
 enum { TAIL_SIZE = 64 };
 
+static int read_own(const struct answer *answer, struct result *result, struct mcast_error *error)
+{
+    return reservation_parse(text_string(&answer->body), answer->body.length, &result->reservation,
+                             error);
+}
+
+int cleanup_errand_own(struct errand *errand, struct mcast_error *error)
+{
+    errand->method = "GET";
+    errand->borne = true;
+    errand->read = read_own;
+    return errand_path(errand, "/v1/reservation", error);
+}
+
 int mcast_own(struct mcast *handle, struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct call call = {.method = "GET", .path = "/v1/reservation"};
-    struct answer answer;
-    int rc = handle_bear(handle, &call, error);
+    struct errand errand = {0};
+    struct result result = {0};
+    int rc = cleanup_errand_own(&errand, error);
     if (rc == 0)
-        rc = handle_call(handle, &call, &answer, error);
-    if (rc < 0)
-        return rc;
-    rc = reservation_parse(text_string(&answer.body), answer.body.length, out, error);
-    text_release(&answer.body);
+        rc = handle_run(handle, &errand, &result, error);
+    errand_release(&errand);
+    if (rc == 0)
+        *out = result.reservation;
     return rc;
 }
 
@@ -49,51 +61,55 @@ static int check(const char *step, unsigned wait_ms, struct mcast_error *error)
     return names_check_wait(wait_ms, error);
 }
 
-/* The answer's body is the caller's to release. */
-static int ask_to_clean(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
-                        struct answer *answer, struct mcast_error *error)
+/* 202: it is being done. */
+static int read_cleanup(const struct answer *answer, struct result *result,
+                        struct mcast_error *error)
 {
-    struct call call = {.method = "DELETE", .wait_ms = wait_ms};
-    struct text path = {0};
+    (void)error;
+    result->gone = answer->status == 200;
+    return 0;
+}
+
+int cleanup_errand(struct errand *errand, const char *step, unsigned flags, unsigned wait_ms,
+                   struct mcast_error *error)
+{
     char tail[TAIL_SIZE];
     int rc = check(step, wait_ms, error);
-    if (rc < 0 || (rc = handle_bear(handle, &call, error)) < 0)
+    errand->method = "DELETE";
+    errand->borne = true;
+    errand->wait_ms = wait_ms;
+    errand->read = read_cleanup;
+    if (rc < 0)
         return rc;
     snprintf(tail, sizeof(tail), "?wait=%ums%s", wait_ms, flags & MCAST_BELOW ? "&below=yes" : "");
-    rc = cleanup_path(&path, step, tail, error);
-    call.path = text_string(&path);
-    if (rc == 0)
-        rc = handle_call(handle, &call, answer, error);
-    text_release(&path);
-    return rc;
+    return cleanup_path(&errand->path, step, tail, error);
 }
 
 int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
                   bool *gone, struct mcast_error *error)
 {
-    struct answer answer;
-    int rc = ask_to_clean(handle, step, flags, wait_ms, &answer, error);
-    if (rc < 0)
-        return rc;
-    if (gone)
-        *gone = answer.status == 200;
-    text_release(&answer.body);
+    struct errand errand = {0};
+    struct result result = {0};
+    int rc = cleanup_errand(&errand, step, flags, wait_ms, error);
+    if (rc == 0)
+        rc = handle_run(handle, &errand, &result, error);
+    errand_release(&errand);
+    if (rc == 0 && gone)
+        *gone = result.gone;
     return rc;
 }
 
 int mcast_cleanup_json(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
                        char **json, struct mcast_error *error)
 {
-    struct answer answer;
-    json_t *root = NULL;
-    int rc = ask_to_clean(handle, step, flags, wait_ms, &answer, error);
-    if (rc < 0)
-        return rc;
-    rc = field_parse(text_string(&answer.body), answer.body.length, &root, error);
-    text_release(&answer.body);
-    if (rc < 0)
-        return rc;
-    *json = json_dumps(root, JSON_COMPACT);
-    json_decref(root);
-    return *json ? 0 : fault_nomem(error);
+    struct errand errand = {0};
+    struct result result = {0};
+    int rc = cleanup_errand(&errand, step, flags, wait_ms, error);
+    errand.read = errand_read_json;
+    if (rc == 0)
+        rc = handle_run(handle, &errand, &result, error);
+    errand_release(&errand);
+    if (rc == 0)
+        *json = result.json;
+    return rc;
 }

@@ -1,12 +1,12 @@
 /* The environment for the tasks of one step. */
 
 #include "client/fault.h"
+#include "client/field.h"
 #include "client/handle.h"
 #include "client/names.h"
 #include "client/variable.h"
 
 #include <curl/curl.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The path with the step, escaped: a Flux step is a job id path such as /fA/fB. */
@@ -24,30 +24,31 @@ static int env_path(struct text *path, const char *cluster, const char *job, con
     return ok ? 0 : fault_nomem(error);
 }
 
-static int iterate(json_t *root, mcast_variable_fn *each, void *data, struct mcast_error *error)
+static int read_env(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
-    struct mcast_variable *list = NULL;
-    size_t count = 0;
-    int rc = variable_decode(root, &list, &count, error);
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = each(&list[i], data);
-    free(list);
-    return rc;
+    int rc = field_parse(text_string(&answer->body), answer->body.length, &result->root, error);
+    return rc < 0 ? rc : variable_decode(result->root, &result->env, &result->env_count, error);
+}
+
+int env_errand(struct errand *errand, const char *cluster, const char *job, const char *step,
+               struct mcast_error *error)
+{
+    errand->method = "GET";
+    errand->read = read_env;
+    return env_path(&errand->path, cluster, job, step, error);
 }
 
 int mcast_env(struct mcast *handle, const char *cluster, const char *job, const char *step,
               mcast_variable_fn *each, void *data, struct mcast_error *error)
 {
-    struct text path = {0};
-    json_t *root = NULL;
-    int rc = env_path(&path, cluster, job, step, error);
-    if (rc == 0) {
-        struct call call = {.method = "GET", .path = text_string(&path)};
-        rc = handle_call_json(handle, &call, &root, error);
-    }
+    struct errand errand = {0};
+    struct result result = {0};
+    int rc = env_errand(&errand, cluster, job, step, error);
     if (rc == 0)
-        rc = iterate(root, each, data, error);
-    json_decref(root);
-    text_release(&path);
+        rc = handle_run(handle, &errand, &result, error);
+    for (size_t i = 0; rc == 0 && i < result.env_count; i++)
+        rc = each(&result.env[i], data);
+    result_release(&result);
+    errand_release(&errand);
     return rc;
 }

@@ -134,25 +134,34 @@ const char *mcast_version(void)
     return MCAST_VERSION;
 }
 
-/* Who was not recognized should learn why nothing was shown. */
-static void add_reason(struct mcast_error *error, const char *reason)
-{
-    if (!error || !reason[0])
-        return;
-    size_t used = strlen(error->text);
-    snprintf(error->text + used, sizeof(error->text) - used, "; %s", reason);
-}
-
 int handle_call(struct mcast *handle, const struct call *call, struct answer *answer,
                 struct mcast_error *error)
 {
     int rc = transport_call(handle->transport, call, answer, error);
-    if (rc == 0 && !problem_none(answer)) {
-        rc = problem_read(answer, transport_peer(handle->transport), error);
-        if (answer->status == 401)
-            add_reason(error, transport_unproved(handle->transport));
-        text_release(&answer->body);
+    if (rc == 0) {
+        rc = problem_judge(answer, transport_peer(handle->transport),
+                           transport_unproved(handle->transport), error);
+        if (rc < 0)
+            text_release(&answer->body);
     }
+    return rc;
+}
+
+int handle_run(struct mcast *handle, const struct errand *errand, struct result *result,
+               struct mcast_error *error)
+{
+    struct answer answer;
+    struct call call = errand_call(errand, secret_of(NULL));
+    int rc = errand->borne ? handle_bear(handle, &call, error) : 0;
+    if (rc == 0)
+        rc = handle_call(handle, &call, &answer, error);
+    if (rc < 0)
+        return rc;
+    if (result)
+        rc = errand->read(&answer, result, error);
+    if (rc < 0)
+        result_release(result);
+    text_release(&answer.body);
     return rc;
 }
 

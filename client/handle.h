@@ -3,6 +3,7 @@
 
 /* What struct mcast is, for the calls of the library. */
 
+#include "client/errand.h"
 #include "client/transport.h"
 
 #include <jansson.h>
@@ -23,5 +24,10 @@ int handle_bear(struct mcast *handle, struct call *call, struct mcast_error *err
 /* As handle_call, for an answer that is one JSON object: *root is the caller's. */
 int handle_call_json(struct mcast *handle, const struct call *call, json_t **root,
                      struct mcast_error *error);
+
+/* Runs an errand and reads its answer into the result (empty before; what is in it is then the
+ * caller's); NULL: nobody wants to know what the answer holds. After a failure nothing is in it. */
+int handle_run(struct mcast *handle, const struct errand *errand, struct result *result,
+               struct mcast_error *error);
 
 #endif

@@ -5,7 +5,6 @@
 #include "client/names.h"
 #include "client/reservation.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { VNI_COUNT_MAX = 4 };
@@ -71,61 +70,90 @@ static json_t *encode(const struct mcast_request *request)
     return NULL;
 }
 
-/* One call about one job; status receives the answer's, if not NULL. */
-static int call_job(struct mcast *handle, const struct call *call, struct mcast_reservation **out,
-                    int *status, struct mcast_error *error)
+static int read_job(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
-    struct answer answer;
-    int rc = handle_call(handle, call, &answer, error);
-    if (rc < 0)
+    return reservation_parse(text_string(&answer->body), answer->body.length, &result->reservation,
+                             error);
+}
+
+/* 200: this very request had been granted before. */
+static int read_reserve(const struct answer *answer, struct result *result,
+                        struct mcast_error *error)
+{
+    int rc = read_job(answer, result, error);
+    if (rc == 0 && answer->status == 200)
+        reservation_set_repeated(result->reservation);
+    return rc;
+}
+
+int jobs_errand_reserve(struct errand *errand, const struct mcast_request *request,
+                        struct mcast_error *error)
+{
+    struct mcast_request mine;
+    char path[NAMES_PATH_MAX];
+    int rc;
+    errand->method = "PUT";
+    errand->read = read_reserve;
+    if ((rc = adopt(&mine, request, error)) < 0 ||
+        (rc = names_job_path(path, mine.cluster, mine.job, "", error)) < 0 ||
+        (rc = check(&mine, error)) < 0 || (rc = errand_path(errand, path, error)) < 0)
         return rc;
-    if (status)
-        *status = answer.status;
-    if (out)
-        rc = reservation_parse(text_string(&answer.body), answer.body.length, out, error);
-    text_release(&answer.body);
+    return errand_body(errand, encode(&mine), "the request's words are", error);
+}
+
+/* A request about a job that says all by its method and path. */
+static int make_bare(struct errand *errand, const char *method, const char *cluster,
+                     const char *job, struct mcast_error *error)
+{
+    char path[NAMES_PATH_MAX];
+    int rc = names_job_path(path, cluster, job, "", error);
+    errand->method = method;
+    errand->read = read_job;
+    return rc < 0 ? rc : errand_path(errand, path, error);
+}
+
+int jobs_errand_release(struct errand *errand, const char *cluster, const char *job,
+                        struct mcast_error *error)
+{
+    return make_bare(errand, "DELETE", cluster, job, error);
+}
+
+int jobs_errand_show(struct errand *errand, const char *cluster, const char *job,
+                     struct mcast_error *error)
+{
+    return make_bare(errand, "GET", cluster, job, error);
+}
+
+/* rc: of making the errand ready. out NULL: nobody wants to know what the answer holds. */
+static int run(struct mcast *handle, struct errand *errand, int rc, struct mcast_reservation **out,
+               struct mcast_error *error)
+{
+    struct result result = {0};
+    if (rc == 0)
+        rc = handle_run(handle, errand, out ? &result : NULL, error);
+    errand_release(errand);
+    if (rc == 0 && out)
+        *out = result.reservation;
     return rc;
 }
 
 int mcast_reserve(struct mcast *handle, const struct mcast_request *request,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct mcast_request mine;
-    char path[NAMES_PATH_MAX];
-    int status = 0, rc;
-    if ((rc = adopt(&mine, request, error)) < 0 ||
-        (rc = names_job_path(path, mine.cluster, mine.job, "", error)) < 0 ||
-        (rc = check(&mine, error)) < 0)
-        return rc;
-    json_t *body = encode(&mine);
-    if (!body)
-        return fault_set(error, MCAST_USAGE, "the request's words are not UTF-8");
-    char *text = json_dumps(body, JSON_COMPACT);
-    json_decref(body);
-    if (!text)
-        return fault_nomem(error);
-    struct call call = {.method = "PUT", .path = path, .body = text};
-    rc = call_job(handle, &call, out, &status, error);
-    free(text);
-    if (rc == 0 && status == 200)
-        reservation_set_repeated(*out);
-    return rc;
+    struct errand errand = {0};
+    return run(handle, &errand, jobs_errand_reserve(&errand, request, error), out, error);
 }
 
 int mcast_release(struct mcast *handle, const char *cluster, const char *job,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
-    char path[NAMES_PATH_MAX];
-    struct call call = {.method = "DELETE", .path = path};
-    int rc = names_job_path(path, cluster, job, "", error);
-    return rc < 0 ? rc : call_job(handle, &call, out, NULL, error);
+    struct errand errand = {0};
+    return run(handle, &errand, jobs_errand_release(&errand, cluster, job, error), out, error);
 }
 
 int mcast_show(struct mcast *handle, const char *cluster, const char *job,
                struct mcast_reservation **out, struct mcast_error *error)
 {
-    char path[NAMES_PATH_MAX];
-    struct call call = {.method = "GET", .path = path};
-    int rc = names_job_path(path, cluster, job, "", error);
-    return rc < 0 ? rc : call_job(handle, &call, out, NULL, error);
+    struct errand errand = {0};
+    return run(handle, &errand, jobs_errand_show(&errand, cluster, job, error), out, error);
 }

@@ -6,7 +6,6 @@
 #include "client/names.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SERVICES_MAX = 16, PATH_SIZE = NAMES_PATH_MAX + 7 + NAMES_NODE_MAX + 1 };
@@ -63,21 +62,28 @@ static json_t *encode(const struct mcast_node_report *report)
     return NULL;
 }
 
-static int decode(json_t *root, bool *releasing, struct mcast_error *error)
+static int read_report(const struct answer *answer, struct result *result,
+                       struct mcast_error *error)
 {
     const char *state = "";
-    int rc = field_string(root, "reservation", FIELD_OPTIONAL, &state, error);
-    if (rc == 0 && releasing)
-        *releasing = strcmp(state, "releasing") == 0;
+    json_t *root = NULL;
+    int rc = field_parse(text_string(&answer->body), answer->body.length, &root, error);
+    if (rc == 0)
+        rc = field_string(root, "reservation", FIELD_OPTIONAL, &state, error);
+    if (rc == 0)
+        result->releasing = strcmp(state, "releasing") == 0;
+    json_decref(root);
     return rc;
 }
 
-int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report, bool *releasing,
-                      struct mcast_error *error)
+int node_errand(struct errand *errand, const struct mcast_node_report *report,
+                struct mcast_error *error)
 {
     struct mcast_node_report mine;
     char path[PATH_SIZE];
     int rc;
+    errand->method = "PUT";
+    errand->read = read_report;
     if ((rc = adopt(&mine, report, error)) < 0 || (rc = make_path(path, &mine, error)) < 0)
         return rc;
     if (!mine.state || mine.service_count > SERVICES_MAX || mine.number == 0 ||
@@ -86,19 +92,21 @@ int mcast_report_node(struct mcast *handle, const struct mcast_node_report *repo
                          "a report needs a state and the reservation's number, and has at most %d "
                          "services",
                          SERVICES_MAX);
-    json_t *body = encode(&mine);
-    if (!body)
-        return fault_set(error, MCAST_USAGE, "the report's words are not UTF-8");
-    char *text = json_dumps(body, JSON_COMPACT);
-    json_decref(body);
-    if (!text)
-        return fault_nomem(error);
-    json_t *root = NULL;
-    struct call call = {.method = "PUT", .path = path, .body = text};
-    rc = handle_call_json(handle, &call, &root, error);
-    free(text);
+    if ((rc = errand_path(errand, path, error)) < 0)
+        return rc;
+    return errand_body(errand, encode(&mine), "the report's words are", error);
+}
+
+int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report, bool *releasing,
+                      struct mcast_error *error)
+{
+    struct errand errand = {0};
+    struct result result = {0};
+    int rc = node_errand(&errand, report, error);
     if (rc == 0)
-        rc = decode(root, releasing, error);
-    json_decref(root);
+        rc = handle_run(handle, &errand, &result, error);
+    errand_release(&errand);
+    if (rc == 0 && releasing)
+        *releasing = result.releasing;
     return rc;
 }

@@ -59,3 +59,23 @@ int problem_read(const struct answer *answer, const char *peer, struct mcast_err
     json_decref(problem);
     return rc;
 }
+
+/* Who was not recognized should learn why nothing was shown. */
+static void add_reason(struct mcast_error *error, const char *reason)
+{
+    if (!error || !reason[0])
+        return;
+    size_t used = strlen(error->text);
+    snprintf(error->text + used, sizeof(error->text) - used, "; %s", reason);
+}
+
+int problem_judge(const struct answer *answer, const char *peer, const char *unproved,
+                  struct mcast_error *error)
+{
+    if (problem_none(answer))
+        return 0;
+    int rc = problem_read(answer, peer, error);
+    if (answer->status == 401)
+        add_reason(error, unproved);
+    return rc;
+}

@@ -16,4 +16,9 @@ bool problem_is(const struct answer *answer, const char *code);
 /* Whether the status is 2xx. */
 bool problem_none(const struct answer *answer);
 
+/* 0 for a success; else problem_read, with a word on why who was not recognized proved nothing
+ * ("": nothing to say). */
+int problem_judge(const struct answer *answer, const char *peer, const char *unproved,
+                  struct mcast_error *error);
+
 #endif

@@ -77,27 +77,41 @@ static int decode(struct whole *whole, struct mcast_error *error)
     return place ? 0 : MCAST_UNCLEAR;
 }
 
-int mcast_steps(struct mcast *handle, const char *cluster, const char *job, unsigned wait_ms,
-                struct mcast_steps **out, struct mcast_error *error)
+static int read_steps(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
-    char path[NAMES_PATH_MAX], tail[TAIL_SIZE];
-    struct call call = {.method = "GET", .path = path, .wait_ms = wait_ms};
-    snprintf(tail, sizeof(tail), "/steps?wait=%ums", wait_ms);
-    int rc = names_check_wait(wait_ms, error);
-    if (rc == 0)
-        rc = names_job_path(path, cluster, job, tail, error);
-    if (rc < 0)
-        return rc;
     struct whole *whole = calloc(1, sizeof(*whole));
     if (!whole)
         return fault_nomem(error);
-    rc = handle_call_json(handle, &call, &whole->root, error);
+    result->steps = &whole->seen;
+    int rc = field_parse(text_string(&answer->body), answer->body.length, &whole->root, error);
+    return rc < 0 ? rc : decode(whole, error);
+}
+
+int steps_errand(struct errand *errand, const char *cluster, const char *job, unsigned wait_ms,
+                 struct mcast_error *error)
+{
+    char path[NAMES_PATH_MAX], tail[TAIL_SIZE];
+    snprintf(tail, sizeof(tail), "/steps?wait=%ums", wait_ms);
+    errand->method = "GET";
+    errand->wait_ms = wait_ms;
+    errand->read = read_steps;
+    int rc = names_check_wait(wait_ms, error);
     if (rc == 0)
-        rc = decode(whole, error);
+        rc = names_job_path(path, cluster, job, tail, error);
+    return rc < 0 ? rc : errand_path(errand, path, error);
+}
+
+int mcast_steps(struct mcast *handle, const char *cluster, const char *job, unsigned wait_ms,
+                struct mcast_steps **out, struct mcast_error *error)
+{
+    struct errand errand = {0};
+    struct result result = {0};
+    int rc = steps_errand(&errand, cluster, job, wait_ms, error);
     if (rc == 0)
-        *out = &whole->seen;
-    else
-        mcast_steps_free(&whole->seen);
+        rc = handle_run(handle, &errand, &result, error);
+    errand_release(&errand);
+    if (rc == 0)
+        *out = result.steps;
     return rc;
 }
 

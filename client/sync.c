@@ -14,7 +14,7 @@ struct whole {
     json_t *root;
 };
 
-static int encode(const char *const *jobs, size_t count, char **out, struct mcast_error *error)
+static int encode(const char *const *jobs, size_t count, json_t **out, struct mcast_error *error)
 {
     json_t *list = json_array();
     int rc = 0;
@@ -24,11 +24,12 @@ static int encode(const char *const *jobs, size_t count, char **out, struct mcas
             rc = fault_nomem(error);
     }
     json_t *body = json_pack("{s:o}", "active", list);
-    if (rc == 0) {
-        *out = json_dumps(body, JSON_COMPACT);
-        rc = *out ? 0 : fault_nomem(error);
-    }
-    json_decref(body);
+    if (rc == 0 && !body)
+        rc = fault_nomem(error);
+    if (rc == 0)
+        *out = body;
+    else
+        json_decref(body);
     return rc;
 }
 
@@ -61,26 +62,42 @@ static int decode(json_t *root, struct mcast_sync_result **out, struct mcast_err
     return 0;
 }
 
+static int read_sync(const struct answer *answer, struct result *result, struct mcast_error *error)
+{
+    json_t *root = NULL;
+    int rc = field_parse(text_string(&answer->body), answer->body.length, &root, error);
+    return rc < 0 ? rc : decode(root, &result->sync, error);
+}
+
+int sync_errand(struct errand *errand, const char *cluster, const char *const *jobs,
+                size_t job_count, struct mcast_error *error)
+{
+    char path[NAMES_PATH_MAX];
+    json_t *body = NULL;
+    int rc;
+    errand->method = "POST";
+    errand->read = read_sync;
+    if ((rc = names_check_cluster(cluster, error)) < 0)
+        return rc;
+    snprintf(path, sizeof(path), "/v1/clusters/%s/sync", cluster);
+    if ((rc = errand_path(errand, path, error)) < 0 ||
+        (rc = encode(jobs, job_count, &body, error)) < 0)
+        return rc;
+    return errand_body(errand, body, "the jobs' names are", error);
+}
+
 int mcast_sync(struct mcast *handle, const char *cluster, const char *const *jobs, size_t job_count,
                struct mcast_sync_result **out, struct mcast_error *error)
 {
-    char path[NAMES_PATH_MAX];
-    char *body = NULL;
-    json_t *root = NULL;
-    int rc;
-    if ((rc = names_check_cluster(cluster, error)) < 0 ||
-        (rc = encode(jobs, job_count, &body, error)) < 0)
-        return rc;
-    snprintf(path, sizeof(path), "/v1/clusters/%s/sync", cluster);
-    struct call call = {.method = "POST", .path = path, .body = body};
-    rc = handle_call_json(handle, &call, &root, error);
-    free(body);
-    if (rc < 0)
-        return rc;
-    if (out)
-        return decode(root, out, error);
-    json_decref(root);
-    return 0;
+    struct errand errand = {0};
+    struct result result = {0};
+    int rc = sync_errand(&errand, cluster, jobs, job_count, error);
+    if (rc == 0)
+        rc = handle_run(handle, &errand, out ? &result : NULL, error);
+    errand_release(&errand);
+    if (rc == 0 && out)
+        *out = result.sync;
+    return rc;
 }
 
 void mcast_sync_result_free(struct mcast_sync_result *result)

@@ -28,6 +28,22 @@ int handle_call_json(struct mcast *handle, const struct call *call, json_t **roo
     return rc;
 }
 
+/* The same. */
+int handle_run(struct mcast *handle, const struct errand *errand, struct result *result,
+               struct mcast_error *error)
+{
+    (void)handle;
+    if (answers->left == 0)
+        return fault_set(error, MCAST_UNREACHABLE, "no answer");
+    struct answer answer = {.status = 200};
+    char *body = fuzz_line(answers);
+    bool kept = text_add(&answer.body, body, strlen(body));
+    free(body);
+    int rc = kept ? errand->read(&answer, result, error) : fault_nomem(error);
+    text_release(&answer.body);
+    return rc;
+}
+
 static int on_reservation(const struct mcast_reservation *reservation, void *data)
 {
     size_t *shown = data;
