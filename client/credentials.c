@@ -125,6 +125,21 @@ bool credentials_want_munge(const struct credentials *credentials)
            (credentials->munge == MCAST_MUNGE_AUTO && !credentials->cert);
 }
 
+int credentials_copy(struct credentials *out, const struct credentials *given,
+                     struct mcast_error *error)
+{
+    int rc;
+    if ((rc = replace(&out->cacert, given->cacert, error)) < 0 ||
+        (rc = replace(&out->cert, given->cert, error)) < 0 ||
+        (rc = replace(&out->key, given->key, error)) < 0 ||
+        (rc = replace(&out->munge_socket, given->munge_socket, error)) < 0 ||
+        (rc = replace(&out->node, given->node, error)) < 0)
+        return rc;
+    out->munge = given->munge;
+    out->settled = given->settled;
+    return 0;
+}
+
 void credentials_release(struct credentials *credentials)
 {
     free(credentials->cacert);

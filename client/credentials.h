@@ -36,6 +36,10 @@ int credentials_check(const struct credentials *credentials, struct mcast_error 
 /* A certificate is enough of a proof, unless MUNGE was asked for. */
 bool credentials_want_munge(const struct credentials *credentials);
 
+/* A copy of all of it in *out, which is empty before. */
+int credentials_copy(struct credentials *out, const struct credentials *given,
+                     struct mcast_error *error);
+
 void credentials_release(struct credentials *credentials);
 
 #endif

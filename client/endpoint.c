@@ -116,6 +116,17 @@ int endpoint_find(struct endpoint *endpoint, const char *url, struct mcast_error
     return rc < 0 ? fault_set(error, rc, "%s%s", from, why.text) : 0;
 }
 
+bool endpoint_named(const struct endpoint *endpoint)
+{
+    static const char localhost[] = "localhost:";
+    if (endpoint->socket[0])
+        return false;
+    const char *host = endpoint->base + strlen(endpoint->tls ? https : http);
+    /* curl knows localhost by itself; what is all digits and dots, or in brackets, is an address */
+    return host[0] != '[' && host[strspn(host, "0123456789.")] != ':' &&
+           strncasecmp(host, localhost, strlen(localhost)) != 0;
+}
+
 const char *endpoint_name(const struct endpoint *endpoint)
 {
     return endpoint->socket[0] ? endpoint->socket : endpoint->base;

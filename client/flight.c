@@ -117,8 +117,8 @@ static bool prepare_tls(CURL *easy, const struct credentials *own)
 static int on_reached(void *data, char *peer, char *local, int peer_port, int local_port)
 {
     (void)peer, (void)local, (void)peer_port, (void)local_port;
-    struct flight *flight = data;
-    flight->reached = true;
+    unsigned *reached = data;
+    ++*reached;
     return CURL_PREREQFUNC_OK;
 }
 
@@ -158,8 +158,8 @@ static bool prepare(struct flight *flight, const char *url)
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, flight->fresh ? 1L : 0L);
     /* A look-up of a name that hangs is not waited for when the request is given up. */
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_reached);
-    curl_easy_setopt(easy, CURLOPT_PREREQDATA, flight);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, flight->reached ? on_reached : NULL);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, flight->reached);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, flight->headers);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, flight->words);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
@@ -184,7 +184,6 @@ int flight_prepare(struct flight *flight, const char *url, struct mcast_error *e
     struct flight_peer *peer = flight->peer;
     int rc = 0;
     flight->words[0] = '\0';
-    flight->reached = false;
     flight->ended = flight->rc = 0;
     text_clear(&flight->answer->body);
     flight->answer->status = 0;

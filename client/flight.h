@@ -25,9 +25,9 @@ struct flight {
     struct answer *answer;
     call_piece_fn *each; /* pieces of a 200 of the accepted type; NULL: all into the answer */
     void *data;
-    long limit_ms; /* how long it may take; 0: without a limit */
-    bool fresh;    /* over a new connection */
-    bool reached;  /* out: a connection was there to send it over */
+    long limit_ms;     /* how long it may take; 0: without a limit */
+    bool fresh;        /* over a new connection */
+    unsigned *reached; /* counts up when there is a connection to send it over; or NULL */
     /* flight.c's own */
     struct curl_slist *headers;
     char words[CURL_ERROR_SIZE];

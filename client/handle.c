@@ -110,18 +110,41 @@ int mcast_set_token(struct mcast *handle, const char *token, struct mcast_error 
     return 0;
 }
 
-int handle_bear(struct mcast *handle, struct call *call, struct mcast_error *error)
+int handle_no_token(struct mcast_error *error)
+{
+    return fault_set(error, MCAST_USAGE,
+                     "no token is given: set MCAST_TOKEN to the job's (in its tasks it is "
+                     "FI_CXI_COLL_MCAST_TOKEN)");
+}
+
+/* What was not set comes from the environment. */
+static int settle_token(struct mcast *handle, struct mcast_error *error)
 {
     const char *given = secure_getenv("MCAST_TOKEN");
-    int rc = 0;
-    if (secret_none(handle->token) && (!given || !given[0]))
-        return fault_set(error, MCAST_USAGE,
-                         "no token is given: set MCAST_TOKEN to the job's (in its tasks it is "
-                         "FI_CXI_COLL_MCAST_TOKEN)");
-    if (secret_none(handle->token))
-        rc = take_token(handle, given, error);
+    if (!secret_none(handle->token) || !given || !given[0])
+        return 0;
+    return take_token(handle, given, error);
+}
+
+int handle_bear(struct mcast *handle, struct call *call, struct mcast_error *error)
+{
+    int rc = settle_token(handle, error);
+    if (rc == 0 && secret_none(handle->token))
+        rc = handle_no_token(error);
     call->token = handle->token;
     return rc;
+}
+
+int handle_copy_token(struct mcast *handle, struct secret *out, struct mcast_error *error)
+{
+    int rc = settle_token(handle, error);
+    if (rc < 0 || secret_none(handle->token))
+        return rc;
+    char *copy = strdup(secret_expose(handle->token));
+    if (!copy)
+        return fault_nomem(error);
+    *out = secret_of(copy);
+    return 0;
 }
 
 void mcast_stop(struct mcast *handle)

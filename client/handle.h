@@ -21,6 +21,12 @@ int handle_call(struct mcast *handle, const struct call *call, struct answer *an
 /* Puts the job's token into a call that is made for whoever has it. MCAST_USAGE: there is none. */
 int handle_bear(struct mcast *handle, struct call *call, struct mcast_error *error);
 
+/* A copy of its token, or of MCAST_TOKEN, in *out; none stays none. MCAST_USAGE, MCAST_NOMEM. */
+int handle_copy_token(struct mcast *handle, struct secret *out, struct mcast_error *error);
+
+/* MCAST_USAGE: there is no token, and how to give one. */
+int handle_no_token(struct mcast_error *error);
+
 /* As handle_call, for an answer that is one JSON object: *root is the caller's. */
 int handle_call_json(struct mcast *handle, const struct call *call, json_t **root,
                      struct mcast_error *error);

@@ -5,8 +5,8 @@
  *
  * Every call blocks until it has its answer or its time is over (mcast_set_timeout). A handle is
  * used by one thread at a time; mcast_stop alone may be called from anywhere. Handles share
- * nothing, so a program with many threads opens many. An asynchronous form can be added beside
- * these calls: nothing here promises that a handle has no other work under way.
+ * nothing, so a program with many threads opens many. Programs with an event loop use the form that
+ * never waits: mcast_async_open, at the end of this file.
  *
  * Functions return MCAST_OK (0), or a negative enum mcast_code with a sentence for people in
  * *error. `error` may always be NULL. Strings are UTF-8 and NUL-terminated.
@@ -502,6 +502,120 @@ MCAST_API int mcast_whoami(struct mcast *handle, char **json, struct mcast_error
 /* How far the broker's clock is ahead of this machine's, in milliseconds, by its last answer (whose
  * Date header has whole seconds). MCAST_UNCLEAR: it has not answered yet, or gave no date. */
 MCAST_API int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_error *error);
+
+/* ---- Without waiting ------------------------------------------------------------------------- */
+
+/* The same requests for programs with an event loop, any number of them under way at once. None of
+ * these functions waits: not for the broker, nor for a name to be looked up, nor for a connection;
+ * what can be done later is done by mcast_async_dispatch. There is one descriptor to watch, for
+ * sockets and for time alike; it stays the same as long as the handle lives. No thread is started,
+ * except by libcurl for the look-up of a host's name: an address, or a Unix socket, needs none.
+ *
+ * Files of the credentials are read from disk when a connection is made. MUNGE is not used: munged
+ * would have to be waited for. Over TCP a client certificate says who asks. */
+
+struct mcast_async; /* used by one thread at a time, as a handle is */
+
+enum mcast_async_flags {
+    /* A broker that cannot be reached, breaks off, or is just starting or stopping is asked again,
+     * with pauses of up to a second, until the request's time is over. Without it, as in the calls
+     * that wait, only a connection that broke is made again, once. */
+    MCAST_PATIENT = 1,
+};
+
+/* Takes over from the handle where the broker is, credentials, token and time limit; the two share
+ * nothing afterwards, and the handle may be closed. flags: enum mcast_async_flags. *out is to be
+ * closed with mcast_async_close. MCAST_USAGE: with MCAST_MUNGE_ALWAYS, or where libcurl can look
+ * names up only by waiting and the broker's is one. */
+MCAST_API int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned flags,
+                               struct mcast_error *error);
+
+/* Whatever is under way is answered with MCAST_STOPPED, before it returns. In a callback it is done
+ * after that callback, and whoever called mcast_async_dispatch must not use it any more. Takes
+ * NULL. Keeps errno. */
+MCAST_API void mcast_async_close(struct mcast_async *async);
+
+/* Becomes readable (POLLIN) when mcast_async_dispatch has something to do: an answer came, a
+ * connection can be written to, a time is over, a request was begun. It belongs to the handle. */
+MCAST_API int mcast_async_fd(const struct mcast_async *async);
+
+/* Does what can be done now, and calls back for the requests that are over. To be called when the
+ * descriptor is readable; at other times it does no harm. Returns how many are still under way.
+ * Called from a callback it does nothing. */
+MCAST_API size_t mcast_async_dispatch(struct mcast_async *async);
+
+/* How many are under way. */
+MCAST_API size_t mcast_async_under_way(const struct mcast_async *async);
+
+/* For requests begun from now on: the longest from the beginning to the answer, in milliseconds,
+ * all repetitions and all waiting for a free connection included; at first that of the handle. 0 is
+ * not allowed. */
+MCAST_API int mcast_async_set_timeout(struct mcast_async *async, unsigned milliseconds,
+                                      struct mcast_error *error);
+
+/* At most so many connections at once, 1–1024; 64 at first. Each carries one request at a time, the
+ * others wait their turn, and each is one descriptor. While the broker cannot be reached only one
+ * is tried. */
+MCAST_API int mcast_async_set_connections(struct mcast_async *async, unsigned connections,
+                                          struct mcast_error *error);
+
+/* What came of a request. Made by the library, valid with all that is in it during the callback,
+ * and longer in later versions. */
+struct mcast_outcome {
+    int code;                                    /* MCAST_OK, or as the calls that wait return it */
+    const struct mcast_error *error;             /* never NULL; says why, unless MCAST_OK */
+    const struct mcast_reservation *reservation; /* of reserve, release, show, own */
+    const struct mcast_steps *steps;             /* of steps */
+    const struct mcast_sync_result *sync;        /* of sync */
+    const struct mcast_variable *env;            /* of env: env_count of them */
+    size_t env_count;
+    const char *json; /* of status */
+    bool releasing;   /* of report_node */
+    bool gone;        /* of cleanup */
+};
+
+/* Called exactly once for each request that was begun (0 was returned): by mcast_async_dispatch, or
+ * with MCAST_STOPPED by mcast_async_cancel and mcast_async_close; never by the function that begins
+ * it. It may begin, cancel and close, and takes as long as it likes at the cost of the others. */
+typedef void mcast_done_fn(const struct mcast_outcome *outcome, void *arg);
+
+/* Each begins one request, and returns 0, or MCAST_USAGE (an argument is not allowed), MCAST_NOMEM,
+ * MCAST_STOPPED (the handle is being closed): then done is not called. What the arguments point to
+ * is not needed after the return. *request (NULL: not wanted) receives a number for
+ * mcast_async_cancel, never 0. The calls without "async" in their names tell what each does. */
+MCAST_API int mcast_async_reserve(struct mcast_async *async, const struct mcast_request *what,
+                                  mcast_done_fn *done, void *arg, uint64_t *request,
+                                  struct mcast_error *error);
+MCAST_API int mcast_async_release(struct mcast_async *async, const char *cluster, const char *job,
+                                  mcast_done_fn *done, void *arg, uint64_t *request,
+                                  struct mcast_error *error);
+MCAST_API int mcast_async_show(struct mcast_async *async, const char *cluster, const char *job,
+                               mcast_done_fn *done, void *arg, uint64_t *request,
+                               struct mcast_error *error);
+MCAST_API int mcast_async_env(struct mcast_async *async, const char *cluster, const char *job,
+                              const char *step, mcast_done_fn *done, void *arg, uint64_t *request,
+                              struct mcast_error *error);
+MCAST_API int mcast_async_steps(struct mcast_async *async, const char *cluster, const char *job,
+                                unsigned wait_ms, mcast_done_fn *done, void *arg, uint64_t *request,
+                                struct mcast_error *error);
+MCAST_API int mcast_async_report_node(struct mcast_async *async,
+                                      const struct mcast_node_report *report, mcast_done_fn *done,
+                                      void *arg, uint64_t *request, struct mcast_error *error);
+MCAST_API int mcast_async_own(struct mcast_async *async, mcast_done_fn *done, void *arg,
+                              uint64_t *request, struct mcast_error *error);
+MCAST_API int mcast_async_cleanup(struct mcast_async *async, const char *step, unsigned flags,
+                                  unsigned wait_ms, mcast_done_fn *done, void *arg,
+                                  uint64_t *request, struct mcast_error *error);
+MCAST_API int mcast_async_sync(struct mcast_async *async, const char *cluster,
+                               const char *const *jobs, size_t job_count, mcast_done_fn *done,
+                               void *arg, uint64_t *request, struct mcast_error *error);
+MCAST_API int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg,
+                                 uint64_t *request, struct mcast_error *error);
+
+/* Gives a request up: its callback is called with MCAST_STOPPED before this returns true. What was
+ * sent may be carried out all the same; who gave a reserve up releases the job. False: it is over,
+ * and has been answered. */
+MCAST_API bool mcast_async_cancel(struct mcast_async *async, uint64_t request);
 
 #ifdef __cplusplus
 }

@@ -62,6 +62,11 @@ void transport_set_timeout(struct transport *transport, unsigned milliseconds)
     transport->timeout_ms = milliseconds;
 }
 
+unsigned transport_timeout(const struct transport *transport)
+{
+    return transport->timeout_ms;
+}
+
 const char *transport_peer(const struct transport *transport)
 {
     return endpoint_name(&transport->peer.endpoint);

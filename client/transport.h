@@ -14,6 +14,7 @@ int transport_create(struct transport **out, const struct endpoint *endpoint,
                      struct mcast_error *error);
 void transport_destroy(struct transport *transport);
 void transport_set_timeout(struct transport *transport, unsigned milliseconds);
+unsigned transport_timeout(const struct transport *transport);
 const char *transport_peer(const struct transport *transport); /* endpoint_name */
 
 /* To be set before the first call. */

@@ -1,0 +1,331 @@
+#include "client/carrier.h"
+#include "client/fault.h"
+#include "client/problem.h"
+#include "client/trouble.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ATTEMPTS = 2, PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 1000, TIME_MAX_MS = INT32_MAX };
+
+/* A request that has no answer yet. */
+struct ask {
+    uint64_t number;
+    struct errand errand;
+    struct call call;
+    struct text url;
+    struct answer answer;
+    struct flight flight; /* with an easy handle while it is under way */
+    struct alarm alarm;   /* set while it waits for a connection */
+    struct ask *before, *after;
+    mcast_done_fn *done;
+    void *arg;
+    int64_t deadline_ms;
+    unsigned given_ms; /* how long that was at first */
+    int broken;        /* how often its connection broke */
+};
+
+int carrier_init(struct carrier *carrier, struct mcast_error *error)
+{
+    carrier->width = 1;
+    carrier->dice = (unsigned)reactor_now_ms() | 1;
+    return reactor_create(&carrier->reactor, error);
+}
+
+/* ---- those that wait ---- */
+
+static void enqueue(struct carrier *carrier, struct ask *ask, bool in_front)
+{
+    ask->before = in_front ? NULL : carrier->last;
+    ask->after = in_front ? carrier->first : NULL;
+    *(ask->before ? &ask->before->after : &carrier->first) = ask;
+    *(ask->after ? &ask->after->before : &carrier->last) = ask;
+    alarms_set(&carrier->alarms, &ask->alarm, ask->deadline_ms);
+}
+
+static void dequeue(struct carrier *carrier, struct ask *ask)
+{
+    *(ask->before ? &ask->before->after : &carrier->first) = ask->after;
+    *(ask->after ? &ask->after->before : &carrier->last) = ask->before;
+    alarms_unset(&carrier->alarms, &ask->alarm);
+}
+
+/* When the descriptor has to be readable for something that curl knows nothing of. */
+static void schedule(struct carrier *carrier)
+{
+    const struct alarm *first = alarms_first(&carrier->alarms);
+    int64_t due = first ? first->due_ms : INT64_MAX;
+    if (carrier->first && carrier->under_way < carrier->width && carrier->resume_ms < due)
+        due = carrier->resume_ms;
+    reactor_set_alarm(carrier->reactor, due);
+}
+
+/* ---- the end of one ---- */
+
+static void destroy(struct ask *ask)
+{
+    text_release(&ask->url);
+    text_release(&ask->answer.body);
+    errand_release(&ask->errand);
+    free(ask);
+}
+
+/* The ask is neither waiting nor under way any more. */
+static void finish(struct carrier *carrier, struct ask *ask, const struct mcast_error *error,
+                   struct result *result)
+{
+    const struct mcast_outcome outcome = {
+        .code = error->code,
+        .error = error,
+        .reservation = result->reservation,
+        .steps = result->steps,
+        .sync = result->sync,
+        .env = result->env,
+        .env_count = result->env_count,
+        .json = result->json,
+        .releasing = result->releasing,
+        .gone = result->gone,
+    };
+    asks_remove(&carrier->asks, ask->number);
+    ask->done(&outcome, ask->arg);
+    result_release(result);
+    destroy(ask);
+}
+
+static void fail(struct carrier *carrier, struct ask *ask, const struct mcast_error *error)
+{
+    struct result nothing = {0};
+    finish(carrier, ask, error, &nothing);
+}
+
+/* The time is over before there was a connection for it. */
+static void expire(struct carrier *carrier, struct ask *ask)
+{
+    struct mcast_error error = carrier->absence;
+    dequeue(carrier, ask);
+    if (error.code == 0)
+        fault_set_word(&error, MCAST_UNREACHABLE, "timeout",
+                       "mcastd at %s was not asked within %u ms, because it did not answer others "
+                       "in time; asking again does no harm",
+                       endpoint_name(&carrier->peer.endpoint), ask->given_ms);
+    fail(carrier, ask, &error);
+}
+
+/* ---- under way ---- */
+
+static void ground(struct carrier *carrier, struct ask *ask)
+{
+    flight_release(&ask->flight);
+    curl_easy_cleanup(ask->flight.easy);
+    ask->flight.easy = NULL;
+    carrier->under_way--;
+}
+
+static void launch(struct carrier *carrier, struct ask *ask, int64_t now)
+{
+    struct flight *flight = &ask->flight;
+    struct mcast_error error = {0};
+    int64_t left = ask->deadline_ms - now;
+    dequeue(carrier, ask);
+    carrier->under_way++;
+    flight->limit_ms = left > 1 ? (long)left : 1;
+    flight->easy = curl_easy_init();
+    int rc =
+        flight->easy ? flight_prepare(flight, text_string(&ask->url), &error) : fault_nomem(&error);
+    if (rc == 0 && !(curl_easy_setopt(flight->easy, CURLOPT_PRIVATE, ask) == CURLE_OK &&
+                     reactor_add(carrier->reactor, flight->easy)))
+        rc = fault_nomem(&error);
+    if (rc < 0) {
+        ground(carrier, ask);
+        fail(carrier, ask, &error);
+    }
+}
+
+/* One round of knocking has failed: the next one is later, and a single one. */
+static void pause_all(struct carrier *carrier, int64_t now)
+{
+    carrier->width = 1;
+    if (now < carrier->resume_ms)
+        return; /* another of the same round */
+    unsigned pause = carrier->pause_ms > 0 ? carrier->pause_ms * 2 : PAUSE_FIRST_MS;
+    carrier->pause_ms = pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS;
+    carrier->dice = carrier->dice * 1103515245U + 12345U;
+    carrier->resume_ms =
+        now + carrier->pause_ms / 2 + (carrier->dice >> 16) % (carrier->pause_ms / 2 + 1);
+}
+
+/* The broker is there and cannot serve anybody just now; not a word about the request. */
+static bool unfit(const struct mcast_error *error)
+{
+    static const char *const words[] = {"stopping", "not-leader", "storage", "too-many-connections",
+                                        "out-of-memory"};
+    if (error->code != MCAST_REFUSED || error->status != 503)
+        return false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(error->word, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool absent(const struct mcast_error *error)
+{
+    return error->code == MCAST_UNREACHABLE &&
+           (strcmp(error->word, "no-connection") == 0 || strcmp(error->word, "broken") == 0);
+}
+
+/* Whether it goes back to those that wait. A connection that broke is made anew at once, as the
+ * other form does: the broker may have closed a kept one. */
+static bool ask_again(struct carrier *carrier, struct ask *ask, bool broken,
+                      const struct mcast_error *error, int64_t now)
+{
+    if (now >= ask->deadline_ms || carrier->ending)
+        return false;
+    ask->flight.fresh = broken;
+    ask->broken += broken;
+    if (broken && ask->broken < ATTEMPTS)
+        return true;
+    if (!carrier->patient || !(absent(error) || unfit(error)))
+        return false;
+    pause_all(carrier, now);
+    return true;
+}
+
+static int judge(struct carrier *carrier, struct ask *ask, struct mcast_error *error)
+{
+    static const char why[] = "who does not wait shows no MUNGE credential: a client certificate "
+                              "(cert and key) says who asks";
+    const struct flight_peer *peer = &carrier->peer;
+    bool shown = peer->endpoint.socket[0] || peer->credentials.cert || ask->errand.borne;
+    return problem_judge(&ask->answer, endpoint_name(&peer->endpoint), shown ? "" : why, error);
+}
+
+/* One has come to its end, well or not. */
+static void land(struct carrier *carrier, struct ask *ask, CURLcode code)
+{
+    struct mcast_error error = {0};
+    struct result result = {0};
+    int64_t now = reactor_now_ms();
+    int rc = flight_conclude(&ask->flight, code, &error);
+    bool answered = rc == 0;
+    ground(carrier, ask);
+    if (answered)
+        rc = judge(carrier, ask, &error);
+    if (rc < 0 && ask_again(carrier, ask, trouble_broken(code), &error, now)) {
+        if (absent(&error))
+            carrier->absence = error;
+        enqueue(carrier, ask, true);
+        return;
+    }
+    if (answered && !unfit(&error))
+        carrier->pause_ms = 0;
+    if (absent(&error)) {
+        carrier->absence = error;
+        carrier->width = 1;
+    }
+    if (rc == 0 && ask->errand.read(&ask->answer, &result, &error) < 0)
+        result_release(&result);
+    finish(carrier, ask, &error, &result);
+}
+
+/* ---- from outside ---- */
+
+int carrier_take(struct carrier *carrier, struct errand *errand, mcast_done_fn *done, void *arg,
+                 uint64_t *number, struct mcast_error *error)
+{
+    struct ask *ask = carrier->ending ? NULL : calloc(1, sizeof(*ask));
+    if (!ask || !alarms_reserve(&carrier->alarms, carrier->asks.count + 2) ||
+        (ask->number = asks_add(&carrier->asks, ask)) == 0) {
+        free(ask);
+        errand_release(errand);
+        return carrier->ending ? fault_set(error, MCAST_STOPPED, "the handle is being closed")
+                               : fault_nomem(error);
+    }
+    ask->errand = *errand;
+    ask->call = errand_call(&ask->errand, carrier->token);
+    ask->done = done;
+    ask->arg = arg;
+    ask->flight = (struct flight){
+        .peer = &carrier->peer,
+        .call = &ask->call,
+        .answer = &ask->answer,
+        .reached = &carrier->reached,
+    };
+    ask->alarm.owner = ask;
+    ask->given_ms = carrier->timeout_ms + errand->wait_ms;
+    ask->deadline_ms = reactor_now_ms() + ask->given_ms;
+    if (!flight_url(&ask->url, &carrier->peer, &ask->call)) {
+        asks_remove(&carrier->asks, ask->number);
+        destroy(ask);
+        return fault_nomem(error);
+    }
+    enqueue(carrier, ask, false);
+    schedule(carrier);
+    if (number)
+        *number = ask->number;
+    return 0;
+}
+
+void carrier_turn(struct carrier *carrier)
+{
+    CURL *easy;
+    CURLcode code;
+    struct alarm *due;
+    reactor_turn(carrier->reactor);
+    if (carrier->reached != carrier->reached_known) {
+        carrier->reached_known = carrier->reached;
+        carrier->width = carrier->connections;
+        carrier->absence.code = 0;
+    }
+    while (!carrier->ending && (easy = reactor_landed(carrier->reactor, &code))) {
+        struct ask *ask = NULL;
+        curl_easy_getinfo(easy, CURLINFO_PRIVATE, &ask);
+        land(carrier, ask, code);
+    }
+    int64_t now = reactor_now_ms();
+    while (!carrier->ending && (due = alarms_first(&carrier->alarms)) && due->due_ms <= now)
+        expire(carrier, due->owner);
+    /* Those that cannot be sent are answered at once, and may be asked anew by whoever hears that:
+     * no more of them in one turn than there are connections. */
+    for (unsigned i = 0; i < carrier->connections && !carrier->ending && carrier->first &&
+                         carrier->under_way < carrier->width && carrier->resume_ms <= now;
+         i++)
+        launch(carrier, carrier->first, now);
+    schedule(carrier);
+}
+
+static void stop(struct carrier *carrier, struct ask *ask)
+{
+    struct mcast_error error = {0};
+    fault_set(&error, MCAST_STOPPED, "the program asked libmcast to stop");
+    if (ask->flight.easy) {
+        reactor_remove(carrier->reactor, ask->flight.easy);
+        ground(carrier, ask);
+    } else {
+        dequeue(carrier, ask);
+    }
+    fail(carrier, ask, &error);
+}
+
+bool carrier_cancel(struct carrier *carrier, uint64_t number)
+{
+    struct ask *ask = asks_find(&carrier->asks, number);
+    if (!ask)
+        return false;
+    stop(carrier, ask);
+    schedule(carrier);
+    return true;
+}
+
+void carrier_release(struct carrier *carrier)
+{
+    struct ask *ask;
+    size_t from = 0;
+    carrier->ending = true;
+    while ((ask = asks_next(&carrier->asks, &from)))
+        stop(carrier, ask);
+    reactor_destroy(carrier->reactor);
+    asks_release(&carrier->asks);
+    alarms_release(&carrier->alarms);
+    credentials_release(&carrier->peer.credentials);
+    secret_wipe(&carrier->token);
+}
