@@ -24,6 +24,7 @@ fail() {
     grep -E '^\./(sbin/mcastd|lib/(systemd|sysusers\.d|tmpfiles\.d)/|share/man/man[58]/mcastd|share/doc/[^/]*/([a-z-]+\.md|examples/mcastd))') \
     >"$dir/found"
 cat >"$dir/expected" <<'LIST'
+./lib/systemd/system/mcastd-flux.service
 ./lib/systemd/system/mcastd.service
 ./lib/sysusers.d/mcastd.conf
 ./lib/tmpfiles.d/mcastd.conf
@@ -31,6 +32,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/cleanup.md
 ./share/doc/mcastd/examples/mcastd.conf
 ./share/doc/mcastd/fabric-manager.md
+./share/doc/mcastd/flux.md
 ./share/doc/mcastd/libmcast.md
 ./share/doc/mcastd/mcast-node.md
 ./share/doc/mcastd/metrics.md

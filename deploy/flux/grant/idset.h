@@ -1,0 +1,12 @@
+#ifndef MCAST_FLUX_IDSET_H
+#define MCAST_FLUX_IDSET_H
+
+/* Flux's idsets (RFC 22), as far as they are counted: "0-3,7", also in brackets. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How many ids there are. False: text (NULL is allowed) is no idset, or has more than 2^32 - 1. */
+bool idset_count(const char *text, uint32_t *count);
+
+#endif

@@ -1,0 +1,192 @@
+#include "deploy/flux/grant/request.h"
+#include "deploy/flux/grant/idset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The nodes, one host list after the other; what is in them the broker checks. */
+static int read_nodes(struct request *out, const json_t *execution, struct error *err)
+{
+    const json_t *lists = json_object_get(execution, "nodelist");
+    size_t length = 0;
+    size_t i;
+    json_t *list;
+    json_array_foreach(lists, i, list)
+    {
+        if (!json_is_string(list))
+            return error_set(err, ERROR_CORRUPT, "R: nodelist has something else than strings");
+        length += json_string_length(list) + 1;
+    }
+    if (length == 0)
+        return error_set(err, ERROR_CORRUPT, "R names no nodes");
+    out->nodes = malloc(length);
+    if (!out->nodes)
+        return error_set(err, ERROR_NOMEM, "memory is exhausted");
+    char *end = out->nodes;
+    json_array_foreach(lists, i, list) end =
+        stpcpy(stpcpy(end, i > 0 ? "," : ""), json_string_value(list));
+    return 0;
+}
+
+/* Ranks and cores. A job can have more cores on one node than on another; a service is made for
+ * the most, because too little reserved slows a job down, and too much is scaled back (F7). */
+static int read_ranks(struct request *out, const json_t *execution, struct error *err)
+{
+    const json_t *parts = json_object_get(execution, "R_lite");
+    size_t i;
+    json_t *part;
+    json_array_foreach(parts, i, part)
+    {
+        const json_t *children = json_object_get(part, "children");
+        const char *ranks = json_string_value(json_object_get(part, "rank"));
+        const char *cores = json_string_value(json_object_get(children, "core"));
+        uint32_t rank_count = 0;
+        uint32_t core_count = 0;
+        if (!idset_count(ranks, &rank_count) || (cores && !idset_count(cores, &core_count)))
+            return error_set(err, ERROR_CORRUPT, "R: R_lite has ranks or cores that are no idset");
+        out->node_count += rank_count;
+        if (core_count > out->cores)
+            out->cores = core_count;
+    }
+    if (out->node_count == 0)
+        return error_set(err, ERROR_CORRUPT, "R has no ranks");
+    return 0;
+}
+
+static int read_vnis(struct request *out, const json_t *value, struct error *err)
+{
+    json_int_t count = json_integer_value(value);
+    if (!json_is_integer(value) || count < 0 || count > 4)
+        return error_set(err, ERROR_INVALID, "-o mcast.vnis is a number from 0 to 4");
+    out->vnis = (int)count;
+    return 0;
+}
+
+static int read_hwcoll(struct request *out, const json_t *value, struct error *err)
+{
+    static const char *const words[] = {"auto", "on", "off", "required"};
+    const char *given = json_string_value(value);
+    for (size_t i = 0; given && i < sizeof(words) / sizeof(words[0]); i++) {
+        if (strcmp(given, words[i]) == 0) {
+            out->hwcoll = words[i];
+            return 0;
+        }
+    }
+    return error_set(err, ERROR_INVALID, "-o mcast.hwcoll is auto, on, off or required");
+}
+
+/* Which classes there are the broker knows; here only that they are words. */
+static int read_classes(struct request *out, const json_t *value, struct error *err)
+{
+    const char *given = json_string_value(value);
+    size_t count = 0;
+    if (!given || json_string_length(value) >= sizeof(out->classes_text) ||
+        given[strspn(given, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:,")])
+        goto bad;
+    char *rest = strcpy(out->classes_text, given);
+    for (char *word; (word = strsep(&rest, ":,"));) {
+        if (!word[0] || count == REQUEST_CLASSES_MAX)
+            goto bad;
+        out->classes[count++] = word;
+    }
+    return 0;
+bad:
+    return error_set(err, ERROR_INVALID,
+                     "-o mcast.tc is a list of traffic classes with colons between them, such as "
+                     "low_latency:best_effort");
+}
+
+/* Of one node's jobs only: what -o mcast.vnis says goes before it, as it is the narrower word. */
+static int read_single_node(struct request *out, const json_t *value, struct error *err)
+{
+    const char *given = json_string_value(value);
+    bool on = given && strcmp(given, "on") == 0;
+    if (!on && !(given && strcmp(given, "off") == 0))
+        return error_set(err, ERROR_INVALID, "-o mcast.single-node is on or off");
+    if (out->node_count == 1 && out->vnis < 0)
+        out->vnis = on ? 1 : 0;
+    return 0;
+}
+
+static int read_wishes(struct request *out, const json_t *wishes, struct error *err)
+{
+    static const struct {
+        const char *name;
+        int (*read)(struct request *out, const json_t *value, struct error *err);
+    } known[] = {
+        {"vnis", read_vnis},
+        {"hwcoll", read_hwcoll},
+        {"tc", read_classes},
+        {"single-node", read_single_node}, /* after vnis, which it looks at */
+    };
+    enum { KNOWN = sizeof(known) / sizeof(known[0]) };
+    size_t understood = 0;
+    for (size_t i = 0; i < KNOWN; i++) {
+        const json_t *value = json_object_get(wishes, known[i].name);
+        int rc = value ? known[i].read(out, value, err) : 0;
+        if (rc < 0)
+            return rc;
+        understood += value ? 1 : 0;
+    }
+    if (understood == json_object_size(wishes))
+        return 0;
+    return error_set(err, ERROR_INVALID,
+                     "-o mcast.… knows vnis, hwcoll, tc and single-node, and nothing else");
+}
+
+static int read_option(struct request *out, const json_t *option, struct error *err)
+{
+    const char *word = json_string_value(option);
+    if (json_is_object(option))
+        return read_wishes(out, option, err);
+    if (json_is_false(option) || (word && strcmp(word, "off") == 0)) {
+        out->off = true;
+        return 0;
+    }
+    /* `-o mcast` alone arrives as 1. */
+    if (!option || json_is_null(option) || json_is_true(option) ||
+        json_integer_value(option) == 1 || (word && strcmp(word, "on") == 0))
+        return 0;
+    return error_set(err, ERROR_INVALID,
+                     "-o mcast is on or off; wishes are -o mcast.vnis=N, mcast.hwcoll=WORD, "
+                     "mcast.tc=CLASSES and mcast.single-node=on|off");
+}
+
+int request_parse(struct request *out, const json_t *r, const json_t *jobspec, struct error *err)
+{
+    static const char *const path[] = {"attributes", "system", "shell", "options", "mcast"};
+    const json_t *execution = json_object_get(r, "execution");
+    const json_t *option = jobspec;
+    *out = (struct request){.vnis = -1};
+    int rc = read_nodes(out, execution, err);
+    if (rc == 0)
+        rc = read_ranks(out, execution, err);
+    for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++)
+        option = json_object_get(option, path[i]);
+    return rc < 0 ? rc : read_option(out, option, err);
+}
+
+int request_read(struct request *out, FILE *from, struct error *err)
+{
+    json_error_t r_error;
+    json_error_t jobspec_error;
+    json_t *r = json_loadf(from, JSON_DISABLE_EOF_CHECK, &r_error);
+    json_t *jobspec = r ? json_loadf(from, 0, &jobspec_error) : NULL;
+    int rc;
+    *out = (struct request){.vnis = -1};
+    if (!r)
+        rc = error_set(err, ERROR_CORRUPT, "R cannot be read: %s", r_error.text);
+    else if (!jobspec)
+        rc = error_set(err, ERROR_CORRUPT, "the jobspec cannot be read: %s", jobspec_error.text);
+    else
+        rc = request_parse(out, r, jobspec, err);
+    json_decref(r);
+    json_decref(jobspec);
+    return rc;
+}
+
+void request_release(struct request *request)
+{
+    free(request->nodes);
+    request->nodes = NULL;
+}

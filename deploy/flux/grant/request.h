@@ -1,0 +1,48 @@
+#ifndef MCAST_FLUX_REQUEST_H
+#define MCAST_FLUX_REQUEST_H
+
+/* What a Flux job asks of the broker, read from its resource set and its jobspec (F2, F12, F14).
+ *
+ * R (RFC 20) says where the job runs, and is Flux's word. The jobspec (RFC 14) is the user's, so
+ * whatever stands there is either understood or refused with a sentence:
+ *
+ *   -o mcast=off                         nothing at all
+ *   -o mcast.vnis=N                      0 to 4
+ *   -o mcast.hwcoll=auto|on|off|required
+ *   -o mcast.tc=low_latency:best_effort  commas will do, too
+ *   -o mcast.single-node=on|off          of a job on one node only: a VNI, or none; else the site's
+ */
+
+#include "core/error.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { REQUEST_CLASSES_SIZE = 256, REQUEST_CLASSES_MAX = 16 };
+
+struct request {
+    char *nodes;         /* "elcap[1-4],elcap9"; freed by request_release */
+    uint32_t node_count; /* ranks of the job, never 0 */
+    uint32_t cores;      /* of a node, the most that the job has on one */
+    bool off;            /* -o mcast=off: the rest says nothing */
+    int vnis;            /* -1: as the site is configured */
+    const char *hwcoll;  /* one of the words above, or NULL; lives for ever */
+    char classes_text[REQUEST_CLASSES_SIZE];
+    const char
+        *classes[REQUEST_CLASSES_MAX + 1]; /* in classes_text, ended by NULL; none: all NULL */
+};
+
+/* Reads the two as `flux kvs get R jobspec` prints them: one JSON value after the other. 0;
+ * ERROR_INVALID: the user's words are none of the above; ERROR_CORRUPT: R or jobspec are not what
+ * the RFCs say; ERROR_NOMEM. *out is to be released whatever is returned. It is not moved: classes
+ * point into it. */
+int request_read(struct request *out, FILE *from, struct error *err);
+
+/* The same, of decoded ones. */
+int request_parse(struct request *out, const json_t *r, const json_t *jobspec, struct error *err);
+
+void request_release(struct request *request);
+
+#endif

@@ -1,0 +1,164 @@
+/* Reserves for a Flux job: reads its R and jobspec on standard input, prints the reservation as
+ * JSON, with the job's token. Prints nothing for a job that wants nothing (-o mcast=off).
+ *
+ * A program, and not mcastctl between other words, because what a user asks for is JSON that a
+ * shell cannot take apart safely, and so that all that has to be loaded is loaded while flux is
+ * still looking the job up. */
+
+#include "client/mcast.h"
+#include "deploy/flux/grant/request.h"
+#include "forms/jobid.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { DONE, REFUSED, USAGE, UNREACHABLE = 4 }; /* as mcastctl's */
+enum { JOB_SIZE = 160, FIRST_WAIT_MS = 50, LONGEST_WAIT_MS = 1000, PATIENCE_MAX = 86400 };
+
+static const char usage[] =
+    "Usage: flux kvs get JOBDIR.R JOBDIR.jobspec | reserve --cluster NAME --job JOB --uid N\n"
+    "Prints the reservation of a Flux job as JSON; nothing when it wants none.\n\n"
+    "  --cluster NAME   the resource manager's cluster (default: MCAST_CLUSTER)\n"
+    "  --job JOB        the job's id, f… or ƒ…\n"
+    "  --uid N          its owner\n"
+    "  --patience S     ask so many seconds on while the broker does not answer (default: 30)\n\n"
+    "Exit codes: 0 done, 1 refused, 2 usage, 4 broker unreachable.\n";
+
+struct wanted {
+    const char *cluster, *job;
+    uint32_t uid;
+    unsigned patience; /* s */
+};
+
+static bool take_number(const char *text, unsigned long max, unsigned long *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoul(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *out <= max;
+}
+
+static bool take(struct wanted *wanted, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"cluster", required_argument, NULL, 'c'},
+        {"job", required_argument, NULL, 'j'},
+        {"uid", required_argument, NULL, 'u'},
+        {"patience", required_argument, NULL, 'p'},
+        {0},
+    };
+    unsigned long number = 0;
+    int option;
+    bool good = true;
+    while (good && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (option) {
+        case 'c':
+            wanted->cluster = optarg;
+            break;
+        case 'j':
+            wanted->job = optarg;
+            break;
+        case 'u':
+            good = take_number(optarg, UINT32_MAX - 1, &number);
+            wanted->uid = (uint32_t)number;
+            break;
+        case 'p':
+            good = take_number(optarg, PATIENCE_MAX, &number);
+            wanted->patience = (unsigned)number;
+            break;
+        default:
+            good = false;
+        }
+    }
+    return good && optind == argc && wanted->job && wanted->uid != UINT32_MAX;
+}
+
+static void wait_ms(unsigned milliseconds)
+{
+    const struct timespec pause = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+/* A broker that is being started anew is worth waiting for: the job would fail otherwise. What was
+ * asked and not answered may have been granted; the same again gets the same answer. */
+static int reserve(const struct mcast_request *request, unsigned patience,
+                   struct mcast_reservation **out, struct mcast_error *error)
+{
+    struct mcast *handle = NULL;
+    unsigned pause = FIRST_WAIT_MS;
+    time_t end = time(NULL) + (time_t)patience;
+    int rc = mcast_open(&handle, NULL, error);
+    while (rc == 0) {
+        rc = mcast_reserve(handle, request, out, error);
+        if (rc != MCAST_UNREACHABLE || time(NULL) >= end)
+            break;
+        wait_ms(pause);
+        pause = pause * 2 > LONGEST_WAIT_MS ? LONGEST_WAIT_MS : pause * 2;
+        rc = 0;
+    }
+    mcast_close(handle);
+    return rc;
+}
+
+static int print(const struct mcast_reservation *reservation)
+{
+    char *text = mcast_reservation_json(reservation, MCAST_JSON_SECRETS);
+    bool good = text && puts(text) >= 0 && fflush(stdout) == 0;
+    if (!good)
+        fputs("the reservation cannot be printed\n", stderr);
+    free(text);
+    return good ? DONE : REFUSED;
+}
+
+static int ask(const struct wanted *wanted, const struct request *request)
+{
+    struct mcast_request asked = MCAST_REQUEST_INIT;
+    struct mcast_reservation *reservation = NULL;
+    struct mcast_error error;
+    char job[JOB_SIZE];
+    if (!jobid_plain(wanted->job, job, sizeof(job))) {
+        fputs("the job's id is too long\n", stderr);
+        return USAGE;
+    }
+    asked.cluster = wanted->cluster;
+    asked.job = job;
+    asked.uid = wanted->uid;
+    asked.node_count = request->node_count;
+    asked.cores_per_node = request->cores;
+    asked.vni_count = request->vnis;
+    asked.nodes = request->nodes;
+    asked.hwcoll = request->hwcoll;
+    asked.traffic_classes = request->classes[0] ? request->classes : NULL;
+    int rc = reserve(&asked, wanted->patience, &reservation, &error);
+    if (rc < 0) {
+        fprintf(stderr, "%s\n", error.text);
+        return rc == MCAST_USAGE ? USAGE : rc == MCAST_UNREACHABLE ? UNREACHABLE : REFUSED;
+    }
+    int status = print(reservation);
+    mcast_reservation_free(reservation);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct wanted wanted = {getenv("MCAST_CLUSTER"), NULL, UINT32_MAX, 30};
+    struct request request;
+    struct error err = {0};
+    int status;
+    if (!take(&wanted, argc, argv)) {
+        fputs(usage, stderr);
+        return USAGE;
+    }
+    int rc = request_read(&request, stdin, &err);
+    if (rc < 0) {
+        fprintf(stderr, "%s\n", err.text);
+        status = rc == ERROR_INVALID ? REFUSED : USAGE;
+    } else {
+        status = request.off ? DONE : ask(&wanted, &request);
+    }
+    request_release(&request);
+    return status;
+}

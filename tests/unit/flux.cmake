@@ -1,0 +1,1 @@
+mcast_unit(flux_request flux_request)

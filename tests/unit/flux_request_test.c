@@ -1,0 +1,210 @@
+/* What a job of Flux asks for (F2, F12, F14): R is Flux's word, the jobspec its user's. */
+
+#include "deploy/flux/grant/idset.h"
+#include "deploy/flux/grant/request.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char two_nodes[] = "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"4-5\","
+                                "\"children\":{\"core\":\"0-95\"}}],"
+                                "\"nodelist\":[\"elcap[4-5]\"],\"starttime\":1,\"expiration\":0}}";
+static const char one_node[] =
+    "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"7\",\"children\":{\"core\":\"3\"}}],"
+    "\"nodelist\":[\"elcap7\"]}}";
+
+/* option: JSON of attributes.system.shell.options, or NULL for a jobspec without any. */
+static int parse(struct request *request, const char *r, const char *options, struct error *err)
+{
+    char text[4096];
+    int length = snprintf(text, sizeof(text), "%s\n{\"attributes\":{\"system\":{%s%s%s}}}\n", r,
+                          options ? "\"shell\":{\"options\":" : "", options ? options : "",
+                          options ? "}" : "");
+    assert_in_range(length, 1, sizeof(text) - 1);
+    FILE *from = fmemopen(text, (size_t)length, "r");
+    assert_non_null(from);
+    int rc = request_read(request, from, err);
+    fclose(from);
+    return rc;
+}
+
+static void request__reads_nodes_and_cores(void **state)
+{
+    (void)state;
+    struct request request;
+    assert_int_equal(parse(&request, two_nodes, NULL, NULL), 0);
+    assert_string_equal(request.nodes, "elcap[4-5]");
+    assert_int_equal(request.node_count, 2);
+    assert_int_equal(request.cores, 96);
+    assert_int_equal(request.vnis, -1);
+    assert_null(request.hwcoll);
+    assert_null(request.classes[0]);
+    assert_false(request.off);
+    request_release(&request);
+}
+
+/* F7: the most that the job has on one node, of nodes that are not alike. */
+static void request__takes_the_most_cores_of_a_node(void **state)
+{
+    (void)state;
+    static const char r[] =
+        "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0\",\"children\":{\"core\":\"0-1\"}}"
+        ","
+        "{\"rank\":\"1-2\",\"children\":{\"core\":\"0-3,8\"}}],\"nodelist\":[\"a[0-1]\",\"b0\"]}}";
+    struct request request;
+    assert_int_equal(parse(&request, r, NULL, NULL), 0);
+    assert_string_equal(request.nodes, "a[0-1],b0");
+    assert_int_equal(request.node_count, 3);
+    assert_int_equal(request.cores, 5);
+    request_release(&request);
+}
+
+static void request__understands_wishes(void **state)
+{
+    (void)state;
+    struct request request;
+    assert_int_equal(parse(&request, two_nodes,
+                           "{\"mcast\":{\"vnis\":3,\"hwcoll\":\"required\","
+                           "\"tc\":\"low_latency:bulk_data,best_effort\"},\"mpi\":\"none\"}",
+                           NULL),
+                     0);
+    assert_int_equal(request.vnis, 3);
+    assert_string_equal(request.hwcoll, "required");
+    assert_string_equal(request.classes[0], "low_latency");
+    assert_string_equal(request.classes[1], "bulk_data");
+    assert_string_equal(request.classes[2], "best_effort");
+    assert_null(request.classes[3]);
+    request_release(&request);
+}
+
+static void request__may_be_off(void **state)
+{
+    (void)state;
+    static const char *const off[] = {"{\"mcast\":\"off\"}", "{\"mcast\":false}"};
+    static const char *const on[] = {"{\"mcast\":1}", "{\"mcast\":\"on\"}", "{\"mcast\":{}}", "{}"};
+    struct request request;
+    for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
+        assert_int_equal(parse(&request, two_nodes, off[i], NULL), 0);
+        assert_true(request.off);
+        request_release(&request);
+    }
+    for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
+        assert_int_equal(parse(&request, two_nodes, on[i], NULL), 0);
+        assert_false(request.off);
+        request_release(&request);
+    }
+}
+
+/* F2: a wish of single-node jobs changes no other, and gives way to a number. */
+static void request__single_node_is_of_one_node_only(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *r, *options;
+        int vnis;
+    } cases[] = {
+        {one_node, "{\"mcast\":{\"single-node\":\"off\"}}", 0},
+        {one_node, "{\"mcast\":{\"single-node\":\"on\"}}", 1},
+        {one_node, "{\"mcast\":{\"single-node\":\"off\",\"vnis\":2}}", 2},
+        {two_nodes, "{\"mcast\":{\"single-node\":\"off\"}}", -1},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct request request;
+        assert_int_equal(parse(&request, cases[i].r, cases[i].options, NULL), 0);
+        assert_int_equal(request.vnis, cases[i].vnis);
+        request_release(&request);
+    }
+}
+
+/* A user's word is understood or refused, with the option's name; never passed by. */
+static void request__refuses_what_it_does_not_understand(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options, *named;
+    } cases[] = {
+        {"{\"mcast\":{\"vnis\":5}}", "mcast.vnis"},
+        {"{\"mcast\":{\"vnis\":-1}}", "mcast.vnis"},
+        {"{\"mcast\":{\"vnis\":\"2\"}}", "mcast.vnis"},
+        {"{\"mcast\":{\"hwcoll\":\"yes\"}}", "mcast.hwcoll"},
+        {"{\"mcast\":{\"hwcoll\":1}}", "mcast.hwcoll"},
+        {"{\"mcast\":{\"tc\":\"a::b\"}}", "mcast.tc"},
+        {"{\"mcast\":{\"tc\":\"--uid 0\"}}", "mcast.tc"},
+        {"{\"mcast\":{\"tc\":\"a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a\"}}", "mcast.tc"},
+        {"{\"mcast\":{\"tc\":\"\"}}", "mcast.tc"},
+        {"{\"mcast\":{\"single-node\":true}}", "mcast.single-node"},
+        {"{\"mcast\":{\"vni\":1}}", "vnis, hwcoll, tc and single-node"},
+        {"{\"mcast\":\"of\"}", "on or off"},
+        {"{\"mcast\":2}", "on or off"},
+        {"{\"mcast\":[]}", "on or off"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct request request;
+        struct error err = {0};
+        assert_int_equal(parse(&request, two_nodes, cases[i].options, &err), ERROR_INVALID);
+        assert_non_null(strstr(err.text, cases[i].named));
+        request_release(&request);
+    }
+}
+
+static void request__needs_a_resource_set(void **state)
+{
+    (void)state;
+    static const char *const broken[] = {
+        "",
+        "[]",
+        "{}",
+        "{\"execution\":{\"nodelist\":[1],\"R_lite\":[]}}",
+        "{\"execution\":{\"nodelist\":[\"a\"],\"R_lite\":[]}}",
+        "{\"execution\":{\"nodelist\":[\"a\"],\"R_lite\":[{\"rank\":\"0-\"}]}}",
+        "{\"execution\":{\"nodelist\":[],\"R_lite\":[{\"rank\":\"0\"}]}}",
+    };
+    for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+        struct request request;
+        struct error err = {0};
+        assert_int_equal(parse(&request, broken[i], NULL, &err), ERROR_CORRUPT);
+        assert_string_not_equal(err.text, "");
+        request_release(&request);
+    }
+}
+
+static void idset__counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t count;
+    } good[] = {
+        {"0", 1}, {"0-3", 4}, {"0-3,7,9-10", 7}, {"[0-3,7]", 5}, {"0-4294967294", UINT32_MAX}};
+    static const char *const bad[] = {"",    "-",  "3-",   "3-2",  "a",          "0,",
+                                      "[0",  "0]", "0 ,1", "0--1", "4294967296", "0-4294967295",
+                                      "[0]]"};
+    uint32_t count;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        assert_true(idset_count(good[i].text, &count));
+        assert_int_equal(count, good[i].count);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_false(idset_count(bad[i], &count));
+    assert_false(idset_count(NULL, &count));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(request__reads_nodes_and_cores),
+        cmocka_unit_test(request__takes_the_most_cores_of_a_node),
+        cmocka_unit_test(request__understands_wishes),
+        cmocka_unit_test(request__may_be_off),
+        cmocka_unit_test(request__single_node_is_of_one_node_only),
+        cmocka_unit_test(request__refuses_what_it_does_not_understand),
+        cmocka_unit_test(request__needs_a_resource_set),
+        cmocka_unit_test(idset__counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
