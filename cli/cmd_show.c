@@ -28,6 +28,11 @@ static int print_steps(const struct mcast_steps *steps)
     if (steps->skipped > 0)
         fprintf(stderr, "mcastctl: %llu that the fabric manager listed cannot be the job's\n",
                 (unsigned long long)steps->skipped);
+    if (steps->unreachable > 0)
+        fprintf(stderr,
+                "mcastctl: %llu of these steps have names that no cleanup can be asked for: their "
+                "trees go with the job\n",
+                (unsigned long long)steps->unreachable);
     struct table *table = table_create(true);
     if (!table)
         return table_print(NULL);

@@ -225,7 +225,9 @@ struct mcast_step {
 struct mcast_steps {
     const struct mcast_step *steps; /* step_count of them */
     size_t step_count;
-    uint64_t skipped; /* what the fabric manager listed and cannot be the job's */
+    uint64_t skipped;     /* what the fabric manager listed and cannot be the job's */
+    uint64_t unreachable; /* so many of the steps have names that are no step's: no cleanup reaches
+                             them, their trees go with the job */
 };
 
 /* The steps of a job that have multicast trees, as the fabric manager tells, which is waited for so

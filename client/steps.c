@@ -59,8 +59,11 @@ static int decode(struct whole *whole, struct mcast_error *error)
     struct mcast_steps *seen = &whole->seen;
     json_t *steps = NULL;
     int rc = field_array(whole->root, "steps", &steps, error);
-    if (rc < 0 || (rc = field_uint64(whole->root, "skipped", FIELD_OPTIONAL, UINT64_MAX,
-                                     &seen->skipped, error)) < 0)
+    if (rc < 0 ||
+        (rc = field_uint64(whole->root, "skipped", FIELD_OPTIONAL, UINT64_MAX, &seen->skipped,
+                           error)) < 0 ||
+        (rc = field_uint64(whole->root, "unreachable", FIELD_OPTIONAL, UINT64_MAX,
+                           &seen->unreachable, error)) < 0)
         return rc;
     json_int_t count = count_trees(steps, error);
     if (count < 0)

@@ -111,6 +111,19 @@ void cleaner_keep_pieces(struct cleaner *k, const struct cleanup *c,
     }
 }
 
+size_t cleaner_unreachable(const struct fmcall_steps *steps, const char **first)
+{
+    size_t count = 0;
+    for (size_t i = steps->count; i-- > 0;) {
+        if (steppath_valid(steps->steps[i].step))
+            continue;
+        count++;
+        if (first != NULL)
+            *first = steps->steps[i].step;
+    }
+    return count;
+}
+
 static void take_out(struct cleaner *k, struct cleanup *c)
 {
     struct cleanup **link = &k->first, *before = NULL;

@@ -77,6 +77,17 @@ static const char *not_yet(struct core *core, const struct reservation *r, const
     return core_text(core, "the fabric manager: %s; it is asked again", words);
 }
 
+static const char *not_in_time(struct core *core, const struct reservation *r,
+                               const struct cleanup *c)
+{
+    const char *words = r->cleaner->errand.words;
+    if (core->link.state != LINK_UP)
+        return "the link to the fabric manager was not up in time";
+    if (c->tries == 0 || words == NULL)
+        return "it was not done in time";
+    return core_text(core, "not done in time, the fabric manager said last: %s", words);
+}
+
 static void answer_impatient(struct core *core, const struct reservation *r, struct cleanup *c)
 {
     for (struct cleanup_waiter **link = &c->waiters, *w; (w = *link) != NULL;) {
@@ -109,17 +120,21 @@ static void end(struct core *core, struct reservation *r, struct cleanup *c, enu
     core_save_cleaned(core, &record);
 }
 
-static void give_up(struct core *core, struct reservation *r, struct cleanup *c, const char *words)
+/* What can be done next, for the log and for whoever asked alike. */
+#define SOONER "they stay until the job ends; to be rid of them sooner, "
+static const char ask_again[] = SOONER "ask again with mcastctl cleanup or mcast-cleanup";
+static const char allow_login[] = SOONER "set [hwcoll] cleanup_login = yes, reload, and ask again";
+static const char remove_there[] = SOONER "remove them at the fabric manager";
+
+static void give_up(struct core *core, struct reservation *r, struct cleanup *c, const char *words,
+                    const char *next)
 {
     core->cleanups_given_up++;
     core_trace_of(core, r, TRACE_WARNING,
-                  "%s-%s: the trees of step %.100s%s are not removed: %s -> given up, they stay "
-                  "until the job ends",
-                  r->cluster, r->job, c->step, c->below ? " and below" : "", words);
+                  "%s-%s: the trees of step %.100s%s are not removed: %s -> given up, %s",
+                  r->cluster, r->job, c->step, c->below ? " and below" : "", words, next);
     end(core, r, c, ANSWER_GIVEN_UP,
-        core_text(core,
-                  "%s: given up, the trees stay until the job ends or they are asked for again",
-                  words));
+        core_text(core, "the trees are not removed: %s: given up, %s", words, next));
 }
 
 static void succeed(struct core *core, struct reservation *r, struct cleanup *c)
@@ -222,9 +237,9 @@ void cleanup_act(struct core *core, struct reservation *r)
         if (c->look && c->waiters == NULL && !under_way)
             cleaner_end(k, c);
         else if (has_trees(r) && !c->look && c->give_up_ms <= core->now_ms && !under_way)
-            give_up(core, r, c, not_yet(core, r, c));
+            give_up(core, r, c, not_in_time(core, r, c), ask_again);
         else if (has_trees(r) && !c->look && is_barred(core, r) && !under_way)
-            give_up(core, r, c, barred);
+            give_up(core, r, c, barred, allow_login);
     }
     queue_call(core, r);
 }
@@ -300,13 +315,16 @@ static void try_another_way(struct core *core, struct reservation *r, struct cle
     } else if (!last_way && core->config.cleanup_login) {
         k->by_login = true;
         k->by_trees = false;
+    } else if (last_way) {
+        give_up(core, r, c, core_text(core, "the fabric manager refuses the login: %s", words),
+                remove_there);
     } else {
         give_up(core, r, c,
-                last_way ? words
-                         : core_text(core,
-                                     "%s: the job's token does not open them, and [hwcoll] "
-                                     "cleanup_login is off",
-                                     words));
+                core_text(core,
+                          "the job's token does not open them (the fabric manager: %s), and "
+                          "[hwcoll] cleanup_login is off",
+                          words),
+                allow_login);
     }
 }
 
@@ -316,6 +334,24 @@ static void tree_ended(struct cleaner *k)
 {
     k->ended = k->pieces[k->piece].trees[0] + UINT32_C(1);
     cleaner_forget_pieces(k);
+}
+
+/* Whoever made trees under such a name (FI_CXI_COLL_JOB_STEP_ID is the job's to set) cannot have
+ * them removed before the job ends, and would not know. Once a job: it is asked for often. */
+static void tell_unreachable(struct core *core, struct reservation *r,
+                             const struct fmcall_steps *steps)
+{
+    const char *first;
+    size_t count = cleaner_unreachable(steps, &first);
+    if (count == 0 || r->cleaner->told_unreachable)
+        return;
+    r->cleaner->told_unreachable = true;
+    core_trace_of(
+        core, r, TRACE_WARNING,
+        "%s-%s: fabric manager lists trees of %zu step%s whose name is none, first "
+        "\"%.100s\" -> no cleanup reaches them, they stay until the job ends; see to what "
+        "sets FI_CXI_COLL_JOB_STEP_ID there",
+        r->cluster, r->job, count, count == 1 ? "" : "s", first);
 }
 
 static void steps_shown(struct core *core, struct reservation *r, struct cleanup *c,
@@ -363,6 +399,8 @@ bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kin
 {
     struct cleanup *c = r->cleaner->first;
     bool login = r->cleaner->sent_by_login;
+    if (outcome == FM_OK && steps != NULL)
+        tell_unreachable(core, r, steps);
     /* One that is acted on late would hit the job's next life: its name must rest (F21). With the
      * token it cannot: that opens this life only. */
     if (login && kind == FMCALL_END_STEP && fmcall_unsure(outcome))
@@ -452,7 +490,8 @@ void core_cleanup(struct core *core, const struct core_event *event)
         return;
     }
     if (is_barred(core, r)) {
-        core_answer(core, ticket, ANSWER_GIVEN_UP, NULL, barred);
+        core_answer(core, ticket, ANSWER_GIVEN_UP, NULL,
+                    core_text(core, "the trees are not removed: %s: %s", barred, allow_login));
         return;
     }
     struct cleaner *k = cleaner_of(r);

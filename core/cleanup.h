@@ -53,6 +53,7 @@ struct cleaner {
     bool by_login;         /* nor end a tree: the site lets us use the login for all of it */
     bool sent_by_login;    /* the call that is under way, or was last */
     bool looked;           /* pieces are known, of the first cleanup */
+    bool told_unreachable; /* of steps that no cleanup reaches; once */
     struct cleanup_piece *pieces;
     size_t piece_count, piece;
     uint32_t ended; /* the tree that went last, plus 1: listed again, it has not */
@@ -80,5 +81,9 @@ void cleaner_end(struct cleaner *cleaner, struct cleanup *cleanup); /* freed */
 void cleaner_keep_pieces(struct cleaner *cleaner, const struct cleanup *cleanup,
                          const struct fmcall_steps *steps);
 void cleaner_forget_pieces(struct cleaner *cleaner);
+
+/* How many of the steps no cleanup can be asked for, nor includes as one below: they are not
+ * steppath_valid. first, unless NULL: one of them. */
+size_t cleaner_unreachable(const struct fmcall_steps *steps, const char **first);
 
 #endif

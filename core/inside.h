@@ -46,6 +46,7 @@ struct cluster {
     bool ids_known; /* since the start or the last reload a list has named an active job of ours */
     struct rollcall rollcall;
     char neighbour[64]; /* a name at the fabric manager that endangers ours, or "" */
+    bool told_namesake; /* a reservation was listed that may be of a Slurm cluster named alike */
 };
 
 struct link {

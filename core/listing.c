@@ -40,6 +40,22 @@ static void warn_of_neighbour(struct core *core, const char *name)
     }
 }
 
+/* A Slurm whose cluster has the very name of ours, and that asks for its own reservations: its jobs
+ * are strays to us, as ours are to its controller. Leftovers of ours look alike, so this only
+ * warns; once, and at the first sight of one, when it is not deleted yet. */
+static void warn_of_namesake(struct core *core, const char *name, const char *job)
+{
+    struct cluster *cluster = core_cluster(core, name);
+    if (cluster->told_namesake || job[strspn(job, "0123456789")] != '\0')
+        return;
+    cluster->told_namesake = true;
+    core_trace(core, TRACE_WARNING,
+               "fabric manager lists %s-%s, which the ledger does not know -> it is taken for "
+               "one of ours; if instead a Slurm with switch/hpe_slingshot calls its cluster "
+               "\"%s\" too, rename cluster %s here at once: each deletes what the other has",
+               name, job, name, name);
+}
+
 /* Whether some life of the job may be what was listed. */
 static bool in_ledger(const struct core *core, const char *cluster, const char *job)
 {
@@ -58,8 +74,10 @@ void listing_names(struct core *core, uint64_t list, const char *const *names, s
         const char *job;
         if (!fm_name_split(names[i], cluster, &job) || core_cluster_config(core, cluster) == NULL)
             warn_of_neighbour(core, names[i]);
-        else if (!in_ledger(core, cluster, job))
+        else if (!in_ledger(core, cluster, job)) {
+            warn_of_namesake(core, cluster, job);
             strays_seen(&core->strays, names[i], core->now_ms);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 #include "broker/http/job_path.h"
 #include "broker/http/routes.h"
 #include "broker/http/wait_query.h"
+#include "core/steppath.h"
 
 /* GET …/steps: the steps of a job that have multicast trees, as the fabric manager tells (F19). */
 
@@ -27,10 +28,12 @@ void steps_render(struct call *call, const struct answer *answer)
 {
     const struct fmcall_steps *steps = answer->steps;
     struct writer *out = &call->out;
+    uint64_t unreachable = 0;
     writer_begin_object(out, NULL);
     writer_begin_array(out, "steps");
     for (size_t i = 0; i < steps->count; i++) {
         const struct fmcall_step *step = &steps->steps[i];
+        unreachable += !steppath_valid(step->step);
         writer_begin_object(out, NULL);
         writer_string(out, "step", step->step);
         writer_begin_array(out, "trees");
@@ -40,6 +43,7 @@ void steps_render(struct call *call, const struct answer *answer)
         writer_end_object(out);
     }
     writer_end_array(out);
+    writer_number(out, "unreachable", unreachable);
     writer_number(out, "skipped", steps->skipped);
     writer_end_object(out);
 }

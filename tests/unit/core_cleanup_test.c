@@ -301,6 +301,93 @@ static void cleanup__is_tried_until_its_time_is_over(void **state)
     driver_end(&d);
 }
 
+/* What the log has last of this level, or NULL. */
+static const char *logged(const struct driver *d, int level)
+{
+    const char *text = NULL;
+    size_t count;
+    const struct effect *effects = core_effects(d->core, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind == EFFECT_TRACE && effects[i].u.trace.level == level)
+            text = effects[i].u.trace.text;
+    }
+    return text;
+}
+
+static void assert_says(const char *text, const char *words)
+{
+    if (text == NULL || strstr(text, words) == NULL)
+        fail_msg("\"%s\" lacks \"%s\"", text, words);
+}
+
+/* Whoever reads that it was given up is told what to do, each time something else. */
+static void cleanup__given_up_says_what_to_do_next(void **state)
+{
+    (void)state;
+    static const uint16_t tree[] = {77};
+    static const struct fmcall_step steps[] = {{"/fA", tree, 1}};
+    static const struct {
+        enum fmcall_outcome outcome;
+        bool login;
+        const char *cause, *next;
+    } cases[] = {
+        {FM_TIMEOUT, false, "the fabric manager said last: ", "ask again with mcastctl cleanup"},
+        {FM_REFUSED, false, "the job's token does not open them", "set [hwcoll] cleanup_login"},
+        {FM_REFUSED, true, "the fabric manager refuses the login", "remove them at the fabric"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct driver d;
+        driver_init(&d);
+        d.config.cleanup_login = cases[i].login;
+        driver_up(&d);
+        driver_reserved_job(&d, "a");
+        clean(&d, "/fA");
+        while (pending(&d) > 0) {
+            const struct effect *effect = driver_find(&d, EFFECT_CALL);
+            if (effect != NULL && effect->u.call.kind == FMCALL_STEPS && !cases[i].login)
+                steps_done(&d, effect->u.call.id, steps, 1);
+            else if (effect != NULL && fmcall_is_cleanup(effect->u.call.kind))
+                driver_done(&d, effect->u.call.id, cases[i].outcome, NULL);
+            else
+                driver_tick(&d, core_next_deadline(d.core) - d.now);
+        }
+        const char *text = logged(&d, 4);
+        assert_says(text, "elcap-a: the trees of step /fA are not removed: ");
+        assert_says(text, cases[i].cause);
+        assert_says(text, "-> given up, they stay until the job ends; to be rid of them sooner, ");
+        assert_says(text, cases[i].next);
+        assert_null(strstr(text, "background")); /* it does not go on there */
+        assert_null(strstr(text, "it is asked again"));
+        driver_end(&d);
+    }
+}
+
+/* Names that libfabric sends and that are no steps: what is below /fA does not include them. */
+static void cleanup__tells_once_of_steps_that_it_cannot_reach(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const uint16_t tree[] = {1};
+    static const struct fmcall_step steps[] = {
+        {"/fA//fB", tree, 1}, {"/fA", tree, 1}, {"(null)", tree, 1}};
+    start(&d);
+    for (int i = 0; i < 2; i++) {
+        clean_within(&d, "/fA", true, 0, no_scope, 0);
+        steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 3);
+        if (i == 0) {
+            assert_says(logged(&d, 4), "lists trees of 2 steps whose name is none, first "
+                                       "\"/fA//fB\"");
+            assert_says(logged(&d, 4), "FI_CXI_COLL_JOB_STEP_ID");
+        } else {
+            assert_null(logged(&d, 4));
+        }
+        assert_string_equal(step_named(&d), "/fA");
+        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+        assert_int_equal(pending(&d), 0);
+    }
+    driver_end(&d);
+}
+
 static void cleanup__ends_with_the_job(void **state)
 {
     (void)state;
@@ -663,6 +750,8 @@ int main(void)
         cmocka_unit_test(cleanup__is_merged_when_repeated),
         cmocka_unit_test(cleanup__answers_when_done_or_when_it_is_time),
         cmocka_unit_test(cleanup__is_tried_until_its_time_is_over),
+        cmocka_unit_test(cleanup__given_up_says_what_to_do_next),
+        cmocka_unit_test(cleanup__tells_once_of_steps_that_it_cannot_reach),
         cmocka_unit_test(cleanup__ends_with_the_job),
         cmocka_unit_test(cleanup__with_the_login_hits_no_later_life),
         cmocka_unit_test(cleanup__of_a_job_without_addresses_has_nothing_to_do),

@@ -412,6 +412,32 @@ static void link__warns_of_a_dangerous_neighbour_once(void **state)
     driver_end(&d);
 }
 
+/* Slurm's job ids under our very name: its own plugin's, or what we left behind. */
+static void link__warns_of_a_namesake_once(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-f12", "elcap-12", "elcap-13"};
+    driver_init(&d);
+    d.config.trace_level = 4; /* warnings */
+    driver_up(&d);
+    int warned = 0;
+    for (int i = 0; i < 2; i++) {
+        driver_tick(&d, d.config.relist_ms);
+        uint64_t list = driver_find(&d, EFFECT_LIST)->u.list.id;
+        driver_step(&d, (struct core_event){.kind = CORE_LIST_NAMES,
+                                            .u.names = {.list = list, .names = names, .count = 3}});
+        const struct effect *trace = driver_find(&d, EFFECT_TRACE);
+        if (trace != NULL)
+            assert_non_null(strstr(trace->u.trace.text, "elcap-12"));
+        warned += driver_count(&d, EFFECT_TRACE);
+        driver_step(&d, (struct core_event){.kind = CORE_LIST_DONE,
+                                            .u.list_done = {.list = list, .outcome = FM_OK}});
+    }
+    assert_int_equal(warned, 1);
+    driver_end(&d);
+}
+
 /* What somebody else called himself is shown to people: nothing in it may steer a terminal. */
 static void link__a_neighbours_name_is_made_printable(void **state)
 {
@@ -489,6 +515,7 @@ int main(void)
         cmocka_unit_test(link__partial_list_concludes_nothing),
         cmocka_unit_test(link__never_touches_what_is_not_ours),
         cmocka_unit_test(link__warns_of_a_dangerous_neighbour_once),
+        cmocka_unit_test(link__warns_of_a_namesake_once),
         cmocka_unit_test(link__a_neighbours_name_is_made_printable),
         cmocka_unit_test(link__new_ledger_takes_for_active_until_a_sync),
     };

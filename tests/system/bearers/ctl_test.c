@@ -48,6 +48,13 @@ static void show__lists_steps_and_trees(void **state)
     assert_int_equal(json_array_size(json_object_get(root, "steps")), 3);
     json_decref(root);
     assert_int_equal(CTL(NULL, out, "show", "--steps", "none"), 3);
+
+    /* As a job has it whose tasks run without FI_CXI_COLL_JOB_STEP_ID. */
+    assert_null(strstr(out, "no cleanup"));
+    yard_plant(yard, &job, "(null)", 40);
+    assert_int_equal(CTL(NULL, out, "show", "--steps", "f1"), 0);
+    assert_non_null(strstr(out, "1 of these steps have names that no cleanup can be asked for"));
+    assert_true(stage_broker_logged(yard_stage(yard), "first \"(null)\" -> no cleanup reaches"));
 }
 
 static void cleanup__takes_the_token_from_the_environment(void **state)

@@ -406,13 +406,16 @@ int yard_ctl(struct yard *yard, const char *token, const char *const *words, cha
                                    "elcap"};
     char path[PATH_SIZE], name[32];
     size_t used = 5, length = 0;
+    /* Where a token was asked for it is printed; else nowhere. */
+    const bool asked = strcmp(words[0], "token") == 0 &&
+                       (strcmp(words[1], "request") == 0 || strcmp(words[1], "narrow") == 0);
     while (*words && used < WORDS_MAX - 1)
         argv[used++] = *words++;
     if (token)
         assert_int_equal(setenv("MCAST_TOKEN", token, 1), 0);
     else
         assert_int_equal(unsetenv("MCAST_TOKEN"), 0);
-    (void)snprintf(name, sizeof name, "ctl.%u", yard->runs);
+    (void)snprintf(name, sizeof name, "ctl.%u%s", yard->runs, asked ? ".token" : "");
     folder_path(path, sizeof path, stage_folder(yard->stage), name);
     struct process *process = process_start(argv, path);
     (void)unsetenv("MCAST_TOKEN");

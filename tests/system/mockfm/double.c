@@ -72,7 +72,7 @@ void double_start(struct double_fm *fm, const char *const *options)
         state,         "--port-file", port};
     size_t count = 15;
 
-    folder_path(state, sizeof state, fm->folder, "state");
+    folder_path(state, sizeof state, fm->folder, "fm.state");
     folder_path(port, sizeof port, fm->folder, "port");
     folder_path(log, sizeof log, fm->folder, "log");
     fm->tls = false;

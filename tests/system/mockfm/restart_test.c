@@ -140,7 +140,7 @@ static void seed__repeats_the_tokens(void **state)
     double_reserve(fm, "c-1", 1, first[0]);
     double_reserve(fm, "c-2", 1, first[1]);
     double_stop(fm);
-    assert_int_equal(remove(folder_path(path, sizeof path, fm->folder, "state")), 0);
+    assert_int_equal(remove(folder_path(path, sizeof path, fm->folder, "fm.state")), 0);
     double_start(fm, options);
     double_reserve(fm, "c-1", 1, second[0]);
     double_kill(fm);

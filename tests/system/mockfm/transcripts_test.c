@@ -110,7 +110,7 @@ static void play_libfabric(struct double_fm *fm, bool tls)
     struct rawhttp_reply replies[TRANSCRIPT_REQUESTS_MAX] = {0};
     const json_t *id;
 
-    assert_int_equal(folder_write(fm->folder, "state", 0600, libfabric_state), 0);
+    assert_int_equal(folder_write(fm->folder, "fm.state", 0600, libfabric_state), 0);
     transcript_read(&transcript, TRANSCRIPTS "/libfabric-01-create-delete.txt");
     assert_int_equal(transcript.count, 2);
     double_start(fm, tls ? https : NULL);

@@ -1,5 +1,7 @@
 #include "tests/system/rig/folder.h"
 
+#include "tests/system/rig/telltale.h"
+
 #include <assert.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -33,6 +35,7 @@ static int unlink_one(const char *path, const struct stat *stat, int kind, struc
 
 void folder_destroy(const char *path)
 {
+    telltale_fail_if_folder(path);
     if (getenv("MCAST_KEEP"))
         fprintf(stderr, "kept: %s\n", path);
     else if (nftw(path, unlink_one, 16, FTW_DEPTH | FTW_PHYS) < 0)

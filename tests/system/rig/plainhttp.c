@@ -1,5 +1,7 @@
 #include "tests/system/rig/plainhttp.h"
 
+#include "tests/system/rig/telltale.h"
+
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -110,6 +112,18 @@ static bool perform(struct plainhttp *http, const char *method, const char *path
     return true;
 }
 
+/* Refusals, and what is not about one job. */
+static bool may_hold_no_secret(const char *path, int status)
+{
+    static const char *const pages[] = {"/metrics", "/v1/status", "/v1/events", "/v1/doctor",
+                                        "/v1/whoami"};
+
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++)
+        if (strncmp(path, pages[i], strlen(pages[i])) == 0)
+            return true;
+    return status >= 400;
+}
+
 int plainhttp_call(struct plainhttp *http, const char *method, const char *path, const char *body,
                    struct plainhttp_reply *reply)
 {
@@ -117,6 +131,8 @@ int plainhttp_call(struct plainhttp *http, const char *method, const char *path,
         fprintf(stderr, "%s %s: %s\n", method, path, http->error);
     else
         reply->json = json_loadb(reply->text, reply->length, JSON_DECODE_ANY, NULL);
+    if (reply->text && may_hold_no_secret(path, reply->status))
+        telltale_fail_if_text(reply->text, reply->length, path);
     return reply->status;
 }
 

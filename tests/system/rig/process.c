@@ -1,6 +1,7 @@
 #include "tests/system/rig/process.h"
 
 #include "tests/system/rig/await.h"
+#include "tests/system/rig/telltale.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -83,8 +84,10 @@ int process_stop(struct process *process)
 {
     int status = -1;
 
-    if (process_alive(process))
+    if (process_alive(process)) {
+        telltale_fail_if_title(process->pid);
         kill(process->pid, SIGTERM);
+    }
     if (!await(has_ended, process, AWAIT_DEADLINE_MS))
         fprintf(stderr, "%d did not end after SIGTERM\n", (int)process->pid);
     else if (!WIFEXITED(process->status))
@@ -103,6 +106,7 @@ void process_kill(struct process *process)
     if (!process)
         return;
     if (process_alive(process)) {
+        telltale_fail_if_title(process->pid);
         kill(process->pid, SIGKILL);
         waitpid(process->pid, &process->status, 0);
     }

@@ -2,6 +2,7 @@
  * they print. */
 
 #include "tests/system/rig/folder.h"
+#include "tests/system/rig/telltale.h"
 #include "tokens/issuer.h"
 
 #include <fcntl.h>
@@ -68,11 +69,12 @@ static int run(struct test *test, const char *const *arguments)
     posix_spawn_file_actions_t files;
     pid_t child;
     int status = 0;
-    folder_path(in, sizeof(in), test->folder, "in");
-    folder_path(out, sizeof(out), test->folder, "out");
+    const bool asked = arguments[2] != NULL && strcmp(arguments[2], "narrow") == 0;
+    folder_path(in, sizeof(in), test->folder, "in.token");
+    folder_path(out, sizeof(out), test->folder, asked ? "out.token" : "out");
     folder_path(err, sizeof(err), test->folder, "err");
     if (test->input)
-        assert_int_equal(folder_write(test->folder, "in", 0600, test->input), 0);
+        assert_int_equal(folder_write(test->folder, "in.token", 0600, test->input), 0);
     if (test->variable)
         snprintf(variable, sizeof(variable), "MCAST_TOKEN=%s", test->variable);
     char *environment[] = {variable, (char[]){"LC_ALL=C.UTF-8"}, NULL};
@@ -87,6 +89,7 @@ static int run(struct test *test, const char *const *arguments)
     read_file(out, test->out);
     read_file(err, test->err);
     assert_true(WIFEXITED(status));
+    assert_int_equal(telltale_search(test->folder), 0); /* the next run writes over it */
     return WEXITSTATUS(status);
 }
 

@@ -1,0 +1,19 @@
+#include "tests/system/rig/telltale.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* telltale FOLDER…: are there secrets in files below, but where they belong? For tests in shell,
+ * and for what the tests themselves printed. Says where; ends with 1 then. */
+
+int main(int argc, char **argv)
+{
+    unsigned guilty = 0;
+    if (argc < 2) {
+        (void)fprintf(stderr, "usage: telltale FOLDER…\n");
+        return 2;
+    }
+    for (int i = 1; i < argc; i++)
+        guilty += telltale_search(argv[i]);
+    return guilty > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

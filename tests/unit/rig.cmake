@@ -1,0 +1,1 @@
+mcast_unit(rig_telltale rig mockfm tokens)
