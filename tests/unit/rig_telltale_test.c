@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,11 +125,13 @@ static void telltale__lets_secrets_stand_where_they_belong(void **state)
     (void)state;
     static const char *const homes[] = {"fm.state", "fm.state.new", "client-secret", "ctl.3.token",
                                         "mgmt1.key"};
-    char folder[FOLDER_PATH_SIZE], text[TEXT_SIZE];
+    char folder[FOLDER_PATH_SIZE], path[128], text[TEXT_SIZE];
     make_folder(folder);
     session_token_of_mock_fm(text);
     for (size_t i = 0; i < sizeof homes / sizeof homes[0]; i++)
         assert_int_equal(folder_write(folder, homes[i], 0600, text), 0);
+    assert_int_equal(mkdir(folder_path(path, sizeof path, folder, TELLTALE_OUT), 0755), 0);
+    assert_int_equal(folder_write(path, "7", 0600, text), 0);
     assert_int_equal(telltale_search(folder), 0);
     folder_destroy(folder);
 }

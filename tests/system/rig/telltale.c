@@ -163,7 +163,8 @@ static unsigned walk(const char *folder, struct known *known, bool learning)
             continue;
         if (learning && is_one_of(entry->fts_name, teachers))
             learn(known, entry->fts_accpath);
-        else if (!learning && !is_one_of(entry->fts_name, homes))
+        else if (!learning && !is_one_of(entry->fts_name, homes) &&
+                 strcmp(entry->fts_parent->fts_name, TELLTALE_OUT) != 0)
             guilty += search_file(entry->fts_accpath, known);
     }
     if (tree != NULL)

@@ -12,9 +12,13 @@
  *
  * What is searched for is known by its form, wherever it comes from: session tokens and access
  * tokens of mock-fm, tokens of the broker's, the login of "cxi" as HTTP carries it, private keys,
- * MUNGE credentials. And, in a folder, what stands in its files of passwords and keys. Where each
- * belongs it may stand: TELLTALE_HOMES; among them files whose names end in ".token", for what a
- * test gives a program or asks it for. */
+ * MUNGE credentials. And, in a folder, what stands in its files of passwords and keys.
+ *
+ * Where each belongs it may stand: in files of TELLTALE_HOMES, among them those whose names end in
+ * ".token", for what a test gives a program or asks it for; and in a folder TELLTALE_OUT, for what
+ * jobs print, which have their tokens. */
+
+#define TELLTALE_OUT "out"
 
 /* Names of files, as fnmatch has them. */
 #define TELLTALE_HOMES                                                                             \
