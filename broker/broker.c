@@ -90,11 +90,13 @@ static void on_reload_soon(uv_timer_t *timer)
     struct broker *broker = timer->data;
     if (broker->stopping)
         return;
+    const char *before = turn_enter(engine_turn(broker->engine), "the reload");
     notify_reloading(&broker->notify);
     bool applied = reload_apply(&broker->reload);
     broker->lifesign.reload_refused = !applied;
     http_reloaded(broker->http, applied);
     lifesign_ready(&broker->lifesign);
+    turn_leave(engine_turn(broker->engine), before);
 }
 
 static void on_signal(uv_signal_t *handle, int signum)

@@ -6,7 +6,6 @@
 #include "broker/journal.h"
 #include "broker/listcommand.h"
 #include "broker/log.h"
-#include "broker/peak.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -38,10 +37,7 @@ struct engine {
     uv_timer_t deadline;
     int64_t deadline_ms; /* what the timer is set to; INT64_MAX: nothing */
     uv_prepare_t prepare;
-    uint64_t prepared_ns, idle_ns; /* when on_prepare last ran, and the loop's idle time then */
-    struct histogram absence;
-    struct peak absence_peak; /* by uv_hrtime */
-    bool interrupted;         /* in this turn */
+    struct turn turn; /* of the loop */
     int64_t started_ms;
 
     bool stopping; /* engine_stop was called: no new requests */
@@ -94,6 +90,15 @@ static void call_fabric(struct engine *engine, const struct word *word)
                     word->u.call.addresses);
 }
 
+static void call_roll(struct engine *engine, const struct word *word)
+{
+    if (engine->lists == NULL)
+        return;
+    const char *before = turn_enter(&engine->turn, "starting list_command");
+    listcommand_ask(engine->lists, word->u.rollcall, word->name);
+    turn_leave(&engine->turn, before);
+}
+
 static void on_say(void *arg, const struct word *word)
 {
     struct engine *engine = arg;
@@ -113,8 +118,7 @@ static void on_say(void *arg, const struct word *word)
         fabric_list(engine->fabric, word->u.list);
         break;
     case WORD_ROLLCALL:
-        if (engine->lists != NULL)
-            listcommand_ask(engine->lists, word->u.rollcall, word->name);
+        call_roll(engine, word);
         break;
     case WORD_EVENT:
         engine->event_seq = word->u.seq;
@@ -130,8 +134,11 @@ static void on_breath(void *arg)
     bool spoke = engine->spoke;
     engine->event_seq = 0;
     engine->spoke = false;
-    if (seq != 0 && engine->listener.events != NULL)
+    if (seq != 0 && engine->listener.events != NULL) {
+        const char *before = turn_enter(&engine->turn, "telling events to who follows them");
         engine->listener.events(engine->listener.arg, seq);
+        turn_leave(&engine->turn, before);
+    }
     if (spoke && engine->listener.spoken != NULL)
         engine->listener.spoken(engine->listener.arg);
 }
@@ -206,6 +213,21 @@ static void carry_out(struct engine *engine)
 
 /* ---- from the edges to the core ---- */
 
+/* What the turn is busy with. */
+static const char *work_of(const struct core_event *event)
+{
+    switch (event->kind) {
+    case CORE_SYNC:
+        return "the step of a sync";
+    case CORE_ROLLCALL_DONE:
+        return "the step after list_command";
+    case CORE_TICK:
+        return "the step of a deadline";
+    default:
+        return "steps of the core";
+    }
+}
+
 static bool wants_answer(const struct core_event *event, uint64_t *ticket)
 {
     switch (event->kind) {
@@ -253,10 +275,12 @@ void engine_step(struct engine *engine, struct core_event *event)
     event->now_ms = engine_now_ms(engine);
     engine->steps++;
     engine->stepping = true;
+    const char *before = turn_enter(&engine->turn, work_of(event));
     core_step(engine->core, event);
     carry_out(engine);
     engine->stepping = false;
     journal_flush(engine->journal);
+    turn_leave(&engine->turn, before);
 }
 
 static void on_edge(void *arg, struct core_event *event)
@@ -343,25 +367,25 @@ static bool finished(struct engine *engine)
     return true;
 }
 
-/* One turn of the loop, without what it waited for: libuv runs the callbacks of descriptors inside
- * of its waiting, where neither a prepare nor a check sees them begin. */
-static void measure_absence(struct engine *engine)
+static void measure_turn(struct engine *engine)
 {
-    uint64_t now_ns = uv_hrtime(), idle_ns = uv_metrics_idle_time(engine->loop);
-    uint64_t turn_ns = now_ns - engine->prepared_ns, waited_ns = idle_ns - engine->idle_ns;
-    int64_t absence_us = turn_ns > waited_ns ? (int64_t)((turn_ns - waited_ns) / 1000) : 0;
-    if (engine->prepared_ns != 0 && !engine->interrupted) {
-        histogram_add(&engine->absence, absence_us);
-        peak_add(&engine->absence_peak, (int64_t)(now_ns / 1000000), absence_us);
-    }
-    engine->interrupted = false;
-    engine->prepared_ns = now_ns;
-    engine->idle_ns = idle_ns;
+    struct turn_absence absence;
+    if (turn_end(&engine->turn, &absence))
+        log_line(LOG_WARNING,
+                 "nobody was served for %" PRId64 " ms, of which mcastd had a processor for "
+                 "%" PRId64 " ms; %" PRId64 " ms went into %s",
+                 absence.took_us / 1000, absence.cpu_us / 1000, absence.what_us / 1000,
+                 absence.what);
 }
 
 void engine_interrupted(struct engine *engine)
 {
-    engine->interrupted = true;
+    turn_interrupted(&engine->turn);
+}
+
+struct turn *engine_turn(struct engine *engine)
+{
+    return &engine->turn;
 }
 
 /* Just before the loop waits: everything that this turn brought is in one batch by now. */
@@ -375,7 +399,7 @@ static void on_prepare(uv_prepare_t *prepare)
     }
     if (engine->role == ROLE_LEADER)
         set_deadline(engine);
-    measure_absence(engine);
+    measure_turn(engine);
 }
 
 /* ---- life ---- */
@@ -389,6 +413,7 @@ struct engine *engine_create(const struct engine_options *options, struct error 
     }
     engine->core = core_create(options->core);
     engine->loop = options->loop;
+    turn_init(&engine->turn, engine->loop);
     engine->store = options->store;
     engine->bearers = options->bearers;
     engine->deadline_ms = INT64_MAX;
@@ -433,7 +458,6 @@ static void start_loop(struct engine *engine)
 {
     (void)uv_timer_init(engine->loop, &engine->deadline);
     (void)uv_prepare_init(engine->loop, &engine->prepare);
-    (void)uv_loop_configure(engine->loop, UV_METRICS_IDLE_TIME); /* for measure_absence */
     engine->deadline.data = engine->prepare.data = engine;
     (void)uv_prepare_start(&engine->prepare, on_prepare);
 }
@@ -547,8 +571,8 @@ void engine_counters(const struct engine *engine, struct engine_counters *out)
     memset(out, 0, sizeof *out);
     out->role = engine->role;
     out->steps = engine->steps;
-    out->loop_absence = &engine->absence;
-    out->loop_absence_us_peak = peak_value(&engine->absence_peak, (int64_t)(uv_hrtime() / 1000000));
+    out->loop_absence = &engine->turn.absence;
+    out->loop_absence_us_peak = turn_peak_us(&engine->turn);
     out->started_ms = engine->started_ms;
     out->commit_times = &no_times;
     out->commit_sizes = &no_sizes;

@@ -3,8 +3,8 @@
 
 #include "broker/bearers.h"
 #include "broker/fabric.h"
-#include "broker/histogram.h"
 #include "broker/listcommand.h"
+#include "broker/turn.h"
 #include "core/core.h"
 #include "fmapi/fmapi.h"
 #include "state/store.h"
@@ -88,6 +88,9 @@ int64_t engine_now_ms(const struct engine *engine);
 /* A signal came while the loop waited. libuv's account of its waiting has lost a part then, which
  * must not be taken for absence: the turn is not measured. */
 void engine_interrupted(struct engine *engine);
+
+/* Where to say what is done, so that the log can say what nobody was served for. */
+struct turn *engine_turn(struct engine *engine);
 
 /* What has happened since the start, for /metrics and those who look after the broker. What is
  * pointed to changes with the next turn of the loop and dies with engine_stop. */

@@ -443,6 +443,14 @@ static enum MHD_Result take_body(struct call *call, const char *data, size_t siz
     return MHD_YES;
 }
 
+static void handle(struct call *call)
+{
+    struct turn *turn = engine_turn(call->http->engine);
+    const char *before = turn_enter(turn, call->route->pattern);
+    call->route->handle(call);
+    turn_leave(turn, before);
+}
+
 static enum MHD_Result decide(struct call *call)
 {
     call->phase = CALL_DECIDING;
@@ -451,7 +459,7 @@ static enum MHD_Result decide(struct call *call)
     if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_again(call) < 0)
         call_refuse(call);
     else
-        call->route->handle(call);
+        handle(call);
     call->deciding = false;
     if (call->phase == CALL_SPOKEN)
         return send_answer(call);

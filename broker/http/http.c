@@ -120,7 +120,8 @@ static int door_open(struct http *http, int which, int fd, struct error *err)
                                        .access = call_access,
                                        .target = call_target,
                                        .completed = call_completed,
-                                       .connection = peer_connection};
+                                       .connection = peer_connection,
+                                       .turn = engine_turn(http->engine)};
     *door = (struct door){.http = http, .local = which == DOOR_UNIX};
     door->server = server_create(http->loop, fd, !door->local && http->tls,
                                  http->places.max + CONNECTIONS_SPARE, &hooks, err);

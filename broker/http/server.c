@@ -123,6 +123,8 @@ static void run(struct server *server)
     bool more = true;
     int for_nothing = 0; /* runs, one after another */
     uint64_t began = uv_hrtime();
+    const char *before =
+        server->hooks.turn ? turn_enter(server->hooks.turn, "clients' connections") : NULL;
     server->running = true;
     for (int i = 0; more && i < RUNS_AT_ONCE && for_nothing < RUNS_FOR_NOTHING; i++) {
         MHD_UNSIGNED_LONG_LONG wait;
@@ -132,6 +134,8 @@ static void run(struct server *server)
         more = server->resumed || (MHD_get_timeout(server->daemon, &wait) == MHD_YES && wait == 0);
     }
     server->running = false;
+    if (server->hooks.turn)
+        turn_leave(server->hooks.turn, before);
     open_again(server);
     if (more) {
         go_on(server, for_nothing == RUNS_FOR_NOTHING, uv_hrtime() - began);

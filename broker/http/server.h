@@ -1,6 +1,7 @@
 #ifndef MCAST_BROKER_HTTP_SERVER_H
 #define MCAST_BROKER_HTTP_SERVER_H
 
+#include "broker/turn.h"
 #include "core/error.h"
 
 #include <microhttpd.h>
@@ -25,6 +26,7 @@ struct server_hooks {
     void *(*target)(void *arg, const char *uri, struct MHD_Connection *connection);
     MHD_RequestCompletedCallback completed;
     MHD_NotifyConnectionCallback connection;
+    struct turn *turn; /* where the time goes that MHD takes; or NULL */
 };
 
 enum {

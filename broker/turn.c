@@ -1,0 +1,106 @@
+#include "broker/turn.h"
+
+#include <time.h>
+
+static const char unnamed[] = "connections to the fabric manager";
+
+/* Of this thread: what others take of the processor does not count. */
+static uint64_t cpu_time_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void begin(struct turn *turn, uint64_t now_ns)
+{
+    turn->began_ns = turn->since_ns = now_ns;
+    turn->idle_ns = uv_metrics_idle_time(turn->loop);
+    turn->cpu_ns = cpu_time_ns();
+    turn->what = unnamed;
+    turn->parts[0] = (struct turn_part){.what = unnamed};
+    turn->part_count = 1;
+    turn->interrupted = false;
+}
+
+void turn_init(struct turn *turn, uv_loop_t *loop)
+{
+    *turn = (struct turn){.loop = loop, .now_ns = uv_hrtime, .what = unnamed};
+    (void)uv_loop_configure(loop, UV_METRICS_IDLE_TIME);
+}
+
+static struct turn_part *part_of(struct turn *turn, const char *what)
+{
+    for (unsigned i = 0; i < turn->part_count; i++)
+        if (turn->parts[i].what == what)
+            return &turn->parts[i];
+    if (turn->part_count == TURN_NAMES)
+        return &turn->parts[0];
+    turn->parts[turn->part_count] = (struct turn_part){.what = what};
+    return &turn->parts[turn->part_count++];
+}
+
+static void change(struct turn *turn, const char *what, uint64_t now_ns)
+{
+    if (turn->began_ns != 0)
+        part_of(turn, turn->what)->took_ns += now_ns - turn->since_ns;
+    turn->what = what;
+    turn->since_ns = now_ns;
+}
+
+const char *turn_enter(struct turn *turn, const char *what)
+{
+    const char *before = turn->what;
+    change(turn, what, turn->now_ns());
+    return before;
+}
+
+void turn_leave(struct turn *turn, const char *before)
+{
+    change(turn, before, turn->now_ns());
+}
+
+void turn_interrupted(struct turn *turn)
+{
+    turn->interrupted = true;
+}
+
+/* waited_ns is within what has no name: libuv runs the callbacks of descriptors inside of its
+ * waiting, and who waits has entered nothing. */
+static void describe(struct turn *turn, uint64_t waited_ns, struct turn_absence *out)
+{
+    const struct turn_part *most = &turn->parts[0];
+    uint64_t *unnamed_ns = &turn->parts[0].took_ns;
+    *unnamed_ns -= *unnamed_ns < waited_ns ? *unnamed_ns : waited_ns;
+    for (unsigned i = 1; i < turn->part_count; i++)
+        if (turn->parts[i].took_ns > most->took_ns)
+            most = &turn->parts[i];
+    out->what = most->what;
+    out->what_us = (int64_t)(most->took_ns / 1000);
+    out->cpu_us = (int64_t)((cpu_time_ns() - turn->cpu_ns) / 1000);
+}
+
+bool turn_end(struct turn *turn, struct turn_absence *out)
+{
+    uint64_t now_ns = turn->now_ns();
+    uint64_t took_ns = now_ns - turn->began_ns;
+    uint64_t waited_ns = uv_metrics_idle_time(turn->loop) - turn->idle_ns;
+    bool measured = turn->began_ns != 0 && !turn->interrupted;
+    out->took_us = took_ns > waited_ns ? (int64_t)((took_ns - waited_ns) / 1000) : 0;
+    if (measured) {
+        histogram_add(&turn->absence, out->took_us);
+        peak_add(&turn->peak, (int64_t)(now_ns / 1000000), out->took_us);
+    }
+    bool is_long = measured && out->took_us >= TURN_LONG_US;
+    if (is_long) {
+        change(turn, unnamed, now_ns);
+        describe(turn, waited_ns, out);
+    }
+    begin(turn, now_ns);
+    return is_long;
+}
+
+int64_t turn_peak_us(const struct turn *turn)
+{
+    return peak_value(&turn->peak, (int64_t)(turn->now_ns() / 1000000));
+}

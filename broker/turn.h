@@ -1,0 +1,63 @@
+#ifndef MCAST_BROKER_TURN_H
+#define MCAST_BROKER_TURN_H
+
+#include "broker/histogram.h"
+#include "broker/peak.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+/* Turns of the event loop: for how long nobody else was served, and what was done meanwhile (G11,
+ * B8). A turn is the time between two waits.
+ *
+ * What is done is named by whoever does it: turn_enter before, turn_leave after. Names are static
+ * texts that fit after "most of it with"; the same name is the same address. What was entered
+ * within is counted for itself, not for what is around it; what nobody named is small, but for
+ * libcurl's part of the calls to the fabric manager. */
+
+enum { TURN_NAMES = 8, TURN_LONG_US = 50 * 1000 };
+
+struct turn_part {
+    const char *what;
+    uint64_t took_ns;
+};
+
+struct turn {
+    uv_loop_t *loop;
+    uint64_t (*now_ns)(void); /* uv_hrtime; for tests another */
+    uint64_t began_ns, idle_ns,
+        cpu_ns;       /* when it began, and how long was waited and computed then */
+    const char *what; /* is done now, and since when */
+    uint64_t since_ns;
+    struct turn_part parts[TURN_NAMES]; /* the first: whatever there was no place for */
+    unsigned part_count;
+    bool interrupted;
+    struct histogram absence; /* microseconds */
+    struct peak peak;         /* by now_ns */
+};
+
+/* A turn of TURN_LONG_US or more. */
+struct turn_absence {
+    int64_t took_us;
+    int64_t cpu_us;   /* of these it had a processor */
+    const char *what; /* took the longest of what has a name */
+    int64_t what_us;
+};
+
+void turn_init(struct turn *turn, uv_loop_t *loop);
+
+/* Returns what was done until now, for turn_leave. */
+const char *turn_enter(struct turn *turn, const char *what);
+void turn_leave(struct turn *turn, const char *before);
+
+/* A signal ended the wait of this turn: libuv forgets how long it was, so it is not measured. */
+void turn_interrupted(struct turn *turn);
+
+/* Just before the loop waits: ends a turn and begins the next. true: it was a long one. */
+bool turn_end(struct turn *turn, struct turn_absence *out);
+
+/* Microseconds; the longest of the last five minutes. */
+int64_t turn_peak_us(const struct turn *turn);
+
+#endif
