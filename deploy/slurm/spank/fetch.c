@@ -29,15 +29,14 @@ static bool ask(const struct line *line, const struct fetch *fetch, struct grant
 {
     struct program_output output = {.text = grant->text + grant->length,
                                     .size = sizeof grant->text - 1 - grant->length};
-    const size_t before = grant->length;
     struct error err = {0};
     *status = program_run(line->words, fetch->deadline_ms, &output);
     if (*status == EXIT_NOT_FOUND)
         output.length = 0;
     if ((*status == EXIT_DONE || *status == EXIT_NOT_FOUND) &&
-        grant_read(grant, before + output.length, &err) == 0)
+        grant_take(grant, output.length, &err) == 0)
         return true;
-    explicit_bzero(grant->text + before, sizeof grant->text - before);
+    explicit_bzero(grant->text + grant->length, sizeof grant->text - grant->length);
     if (*status == PROGRAM_STOPPED)
         snprintf(said, FETCH_SAID_SIZE, "%.120s does not answer in time", line->words[0]);
     else if (*status == PROGRAM_NONE)
@@ -65,7 +64,7 @@ void fetch_collectives(const struct fetch *fetch, struct grant *grant, struct fe
     add(&line, "--cacert", settings->cacert);
     add(&line, "--munge-socket", settings->munge_socket);
     add(&line, "--step", fetch->step);
-    add(&line, "--format", "null");
+    add(&line, "--format", "plain");
     add(&line, NULL, job);
     fetched->collectives = ask(&line, fetch, grant, fetched->no_collectives, &status);
 }
@@ -81,7 +80,7 @@ static void fetch_services(const struct fetch *fetch, struct grant *grant, struc
     add(&line, "--config", fetch->settings->node_config);
     add(&line, "--cluster", fetch->cluster);
     add(&line, "--node", fetch->node);
-    add(&line, "--format", "null");
+    add(&line, "--format", "slurm");
     add(&line, "--job", job);
     fetched->services = ask(&line, fetch, grant, fetched->no_services, &status);
     if (status != EXIT_REFUSED)
@@ -93,8 +92,9 @@ void fetch_grant(const struct fetch *fetch, struct grant *grant, struct fetched 
     char path[PATH_SIZE];
     struct error err = {0};
     *fetched = (struct fetched){0};
-    snprintf(path, sizeof path, "%s/%s.%u", fetch->settings->grants, fetch->node, fetch->job);
-    const int rc = grant_load(grant, path, &err);
+    const int rc = settings_path(path, sizeof path, fetch->settings->run, fetch->node, fetch->job)
+                       ? grant_load(grant, path, &err)
+                       : ERROR_NOT_FOUND;
     if (rc == 0) {
         fetched->collectives = fetched->services = true;
         return;

@@ -18,31 +18,52 @@ void grant_forget(struct grant *grant)
     explicit_bzero(grant, sizeof *grant);
 }
 
-static void take(struct grant *grant, const char *entry, const char *equals)
+static void set(struct grant *grant, const char *name, size_t length, const char *value)
 {
-    const size_t length = (size_t)(equals - entry);
     for (int i = 0; i < GRANT_COUNT; i++) {
-        if (strlen(grant_names[i]) == length && memcmp(grant_names[i], entry, length) == 0 &&
-            equals[1])
-            grant->values[i] = equals + 1;
+        if (strlen(grant_names[i]) == length && memcmp(grant_names[i], name, length) == 0)
+            grant->values[i] = value && value[0] ? value : NULL;
     }
 }
 
-int grant_read(struct grant *grant, size_t length, struct error *err)
+/* What follows the word, or NULL where the line does not begin with it. */
+static const char *after(const char *line, const char *word)
 {
-    memset(grant->values, 0, sizeof grant->values);
-    grant->length = length;
-    if (length >= GRANT_SIZE || (length > 0 && grant->text[length - 1])) {
-        grant_forget(grant);
-        return error_set(err, ERROR_INVALID, "the job's variables are not whole");
+    const size_t length = strlen(word);
+    return strncmp(line, word, length) == 0 ? line + length : NULL;
+}
+
+static void take_line(struct grant *grant, const char *line)
+{
+    const char *rest;
+    if ((rest = after(line, "unset "))) {
+        set(grant, rest, strlen(rest), NULL);
+    } else if ((rest = after(line, "print "))) {
+        grant->print = rest;
+    } else if ((rest = after(line, "refused "))) {
+        grant->refused = rest;
+    } else {
+        rest = after(line, "export ");
+        line = rest ? rest : line;
+        const char *equals = strchr(line, '=');
+        if (equals)
+            set(grant, line, (size_t)(equals - line), equals + 1);
     }
-    for (size_t at = 0; at < length; at += strlen(grant->text + at) + 1) {
-        const char *equals = strchr(grant->text + at, '=');
-        if (!equals) {
-            grant_forget(grant);
-            return error_set(err, ERROR_INVALID, "the job's variables are no NAME=value");
-        }
-        take(grant, grant->text + at, equals);
+}
+
+int grant_take(struct grant *grant, size_t length, struct error *err)
+{
+    const size_t end = grant->length + length;
+    if (length >= GRANT_SIZE || end >= GRANT_SIZE ||
+        memchr(grant->text + grant->length, 0, length) ||
+        (length > 0 && grant->text[end - 1] != '\n'))
+        return error_set(err, ERROR_INVALID, "the job's variables are not whole lines");
+    while (grant->length < end) {
+        char *line = grant->text + grant->length;
+        char *stop = memchr(line, '\n', end - grant->length);
+        *stop = '\0'; /* the last one ends in one */
+        grant->length += (size_t)(stop - line) + 1;
+        take_line(grant, line);
     }
     return 0;
 }
@@ -72,7 +93,7 @@ static int read_whole(struct grant *grant, int file, const char *path, struct er
             return error_set(err, ERROR_IO, "%.120s: %s", path, strerror(errno));
         used += (size_t)got;
         if (got == 0 || used == sizeof grant->text)
-            return grant_read(grant, used, err);
+            return grant_take(grant, used, err);
     }
 }
 

@@ -34,6 +34,7 @@ enum { CLUSTER_SIZE = 64, NODE_SIZE = 256, NO_TASKS_FROM = 0xfffffffc, ENDED = 1
 static struct settings settings;
 static char asked[OPTIONS_TEXT_MAX + 1]; /* --mcast of this command; "": not given */
 static bool made_job;                    /* of srun: not a step of a job that was there before */
+static bool has_step;                    /* of srun: stepend says which */
 static struct stepend stepend;
 static char cluster[CLUSTER_SIZE], refusal[400];
 
@@ -174,19 +175,23 @@ static bool set_collectives(spank_t spank, const struct grant *grant, const stru
 
 /* What the user asked for and does not have, in one line of the step's first node; on every node
  * what is wrong with it alone. */
-static void tell(spank_t spank, const struct fetched *fetched, enum options_hwcoll hwcoll,
-                 bool there)
+static void tell(spank_t spank, const struct grant *grant, const struct fetched *fetched,
+                 enum options_hwcoll hwcoll, bool there)
 {
     uint32_t place = 0;
     const char *why = fetched->collectives ? "the job was granted none" : fetched->no_collectives;
     (void)spank_get_item(spank, S_JOB_NODEID, &place);
     if (fetched->no_services[0])
-        slurm_spank_log("mcast: %s", fetched->no_services);
-    if (!there && hwcoll == OPTIONS_HWCOLL_REQUIRED)
-        snprintf(refusal, sizeof refusal, "mcast: hwcoll=required, but no hardware collectives: %s",
-                 why);
-    else if (!there && hwcoll == OPTIONS_HWCOLL_ON && place == 0)
-        slurm_spank_log("mcast: no hardware collectives: %s", why);
+        slurm_spank_log("mcastd: %s", fetched->no_services);
+    if (grant->refused)
+        snprintf(refusal, sizeof refusal, "%.380s", grant->refused);
+    else if (!there && hwcoll == OPTIONS_HWCOLL_REQUIRED)
+        snprintf(refusal, sizeof refusal,
+                 "mcastd: hwcoll=required, but no hardware collectives: %.300s", why);
+    else if (place == 0 && grant->print)
+        slurm_spank_log("%s", grant->print);
+    else if (place == 0 && !there && hwcoll == OPTIONS_HWCOLL_ON)
+        slurm_spank_log("mcastd: no hardware collectives: %s", why);
 }
 
 static void prepare(spank_t spank, uint32_t job, uint32_t number)
@@ -208,7 +213,7 @@ static void prepare(spank_t spank, uint32_t job, uint32_t number)
     const enum options_hwcoll hwcoll = wish(spank);
     const bool there = set_collectives(spank, &grant, &fetch, fetched.collectives, hwcoll);
     set_from(spank, &grant, GRANT_FIRST_OF_NODE, GRANT_COUNT);
-    tell(spank, &fetched, hwcoll, there);
+    tell(spank, &grant, &fetched, hwcoll, there);
     grant_forget(&grant);
 }
 
@@ -237,18 +242,14 @@ int slurm_spank_task_init(spank_t spank, int count, char *words[])
 
 /* ---- the end of a step ---- */
 
-/* Once for each part of a heterogeneous job. */
+/* Once, also for a step of several parts of a heterogeneous job: what the others leave goes with
+ * them. So does all of a job that srun itself makes. */
 int slurm_spank_local_user_init(spank_t spank, int count, char *words[])
 {
-    uint32_t job = 0, step = 0;
     (void)count;
     (void)words;
-    if (made_job || stepend.count == STEPEND_PARTS_MAX ||
-        spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS ||
-        spank_get_item(spank, S_JOB_STEPID, &step) != ESPANK_SUCCESS)
-        return 0;
-    stepend.step = step;
-    stepend.jobs[stepend.count++] = job;
+    has_step = !made_job && spank_get_item(spank, S_JOB_ID, &stepend.job) == ESPANK_SUCCESS &&
+               spank_get_item(spank, S_JOB_STEPID, &stepend.step) == ESPANK_SUCCESS;
     return 0;
 }
 
@@ -257,13 +258,13 @@ int slurm_spank_exit(spank_t spank, int count, char *words[])
     (void)spank;
     (void)count;
     (void)words;
-    if (spank_context() != S_CTX_LOCAL || stepend.count == 0)
+    if (spank_context() != S_CTX_LOCAL || !has_step)
         return 0;
     copy(cluster, sizeof cluster,
          settings.cluster ? settings.cluster : environment("SLURM_CLUSTER_NAME"));
     stepend.settings = &settings;
     stepend.cluster = cluster;
     stepend_clean(&stepend);
-    stepend.count = 0;
+    has_step = false;
     return 0;
 }

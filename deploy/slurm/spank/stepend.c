@@ -56,30 +56,6 @@ static bool surround(struct surroundings *surroundings, const struct grant *gran
     return true;
 }
 
-/* Becomes mcast-cleanup. */
-static void clean_part(const struct stepend *stepend, uint32_t job)
-{
-    static struct grant grant;
-    static struct surroundings surroundings;
-    struct fetched fetched = {0};
-    char name[GRANT_STEP_SIZE];
-    const char *step = grant_step(stepend->step, name);
-    const char *const argv[] = {stepend->settings->mcast_cleanup, "--wait", "--step", step, NULL};
-    const struct fetch fetch = {.settings = stepend->settings,
-                                .cluster = stepend->cluster,
-                                .node = "",
-                                .job = job,
-                                .step = step,
-                                .deadline_ms = program_now_ms() + ASK_MS};
-    if (grant_is_of(getenv(grant_names[GRANT_JOB]), stepend->cluster, job)) {
-        (void)execv(argv[0], (char *const *)argv);
-        return;
-    }
-    fetch_collectives(&fetch, &grant, &fetched);
-    if (grant_has_hwcoll(&grant) && surround(&surroundings, &grant))
-        (void)execve(argv[0], (char *const *)argv, (char *const *)surroundings.at);
-}
-
 /* As a process of nobody's, so that neither srun nor who reads its output waits for it. */
 static void let_go(void)
 {
@@ -95,20 +71,30 @@ static void let_go(void)
     (void)chdir("/");
 }
 
-/* One after the other, each in a process of its own. */
-__attribute__((noreturn)) static void clean_parts(const struct stepend *stepend)
+/* Becomes mcast-cleanup. */
+__attribute__((noreturn)) static void clean(const struct stepend *stepend)
 {
+    static struct grant grant;
+    static struct surroundings surroundings;
+    struct fetched fetched = {0};
+    char name[GRANT_STEP_SIZE];
+    const char *step = grant_step(stepend->step, name);
+    const char *const argv[] = {stepend->settings->mcast_cleanup, "--wait", "--step", step, NULL};
+    const struct fetch fetch = {.settings = stepend->settings,
+                                .cluster = stepend->cluster,
+                                .node = "",
+                                .job = stepend->job,
+                                .step = step,
+                                .deadline_ms = program_now_ms() + ASK_MS};
     let_go();
-    for (unsigned int i = 0; i < stepend->count; i++) {
-        const pid_t child = fork();
-        if (child == 0) {
-            clean_part(stepend, stepend->jobs[i]);
-            _exit(1);
-        }
+    if (grant_is_of(getenv(grant_names[GRANT_JOB]), stepend->cluster, stepend->job)) {
+        (void)execv(argv[0], (char *const *)argv);
+    } else {
+        fetch_collectives(&fetch, &grant, &fetched);
+        if (grant_has_hwcoll(&grant) && surround(&surroundings, &grant))
+            (void)execve(argv[0], (char *const *)argv, (char *const *)surroundings.at);
     }
-    while (wait(NULL) > 0 || errno == EINTR) {
-    }
-    _exit(0);
+    _exit(1);
 }
 
 void stepend_clean(const struct stepend *stepend)
@@ -117,7 +103,7 @@ void stepend_clean(const struct stepend *stepend)
     if (child == 0) {
         (void)setsid();
         if (fork() == 0)
-            clean_parts(stepend);
+            clean(stepend);
         _exit(0);
     }
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {
