@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS_MAX = 32, VNIS_MAX = 4, LIMIT_MAX = 65535, LIMIT_DIGITS = 5 };
+enum { WORDS_MAX = 32, VNIS_MAX = 4, LIMIT_MAX = 65535, LIMIT_DIGITS = 5, SHOWN_MAX = 40 };
 
 struct word {
     const char *name, *value; /* not ended: lengths count */
@@ -42,10 +42,16 @@ static bool next_word(const char **rest, struct word *word)
     return true;
 }
 
+/* So much of it is shown. */
+static int shown(size_t length)
+{
+    return length < SHOWN_MAX ? (int)length : SHOWN_MAX;
+}
+
 static int refuse(struct error *err, const struct word *word, const char *allowed)
 {
-    return error_set(err, ERROR_INVALID, "%.*s=%.*s: %s", (int)word->name_length, word->name,
-                     (int)word->value_length, word->value, allowed);
+    return error_set(err, ERROR_INVALID, "%.*s=%.*s: %s", shown(word->name_length), word->name,
+                     shown(word->value_length), word->value, allowed);
 }
 
 static int read_vnis(const struct word *word, struct error *err)
@@ -130,8 +136,8 @@ static int read_word(struct options *options, const struct word *word, struct er
         return read_single_node(word, err);
     if (is_limit(word))
         return read_limit(word, err);
-    return error_set(err, ERROR_INVALID, "'%.*s' is none of its words: %s", (int)word->name_length,
-                     word->name, grammar);
+    return error_set(err, ERROR_INVALID, "'%.*s' is none of its words: %s",
+                     shown(word->name_length), word->name, grammar);
 }
 
 /* It goes through environments and shells: nothing but what the words are made of. */
@@ -160,7 +166,7 @@ int options_read(struct options *options, const char *text, struct error *err)
         for (size_t i = 0; rc == 0 && i < count; i++) {
             if (words[i].name_length == word.name_length &&
                 memcmp(words[i].name, word.name, word.name_length) == 0)
-                rc = error_set(err, ERROR_INVALID, "%.*s is said twice", (int)word.name_length,
+                rc = error_set(err, ERROR_INVALID, "%.*s is said twice", shown(word.name_length),
                                word.name);
         }
         words[count] = word;

@@ -1,0 +1,5 @@
+mcast_unit(spank_options spank)
+mcast_unit(spank_grant spank rig)
+mcast_unit(spank_settings spank)
+mcast_unit(spank_program spank rig)
+mcast_unit(spank_fetch spank rig)

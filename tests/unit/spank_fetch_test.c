@@ -1,0 +1,180 @@
+/* Where the SPANK plugin finds what a job was granted, with programs that play ours (F8, F16). */
+
+#include "deploy/slurm/spank/fetch.h"
+#include "deploy/slurm/spank/program.h"
+#include "tests/system/rig/folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PATH_SIZE = 128, DEADLINE_MS = 60000 };
+
+static char folder[FOLDER_PATH_SIZE], broker[PATH_SIZE], nics[PATH_SIZE];
+static struct settings settings;
+static struct grant grant;
+static struct fetched fetched;
+
+static int setup(void **state)
+{
+    (void)state;
+    assert_int_equal(folder_create(folder), 0);
+    settings = (struct settings){
+        .run = folder,
+        .mcastctl = folder_path(broker, sizeof broker, folder, "mcastctl"),
+        .mcast_node = folder_path(nics, sizeof nics, folder, "mcast-node"),
+    };
+    grant_forget(&grant);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    folder_destroy(folder);
+    return 0;
+}
+
+static void play(const char *program, const char *script)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "#!/bin/sh\n%s\n", script);
+    assert_int_equal(folder_write(folder, program, 0755, text), 0);
+}
+
+static void ask_for(int64_t ms)
+{
+    const struct fetch fetch = {.settings = &settings,
+                                .cluster = "elcap",
+                                .node = "n1",
+                                .job = 17,
+                                .step = "3",
+                                .deadline_ms = program_now_ms() + ms};
+    fetch_grant(&fetch, &grant, &fetched);
+}
+
+static void fetch__what_prolog_left_is_all(void **state)
+{
+    (void)state;
+    play("mcastctl", "echo FI_CXI_COLL_JOB_ID=elcap-18");
+    assert_int_equal(folder_write(folder, "17", 0400, "export FI_CXI_COLL_JOB_ID=elcap-17\n"), 0);
+    ask_for(DEADLINE_MS);
+    assert_true(fetched.collectives);
+    assert_true(fetched.services);
+    assert_string_equal(grant.values[GRANT_JOB], "elcap-17");
+    assert_null(grant.values[GRANT_VNIS]);
+}
+
+static void fetch__programs_are_asked_else(void **state)
+{
+    (void)state;
+    settings.url = "https://broker";
+    settings.node_config = "/etc/node.conf";
+    play("mcastctl", "echo \"FI_CXI_COLL_JOB_ID=$*\"");
+    play("mcast-node", "echo \"export SLINGSHOT_VNIS=$*\"; echo unset SLINGSHOT_TCS");
+    ask_for(DEADLINE_MS);
+    assert_true(fetched.collectives);
+    assert_true(fetched.services);
+    assert_string_equal(grant.values[GRANT_JOB],
+                        "env --cluster elcap --url https://broker --step 3 --format plain 17");
+    assert_string_equal(grant.values[GRANT_VNIS],
+                        "env --config /etc/node.conf --cluster elcap --node n1 --format slurm "
+                        "--job 17");
+    assert_string_equal(fetched.no_collectives, "");
+}
+
+static void fetch__a_job_of_nobodys(void **state)
+{
+    (void)state;
+    play("mcastctl", "echo FI_CXI_COLL_JOB_ID=elcap-18; exit 3");
+    play("mcast-node", "exit 3");
+    ask_for(DEADLINE_MS);
+    assert_true(fetched.collectives); /* that there is nothing is known */
+    assert_true(fetched.services);
+    assert_null(grant.values[GRANT_JOB]);
+    assert_string_equal(fetched.no_services, "");
+}
+
+static void fetch__says_why_not(void **state)
+{
+    (void)state;
+    play("mcastctl", "echo FI_CXI_COLL_JOB_ID=elcap-17; echo mcastctl: nobody listens >&2; exit 4");
+    play("mcast-node", "echo mcast-node: no service of job 17 >&2; exit 1");
+    ask_for(DEADLINE_MS);
+    assert_false(fetched.collectives);
+    assert_false(fetched.services);
+    assert_null(grant.values[GRANT_JOB]); /* half a word is none */
+    assert_string_equal(fetched.no_collectives, "mcastctl: nobody listens");
+    assert_string_equal(fetched.no_services, "mcast-node: no service of job 17");
+}
+
+/* A node without Slingshot, or with the hooks of another: nothing that a user has to read. */
+static void fetch__no_programs(void **state)
+{
+    (void)state;
+    play("mcast-node", "echo mcast-node: what configuration >&2; exit 2");
+    ask_for(DEADLINE_MS);
+    assert_false(fetched.collectives);
+    assert_false(fetched.services);
+    assert_non_null(strstr(fetched.no_collectives, "/mcastctl cannot be run"));
+    assert_string_equal(fetched.no_services, "");
+}
+
+static void fetch__in_time_or_not(void **state)
+{
+    (void)state;
+    play("mcastctl", "echo FI_CXI_COLL_JOB_ID=elcap-17; exec sleep 1000");
+    play("mcast-node", "exec sleep 1000");
+    ask_for(200);
+    assert_false(fetched.collectives);
+    assert_null(grant.values[GRANT_JOB]);
+    assert_non_null(strstr(fetched.no_collectives, "does not answer in time"));
+}
+
+/* What does not come whole is not taken: neither a cut line nor a flood. */
+static void fetch__garbage(void **state)
+{
+    (void)state;
+    play("mcastctl", "printf FI_CXI_COLL_JOB_ID=elcap-17");
+    play("mcast-node", "while :; do echo export SLINGSHOT_VNIS=1; done");
+    ask_for(DEADLINE_MS);
+    assert_false(fetched.collectives);
+    assert_false(fetched.services);
+    assert_null(grant.values[GRANT_JOB]);
+    assert_null(grant.values[GRANT_VNIS]);
+}
+
+/* What must not be believed is as good as not there. */
+static void fetch__a_file_that_others_can_write(void **state)
+{
+    (void)state;
+    play("mcastctl", "exit 3");
+    char path[PATH_SIZE];
+    assert_int_equal(folder_write(folder, "17", 0600, "export FI_CXI_COLL_JOB_ID=elcap-17\n"), 0);
+    assert_int_equal(chmod(folder_path(path, sizeof path, folder, "17"), 0622), 0);
+    ask_for(DEADLINE_MS);
+    assert_true(fetched.collectives);
+    assert_null(grant.values[GRANT_JOB]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(fetch__what_prolog_left_is_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(fetch__programs_are_asked_else, setup, teardown),
+        cmocka_unit_test_setup_teardown(fetch__a_job_of_nobodys, setup, teardown),
+        cmocka_unit_test_setup_teardown(fetch__says_why_not, setup, teardown),
+        cmocka_unit_test_setup_teardown(fetch__no_programs, setup, teardown),
+        cmocka_unit_test_setup_teardown(fetch__in_time_or_not, setup, teardown),
+        cmocka_unit_test_setup_teardown(fetch__garbage, setup, teardown),
+        cmocka_unit_test_setup_teardown(fetch__a_file_that_others_can_write, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
