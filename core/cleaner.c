@@ -111,6 +111,15 @@ void cleaner_keep_pieces(struct cleaner *k, const struct cleanup *c,
     }
 }
 
+void cleaner_await(struct cleanup *c, uint64_t ticket, int64_t due_ms)
+{
+    struct cleanup_waiter *w = memory_zeroed(sizeof *w);
+    w->ticket = ticket;
+    w->due_ms = due_ms;
+    w->next = c->waiters;
+    c->waiters = w;
+}
+
 size_t cleaner_unreachable(const struct fmcall_steps *steps, const char **first)
 {
     size_t count = 0;

@@ -2,7 +2,6 @@
 
 #include "core/inside.h"
 #include "core/memory.h"
-#include "core/steppath.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,18 +20,9 @@
  *
  * What a step has is asked for only where it must be known: by_trees, and for all below a step. */
 
-enum {
-    CLEANUPS_MAX = 1000,       /* of one reservation, at once */
-    CLEANUPS_ALL_MAX = 100000, /* of all; the more there are, the fewer each may have, */
-    CLEANUPS_SHARE = 64,       /* a part of what is left, */
-    CLEANUPS_MIN = 8,          /* but so many always */
-    CLEANUP_COSTS_MS = 20,     /* each that is asked for: 50 a second in the long run, */
-    CLEANUP_CREDIT_MS = 20000, /* a thousand at once */
-    CLEANUP_RETRY_MS = 500,
-    CLEANUP_RETRY_MAX_MS = 30 * 1000,
-};
+enum { CLEANUP_RETRY_MS = 500, CLEANUP_RETRY_MAX_MS = 30 * 1000 };
 
-static const struct fmcall_steps no_steps;
+const struct fmcall_steps cleanup_no_steps;
 
 /* ---- answers ---- */
 
@@ -55,15 +45,6 @@ static void answer_steps(struct core *core, struct cleanup *c, const struct rese
     answer_waiters(core, c, ANSWER_STEPS, r, NULL);
     for (size_t i = first; i < core->effect_count; i++)
         core->effects[i].u.answer.steps = steps;
-}
-
-static void await(struct core *core, struct cleanup *c, uint64_t ticket, int64_t wait_ms)
-{
-    struct cleanup_waiter *w = memory_zeroed(sizeof *w);
-    w->ticket = ticket;
-    w->due_ms = core->now_ms + wait_ms;
-    w->next = c->waiters;
-    c->waiters = w;
 }
 
 static const char *not_yet(struct core *core, const struct reservation *r, const struct cleanup *c)
@@ -123,7 +104,7 @@ static void end(struct core *core, struct reservation *r, struct cleanup *c, enu
 /* What can be done next, for the log and for whoever asked alike. */
 #define SOONER "they stay until the job ends; to be rid of them sooner, "
 static const char ask_again[] = SOONER "ask again with mcastctl cleanup or mcast-cleanup";
-static const char allow_login[] = SOONER "set [hwcoll] cleanup_login = yes, reload, and ask again";
+const char cleanup_allow_login[] = SOONER "set [hwcoll] cleanup_login = yes, reload, and ask again";
 static const char remove_there[] = SOONER "remove them at the fabric manager";
 
 static void give_up(struct core *core, struct reservation *r, struct cleanup *c, const char *words,
@@ -154,8 +135,7 @@ static void succeed(struct core *core, struct reservation *r, struct cleanup *c)
 
 /* ---- what to do next ---- */
 
-/* There is something at the fabric manager, and its end does not take the trees along anyway. */
-static bool has_trees(const struct reservation *r)
+bool cleanup_has_trees(const struct reservation *r)
 {
     return r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED;
 }
@@ -193,7 +173,7 @@ static enum fmcall_kind next_call(const struct core *core, const struct reservat
 {
     struct cleaner *k = r->cleaner;
     const struct cleanup *c;
-    if (!has_trees(r) || k->errand.call != 0 || core->link.state != LINK_UP ||
+    if (!cleanup_has_trees(r) || k->errand.call != 0 || core->link.state != LINK_UP ||
         (c = choose(core, k)) == NULL)
         return FMCALL_NONE;
     if (c->look)
@@ -214,11 +194,11 @@ static void queue_call(struct core *core, struct reservation *r)
         callqueue_push(&core->calls, &k->errand, LANE_CLEANUP, kind);
 }
 
-static const char barred[] = "no token of the job is known, and [hwcoll] cleanup_login is off";
-
-static bool is_barred(const struct core *core, const struct reservation *r)
+const char *cleanup_barred(const struct core *core, const struct reservation *r)
 {
-    return secret_none(r->token) && !core->config.cleanup_login;
+    return secret_none(r->token) && !core->config.cleanup_login
+               ? "no token of the job is known, and [hwcoll] cleanup_login is off"
+               : NULL;
 }
 
 void cleanup_act(struct core *core, struct reservation *r)
@@ -229,17 +209,17 @@ void cleanup_act(struct core *core, struct reservation *r)
     for (struct cleanup *c = k->first, *next; c != NULL; c = next) {
         next = c->next;
         bool under_way = c == k->first && k->errand.call != 0;
-        if (!has_trees(r) && c->look)
-            answer_steps(core, c, r, &no_steps);
-        else if (!has_trees(r))
+        if (!cleanup_has_trees(r) && c->look)
+            answer_steps(core, c, r, &cleanup_no_steps);
+        else if (!cleanup_has_trees(r))
             answer_waiters(core, c, ANSWER_CLEANED, r, NULL);
         answer_impatient(core, r, c);
         if (c->look && c->waiters == NULL && !under_way)
             cleaner_end(k, c);
-        else if (has_trees(r) && !c->look && c->give_up_ms <= core->now_ms && !under_way)
+        else if (cleanup_has_trees(r) && !c->look && c->give_up_ms <= core->now_ms && !under_way)
             give_up(core, r, c, not_in_time(core, r, c), ask_again);
-        else if (has_trees(r) && !c->look && is_barred(core, r) && !under_way)
-            give_up(core, r, c, barred, allow_login);
+        else if (cleanup_has_trees(r) && !c->look && cleanup_barred(core, r) != NULL && !under_way)
+            give_up(core, r, c, cleanup_barred(core, r), cleanup_allow_login);
     }
     queue_call(core, r);
 }
@@ -248,7 +228,7 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
 {
     const struct cleaner *k = r->cleaner;
     int64_t when = INT64_MAX;
-    if (k == NULL || !has_trees(r))
+    if (k == NULL || !cleanup_has_trees(r))
         return when;
     bool calls = k->errand.call == 0 && core->link.state == LINK_UP;
     for (const struct cleanup *c = k->first; c != NULL; c = c->next) {
@@ -324,7 +304,7 @@ static void try_another_way(struct core *core, struct reservation *r, struct cle
                           "the job's token does not open them (the fabric manager: %s), and "
                           "[hwcoll] cleanup_login is off",
                           words),
-                allow_login);
+                cleanup_allow_login);
     }
 }
 
@@ -387,7 +367,7 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
     if (outcome == FM_OK && steps != NULL)
         answer_steps(core, c, r, steps);
     else if (outcome == FM_GONE)
-        answer_steps(core, c, r, &no_steps);
+        answer_steps(core, c, r, &cleanup_no_steps);
     else
         answer_waiters(core, c, ANSWER_GIVEN_UP, r,
                        core_text(core, "the fabric manager: %s", words));
@@ -405,7 +385,7 @@ bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kin
      * token it cannot: that opens this life only. */
     if (login && kind == FMCALL_END_STEP && fmcall_unsure(outcome))
         core_errand(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
-    if (!has_trees(r))
+    if (!cleanup_has_trees(r))
         cleaner_forget_pieces(r->cleaner);
     else if (c->look)
         look_done(core, r, c, outcome, steps, words);
@@ -417,136 +397,4 @@ bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kin
         again_later(core, r, c, words);
     core_act_on_lives(core, r->cluster, r->job); /* a newer one may have waited for this call */
     return login;
-}
-
-/* ---- what is asked for ---- */
-
-static const char *outside(struct core *core, const struct core_event *event)
-{
-    for (size_t i = 0; i < event->u.cleanup.scope_count; i++) {
-        const char *scope = event->u.cleanup.scopes[i];
-        if (!steppath_within(event->u.cleanup.step, scope))
-            return core_text(core,
-                             "step %.100s is outside of what this token may clean up after: %.100s "
-                             "and what is below",
-                             event->u.cleanup.step, scope);
-    }
-    return NULL;
-}
-
-/* Every request costs, also one that is merged with another. */
-static bool pay(const struct core *core, struct cleaner *k)
-{
-    if (k->paid_until_ms < core->now_ms)
-        k->paid_until_ms = core->now_ms;
-    if (k->paid_until_ms + CLEANUP_COSTS_MS > core->now_ms + CLEANUP_CREDIT_MS)
-        return false;
-    k->paid_until_ms += CLEANUP_COSTS_MS;
-    return true;
-}
-
-static bool has_room(const struct core *core, const struct cleaner *k)
-{
-    uint64_t left = core->cleanups < CLEANUPS_ALL_MAX ? CLEANUPS_ALL_MAX - core->cleanups : 0;
-    uint64_t share = CLEANUPS_MIN + left / CLEANUPS_SHARE;
-    return k->count < (share < CLEANUPS_MAX ? share : CLEANUPS_MAX);
-}
-
-static void refuse_many(struct core *core, uint64_t ticket, const struct cleaner *k)
-{
-    core_answer(core, ticket, ANSWER_TOO_MANY, NULL,
-                core_text(core,
-                          "too many cleanups are asked for: %u of this job wait, %llu of all jobs; "
-                          "ask for a whole subtree at once, or later",
-                          k->count, (unsigned long long)core->cleanups));
-}
-
-static struct cleanup *save_request(struct core *core, struct reservation *r, const char *step,
-                                    bool below)
-{
-    const struct cleanup_record record = {.number = r->number,
-                                          .step = step,
-                                          .give_up_ms =
-                                              core->now_ms + core->config.cleanup_timeout_ms,
-                                          .below = below};
-    core_save_cleanup(core, &record);
-    return cleaner_find(r->cleaner, step, below);
-}
-
-void core_cleanup(struct core *core, const struct core_event *event)
-{
-    uint64_t ticket = event->u.cleanup.ticket;
-    const char *step = event->u.cleanup.step;
-    bool below = event->u.cleanup.below;
-    struct reservation *r = ledger_by_number(&core->ledger, event->u.cleanup.number);
-    const char *why_not = outside(core, event);
-    if (r == NULL || why_not != NULL) {
-        core_answer(core, ticket, r == NULL ? ANSWER_NOT_FOUND : ANSWER_OUTSIDE, NULL,
-                    r == NULL ? "the reservation is over, and its trees with it" : why_not);
-        return;
-    }
-    if (!has_trees(r)) {
-        core_answer(core, ticket, ANSWER_CLEANED, r, NULL);
-        return;
-    }
-    if (is_barred(core, r)) {
-        core_answer(core, ticket, ANSWER_GIVEN_UP, NULL,
-                    core_text(core, "the trees are not removed: %s: %s", barred, allow_login));
-        return;
-    }
-    struct cleaner *k = cleaner_of(r);
-    bool paid = pay(core, k);
-    struct cleanup *c = paid ? cleaner_covering(k, step, below) : NULL;
-    /* What is about to be given up is no help; and it is renewed only in its own words. */
-    if (c != NULL && c->give_up_ms - core->now_ms < core->config.cleanup_timeout_ms / 2)
-        c = NULL;
-    bool known = paid && cleaner_find(k, step, below) != NULL;
-    if (!paid || (c == NULL && !known && !has_room(core, k))) {
-        refuse_many(core, ticket, k);
-        return;
-    }
-    if (c == NULL)
-        c = save_request(core, r, step, below);
-    if (c == k->first && (k->errand.call != 0 || k->looked))
-        c->again = true;
-    if (event->u.cleanup.wait_ms > 0)
-        await(core, c, ticket, event->u.cleanup.wait_ms);
-    else
-        core_answer(core, ticket, ANSWER_ACCEPTED, r, NULL);
-    core_act(core, r);
-}
-
-void core_steps(struct core *core, const struct core_event *event)
-{
-    uint64_t ticket = event->u.steps.ticket;
-    struct reservation *r =
-        ledger_newest(&core->ledger, event->u.steps.cluster, event->u.steps.job);
-    if (r == NULL) {
-        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
-                    core_text(core, "job %.130s of %.40s has no reservation", event->u.steps.job,
-                              event->u.steps.cluster));
-        return;
-    }
-    if (!has_trees(r)) {
-        core_answer(core, ticket, ANSWER_STEPS, r, NULL);
-        core->effects[core->effect_count - 1].u.answer.steps = &no_steps;
-        return;
-    }
-    struct cleaner *k = cleaner_of(r);
-    struct cleanup *c = k->first;
-    while (c != NULL && !c->look)
-        c = c->next;
-    if (c == NULL)
-        c = cleaner_look_first(k);
-    await(core, c, ticket, event->u.steps.wait_ms);
-    core_act(core, r);
-}
-
-void cleanup_load(struct core *core, struct reservation *r)
-{
-    int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
-    for (struct cleanup *c = r->cleaner->first; c != NULL; c = c->next) {
-        if (c->give_up_ms > latest)
-            c->give_up_ms = latest;
-    }
 }

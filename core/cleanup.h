@@ -77,6 +77,9 @@ void cleaner_put_last(struct cleaner *cleaner, struct cleanup *cleanup);
 void cleaner_put_first(struct cleaner *cleaner, struct cleanup *cleanup);
 void cleaner_end(struct cleaner *cleaner, struct cleanup *cleanup); /* freed */
 
+/* The ticket is answered when the cleanup ends, or by then. */
+void cleaner_await(struct cleanup *cleanup, uint64_t ticket, int64_t due_ms);
+
 /* Of what the fabric manager has, what the cleanup is about. */
 void cleaner_keep_pieces(struct cleaner *cleaner, const struct cleanup *cleanup,
                          const struct fmcall_steps *steps);

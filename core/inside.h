@@ -195,9 +195,13 @@ void core_granted_again(struct core *core, struct reservation *reservation);
 void core_node_report(struct core *core, const struct core_event *event);
 void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason);
 
-/* ---- cleanup.c ---- */
+/* ---- cleanup_ask.c ---- */
 void core_cleanup(struct core *core, const struct core_event *event);
 void core_steps(struct core *core, const struct core_event *event);
+/* After loading: no deadline lies further away than it could if it were asked for now. */
+void cleanup_load(struct core *core, struct reservation *reservation);
+
+/* ---- cleanup.c ---- */
 /* Looks at what has become due or needless, and queues the next call. */
 void cleanup_act(struct core *core, struct reservation *reservation);
 int64_t cleanup_deadline(const struct core *core, const struct reservation *reservation);
@@ -209,8 +213,12 @@ bool cleanup_may_hit_name(const struct reservation *reservation);
  * does, the gateway may want to see a certificate that goes with the login only. */
 bool cleanup_done(struct core *core, struct reservation *reservation, enum fmcall_kind kind,
                   enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words);
-/* After loading: no deadline lies further away than it could if it were asked for now. */
-void cleanup_load(struct core *core, struct reservation *reservation);
+/* There is something at the fabric manager, and its end does not take the trees along anyway. */
+bool cleanup_has_trees(const struct reservation *reservation);
+/* Why no way is left to remove them; NULL: there is one. cleanup_allow_login says what to do. */
+const char *cleanup_barred(const struct core *core, const struct reservation *reservation);
+extern const char cleanup_allow_login[];
+extern const struct fmcall_steps cleanup_no_steps;
 
 /* ---- rollcall.c ---- */
 void rollcall_start(struct core *core); /* at the start, and when the link is up again: all */

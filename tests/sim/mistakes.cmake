@@ -117,13 +117,13 @@ mcast_mistake(old-word-counts 8000 nodereport.c
 mcast_mistake(granted-twice-is-once 3000 act.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return nodes_clean(r->reported) >= r->node_count;]])
-mcast_mistake(one-scope-is-enough 300 cleanup.c
+mcast_mistake(one-scope-is-enough 300 cleanup_ask.c
     [[for (size_t i = 0; i < event->u.cleanup.scope_count; i++) {]]
     [[for (size_t i = 1; i < event->u.cleanup.scope_count; i++) {]])
 mcast_mistake(steps-by-prefix 300 steppath.c
     [[return strncmp(step, scope, length) == 0 && (step[length] == '\0' || step[length] == '/');]]
     [[return strncmp(step, scope, length) == 0;]])
-mcast_mistake(asked-again-is-asked-once 1000 cleanup.c
+mcast_mistake(asked-again-is-asked-once 1000 cleanup_ask.c
     [[c->again = true;]] [[c->again = false;]])
 mcast_mistake(the-first-step-is-all 300 cleanup.c
     [[else if (!k->looked || ++k->piece == k->piece_count)]] [[else]])
