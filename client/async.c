@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { CONNECTIONS = 64, CONNECTIONS_MAX = 1024 };
+/* At first: what the broker grants to one who is no manager (its shares are 64 on the Unix socket,
+ * and 16 over TCP for one address, until its certificate is seen), with room for others. */
+enum { CONNECTIONS_SOCKET = 32, CONNECTIONS_TCP = 8, CONNECTIONS_MAX = 1024 };
 
 struct mcast_async {
     struct carrier carrier;
@@ -44,7 +46,7 @@ static int take_over(struct carrier *carrier, struct mcast *handle, struct mcast
     carrier->peer.endpoint = peer->endpoint;
     carrier->peer.credentials.munge = MCAST_MUNGE_NEVER;
     carrier->timeout_ms = transport_timeout(handle->transport);
-    carrier->connections = CONNECTIONS;
+    carrier->connections = peer->endpoint.socket[0] ? CONNECTIONS_SOCKET : CONNECTIONS_TCP;
     return handle_copy_token(handle, &carrier->token, error);
 }
 

@@ -555,9 +555,9 @@ MCAST_API size_t mcast_async_under_way(const struct mcast_async *async);
 MCAST_API int mcast_async_set_timeout(struct mcast_async *async, unsigned milliseconds,
                                       struct mcast_error *error);
 
-/* At most so many connections at once, 1–1024; 64 at first. Each carries one request at a time, the
- * others wait their turn, and each is one descriptor. While the broker cannot be reached only one
- * is tried. */
+/* At most so many connections at once, 1–1024; at first 32 on the Unix socket, 8 over TCP, which
+ * the broker grants to anybody. Each carries one request at a time, the others wait their turn, and
+ * each is one descriptor. While the broker cannot be reached only one is tried. */
 MCAST_API int mcast_async_set_connections(struct mcast_async *async, unsigned connections,
                                           struct mcast_error *error);
 

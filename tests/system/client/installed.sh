@@ -1,21 +1,54 @@
 #!/bin/sh
-# installed.sh CMAKE BUILD CC PKG_CONFIG PAGE: installs the library into a folder, compiles the first
-# C example of the page against it, and runs it where no broker is.
+# installed.sh CMAKE BUILD CC PKG_CONFIG PAGE MCASTD: installs the library into a folder, compiles the
+# whole programs among the C examples of the page against it, and runs the first where no broker is,
+# and the second, which does not wait, with one.
 set -eu
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+broker=
+trap '[ -z "$broker" ] || kill "$broker"; rm -rf "$folder"' EXIT
 "$1" --install "$2" --prefix "$folder/here" --component libmcast >/dev/null
-awk '/^```c$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' "$5" >"$folder/job.c"
-[ -s "$folder/job.c" ]
+awk -v folder="$folder" '
+    /^```c$/ { inside = 1; text = ""; next }
+    /^```$/ { if (inside && text ~ /int main/) printf "%s", text >(folder "/example" ++n ".c")
+              inside = 0 }
+    inside { text = text $0 "\n" }' "$5"
 pc=$(find "$folder/here" -name mcast.pc)
 PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
-# shellcheck disable=SC2046 # flags are words
-"$3" -std=c17 -Wall -Wextra -Werror "$folder/job.c" -o "$folder/job" \
-    $("$4" --cflags --libs mcast)
+lib=$(dirname "$PKG_CONFIG_PATH")
+for n in 1 2; do
+    # shellcheck disable=SC2046 # flags are words
+    "$3" -std=c17 -Wall -Wextra -Werror "$folder/example$n.c" -o "$folder/example$n" \
+        $("$4" --cflags --libs mcast)
+done
+[ ! -e "$folder/example3.c" ]
+
 code=0
-LD_LIBRARY_PATH=$(dirname "$(dirname "$pc")") MCAST_URL="$folder/none" "$folder/job" \
-    2>"$folder/err" || code=$?
+LD_LIBRARY_PATH=$lib MCAST_URL="$folder/none" "$folder/example1" 2>"$folder/err" || code=$?
 cat "$folder/err"
 [ $code -eq 1 ]
 grep -q "^cannot reach mcastd at $folder/none: No such file or directory" "$folder/err"
+
+cat >"$folder/mcastd.conf" <<EOF
+[broker]
+socket = $folder/s
+[state]
+store = memory
+key_file = $folder/state.key
+[cluster "elcap"]
+users = $(id -u)
+EOF
+"$6" --config "$folder/mcastd.conf" >"$folder/log" 2>&1 &
+broker=$!
+tries=0
+until [ -S "$folder/s" ]; do
+    tries=$((tries + 1))
+    if [ $tries -gt 600 ] || ! kill -0 "$broker"; then
+        cat "$folder/log"
+        exit 1
+    fi
+    sleep 0.1
+done
+LD_LIBRARY_PATH=$lib MCAST_URL="$folder/s" "$folder/example2" >"$folder/out" 2>&1
+cat "$folder/out"
+[ "$(grep -c '^f2Rs8sydSxm[def]: VNI [0-9]*, ' "$folder/out")" -eq 3 ]

@@ -42,11 +42,11 @@ static void note(const char *name, bool waits)
         snprintf(watch->first, sizeof(watch->first), "%s", name);
 }
 
-/* Of what is read and written: files on disk do not wait for anybody. */
+/* Of what is read and written: files on disk and /dev/urandom wait for nobody. */
 static bool waits(int fd)
 {
     struct stat status;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+    if (fstat(fd, &status) == 0 && (S_ISREG(status.st_mode) || S_ISCHR(status.st_mode)))
         return false;
     int flags = fcntl(fd, F_GETFL);
     return flags >= 0 && !(flags & O_NONBLOCK);

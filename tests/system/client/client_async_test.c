@@ -1,0 +1,555 @@
+/* The form of the library that does not wait, against a scripted broker: it sends what the other
+ * form sends, understands what that understands, and answers every request exactly once. */
+
+#include "client/mcast.h"
+#include "fakebroker.h"
+#include "tests/system/rig/await.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define AGENT "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n"
+#define ACCEPT "Accept: application/json\r\n"
+#define BARE(method, path) method " " path " HTTP/1.1\r\n" AGENT ACCEPT "\r\n"
+#define JOB(name)                                                                                  \
+    "{\"cluster\":\"elcap\",\"job\":\"" name "\",\"number\":7,\"state\":\"active\",\"uid\":5,"     \
+    "\"node_count\":2,\"vnis\":[1024],\"env\":{\"FI_CXI_COLL_MCAST_TOKEN\":\"s3cr3t\"}}"
+#define PROBLEM "application/problem+json"
+
+/* What was heard of one request. */
+struct heard {
+    unsigned times;
+    int code;
+    char word[48], text[512], job[32], first[64], json[64];
+    bool repeated, releasing, gone;
+    uint64_t active;
+    size_t env_count, step_count;
+    struct mcast_async *async; /* to be used in the callback */
+    uint64_t other;            /* to be cancelled in it */
+};
+
+static void hear(const struct mcast_outcome *outcome, void *arg)
+{
+    struct heard *heard = arg;
+    heard->times++;
+    heard->code = outcome->code;
+    assert_int_equal(outcome->error->code, outcome->code);
+    snprintf(heard->word, sizeof(heard->word), "%s", outcome->error->word);
+    snprintf(heard->text, sizeof(heard->text), "%s", outcome->error->text);
+    if (outcome->reservation) {
+        snprintf(heard->job, sizeof(heard->job), "%s", outcome->reservation->job);
+        heard->repeated = outcome->reservation->repeated;
+    }
+    if (outcome->env_count > 0)
+        snprintf(heard->first, sizeof(heard->first), "%s=%s", outcome->env[0].name,
+                 outcome->env[0].value);
+    heard->env_count = outcome->env_count;
+    heard->step_count = outcome->steps ? outcome->steps->step_count : 0;
+    heard->active = outcome->sync ? outcome->sync->active : 0;
+    snprintf(heard->json, sizeof(heard->json), "%s", outcome->json ? outcome->json : "");
+    heard->releasing = outcome->releasing;
+    heard->gone = outcome->gone;
+}
+
+static struct mcast_async *open_async(const char *url, unsigned flags)
+{
+    struct mcast *handle = NULL;
+    struct mcast_async *async = NULL;
+    assert_int_equal(mcast_open(&handle, url, NULL), 0);
+    assert_int_equal(mcast_set_token(handle, "a-token", NULL), 0);
+    assert_int_equal(mcast_set_timeout(handle, AWAIT_DEADLINE_MS, NULL), 0);
+    assert_int_equal(mcast_async_open(&async, handle, flags, NULL), 0);
+    mcast_close(handle);
+    return async;
+}
+
+static void turn(struct mcast_async *async)
+{
+    struct pollfd fd = {.fd = mcast_async_fd(async), .events = POLLIN};
+    assert_int_equal(poll(&fd, 1, AWAIT_DEADLINE_MS), 1);
+    mcast_async_dispatch(async);
+}
+
+/* Until it was answered once more. */
+static void await_answer(struct mcast_async *async, const struct heard *heard)
+{
+    for (unsigned times = heard->times; heard->times == times;)
+        turn(async);
+}
+
+static void begin_show(struct mcast_async *async, const char *job, struct heard *heard,
+                       uint64_t *number)
+{
+    assert_int_equal(mcast_async_show(async, "elcap", job, hear, heard, number, NULL), 0);
+}
+
+/* ---- the same requests, the same answers ---- */
+
+static void async__reserves_and_releases(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{201, NULL, JOB("f1"), THEN_KEEP},
+                                          {200, NULL, JOB("f1"), THEN_KEEP},
+                                          {202, NULL, JOB("f1"), THEN_KEEP},
+                                          {200, NULL, JOB("f1"), THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
+    struct mcast_request request = MCAST_REQUEST_INIT;
+    struct heard heard = {0};
+    char job[] = "f1";
+    request.cluster = "elcap";
+    request.job = job;
+    request.uid = 5;
+    request.nodes = "elcap[1-2]";
+    assert_int_equal(mcast_async_reserve(async, &request, hear, &heard, NULL, NULL), 0);
+    job[0] = 'x'; /* what the arguments point to is not needed any more */
+    assert_int_equal(heard.times, 0);
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_OK);
+    assert_string_equal(heard.job, "f1");
+    assert_false(heard.repeated);
+    fakebroker_expect(fake, 1,
+                      "PUT /v1/clusters/elcap/jobs/f1 HTTP/1.1\r\n" AGENT ACCEPT
+                      "Content-Type: application/json\r\nContent-Length: 30\r\n\r\n"
+                      "{\"uid\":5,\"nodes\":\"elcap[1-2]\"}");
+    request.job = "f1";
+    assert_int_equal(mcast_async_reserve(async, &request, hear, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    assert_true(heard.repeated);
+    assert_int_equal(mcast_async_release(async, "elcap", "f1", hear, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    fakebroker_expect(fake, 3, BARE("DELETE", "/v1/clusters/elcap/jobs/f1"));
+    begin_show(async, "f1", &heard, NULL);
+    await_answer(async, &heard);
+    fakebroker_expect(fake, 4, BARE("GET", "/v1/clusters/elcap/jobs/f1"));
+    assert_int_equal(fakebroker_connections(fake), 1);
+    assert_int_equal(mcast_async_under_way(async), 0);
+    mcast_async_close(async);
+    fakebroker_destroy(fake);
+}
+
+static void async__asks_all_that_a_job_needs(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL, "{\"A\":\"1\",\"B\":\"2\"}", THEN_KEEP},
+        {200, NULL, "{\"steps\":[{\"step\":\"/fA\",\"trees\":[1]}],\"skipped\":0}", THEN_KEEP},
+        {200, NULL, "{\"state\":\"destroyed\",\"reservation\":\"releasing\"}", THEN_KEEP},
+        {200, NULL, "{\"active\":1,\"confirmed\":1}", THEN_KEEP},
+        {200, NULL, "{\"version\":\"0.1.0\"}", THEN_KEEP},
+    };
+    static const char *const jobs[] = {"f1"};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
+    struct mcast_node_report report = MCAST_NODE_REPORT_INIT;
+    struct heard heard = {0};
+    assert_int_equal(mcast_async_env(async, "elcap", "f1", "/fA", hear, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    fakebroker_expect(fake, 1, BARE("GET", "/v1/clusters/elcap/jobs/f1/env?step=%2FfA"));
+    assert_int_equal(heard.env_count, 2);
+    assert_string_equal(heard.first, "A=1");
+    assert_int_equal(mcast_async_steps(async, "elcap", "f1", 5, hear, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    fakebroker_expect(fake, 2, BARE("GET", "/v1/clusters/elcap/jobs/f1/steps?wait=5ms"));
+    assert_int_equal(heard.step_count, 1);
+    report.cluster = "elcap";
+    report.job = "f1";
+    report.node = "elcap7";
+    report.state = "destroyed";
+    report.number = 7;
+    assert_int_equal(mcast_async_report_node(async, &report, hear, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    assert_true(heard.releasing);
+    assert_int_equal(mcast_async_sync(async, "elcap", jobs, 1, hear, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    assert_int_equal(heard.active, 1);
+    assert_int_equal(mcast_async_status(async, hear, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    assert_string_equal(heard.json, "{\"version\":\"0.1.0\"}");
+    fakebroker_expect(fake, 5, BARE("GET", "/v1/status"));
+    mcast_async_close(async);
+    fakebroker_destroy(fake);
+}
+
+/* The token is shown where it is to be, and in no words. */
+static void async__bears_the_token(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL, JOB("f1"), THEN_KEEP},
+        {200, NULL, "{}", THEN_KEEP},
+        {401, PROBLEM, "{\"code\":\"token-unknown\",\"detail\":\"not of this broker\"}", THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
+    struct heard heard = {0};
+    assert_int_equal(mcast_async_own(async, hear, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    assert_string_equal(heard.job, "f1");
+    fakebroker_expect(fake, 1,
+                      "GET /v1/reservation HTTP/1.1\r\n" AGENT ACCEPT
+                      "Authorization: Bearer a-token\r\n\r\n");
+    assert_int_equal(mcast_async_cleanup(async, "/fA", MCAST_BELOW, 7, hear, &heard, NULL, NULL),
+                     0);
+    await_answer(async, &heard);
+    assert_true(heard.gone);
+    fakebroker_expect(
+        fake, 2,
+        "DELETE /v1/reservation/steps/%2FfA?wait=7ms&below=yes HTTP/1.1\r\n" AGENT ACCEPT
+        "Authorization: Bearer a-token\r\n\r\n");
+    assert_int_equal(mcast_async_own(async, hear, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_REFUSED);
+    assert_string_equal(heard.text, "not of this broker");
+    mcast_async_close(async);
+    fakebroker_destroy(fake);
+}
+
+static void async__needs_a_token_where_the_other_form_does(void **state)
+{
+    (void)state;
+    struct fakebroker *fake = fakebroker_create(NULL, 0);
+    struct mcast *handle = NULL;
+    struct mcast_async *async = NULL;
+    struct mcast_error error;
+    struct heard heard = {0};
+    assert_int_equal(mcast_open(&handle, fakebroker_url(fake), NULL), 0);
+    assert_int_equal(mcast_async_open(&async, handle, 0, NULL), 0);
+    assert_int_equal(mcast_async_own(async, hear, &heard, NULL, &error), MCAST_USAGE);
+    assert_non_null(strstr(error.text, "MCAST_TOKEN"));
+    mcast_async_close(async);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static void async__refuses_what_is_not_allowed_without_calling_back(void **state)
+{
+    (void)state;
+    struct fakebroker *fake = fakebroker_create(NULL, 0);
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0), *none = NULL;
+    struct mcast *handle = NULL;
+    struct mcast_request request = MCAST_REQUEST_INIT;
+    struct mcast_error error;
+    struct heard heard = {0};
+    uint64_t number = 0;
+    assert_int_equal(mcast_async_reserve(async, &request, hear, &heard, &number, &error),
+                     MCAST_USAGE);
+    assert_int_equal(mcast_async_show(async, "elcap", "a/b", hear, &heard, &number, &error),
+                     MCAST_USAGE);
+    assert_int_equal(mcast_async_set_timeout(async, 0, &error), MCAST_USAGE);
+    assert_int_equal(mcast_async_set_connections(async, 0, &error), MCAST_USAGE);
+    assert_int_equal(mcast_async_set_connections(async, 1025, &error), MCAST_USAGE);
+    assert_false(mcast_async_cancel(async, 0));
+    assert_int_equal(mcast_async_dispatch(async), 0);
+    assert_int_equal(mcast_open(&handle, fakebroker_url(fake), NULL), 0);
+    assert_int_equal(mcast_async_open(&none, handle, 1024, &error), MCAST_USAGE);
+    assert_null(none);
+    mcast_close(handle);
+    assert_int_equal(heard.times, 0);
+    mcast_async_close(async);
+    mcast_async_close(NULL);
+    fakebroker_expect(fake, 0, NULL);
+    fakebroker_destroy(fake);
+}
+
+/* ---- what goes wrong ---- */
+
+/* A kept connection that turns out to be dead is made anew, once: as often as the other form does
+ * it. */
+static void async__repeats_what_broke_once(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL, JOB("a"), THEN_KEEP},  {0, NULL, "", THEN_CLOSE},
+        {200, NULL, JOB("b"), THEN_CLOSE}, {0, NULL, "", THEN_CLOSE},
+        {0, NULL, "", THEN_CLOSE},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
+    struct heard heard = {0};
+    begin_show(async, "a", &heard, NULL);
+    await_answer(async, &heard);
+    begin_show(async, "b", &heard, NULL);
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_OK);
+    fakebroker_expect(fake, 3, BARE("GET", "/v1/clusters/elcap/jobs/b"));
+    begin_show(async, "c", &heard, NULL);
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_UNREACHABLE);
+    assert_string_equal(heard.word, "broken");
+    fakebroker_expect(fake, 5, BARE("GET", "/v1/clusters/elcap/jobs/c"));
+    mcast_async_close(async);
+    fakebroker_destroy(fake);
+}
+
+static void async__tells_what_the_broker_says(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {404, PROBLEM, "{\"code\":\"not-found\",\"detail\":\"no such job\"}", THEN_KEEP},
+        {200, NULL, "{\"cluster\":7,\"env\":\"s3cr3t\"}", THEN_KEEP},
+        {200, NULL, "<html>", THEN_KEEP},
+        {503, PROBLEM, "{\"code\":\"stopping\",\"detail\":\"going down\"}", THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
+    struct heard heard = {0};
+    begin_show(async, "a", &heard, NULL);
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_NOT_FOUND);
+    assert_string_equal(heard.text, "no such job");
+    for (int i = 0; i < 2; i++) {
+        begin_show(async, "a", &heard, NULL);
+        await_answer(async, &heard);
+        assert_int_equal(heard.code, MCAST_UNCLEAR);
+        assert_null(strstr(heard.text, "s3cr3t"));
+    }
+    begin_show(async, "a", &heard, NULL);
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_REFUSED);
+    assert_string_equal(heard.word, "stopping");
+    mcast_async_close(async);
+    fakebroker_destroy(fake);
+}
+
+/* The time limit holds for all: for the one that is not answered, and for the one that waits for
+ * its connection. */
+static void async__ends_in_time(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{0, NULL, "", THEN_HANG}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
+    struct heard first = {0}, second = {0};
+    assert_int_equal(mcast_async_set_connections(async, 1, NULL), 0);
+    begin_show(async, "a", &first, NULL);
+    assert_int_equal(mcast_async_set_timeout(async, 20, NULL), 0);
+    begin_show(async, "b", &second, NULL);
+    await_answer(async, &second);
+    assert_int_equal(second.code, MCAST_UNREACHABLE);
+    assert_string_equal(second.word, "timeout");
+    assert_int_equal(first.times, 0);
+    assert_int_equal(mcast_async_set_connections(async, 2, NULL), 0);
+    begin_show(async, "c", &second, NULL);
+    await_answer(async, &second);
+    assert_string_equal(second.word, "timeout");
+    assert_int_equal(mcast_async_under_way(async), 1);
+    mcast_async_close(async);
+    assert_int_equal(first.times, 1);
+    assert_int_equal(first.code, MCAST_STOPPED);
+    fakebroker_destroy(fake);
+}
+
+static void async__that_is_not_patient_tells_at_once(void **state)
+{
+    (void)state;
+    struct mcast_async *async = open_async("/nonexistent/socket", 0);
+    struct heard heard = {0};
+    begin_show(async, "a", &heard, NULL);
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_UNREACHABLE);
+    assert_string_equal(heard.word, "no-connection");
+    assert_non_null(strstr(heard.text, "/nonexistent/socket"));
+    mcast_async_close(async);
+}
+
+/* F20: a broker that is away for a while fails nobody who has time. Those that are begun meanwhile
+ * wait with it, and one alone tries. */
+static void async__that_is_patient_waits_for_the_broker(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {503, PROBLEM, "{\"code\":\"stopping\",\"detail\":\"going down\"}", THEN_CLOSE},
+        {0, NULL, "", THEN_CLOSE},
+        {0, NULL, "", THEN_CLOSE},
+        {200, NULL, JOB("a"), THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), MCAST_PATIENT);
+    struct heard heard = {0};
+    begin_show(async, "a", &heard, NULL);
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_OK);
+    fakebroker_expect(fake, SIZE(script), BARE("GET", "/v1/clusters/elcap/jobs/a"));
+    mcast_async_close(async);
+    fakebroker_destroy(fake);
+}
+
+static void async__that_is_patient_says_in_the_end_why(void **state)
+{
+    (void)state;
+    struct mcast_async *async = open_async("/nonexistent/socket", MCAST_PATIENT);
+    struct heard heard[3] = {{0}, {0}, {0}};
+    assert_int_equal(mcast_async_set_timeout(async, 120, NULL), 0);
+    for (size_t i = 0; i < SIZE(heard); i++)
+        begin_show(async, "a", &heard[i], NULL);
+    while (mcast_async_under_way(async) > 0)
+        turn(async);
+    for (size_t i = 0; i < SIZE(heard); i++) {
+        assert_int_equal(heard[i].times, 1);
+        assert_int_equal(heard[i].code, MCAST_UNREACHABLE);
+        assert_string_equal(heard[i].word, "no-connection");
+    }
+    mcast_async_close(async);
+}
+
+/* What says no to this request is no reason to ask again, however patient one is (F4). */
+static void async__that_is_patient_takes_a_no_for_a_no(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {503, PROBLEM, "{\"code\":\"vnis-exhausted\",\"detail\":\"no VNIs\"}", THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), MCAST_PATIENT);
+    struct heard heard = {0};
+    begin_show(async, "a", &heard, NULL);
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_REFUSED);
+    assert_string_equal(heard.text, "no VNIs");
+    fakebroker_expect(fake, 1, BARE("GET", "/v1/clusters/elcap/jobs/a"));
+    mcast_async_close(async);
+    fakebroker_destroy(fake);
+}
+
+/* ---- cancelling, closing, callbacks ---- */
+
+static void async__cancels_what_is_under_way_and_what_waits(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{0, NULL, "", THEN_HANG}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
+    struct heard sent = {0}, waiting = {0};
+    uint64_t first = 0, second = 0, third = 0;
+    assert_int_equal(mcast_async_set_connections(async, 1, NULL), 0);
+    begin_show(async, "a", &sent, &first);
+    begin_show(async, "b", &waiting, &second);
+    struct pollfd fd = {.fd = mcast_async_fd(async), .events = POLLIN};
+    while (poll(&fd, 1, 0) > 0)
+        mcast_async_dispatch(async);
+    fakebroker_expect(fake, 1, BARE("GET", "/v1/clusters/elcap/jobs/a"));
+    assert_true(mcast_async_cancel(async, second));
+    assert_true(mcast_async_cancel(async, first));
+    assert_false(mcast_async_cancel(async, first));
+    assert_int_equal(sent.times, 1);
+    assert_int_equal(sent.code, MCAST_STOPPED);
+    assert_int_equal(waiting.times, 1);
+    assert_int_equal(waiting.code, MCAST_STOPPED);
+    assert_int_equal(mcast_async_under_way(async), 0);
+    begin_show(async, "c", &sent, &third);
+    assert_true(third != first && third != second); /* a number is not used again */
+    assert_false(mcast_async_cancel(async, first));
+    mcast_async_close(async);
+    assert_int_equal(sent.times, 2);
+    fakebroker_destroy(fake);
+}
+
+static void on_cancel_other(const struct mcast_outcome *outcome, void *arg)
+{
+    struct heard *heard = arg;
+    hear(outcome, heard);
+    assert_true(mcast_async_cancel(heard->async, heard->other));
+    assert_int_equal(mcast_async_dispatch(heard->async), 0); /* in a callback it does nothing */
+}
+
+/* Two answers lie there when the first callback is called; the second must not be given any more.
+ */
+static void async__may_be_cancelled_in_a_callback(void **state)
+{
+    (void)state;
+    struct mcast_async *async = open_async("/nonexistent/socket", 0);
+    struct heard first = {.async = async}, second = {0};
+    assert_int_equal(mcast_async_show(async, "elcap", "a", on_cancel_other, &first, NULL, NULL), 0);
+    begin_show(async, "b", &second, &first.other);
+    await_answer(async, &first);
+    assert_int_equal(first.times, 1);
+    assert_int_equal(second.times, 1);
+    assert_int_equal(second.code, MCAST_STOPPED);
+    mcast_async_close(async);
+}
+
+static void on_ask_again(const struct mcast_outcome *outcome, void *arg)
+{
+    struct heard *heard = arg;
+    hear(outcome, heard);
+    int rc = mcast_async_show(heard->async, "elcap", "b", hear, heard, NULL, NULL);
+    assert_int_equal(rc, outcome->code == MCAST_STOPPED ? MCAST_STOPPED : 0);
+}
+
+static void async__may_be_asked_in_a_callback(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{200, NULL, JOB("a"), THEN_KEEP},
+                                          {200, NULL, JOB("b"), THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
+    struct heard heard = {.async = async};
+    assert_int_equal(mcast_async_show(async, "elcap", "a", on_ask_again, &heard, NULL, NULL), 0);
+    while (heard.times < 2)
+        turn(async);
+    assert_string_equal(heard.job, "b");
+    /* while it is being closed nothing new is taken */
+    assert_int_equal(mcast_async_show(async, "elcap", "a", on_ask_again, &heard, NULL, NULL), 0);
+    mcast_async_close(async);
+    assert_int_equal(heard.times, 3);
+    assert_int_equal(heard.code, MCAST_STOPPED);
+    fakebroker_destroy(fake);
+}
+
+static void on_close(const struct mcast_outcome *outcome, void *arg)
+{
+    struct heard *heard = arg;
+    hear(outcome, heard);
+    mcast_async_close(heard->async);
+}
+
+static void async__may_be_closed_in_a_callback(void **state)
+{
+    (void)state;
+    struct mcast_async *async = open_async("/nonexistent/socket", 0);
+    struct heard first = {.async = async}, second = {0};
+    uint64_t number = 0;
+    assert_int_equal(mcast_async_show(async, "elcap", "a", on_close, &first, NULL, NULL), 0);
+    begin_show(async, "b", &second, NULL);
+    await_answer(async, &first);
+    assert_int_equal(second.times, 1);
+    assert_int_equal(second.code, MCAST_STOPPED);
+    async = open_async("/nonexistent/socket", 0);
+    first = (struct heard){.async = async};
+    assert_int_equal(mcast_async_show(async, "elcap", "a", on_close, &first, &number, NULL), 0);
+    begin_show(async, "b", &second, NULL);
+    assert_true(mcast_async_cancel(async, number));
+    assert_int_equal(first.times, 1);
+    assert_int_equal(second.times, 2);
+}
+
+int main(void)
+{
+    unsetenv("MCAST_TOKEN");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(async__reserves_and_releases),
+        cmocka_unit_test(async__asks_all_that_a_job_needs),
+        cmocka_unit_test(async__bears_the_token),
+        cmocka_unit_test(async__needs_a_token_where_the_other_form_does),
+        cmocka_unit_test(async__refuses_what_is_not_allowed_without_calling_back),
+        cmocka_unit_test(async__repeats_what_broke_once),
+        cmocka_unit_test(async__tells_what_the_broker_says),
+        cmocka_unit_test(async__ends_in_time),
+        cmocka_unit_test(async__that_is_not_patient_tells_at_once),
+        cmocka_unit_test(async__that_is_patient_waits_for_the_broker),
+        cmocka_unit_test(async__that_is_patient_says_in_the_end_why),
+        cmocka_unit_test(async__that_is_patient_takes_a_no_for_a_no),
+        cmocka_unit_test(async__cancels_what_is_under_way_and_what_waits),
+        cmocka_unit_test(async__may_be_cancelled_in_a_callback),
+        cmocka_unit_test(async__may_be_asked_in_a_callback),
+        cmocka_unit_test(async__may_be_closed_in_a_callback),
+    };
+    return cmocka_run_group_tests_name("client_async", tests, NULL, NULL);
+}
