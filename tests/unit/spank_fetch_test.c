@@ -27,7 +27,7 @@ static int setup(void **state)
     (void)state;
     assert_int_equal(folder_create(folder), 0);
     settings = (struct settings){
-        .run = folder,
+        .grants = folder,
         .mcastctl = folder_path(broker, sizeof broker, folder, "mcastctl"),
         .mcast_node = folder_path(nics, sizeof nics, folder, "mcast-node"),
     };
@@ -49,6 +49,16 @@ static void play(const char *program, const char *script)
     assert_int_equal(folder_write(folder, program, 0755, text), 0);
 }
 
+/* One variable, as Prolog leaves it; 0, or -1. */
+static int write_grant(const char *variable)
+{
+    char path[PATH_SIZE];
+    const size_t size = strlen(variable) + 1;
+    FILE *file = fopen(folder_path(path, sizeof path, folder, "n1.17"), "we");
+    const bool written = file && fwrite(variable, 1, size, file) == size;
+    return file && fclose(file) == 0 && written ? 0 : -1;
+}
+
 static void ask_for(int64_t ms)
 {
     const struct fetch fetch = {.settings = &settings,
@@ -63,8 +73,8 @@ static void ask_for(int64_t ms)
 static void fetch__what_prolog_left_is_all(void **state)
 {
     (void)state;
-    play("mcastctl", "echo FI_CXI_COLL_JOB_ID=elcap-18");
-    assert_int_equal(folder_write(folder, "17", 0400, "export FI_CXI_COLL_JOB_ID=elcap-17\n"), 0);
+    play("mcastctl", "printf 'FI_CXI_COLL_JOB_ID=elcap-18\\0'");
+    assert_int_equal(write_grant("FI_CXI_COLL_JOB_ID=elcap-17"), 0);
     ask_for(DEADLINE_MS);
     assert_true(fetched.collectives);
     assert_true(fetched.services);
@@ -77,15 +87,15 @@ static void fetch__programs_are_asked_else(void **state)
     (void)state;
     settings.url = "https://broker";
     settings.node_config = "/etc/node.conf";
-    play("mcastctl", "echo \"FI_CXI_COLL_JOB_ID=$*\"");
-    play("mcast-node", "echo \"export SLINGSHOT_VNIS=$*\"; echo unset SLINGSHOT_TCS");
+    play("mcastctl", "printf 'FI_CXI_COLL_JOB_ID=%s\\0' \"$*\"");
+    play("mcast-node", "printf 'SLINGSHOT_VNIS=%s\\0' \"$*\"");
     ask_for(DEADLINE_MS);
     assert_true(fetched.collectives);
     assert_true(fetched.services);
     assert_string_equal(grant.values[GRANT_JOB],
-                        "env --cluster elcap --url https://broker --step 3 --format plain 17");
+                        "env --cluster elcap --url https://broker --step 3 --format null 17");
     assert_string_equal(grant.values[GRANT_VNIS],
-                        "env --config /etc/node.conf --cluster elcap --node n1 --format slurm "
+                        "env --config /etc/node.conf --cluster elcap --node n1 --format null "
                         "--job 17");
     assert_string_equal(fetched.no_collectives, "");
 }
@@ -93,7 +103,7 @@ static void fetch__programs_are_asked_else(void **state)
 static void fetch__a_job_of_nobodys(void **state)
 {
     (void)state;
-    play("mcastctl", "echo FI_CXI_COLL_JOB_ID=elcap-18; exit 3");
+    play("mcastctl", "printf 'FI_CXI_COLL_JOB_ID=elcap-18\\0'; exit 3");
     play("mcast-node", "exit 3");
     ask_for(DEADLINE_MS);
     assert_true(fetched.collectives); /* that there is nothing is known */
@@ -105,7 +115,8 @@ static void fetch__a_job_of_nobodys(void **state)
 static void fetch__says_why_not(void **state)
 {
     (void)state;
-    play("mcastctl", "echo FI_CXI_COLL_JOB_ID=elcap-17; echo mcastctl: nobody listens >&2; exit 4");
+    play("mcastctl",
+         "printf 'FI_CXI_COLL_JOB_ID=elcap-17\\0'; echo mcastctl: nobody listens >&2; exit 4");
     play("mcast-node", "echo mcast-node: no service of job 17 >&2; exit 1");
     ask_for(DEADLINE_MS);
     assert_false(fetched.collectives);
@@ -130,7 +141,7 @@ static void fetch__no_programs(void **state)
 static void fetch__in_time_or_not(void **state)
 {
     (void)state;
-    play("mcastctl", "echo FI_CXI_COLL_JOB_ID=elcap-17; exec sleep 1000");
+    play("mcastctl", "printf 'FI_CXI_COLL_JOB_ID=elcap-17\\0'; exec sleep 1000");
     play("mcast-node", "exec sleep 1000");
     ask_for(200);
     assert_false(fetched.collectives);
@@ -143,7 +154,7 @@ static void fetch__garbage(void **state)
 {
     (void)state;
     play("mcastctl", "printf FI_CXI_COLL_JOB_ID=elcap-17");
-    play("mcast-node", "while :; do echo export SLINGSHOT_VNIS=1; done");
+    play("mcast-node", "while :; do printf 'SLINGSHOT_VNIS=1\\0'; done");
     ask_for(DEADLINE_MS);
     assert_false(fetched.collectives);
     assert_false(fetched.services);
@@ -157,8 +168,8 @@ static void fetch__a_file_that_others_can_write(void **state)
     (void)state;
     play("mcastctl", "exit 3");
     char path[PATH_SIZE];
-    assert_int_equal(folder_write(folder, "17", 0600, "export FI_CXI_COLL_JOB_ID=elcap-17\n"), 0);
-    assert_int_equal(chmod(folder_path(path, sizeof path, folder, "17"), 0622), 0);
+    assert_int_equal(write_grant("FI_CXI_COLL_JOB_ID=elcap-17"), 0);
+    assert_int_equal(chmod(folder_path(path, sizeof path, folder, "n1.17"), 0622), 0);
     ask_for(DEADLINE_MS);
     assert_true(fetched.collectives);
     assert_null(grant.values[GRANT_JOB]);

@@ -30,39 +30,31 @@ static int setup(void **state)
     return 0;
 }
 
-static void grant__lines(void **state)
+static void grant__values(void **state)
 {
     (void)state;
-    static const char text[] = "export SLINGSHOT_VNIS=1024,1025\n"
-                               "FI_CXI_COLL_JOB_ID=elcap-1\n"
-                               "unset SLINGSHOT_TCS\n"
-                               "export FI_CXI_COLL_MCAST_TOKEN=a=b c\n"
-                               "export FI_CXI_COLL_FABRIC_MGR_URL=\n"
-                               "print mcastd: none today\n"
-                               "\n"
-                               "whatever\n";
-    assert_int_equal(take(text, sizeof text - 1), 0);
+    static const char text[] = "SLINGSHOT_VNIS=1024,1025\0FI_CXI_COLL_JOB_ID=elcap-1\0"
+                               "FI_CXI_COLL_MCAST_TOKEN=a=b\nc\0FI_CXI_COLL_FABRIC_MGR_URL=";
+    assert_int_equal(take(text, sizeof text), 0);
     assert_string_equal(grant.values[GRANT_VNIS], "1024,1025");
     assert_string_equal(grant.values[GRANT_JOB], "elcap-1");
-    assert_string_equal(grant.values[GRANT_TOKEN], "a=b c");
+    assert_string_equal(grant.values[GRANT_TOKEN], "a=b\nc");
     assert_null(grant.values[GRANT_TCS]);
     assert_null(grant.values[GRANT_URL]); /* empty is as good as none */
-    assert_string_equal(grant.print, "mcastd: none today");
-    assert_null(grant.refused);
     assert_false(grant_has_hwcoll(&grant));
 }
 
 static void grant__comes_in_pieces(void **state)
 {
     (void)state;
-    static const char first[] = "FI_CXI_COLL_JOB_ID=a-1\nFI_CXI_COLL_MCAST_TOKEN=t\n";
-    static const char second[] = "FI_CXI_COLL_FABRIC_MGR_URL=u\nexport FI_CXI_COLL_JOB_ID=a-2\n";
-    assert_int_equal(take(first, sizeof first - 1), 0);
+    static const char first[] = "FI_CXI_COLL_JOB_ID=a-1\0FI_CXI_COLL_MCAST_TOKEN=t";
+    static const char second[] = "FI_CXI_COLL_FABRIC_MGR_URL=u\0FI_CXI_COLL_JOB_ID=a-2";
+    assert_int_equal(take(first, sizeof first), 0);
     assert_false(grant_has_hwcoll(&grant));
-    assert_int_equal(take(second, sizeof second - 1), 0);
+    assert_int_equal(take(second, sizeof second), 0);
     assert_true(grant_has_hwcoll(&grant));
     assert_string_equal(grant.values[GRANT_JOB], "a-2");
-    assert_int_equal(take("unset FI_CXI_COLL_MCAST_TOKEN\n", 30), 0);
+    assert_int_equal(take("FI_CXI_COLL_MCAST_TOKEN=", 25), 0);
     assert_false(grant_has_hwcoll(&grant));
 }
 
@@ -70,9 +62,9 @@ static void grant__comes_in_pieces(void **state)
 static void grant__other_names(void **state)
 {
     (void)state;
-    static const char text[] = "export LD_PRELOAD=/tmp/x.so\nFI_CXI_COLL_JOB_ID2=a\n=x\nexport =\n"
-                               " SLINGSHOT_VNIS=1\nexport  SLINGSHOT_VNIS=1\n";
-    assert_int_equal(take(text, sizeof text - 1), 0);
+    static const char text[] = "LD_PRELOAD=/tmp/x.so\0FI_CXI_COLL_JOB_ID2=a\0=x\0=\0"
+                               " SLINGSHOT_VNIS=1\0SLINGSHOT_VNI=1\0FI_CXI_COLL_JOB_I=D=1";
+    assert_int_equal(take(text, sizeof text), 0);
     for (int i = 0; i < GRANT_COUNT; i++)
         assert_null(grant.values[i]);
 }
@@ -80,15 +72,25 @@ static void grant__other_names(void **state)
 static void grant__halves(void **state)
 {
     (void)state;
-    struct error err = {0};
     assert_int_equal(take("", 0), 0);
     assert_int_equal(take("SLINGSHOT_VNIS=10", 17), ERROR_INVALID);
-    assert_int_equal(take("SLINGSHOT\0VNIS=1\n", 17), ERROR_INVALID);
-    memset(grant.text, '\n', sizeof grant.text);
-    assert_int_equal(grant_take(&grant, sizeof grant.text, &err), ERROR_INVALID);
-    assert_int_equal(grant_take(&grant, sizeof grant.text - 1, &err), 0);
-    assert_int_equal(grant_take(&grant, 1, &err), ERROR_INVALID);
-    assert_int_equal(grant_take(&grant, SIZE_MAX, &err), ERROR_INVALID);
+    assert_int_equal(take("SLINGSHOT_VNIS=10\0SLINGSHOT_TCS", 32), ERROR_INVALID);
+    assert_int_equal(take("\0SLINGSHOT_VNIS=1", 18), ERROR_INVALID);
+    assert_null(grant.values[GRANT_VNIS]);
+    memset(grant.text, '=', sizeof grant.text);
+    assert_int_equal(grant_take(&grant, sizeof grant.text, NULL), ERROR_INVALID);
+    grant.text[sizeof grant.text - 1] = '\0';
+    assert_int_equal(grant_take(&grant, sizeof grant.text, NULL), 0);
+    assert_int_equal(grant_take(&grant, 1, NULL), ERROR_INVALID);
+    assert_int_equal(grant_take(&grant, SIZE_MAX, NULL), ERROR_INVALID);
+}
+
+static void write_file(const char *path, const char *text, size_t size)
+{
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
 }
 
 static void grant__files(void **state)
@@ -100,7 +102,7 @@ static void grant__files(void **state)
     folder_path(path, sizeof path, folder, "17");
     folder_path(link, sizeof link, folder, "18");
     assert_int_equal(grant_load(&grant, path, &err), ERROR_NOT_FOUND);
-    assert_int_equal(folder_write(folder, "17", 0400, "export SLINGSHOT_VNIS=7\n"), 0);
+    write_file(path, "SLINGSHOT_VNIS=7", 17);
     assert_int_equal(grant_load(&grant, path, &err), 0);
     assert_string_equal(grant.values[GRANT_VNIS], "7");
     assert_int_equal(symlink(path, link), 0);
@@ -120,15 +122,14 @@ static void grant__large_files(void **state)
 {
     (void)state;
     char folder[FOLDER_PATH_SIZE], path[128];
-    static char text[GRANT_SIZE + 1];
+    static char text[GRANT_SIZE];
     struct error err = {0};
     assert_int_equal(folder_create(folder), 0);
     folder_path(path, sizeof path, folder, "17");
-    memset(text, '\n', GRANT_SIZE);
-    assert_int_equal(folder_write(folder, "17", 0600, text), 0);
-    assert_int_equal(grant_load(&grant, path, &err), ERROR_INVALID);
-    text[GRANT_SIZE - 1] = '\0';
-    assert_int_equal(folder_write(folder, "17", 0600, text), 0);
+    memset(text, '=', sizeof text - 1);
+    write_file(path, text, sizeof text);
+    assert_int_equal(grant_load(&grant, path, &err), ERROR_INVALID); /* there may be more of it */
+    write_file(path, text + 1, sizeof text - 1);
     assert_int_equal(grant_load(&grant, path, &err), 0);
     folder_destroy(folder);
 }
@@ -143,7 +144,7 @@ static void grant__others_files(void **state)
         skip();
     assert_int_equal(folder_create(folder), 0);
     folder_path(path, sizeof path, folder, "17");
-    assert_int_equal(folder_write(folder, "17", 0444, "export SLINGSHOT_VNIS=7\n"), 0);
+    write_file(path, "SLINGSHOT_VNIS=7", 17);
     assert_int_equal(chown(path, 12345, 12345), 0);
     assert_int_equal(grant_load(&grant, path, &err), ERROR_REFUSED);
     folder_destroy(folder);
@@ -179,7 +180,7 @@ static void grant__steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(grant__lines, setup),
+        cmocka_unit_test_setup(grant__values, setup),
         cmocka_unit_test_setup(grant__comes_in_pieces, setup),
         cmocka_unit_test_setup(grant__other_names, setup),
         cmocka_unit_test_setup(grant__halves, setup),

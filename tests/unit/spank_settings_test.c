@@ -25,7 +25,7 @@ static void settings__defaults(void **state)
 {
     (void)state;
     assert_int_equal(settings_read(&settings, 0, NULL, NULL), 0);
-    assert_string_equal(settings.run, "/run/mcastd-slurm");
+    assert_string_equal(settings.grants, "/run/mcast-slurm");
     assert_null(settings.cluster);
     assert_null(settings.url);
     assert_int_equal(settings.timeout_ms, 2000);
@@ -51,29 +51,15 @@ static void settings__mistakes(void **state)
     (void)state;
     static const char *const wrong[] = {
         "timeout=0",   "timeout=60001", "timeout=-1", "timeout=2s", "timeout=", "timeout",
-        "run=",        "run",           "cluste=a",   "",           "=",        "=x",
+        "grants=",     "grants",        "cluste=a",   "",           "=",        "=x",
         "timeout= 20", "clusters=a"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct error err = {0};
         assert_int_equal(read_one(wrong[i], &err), ERROR_INVALID);
         assert_non_null(strstr(err.text, wrong[i]));
         assert_int_equal(settings.timeout_ms, 2000);
-        assert_string_equal(settings.run, "/run/mcastd-slurm");
+        assert_string_equal(settings.grants, "/run/mcast-slurm");
     }
-}
-
-static void settings__paths(void **state)
-{
-    (void)state;
-    char out[32];
-    assert_true(settings_path(out, sizeof out, "/run/x", "", 17));
-    assert_string_equal(out, "/run/x/17");
-    assert_true(settings_path(out, sizeof out, "/run/%n/x", "n1", 4294967295U));
-    assert_string_equal(out, "/run/n1/x/4294967295");
-    assert_false(settings_path(out, sizeof out, "/run/%n", "", 17));
-    assert_true(settings_path(out, sizeof out, "/run/123456789012345678901234", "n1", 1));
-    assert_false(settings_path(out, sizeof out, "/run/123456789012345678901234", "n1", 11));
-    assert_false(settings_path(out, sizeof out, "/run/%n", "123456789012345678901234567890", 1));
 }
 
 int main(void)
@@ -82,7 +68,6 @@ int main(void)
         cmocka_unit_test(settings__defaults),
         cmocka_unit_test(settings__words),
         cmocka_unit_test(settings__mistakes),
-        cmocka_unit_test(settings__paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

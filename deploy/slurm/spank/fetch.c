@@ -28,7 +28,7 @@ static bool ask(const struct line *line, const struct fetch *fetch, struct grant
                 char said[FETCH_SAID_SIZE], int *status)
 {
     struct program_output output = {.text = grant->text + grant->length,
-                                    .size = sizeof grant->text - 1 - grant->length};
+                                    .size = sizeof grant->text - grant->length};
     struct error err = {0};
     *status = program_run(line->words, fetch->deadline_ms, &output);
     if (*status == EXIT_NOT_FOUND)
@@ -64,7 +64,7 @@ void fetch_collectives(const struct fetch *fetch, struct grant *grant, struct fe
     add(&line, "--cacert", settings->cacert);
     add(&line, "--munge-socket", settings->munge_socket);
     add(&line, "--step", fetch->step);
-    add(&line, "--format", "plain");
+    add(&line, "--format", "null");
     add(&line, NULL, job);
     fetched->collectives = ask(&line, fetch, grant, fetched->no_collectives, &status);
 }
@@ -80,7 +80,7 @@ static void fetch_services(const struct fetch *fetch, struct grant *grant, struc
     add(&line, "--config", fetch->settings->node_config);
     add(&line, "--cluster", fetch->cluster);
     add(&line, "--node", fetch->node);
-    add(&line, "--format", "slurm");
+    add(&line, "--format", "null");
     add(&line, "--job", job);
     fetched->services = ask(&line, fetch, grant, fetched->no_services, &status);
     if (status != EXIT_REFUSED)
@@ -92,9 +92,8 @@ void fetch_grant(const struct fetch *fetch, struct grant *grant, struct fetched 
     char path[PATH_SIZE];
     struct error err = {0};
     *fetched = (struct fetched){0};
-    const int rc = settings_path(path, sizeof path, fetch->settings->run, fetch->node, fetch->job)
-                       ? grant_load(grant, path, &err)
-                       : ERROR_NOT_FOUND;
+    snprintf(path, sizeof path, "%s/%s.%u", fetch->settings->grants, fetch->node, fetch->job);
+    const int rc = grant_load(grant, path, &err);
     if (rc == 0) {
         fetched->collectives = fetched->services = true;
         return;

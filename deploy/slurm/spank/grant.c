@@ -22,48 +22,32 @@ static void set(struct grant *grant, const char *name, size_t length, const char
 {
     for (int i = 0; i < GRANT_COUNT; i++) {
         if (strlen(grant_names[i]) == length && memcmp(grant_names[i], name, length) == 0)
-            grant->values[i] = value && value[0] ? value : NULL;
+            grant->values[i] = value[0] ? value : NULL;
     }
 }
 
-/* What follows the word, or NULL where the line does not begin with it. */
-static const char *after(const char *line, const char *word)
+/* Whether from at on there are whole NAME=value only, up to end. */
+static bool is_list(const char *at, const char *end)
 {
-    const size_t length = strlen(word);
-    return strncmp(line, word, length) == 0 ? line + length : NULL;
-}
-
-static void take_line(struct grant *grant, const char *line)
-{
-    const char *rest;
-    if ((rest = after(line, "unset "))) {
-        set(grant, rest, strlen(rest), NULL);
-    } else if ((rest = after(line, "print "))) {
-        grant->print = rest;
-    } else if ((rest = after(line, "refused "))) {
-        grant->refused = rest;
-    } else {
-        rest = after(line, "export ");
-        line = rest ? rest : line;
-        const char *equals = strchr(line, '=');
-        if (equals)
-            set(grant, line, (size_t)(equals - line), equals + 1);
+    while (at < end) {
+        const char *stop = memchr(at, '\0', (size_t)(end - at));
+        if (!stop || !memchr(at, '=', (size_t)(stop - at)))
+            return false;
+        at = stop + 1;
     }
+    return true;
 }
 
 int grant_take(struct grant *grant, size_t length, struct error *err)
 {
-    const size_t end = grant->length + length;
-    if (length >= GRANT_SIZE || end >= GRANT_SIZE ||
-        memchr(grant->text + grant->length, 0, length) ||
-        (length > 0 && grant->text[end - 1] != '\n'))
-        return error_set(err, ERROR_INVALID, "the job's variables are not whole lines");
-    while (grant->length < end) {
-        char *line = grant->text + grant->length;
-        char *stop = memchr(line, '\n', end - grant->length);
-        *stop = '\0'; /* the last one ends in one */
-        grant->length += (size_t)(stop - line) + 1;
-        take_line(grant, line);
+    if (length > GRANT_SIZE - grant->length ||
+        !is_list(grant->text + grant->length, grant->text + grant->length + length))
+        return error_set(err, ERROR_INVALID, "the job's variables are no whole list");
+    for (const size_t end = grant->length + length; grant->length < end;) {
+        const char *entry = grant->text + grant->length;
+        const size_t name = strcspn(entry, "=");
+        set(grant, entry, name, entry + name + 1);
+        grant->length += strlen(entry) + 1;
     }
     return 0;
 }
@@ -92,7 +76,9 @@ static int read_whole(struct grant *grant, int file, const char *path, struct er
         if (got < 0)
             return error_set(err, ERROR_IO, "%.120s: %s", path, strerror(errno));
         used += (size_t)got;
-        if (got == 0 || used == sizeof grant->text)
+        if (used == sizeof grant->text)
+            return error_set(err, ERROR_INVALID, "%.120s: longer than it can be", path);
+        if (got == 0)
             return grant_take(grant, used, err);
     }
 }

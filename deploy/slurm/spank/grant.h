@@ -1,15 +1,10 @@
 #ifndef MCAST_DEPLOY_SLURM_SPANK_GRANT_H
 #define MCAST_DEPLOY_SLURM_SPANK_GRANT_H
 
-/* What a job was granted on this node, as variables for its tasks (F8, F16), in the words of a
- * TaskProlog, a line each:
- *
- *   export NAME=value, NAME=value    it has this
- *   unset NAME                       it does not; so it is with what is not named
- *   print TEXT                       for the job's owner to read
- *   refused TEXT                     its tasks are not to run, and this is why
- *
- * Of other names nothing is taken: whoever wrote it sets no LD_PRELOAD. */
+/* What a job was granted on this node, as variables for its tasks (F8, F16): NAME=value, each ended
+ * by a NUL byte, as `mcastctl env --format null` and `mcast-node env --format null` print it. What
+ * is not named the job does not have. Of other names nothing is taken: whoever wrote it sets no
+ * LD_PRELOAD. */
 
 #include "core/error.h"
 
@@ -43,14 +38,12 @@ extern const char *const grant_names[GRANT_COUNT];
 
 struct grant {
     const char *values[GRANT_COUNT]; /* into text; NULL: the job does not have it */
-    const char *print, *refused;     /* the same */
-    size_t length;                   /* of the lines that have been taken */
+    size_t length;                   /* of what has been taken */
     char text[GRANT_SIZE];           /* has the job's token */
 };
 
-/* Takes the lines that were written into text behind those taken before, length bytes. The last
- * line that says something of a name counts. ERROR_INVALID: they are not whole; nothing is taken.
- */
+/* Takes what was written into text behind that which was taken before, length bytes; of a name that
+ * comes twice, the last. ERROR_INVALID: it is not whole, or is no such list; nothing is taken. */
 int grant_take(struct grant *grant, size_t length, struct error *err);
 
 /* Fills it with what the file holds, which must be a regular one of root's or this user's that

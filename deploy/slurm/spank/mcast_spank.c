@@ -29,7 +29,7 @@ SPANK_PLUGIN(mcast, 1)
 /* What the job asked for, for the steps that are made in it. */
 #define JOB_VARIABLE "SLURM_MCAST"
 
-enum { CLUSTER_SIZE = 64, NODE_SIZE = 256, NO_TASKS_FROM = 0xfffffffc, ENDED = 1 };
+enum { CLUSTER_SIZE = 64, VALUE_SIZE = 256, NO_TASKS_FROM = 0xfffffffc, ENDED = 1 };
 
 static struct settings settings;
 static char asked[OPTIONS_TEXT_MAX + 1]; /* --mcast of this command; "": not given */
@@ -152,7 +152,7 @@ static void set_from(spank_t spank, const struct grant *grant, int from, int to)
  * same on all nodes (F17). */
 static bool inherited(spank_t spank, uint32_t job)
 {
-    char value[NODE_SIZE];
+    char value[VALUE_SIZE];
     return grant_is_of(step_variable(spank, grant_names[GRANT_JOB], value, sizeof value), cluster,
                        job);
 }
@@ -175,33 +175,29 @@ static bool set_collectives(spank_t spank, const struct grant *grant, const stru
 
 /* What the user asked for and does not have, in one line of the step's first node; on every node
  * what is wrong with it alone. */
-static void tell(spank_t spank, const struct grant *grant, const struct fetched *fetched,
-                 enum options_hwcoll hwcoll, bool there)
+static void tell(spank_t spank, const struct fetched *fetched, enum options_hwcoll hwcoll,
+                 bool there)
 {
     uint32_t place = 0;
     const char *why = fetched->collectives ? "the job was granted none" : fetched->no_collectives;
     (void)spank_get_item(spank, S_JOB_NODEID, &place);
     if (fetched->no_services[0])
         slurm_spank_log("mcastd: %s", fetched->no_services);
-    if (grant->refused)
-        snprintf(refusal, sizeof refusal, "%.380s", grant->refused);
-    else if (!there && hwcoll == OPTIONS_HWCOLL_REQUIRED)
+    if (!there && hwcoll == OPTIONS_HWCOLL_REQUIRED)
         snprintf(refusal, sizeof refusal,
                  "mcastd: hwcoll=required, but no hardware collectives: %.300s", why);
-    else if (place == 0 && grant->print)
-        slurm_spank_log("%s", grant->print);
-    else if (place == 0 && !there && hwcoll == OPTIONS_HWCOLL_ON)
+    else if (!there && hwcoll == OPTIONS_HWCOLL_ON && place == 0)
         slurm_spank_log("mcastd: no hardware collectives: %s", why);
 }
 
 static void prepare(spank_t spank, uint32_t job, uint32_t number)
 {
     static struct grant grant;
-    char step[GRANT_STEP_SIZE], node[NODE_SIZE];
+    char step[GRANT_STEP_SIZE];
     struct fetched fetched;
     const struct fetch fetch = {.settings = &settings,
                                 .cluster = cluster,
-                                .node = step_variable(spank, "SLURMD_NODENAME", node, sizeof node),
+                                .node = environment("SLURMD_NODENAME"), /* slurmstepd's own */
                                 .job = job,
                                 .step = grant_step(number, step),
                                 .deadline_ms = program_now_ms() + settings.timeout_ms};
@@ -213,7 +209,7 @@ static void prepare(spank_t spank, uint32_t job, uint32_t number)
     const enum options_hwcoll hwcoll = wish(spank);
     const bool there = set_collectives(spank, &grant, &fetch, fetched.collectives, hwcoll);
     set_from(spank, &grant, GRANT_FIRST_OF_NODE, GRANT_COUNT);
-    tell(spank, &grant, &fetched, hwcoll, there);
+    tell(spank, &fetched, hwcoll, there);
     grant_forget(&grant);
 }
 

@@ -1,7 +1,7 @@
 #include "deploy/slurm/spank/settings.h"
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static const struct {
     const char *name;
     size_t offset;
 } texts[] = {
-    {"run", offsetof(struct settings, run)},
+    {"grants", offsetof(struct settings, grants)},
     {"cluster", offsetof(struct settings, cluster)},
     {"url", offsetof(struct settings, url)},
     {"cacert", offsetof(struct settings, cacert)},
@@ -52,7 +52,7 @@ static bool take(struct settings *settings, const char *word)
 int settings_read(struct settings *settings, int count, char *const words[], struct error *err)
 {
     int rc = 0;
-    *settings = (struct settings){.run = "/run/mcastd-slurm",
+    *settings = (struct settings){.grants = "/run/mcast-slurm",
                                   .mcastctl = MCAST_SPANK_MCASTCTL,
                                   .mcast_node = MCAST_SPANK_MCAST_NODE,
                                   .mcast_cleanup = MCAST_SPANK_MCAST_CLEANUP,
@@ -60,21 +60,10 @@ int settings_read(struct settings *settings, int count, char *const words[], str
     for (int i = 0; i < count; i++) {
         if (words[i] && !take(settings, words[i]))
             rc = error_set(err, ERROR_INVALID,
-                           "plugstack.conf: '%.80s' is not understood and left out: run, "
+                           "plugstack.conf: '%.80s' is not understood and left out: grants, "
                            "cluster, url, cacert, munge_socket, timeout (1 to %d ms), mcastctl, "
                            "mcast_node, mcast_cleanup, node_config, each =value",
                            words[i], TIMEOUT_MAX_MS);
     }
     return rc;
-}
-
-bool settings_path(char *out, size_t size, const char *run, const char *node, uint32_t job)
-{
-    const char *place = strstr(run, "%n");
-    const int before = place ? (int)(place - run) : (int)strlen(run);
-    if (place && !node[0])
-        return false;
-    const int length = snprintf(out, size, "%.*s%s%s/%u", before, run, place ? node : "",
-                                place ? place + 2 : "", job);
-    return length > 0 && (size_t)length < size;
 }
