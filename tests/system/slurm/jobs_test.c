@@ -6,25 +6,212 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Jobs of a real Slurm through all of our hooks (F23). */
+
+/* Slurm lets two minutes pass before it starts a job again that went back into the queue. */
+static void start_now(struct site *site, unsigned int job)
+{
+    cluster_await(site->cluster, "scontrol update jobid=%u starttime=now", job);
+}
+
+static unsigned long first_vni(struct site *site, unsigned int job, const char *name, int which)
+{
+    unsigned long vni = strtoul(site_output_value(site, job, name, which), NULL, 10);
+    assert_in_range(vni, 2000, 2011);
+    return vni;
+}
 
 /* F1 F7 F8 F14 F16: what each task is given, on each node, in the batch script and in a step. */
 static void job__goes_through_all_hooks(void **state)
 {
     struct site *site = *state;
     unsigned int job = cluster_submit(
-        site->cluster, "%s -N2 -n2 --wrap '%s/report batch; srun %s/report step; echo done.'",
+        site->cluster, "%s -N2 -n2 --wrap '%s/report b; srun %s/report s; echo done.'",
         site->as_user, site->folder, site->folder);
     site_await_output(site, job, "done.");
-    assert_string_equal(site_output_value(site, job, "batch.FI_CXI_COLL_JOB_STEP_ID", 0), "batch");
-    assert_string_equal(site_output_value(site, job, "step.FI_CXI_COLL_JOB_STEP_ID", 0), "0");
-    assert_string_equal(site_output_value(site, job, "step.SLINGSHOT_DEVICES", 1), "cxi0,cxi1");
-    assert_in_range(strtoul(site_output_value(site, job, "step.SLINGSHOT_VNIS", 0), NULL, 10), 2000,
-                    2011);
-    assert_true(strlen(site_output_value(site, job, "step.FI_CXI_COLL_MCAST_TOKEN", 1)) > 8);
+    assert_string_equal(site_output_value(site, job, "b.FI_CXI_COLL_JOB_STEP_ID", 0), "batch");
+    assert_string_equal(site_output_value(site, job, "s.FI_CXI_COLL_JOB_STEP_ID", 0), "0");
+    assert_string_equal(site_output_value(site, job, "s.SLINGSHOT_DEVICES", 1), "cxi0,cxi1");
+    assert_true(strlen(site_output_value(site, job, "s.FI_CXI_COLL_MCAST_TOKEN", 1)) > 8);
+    assert_int_equal(first_vni(site, job, "b.SLINGSHOT_VNIS", 0),
+                     first_vni(site, job, "s.SLINGSHOT_VNIS", 1));
+    site_expect_nothing_left(site);
+}
+
+/* F2 F12 F14: a job's words in its comment, where there is no plugin; resources by its CPUs here.
+ */
+static void comment__asks_for_what_the_job_needs(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = cluster_submit(
+        site->cluster,
+        "%s -N2 -n2 -c3 --comment='a run mcast:vnis=2,hwcoll=off,tc=low_latency,max_les=99' "
+        "--wrap '%s/report b; echo done.'",
+        site->as_user, site->folder);
+    site_await_output(site, job, "done.");
+    const char *vnis = site_output_value(site, job, "b.SLINGSHOT_VNIS", 0);
+    assert_non_null(strchr(vnis, ','));
+    assert_string_equal(site_output_value(site, job, "b.SLINGSHOT_TCS", 0), "0x02");
+    cluster_run(site->cluster, "cat %s/out/%u.out", site->folder, job);
+    assert_null(strstr(cluster_text(site->cluster), "FI_CXI_COLL_MCAST_TOKEN"));
+    cluster_run(site->cluster, "grep -h ' alloc_svc ' %s/cxi/*/log | tail -n 2", site->folder);
+    assert_non_null(strstr(cluster_text(site->cluster), "txqs=6/"));
+    assert_non_null(strstr(cluster_text(site->cluster), "les=48/99"));
+    site_expect_nothing_left(site);
+}
+
+/* F2: on one node, one word is enough to do without. */
+static void comment__asks_for_none_on_one_node(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = cluster_submit(
+        site->cluster, "%s -N1 --comment=mcast:single-node=off --wrap '%s/report b; echo done.'",
+        site->as_user, site->folder);
+    site_await_output(site, job, "done.");
+    cluster_run(site->cluster, "cat %s/out/%u.out", site->folder, job);
+    assert_null(strstr(cluster_text(site->cluster), "SLINGSHOT_VNIS"));
+    site_expect_nothing_left(site);
+}
+
+/* A batch job that cannot be is held, not tried again and again, and says why; corrected, its owner
+ * lets it go. */
+static void batch_job__is_held_with_words(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = cluster_submit(
+        site->cluster, "%s -N1 --comment='mcast:vnis=9,$(reboot)' --wrap 'echo done.'",
+        site->as_user);
+    cluster_await(site->cluster, "scontrol show job %u | grep -q 'Reason=JobHeldUser'", job);
+    cluster_run(site->cluster, "scontrol show job %u", job);
+    assert_non_null(strstr(cluster_text(site->cluster), "AdminComment=mcastd: '$(reboot)' is no"));
+    cluster_run(site->cluster, "scontrol update jobid=%u comment=mcast:vnis=9", job);
+    assert_int_equal(cluster_run(site->cluster, "scontrol release %u", job), 0);
+    start_now(site, job);
+    cluster_await(site->cluster,
+                  "scontrol show job %u | tee /dev/stderr | "
+                  "grep -q 'AdminComment=mcastd: --vnis 9: not a number from 0 to 4'",
+                  job);
+    cluster_await(site->cluster, "scontrol show job %u | grep -q 'Reason=JobHeldUser'", job);
+    cluster_run(site->cluster, "scontrol update jobid=%u comment=", job);
+    assert_int_equal(cluster_run(site->cluster, "scontrol release %u", job), 0);
+    start_now(site, job);
+    site_await_output(site, job, "done.");
+    site_expect_nothing_left(site);
+}
+
+/* F4: who waits at a terminal reads it there. */
+static void srun__is_told_why_it_cannot_be(void **state)
+{
+    struct site *site = *state;
+    unsigned int holders[3];
+    for (int i = 0; i < 3; i++)
+        holders[i] = cluster_submit(
+            site->cluster, "%s -N1 --comment=mcast:vnis=4 --wrap 'sleep 100'", site->as_user);
+    for (int i = 0; i < 3; i++)
+        site_await_state(site, holders[i], "RUNNING");
+    assert_int_not_equal(
+        cluster_run(site->cluster, "timeout 50 srun -N1 --comment=mcast:vnis=3 true"), 0);
+    assert_non_null(strstr(cluster_text(site->cluster),
+                           "srun: mcastd: failed to reserve 3 VNIs (0 available)"));
+    for (int i = 0; i < 3; i++)
+        cluster_run(site->cluster, "scancel %u", holders[i]);
+    site_expect_nothing_left(site);
+    cluster_run(site->cluster, "sinfo -h -o %%T");
+    assert_string_equal(cluster_text(site->cluster), "idle");
+}
+
+/* Each task of an array is a job of its own; one that is refused takes the others not with it. */
+static void array__has_a_reservation_for_each(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = cluster_submit(
+        site->cluster, "%s --array=1-4 -o %s/out/%%A-%%a.out -N2 --wrap '%s/report b; echo done.'",
+        site->as_user, site->folder, site->folder);
+    for (int i = 1; i <= 4; i++)
+        cluster_await(site->cluster, "grep -q done. %s/out/%u-%d.out", site->folder, job, i);
+    cluster_run(site->cluster, "cat %s/out/%u-*.out | grep -c '^b.SLINGSHOT_VNIS='", site->folder,
+                job);
+    assert_string_equal(cluster_text(site->cluster), "4");
+    cluster_run(site->cluster,
+                "cat %s/out/%u-*.out | sed -n s/^b.FI_CXI_COLL_JOB_ID=//p | sort -u | wc -l",
+                site->folder, job);
+    assert_string_equal(cluster_text(site->cluster), "4");
+    site_expect_nothing_left(site);
+}
+
+/* The last task of an array has the array's id: its hold must be its own. */
+static void array__is_not_held_for_one_task(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = cluster_submit(
+        site->cluster, "%s --array=1-2%%%%1 --comment=mcast:vnis=9 --wrap 'echo done.'",
+        site->as_user);
+    cluster_await(site->cluster,
+                  "[ \"$(squeue -h -r -j %u -o '%%i %%r' | sort)\" = '%u_1 JobHeldUser\n%u_2 "
+                  "JobHeldUser' ]",
+                  job, job, job);
+    cluster_run(site->cluster, "scancel %u", job);
+    site_expect_nothing_left(site);
+}
+
+/* Components are reserved one by one; their tasks know the leader's id only, and are given what
+ * their component has on their node. */
+static void het_job__is_served_by_component(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = cluster_submit(
+        site->cluster,
+        "%s -N1 -n1 --exclusive : -N2 -n2 --exclusive "
+        "--wrap 'srun --het-group=0 %s/report a; srun --het-group=1 %s/report b; echo done.'",
+        site->as_user, site->folder, site->folder);
+    site_await_output(site, job, "done.");
+    unsigned long one = first_vni(site, job, "a.SLINGSHOT_VNIS", 0),
+                  two = first_vni(site, job, "b.SLINGSHOT_VNIS", 0);
+    assert_int_not_equal(one, two);
+    assert_int_equal(two, first_vni(site, job, "b.SLINGSHOT_VNIS", 1));
+    assert_true(strlen(site_output_value(site, job, "b.FI_CXI_COLL_MCAST_TOKEN", 0)) > 8);
+    site_expect_nothing_left(site);
+}
+
+/* The id stays, all else is new: a second life gets a reservation of its own. */
+static void requeue__reserves_anew(void **state)
+{
+    struct site *site = *state;
+    unsigned int job =
+        cluster_submit(site->cluster,
+                       "%s -N2 --requeue --open-mode=append --wrap '%s/report b; echo done.; "
+                       "[ \"$SLURM_RESTART_COUNT\" = 1 ] || sleep 100'",
+                       site->as_user, site->folder);
+    site_await_output(site, job, "done.");
+    assert_int_equal(cluster_run(site->cluster, "scontrol requeue %u", job), 0);
+    site_await_state(site, job, "PENDING");
+    start_now(site, job);
+    cluster_await(site->cluster, "[ \"$(grep -c done. %s/out/%u.out)\" = 2 ]", site->folder, job);
+    assert_int_not_equal(first_vni(site, job, "b.SLINGSHOT_VNIS", 0),
+                         first_vni(site, job, "b.SLINGSHOT_VNIS", 1));
+    site_expect_nothing_left(site);
+}
+
+/* A suspended job keeps what it has, also when the broker asks which jobs there are. */
+static void suspended_job__keeps_what_it_has(void **state)
+{
+    struct site *site = *state;
+    unsigned int job =
+        cluster_submit(site->cluster, "%s -N2 --wrap 'echo begun; sleep 100'", site->as_user);
+    site_await_output(site, job, "begun");
+    assert_int_equal(cluster_run(site->cluster, "scontrol suspend %u", job), 0);
+    site_await_state(site, job, "SUSPENDED");
+    assert_int_equal(cluster_run(site->cluster, "%s/slurm/jobs", site->folder), 0);
+    char id[16];
+    snprintf(id, sizeof id, "%u", job);
+    assert_string_equal(cluster_text(site->cluster), id);
+    assert_int_equal(cluster_run(site->cluster, "scontrol resume %u", job), 0);
+    site_await_state(site, job, "RUNNING");
+    cluster_run(site->cluster, "scancel %u", job);
     site_expect_nothing_left(site);
 }
 
@@ -32,6 +219,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(job__goes_through_all_hooks),
+        cmocka_unit_test(comment__asks_for_what_the_job_needs),
+        cmocka_unit_test(comment__asks_for_none_on_one_node),
+        cmocka_unit_test(batch_job__is_held_with_words),
+        cmocka_unit_test(srun__is_told_why_it_cannot_be),
+        cmocka_unit_test(array__has_a_reservation_for_each),
+        cmocka_unit_test(array__is_not_held_for_one_task),
+        cmocka_unit_test(het_job__is_served_by_component),
+        cmocka_unit_test(requeue__reserves_anew),
+        cmocka_unit_test(suspended_job__keeps_what_it_has),
     };
     return cmocka_run_group_tests(tests, site_create, site_destroy);
 }
