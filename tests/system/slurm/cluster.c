@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,11 +304,15 @@ void cluster_destroy(struct cluster *cluster)
                      "squeue -h -a -o %A | xargs -r scancel");
         cluster_await_empty(cluster);
     }
+    /* A slurmd takes seconds to stop, so all do it at once. */
+    for (int i = 0; i < CLUSTER_NODES; i++)
+        if (cluster->nodes[i])
+            process_signal(cluster->nodes[i], SIGTERM);
+    if (cluster->controller)
+        (void)process_stop(cluster->controller);
     for (int i = 0; i < CLUSTER_NODES; i++)
         if (cluster->nodes[i])
             (void)process_stop(cluster->nodes[i]);
-    if (cluster->controller)
-        (void)process_stop(cluster->controller);
     if (cluster->munged)
         (void)process_stop(cluster->munged);
     free(cluster);

@@ -18,6 +18,7 @@ struct site {
     char folder[64];
     unsigned int uid; /* whose jobs most are: nobody's, or the caller's */
     char as_user[32]; /* "--uid=65534" for sbatch, or "" */
+    size_t looked;    /* how often a VNI's users could be compared (overlap.h) */
 };
 
 /* For cmocka's group setup and teardown. The site is of VNIs 2000-2011, one a job; jobs of two
