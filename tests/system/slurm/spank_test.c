@@ -1,0 +1,308 @@
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
+#include "tests/system/slurm/site.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* mcast_spank.so in a real Slurm, without a TaskProlog: --mcast, the tasks' environment in each
+ * step, and the trees that steps leave (F14, F16, F19, F23). */
+
+enum { TEXT_SIZE = 2048 };
+
+/* A tree of the step in which it runs, once for all its tasks, as libfabric makes it. */
+static const char plant[] =
+    "#!/bin/sh\n"
+    "[ \"${SLURM_PROCID:-0}\" = 0 ] || exit 0\n"
+    "exec curl -sS -f -o /dev/null -H \"Authorization: Bearer $FI_CXI_COLL_MCAST_TOKEN\""
+    " -H 'Content-Type: application/json' -d \"{\\\"macs\\\":[\\\"1:12:01\\\",\\\"1:13:01\\\"],"
+    "\\\"vni\\\":2000,\\\"timeout\\\":20000000,\\\"jobID\\\":\\\"$FI_CXI_COLL_JOB_ID\\\","
+    "\\\"jobStepID\\\":\\\"$FI_CXI_COLL_JOB_STEP_ID\\\"}\" \"$FI_CXI_COLL_FABRIC_MGR_URL\"\n";
+
+/* ---- the plugin ---- */
+
+/* words: further ones behind the plugin in plugstack.conf; the last one of a key counts. */
+static void use_plugin(struct site *site, const char *words)
+{
+    char line[TEXT_SIZE];
+    snprintf(line, sizeof line,
+             "optional %s grants=%s/run url=unix:%s mcastctl=%s/mcastctl mcast_node=%s/mcast-node "
+             "mcast_cleanup=%s/mcast-cleanup timeout=60000 %s\n",
+             MCAST_SPANK, site->folder, stage_socket(site->stage), PROGRAMS, PROGRAMS, PROGRAMS,
+             words);
+    assert_int_equal(folder_write(site->folder, "plugstack.conf", 0644, line), 0);
+}
+
+static int create(void **state)
+{
+    assert_int_equal(site_create(state), 0);
+    struct site *site = *state;
+    assert_int_equal(folder_write(site->folder, "plant", 0755, plant), 0);
+    use_plugin(site, "");
+    if (cluster_run(site->cluster, "sed -i /^TaskProlog/d $SLURM_CONF && scontrol reconfigure") !=
+        0)
+        fail_msg("%s", cluster_text(site->cluster));
+    return 0;
+}
+
+static void says(struct site *site, const char *text)
+{
+    if (!strstr(cluster_text(site->cluster), text))
+        fail_msg("'%s' is not in: %s", text, cluster_text(site->cluster));
+}
+
+static void does_not_say(struct site *site, const char *text)
+{
+    if (strstr(cluster_text(site->cluster), text))
+        fail_msg("'%s' is in: %s", text, cluster_text(site->cluster));
+}
+
+/* ---- trees ---- */
+
+struct forest {
+    struct site *site;
+    const char *wanted; /* steps that have trees, each followed by a blank, in the FM's order */
+    char found[TEXT_SIZE];
+};
+
+static bool has_grown(void *arg)
+{
+    struct forest *forest = arg;
+    struct plainhttp_reply reply;
+    size_t index;
+    const json_t *tree;
+    assert_int_equal(
+        plainhttp_call(stage_fm_http(forest->site->stage), "GET", "/mock/state", NULL, &reply),
+        200);
+    forest->found[0] = '\0';
+    json_array_foreach(json_object_get(reply.json, "multicasts"), index, tree)
+    {
+        size_t used = strlen(forest->found);
+        snprintf(forest->found + used, sizeof forest->found - used, "%s ",
+                 json_string_value(json_object_get(tree, "jobStepID")));
+    }
+    plainhttp_reply_release(&reply);
+    return strcmp(forest->found, forest->wanted) == 0;
+}
+
+static void await_trees(struct site *site, const char *wanted)
+{
+    struct forest forest = {.site = site, .wanted = wanted};
+    if (!await(has_grown, &forest, AWAIT_DEADLINE_MS))
+        fail_msg("trees of '%s', not of '%s'", forest.found, wanted);
+}
+
+/* ---- scenes ---- */
+
+/* F14: the words are in --help, and a wrong one is refused where it is typed, in our words. */
+static void spank__offers_its_option(void **state)
+{
+    struct site *site = *state;
+    static const char *const commands[] = {"srun true", "sbatch --wrap true", "salloc true"};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        char command[32];
+        snprintf(command, sizeof command, "%s", commands[i]);
+        char *rest = strchr(command, ' ');
+        *rest++ = '\0';
+        assert_int_equal(cluster_run(site->cluster, "%s --help", command), 0);
+        says(site, "--mcast=vnis=N,hwcoll=on|off|required");
+        assert_int_not_equal(cluster_run(site->cluster, "%s --mcast=vnis=5 %s", command, rest), 0);
+        says(site, "--mcast: vnis=5: a job can have 0 to 4 VNIs");
+        assert_int_not_equal(cluster_run(site->cluster, "%s --mcast=hwcol=on %s", command, rest),
+                             0);
+        says(site, "'hwcol' is none of its words");
+    }
+    assert_int_equal(cluster_run(site->cluster, "squeue -h -a -t all -o %%A"), 0);
+    assert_string_equal(cluster_text(site->cluster), "");
+}
+
+/* F8 F16: on every node, in the batch script and in each step; and what one step does without. */
+static void spank__gives_each_step_its_environment(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = cluster_submit(
+        site->cluster,
+        "%s -N2 -n2 --mcast=vnis=2 --wrap '%s/report batch; srun %s/report one; srun %s/report two;"
+        " srun --mcast=hwcoll=off %s/report off; srun --mcast=vnis=3 true; echo done.'",
+        site->as_user, site->folder, site->folder, site->folder, site->folder);
+    site_await_output(site, job, "done.");
+    char token[128], vnis[32];
+    snprintf(token, sizeof token, "%s",
+             site_output_value(site, job, "batch.FI_CXI_COLL_MCAST_TOKEN", 0));
+    snprintf(vnis, sizeof vnis, "%s", site_output_value(site, job, "batch.SLINGSHOT_VNIS", 0));
+    assert_non_null(strchr(vnis, ','));
+    assert_string_equal(site_output_value(site, job, "batch.FI_CXI_COLL_JOB_STEP_ID", 0), "batch");
+    for (int node = 0; node < 2; node++) {
+        assert_string_equal(site_output_value(site, job, "one.FI_CXI_COLL_JOB_STEP_ID", node), "0");
+        assert_string_equal(site_output_value(site, job, "two.FI_CXI_COLL_JOB_STEP_ID", node), "1");
+        assert_string_equal(site_output_value(site, job, "two.FI_CXI_COLL_MCAST_TOKEN", node),
+                            token);
+        assert_string_equal(site_output_value(site, job, "two.SLINGSHOT_VNIS", node), vnis);
+        assert_string_equal(site_output_value(site, job, "two.SLINGSHOT_DEVICES", node),
+                            "cxi0,cxi1");
+        /* A step without hardware collectives still has the job's VNIs. */
+        assert_string_equal(site_output_value(site, job, "off.SLINGSHOT_VNIS", node), vnis);
+    }
+    assert_int_equal(cluster_run(site->cluster, "cat %s/out/%u.out", site->folder, job), 0);
+    does_not_say(site, "off.FI_CXI");
+    says(site, "only hwcoll= can differ from step to step");
+    /* Tokens are in jobs' environments and nowhere else: no log of any program has this one. */
+    assert_int_equal(cluster_run(site->cluster, "grep -r -l -F %s %s/log %s/mcastd.log", token,
+                                 site->folder, site->folder),
+                     1);
+    site_expect_nothing_left(site);
+}
+
+/* What is around a job is not handed on: neither of the job from which it was submitted, nor of one
+ * whose variables somebody keeps in a file. */
+static void spank__takes_away_what_is_not_the_jobs(void **state)
+{
+    struct site *site = *state;
+    assert_int_equal(
+        cluster_run(
+            site->cluster,
+            "export FI_CXI_COLL_JOB_ID=elcap-1 FI_CXI_COLL_MCAST_TOKEN=old "
+            "FI_CXI_COLL_FABRIC_MGR_URL=http://old SLINGSHOT_SVC_IDS=77 "
+            "FI_CXI_COLL_JOB_STEP_ID=old; srun %s -N1 --mcast=hwcoll=off,vnis=1 %s/report x",
+            site->as_user, site->folder),
+        0);
+    says(site, "x.SLINGSHOT_VNIS=2");
+    does_not_say(site, "FI_CXI");
+    does_not_say(site, "SVC_IDS=77");
+    site_expect_nothing_left(site);
+}
+
+/* F19: a step's trees go when srun ends, and nobody else's. srun in salloc's shell has no token in
+ * its environment, and asks the broker as the user. */
+static void spank__cleans_up_after_a_step(void **state)
+{
+    struct site *site = *state;
+    (void)cluster_submit(
+        site->cluster,
+        "%s -N2 -n2 --wrap '%s/plant && srun sh -c \"%s/plant && touch %s/out/planted && "
+        "until [ -e %s/out/go ]; do sleep 0.05; done\"; "
+        "until [ -e %s/out/stop ]; do sleep 0.05; done'",
+        site->as_user, site->folder, site->folder, site->folder, site->folder, site->folder);
+    cluster_await(site->cluster, "[ -e %s/out/planted ]", site->folder);
+    await_trees(site, "batch 0 ");
+    assert_int_equal(folder_write(site->folder, "out/go", 0644, ""), 0);
+    await_trees(site, "batch ");
+    assert_int_equal(folder_write(site->folder, "out/stop", 0644, ""), 0);
+    site_expect_nothing_left(site);
+
+    assert_int_equal(
+        cluster_run(site->cluster,
+                    "rm -f %s/out/stop; (salloc -Q %s -N2 -n2 sh -c 'srun %s/plant && echo planted;"
+                    "until [ -e %s/out/stop ]; do sleep 0.05; done' >%s/out/salloc 2>&1 &)",
+                    site->folder, site->as_user, site->folder, site->folder, site->folder),
+        0);
+    cluster_await(site->cluster, "cat %s/out/salloc; grep -q planted %s/out/salloc", site->folder,
+                  site->folder);
+    await_trees(site, "");
+    assert_int_equal(folder_write(site->folder, "out/stop", 0644, ""), 0);
+    site_expect_nothing_left(site);
+}
+
+/* F16 F23: each part of a heterogeneous job is a reservation of its own; tasks of all see the first
+ * one's job id, and have what their own part was granted. */
+static void spank__finds_the_part_of_a_het_job(void **state)
+{
+    struct site *site = *state;
+    unsigned int job =
+        cluster_submit(site->cluster,
+                       "%s -N1 -n1 : -N2 -n2 --wrap 'srun --het-group=0,1 sh -c \"%s/report "
+                       "\\$SLURMD_NODENAME\"; echo done.'",
+                       site->as_user, site->folder);
+    site_await_output(site, job, "done.");
+    char expected[64];
+    snprintf(expected, sizeof expected, " 2 elcap-%u ", job + 1);
+    assert_int_equal(cluster_run(site->cluster,
+                                 "sed -n 's/^n.\\.FI_CXI_COLL_JOB_ID=//p' %s/out/%u.out | sort | "
+                                 "uniq -c | tr -s ' \\n' ' '",
+                                 site->folder, job),
+                     0);
+    /* The first part has one node, too few for hardware collectives here. */
+    assert_string_equal(cluster_text(site->cluster), expected);
+    assert_int_equal(cluster_run(site->cluster,
+                                 "sed -n 's/.SLINGSHOT_VNIS=/ /p' %s/out/%u.out | sort | cut -d' ' "
+                                 "-f2 | uniq | wc -l",
+                                 site->folder, job),
+                     0);
+    assert_string_equal(cluster_text(site->cluster), "2");
+    site_expect_nothing_left(site);
+}
+
+/* Who wants what is not there is told so in one line; who cannot do without does not begin. */
+static void spank__says_what_is_missing(void **state)
+{
+    struct site *site = *state;
+    assert_int_equal(
+        cluster_run(site->cluster, "srun %s -N1 -n2 --mcast=hwcoll=on true", site->as_user), 0);
+    assert_string_equal(cluster_text(site->cluster),
+                        "mcastd: no hardware collectives: the job was granted none");
+    assert_int_equal(cluster_run(site->cluster, "srun %s -N1 true", site->as_user), 0);
+    assert_string_equal(cluster_text(site->cluster), "");
+    assert_int_equal(
+        cluster_run(site->cluster,
+                    "salloc -Q %s -N1 sh -c 'srun --mcast=hwcoll=required echo it ran; echo =$?'",
+                    site->as_user),
+        0);
+    says(site, "mcastd: hwcoll=required, but no hardware collectives: the job was granted none");
+    says(site, "=1");
+    does_not_say(site, "it ran");
+    site_expect_nothing_left(site);
+}
+
+static void expect_it_runs(struct site *site, const char *words)
+{
+    use_plugin(site, words);
+    if (cluster_run(site->cluster, "srun %s -N2 -n2 %s/report x; echo =$?", site->as_user,
+                    site->folder) != 0)
+        fail_msg("%s: %s", words, cluster_text(site->cluster));
+    assert_string_equal(cluster_text(site->cluster), "=0");
+    cluster_await_empty(site->cluster);
+}
+
+/* No mistake of a site's, and no broker that hangs, keeps a task from running. */
+static void spank__never_stands_in_the_way(void **state)
+{
+    struct site *site = *state;
+    char words[TEXT_SIZE / 2];
+    assert_int_equal(folder_write(site->folder, "hang", 0755, "#!/bin/sh\nexec sleep 1000\n"), 0);
+    expect_it_runs(site, "grants=/nowhere url=unix:/nowhere mcast_node=/nowhere");
+    expect_it_runs(site,
+                   "grants=/nowhere mcastctl=/nowhere mcast_node=/bin/false nonsense timeout=-1");
+    snprintf(
+        words, sizeof words,
+        "grants=/nowhere timeout=100 mcastctl=%s/hang mcast_node=%s/hang mcast_cleanup=/nowhere",
+        site->folder, site->folder);
+    expect_it_runs(site, words);
+    snprintf(words, sizeof words, "optional %s/nowhere.so\n", site->folder);
+    assert_int_equal(folder_write(site->folder, "plugstack.conf", 0644, words), 0);
+    assert_int_equal(cluster_run(site->cluster, "srun %s -N2 -n2 echo ran", site->as_user), 0);
+    says(site, "ran\nran");
+    use_plugin(site, "");
+    site_expect_nothing_left(site);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spank__offers_its_option),
+        cmocka_unit_test(spank__gives_each_step_its_environment),
+        cmocka_unit_test(spank__takes_away_what_is_not_the_jobs),
+        cmocka_unit_test(spank__cleans_up_after_a_step),
+        cmocka_unit_test(spank__finds_the_part_of_a_het_job),
+        cmocka_unit_test(spank__says_what_is_missing),
+        cmocka_unit_test(spank__never_stands_in_the_way),
+    };
+    return cmocka_run_group_tests(tests, create, site_destroy);
+}
