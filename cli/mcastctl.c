@@ -9,9 +9,9 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_reserve, &command_release, &command_show,  &command_list,
-    &command_env,     &command_sync,    &command_fence, &command_events,
-    &command_status,  &command_doctor,  &command_token, &command_cleanup,
+    &command_reserve, &command_release, &command_show,   &command_list,   &command_env,
+    &command_sync,    &command_fence,   &command_events, &command_status, &command_doctor,
+    &command_token,   &command_cleanup, &command_check,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };

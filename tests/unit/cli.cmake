@@ -1,3 +1,6 @@
 mcast_unit(cli_release cli)
 mcast_unit(cli_findings cli)
 mcast_unit(cli_program cli)
+mcast_unit(cli_slurmconf cli)
+mcast_unit(cli_plugstack cli)
+mcast_unit(cli_slurmcheck cli rig)

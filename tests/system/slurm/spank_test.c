@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* mcast_spank.so in a real Slurm, without a TaskProlog: --mcast, the tasks' environment in each
- * step, and the trees that steps leave (F14, F16, F19, F23). */
+ * step, and the trees that steps leave (F14, F16, F19, F23); and mcastctl check slurm. */
 
 enum { TEXT_SIZE = 2048 };
 
@@ -171,7 +171,7 @@ static void spank__takes_away_what_is_not_the_jobs(void **state)
             site->cluster,
             "export FI_CXI_COLL_JOB_ID=elcap-1 FI_CXI_COLL_MCAST_TOKEN=old "
             "FI_CXI_COLL_FABRIC_MGR_URL=http://old SLINGSHOT_SVC_IDS=77 "
-            "FI_CXI_COLL_JOB_STEP_ID=old; srun %s -N1 --mcast=hwcoll=off,vnis=1 %s/report x",
+            "FI_CXI_COLL_JOB_STEP_ID=old; srun -Q %s -N1 --mcast=hwcoll=off,vnis=1 %s/report x",
             site->as_user, site->folder),
         0);
     says(site, "x.SLINGSHOT_VNIS=2");
@@ -201,8 +201,10 @@ static void spank__cleans_up_after_a_step(void **state)
     assert_int_equal(
         cluster_run(site->cluster,
                     "rm -f %s/out/stop; (salloc -Q %s -N2 -n2 sh -c 'srun %s/plant && echo planted;"
-                    "until [ -e %s/out/stop ]; do sleep 0.05; done' >%s/out/salloc 2>&1 &)",
-                    site->folder, site->as_user, site->folder, site->folder, site->folder),
+                    "until [ -e %s/out/stop ] || [ ! -e %s/out ]; do sleep 0.05; done' "
+                    ">%s/out/salloc 2>&1 &)",
+                    site->folder, site->as_user, site->folder, site->folder, site->folder,
+                    site->folder),
         0);
     cluster_await(site->cluster, "cat %s/out/salloc; grep -q planted %s/out/salloc", site->folder,
                   site->folder);
@@ -245,10 +247,10 @@ static void spank__says_what_is_missing(void **state)
 {
     struct site *site = *state;
     assert_int_equal(
-        cluster_run(site->cluster, "srun %s -N1 -n2 --mcast=hwcoll=on true", site->as_user), 0);
+        cluster_run(site->cluster, "srun -Q %s -N1 -n2 --mcast=hwcoll=on true", site->as_user), 0);
     assert_string_equal(cluster_text(site->cluster),
                         "mcastd: no hardware collectives: the job was granted none");
-    assert_int_equal(cluster_run(site->cluster, "srun %s -N1 true", site->as_user), 0);
+    assert_int_equal(cluster_run(site->cluster, "srun -Q %s -N1 true", site->as_user), 0);
     assert_string_equal(cluster_text(site->cluster), "");
     assert_int_equal(
         cluster_run(site->cluster,
@@ -264,7 +266,7 @@ static void spank__says_what_is_missing(void **state)
 static void expect_it_runs(struct site *site, const char *words)
 {
     use_plugin(site, words);
-    if (cluster_run(site->cluster, "srun %s -N2 -n2 %s/report x; echo =$?", site->as_user,
+    if (cluster_run(site->cluster, "srun -Q %s -N2 -n2 %s/report x; echo =$?", site->as_user,
                     site->folder) != 0)
         fail_msg("%s: %s", words, cluster_text(site->cluster));
     assert_string_equal(cluster_text(site->cluster), "=0");
@@ -287,10 +289,56 @@ static void spank__never_stands_in_the_way(void **state)
     expect_it_runs(site, words);
     snprintf(words, sizeof words, "optional %s/nowhere.so\n", site->folder);
     assert_int_equal(folder_write(site->folder, "plugstack.conf", 0644, words), 0);
-    assert_int_equal(cluster_run(site->cluster, "srun %s -N2 -n2 echo ran", site->as_user), 0);
+    assert_int_equal(cluster_run(site->cluster, "srun -Q %s -N2 -n2 echo ran", site->as_user), 0);
     says(site, "ran\nran");
     use_plugin(site, "");
     site_expect_nothing_left(site);
+}
+
+/* ---- mcastctl check slurm ---- */
+
+static int check(struct site *site)
+{
+    return cluster_run(
+        site->cluster,
+        "LD_LIBRARY_PATH=%s MOCK_CXI=%s/cxi/n1 %s/mcastctl --json check slurm --node "
+        "--hooks %s/slurm --settings %s/etc/mcastd/slurm-hooks",
+        MOCK_CXI_FOLDER, site->folder, PROGRAMS, site->folder, site->folder);
+}
+
+/* Changes slurm.conf by a sed script and has slurmctld read it. */
+static void reconfigure(struct site *site, const char *script)
+{
+    if (cluster_run(site->cluster, "sed -i -e '%s' $SLURM_CONF && scontrol reconfigure", script) !=
+        0)
+        fail_msg("%s", cluster_text(site->cluster));
+}
+
+/* F23: a Slurm that works has nothing to be said against it; of one that lacks a line, that line is
+ * said as it is to be written. Adding it makes all well again. */
+static void check__says_which_line_is_missing(void **state)
+{
+    struct site *site = *state;
+    char line[TEXT_SIZE];
+    reconfigure(site, "s,/hooks/,/slurm/,");
+    if (check(site) != 0)
+        fail_msg("%s", cluster_text(site->cluster));
+    says(site, "mcast_spank.so gives tasks their environment");
+    says(site, "for the resource manager of elcap");
+    reconfigure(site, "s,^EpilogSlurmctld=,#&,; s,^PrologFlags=,#&,");
+    assert_int_equal(check(site), 1);
+    snprintf(line, sizeof line, "slurm.conf: EpilogSlurmctld=%s/slurm/epilogslurmctld",
+             site->folder);
+    says(site, line);
+    says(site, "slurm.conf: PrologFlags=Alloc");
+    says(site, "\"problems\": 2,");
+    reconfigure(site, "s,^#EpilogSlurmctld=,EpilogSlurmctld=,; s,^#PrologFlags=,PrologFlags=,");
+    assert_int_equal(folder_write(site->folder, "plugstack.conf", 0644, ""), 0);
+    assert_int_equal(check(site), 1);
+    says(site, "optional mcast_spank.so");
+    use_plugin(site, "");
+    if (check(site) != 0)
+        fail_msg("%s", cluster_text(site->cluster));
 }
 
 int main(void)
@@ -303,6 +351,7 @@ int main(void)
         cmocka_unit_test(spank__finds_the_part_of_a_het_job),
         cmocka_unit_test(spank__says_what_is_missing),
         cmocka_unit_test(spank__never_stands_in_the_way),
+        cmocka_unit_test(check__says_which_line_is_missing),
     };
     return cmocka_run_group_tests(tests, create, site_destroy);
 }

@@ -1,0 +1,40 @@
+#ifndef MCAST_CLI_SLURMCHECK_H
+#define MCAST_CLI_SLURMCHECK_H
+
+/* What `mcastctl check slurm` thinks of a Slurm: which lines are right, which are missing, and the
+ * exact line to add. Judges what others have read; of files only those that the lines name. */
+
+#include "cli/findings.h"
+#include "cli/slurmconf.h"
+
+/* Of plugstack.conf, with what it includes. */
+struct slurmcheck_plugin {
+    char file[512];      /* where the line is, or would be */
+    bool named;          /* it loads mcast_spank.so */
+    bool required;       /* ... as that: a host without it starts nothing */
+    bool known, offered; /* whether srun could be asked; it offers --mcast */
+};
+
+struct slurmcheck {
+    const struct slurmconf *conf;
+    const char *hooks;     /* the folder of ours */
+    const char *cluster;   /* as mcastd calls it */
+    bool controller, node; /* what runs on this host */
+    struct slurmcheck_plugin plugin;
+};
+
+/* PrologSlurmctld and its like: ours, or a script that calls ours. */
+void slurmcheck_hooks(struct findings *findings, const struct slurmcheck *check);
+
+/* What else slurm.conf says that the hooks depend on. */
+void slurmcheck_settings(struct findings *findings, const struct slurmcheck *check);
+
+/* By what the tasks get their environment: the plugin, or TaskProlog. */
+void slurmcheck_tasks(struct findings *findings, const struct slurmcheck *check);
+
+/* Whether the broker knows the cluster, and lets whoever asks act for it. whoami, status: its
+ * answers; NULL: none. */
+void slurmcheck_broker(struct findings *findings, const struct slurmcheck *check,
+                       const json_t *whoami, const json_t *status);
+
+#endif

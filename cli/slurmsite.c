@@ -1,0 +1,251 @@
+#include "cli/slurmsite.h"
+
+#include "cli/plugstack.h"
+#include "cli/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TEXT_SIZE = 262144, PATH_SIZE = 1024, DEPTH_MAX = 4 };
+
+/* ---- files ---- */
+
+/* For free(); NULL with errno. Longer ones are cut. */
+static char *read_text(const char *path)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *text = file < 0 ? NULL : malloc(TEXT_SIZE);
+    size_t used = 0;
+    ssize_t got = text ? 1 : -1;
+    while (got > 0 && used < TEXT_SIZE - 1) {
+        got = read(file, text + used, TEXT_SIZE - 1 - used);
+        used += got > 0 ? (size_t)got : 0;
+    }
+    const int cause = errno;
+    if (file >= 0)
+        close(file);
+    if (got < 0) {
+        free(text);
+        errno = cause;
+        return NULL;
+    }
+    text[used] = '\0';
+    return text;
+}
+
+/* A program of ours that lies beside this one, else by its name. */
+static void find_own(const char *name, char path[PATH_SIZE])
+{
+    char own[PATH_SIZE - 64];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    own[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(own, '/');
+    if (slash)
+        slash[1] = '\0';
+    snprintf(path, PATH_SIZE, "%s%s", slash ? own : "", name);
+    if (access(path, F_OK) < 0)
+        snprintf(path, PATH_SIZE, "%s", name);
+}
+
+static void find_hooks(struct slurmsite *site, const char *given)
+{
+    char beside[PATH_SIZE];
+    find_own("../libexec/mcastd/slurm", beside);
+    const bool found = !given && beside[0] == '/';
+    char *real = found ? realpath(beside, NULL) : NULL;
+    snprintf(site->hooks, sizeof(site->hooks), "%s",
+             given  ? given
+             : real ? real
+                    : MCAST_LIBEXECDIR "/mcastd/slurm");
+    free(real);
+    site->check.hooks = site->hooks;
+}
+
+/* ---- slurm.conf ---- */
+
+static int read_conf_file(struct slurmsite *site, const char *path, struct findings *findings)
+{
+    char *text = read_text(path);
+    if (!text) {
+        findings_addf(findings, FINDING_PROBLEM, "slurm.conf", NULL, "%s cannot be read: %s", path,
+                      strerror(errno));
+        return -1;
+    }
+    slurmconf_take_file(site->conf, text);
+    free(text);
+    findings_addf(findings, FINDING_OK, "slurm.conf", NULL,
+                  "%s is read; whether slurmctld has read it since it was changed is not known",
+                  path);
+    return 0;
+}
+
+static int ask_scontrol(struct slurmsite *site, struct findings *findings)
+{
+    static const char *const argv[] = {"scontrol", "show", "config", NULL};
+    char *text = malloc(TEXT_SIZE);
+    const int rc = text ? program_run(argv, NULL, text, TEXT_SIZE) : PROGRAM_FAILED;
+    if (rc == 0)
+        slurmconf_take_shown(site->conf, text);
+    else if (rc == PROGRAM_NOT_FOUND)
+        findings_add(findings, FINDING_PROBLEM, "slurm.conf", "there is no scontrol here",
+                     "run this on a host of the Slurm cluster, or with --conf FILE");
+    else
+        findings_addf(findings, FINDING_PROBLEM, "slurm.conf",
+                      "start slurmctld, or judge the file alone: --conf FILE",
+                      "scontrol show config fails: %.*s", text ? (int)strcspn(text, "\n") : 0,
+                      text ? text : "");
+    free(text);
+    return rc == 0 ? 0 : -1;
+}
+
+/* ---- plugstack.conf ---- */
+
+struct stack {
+    struct slurmcheck_plugin *plugin;
+    int depth;
+};
+
+static void read_stack(struct stack *stack, const char *path);
+
+static void take_line(const struct plugstack_line *line, void *data)
+{
+    struct stack *stack = data;
+    const char *name = strrchr(line->path, '/');
+    glob_t found;
+    if (line->kind != PLUGSTACK_INCLUDE) {
+        if (strcmp(name ? name + 1 : line->path, "mcast_spank.so") == 0) {
+            stack->plugin->named = true;
+            stack->plugin->required = line->kind == PLUGSTACK_REQUIRED;
+        }
+        return;
+    }
+    if (stack->depth == DEPTH_MAX || glob(line->path, 0, NULL, &found) != 0)
+        return;
+    struct stack below = {stack->plugin, stack->depth + 1};
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        read_stack(&below, found.gl_pathv[i]);
+    globfree(&found);
+}
+
+static void read_stack(struct stack *stack, const char *path)
+{
+    char *text = read_text(path);
+    if (text)
+        (void)plugstack_read(text, take_line, stack);
+    free(text);
+}
+
+static void read_plugins(struct slurmsite *site, const char *given)
+{
+    static const char *const argv[] = {"srun", "--help", NULL};
+    struct slurmcheck_plugin *plugin = &site->check.plugin;
+    struct stack stack = {plugin, 0};
+    const char *path = slurmconf_get(site->conf, "PlugStackConfig", 0);
+    const char *conf = given ? given : slurmconf_get(site->conf, "SLURM_CONF", 0);
+    const char *slash = conf ? strrchr(conf, '/') : NULL;
+    if (path)
+        snprintf(plugin->file, sizeof(plugin->file), "%.500s", path);
+    else
+        snprintf(plugin->file, sizeof(plugin->file), "%.*s/plugstack.conf",
+                 slash ? (int)(slash - conf) : (int)strlen("/etc/slurm"),
+                 slash ? conf : "/etc/slurm");
+    read_stack(&stack, plugin->file);
+    char *text = malloc(TEXT_SIZE);
+    plugin->known = text && program_run(argv, NULL, text, TEXT_SIZE) == 0;
+    plugin->offered = plugin->known && strstr(text, "--mcast=");
+    free(text);
+}
+
+/* ---- this host ---- */
+
+/* SlurmctldHost=name(address), one or several. */
+static bool is_controller(const struct slurmconf *conf)
+{
+    char host[256] = "";
+    const char *value;
+    (void)gethostname(host, sizeof(host) - 1);
+    host[strcspn(host, ".")] = '\0';
+    for (size_t n = 0; (value = slurmconf_get(conf, "SlurmctldHost", n)); n++) {
+        const size_t length = strcspn(value, "(.");
+        if (length == strlen(host) && strncmp(value, host, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_slurmd(void)
+{
+    static const char *const argv[] = {"slurmd", "-V", NULL};
+    char text[256];
+    return program_run(argv, NULL, text, sizeof(text)) == 0;
+}
+
+static void name_cluster(struct slurmsite *site, const char *given)
+{
+    const char *name = given ? given : slurmsite_setting(site, "MCAST_CLUSTER");
+    if (!name)
+        name = slurmconf_get(site->conf, "ClusterName", 0);
+    snprintf(site->cluster, sizeof(site->cluster), "%.120s", name ? name : "");
+    site->check.cluster = site->cluster;
+}
+
+static void read_settings(struct slurmsite *site, const char *path)
+{
+    char *text = read_text(path ? path : "/etc/mcastd/slurm-hooks");
+    if (text)
+        slurmconf_take_file(site->settings, text);
+    free(text);
+}
+
+int slurmsite_read(struct slurmsite *site, const struct slurmsite_options *options,
+                   const char *cluster, struct findings *findings)
+{
+    *site = (struct slurmsite){.conf = slurmconf_create(), .settings = slurmconf_create()};
+    if (!site->conf || !site->settings)
+        return -1;
+    site->check.conf = site->conf;
+    find_hooks(site, options->hooks);
+    read_settings(site, options->settings);
+    if (options->conf ? read_conf_file(site, options->conf, findings) < 0
+                      : ask_scontrol(site, findings) < 0)
+        return -1;
+    name_cluster(site, cluster);
+    read_plugins(site, options->conf);
+    site->check.controller = is_controller(site->conf);
+    site->check.node = options->node || (!site->check.controller && has_slurmd());
+    return 0;
+}
+
+void slurmsite_release(struct slurmsite *site)
+{
+    slurmconf_destroy(site->conf);
+    slurmconf_destroy(site->settings);
+}
+
+const char *slurmsite_setting(const struct slurmsite *site, const char *name)
+{
+    return slurmconf_get(site->settings, name, 0);
+}
+
+void slurmsite_judge_node(struct findings *findings)
+{
+    char path[PATH_SIZE], text[PATH_SIZE];
+    find_own("mcast-node", path);
+    const char *const argv[] = {path, "list", NULL};
+    const int rc = program_run(argv, NULL, text, sizeof(text));
+    if (rc == 0)
+        findings_add(findings, FINDING_OK, "mcast-node", "it sees this node's NICs", NULL);
+    else if (rc == PROGRAM_NOT_FOUND)
+        findings_add(findings, FINDING_PROBLEM, "mcast-node",
+                     "it is not on this host, so no job gets services here",
+                     "install mcastd's package for nodes");
+    else
+        findings_addf(findings, FINDING_PROBLEM, "mcast-node", "mcast-node list; man mcast-node",
+                      "%.*s", (int)strcspn(text, "\n"), text);
+}
