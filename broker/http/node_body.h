@@ -19,9 +19,8 @@ struct node_body {
     char services[NODE_SERVICES_MAX + 1]; /* "cxi0:12,cxi1:7" (core/nodes.h); "": none are named */
 };
 
-/* 0, or -1 with problem set (400 bad JSON, 422 all else). A service that is named twice is refused;
- * so are services of a node that says that none is left. */
-int node_body_parse(const char *bytes, size_t length, struct node_body *body,
-                    struct problem *problem);
+/* Writes into bytes. 0, or -1 with problem set (400 bad JSON, 422 all else). A service that is
+ * named twice is refused; so are services of a node that says that none is left. */
+int node_body_parse(char *bytes, size_t length, struct node_body *body, struct problem *problem);
 
 #endif

@@ -1,5 +1,6 @@
 #include "broker/http/reserve_body.h"
 
+#include "broker/http/json_scan.h"
 #include "core/names.h"
 #include "core/nodelist.h"
 
@@ -8,115 +9,159 @@
 
 enum { CORES_MAX = 1000000 };
 
-static int parse_uid(json_t *root, struct reserve_request *request, struct problem *problem)
+enum member { UID, NODES, NODE_COUNT, CORES_PER_NODE, VNI_COUNT, HWCOLL, TRAFFIC_CLASSES };
+static const char *const names[] = {
+    [UID] = "uid",
+    [NODES] = "nodes",
+    [NODE_COUNT] = "node_count",
+    [CORES_PER_NODE] = "cores_per_node",
+    [VNI_COUNT] = "vni_count",
+    [HWCOLL] = "hwcoll",
+    [TRAFFIC_CLASSES] = "traffic_classes",
+    NULL,
+};
+
+/* What was read so far. */
+struct reading {
+    struct reserve_request *request;
+    uint32_t seen; /* bits by enum member */
+    uint32_t told; /* node_count */
+};
+
+static bool has(const struct reading *reading, enum member member)
 {
-    bool found;
-    if (json_body_number(root, "uid", 0, UINT32_MAX - 1, &request->uid, &found, problem) < 0)
-        return -1;
-    return found ? 0
-                 : problem_set(problem, 422, "missing-field", "uid",
-                               "uid is missing: the number of the user whose job it is");
+    return reading->seen >> member & 1;
 }
 
-static int parse_nodes(json_t *root, struct reserve_request *request, struct problem *problem)
+static int read_number(struct json_scan *scan, enum member member, uint32_t min, uint32_t max,
+                       uint32_t *out)
 {
+    int64_t value;
+    if (json_scan_number(scan, names[member], min, max, &value) < 0)
+        return -1;
+    *out = (uint32_t)value;
+    return 0;
+}
+
+static int read_nodes(struct json_scan *scan, struct reserve_request *request)
+{
+    char *nodes;
     struct error err;
-    uint32_t counted, told;
-    bool found;
-    if (json_body_text(root, "nodes", &request->nodes, problem) < 0 ||
-        json_body_number(root, "node_count", 1, NODELIST_COUNT_MAX, &told, &found, problem) < 0)
+    if (json_scan_text(scan, "nodes", &nodes) < 0)
         return -1;
-    if (!request->nodes && !found)
-        return problem_set(problem, 422, "missing-field", "nodes",
-                           "nodes is missing: the job's node list, or node_count instead");
-    if (!request->nodes) {
-        request->node_count = told;
-        return 0;
-    }
-    if (strlen(request->nodes) > NODES_TEXT_MAX)
-        return problem_set(problem, 422, "invalid", "nodes", "nodes is longer than %d bytes",
+    if (strlen(nodes) > NODES_TEXT_MAX)
+        return problem_set(scan->problem, 422, "invalid", "nodes", "nodes is longer than %d bytes",
                            NODES_TEXT_MAX);
-    if (nodelist_count(request->nodes, &counted, &err) < 0)
-        return problem_set(problem, 422, "invalid", "nodes", "nodes: %s", err.text);
-    if (found && told != counted)
-        return problem_set(
-            problem, 422, "invalid", "node_count",
-            "node_count says %u, but nodes names %u; give one of them, or both alike", told,
-            counted);
-    request->node_count = counted;
+    if (nodelist_count(nodes, &request->node_count, &err) < 0)
+        return problem_set(scan->problem, 422, "invalid", "nodes", "nodes: %s", err.text);
+    request->nodes = nodes;
     return 0;
 }
 
-static int parse_hwcoll(json_t *root, struct reserve_request *request, struct problem *problem)
+static int read_vni_count(struct json_scan *scan, struct reserve_request *request)
 {
-    const char *word;
-    if (json_body_text(root, "hwcoll", &word, problem) < 0)
+    uint32_t count;
+    if (read_number(scan, VNI_COUNT, 0, VNI_PER_JOB_MAX, &count) < 0)
         return -1;
-    request->wish = (enum hwcoll_wish)(word ? hwcoll_wish_from_word(word) : 0);
-    if (word && !request->wish)
-        return problem_set(problem, 422, "invalid", "hwcoll",
-                           "hwcoll must be auto, on, off or required");
+    request->vni_count = (int)count;
     return 0;
 }
 
-static int parse_classes(json_t *root, struct reserve_request *request, struct problem *problem)
+static int read_hwcoll(struct json_scan *scan, struct reserve_request *request)
 {
-    json_t *list = json_object_get(root, "traffic_classes"), *member;
-    size_t i;
-    char field[48];
-    if (!list)
-        return 0;
-    if (!json_is_array(list) || json_array_size(list) == 0)
-        return problem_set(problem, 422, "invalid", "traffic_classes",
-                           "traffic_classes must be a list of at least one of best_effort, "
-                           "low_latency, bulk_data, dedicated_access");
-    json_array_foreach(list, i, member)
-    {
-        const char *word = json_string_value(member);
-        int bit = word ? traffic_class_from_word(word) : 0;
-        snprintf(field, sizeof field, "traffic_classes[%zu]", i);
-        if (!bit)
-            return problem_set(problem, 422, "invalid", field,
-                               "%s must be best_effort, low_latency, bulk_data or "
-                               "dedicated_access",
-                               field);
-        request->traffic_classes = (uint8_t)(request->traffic_classes | bit);
+    char *word;
+    if (json_scan_text(scan, "hwcoll", &word) < 0)
+        return -1;
+    request->wish = (enum hwcoll_wish)hwcoll_wish_from_word(word);
+    return request->wish ? 0
+                         : problem_set(scan->problem, 422, "invalid", "hwcoll",
+                                       "hwcoll must be auto, on, off or required");
+}
+
+static int read_class(struct json_scan *scan, size_t index, void *arg)
+{
+    struct reserve_request *request = arg;
+    char field[48], *word = NULL;
+    if (!json_scan_kind(scan))
+        return json_scan_bad(scan, "a text expected");
+    if (*scan->at == '"' && json_scan_text(scan, "traffic_classes", &word) < 0)
+        return -1;
+    int bit = word ? traffic_class_from_word(word) : 0;
+    if (!bit) {
+        snprintf(field, sizeof field, "traffic_classes[%zu]", index);
+        return problem_set(scan->problem, 422, "invalid", field,
+                           "%s must be best_effort, low_latency, bulk_data or dedicated_access",
+                           field);
     }
+    request->traffic_classes = (uint8_t)(request->traffic_classes | bit);
     return 0;
 }
 
-static int parse_members(json_t *root, struct reserve_request *request, struct problem *problem)
+static int read_classes(struct json_scan *scan, struct reserve_request *request)
 {
-    static const char *const names[] = {"uid",       "nodes",  "node_count",      "cores_per_node",
-                                        "vni_count", "hwcoll", "traffic_classes", NULL};
-    uint32_t vnis;
-    bool found;
-    if (json_body_check_names(root, names, problem) < 0 || parse_uid(root, request, problem) < 0 ||
-        parse_nodes(root, request, problem) < 0 ||
-        json_body_number(root, "cores_per_node", 1, CORES_MAX, &request->cores_per_node, &found,
-                         problem) < 0 ||
-        json_body_number(root, "vni_count", 0, VNI_PER_JOB_MAX, &vnis, &found, problem) < 0)
+    if (!json_scan_kind(scan))
+        return json_scan_bad(scan, "a list expected");
+    if (*scan->at == '[' && json_scan_list(scan, read_class, request) < 0)
         return -1;
-    request->vni_count = found ? (int)vnis : -1;
-    if (parse_hwcoll(root, request, problem) < 0)
-        return -1;
-    return parse_classes(root, request, problem);
+    return request->traffic_classes
+               ? 0
+               : problem_set(scan->problem, 422, "invalid", "traffic_classes",
+                             "traffic_classes must be a list of at least one of best_effort, "
+                             "low_latency, bulk_data, dedicated_access");
 }
 
-int reserve_body_parse(const char *bytes, size_t length, struct reserve_body *body,
-                       struct problem *problem)
+static int read_member(struct json_scan *scan, const char *name, void *arg)
 {
-    *body = (struct reserve_body){.root = json_body_parse(bytes, length, problem)};
-    if (!body->root)
+    struct reading *reading = arg;
+    struct reserve_request *request = reading->request;
+    int member = json_scan_name(scan, name, names, &reading->seen);
+    if (member < 0)
         return -1;
-    if (parse_members(body->root, &body->request, problem) == 0)
-        return 0;
-    reserve_body_release(body);
+    switch ((enum member)member) {
+    case UID:
+        return read_number(scan, UID, 0, UINT32_MAX - 1, &request->uid);
+    case NODES:
+        return read_nodes(scan, request);
+    case NODE_COUNT:
+        return read_number(scan, NODE_COUNT, 1, NODELIST_COUNT_MAX, &reading->told);
+    case CORES_PER_NODE:
+        return read_number(scan, CORES_PER_NODE, 1, CORES_MAX, &request->cores_per_node);
+    case VNI_COUNT:
+        return read_vni_count(scan, request);
+    case HWCOLL:
+        return read_hwcoll(scan, request);
+    case TRAFFIC_CLASSES:
+        return read_classes(scan, request);
+    }
     return -1;
 }
 
-void reserve_body_release(struct reserve_body *body)
+/* What must be there, and agree. */
+static int check(const struct reading *reading, struct problem *problem)
 {
-    json_decref(body->root);
-    *body = (struct reserve_body){0};
+    struct reserve_request *request = reading->request;
+    if (!has(reading, UID))
+        return problem_set(problem, 422, "missing-field", "uid",
+                           "uid is missing: the number of the user whose job it is");
+    if (!has(reading, NODES) && !has(reading, NODE_COUNT))
+        return problem_set(problem, 422, "missing-field", "nodes",
+                           "nodes is missing: the job's node list, or node_count instead");
+    if (!has(reading, NODES))
+        request->node_count = reading->told;
+    else if (has(reading, NODE_COUNT) && reading->told != request->node_count)
+        return problem_set(problem, 422, "invalid", "node_count",
+                           "node_count says %u, but nodes names %u; give one of them, or both "
+                           "alike",
+                           reading->told, request->node_count);
+    return 0;
+}
+
+int reserve_body_parse(char *bytes, size_t length, struct reserve_request *request,
+                       struct problem *problem)
+{
+    struct reading reading = {.request = request};
+    *request = (struct reserve_request){.vni_count = -1};
+    if (json_scan_body(bytes, length, read_member, &reading, problem) < 0)
+        return -1;
+    return check(&reading, problem);
 }

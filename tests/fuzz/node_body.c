@@ -48,10 +48,12 @@ void fuzz_one(struct fuzz_input *in)
     size_t length;
     char *bytes = fuzz_bytes(in, &length);
     json_t *root = json_loadb(length > 0 ? bytes : "", length, JSON_REJECT_DUPLICATES, NULL);
+    /* jansson lets a NUL pass between values. */
+    bool good = json_is_object(root) && !memchr(bytes, '\0', length);
     if (node_body_parse(bytes, length, &body, &problem) == 0) {
         check_taken(&body, root);
     } else {
-        FUZZ_CHECK(problem.status == 400 || problem.status == 422);
+        FUZZ_CHECK(problem.status == 422 || (problem.status == 400 && !good));
         FUZZ_CHECK(problem.code && problem.detail[0] != '\0');
     }
     json_decref(root);

@@ -13,7 +13,11 @@
 
 static int parse(const char *text, struct node_body *body, struct problem *problem)
 {
-    return node_body_parse(text, strlen(text), body, problem);
+    char bytes[2048];
+    size_t length = strlen(text);
+    assert_true(length < sizeof bytes);
+    memcpy(bytes, text, length);
+    return node_body_parse(bytes, length, body, problem);
 }
 
 static void report__is_read_whole(void **state)
@@ -157,12 +161,8 @@ static void bad_value__is_named(void **state)
 static void bad_json__is_no_report(void **state)
 {
     (void)state;
-    static const char *const cases[] = {"",
-                                        "[]",
-                                        "{\"state\":\"created\",\"number\":1",
-                                        MORE("\"number\":2"),
-                                        "\xff",
-                                        SERVICES("[{\"device\":\"cxi0\\u0000\",\"id\":1}]")};
+    static const char *const cases[] = {"", "[]", "{\"state\":\"created\",\"number\":1",
+                                        MORE("\"number\":2"), "\xff"};
     struct node_body body;
     struct problem problem;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
