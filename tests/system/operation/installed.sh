@@ -33,6 +33,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/examples/mcastd.conf
 ./share/doc/mcastd/fabric-manager.md
 ./share/doc/mcastd/flux.md
+./share/doc/mcastd/integrate.md
 ./share/doc/mcastd/libmcast.md
 ./share/doc/mcastd/mcast-node.md
 ./share/doc/mcastd/metrics.md
