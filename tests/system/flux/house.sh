@@ -1,18 +1,20 @@
 # Sourced by the tests of this folder: mock-fm, mcastd and a Flux instance with our hooks, in a folder of
-# their own. Usage of each test: TEST.sh BUILD
+# their own. Usage of each test: TEST.sh BUILD. One that needs no Flux sets fake_flux to a folder with
+# another program of that name.
 # shellcheck shell=bash disable=SC2034  # the tests use what is set here
 set -euo pipefail
 build=$(readlink -f "$1")
-[ -x "${FLUX_PREFIX:-/none}/bin/flux" ] || {
+[ -n "${fake_flux:-}" ] || [ -x "${FLUX_PREFIX:-/none}/bin/flux" ] || {
     echo "skipped: FLUX_PREFIX names no installation of flux-core"
     exit 77
 }
-PATH=$build/bin:$FLUX_PREFIX/bin:/usr/local/bin:/usr/bin:/bin
+PATH=$build/bin:${fake_flux:-${FLUX_PREFIX:-}/bin}:/usr/local/bin:/usr/bin:/bin
 hooks=$build/libexec/mcastd/flux
 etc=$build/etc/flux
 
 dir=$(mktemp -d "${TMPDIR:-/var/tmp}/mcast-flux.XXXXXX")
 # As if our pieces lay in Flux's own folders; the shells have this from their job's environment.
+# (the names of nodes and their cores are made up, so nothing can be bound to a core)
 export FLUX_RC_EXTRA=$etc FLUX_SHELL_RC_PATH=$etc/shell/lua.d
 export no_proxy='*' MCAST_URL="unix:$dir/mcastd.sock" MCAST_CLUSTER=elcap LC_ALL=C.UTF-8
 # An instance of somebody around this one would be taken for the outer job.
@@ -100,7 +102,7 @@ auth = basic
 authdir = $dir
 [hwcoll]
 min_nodes = 2
-addresses_per_job = 1
+addresses_per_job = 8
 [vni]
 hold = 1s
 [cluster "elcap"]
@@ -109,20 +111,18 @@ CONF
     (cd "$dir" && mcastd --config "$dir/mcastd.conf" --make-key >>"$dir/mcastd.log" 2>&1)
     start_broker
     mkdir -p "$dir/etc"
-    flux_conf prolog
+    flux_conf "\"$hooks/prolog\"" "\"$hooks/epilog\""
 }
 
-flux_conf() { # flux_conf PROLOG [ARGUMENTS…]: the instance's configuration, with these prolog words
-    printf -v words ', "%s"' "${@:2}"
-    [ $# -gt 1 ] || words=
+# flux_conf PROLOG EPILOG: the instance's configuration, with these commands ('"a", "b"').
+flux_conf() {
     cat >"$dir/etc/flux.toml" <<CONF
 [job-manager]
 plugins = [{ load = "perilog.so" }]
 [job-manager.prolog]
-command = ["$hooks/$1"$words]
-kill-timeout = 30.0
+command = [$1]
 [job-manager.epilog]
-command = ["$hooks/epilog"$words]
+command = [$2]
 CONF
 }
 
@@ -130,6 +130,9 @@ CONF
 start_flux() {
     local size=$1
     shift
+    # Nodes with names and cores of their own, whatever this host is.
+    flux R encode --hosts="n[0-$((size - 1))]" --cores=0-63 >"$dir/R"
+    printf '[resource]\npath = "%s"\nnoverify = true\n' "$dir/R" >>"$dir/etc/flux.toml"
     flux start --test-size="$size" \
         --test-hosts="n[0-$((size - 1))]" --config-path="$dir/etc" "$@" \
         sh -c 'flux getattr local-uri >"$1.new" && mv "$1.new" "$1" && exec sleep inf' sh "$dir/uri" \

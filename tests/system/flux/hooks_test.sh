@@ -1,0 +1,135 @@
+# The hooks with a Flux that only answers what they ask, and a real mcastd: runs everywhere.
+# shellcheck shell=bash
+fake_flux=$(dirname "$(readlink -f "$0")")/fake
+. "$(dirname "$0")/house.sh"
+export FAKE_FLUX=$dir/flux FAKE_JOB=job.0000.0001.2345.6789
+mkdir "$FAKE_FLUX"
+
+# ---- ids: decimal, F58 in both spellings, and the KVS folder that Flux keeps the job in (RFC 19), as flux job id says
+cat >"$dir/ids" <<'LIST'
+0 f1 job.0000.0000.0000.0000
+57 fz job.0000.0000.0000.0039
+58 f21 job.0000.0000.0000.003a
+4882466697 f8SSvFJ job.0000.0001.2304.8789
+483115368448 fDh4FYZ5 job.0000.0070.7beb.8000
+6731191091817518 fuZZybuNNy job.0017.e9fb.8df1.6c2e
+9223372036854775807 fNQm6nKp8qFC job.7fff.ffff.ffff.ffff
+LIST
+cat >"$dir/ids.sh" <<SH
+. "$hooks/jobid.sh"
+while read -r dec f58 kvs; do
+    for given in \$dec \$f58 ƒ\${f58#f}; do
+        jobid_read "\$given" || { echo "\$given is refused"; continue; }
+        [ "\$jobid_dec \$jobid_plain \$jobid_kvs" = "\$dec \$f58 \$kvs" ] ||
+            echo "\$given is \$jobid_dec \$jobid_plain \$jobid_kvs, not \$dec \$f58 \$kvs"
+    done
+done
+for given in '' f ƒ fO fl f0 12x -1 0x1f 'f1;' 'f\$(id)' job.0000; do
+    ! jobid_read "\$given" || echo "'\$given' is taken for \$jobid_plain"
+done
+SH
+for shell in sh bash; do
+    wrong=$($shell "$dir/ids.sh" <"$dir/ids")
+    [ -z "$wrong" ] || fail "$shell: $wrong"
+done
+
+# ---- one job through its hooks
+prepare
+job=f8Sb1Bz
+export FLUX_JOB_ID=ƒ${job#f} FLUX_JOB_USERID=5588 FLUX_JOB_RANKS=4-5
+. "$hooks/jobid.sh"
+jobid_read "$FLUX_JOB_ID" || fail "$FLUX_JOB_ID is no id"
+FAKE_JOB=$jobid_kvs
+R='{"version":1,"execution":{"R_lite":[{"rank":"4-5","children":{"core":"0-95"}}],"nodelist":["elcap[4-5]"]}}'
+wish() { # wish OPTIONS: the job's R and jobspec, with these shell options
+    echo "$R" >"$FAKE_FLUX/$FAKE_JOB.R"
+    echo "{\"attributes\":{\"system\":{\"shell\":{\"options\":$1}}}}" >"$FAKE_FLUX/$FAKE_JOB.jobspec"
+    rm -f "$FAKE_FLUX/$FAKE_JOB.mcast" "$FAKE_FLUX/memo" "$FAKE_FLUX/calls"
+}
+asked() { grep -qE -- "$1" "$FAKE_FLUX/calls" 2>/dev/null; }
+
+wish '{"mcast":{"vnis":2,"hwcoll":"on"}}'
+"$hooks/prolog" -- touch "$dir/on-the-ranks" 2>"$dir/flux.log" || fail "the prolog fails"
+grep -q "\"job\": *\"$job\"" "$FAKE_FLUX/$FAKE_JOB.mcast" || fail "nothing is published"
+shown=$(mcastctl show "$job")
+for line in "elcap\[4-5\]" "5588" "Cores per node +96" "VNIs +1024,1025" "reserved, 8 addresses"; do
+    grep -qE "$line" <<<"$shown" || fail "'$line' is not reserved: $shown"
+done
+memo_is_there() { [ -s "$FAKE_FLUX/memo" ]; }
+until_it "the memo is made" memo_is_there
+token=$(grep -oE '"FI_CXI_COLL_MCAST_TOKEN": *"[^"]*"' "$FAKE_FLUX/$FAKE_JOB.mcast" | cut -d'"' -f4)
+[ -n "$token" ] || fail "the reservation is published without its token"
+! grep -qF "$token" "$FAKE_FLUX/memo" "$FAKE_FLUX/calls" || fail "the token is in the memo or on a command line"
+asked '^exec .*--rank=4-5 touch ' && [ -e "$dir/on-the-ranks" ] || fail "the ranks are not prepared"
+
+# ---- what its tasks are told, and nothing half
+told=$("$hooks/taskenv" "$job" "/$job")
+for line in "export FI_CXI_COLL_JOB_STEP_ID=/$job" "export FI_CXI_COLL_MCAST_TOKEN=$token" \
+    "unset SLINGSHOT_VNIS" complete; do
+    grep -qxF -- "$line" <<<"$told" || fail "taskenv does not say '$line': $told"
+done
+echo '{' >"$FAKE_FLUX/$FAKE_JOB.mcast"
+! told=$("$hooks/taskenv" "$job" "/$job") || fail "taskenv takes what is no reservation"
+[[ $told == "error "* && $told != *complete* ]] || fail "taskenv says so: $told"
+
+"$hooks/epilog" 2>>"$dir/flux.log"
+expect_clean
+
+# ---- nothing wanted: nothing reserved
+wish '{"mcast":"off"}'
+"$hooks/prolog" 2>>"$dir/flux.log" || fail "the prolog of mcast=off fails"
+[ ! -s "$FAKE_FLUX/$FAKE_JOB.mcast" ] || fail "something is published for mcast=off"
+none_active || fail "something is reserved for mcast=off"
+told=$("$hooks/taskenv" "$job" "/$job")
+[ "$(grep -c '^unset ' <<<"$told")" = 11 ] || fail "not all is unset: $told"
+
+# ---- refused: the words go to the user, as one argument, and the prolog fails
+refused() { # refused WORDS
+    ! "$hooks/prolog" 2>>"$dir/flux.log" || fail "the prolog does not refuse: $1"
+    asked "^job raise --type=mcast --severity=0 $FLUX_JOB_ID .*$1" ||
+        fail "'$1' is not said: $(cat "$FAKE_FLUX/calls")"
+}
+wish '{"mcast":{"vnis":"$(touch /tmp/x); --uid 0"}}' && refused "-o mcast.vnis is a number from 0 to 4"
+wish '{"mcast":{"tc":"low_latency;id"}}' && refused "traffic classes with colons"
+wish '{"mcast":{"tc":"dedicated_access"}}' && refused "dedicated_access"
+wish '{}' && echo '{}' >"$FAKE_FLUX/$FAKE_JOB.R" && refused "R names no nodes"
+wish '{}' && touch "$FAKE_FLUX/kvs-is-full" && refused "cannot be written to Flux's KVS"
+rm "$FAKE_FLUX/kvs-is-full"
+"$hooks/epilog"
+expect_clean
+
+# ---- no mcastd: said, or done without, as the site wants it; one that comes back is waited for
+kill_broker
+wish '{}'
+! "$hooks/prolog" --patience 0 2>>"$dir/flux.log" || fail "the prolog passes without mcastd"
+asked "^job raise .*mcastd.sock" || fail "who cannot be reached is not said: $(cat "$FAKE_FLUX/calls")"
+"$hooks/prolog" --patience 0 --optional 2>>"$dir/flux.log" || fail "--optional makes no difference"
+"$hooks/prolog" --patience 120 2>>"$dir/flux.log" &
+prolog=$!
+start_broker
+wait "$prolog" || fail "the prolog does not wait for mcastd"
+kill_broker
+"$hooks/epilog" || fail "an epilog fails"
+start_broker
+expect_clean
+
+# ---- a lost reservation becomes an exception, once, also when it was lost while nobody looked
+cat >"$FAKE_FLUX/raise" <<'SH'
+case $* in *f2Lost*) exit 0 ;; *) echo "flux-job: raise: job is inactive" >&2 && exit 1 ;; esac
+SH
+for lost in f2Lost f3Over; do
+    mcastctl reserve --uid 1 --nodes 'elcap[1-2]' --hwcoll required "$lost" >/dev/null
+done
+fm_asks -X POST "$url/mock/forget" >/dev/null
+kill_broker
+start_broker
+both_lost() { [ "$(mcastctl events | grep -c ' !lost ')" = 2 ]; }
+until_it "mcastd finds out" both_lost
+rm -f "$FAKE_FLUX/calls"
+"$hooks/raise-lost" --cluster elcap --state "$dir/last-event" >>"$dir/flux.log" 2>&1 &
+service=$!
+raised() { asked "^job raise --type=mcast --severity=0 f2Lost mcast: .*" && asked "f3Over"; }
+until_it "the exceptions are raised" raised
+seen_to() { [ "$(cat "$dir/last-event" 2>/dev/null)" = "$(mcastctl events | tail -1 | awk '{print $1}')" ]; }
+until_it "what was seen to is remembered" seen_to
+kill "$service" && wait "$service" || true
