@@ -243,6 +243,12 @@ void slurmcheck_tasks(struct findings *findings, const struct slurmcheck *check)
             "srun loads mcast_spank.so, and does not offer --mcast: it is not there, or was "
             "built for another release of Slurm",
             "srun --help; install mcast_spank.so that was built with this Slurm's headers");
+    } else if (plugin->named && strcmp(plugin->grants, check->grants) != 0) {
+        snprintf(advice, sizeof(advice), "%s: optional mcast_spank.so grants=%.400s", plugin->file,
+                 check->grants);
+        findings_addf(findings, FINDING_PROBLEM, "plugstack", advice,
+                      "mcast_spank.so looks in %s for what Prolog puts down in %s (MCAST_GRANTS)",
+                      plugin->grants, check->grants);
     } else {
         findings_addf(findings, FINDING_OK, "plugstack", NULL, "%s",
                       plugin->named ? "mcast_spank.so gives tasks their environment, and --mcast"

@@ -13,12 +13,14 @@ struct slurmcheck_plugin {
     bool named;          /* it loads mcast_spank.so */
     bool required;       /* ... as that: a host without it starts nothing */
     bool known, offered; /* whether srun could be asked; it offers --mcast */
+    char grants[512];    /* where it looks for what Prolog puts down */
 };
 
 struct slurmcheck {
     const struct slurmconf *conf;
     const char *hooks;     /* the folder of ours */
     const char *cluster;   /* as mcastd calls it */
+    const char *grants;    /* where the hooks' Prolog puts down what a job is given */
     bool controller, node; /* what runs on this host */
     struct slurmcheck_plugin plugin;
 };

@@ -39,7 +39,9 @@ static void add(struct slurmconf *conf, const char *key, size_t key_length, cons
     block[key_length] = '\0';
     memcpy(block + key_length + 1, text, length);
     block[key_length + 1 + length] = '\0';
-    conf->at[conf->count++] = (struct value){block, block + key_length + 1};
+    struct value *value = &conf->at[conf->count++];
+    value->key = block;
+    value->text = block + key_length + 1;
 }
 
 static bool is_blank(char letter)

@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Of the hooks and of the plugin alike. */
+#define SLURMSITE_GRANTS "/run/mcast-slurm"
+
 enum { TEXT_SIZE = 262144, PATH_SIZE = 1024, DEPTH_MAX = 4 };
 
 /* ---- files ---- */
@@ -113,6 +116,20 @@ struct stack {
 
 static void read_stack(struct stack *stack, const char *path);
 
+/* As the plugin does: the last one counts. */
+static void take_grants(struct slurmcheck_plugin *plugin, const char *words)
+{
+    static const char key[] = "grants=", blanks[] = " \t\r";
+    snprintf(plugin->grants, sizeof(plugin->grants), SLURMSITE_GRANTS);
+    for (words += strspn(words, blanks); *words; words += strspn(words, blanks)) {
+        const size_t length = strcspn(words, blanks);
+        if (strncmp(words, key, sizeof(key) - 1) == 0 && length > sizeof(key) - 1)
+            snprintf(plugin->grants, sizeof(plugin->grants), "%.*s",
+                     (int)(length - (sizeof(key) - 1)), words + sizeof(key) - 1);
+        words += length;
+    }
+}
+
 static void take_line(const struct plugstack_line *line, void *data)
 {
     struct stack *stack = data;
@@ -122,6 +139,7 @@ static void take_line(const struct plugstack_line *line, void *data)
         if (strcmp(name ? name + 1 : line->path, "mcast_spank.so") == 0) {
             stack->plugin->named = true;
             stack->plugin->required = line->kind == PLUGSTACK_REQUIRED;
+            take_grants(stack->plugin, line->words);
         }
         return;
     }
@@ -217,6 +235,8 @@ int slurmsite_read(struct slurmsite *site, const struct slurmsite_options *optio
         return -1;
     name_cluster(site, cluster);
     read_plugins(site, options->conf);
+    const char *grants = slurmsite_setting(site, "MCAST_GRANTS");
+    site->check.grants = grants ? grants : SLURMSITE_GRANTS;
     site->check.controller = is_controller(site->conf);
     site->check.node = options->node || (!site->check.controller && has_slurmd());
     return 0;

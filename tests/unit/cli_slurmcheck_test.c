@@ -32,12 +32,14 @@ static int setup(void **state)
         assert_int_equal(folder_write(folder, hooks[i], 0755, "#!/bin/sh\n"), 0);
     findings = findings_create();
     conf = slurmconf_create();
-    check = (struct slurmcheck){.conf = conf,
-                                .hooks = folder,
-                                .cluster = "elcap",
-                                .controller = true,
-                                .node = true,
-                                .plugin = {.file = "/etc/slurm/plugstack.conf"}};
+    check = (struct slurmcheck){
+        .conf = conf,
+        .hooks = folder,
+        .cluster = "elcap",
+        .controller = true,
+        .node = true,
+        .grants = "/run/mcast-slurm",
+        .plugin = {.file = "/etc/slurm/plugstack.conf", .grants = "/run/mcast-slurm"}};
     return findings && conf ? 0 : -1;
 }
 
@@ -171,6 +173,13 @@ static void slurmcheck__how_tasks_are_told(void **state)
     check.plugin.named = check.plugin.known = true;
     slurmcheck_tasks(findings, &check);
     expect("plugstack", "problem", "does not offer --mcast", "built with this Slurm's headers");
+    teardown(NULL);
+    setup(NULL);
+    check.plugin.named = true;
+    check.grants = "/run/elsewhere";
+    slurmcheck_tasks(findings, &check);
+    expect("plugstack", "problem", "looks in /run/mcast-slurm",
+           "optional mcast_spank.so grants=/run/elsewhere");
     teardown(NULL);
     setup(NULL);
     say("TaskProlog=%s/taskprolog");

@@ -79,7 +79,7 @@ static int take_option(int val, const char *words, int remote)
 
 static struct spank_option option = {
     .name = "mcast",
-    .arginfo = "vnis=N,hwcoll=on|off|required,tc=…",
+    .arginfo = "vnis=N,hwcoll=on|off|required,tc=A:B",
     .usage = "Slingshot: VNIs, hardware collectives, traffic classes",
     .has_arg = 1,
     .cb = take_option,
@@ -107,11 +107,14 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char *words[])
     made_job = context == S_CTX_LOCAL && !is_step();
     if (context != S_CTX_ALLOCATOR && !made_job)
         return 0;
-    /* Never that of a job around this one. */
+    /* What is another job's, in which this one is made, is not for it, and its token not for
+     * the environments that slurmctld keeps. */
     if (asked[0])
         (void)setenv(JOB_VARIABLE, asked, 1);
     else
         (void)unsetenv(JOB_VARIABLE);
+    for (int i = 0; i < GRANT_COUNT; i++)
+        (void)unsetenv(grant_names[i]);
     return 0;
 }
 
@@ -244,8 +247,9 @@ int slurm_spank_local_user_init(spank_t spank, int count, char *words[])
 {
     (void)count;
     (void)words;
-    has_step = !made_job && spank_get_item(spank, S_JOB_ID, &stepend.job) == ESPANK_SUCCESS &&
-               spank_get_item(spank, S_JOB_STEPID, &stepend.step) == ESPANK_SUCCESS;
+    has_step = spank_get_item(spank, S_JOB_ID, &stepend.job) == ESPANK_SUCCESS &&
+               spank_get_item(spank, S_JOB_STEPID, &stepend.step) == ESPANK_SUCCESS &&
+               (!made_job || stepend.step > 0); /* srun --jobid, from outside */
     return 0;
 }
 

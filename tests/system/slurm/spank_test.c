@@ -161,22 +161,29 @@ static void spank__gives_each_step_its_environment(void **state)
     site_expect_nothing_left(site);
 }
 
-/* What is around a job is not handed on: neither of the job from which it was submitted, nor of one
- * whose variables somebody keeps in a file. */
+/* What is another job's is not handed on: neither where a step has nothing to set, nor to Slurm's
+ * files when a job is submitted within another. */
 static void spank__takes_away_what_is_not_the_jobs(void **state)
 {
     struct site *site = *state;
-    assert_int_equal(
-        cluster_run(
-            site->cluster,
-            "export FI_CXI_COLL_JOB_ID=elcap-1 FI_CXI_COLL_MCAST_TOKEN=old "
-            "FI_CXI_COLL_FABRIC_MGR_URL=http://old SLINGSHOT_SVC_IDS=77 "
-            "FI_CXI_COLL_JOB_STEP_ID=old; srun -Q %s -N1 --mcast=hwcoll=off,vnis=1 %s/report x",
-            site->as_user, site->folder),
-        0);
+    assert_int_equal(cluster_run(site->cluster,
+                                 "salloc -Q %s -N1 --mcast=hwcoll=off,vnis=1 sh -c '"
+                                 "export FI_CXI_COLL_JOB_ID=elcap-1 FI_CXI_COLL_MCAST_TOKEN=old "
+                                 "FI_CXI_COLL_FABRIC_MGR_URL=http://old SLINGSHOT_SVC_IDS=77 "
+                                 "FI_CXI_COLL_JOB_STEP_ID=old; srun %s/report x'",
+                                 site->as_user, site->folder),
+                     0);
     says(site, "x.SLINGSHOT_VNIS=2");
     does_not_say(site, "FI_CXI");
     does_not_say(site, "SVC_IDS=77");
+    assert_int_equal(cluster_run(site->cluster,
+                                 "export FI_CXI_COLL_MCAST_TOKEN=of-a-job MARK=of-a-user; "
+                                 "id=$(sbatch --parsable -H %s -o /dev/null --wrap true) || exit; "
+                                 "grep -r -l -F of-a-user %s/ctld >/dev/null || exit 9; "
+                                 "grep -r -l -F of-a-job %s/ctld; scancel $id",
+                                 site->as_user, site->folder, site->folder),
+                     0);
+    assert_string_equal(cluster_text(site->cluster), "");
     site_expect_nothing_left(site);
 }
 
