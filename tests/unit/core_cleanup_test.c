@@ -316,7 +316,8 @@ static const char *logged(const struct driver *d, int level)
 
 static void assert_says(const char *text, const char *words)
 {
-    if (text == NULL || strstr(text, words) == NULL)
+    assert_non_null(text);
+    if (strstr(text, words) == NULL)
         fail_msg("\"%s\" lacks \"%s\"", text, words);
 }
 
