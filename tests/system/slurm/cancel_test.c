@@ -50,12 +50,7 @@ static void scancel__after_the_reserve(void **state)
     site_await_held(site, "prologslurmctld", "after", job, NULL);
     cancel(site, job);
     site_let_go(site, "prologslurmctld", "after");
-    cluster_await(site->cluster,
-                  "MCAST_URL=%s/mcastd.sock; export MCAST_URL; "
-                  "%s/bin/mcastctl list --held | grep -q 'elcap *%u .*silent: n\\[1-2\\]' && "
-                  "%s/bin/mcastctl fence --reason cancelled n1 && "
-                  "%s/bin/mcastctl fence --reason cancelled n2",
-                  site->folder, site->folder, job, site->folder, site->folder);
+    site_end_holding(site);
     site_expect_nothing_left(site);
     cluster_await_idle(site->cluster);
 }

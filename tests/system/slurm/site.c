@@ -102,6 +102,13 @@ static void make_nodes(struct site *site)
     }
 }
 
+static char vni_lines[64]; /* of [vni]; the stage reads it whenever it starts the broker */
+
+static void set_hold(const char *hold)
+{
+    snprintf(vni_lines, sizeof vni_lines, "pool = 2000-2011\nhold = %s\n", hold);
+}
+
 static void start_broker(struct site *site)
 {
     static char clusters[TEXT_SIZE];
@@ -109,8 +116,9 @@ static void start_broker(struct site *site)
                                                  .mock_fm = MOCK_FM,
                                                  .broker = "sync_grace = 1s\n",
                                                  .hwcoll = "min_nodes = 2\naddresses_per_job = 4\n",
-                                                 .vni = "pool = 2000-2011\n",
+                                                 .vni = vni_lines,
                                                  .clusters = clusters};
+    set_hold("10m");
     site->stage = stage_create(&options);
     assert_non_null(site->stage);
     snprintf(site->folder, sizeof site->folder, "%s", stage_folder(site->stage));
@@ -151,8 +159,9 @@ int site_create(void **state)
         wrap(site, hooks[i]);
     snprintf(lines, sizeof lines,
              "PrologSlurmctld=%s/hooks/prologslurmctld\nEpilogSlurmctld=%s/hooks/epilogslurmctld\n"
-             "Prolog=%s/hooks/prolog\nEpilog=%s/hooks/epilog\nTaskProlog=%s/slurm/taskprolog",
-             site->folder, site->folder, site->folder, site->folder, site->folder);
+             "Prolog=%s/hooks/prolog\nEpilog=%s/hooks/epilog\nTaskProlog=%s/slurm/taskprolog\n"
+             "HealthCheckProgram=%s/slurm/healthcheck\nHealthCheckInterval=2",
+             site->folder, site->folder, site->folder, site->folder, site->folder, site->folder);
     site->cluster = cluster_create(site->folder, lines);
     return 0;
 }
@@ -252,6 +261,38 @@ static void expect_one_user_of_a_vni(struct site *site)
     site->looked = looked;
 }
 
+static void await_clean_nodes(struct site *site)
+{
+    for (int i = 1; i <= CLUSTER_NODES; i++)
+        cluster_await(
+            site->cluster,
+            "export LD_LIBRARY_PATH=%s MOCK_CXI=%s/cxi/n%d MCAST_NODE_SPOOL=%s/node/n%d; "
+            "%s/mcast-node list --json | tee /dev/stderr | grep -c '\"system\": *false' | "
+            "grep -q -x 0 && [ -z \"$(ls -A %s/run)\" ]",
+            MOCK_CXI_FOLDER, site->folder, i, site->folder, i, PROGRAMS, site->folder);
+}
+
+static void restart_broker(struct site *site, const char *hold)
+{
+    set_hold(hold);
+    assert_int_equal(stage_stop_broker(site->stage), 0);
+    assert_int_equal(stage_start_broker(site->stage), 0);
+    assert_int_equal(stage_await_link(site->stage), 0);
+}
+
+void site_end_holding(struct site *site)
+{
+    cluster_await_empty(site->cluster);
+    await_clean_nodes(site);
+    cluster_await(site->cluster,
+                  "held=$(MCAST_URL=%s %s/mcastctl list --held) || exit 1; echo \"$held\"; "
+                  "case $held in *created:* | *lingering:*) exit 1 ;; esac",
+                  stage_socket(site->stage), PROGRAMS);
+    restart_broker(site, "10ms");
+    assert_true(await(is_clean, site, AWAIT_DEADLINE_MS));
+    restart_broker(site, "10m");
+}
+
 void site_expect_nothing_left(struct site *site)
 {
     cluster_await_empty(site->cluster);
@@ -262,12 +303,6 @@ void site_expect_nothing_left(struct site *site)
                     stage_socket(site->stage), PROGRAMS, PROGRAMS, site->folder, site->folder);
         fail_msg("something is left: %s", cluster_text(site->cluster));
     }
-    for (int i = 1; i <= CLUSTER_NODES; i++)
-        cluster_await(
-            site->cluster,
-            "export LD_LIBRARY_PATH=%s MOCK_CXI=%s/cxi/n%d MCAST_NODE_SPOOL=%s/node/n%d; "
-            "%s/mcast-node list --json | tee /dev/stderr | grep -c '\"system\": *false' | "
-            "grep -q -x 0 && [ -z \"$(ls -A %s/run)\" ]",
-            MOCK_CXI_FOLDER, site->folder, i, site->folder, i, PROGRAMS, site->folder);
+    await_clean_nodes(site);
     expect_one_user_of_a_vni(site);
 }

@@ -32,6 +32,12 @@ int site_destroy(void **state);
  * site was created. */
 void site_expect_nothing_left(struct site *site);
 
+/* Nodes report nothing of a job that ended before they heard of it, or that slurmctld forgot; and a
+ * reservation that was granted twice is held back for its time whatever they report. Waits until
+ * that is all that is waited for, with no service left anywhere, and lets the time pass: the broker
+ * is restarted with a short [vni] hold, and then again as it was. */
+void site_end_holding(struct site *site);
+
 /* Lets one hook wait, or go on. where: "before" or "after". */
 void site_hold(struct site *site, const char *hook, const char *where);
 void site_let_go(struct site *site, const char *hook, const char *where);

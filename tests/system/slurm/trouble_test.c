@@ -1,0 +1,242 @@
+#include "tests/system/slurm/site.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+/* What breaks around jobs: slurmctld, a node, a NIC, the broker, squeue. */
+
+static unsigned int submit(struct site *site)
+{
+    return cluster_submit(site->cluster, "%s -N2 --wrap 'echo begun; sleep 100'", site->as_user);
+}
+
+static void cancel(struct site *site, unsigned int job)
+{
+    cluster_await(site->cluster, "scancel %u", job);
+}
+
+/* F20 F22: the hook is killed and run again with the same job id, no epilog between; the broker may
+ * have been told meanwhile that there is no such job. */
+static void slurmctld__is_killed_during_the_reserve(void **state)
+{
+    struct site *site = *state;
+    site_hold(site, "prologslurmctld", "after");
+    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap '%s/report b; echo done.'",
+                                      site->as_user, site->folder);
+    site_await_held(site, "prologslurmctld", "after", job, NULL);
+    cluster_kill_controller(site->cluster);
+    site_let_go(site, "prologslurmctld", "after");
+    cluster_start_controller(site->cluster);
+    site_await_output(site, job, "done.");
+    site_output_value(site, job, "b.SLINGSHOT_VNIS", 0);
+    site_end_holding(site);
+    site_expect_nothing_left(site);
+}
+
+/* A job that is not in slurmctld's saved state yet is forgotten: its first node's slurmd ends it,
+ * on the others nobody runs an Epilog. */
+static void slurmctld__is_killed_while_tasks_run(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = submit(site);
+    site_await_output(site, job, "begun");
+    cluster_kill_controller(site->cluster);
+    cluster_start_controller(site->cluster);
+    cluster_run(site->cluster, "scancel %u", job);
+    site_end_holding(site);
+    site_expect_nothing_left(site);
+    cluster_await_idle(site->cluster);
+}
+
+/* Whoever ran EpilogSlurmctld is killed in it: it runs again, or never. */
+static void slurmctld__is_killed_during_the_release(void **state)
+{
+    struct site *site = *state;
+    site_hold(site, "epilogslurmctld", "before");
+    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
+    site_await_held(site, "epilogslurmctld", "before", job, NULL);
+    cluster_kill_controller(site->cluster);
+    site_let_go(site, "epilogslurmctld", "before");
+    cluster_start_controller(site->cluster);
+    site_end_holding(site);
+    site_expect_nothing_left(site);
+    cluster_await_idle(site->cluster);
+}
+
+/* F3 F9: services outlive slurmd, and so do VNIs, until its node is back. */
+static void node__goes_down_and_comes_back(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = cluster_submit(
+        site->cluster, "%s -N2 --no-requeue --wrap 'echo begun; sleep 100'", site->as_user);
+    site_await_output(site, job, "begun");
+    cluster_kill_node(site->cluster, 2);
+    assert_int_equal(
+        cluster_run(site->cluster, "scontrol update nodename=n2 state=down reason=off"), 0);
+    site_await_state(site, job, "NODE_FAIL");
+    cluster_await(site->cluster,
+                  "MCAST_URL=%s/mcastd.sock %s/bin/mcastctl list --held | tee /dev/stderr | "
+                  "grep -q 'elcap *%u .* n2 (created'",
+                  site->folder, site->folder, job);
+    cluster_start_node(site->cluster, 2);
+    cluster_run(site->cluster, "scontrol update nodename=n2 state=resume");
+    cluster_await_idle(site->cluster);
+    site_expect_nothing_left(site);
+}
+
+/* F9: what will not die drains the node, with a reason that says what; the job is over all the
+ * same. */
+static void node__that_cannot_clean_up_drains_itself(void **state)
+{
+    struct site *site = *state;
+    site_set_nics(site, 3, "nics = 2\n[fault stuck]\ncall = destroy_svc\nerrno = EBUSY\n");
+    unsigned int job = cluster_submit(site->cluster, "%s -N2 -w n[3-4] --wrap true", site->as_user);
+    cluster_await(
+        site->cluster,
+        "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n3 mcastd: job %u: .*busy'", job);
+    cluster_await_empty(site->cluster);
+    cluster_run(site->cluster, "sinfo -h -t drain -o %%N");
+    assert_string_equal(cluster_text(site->cluster), "n3");
+    site_set_nics(site, 3, "nics = 2\n");
+    /* healthcheck tries on; to let jobs onto the node again is the site's. */
+    site_expect_nothing_left(site);
+    cluster_run(site->cluster, "scontrol update nodename=n3 state=resume");
+    cluster_await_idle(site->cluster);
+}
+
+/* F10: a node without its NIC cannot run jobs, and says so. The job is back in the queue. */
+static void node__without_nics_drains_itself(void **state)
+{
+    struct site *site = *state;
+    site_set_nics(site, 4, "nics = 0\n");
+    unsigned int job = cluster_submit(site->cluster, "%s -N2 -w n[3-4] --wrap true", site->as_user);
+    cluster_await(
+        site->cluster,
+        "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n4 mcastd: job %u: .*NIC'", job);
+    cluster_await(site->cluster, "squeue -h -j %u -o %%T | tee /dev/stderr | grep -q PENDING", job);
+    cluster_run(site->cluster, "sinfo -h -t drain,draining -o %%N");
+    assert_string_equal(cluster_text(site->cluster), "n4");
+    cancel(site, job);
+    site_set_nics(site, 4, "nics = 2\n");
+    cluster_run(site->cluster, "scontrol update nodename=n4 state=resume");
+    site_expect_nothing_left(site);
+    cluster_await_idle(site->cluster);
+}
+
+/* The broker is restarted: jobs that start meanwhile wait for it. */
+static void broker__is_away_while_a_job_starts(void **state)
+{
+    struct site *site = *state;
+    assert_int_equal(stage_stop_broker(site->stage), 0);
+    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap '%s/report b; echo done.'",
+                                      site->as_user, site->folder);
+    site_await_state(site, job, "RUNNING");
+    assert_int_equal(stage_start_broker(site->stage), 0);
+    assert_int_equal(stage_await_link(site->stage), 0);
+    site_await_output(site, job, "done.");
+    site_output_value(site, job, "b.SLINGSHOT_VNIS", 0);
+    site_expect_nothing_left(site);
+}
+
+/* ... but not for ever, and then its owner is told. */
+static void broker__is_away_for_long(void **state)
+{
+    struct site *site = *state;
+    site_set_settings(site, "MCAST_PATIENCE=0\n");
+    assert_int_equal(stage_stop_broker(site->stage), 0);
+    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
+    cluster_await(site->cluster, "scontrol show job %u | grep -q 'Reason=JobHeldUser'", job);
+    cluster_run(site->cluster, "scontrol show job %u", job);
+    assert_non_null(strstr(cluster_text(site->cluster), "no fault of the job"));
+    assert_int_equal(stage_start_broker(site->stage), 0);
+    assert_int_equal(stage_await_link(site->stage), 0);
+    site_set_settings(site, "");
+    cancel(site, job);
+    site_expect_nothing_left(site);
+    cluster_await_idle(site->cluster);
+}
+
+/* A node that cannot ask the broker is not to blame, as it may be away from all of them: its job is
+ * held, with words, and no node is drained. */
+static void broker__is_away_while_nodes_begin(void **state)
+{
+    struct site *site = *state;
+    site_hold(site, "prolog", "before");
+    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
+    site_await_held(site, "prolog", "before", job, "n1");
+    site_await_held(site, "prolog", "before", job, "n2");
+    assert_int_equal(stage_stop_broker(site->stage), 0);
+    site_let_go(site, "prolog", "before");
+    cluster_await(site->cluster, "scontrol show job %u | grep -q 'AdminComment=mcastd: .*n[12])'",
+                  job);
+    cluster_await(site->cluster,
+                  "scontrol show job %u | tee /dev/stderr | "
+                  "grep -q 'JobState=PENDING Reason=.*[Hh]eld'",
+                  job);
+    cluster_await_idle(site->cluster);
+    assert_int_equal(stage_start_broker(site->stage), 0);
+    assert_int_equal(stage_await_link(site->stage), 0);
+    cancel(site, job);
+    /* They made nothing, so they tell nothing. */
+    site_end_holding(site);
+    site_expect_nothing_left(site);
+}
+
+/* A squeue that fails must not look like one without jobs; and one that cannot see all jobs fails.
+ */
+static void squeue__that_fails_releases_nothing(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = submit(site);
+    site_await_output(site, job, "begun");
+    cluster_kill_controller(site->cluster);
+    assert_int_not_equal(cluster_run(site->cluster, "timeout 50 %s/slurm/jobs 2>&1", site->folder),
+                         0);
+    cluster_start_controller(site->cluster);
+    assert_int_equal(cluster_run(site->cluster, "%s/slurm/jobs", site->folder), 0);
+    cluster_run(site->cluster, "MCAST_URL=%s/mcastd.sock %s/bin/mcastctl list --state active",
+                site->folder, site->folder);
+    assert_non_null(strstr(cluster_text(site->cluster), "active"));
+    cancel(site, job);
+    site_expect_nothing_left(site);
+}
+
+/* F20: a job of which Slurm knows nothing any more. */
+static void forgotten_job__is_released(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = submit(site);
+    site_await_output(site, job, "begun"); /* a list that knows no job of ours concludes nothing */
+    assert_int_equal(cluster_run(site->cluster,
+                                 "MCAST_URL=%s/mcastd.sock %s/bin/mcastctl reserve --cluster elcap "
+                                 "--uid 1000 --nodes 'n[1-2]' --vnis 0 999999",
+                                 site->folder, site->folder),
+                     0);
+    cluster_await(site->cluster, "! MCAST_URL=%s/mcastd.sock %s/bin/mcastctl list | grep -w 999999",
+                  site->folder, site->folder);
+    cancel(site, job);
+    site_expect_nothing_left(site);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slurmctld__is_killed_during_the_reserve),
+        cmocka_unit_test(slurmctld__is_killed_while_tasks_run),
+        cmocka_unit_test(slurmctld__is_killed_during_the_release),
+        cmocka_unit_test(node__goes_down_and_comes_back),
+        cmocka_unit_test(node__that_cannot_clean_up_drains_itself),
+        cmocka_unit_test(node__without_nics_drains_itself),
+        cmocka_unit_test(broker__is_away_while_a_job_starts),
+        cmocka_unit_test(broker__is_away_for_long),
+        cmocka_unit_test(broker__is_away_while_nodes_begin),
+        cmocka_unit_test(squeue__that_fails_releases_nothing),
+        cmocka_unit_test(forgotten_job__is_released),
+    };
+    return cmocka_run_group_tests(tests, site_create, site_destroy);
+}
