@@ -40,6 +40,7 @@ static void job__goes_through_all_hooks(void **state)
     assert_int_equal(first_vni(site, job, "b.SLINGSHOT_VNIS", 0),
                      first_vni(site, job, "s.SLINGSHOT_VNIS", 1));
     site_expect_nothing_left(site);
+    assert_true(site->looked > 0); /* else I1 was not tested */
 }
 
 /* F2 F12 F14: a job's words in its comment, where there is no plugin; resources by its CPUs here.
@@ -215,7 +216,8 @@ static void suspended_job__keeps_what_it_has(void **state)
     site_expect_nothing_left(site);
 }
 
-int main(void)
+/* By hand, one scene: its name, or *part*. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(job__goes_through_all_hooks),
@@ -229,5 +231,7 @@ int main(void)
         cmocka_unit_test(requeue__reserves_anew),
         cmocka_unit_test(suspended_job__keeps_what_it_has),
     };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, site_create, site_destroy);
 }

@@ -169,11 +169,9 @@ int site_create(void **state)
 int site_destroy(void **state)
 {
     struct site *site = *state;
-    const size_t looked = site->looked;
     cluster_destroy(site->cluster);
     stage_destroy(site->stage);
     free(site);
-    assert_true(looked > 0); /* else I1 was not tested */
     return 0;
 }
 
