@@ -245,11 +245,16 @@ int slurm_spank_task_init(spank_t spank, int count, char *words[])
  * them. So does all of a job that srun itself makes. */
 int slurm_spank_local_user_init(spank_t spank, int count, char *words[])
 {
+    uint32_t nodes = 0;
     (void)count;
     (void)words;
     has_step = spank_get_item(spank, S_JOB_ID, &stepend.job) == ESPANK_SUCCESS &&
                spank_get_item(spank, S_JOB_STEPID, &stepend.step) == ESPANK_SUCCESS &&
                (!made_job || stepend.step > 0); /* srun --jobid, from outside */
+    /* Nothing is multicast within a node, and jobs of a thousand small steps ask nobody so often.
+     */
+    if (spank_get_item(spank, S_JOB_NNODES, &nodes) == ESPANK_SUCCESS && nodes == 1)
+        has_step = false;
     return 0;
 }
 
