@@ -216,4 +216,6 @@ broker=''
 kill -TERM "$fm"
 wait "$fm" || fail "mock-fm ended with status $?"
 fm=''
+! grep -qaE 'sess-[0-9a-f]{32}' "$dir"/*.log "$dir"/state.db* || fail "a token stands in a log or in the ledger"
+good "no token stands in a log, and none in the ledger but sealed"
 good "both programs ended by themselves with exit status 0; nothing is left behind"
