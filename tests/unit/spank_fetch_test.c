@@ -175,6 +175,37 @@ static void fetch__a_file_that_others_can_write(void **state)
     assert_null(grant.values[GRANT_JOB]);
 }
 
+static void expect_reason(const char *script, const char *expected)
+{
+    char said[FETCH_SAID_SIZE] = "none";
+    const struct fetch fetch = {.settings = &settings,
+                                .cluster = "elcap",
+                                .node = "n1",
+                                .job = 17,
+                                .step = "3",
+                                .deadline_ms = program_now_ms() + DEADLINE_MS};
+    play("mcastctl", script);
+    fetch_reason(&fetch, said);
+    assert_string_equal(said, expected);
+}
+
+static void fetch__why_there_are_none(void **state)
+{
+    (void)state;
+    expect_reason("echo VNIs 1; echo Hardware collectives denied: no room; echo Created now",
+                  "denied: no room");
+    expect_reason("echo \"Hardware collectives $*\"", "show --cluster elcap 17");
+    expect_reason("printf 'Hardware collectives off'", "off");
+    expect_reason("echo no Hardware collectives", "none");
+    expect_reason("echo Hardware collectives off; exit 3", "none");
+    expect_reason("yes Hardware", "none");
+    expect_reason("printf 'Hardware collectives %0500d' 7", /* cut */
+                  "00000000000000000000000000000000000000000000000000000000000000000000000000000000"
+                  "00000000000000000000000000000000000000000000000000000000000000000000000000000000"
+                  "00000000000000000000000000000000000000000000000000000000000000000000000000000000"
+                  "000000000000000");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +215,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(fetch__says_why_not, setup, teardown),
         cmocka_unit_test_setup_teardown(fetch__no_programs, setup, teardown),
         cmocka_unit_test_setup_teardown(fetch__in_time_or_not, setup, teardown),
+        cmocka_unit_test_setup_teardown(fetch__why_there_are_none, setup, teardown),
         cmocka_unit_test_setup_teardown(fetch__garbage, setup, teardown),
         cmocka_unit_test_setup_teardown(fetch__a_file_that_others_can_write, setup, teardown),
     };

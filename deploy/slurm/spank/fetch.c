@@ -6,7 +6,14 @@
 #include <string.h>
 
 /* Of mcastctl and mcast-node. */
-enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_NOT_FOUND = 3, JOB_SIZE = 16, PATH_SIZE = 512 };
+enum {
+    EXIT_DONE = 0,
+    EXIT_REFUSED = 1,
+    EXIT_NOT_FOUND = 3,
+    JOB_SIZE = 16,
+    PATH_SIZE = 512,
+    SHOWN_SIZE = 8192
+};
 
 struct line {
     const char *words[PROGRAM_ARGS_MAX + 1];
@@ -46,10 +53,22 @@ static bool ask(const struct line *line, const struct fetch *fetch, struct grant
     return false;
 }
 
-void fetch_collectives(const struct fetch *fetch, struct grant *grant, struct fetched *fetched)
+/* mcastctl and one of its commands, for this job. */
+static void begin(struct line *line, const char *command, const struct fetch *fetch)
 {
     const struct settings *settings = fetch->settings;
-    struct line line = {0};
+    *line = (struct line){0};
+    add(line, NULL, settings->mcastctl);
+    add(line, NULL, command);
+    add(line, "--cluster", fetch->cluster);
+    add(line, "--url", settings->url);
+    add(line, "--cacert", settings->cacert);
+    add(line, "--munge-socket", settings->munge_socket);
+}
+
+void fetch_collectives(const struct fetch *fetch, struct grant *grant, struct fetched *fetched)
+{
+    struct line line;
     char job[JOB_SIZE];
     int status;
     snprintf(job, sizeof job, "%u", fetch->job);
@@ -57,16 +76,39 @@ void fetch_collectives(const struct fetch *fetch, struct grant *grant, struct fe
         snprintf(fetched->no_collectives, FETCH_SAID_SIZE, "the cluster's name is not known");
         return;
     }
-    add(&line, NULL, settings->mcastctl);
-    add(&line, NULL, "env");
-    add(&line, "--cluster", fetch->cluster);
-    add(&line, "--url", settings->url);
-    add(&line, "--cacert", settings->cacert);
-    add(&line, "--munge-socket", settings->munge_socket);
+    begin(&line, "env", fetch);
     add(&line, "--step", fetch->step);
     add(&line, "--format", "null");
     add(&line, NULL, job);
     fetched->collectives = ask(&line, fetch, grant, fetched->no_collectives, &status);
+}
+
+/* The line of `mcastctl show` that begins so, without that. */
+static void take_reason(const char *text, const char *title, char said[FETCH_SAID_SIZE])
+{
+    while (*text) {
+        const size_t length = strcspn(text, "\n");
+        if (strncmp(text, title, strlen(title)) == 0) {
+            snprintf(said, FETCH_SAID_SIZE, "%.*s", (int)(length - strlen(title)),
+                     text + strlen(title));
+            return;
+        }
+        text += length + (text[length] ? 1 : 0);
+    }
+}
+
+void fetch_reason(const struct fetch *fetch, char said[FETCH_SAID_SIZE])
+{
+    struct line line;
+    char job[JOB_SIZE], text[SHOWN_SIZE];
+    struct program_output output = {.text = text, .size = sizeof text - 1};
+    snprintf(job, sizeof job, "%u", fetch->job);
+    begin(&line, "show", fetch);
+    add(&line, NULL, job);
+    if (!fetch->cluster[0] || program_run(line.words, fetch->deadline_ms, &output) != EXIT_DONE)
+        return;
+    text[output.length] = '\0';
+    take_reason(text, "Hardware collectives ", said);
 }
 
 static void fetch_services(const struct fetch *fetch, struct grant *grant, struct fetched *fetched)

@@ -31,4 +31,8 @@ void fetch_grant(const struct fetch *fetch, struct grant *grant, struct fetched 
 /* Only what the broker knows, FI_CXI_*. */
 void fetch_collectives(const struct fetch *fetch, struct grant *grant, struct fetched *fetched);
 
+/* Why the job has no hardware collectives, as the broker tells its owner; said is left as it was
+ * where that cannot be asked, or says nothing. */
+void fetch_reason(const struct fetch *fetch, char said[FETCH_SAID_SIZE]);
+
 #endif

@@ -176,21 +176,34 @@ static bool set_collectives(spank_t spank, const struct grant *grant, const stru
     return true;
 }
 
+static void tell_missing(spank_t spank, const struct fetch *fetch, const struct fetched *fetched,
+                         bool required)
+{
+    struct fetch now = *fetch;
+    char why[FETCH_SAID_SIZE] = "the job was granted none";
+    uint32_t place = 0;
+    (void)spank_get_item(spank, S_JOB_NODEID, &place);
+    now.deadline_ms = program_now_ms() + settings.timeout_ms;
+    if (!fetched->collectives)
+        copy(why, sizeof why, fetched->no_collectives);
+    else if (place == 0)
+        fetch_reason(&now, why);
+    if (required)
+        snprintf(refusal, sizeof refusal,
+                 "mcastd: hwcoll=required, but no hardware collectives: %s", why);
+    else if (place == 0)
+        slurm_spank_log("mcastd: no hardware collectives: %s", why);
+}
+
 /* What the user asked for and does not have, in one line of the step's first node; on every node
  * what is wrong with it alone. */
-static void tell(spank_t spank, const struct fetched *fetched, enum options_hwcoll hwcoll,
-                 bool there)
+static void tell(spank_t spank, const struct fetch *fetch, const struct fetched *fetched,
+                 enum options_hwcoll hwcoll, bool there)
 {
-    uint32_t place = 0;
-    const char *why = fetched->collectives ? "the job was granted none" : fetched->no_collectives;
-    (void)spank_get_item(spank, S_JOB_NODEID, &place);
     if (fetched->no_services[0])
         slurm_spank_log("mcastd: %s", fetched->no_services);
-    if (!there && hwcoll == OPTIONS_HWCOLL_REQUIRED)
-        snprintf(refusal, sizeof refusal,
-                 "mcastd: hwcoll=required, but no hardware collectives: %.300s", why);
-    else if (!there && hwcoll == OPTIONS_HWCOLL_ON && place == 0)
-        slurm_spank_log("mcastd: no hardware collectives: %s", why);
+    if (!there && (hwcoll == OPTIONS_HWCOLL_ON || hwcoll == OPTIONS_HWCOLL_REQUIRED))
+        tell_missing(spank, fetch, fetched, hwcoll == OPTIONS_HWCOLL_REQUIRED);
 }
 
 static void prepare(spank_t spank, uint32_t job, uint32_t number)
@@ -212,7 +225,7 @@ static void prepare(spank_t spank, uint32_t job, uint32_t number)
     const enum options_hwcoll hwcoll = wish(spank);
     const bool there = set_collectives(spank, &grant, &fetch, fetched.collectives, hwcoll);
     set_from(spank, &grant, GRANT_FIRST_OF_NODE, GRANT_COUNT);
-    tell(spank, &fetched, hwcoll, there);
+    tell(spank, &fetch, &fetched, hwcoll, there);
     grant_forget(&grant);
 }
 
@@ -227,15 +240,17 @@ int slurm_spank_user_init(spank_t spank, int count, char *words[])
     return 0;
 }
 
-/* A process of the task's own, and the user's: it may end. */
+/* A process of the task's own, and the user's: it may end. One of them says why. */
 int slurm_spank_task_init(spank_t spank, int count, char *words[])
 {
-    (void)spank;
+    uint32_t task = 0;
     (void)count;
     (void)words;
     if (!refusal[0])
         return 0;
-    slurm_error("%s", refusal);
+    (void)spank_get_item(spank, S_TASK_GLOBAL_ID, &task);
+    if (task == 0)
+        slurm_error("%s", refusal);
     _exit(ENDED);
 }
 

@@ -256,7 +256,8 @@ static void spank__says_what_is_missing(void **state)
     assert_int_equal(
         cluster_run(site->cluster, "srun -Q %s -N1 -n2 --mcast=hwcoll=on true", site->as_user), 0);
     assert_string_equal(cluster_text(site->cluster),
-                        "mcastd: no hardware collectives: the job was granted none");
+                        "mcastd: no hardware collectives: ineligible: the job has 1 node, hardware "
+                        "collectives need at least 2");
     assert_int_equal(cluster_run(site->cluster, "srun -Q %s -N1 true", site->as_user), 0);
     assert_string_equal(cluster_text(site->cluster), "");
     assert_int_equal(
@@ -264,7 +265,7 @@ static void spank__says_what_is_missing(void **state)
                     "salloc -Q %s -N1 sh -c 'srun --mcast=hwcoll=required echo it ran; echo =$?'",
                     site->as_user),
         0);
-    says(site, "mcastd: hwcoll=required, but no hardware collectives: the job was granted none");
+    says(site, "mcastd: hwcoll=required, but no hardware collectives: ineligible");
     says(site, "=1");
     does_not_say(site, "it ran");
     site_expect_nothing_left(site);
