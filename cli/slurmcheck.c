@@ -203,12 +203,33 @@ static void judge_cluster(struct findings *findings, const struct slurmcheck *ch
         findings_addf(findings, FINDING_OK, "ClusterName", NULL, "%s", check->cluster);
 }
 
+/* For what no Epilog comes after: a node that was down, a job that slurmctld forgot. */
+static void judge_health(struct findings *findings, const struct slurmcheck *check)
+{
+    static const struct hook health = {"HealthCheckProgram", "healthcheck", false, ""};
+    char own[LINE_SIZE], advice[2 * LINE_SIZE];
+    struct look look;
+    snprintf(own, sizeof(own), "%.900s/%s", check->hooks, health.file);
+    snprintf(advice, sizeof(advice),
+             "better: slurm.conf: HealthCheckProgram=%s HealthCheckInterval=300", own);
+    if (look_at_all(check, own, &health, &look) && look.ours)
+        findings_add(findings, FINDING_OK, health.key,
+                     "services of jobs whose Epilog never came are ended", NULL);
+    else
+        findings_add(
+            findings, FINDING_OK, health.key,
+            "services of jobs whose Epilog never came stay until the node is started anew, "
+            "or mcast-node clean",
+            advice);
+}
+
 void slurmcheck_settings(struct findings *findings, const struct slurmcheck *check)
 {
     judge_cluster(findings, check);
     judge_flags(findings, check);
     judge_switch(findings, check);
     judge_timeout(findings, check);
+    judge_health(findings, check);
     if (slurmconf_has(check->conf, "PrivateData", "jobs"))
         findings_add(findings, FINDING_WARNING, "PrivateData",
                      "users see their own jobs only; so does mcastd, and releases nothing by it",

@@ -90,11 +90,13 @@ static void slurmcheck__all_is_well(void **state)
     say("PrologSlurmctld=%s/prologslurmctld");
     say("EpilogSlurmctld=%s/epilogslurmctld");
     say("Prolog=%s/prolog PrologFlags=Contain ClusterName=elcap");
+    say("HealthCheckProgram=%s/healthcheck");
     say("Epilog=%s/epilog SwitchType=switch/none PrologEpilogTimeout=300");
     check.plugin.named = check.plugin.known = check.plugin.offered = true;
     slurmcheck_hooks(findings, &check);
     slurmcheck_settings(findings, &check);
     slurmcheck_tasks(findings, &check);
+    expect("HealthCheckProgram", "ok", "are ended", NULL);
     assert_int_equal(findings_count(findings, FINDING_PROBLEM), 0);
     assert_int_equal(findings_count(findings, FINDING_WARNING), 0);
 }
@@ -113,6 +115,7 @@ static void slurmcheck__nothing_is_there(void **state)
     expect("PrologFlags", "problem", "without Alloc", "slurm.conf: PrologFlags=Alloc");
     expect("plugstack", "problem", "neither", "/etc/slurm/plugstack.conf: optional mcast_spank.so");
     expect("ClusterName", "ok", "elcap", NULL);
+    expect("HealthCheckProgram", "ok", "never came", "/healthcheck HealthCheckInterval=300");
     expect("SwitchType", "ok", "nobody but mcastd", NULL);
 }
 
