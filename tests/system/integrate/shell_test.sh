@@ -101,6 +101,23 @@ until_it "job 9 runs" started 9
 fm_asks -X POST -d '{"jobs":["elcap-9"]}' "$url/mock/forget" >/dev/null
 wait $runner && fail "job 9 has lost its reservation"
 leaves_nothing 9
+# Told of it again, after a restart, it leaves a later job of this id alone.
+kill -- "$others"
+rm "$dir/out/9.n1"
+minirm run 9 n1 sh -c "$runs_long" 9 &
+later=$!
+until_it "the later job 9 runs" test -s "$dir/out/9.n1"
+setsid "$examples/shell/minirm" watch 2>>"$dir/rm.log" &
+others=-$!
+minirm run 11 n1,n2 sh -c "$runs_long" 11 &
+runner=$!
+until_it "job 11 runs" started 11
+fm_asks -X POST -d '{"jobs":["elcap-11"]}' "$url/mock/forget" >/dev/null
+wait $runner && fail "job 11 has lost its reservation"
+kill -0 "$(cat "$dir/out/9.n1")" || fail "the later job 9 was ended"
+minirm kill 9
+wait $later && fail "job 9 was killed"
+leaves_nothing 9
 
 # No VNI, no job: the broker's words reach the user.
 grep -q 'pool =' "$dir/mcastd.conf" || sed -i 's/^hold = .*/&\npool = 2000-2000/' "$dir/mcastd.conf"
