@@ -190,6 +190,10 @@ static void requeue__reserves_anew(void **state)
     site_await_output(site, job, "done.");
     assert_int_equal(cluster_run(site->cluster, "scontrol requeue %u", job), 0);
     site_await_state(site, job, "PENDING");
+    /* Not on the same nodes, as long as slurmd remembers the job: it would run no Prolog again.
+     * That is what Slurm waits two minutes for. */
+    assert_int_equal(cluster_run(site->cluster, "scontrol update jobid=%u reqnodelist=n[3-4]", job),
+                     0);
     start_now(site, job);
     cluster_await(site->cluster, "[ \"$(grep -c done. %s/out/%u.out)\" = 2 ]", site->folder, job);
     assert_int_not_equal(first_vni(site, job, "b.SLINGSHOT_VNIS", 0),
