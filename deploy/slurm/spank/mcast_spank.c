@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #pragma GCC visibility push(default)
@@ -29,7 +30,7 @@ SPANK_PLUGIN(mcast, 1)
 /* What the job asked for, for the steps that are made in it. */
 #define JOB_VARIABLE "SLURM_MCAST"
 
-enum { CLUSTER_SIZE = 64, VALUE_SIZE = 256, NO_TASKS_FROM = 0xfffffffc, ENDED = 1 };
+enum { CLUSTER_SIZE = 64, VALUE_SIZE = 256, CA_SIZE = 4096, NO_TASKS_FROM = 0xfffffffc, ENDED = 1 };
 
 static struct settings settings;
 static char asked[OPTIONS_TEXT_MAX + 1]; /* --mcast of this command; "": not given */
@@ -160,6 +161,17 @@ static bool inherited(spank_t spank, uint32_t job)
                        job);
 }
 
+/* The one that is not the same everywhere: libfabric looks for a CA that is not here for ever. */
+static void check_inherited_ca(spank_t spank)
+{
+    char value[CA_SIZE];
+    struct stat status;
+    const char *ca = step_variable(spank, grant_names[GRANT_CACERT], value, sizeof value);
+    if (ca[0] && strcmp(ca, "yes") != 0 && strcmp(ca, "no") != 0 &&
+        (ca[0] != '/' || stat(ca, &status) < 0))
+        set(spank, GRANT_CACERT, "yes"); /* not "no": the token must go to nobody unverified */
+}
+
 /* True: the tasks can use hardware collectives. */
 static bool set_collectives(spank_t spank, const struct grant *grant, const struct fetch *fetch,
                             bool known, enum options_hwcoll hwcoll)
@@ -172,6 +184,8 @@ static bool set_collectives(spank_t spank, const struct grant *grant, const stru
     }
     if (known)
         set_from(spank, grant, 0, GRANT_FIRST_OF_NODE);
+    else
+        check_inherited_ca(spank);
     set(spank, GRANT_STEP, fetch->step); /* never unset (F16) */
     return true;
 }

@@ -303,6 +303,29 @@ static void spank__never_stands_in_the_way(void **state)
     site_expect_nothing_left(site);
 }
 
+/* F17: nodes that can ask nobody hand on what srun has of this job, with the step's own id; a CA
+ * that is not on the node would have libfabric wait for ever. */
+static void spank__hands_on_what_srun_brought(void **state)
+{
+    struct site *site = *state;
+    use_plugin(site, "grants=/nowhere url=unix:/nowhere mcast_node=/nowhere");
+    assert_int_equal(
+        cluster_run(site->cluster,
+                    "salloc -Q %s -N2 -n2 sh -c 'export FI_CXI_COLL_JOB_ID=elcap-$SLURM_JOB_ID "
+                    "FI_CXI_COLL_MCAST_TOKEN=brought FI_CXI_COLL_FABRIC_MGR_URL=http://old "
+                    "FI_CXI_COLL_FABRIC_MGR_CACERT=/nowhere/ca.pem FI_CXI_COLL_JOB_STEP_ID=batch; "
+                    "srun %s/report x; FI_CXI_COLL_JOB_ID=elcap-1 srun %s/report other'",
+                    site->as_user, site->folder, site->folder),
+        0);
+    says(site, "x.FI_CXI_COLL_MCAST_TOKEN=brought");
+    says(site, "x.FI_CXI_COLL_JOB_STEP_ID=0");
+    says(site, "x.FI_CXI_COLL_FABRIC_MGR_CACERT=yes");
+    does_not_say(site, "STEP_ID=batch");
+    does_not_say(site, "other.");
+    use_plugin(site, "");
+    site_expect_nothing_left(site);
+}
+
 /* ---- mcastctl check slurm ---- */
 
 static int check(struct site *site)
@@ -359,6 +382,7 @@ int main(void)
         cmocka_unit_test(spank__finds_the_part_of_a_het_job),
         cmocka_unit_test(spank__says_what_is_missing),
         cmocka_unit_test(spank__never_stands_in_the_way),
+        cmocka_unit_test(spank__hands_on_what_srun_brought),
         cmocka_unit_test(check__says_which_line_is_missing),
     };
     return cmocka_run_group_tests(tests, create, site_destroy);
