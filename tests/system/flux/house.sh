@@ -104,7 +104,7 @@ authdir = $dir
 min_nodes = 2
 addresses_per_job = 8
 [vni]
-hold = 1s
+hold = ${hold:-1s}
 [cluster "elcap"]
 users = $(id -un)
 CONF

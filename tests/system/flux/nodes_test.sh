@@ -1,0 +1,93 @@
+# The nodes' part under a real Flux, on NICs of mock-cxi: services before the first task and none after
+# the last, each node its own (F7, F8), handed down to instances within jobs (F6); a node that cannot
+# serve fails the job in words, and one that cannot clean up is drained (F9, F10).
+# shellcheck shell=bash
+. "$(dirname "$0")/house.sh"
+
+nics() { # nics RANK NUMBER [MORE]: what NICs the node has, and further lines of cxi.conf
+    mkdir -p "$dir/node$1"
+    printf '[mock]\nnics = %s\nprivileged = any\n%b' "$2" "${3:-}" >"$dir/node$1/cxi.conf.new"
+    mv "$dir/node$1/cxi.conf.new" "$dir/node$1/cxi.conf"
+}
+
+# Two nodes on one host: which of them it is, a command learns from the broker that it was started by.
+mkdir "$dir/bin"
+cat >"$dir/bin/mcast-node" <<SH
+#!/bin/sh
+rank=\${MOCK_RANK:-\${FLUX_URI##*-}}
+MOCK_CXI=$dir/node\$rank LD_LIBRARY_PATH=$build/lib/mock-cxi exec "$build/bin/mcast-node" "\$@" \\
+    --config "$dir/node\$rank.conf" --node "n\$rank"
+SH
+chmod +x "$dir/bin/mcast-node"
+PATH=$dir/bin:$PATH
+export MCAST_NODE_CONFIG=$dir/node0.conf
+for rank in 0 1; do
+    mkdir -m 755 "$dir/spool$rank"
+    cat >"$dir/node$rank.conf" <<CONF
+cluster = elcap
+spool = $dir/spool$rank
+housekeeping = yes
+epilog_retry = 100ms
+housekeeping_retry = 1s
+CONF
+done
+nics 0 4
+nics 1 2
+services() { MOCK_RANK=$1 command mcast-node list --json | grep -c '"system": false' || true; }
+
+hold=10m # so that VNIs are free again because the nodes said so, and not by time
+prepare
+flux_conf "\"$hooks/prolog\", \"--\", \"$etc/system/prolog.d/mcast\"" \
+    "\"$hooks/epilog\", \"--\", \"$etc/system/epilog.d/mcast\""
+printf '[job-manager.housekeeping]\ncommand = ["%s"]\n' "$etc/system/housekeeping.d/mcast" >>"$dir/etc/flux.toml"
+start_flux 2
+
+services_are() { [ "$(services 0) $(services 1)" = "$1 $2" ]; }
+nothing_held() { [ -z "$(mcastctl list --json --held | grep '"job"')" ]; }
+told() { flux run -N2 -n2 "$@" sh -c 'echo "$(env | grep "^SLINGSHOT_" | sort | paste -sd " ")"' | sort; }
+
+# ---- each node's own services, while the job runs
+running=$(flux submit -N2 -n2 sleep inf)
+flux job wait-event --quiet "$running" start >/dev/null
+services_are 4 2 || fail "a running job has $(services 0) and $(services 1) services"
+flux cancel "$running"
+flux job wait-event --quiet "$running" clean >/dev/null
+until_it "the services are gone" services_are 0 0
+until_it "the nodes said so, and the VNIs are free" nothing_held
+
+got=$(told)
+grep -qE 'DEVICES=cxi0,cxi1,cxi2,cxi3 SLINGSHOT_SVC_IDS=[0-9]+,[0-9]+,[0-9]+,[0-9]+ SLINGSHOT_TCS=0x0?a SLINGSHOT_VNIS=[0-9]+$' <<<"$got" ||
+    fail "the node with four NICs is told: $got"
+grep -qE 'DEVICES=cxi0,cxi1 SLINGSHOT_SVC_IDS=[0-9]+,[0-9]+ ' <<<"$got" || fail "the node with two is told: $got"
+
+# ---- an instance within a job hands each node's own down
+cat >"$dir/nested" <<'SH'
+#!/bin/sh
+flux run -N2 -n2 sh -c 'env | grep ^SLINGSHOT_DEVICES'
+SH
+chmod +x "$dir/nested"
+got=$(flux run -N2 -n2 flux start "$dir/nested" | sort)
+[ "$got" = $'SLINGSHOT_DEVICES=cxi0,cxi1\nSLINGSHOT_DEVICES=cxi0,cxi1,cxi2,cxi3' ] ||
+    fail "tasks of a nested instance are told: $got"
+
+# ---- a node without NICs: the job fails in words, what the other node made is undone, none is drained
+nics 1 0
+! got=$(flux run -N2 -n2 true 2>&1) || fail "a job runs on a node without NICs"
+[[ $got == *"type=mcast severity=0"* ]] || fail "the job is told: $got"
+flux dmesg | grep -q 'mcast-node: ' || fail "what the node says is not in Flux's log"
+nics 1 2
+until_it "what was half made is undone" services_are 0 0
+[ -z "$(flux resource drain -n -o '{ranks}')" ] || fail "a failed prolog drains nodes"
+
+# ---- a service that will not go: housekeeping drains that node, and says why
+nics 1 2 '[fault stuck]\ncall = destroy_svc\nnic = cxi1\nerrno = EBUSY\n'
+flux run -N2 -n2 true
+drained() { flux resource drain -n -o '{ranks} {reason}' | grep -q '^1 mcast: CXI services of f'; }
+until_it "the node is drained" drained
+until_it "all but what is stuck is gone" services_are 0 1
+nics 1 2
+MOCK_RANK=1 command mcast-node clean >/dev/null || fail "clean fails"
+services_are 0 0 || fail "clean leaves something"
+flux resource undrain 1
+expect_clean
+until_it "all VNIs are free" nothing_held
