@@ -126,10 +126,9 @@ start_broker
 both_lost() { [ "$(mcastctl events | grep -c ' !lost ')" = 2 ]; }
 until_it "mcastd finds out" both_lost
 rm -f "$FAKE_FLUX/calls"
-"$hooks/raise-lost" --cluster elcap --state "$dir/last-event" >>"$dir/flux.log" 2>&1 &
+setsid "$hooks/raise-lost" --cluster elcap --state "$dir/last-event" >>"$dir/flux.log" 2>&1 &
 service=$!
 raised() { asked "^job raise --type=mcast --severity=0 f2Lost mcast: .*" && asked "f3Over"; }
 until_it "the exceptions are raised" raised
 seen_to() { [ "$(cat "$dir/last-event" 2>/dev/null)" = "$(mcastctl events | tail -1 | awk '{print $1}')" ]; }
 until_it "what was seen to is remembered" seen_to
-kill "$service" && wait "$service" || true

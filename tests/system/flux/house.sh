@@ -19,7 +19,7 @@ export FLUX_RC_EXTRA=$etc FLUX_SHELL_RC_PATH=$etc/shell/lua.d
 export no_proxy='*' MCAST_URL="unix:$dir/mcastd.sock" MCAST_CLUSTER=elcap LC_ALL=C.UTF-8
 # An instance of somebody around this one would be taken for the outer job.
 unset "${!FI_CXI_@}" "${!SLINGSHOT_@}" "${!SLURM_@}" FLUX_URI FLUX_JOB_ID FLUX_JOB_ID_PATH
-broker='' fm='' instance=''
+broker='' fm='' instance='' service=''
 
 fail() {
     echo "$(basename "$0"): $*" >&2
@@ -33,8 +33,9 @@ fail() {
 tidy_up() {
     local status=$? pid
     trap - EXIT
-    for pid in $instance $broker $fm; do
-        kill "$pid" 2>/dev/null || true
+    # A service of several programs is a group of its own.
+    for pid in ${service:+-$service} $instance $broker $fm; do
+        kill -- "$pid" 2>/dev/null || true
     done
     wait
     if [ -n "${MCAST_KEEP:-}" ]; then echo "kept: $dir" >&2; else rm -rf "$dir"; fi
@@ -107,6 +108,8 @@ addresses_per_job = 8
 hold = ${hold:-1s}
 [cluster "elcap"]
 users = $(id -un)
+${list:+list_command = /bin/false
+list_every = 1s}
 CONF
     (cd "$dir" && mcastd --config "$dir/mcastd.conf" --make-key >>"$dir/mcastd.log" 2>&1)
     start_broker
@@ -130,9 +133,10 @@ CONF
 start_flux() {
     local size=$1
     shift
-    # Nodes with names and cores of their own, whatever this host is.
+    # Nodes with names and cores of their own, whatever this host is, or those that a test pretends.
     flux R encode --hosts="n[0-$((size - 1))]" --cores=0-63 >"$dir/R"
-    printf '[resource]\npath = "%s"\nnoverify = true\n' "$dir/R" >>"$dir/etc/flux.toml"
+    [ -n "${pretended:-}" ] ||
+        printf '[resource]\npath = "%s"\nnoverify = true\n' "$dir/R" >>"$dir/etc/flux.toml"
     flux start --test-size="$size" \
         --test-hosts="n[0-$((size - 1))]" --config-path="$dir/etc" "$@" \
         sh -c 'flux getattr local-uri >"$1.new" && mv "$1.new" "$1" && exec sleep inf' sh "$dir/uri" \
