@@ -102,11 +102,12 @@ static void make_nodes(struct site *site)
     }
 }
 
+static const char *pool;   /* of [vni] */
 static char vni_lines[64]; /* of [vni]; the stage reads it whenever it starts the broker */
 
 static void set_hold(const char *hold)
 {
-    snprintf(vni_lines, sizeof vni_lines, "pool = 2000-2011\nhold = %s\n", hold);
+    snprintf(vni_lines, sizeof vni_lines, "pool = %s\nhold = %s\n", pool, hold);
 }
 
 static void start_broker(struct site *site)
@@ -134,7 +135,21 @@ static void start_broker(struct site *site)
     assert_int_equal(stage_await_link(site->stage), 0);
 }
 
-int site_create(void **state)
+void site_hook_lines(const struct site *site, const char *controllers, const char *nodes, char *out,
+                     size_t size)
+{
+    const char *f = site->folder;
+    int length =
+        snprintf(out, size,
+                 "PrologSlurmctld=%s/%s/prologslurmctld\nEpilogSlurmctld=%s/%s/epilogslurmctld\n"
+                 "Prolog=%s/%s/prolog\nEpilog=%s/%s/epilog\nTaskProlog=%s/%s/taskprolog\n"
+                 "HealthCheckProgram=%s/slurm/healthcheck\nHealthCheckInterval=2",
+                 f, controllers, f, controllers, f, nodes, f, nodes, f,
+                 strcmp(nodes, "hooks") == 0 ? "slurm" : nodes, f);
+    assert_in_range(length, 1, size - 1);
+}
+
+static int create(void **state, const char *hook_folder)
 {
     struct site *site = calloc(1, sizeof *site);
     char lines[TEXT_SIZE];
@@ -157,13 +172,21 @@ int site_create(void **state)
     link_to(site, PROGRAMS, "bin");
     for (size_t i = 0; i < sizeof hooks / sizeof hooks[0]; i++)
         wrap(site, hooks[i]);
-    snprintf(lines, sizeof lines,
-             "PrologSlurmctld=%s/hooks/prologslurmctld\nEpilogSlurmctld=%s/hooks/epilogslurmctld\n"
-             "Prolog=%s/hooks/prolog\nEpilog=%s/hooks/epilog\nTaskProlog=%s/slurm/taskprolog\n"
-             "HealthCheckProgram=%s/slurm/healthcheck\nHealthCheckInterval=2",
-             site->folder, site->folder, site->folder, site->folder, site->folder, site->folder);
+    site_hook_lines(site, hook_folder, hook_folder, lines, sizeof lines);
     site->cluster = cluster_create(site->folder, lines);
     return 0;
+}
+
+int site_create(void **state)
+{
+    pool = "2000-2011";
+    return create(state, "hooks");
+}
+
+int site_create_large(void **state)
+{
+    pool = "2000-4999";
+    return create(state, "slurm");
 }
 
 int site_destroy(void **state)

@@ -24,6 +24,7 @@ struct site {
 /* For cmocka's group setup and teardown. The site is of VNIs 2000-2011, one a job; jobs of two
  * nodes or more are given multicast addresses. */
 int site_create(void **state);
+int site_create_large(void **state); /* of VNIs 2000-4999, its hooks cannot be held */
 int site_destroy(void **state);
 
 /* What a scene must leave: nothing anywhere. Waits until no job is left, no reservation is in the
@@ -55,6 +56,9 @@ const char *site_output_value(struct site *site, unsigned int job, const char *n
 
 /* Writes cxi.conf of a node: lines after "[mock]". */
 void site_set_nics(struct site *site, int node, const char *text);
+/* Lines of slurm.conf that name the hooks of this folder, such as site->folder's "slurm". */
+void site_hook_lines(const struct site *site, const char *controllers, const char *nodes, char *out,
+                     size_t size);
 /* Further lines of the hooks' settings (slurm-hooks). */
 void site_set_settings(struct site *site, const char *lines);
 
