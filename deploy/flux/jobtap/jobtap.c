@@ -1,0 +1,162 @@
+#include "deploy/flux/jobtap/jobtap.h"
+#include "deploy/flux/jobtap/hold.h"
+#include "deploy/flux/jobtap/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A release tries for so long; the resource manager is a manager to the broker, and may have many
+ * connections. */
+enum { RELEASE_MS = 600000, CONNECTIONS = 256 };
+
+static const char aux_name[] = "mcast::jobtap";
+
+/* ---- releasing ---- */
+
+struct release {
+    struct jobtap *jobtap;
+    char job[];
+};
+
+/* Not found: it was never reserved, and the broker remembers that it is over. */
+static void on_released(const struct mcast_outcome *outcome, void *data)
+{
+    struct release *release = data;
+    if (outcome->code < 0 && outcome->code != MCAST_NOT_FOUND)
+        flux_log(release->jobtap->flux, LOG_ERR, "mcast: %s is not released: %s", release->job,
+                 outcome->error->text);
+    free(release);
+}
+
+void jobtap_release(struct jobtap *jobtap, const char *job)
+{
+    struct release *release = malloc(sizeof(*release) + strlen(job) + 1);
+    struct mcast_error error = {0};
+    int rc = release ? mcast_async_set_timeout(jobtap->broker, RELEASE_MS, &error) : MCAST_NOMEM;
+    if (release) {
+        release->jobtap = jobtap;
+        strcpy(release->job, job);
+    }
+    if (rc == 0)
+        rc = mcast_async_release(jobtap->broker, jobtap->cluster, job, on_released, release, NULL,
+                                 &error);
+    if (rc == 0)
+        return;
+    flux_log(jobtap->flux, LOG_ERR, "mcast: %s is not released: %s", job, error.text);
+    free(release);
+}
+
+/* ---- the plugin ---- */
+
+static void on_ready(flux_reactor_t *reactor, flux_watcher_t *watcher, int events, void *data)
+{
+    (void)reactor, (void)watcher, (void)events;
+    struct jobtap *jobtap = data;
+    mcast_async_dispatch(jobtap->broker);
+}
+
+static void destroy(void *data)
+{
+    struct jobtap *jobtap = data;
+    if (!jobtap)
+        return;
+    flux_watcher_destroy(jobtap->watcher);
+    hold_give_up_all(jobtap);
+    mcast_async_close(jobtap->broker);
+    free(jobtap->cluster);
+    free(jobtap);
+}
+
+static int open_broker(struct jobtap *jobtap, const char *url, struct mcast_error *error)
+{
+    struct mcast *handle = NULL;
+    int rc = mcast_open(&handle, url, error);
+    if (rc == 0)
+        rc = mcast_async_open(&jobtap->broker, handle, MCAST_PATIENT, error);
+    if (rc == 0)
+        rc = mcast_async_set_connections(jobtap->broker, CONNECTIONS, error);
+    mcast_close(handle);
+    return rc;
+}
+
+static struct jobtap *create(flux_plugin_t *plugin, const struct settings *settings,
+                             struct mcast_error *error)
+{
+    struct jobtap *jobtap = calloc(1, sizeof(*jobtap));
+    if (!jobtap || !(jobtap->cluster = strdup(settings->cluster))) {
+        strcpy(error->text, "memory is exhausted");
+        goto failed;
+    }
+    jobtap->plugin = plugin;
+    jobtap->flux = flux_jobtap_get_flux(plugin);
+    jobtap->patience_ms = settings->patience_ms;
+    jobtap->optional = settings->optional;
+    if (open_broker(jobtap, settings->url, error) < 0)
+        goto failed;
+    jobtap->watcher =
+        flux_fd_watcher_create(flux_get_reactor(jobtap->flux), mcast_async_fd(jobtap->broker),
+                               FLUX_POLLIN, on_ready, jobtap);
+    if (!jobtap->watcher || flux_plugin_aux_set(plugin, aux_name, jobtap, destroy) < 0) {
+        strcpy(error->text, "Flux's reactor does not take it");
+        goto failed;
+    }
+    flux_watcher_start(jobtap->watcher);
+    return jobtap;
+failed:
+    destroy(jobtap);
+    return NULL;
+}
+
+/* The first callback of a plugin that is loaded, and the one that can say in words why not. */
+static int on_conf(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
+{
+    (void)topic, (void)data;
+    char words[SETTINGS_WORDS_SIZE];
+    struct settings settings;
+    struct mcast_error error = {0};
+    if (flux_plugin_aux_get(plugin, aux_name))
+        return 0; /* its conf does not change while it is loaded */
+    if (settings_read(&settings, plugin, words) < 0)
+        return flux_jobtap_error(plugin, args, "mcast: %s", words);
+    if (!create(plugin, &settings, &error))
+        return flux_jobtap_error(plugin, args, "mcast: %s", error.text);
+    return 0;
+}
+
+static int on_new(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
+{
+    (void)topic, (void)data;
+    hold_adopt(flux_plugin_aux_get(plugin, aux_name), args);
+    return 0;
+}
+
+static int on_run(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
+{
+    (void)topic, (void)data;
+    hold_begin(flux_plugin_aux_get(plugin, aux_name), args);
+    return 0;
+}
+
+static int on_finish(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
+{
+    (void)topic, (void)args, (void)data;
+    hold_finish(flux_plugin_aux_get(plugin, aux_name));
+    return 0;
+}
+
+static int on_cleanup(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
+{
+    (void)topic, (void)args, (void)data;
+    hold_clean_up(flux_plugin_aux_get(plugin, aux_name));
+    return 0;
+}
+
+__attribute__((visibility("default"))) int flux_plugin_init(flux_plugin_t *plugin)
+{
+    static const struct flux_plugin_handler handlers[] = {
+        {"conf.update", on_conf, NULL},          {"job.new", on_new, NULL},
+        {"job.state.run", on_run, NULL},         {"job.event.finish", on_finish, NULL},
+        {"job.state.cleanup", on_cleanup, NULL}, {0},
+    };
+    return flux_plugin_register(plugin, "mcast", handlers);
+}
