@@ -78,14 +78,16 @@ static void let_go(struct hold *hold, int status)
         flux_log_error(jobtap->flux, "mcast: %s: its prolog cannot be finished", hold->name);
 }
 
-/* The user sees the words; the exception comes first, or the job would start. */
+/* The user sees the words. The exception begins the job's cleanup, which lets its start go: where
+ * no other callback of the job is under way that has happened when this returns, and the hold may
+ * be gone. */
 static void refuse(struct hold *hold, const char *words)
 {
     struct jobtap *jobtap = hold->jobtap;
     hold->over = true;
-    if (flux_jobtap_raise_exception(jobtap->plugin, hold->id, "mcast", 0, "%s", words) < 0)
-        flux_log_error(jobtap->flux, "mcast: %s: no exception can be raised (%s)", hold->name,
-                       words);
+    if (flux_jobtap_raise_exception(jobtap->plugin, hold->id, "mcast", 0, "%s", words) == 0)
+        return;
+    flux_log_error(jobtap->flux, "mcast: %s: no exception can be raised (%s)", hold->name, words);
     let_go(hold, 1);
 }
 
@@ -164,21 +166,23 @@ static void start(struct hold *hold, const struct request *request, uint32_t uid
     struct mcast_error error = {0};
     hold->vnis = request->vnis != 0;
     hold->required = request->hwcoll && strcmp(request->hwcoll, "required") == 0;
-    if (flux_jobtap_job_subscribe(jobtap->plugin, FLUX_JOBTAP_CURRENT_JOB) < 0 ||
-        flux_jobtap_prolog_start(jobtap->plugin, prolog) < 0) {
+    hold->starting = flux_jobtap_prolog_start(jobtap->plugin, prolog) == 0;
+    if (!hold->starting || flux_jobtap_job_subscribe(jobtap->plugin, FLUX_JOBTAP_CURRENT_JOB) < 0)
         refuse(hold, "Flux does not let mcastd's plugin see to this job");
-        return;
-    }
-    hold->starting = true;
-    if (ask(hold, request, uid, &error) < 0)
+    else if (ask(hold, request, uid, &error) < 0)
         refuse(hold, error.text);
     else
         hold->reserves = true;
 }
 
-static void fail(struct jobtap *jobtap, const char *words)
+/* Of a job that has no hold. Flux would start it before it looks at the exception, so its start is
+ * held over that. */
+static void fail(struct jobtap *jobtap, flux_jobid_t id, const char *words)
 {
-    flux_jobtap_raise_exception(jobtap->plugin, FLUX_JOBTAP_CURRENT_JOB, "mcast", 0, "%s", words);
+    bool held = flux_jobtap_prolog_start(jobtap->plugin, prolog) == 0;
+    flux_jobtap_raise_exception(jobtap->plugin, id, "mcast", 0, "%s", words);
+    if (held)
+        flux_jobtap_prolog_finish(jobtap->plugin, id, prolog, 1);
 }
 
 void hold_begin(struct jobtap *jobtap, flux_plugin_arg_t *args)
@@ -190,14 +194,14 @@ void hold_begin(struct jobtap *jobtap, flux_plugin_arg_t *args)
     struct error err = {0};
     if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:i s:o s:o}", "id", &id, "userid",
                                &uid, "R", &r, "jobspec", &jobspec) < 0) {
-        fail(jobtap, "Flux does not tell mcastd's plugin what the job is");
+        fail(jobtap, FLUX_JOBTAP_CURRENT_JOB, "Flux does not tell mcastd's plugin what the job is");
         return;
     }
     struct hold *hold = NULL;
     if (request_parse(&request, r, jobspec, &err) < 0)
-        fail(jobtap, err.text);
+        fail(jobtap, id, err.text);
     else if (!request.off && !(hold = create(jobtap, id)))
-        fail(jobtap, "memory is exhausted");
+        fail(jobtap, id, "memory is exhausted");
     else if (!request.off)
         start(hold, &request, (uint32_t)uid);
     request_release(&request);

@@ -1,0 +1,155 @@
+#!/bin/bash
+# The job manager's plugin in a real Flux: grants, refusals, a broker that is stopped, killed and away,
+# cancels, a plugin that comes late (F14, F16, F18, F20, F21).
+#
+#   MCAST_FLUX_JOBS=1000   so many jobs at once while the broker is killed (100)
+#   MCAST_FLUX_TIMES=1     measure, too, what the plugin adds to `flux run true`
+# shellcheck source=tests/system/flux/house.sh
+. "$(dirname "$0")/house.sh"
+plugin=$build/lib/flux/mcast.so
+[ -e "$plugin" ] || {
+    echo "skipped: the plugin was not built (PKG_CONFIG_PATH=$FLUX_PREFIX/lib/pkgconfig)"
+    exit 77
+}
+
+load() { flux jobtap load "$plugin" "$@"; } # load NAME=VALUE…
+reload() { flux jobtap remove mcast.so && load "$@"; }
+state_of() { flux jobs -no '{state}' "$1"; }
+in_state() { [ "$(state_of "$1")" = "$2" ]; }
+has_event() { flux job eventlog "$1" | grep -q "$2"; }
+plain() { flux job id --to=f58plain "$1"; }
+holds() { mcastctl show "$(plain "$1")" --json 2>/dev/null | grep -q '"state": *"active"'; }
+last_refusal() { flux job eventlog "$1" | sed -n 's/.* exception type="mcast" severity=0 //p'; }
+
+# expect_refused WORDS COMMAND…: the job fails before it starts, and its user is told.
+expect_refused() {
+    local words=$1 id told
+    shift
+    id=$("$@") || fail "'$*' was not taken"
+    ! flux job status "$id" >/dev/null 2>&1 || fail "'$*' ran"
+    ! has_event "$id" ' start$' || fail "'$*' was started"
+    told=$(last_refusal "$id")
+    [[ $told == *"$words"* ]] || fail "'$*' is told '$told', not '$words'"
+}
+
+prepare
+cat >"$dir/etc/flux.toml" <<CONF
+[job-manager]
+plugins = [{ load = "$plugin", conf = { cluster = "elcap" } }]
+CONF
+start_flux 2
+
+echo "# a job is granted what it asks for, it is published before the job starts, and it ends clean"
+# shellcheck disable=SC2016  # for the shell of the job
+flux run -N2 -o mcast.vnis=2 sh -c 'flux job info "$FLUX_JOB_ID" mcast >"$0.$FLUX_TASK_RANK"' "$dir/granted"
+id=$(flux job last)
+cmp "$dir/granted.0" "$dir/granted.1"
+grep -q "\"FI_CXI_COLL_JOB_ID\": *\"elcap-$(plain "$id")\"" "$dir/granted.0" || fail "another job's: $(cat "$dir/granted.0")"
+has_event "$id" 'memo mcast={"number":[0-9]*,"vnis":\[[0-9]*,[0-9]*\],"hwcoll":"reserved"' || fail "no memo"
+token=$(sed -n 's/.*"FI_CXI_COLL_MCAST_TOKEN": *"\([^"]*\)".*/\1/p' "$dir/granted.0")
+[ -n "$token" ] || fail "no token was published"
+! flux job eventlog "$id" | grep -qF "$token" || fail "the token stands in the eventlog"
+! grep -qF "$token" "$dir/flux.log" || fail "the token stands in the log"
+expect_clean
+
+echo "# a job that wants nothing is left alone"
+flux run -o mcast=off true
+! has_event "$(flux job last)" 'description="mcast"' || fail "a job that wants nothing was held"
+
+echo "# who cannot have it is told in words"
+expect_refused "-o mcast.vnis is a number from 0 to 4" flux submit -o mcast.vnis=9 true
+expect_refused "must be best_effort, low_latency" flux submit -o mcast.tc=best_efort true
+expect_refused "hardware collectives" flux submit -N1 -o mcast.hwcoll=required true
+expect_clean
+
+echo "# what ran is released when its processes have ended, not when it is cancelled"
+id=$(flux submit -N1 sh -c "trap 'until [ -e $dir/go ]; do sleep 0.1; done; exit 1' TERM
+    touch $dir/up
+    while :; do sleep 0.1; done")
+until_it "the job runs" test -e "$dir/up"
+holds "$id" || fail "a running job holds nothing"
+flux cancel "$id"
+until_it "it is being cancelled" in_state "$id" CLEANUP
+holds "$id" || has_event "$id" ' finish ' || fail "released before its processes have ended"
+touch "$dir/go"
+expect_clean
+
+echo "# a broker that is stopped holds up nobody else, and a held job can be cancelled"
+kill -STOP "$broker"
+id=$(flux submit -N1 true)
+until_it "the job is held" has_event "$id" 'prolog-start description="mcast"'
+flux run -o mcast=off true || fail "the job manager does not serve others"
+flux cancel "$id"
+flux job wait-event -t 60 "$id" clean >/dev/null || fail "a held job cannot be cancelled"
+kill -CONT "$broker"
+expect_clean
+
+echo "# a broker that is killed and comes back fails nobody (F20)"
+kill_broker
+id=$(flux submit -N2 true)
+until_it "the job is held" has_event "$id" 'prolog-start description="mcast"'
+start_broker
+flux job status "$id" || fail "the job was failed by a restart"
+expect_clean
+
+echo "# jobs at once, the broker killed among them"
+jobs=${MCAST_FLUX_JOBS:-100}
+flux submit --quiet --job-name=crowd --cc="1-$jobs" -N1 -n1 true
+until_it "some have ended" sh -c "[ \$(flux jobs -n --filter=inactive -o '{id}' -c 0 | wc -l) -gt $((jobs / 10)) ]"
+kill_broker
+start_broker
+flux queue drain --timeout=300s || fail "not all jobs have ended"
+failed=$(flux jobs -n -c 0 --filter=failed --name=crowd -o '{id.f58plain}: {exception.note}')
+[ -z "$failed" ] || fail "failed by the restart: $failed"
+[ "$(flux jobs -n -c 0 --filter=completed --name=crowd -o '{id}' | wc -l)" = "$jobs" ] || fail "not all of them ran"
+expect_clean
+
+echo "# a plugin that comes late sees to the end of those that run"
+flux jobtap remove mcast.so
+id=$(flux submit -N1 sleep inf)
+until_it "the job runs" has_event "$id" ' start$'
+mcastctl reserve --uid "$(id -u)" --node-count 1 "$(plain "$id")" >/dev/null
+load cluster=elcap
+flux cancel "$id"
+expect_clean
+
+echo "# a broker that stays away: who needs VNIs is refused, others go on"
+reload cluster=elcap patience=1
+kill_broker
+expect_refused "cannot reach mcastd" flux submit -N1 true
+expect_refused "cannot reach mcastd" flux submit -N1 -o mcast.vnis=0 -o mcast.hwcoll=required true
+flux run -N1 -o mcast.vnis=0 true || fail "a job that needs no VNI was refused"
+reload cluster=elcap patience=1 optional=true
+flux run -N1 true || fail "a job was refused where the site lets it run without"
+expect_refused "cannot reach mcastd" flux submit -N1 -o mcast.hwcoll=required true
+start_broker
+expect_clean
+
+echo "# what is wrong with its conf is said when it is loaded"
+flux jobtap remove mcast.so
+for words in cluster=el-cap patience=0 "cluster=elcap colour=red"; do
+    # shellcheck disable=SC2086  # they are words
+    said=$(load $words 2>&1) && fail "loaded with $words"
+    [[ $said == *"mcast: "*conf* ]] || fail "with $words it says '$said'"
+done
+
+if [ -n "${MCAST_FLUX_TIMES:-}" ]; then
+    load cluster=elcap
+    # From alloc to start, the median, jobs with and without in turn: what else goes on hits both.
+    spent() {
+        flux run "$@" true
+        flux job eventlog --format=json "$(flux job last)" | jq -s \
+            'map({(.name): .timestamp}) | add | (.start - .alloc) * 1000'
+    }
+    for nodes in 1 2; do
+        rm -f "$dir/with" "$dir/without"
+        for _ in $(seq 100); do
+            spent -N$nodes -o mcast=off >>"$dir/without"
+            spent -N$nodes >>"$dir/with"
+        done
+        for each in without with; do
+            printf '%s node(s), %s: %.1f ms from alloc to start\n' $nodes $each \
+                "$(sort -g "$dir/$each" | sed -n 50p)"
+        done
+    done
+fi
