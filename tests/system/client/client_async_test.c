@@ -387,7 +387,7 @@ static void async__that_is_patient_says_in_the_end_why(void **state)
     (void)state;
     struct mcast_async *async = open_async("/nonexistent/socket", MCAST_PATIENT);
     struct heard heard[3] = {{0}, {0}, {0}};
-    assert_int_equal(mcast_async_set_timeout(async, 120, NULL), 0);
+    assert_int_equal(mcast_async_set_timeout(async, 1000, NULL), 0);
     for (size_t i = 0; i < SIZE(heard); i++)
         begin_show(async, "a", &heard[i], NULL);
     while (mcast_async_under_way(async) > 0)
