@@ -1,6 +1,8 @@
 #ifndef MCAST_TESTS_ARRIVAL_H
 #define MCAST_TESTS_ARRIVAL_H
 
+#include "tests/bench/report.h"
+
 #include <stddef.h>
 
 /* The nodes of one job as they really come: each by itself, from an address of its own, over a new
@@ -11,6 +13,7 @@ struct arrival_options {
     size_t nodes;
     size_t at_once;           /* how many come before the first is answered */
     unsigned connections_max; /* the broker's; 0: its default */
+    struct report *report;    /* is told how long the loop was away */
 };
 
 struct arrival {

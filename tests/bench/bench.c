@@ -1,77 +1,182 @@
 /* mcast-bench: the goals for speed, measured (./dev bench). */
-#include "tests/bench/goals.h"
-#include "tests/bench/report.h"
+#include "tests/bench/parts.h"
+#include "tests/bench/plot.h"
 
 #include <curl/curl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static const char usage[] =
-    "usage: ./dev bench [--quick] [--only reserves|jobs|reports] [--repetitions N]\n"
-    "                   [--json FILE]\n"
+    "usage: ./dev bench [--quick] [--only PART] [--repetitions N] [--live N] [--json FILE]\n"
+    "                   [--plots[=FILE]] [--field]\n"
     "  --quick: a short pass, good enough for the counts but not for the ratios\n"
-    "  --only: reserves (G1–G5), whole jobs (G8), or reports of nodes (G13–G15)\n"
+    "  --only: reserves (G1–G5), jobs (G8), slurm (G9), slow (G10), reports (G13–G15),\n"
+    "          scale (G6, G7, G12), storms (S1–S5), cost (instructions and allocations),\n"
+    "          or field (etcd and nginx); else all of them, field with --field only\n"
+    "  --live: as many reservations as live at most, for scale (1000000)\n"
     "  --json FILE: all figures, for programs\n"
+    "  --plots: how it goes as more and more reservations live, drawn as docs/performance.svg\n"
+    "  --field: also etcd and nginx, from the system or, unpacked only, from Debian's packages\n"
     "Exit status 1: something did not work, or a goal that is a count was missed.\n"
     "Leave the machine alone meanwhile. Data goes below $TMPDIR or /var/tmp: that disk is "
     "measured.\n";
 
-enum { PROGRAM_PATH_SIZE = 512 };
+enum { PATH_SIZE = 512 };
+
+static const struct part {
+    const char *word;
+    int (*run)(const struct bench *bench);
+    bool in_quick;
+} parts[] = {
+    {"reserves", part_reserves, true}, {"jobs", part_jobs, true},
+    {"slurm", part_slurm, true},       {"slow", part_slow, true},
+    {"reports", part_reports, true},   {"storms", part_storms, true},
+    {"scale", part_scale, true},       {"cost", part_cost, false},
+    {"field", part_field, false},
+};
+
+enum { PARTS = sizeof parts / sizeof *parts };
 
 struct arguments {
-    const char *programs, *json;
-    struct goals_options goals;
+    const char *programs, *json, *plots;
+    const struct part *only;
+    bool quick, field;
+    struct bench bench;
 };
+
+static const struct bench whole = {.repetitions = 5,
+                                   .requests = 20000,
+                                   .jobs = 10000,
+                                   .slurm_jobs = 300,
+                                   .released = 10000,
+                                   .slow_ms = 5000,
+                                   .nodes = 11136,
+                                   .arrivals = 11136,
+                                   .subscribers = 1000,
+                                   .live = 1000000,
+                                   .counted = 2000};
+
+/* A small crowd is one for a small broker. */
+static const struct bench quick = {.repetitions = 1,
+                                   .requests = 800,
+                                   .jobs = 300,
+                                   .slurm_jobs = 5,
+                                   .released = 300,
+                                   .slow_ms = 500,
+                                   .nodes = 512,
+                                   .arrivals = 150,
+                                   .connections_max = 200,
+                                   .subscribers = 100,
+                                   .live = 1000,
+                                   .counted = 200};
+
+static const struct part *find_part(const char *word)
+{
+    for (size_t i = 0; i < PARTS; i++)
+        if (strcmp(parts[i].word, word) == 0)
+            return &parts[i];
+    return NULL;
+}
+
+static int read_option(struct arguments *out, int option)
+{
+    switch (option) {
+    case 'b':
+        out->programs = optarg;
+        return 0;
+    case 'q':
+        out->bench = quick;
+        out->quick = true;
+        return 0;
+    case 'o':
+        out->only = find_part(optarg);
+        return out->only ? 0 : -1;
+    case 'r':
+        out->bench.repetitions = strtoul(optarg, NULL, 10);
+        return 0;
+    case 'l':
+        out->bench.live = strtoul(optarg, NULL, 10);
+        return 0;
+    case 'j':
+        out->json = optarg;
+        return 0;
+    case 'p':
+        out->plots = optarg ? optarg : "docs/performance.svg";
+        return 0;
+    case 'f':
+        out->field = true;
+        return 0;
+    default:
+        return -1;
+    }
+}
 
 static int read_arguments(struct arguments *out, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"bin", required_argument, NULL, 'b'},  {"quick", no_argument, NULL, 'q'},
-        {"only", required_argument, NULL, 'o'}, {"repetitions", required_argument, NULL, 'r'},
-        {"json", required_argument, NULL, 'j'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"bin", required_argument, NULL, 'b'},
+                                            {"quick", no_argument, NULL, 'q'},
+                                            {"only", required_argument, NULL, 'o'},
+                                            {"repetitions", required_argument, NULL, 'r'},
+                                            {"live", required_argument, NULL, 'l'},
+                                            {"json", required_argument, NULL, 'j'},
+                                            {"plots", optional_argument, NULL, 'p'},
+                                            {"field", no_argument, NULL, 'f'},
+                                            {NULL, 0, NULL, 0}};
     int option;
 
-    *out = (struct arguments){
-        .goals =
-            {.repetitions = 5, .requests = 20000, .jobs = 10000, .nodes = 11136, .arrivals = 11136},
-    };
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (option) {
-        case 'b':
-            out->programs = optarg;
-            break;
-        case 'q':
-            out->goals.repetitions = 1;
-            out->goals.requests = 3200;
-            out->goals.jobs = 1000;
-            out->goals.nodes = 2048;
-            out->goals.arrivals = 300; /* a small crowd is one for a small broker */
-            out->goals.connections_max = 400;
-            break;
-        case 'o':
-            if (!goals_part(optarg, &out->goals.only))
-                return -1;
-            break;
-        case 'r':
-            out->goals.repetitions = strtoul(optarg, NULL, 10);
-            break;
-        case 'j':
-            out->json = optarg;
-            break;
-        default:
+    *out = (struct arguments){.bench = whole};
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+        if (read_option(out, option) < 0)
             return -1;
-        }
-    }
-    return optind == argc && out->programs && out->goals.repetitions >= 1 &&
-                   out->goals.repetitions <= SAMPLE_MAX
+    const struct bench *bench = &out->bench;
+    return optind == argc && out->programs && bench->repetitions >= 1 &&
+                   bench->repetitions <= SAMPLE_MAX && bench->live >= 1000 && bench->live <= 1000000
                ? 0
                : -1;
 }
 
+/* The path of a program, or NULL when there is none: $VARIABLE, else the first that exists. */
+static const char *find_program(const char *variable, const char *const places[])
+{
+    const char *chosen = getenv(variable);
+
+    if (chosen && *chosen)
+        return chosen;
+    for (; *places; places++)
+        if (access(*places, X_OK) == 0)
+            return *places;
+    return NULL;
+}
+
+static bool wanted(const struct arguments *arguments, const struct part *part)
+{
+    if (arguments->only)
+        return part == arguments->only;
+    if (arguments->quick)
+        return part->in_quick;
+    return part->run != part_field || arguments->field;
+}
+
+static int run(const struct arguments *arguments)
+{
+    int result = 0;
+
+    for (size_t i = 0; result == 0 && i < PARTS; i++)
+        if (wanted(arguments, &parts[i]))
+            result = parts[i].run(&arguments->bench);
+    return result;
+}
+
 int main(int argc, char **argv)
 {
-    char mcastd[PROGRAM_PATH_SIZE], mock_fm[PROGRAM_PATH_SIZE], echo[PROGRAM_PATH_SIZE];
+    static const char *const valgrinds[] = {"/usr/bin/valgrind", NULL};
+    static const char *const etcds[] = {"/usr/bin/etcd", NULL};
+    static const char *const nginxes[] = {"/usr/sbin/nginx", NULL};
+    static struct report report;
+    char mcastd[PATH_SIZE], mock_fm[PATH_SIZE], echo[PATH_SIZE], counter[PATH_SIZE];
     struct arguments arguments;
 
     if (read_arguments(&arguments, argc, argv) < 0) {
@@ -81,14 +186,23 @@ int main(int argc, char **argv)
     snprintf(mcastd, sizeof mcastd, "%s/mcastd", arguments.programs);
     snprintf(mock_fm, sizeof mock_fm, "%s/mock-fm", arguments.programs);
     snprintf(echo, sizeof echo, "%s/bench-echo", arguments.programs);
-    arguments.goals.mcastd = mcastd;
-    arguments.goals.mock_fm = mock_fm;
-    arguments.goals.echo = echo;
+    snprintf(counter, sizeof counter, "%s/../lib/bench-allocations.so", arguments.programs);
+    arguments.bench.mcastd = mcastd;
+    arguments.bench.mock_fm = mock_fm;
+    arguments.bench.echo = echo;
+    arguments.bench.counter = counter;
+    arguments.bench.valgrind = find_program("BENCH_VALGRIND", valgrinds);
+    arguments.bench.etcd = find_program("BENCH_ETCD", etcds);
+    arguments.bench.nginx = find_program("BENCH_NGINX", nginxes);
+    arguments.bench.report = &report;
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    const struct report *report = goals_measure(&arguments.goals);
-    if (report)
-        report_print(report);
-    const int written = report && arguments.json ? report_write_json(report, arguments.json) : 0;
+    int result = run(&arguments);
     curl_global_cleanup();
-    return report && goals_counts_met() && written == 0 ? 0 : 1;
+    if (result == 0)
+        report_print(&report);
+    if (result == 0 && arguments.json)
+        result = report_write_json(&report, arguments.json);
+    if (result == 0 && arguments.plots)
+        result = plot_write(&report, arguments.plots);
+    return result == 0 && report_counts_met(&report) ? 0 : 1;
 }

@@ -42,7 +42,7 @@ static int drive(struct run *run, struct wire *wire)
 
     while (run->answered < load->count) {
         while (sent < load->count && wire_has_room(wire)) {
-            load->make(sent, &request);
+            load->make(load->first + sent, &request);
             if (wire_send(wire, sent++, request.method, request.path,
                           request.body[0] ? request.body : NULL) < 0) {
                 perror(load->socket);
@@ -80,6 +80,7 @@ int load_run(const struct load *load, struct load_result *result)
         qsort(run.latencies_ns, load->count, sizeof *run.latencies_ns, by_size);
         result->median_ns = run.latencies_ns[load->count / 2];
         result->p99_ns = run.latencies_ns[load->count - load->count / 100 - 1];
+        result->most_ns = run.latencies_ns[load->count - 1];
     }
     wire_destroy(wire);
     free(run.latencies_ns);

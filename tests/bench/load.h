@@ -17,14 +17,14 @@ struct load_request {
 struct load {
     const char *socket;
     unsigned connections, depth; /* depth above 1 pipelines */
-    size_t count;                /* requests in all */
+    size_t first, count;         /* requests first … first + count - 1 */
     void (*make)(size_t index, struct load_request *out);
     int expected; /* status; any other answer is a failure */
 };
 
 struct load_result {
     double seconds;
-    int64_t median_ns, p99_ns; /* latency of one request */
+    int64_t median_ns, p99_ns, most_ns; /* latency of one request */
 };
 
 /* 0, or -1 with a word on stderr when any request failed. */

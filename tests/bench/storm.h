@@ -1,6 +1,8 @@
 #ifndef MCAST_TESTS_STORM_H
 #define MCAST_TESTS_STORM_H
 
+#include "tests/bench/report.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +13,7 @@
 struct storm_options {
     const char *mcastd; /* the program */
     size_t nodes;
+    struct report *report; /* is told how long the loop was away */
 };
 
 /* Everybody tells the same, over kept connections. */

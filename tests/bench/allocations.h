@@ -1,0 +1,17 @@
+#ifndef MCAST_TESTS_ALLOCATIONS_H
+#define MCAST_TESTS_ALLOCATIONS_H
+
+#include <stdint.h>
+
+/* What the library bench-allocations.so, loaded before a program's own, counts: into a file that
+ * both the program and whoever looks have mapped, named by this variable. */
+
+#define ALLOCATIONS_VARIABLE "BENCH_ALLOCATIONS"
+
+struct allocations {
+    uint64_t made;  /* malloc, calloc, realloc and their kin */
+    uint64_t bytes; /* asked for */
+    uint64_t freed; /* free of anything but NULL, by realloc as well */
+};
+
+#endif

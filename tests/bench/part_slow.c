@@ -1,0 +1,146 @@
+#include "tests/bench/absence.h"
+#include "tests/bench/metric.h"
+#include "tests/bench/parts.h"
+#include "tests/bench/request.h"
+#include "tests/bench/turn.h"
+#include "tests/bench/wholejobs.h"
+#include "tests/system/rig/await.h"
+
+#include <stdio.h>
+
+enum { CONNECTIONS = 256, DRAIN_MS = 300000 };
+
+static const struct report_goal g10 = {.id = "G10",
+                                       .what = "a release while each call takes 5 s / while none",
+                                       .sense = REPORT_AT_MOST,
+                                       .limit = 1.2};
+static const struct report_goal left = {.id = "S1",
+                                        .what = "left after all were released at once (count)",
+                                        .sense = REPORT_NEVER_ABOVE,
+                                        .limit = 0,
+                                        .is_count = true};
+
+static int set_fault(const struct stage *stage, const char *method, const char *rule)
+{
+    struct plainhttp_reply reply;
+    const int status = plainhttp_call(stage_fm_http(stage), method, "/mock/faults", rule, &reply);
+
+    plainhttp_reply_release(&reply);
+    if (status == 200 || status == 201 || status == 204)
+        return 0;
+    fprintf(stderr, "%s /mock/faults was answered %d\n", method, status);
+    return -1;
+}
+
+static int slow_down(const struct stage *stage, unsigned delay_ms)
+{
+    char rule[64];
+
+    snprintf(rule, sizeof rule, "{\"delay_ms\":%u}", delay_ms);
+    return set_fault(stage, "POST", rule);
+}
+
+static int reserve_all(const struct bench *bench, struct stage *stage, size_t first)
+{
+    const struct load load = {.socket = stage_socket(stage),
+                              .connections = 64,
+                              .first = first,
+                              .count = bench->released,
+                              .make = request_eligible,
+                              .expected = 201};
+    struct load_result result;
+
+    if (load_run(&load, &result) < 0)
+        return -1;
+    const double have = metric_value(stage, "mcastd_jobs_with_addresses");
+    if (have == (double)bench->released)
+        return 0;
+    fprintf(stderr, "%.0f of %zu jobs have addresses\n", have, bench->released);
+    return -1;
+}
+
+static bool all_gone(void *arg)
+{
+    return metric_value(arg, "mcastd_fabric_manager_releases_pending") == 0;
+}
+
+/* Reserved while the fabric manager is quick, released while it is as it shall be, cleaned up while
+ * it is quick again. */
+static int release_all(const struct bench *bench, struct stage *stage, size_t first, bool is_slow,
+                       struct turn *out)
+{
+    const struct load load = {.socket = stage_socket(stage),
+                              .connections = CONNECTIONS,
+                              .first = first,
+                              .count = bench->released,
+                              .make = request_release,
+                              .expected = 202};
+
+    if (reserve_all(bench, stage, first) < 0 || (is_slow && slow_down(stage, bench->slow_ms) < 0) ||
+        turn_measure(stage_broker(stage), &load, out) < 0)
+        return -1;
+    const double pending = metric_value(stage, "mcastd_fabric_manager_releases_pending");
+    if (is_slow && set_fault(stage, "DELETE", NULL) < 0)
+        return -1;
+    report_figure(bench->report,
+                  is_slow ? "releases that wait then for a slow fabric manager"
+                          : "releases that wait then for an instant one",
+                  "", pending);
+    if (!await(all_gone, stage, DRAIN_MS)) {
+        fprintf(stderr, "releases are still pending\n");
+        return -1;
+    }
+    report_goal(bench->report, &left, wholejobs_fm_holds(stage));
+    return 0;
+}
+
+static int repeat(const struct bench *bench, struct stage *stage, size_t first)
+{
+    struct report *report = bench->report;
+    struct turn instant, slowly;
+
+    if (release_all(bench, stage, first, false, &instant) < 0 ||
+        release_all(bench, stage, first + bench->released, true, &slowly) < 0)
+        return -1;
+    report_goal(report, &g10, slowly.median_us / instant.median_us);
+    report_figure(report, "release, the fabric manager instant", "µs", instant.median_us);
+    report_figure(report, "release, the fabric manager instant, 99 % within", "µs", instant.p99_us);
+    report_figure(report, "release, the fabric manager slow", "µs", slowly.median_us);
+    report_figure(report, "release, the fabric manager slow, 99 % within", "µs", slowly.p99_us);
+    return 0;
+}
+
+static int measure(const struct bench *bench, struct stage *stage)
+{
+    if (stage_start_fm(stage) < 0 || stage_start_broker(stage) < 0 || stage_await_link(stage) < 0)
+        return -1;
+    for (size_t i = 0; i < bench->repetitions; i++) {
+        printf("G10, %zu releases at once, repetition %zu of %zu\n", bench->released, i + 1,
+               bench->repetitions);
+        fflush(stdout);
+        if (repeat(bench, stage, 2 * i * bench->released) < 0 ||
+            absence_note(bench->report, stage, "loop away, all released at once") < 0)
+            return -1;
+    }
+    return stage_stop_broker(stage);
+}
+
+int part_slow(const struct bench *bench)
+{
+    static const char *const mock_args[] = {"--addresses", "8192", "--overcommit", NULL};
+    /* An address each; a reserve waits for its own as long as it must. VNIs come back at once: of
+     * 64,512 all are used in a few repetitions. */
+    const struct stage_options options = {.mcastd = bench->mcastd,
+                                          .mock_fm = bench->mock_fm,
+                                          .mock_args = mock_args,
+                                          .fm = "reserve_timeout = 1m\ntimeout = 30s\n",
+                                          .vni = "hold = 0s\n",
+                                          .hwcoll = "min_nodes = 64\ntotal_addresses = 65536\n"
+                                                    "addresses_per_job = 1\n"
+                                                    "system_nodes = 11136\n"};
+    struct stage *stage = stage_create(&options);
+    const int result = stage ? measure(bench, stage) : -1;
+
+    stage_destroy(stage);
+    return result;
+}

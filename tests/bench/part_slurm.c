@@ -1,0 +1,162 @@
+#include "tests/bench/absence.h"
+#include "tests/bench/parts.h"
+#include "tests/bench/slurmway.h"
+#include "tests/bench/wholejobs.h"
+#include "tests/bench/wrapper.h"
+#include "tests/system/http/papers.h"
+#include "tests/system/rig/folder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A repetition has a share of all jobs, and of these a share comes one request at a time. Lots are
+ * large, and the fabric has addresses for them: nobody waits for anybody in the middle. */
+enum { SHARE = 5, ALONE_SHARE = 10, LOT = 1000, TEXT_SIZE = 128 };
+
+static const struct report_goal g9 = {.id = "G9",
+                                      .what = "jobs a second over TLS / the Slurm plugin's way",
+                                      .sense = REPORT_AT_LEAST,
+                                      .limit = 20};
+/* Where it is missed, G9 measures the double. */
+static const struct report_goal g9_room = {.id = "G9m",
+                                           .what = "what mock-fm could take / is asked (for G9)",
+                                           .sense = REPORT_AT_LEAST,
+                                           .limit = 3};
+
+struct duel {
+    const struct bench *bench;
+    struct stage *stage;
+    const char *wrappers; /* folder */
+    struct slurmway way;
+    size_t done; /* jobs through the broker */
+};
+
+static int through_broker(struct duel *duel, size_t count, unsigned connections, double *rate)
+{
+    const struct wholejobs jobs = {.stage = duel->stage,
+                                   .first = duel->done,
+                                   .count = count,
+                                   .lot = LOT,
+                                   .connections = connections};
+    double seconds;
+
+    if (wholejobs_run(&jobs, &seconds) < 0)
+        return -1;
+    duel->done += count;
+    *rate = (double)count / seconds;
+    return 0;
+}
+
+/* mock-fm is one thread: the share of the time that it computed is how near it is to its end. */
+static int with_room(struct duel *duel, double *rate, double *room)
+{
+    const size_t count = duel->bench->jobs / SHARE;
+    const struct process *broker = stage_broker(duel->stage);
+    const long long before = wrapper_cpu_ns(duel->wrappers, "mock-fm");
+    const long long broker_before = process_cpu_ns(broker);
+
+    if (before < 0 || through_broker(duel, count, 32, rate) < 0)
+        return -1;
+    const long long after = wrapper_cpu_ns(duel->wrappers, "mock-fm");
+    *room = (double)count / *rate * 1e9 / (double)(after - before);
+    report_figure(duel->bench->report, "CPU of mock-fm, a job of the broker's", "µs",
+                  (double)(after - before) / 1e3 / (double)count);
+    report_figure(duel->bench->report, "CPU of a job, through the broker", "µs",
+                  (double)(process_cpu_ns(broker) - broker_before) / 1e3 / (double)count);
+    return after < 0 ? -1 : 0;
+}
+
+static int repeat(struct duel *duel)
+{
+    struct report *report = duel->bench->report;
+    double slurm_seconds, slurm_cpu_us, rate, alone, room;
+
+    if (slurmway_run(&duel->way, &slurm_seconds, &slurm_cpu_us) < 0 ||
+        with_room(duel, &rate, &room) < 0 ||
+        through_broker(duel, duel->bench->jobs / SHARE / ALONE_SHARE, 1, &alone) < 0)
+        return -1;
+    const double slurm_rate = (double)duel->way.jobs / slurm_seconds;
+    report_goal(report, &g9, rate / slurm_rate);
+    report_goal(report, &g9_room, room);
+    report_figure(report, "jobs over TLS, the Slurm plugin's way", "/s", slurm_rate);
+    report_figure(report, "CPU of a job, the Slurm plugin's way", "µs", slurm_cpu_us);
+    report_figure(report, "jobs over TLS, through the broker, 32 connections", "/s", rate);
+    report_figure(report, "the same, one request at a time", "/s", alone);
+    report_figure(report, "the same / the Slurm plugin's way", "", alone / slurm_rate);
+    if (room < g9_room.limit)
+        printf("mock-fm computes %.0f %% of the time: G9 is less than it could be\n", 100 / room);
+    return 0;
+}
+
+static int start(struct duel *duel, char *url, char *password)
+{
+    char path[TEXT_SIZE];
+    int port = 0;
+
+    if (stage_start_fm(duel->stage) < 0 || stage_start_broker(duel->stage) < 0 ||
+        stage_await_link(duel->stage) < 0)
+        return -1;
+    FILE *file = fopen(folder_path(path, sizeof path, stage_folder(duel->stage), "port"), "re");
+    const int ports = file ? fscanf(file, "%d", &port) : 0;
+    if (file)
+        fclose(file);
+    file = fopen(folder_path(path, sizeof path, stage_folder(duel->stage), "passwd"), "re");
+    const int passwords = file ? fscanf(file, "%127s", password) : 0;
+    if (file)
+        fclose(file);
+    snprintf(url, TEXT_SIZE, "https://127.0.0.1:%d", port);
+    return ports == 1 && passwords == 1 ? 0 : -1;
+}
+
+static int measure(struct duel *duel)
+{
+    char url[TEXT_SIZE], password[TEXT_SIZE];
+    const size_t repetitions = duel->bench->repetitions;
+    int result = start(duel, url, password);
+
+    duel->way =
+        (struct slurmway){.url = url, .password = password, .jobs = duel->bench->slurm_jobs};
+    for (size_t i = 0; result == 0 && i < repetitions; i++) {
+        printf("G9, the Slurm plugin's way and ours, repetition %zu of %zu\n", i + 1, repetitions);
+        fflush(stdout);
+        result = repeat(duel);
+    }
+    if (result < 0 ||
+        absence_note(duel->bench->report, duel->stage, "loop away, whole jobs over TLS") < 0)
+        return -1;
+    return stage_stop_broker(duel->stage);
+}
+
+int part_slurm(const struct bench *bench)
+{
+    static const char *const mock_args[] = {"--addresses", "8192", "--overcommit", NULL};
+    const struct paper paper = {.common = "fabric", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
+    char folder[FOLDER_PATH_SIZE], cert[TEXT_SIZE], key[TEXT_SIZE], mock_fm[WRAPPER_PATH_SIZE];
+    const struct stage_options options = {.mcastd = bench->mcastd,
+                                          .mock_fm = mock_fm,
+                                          .fm_cert = cert,
+                                          .fm_key = key,
+                                          .mock_args = mock_args,
+                                          .fm = "reserve_timeout = 1m\n",
+                                          .vni = "hold = 0s\n",
+                                          .hwcoll = "min_nodes = 64\ntotal_addresses = 65536\n"
+                                                    "addresses_per_job = 23\n"
+                                                    "system_nodes = 11136\n"};
+    struct duel duel = {.bench = bench, .wrappers = folder};
+    struct authority authority;
+    int result = -1;
+
+    if (folder_create(folder) < 0)
+        return -1;
+    authority_init(&authority, "authority");
+    authority_write(&authority, &paper, folder, "fm");
+    folder_path(cert, sizeof cert, folder, "fm.pem");
+    folder_path(key, sizeof key, folder, "fm.key");
+    if (wrapper_write(mock_fm, folder, "mock-fm", "", bench->mock_fm) == 0 &&
+        (duel.stage = stage_create(&options)))
+        result = measure(&duel);
+    stage_destroy(duel.stage);
+    authority_release(&authority);
+    folder_destroy(folder);
+    return result;
+}

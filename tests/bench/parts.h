@@ -1,0 +1,43 @@
+#ifndef MCAST_TESTS_PARTS_H
+#define MCAST_TESTS_PARTS_H
+
+#include "tests/bench/report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The parts of the benchmark, each of which can be run by itself. Programs that are compared take
+ * turns in one run; a new broker with an empty ledger for each turn, unless a turn needs one that
+ * is full. */
+
+struct bench {
+    const char *mcastd, *mock_fm, *echo; /* programs */
+    const char *counter;                 /* the library that counts allocations */
+    const char *valgrind, *etcd, *nginx; /* NULL: what needs it is left out, with a word */
+    size_t repetitions;                  /* at most SAMPLE_MAX */
+    size_t requests;                     /* reserves in one turn at 64 connections */
+    size_t jobs;                         /* from start to end */
+    size_t slurm_jobs;                   /* the same, the Slurm plugin's way */
+    size_t released;                     /* at once, */
+    unsigned slow_ms;                    /* while a call takes that long */
+    size_t nodes;                        /* of the job whose nodes report */
+    size_t arrivals;                     /* nodes that come over TLS, */
+    unsigned connections_max;            /* and what the broker takes then; 0: its default */
+    size_t subscribers;
+    size_t live;    /* reservations at most, 1,000 at least */
+    size_t counted; /* requests that are counted instruction by instruction */
+    struct report *report;
+};
+
+/* Each returns 0, or -1 with a word on stderr: something did not work. */
+int part_reserves(const struct bench *bench); /* G1–G5 */
+int part_jobs(const struct bench *bench);     /* G8 */
+int part_slurm(const struct bench *bench);    /* G9 */
+int part_slow(const struct bench *bench);     /* G10 */
+int part_reports(const struct bench *bench);  /* G13–G15 */
+int part_scale(const struct bench *bench);    /* G6, G7, G12 */
+int part_storms(const struct bench *bench);   /* S1–S5 */
+int part_cost(const struct bench *bench);     /* instructions and allocations */
+int part_field(const struct bench *bench);    /* etcd, nginx */
+
+#endif

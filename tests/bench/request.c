@@ -1,0 +1,64 @@
+#include "tests/bench/request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char request_hwcoll[] = "min_nodes = 64\n"
+                              "total_addresses = 4086\n"
+                              "system_nodes = 11136\n";
+
+void request_id(size_t index, char out[REQUEST_ID_SIZE])
+{
+    snprintf(out, REQUEST_ID_SIZE, "f%011zx", index & 0xfffffffffff);
+}
+
+static void address(const char *method, size_t index, struct load_request *out)
+{
+    char id[REQUEST_ID_SIZE];
+
+    request_id(index, id);
+    out->method = method;
+    out->body[0] = '\0';
+    snprintf(out->path, sizeof out->path, "/v1/clusters/elcap/jobs/%s", id);
+}
+
+static void ask(size_t index, int vnis, struct load_request *out)
+{
+    address("PUT", index, out);
+    snprintf(out->body, sizeof out->body,
+             "{\"uid\":5588,\"nodes\":\"elcap[1-16]\",\"cores_per_node\":96,\"vni_count\":%d,"
+             "\"hwcoll\":\"auto\",\"traffic_classes\":[\"best_effort\",\"low_latency\"]}",
+             vnis);
+}
+
+void request_reserve(size_t index, struct load_request *out)
+{
+    ask(index, 1, out);
+}
+
+void request_reserve_without_vni(size_t index, struct load_request *out)
+{
+    ask(index, 0, out);
+}
+
+void request_eligible(size_t index, struct load_request *out)
+{
+    address("PUT", index, out);
+    snprintf(out->body, sizeof out->body, "{\"uid\":5588,\"nodes\":\"elcap[1-128]\"}");
+}
+
+void request_release(size_t index, struct load_request *out)
+{
+    address("DELETE", index, out);
+}
+
+void request_echo(size_t index, struct load_request *out)
+{
+    out->method = "POST";
+    snprintf(out->path, sizeof out->path, "/echo");
+    const int length =
+        snprintf(out->body, sizeof out->body,
+                 "{\"number\":%zu,\"uid\":5588,\"nodes\":\"elcap[1-16]\",\"pad\":\"", index);
+    memset(out->body + length, 'x', (size_t)(198 - length));
+    memcpy(out->body + 198, "\"}", 3);
+}

@@ -1,0 +1,12 @@
+#ifndef MCAST_TESTS_RESERVETURN_H
+#define MCAST_TESTS_RESERVETURN_H
+
+#include "tests/bench/parts.h"
+#include "tests/bench/turn.h"
+
+/* Durable reserves of a new broker with an empty ledger, warmed up, so that all turns are alike.
+ * commits: a reserve. 0, or -1 with a word on stderr. */
+int reserveturn_run(const struct bench *bench, unsigned connections, size_t count, struct turn *out,
+                    double *commits);
+
+#endif

@@ -1,0 +1,38 @@
+#ifndef MCAST_TESTS_WHOLEJOBS_H
+#define MCAST_TESTS_WHOLEJOBS_H
+
+#include "tests/system/rig/stage.h"
+
+#include <stddef.h>
+
+/* Jobs from start to end, with multicast addresses: reserved, released, given back to the fabric
+ * manager, lot by lot, so that no more live at once than there are addresses for. */
+
+enum { WHOLEJOBS_AT_ONCE = 100 };
+
+struct wholejobs {
+    struct stage *stage; /* broker and fabric manager run, their link is up */
+    size_t first, count; /* jobs */
+    size_t lot;          /* so many at once; 0: WHOLEJOBS_AT_ONCE */
+    unsigned connections;
+    /* After half of a lot is reserved, with the number of jobs before that; 0, or -1 to stop. NULL
+     * is allowed. */
+    int (*meanwhile)(void *arg, size_t done);
+    void *arg;
+};
+
+/* 0 when all are given back, and how long that took; or -1 with a word on stderr. */
+int wholejobs_run(const struct wholejobs *jobs, double *seconds);
+
+/* Addresses that the broker has not given back yet; -1 with a word on stderr. */
+double wholejobs_addresses(const struct stage *stage);
+/* Waits until there are none. 0, or -1. */
+int wholejobs_await_end(struct stage *stage);
+
+/* What the fabric manager's double has seen; it does not count what is asked of its controls. 0, or
+ * -1 with a word on stderr. */
+int wholejobs_fm_totals(struct stage *stage, double *requests, double *connections);
+/* Jobs that it holds; -1 with a word on stderr. */
+double wholejobs_fm_holds(struct stage *stage);
+
+#endif
