@@ -1,20 +1,18 @@
 #include "tests/bench/allocations.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* glibc's own, under the names it keeps for whoever stands in front of it: looking for them at run
+/* glibc's own, by the names it keeps for whoever stands in front of it: looking for them at run
  * time would itself allocate. */
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *old, size_t size);
-extern void *__libc_memalign(size_t alignment, size_t size);
-extern void __libc_free(void *memory);
+extern void *base_malloc(size_t size) __asm__("__libc_malloc");
+extern void *base_calloc(size_t count, size_t size) __asm__("__libc_calloc");
+extern void *base_realloc(void *old, size_t size) __asm__("__libc_realloc");
+extern void *base_memalign(size_t alignment, size_t size) __asm__("__libc_memalign");
+extern void base_free(void *memory) __asm__("__libc_free");
 
 static struct allocations nowhere, *counted = &nowhere;
 
@@ -40,20 +38,20 @@ __attribute__((constructor)) static void begin(void)
 void *malloc(size_t size)
 {
     count(size);
-    return __libc_malloc(size);
+    return base_malloc(size);
 }
 
 void *calloc(size_t number, size_t size)
 {
     count(number * size);
-    return __libc_calloc(number, size);
+    return base_calloc(number, size);
 }
 
 void free(void *memory)
 {
     if (memory)
         __atomic_fetch_add(&counted->freed, 1, __ATOMIC_RELAXED);
-    __libc_free(memory);
+    base_free(memory);
 }
 
 void *realloc(void *old, size_t size)
@@ -61,13 +59,13 @@ void *realloc(void *old, size_t size)
     count(size);
     if (old)
         __atomic_fetch_add(&counted->freed, 1, __ATOMIC_RELAXED);
-    return __libc_realloc(old, size);
+    return base_realloc(old, size);
 }
 
 void *memalign(size_t alignment, size_t size)
 {
     count(size);
-    return __libc_memalign(alignment, size);
+    return base_memalign(alignment, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size)

@@ -106,8 +106,8 @@ static void draw_points(FILE *out, const struct report_curve *curve, const struc
 
 static void draw_panel(FILE *out, const struct report_curve *curve, size_t index)
 {
-    const double left = (double)(index % COLUMNS) * PANEL_WIDTH;
-    const double top = (double)(index / COLUMNS) * PANEL_HEIGHT;
+    const size_t row = index / COLUMNS, column = index % COLUMNS;
+    const double left = (double)column * PANEL_WIDTH, top = (double)row * PANEL_HEIGHT;
     struct axis x = {.from = left + MARGIN_LEFT, .to = left + PANEL_WIDTH - MARGIN_RIGHT};
     struct axis y = {.from = top + PANEL_HEIGHT - MARGIN_BOTTOM, .to = top + MARGIN_TOP};
 
@@ -118,8 +118,8 @@ static void draw_panel(FILE *out, const struct report_curve *curve, size_t index
         extend(&y, sample_least(&curve->points[i].sample));
         extend(&y, sample_most(&curve->points[i].sample));
     }
-    fprintf(out, "<text class=\"title\" x=\"%.1f\" y=\"%.1f\">%s, %s</text>\n", x.from,
-            top + MARGIN_TOP - 10.0, curve->key, curve->unit);
+    fprintf(out, "<text class=\"title\" x=\"%.1f\" y=\"%.1f\">%s%s%s</text>\n", x.from,
+            top + MARGIN_TOP - 10.0, curve->key, *curve->unit ? ", " : "", curve->unit);
     draw_grid(out, &x, &y);
     draw_points(out, curve, &x, &y);
 }

@@ -7,8 +7,13 @@ void sample_add(struct sample *sample, double value)
 {
     size_t at = sample->count;
 
-    if (at == SAMPLE_MAX)
+    if (at == SAMPLE_MAX) {
+        if (value > sample->values[at - 1])
+            sample->values[at - 1] = value;
+        else if (value < sample->values[0])
+            sample->values[0] = value;
         return;
+    }
     while (at > 0 && sample->values[at - 1] > value) {
         sample->values[at] = sample->values[at - 1];
         at--;

@@ -12,7 +12,7 @@ struct sample {
     size_t count;
 };
 
-/* Repetitions above SAMPLE_MAX are left out. */
+/* Of repetitions above SAMPLE_MAX only the extremes are kept. */
 void sample_add(struct sample *sample, double value);
 double sample_median(const struct sample *sample); /* 0 when empty */
 double sample_least(const struct sample *sample);
