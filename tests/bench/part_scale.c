@@ -109,6 +109,7 @@ static int take_turns(const struct scale *scale, bool last)
             return -1;
         point(scale, "reserves", "/s", many.rate);
         point(scale, "releases", "/s", many_ends.rate);
+        point(scale, "CPU of a reserve", "µs", many.cpu_us);
         point(scale, "reserve, median", "µs", many.median_us);
         point(scale, "reserve, 99 % within", "µs", many.p99_us);
         point(scale, "reserves / those at 1,000", "", many.rate / few.rate);
@@ -182,11 +183,14 @@ static int sync_all(const struct scale *scale, struct stopwatch *watch)
     snprintf(wanted, sizeof wanted, "\"confirmed\":%zu,\"suspect_count\":0", scale->live);
     for (int i = 0; result == 0 && i < LOOKS; i++) {
         const char *text;
+        const long long cpu = process_cpu_ns(stage_broker(scale->many));
         const double ms = stopwatch_ask(watch, "POST", "/v1/clusters/elcap/sync", body, &text);
 
         result = ms < 0 ? -1 : 0;
         if (result == 0) {
             point(scale, "sync of all ids", "ms", ms);
+            point(scale, "CPU of a sync", "ms",
+                  (double)(process_cpu_ns(stage_broker(scale->many)) - cpu) / 1e6);
             report_goal(scale->bench->report, &shown, strstr(text, wanted) == NULL);
         }
     }
@@ -249,6 +253,7 @@ static int start_again(const struct scale *scale, bool last)
         return -1;
     const double seconds = (double)(await_now_ns() - began) / 1e9;
     point(scale, "start", "s", seconds);
+    point(scale, "CPU of a start", "s", (double)process_cpu_ns(stage_broker(scale->many)) / 1e9);
     if (last)
         report_goal(scale->bench->report, &g7, seconds);
     return 0;

@@ -10,11 +10,13 @@ void report_goal(struct report *report, const struct report_goal *goal, double v
 {
     size_t i = 0;
 
-    while (i < report->goal_count && strcmp(report->goals[i].id, goal->id) != 0)
+    while (i < report->goal_count && strverscmp(report->goals[i].id, goal->id) < 0)
         i++;
-    if (i == report->goal_count) {
+    if (i == report->goal_count || strcmp(report->goals[i].id, goal->id) != 0) {
         assert(report->goal_count < REPORT_GOALS_MAX);
-        report->goals[report->goal_count++] = *goal;
+        memmove(&report->goals[i + 1], &report->goals[i],
+                (report->goal_count++ - i) * sizeof *report->goals);
+        report->goals[i] = *goal;
     }
     sample_add(&report->goals[i].sample, value);
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* What was measured: goals with what is wanted, the figures they were made of, and curves. Each is
- * there once somebody measured it, in the order of the first time. */
+ * there once somebody measured it, goals by their ids, all else in the order of the first time. */
 
 enum report_sense {
     REPORT_AT_LEAST, /* of the median */
