@@ -1,5 +1,7 @@
 #include "tests/system/http/answer.h"
 
+#include "tests/system/rig/telltale.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +64,8 @@ long answer_take(const char *text, size_t length, bool bodiless, struct answer *
         if (taken > 0)
             taken += (long)head;
     }
+    if (taken > 0 && answer->status >= 400) /* a refusal may quote what was sent, but no secret */
+        telltale_fail_if_text(text, (size_t)taken, "a refusal");
     if (taken <= 0)
         answer_release(answer);
     else

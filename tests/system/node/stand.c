@@ -2,6 +2,7 @@
 
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
+#include "tests/system/rig/telltale.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -112,6 +113,7 @@ static void read_file(const char *path, char out[STAND_TEXT_SIZE])
     assert_non_null(file);
     fclose(file);
     out[length] = '\0';
+    telltale_fail_if_text(out, length, path); /* the next run writes over it */
 }
 
 static int run(struct stand *stand, const char *input, char *arguments)
