@@ -1,9 +1,7 @@
-/* Reads a reservation, as it was published in the job's part of the KVS, on standard input:
- *
- *   grant env STEP   prints the tasks' variables of this step, as lines for a TaskProlog: "export
- *                    NAME=value", or "unset NAME". Without a reservation, with nothing on standard
- *                    input, all are to be unset.
- *   grant memo       prints what everybody may know of it, for the job's memo: never the token. */
+/* grant STEP: reads a reservation, as it was published in the job's part of the KVS, on standard
+ * input, and prints the tasks' variables of this step, as lines for a TaskProlog: "export
+ * NAME=value", or "unset NAME". Of an empty one, and with nothing on standard input, all are to be
+ * unset. */
 
 #include "client/mcast.h"
 
@@ -69,28 +67,6 @@ static int print_env(const json_t *grant, const char *step)
     return rc > 0 ? complain("a variable of the reservation has a line break") : DONE;
 }
 
-static void keep(json_t *memo, const char *name, const json_t *of, const char *field)
-{
-    json_t *value = json_object_get(of, field);
-    if (value && !json_is_null(value))
-        json_object_set(memo, name, value);
-}
-
-static int print_memo(const json_t *grant)
-{
-    const json_t *hwcoll = json_object_get(grant, "hwcoll");
-    json_t *memo = json_object();
-    keep(memo, "number", grant, "number");
-    keep(memo, "vnis", grant, "vnis");
-    keep(memo, "hwcoll", hwcoll, "state");
-    keep(memo, "reason", hwcoll, "reason");
-    keep(memo, "addresses", hwcoll, "addresses");
-    keep(memo, "warning", grant, "warning");
-    bool good = memo && json_dumpf(memo, stdout, JSON_COMPACT) == 0;
-    json_decref(memo);
-    return good ? DONE : complain("memory is exhausted");
-}
-
 /* Nothing at all on the input is no reservation, and no mistake. */
 static bool read_grant(json_t **grant)
 {
@@ -106,16 +82,15 @@ static bool read_grant(json_t **grant)
 int main(int argc, char **argv)
 {
     json_t *grant;
-    bool env = argc == 3 && strcmp(argv[1], "env") == 0;
     int status;
-    if (!env && !(argc == 2 && strcmp(argv[1], "memo") == 0)) {
-        fputs("Usage: grant env STEP | grant memo\n", stderr);
+    if (argc != 2) {
+        fputs("Usage: grant STEP\n", stderr);
         return USAGE;
     }
-    if (!read_grant(&grant))
-        status = complain("what is on standard input is no reservation");
+    if (read_grant(&grant))
+        status = print_env(grant, argv[1]);
     else
-        status = env ? print_env(grant, argv[2]) : print_memo(grant);
+        status = complain("what is on standard input is no reservation");
     json_decref(grant);
     return fflush(stdout) == 0 ? status : FAILED;
 }

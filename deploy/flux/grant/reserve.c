@@ -1,11 +1,14 @@
 /* Reserves for a Flux job: reads its R and jobspec on standard input, prints the reservation as
- * JSON, with the job's token. Prints nothing for a job that wants nothing (-o mcast=off).
+ * JSON, with the job's token: {} for a job that wants none (-o mcast=off), or gets none. On
+ * standard error is why, or, when all went well, what everybody may know of the reservation, as
+ * JSON.
  *
  * A program, and not mcastctl between other words, because what a user asks for is JSON that a
  * shell cannot take apart safely, and so that all that has to be loaded is loaded while flux is
  * still looking the job up. */
 
 #include "client/mcast.h"
+#include "deploy/flux/grant/memo.h"
 #include "deploy/flux/grant/request.h"
 #include "forms/jobid.h"
 
@@ -20,7 +23,8 @@ enum { JOB_SIZE = 160, FIRST_WAIT_MS = 50, LONGEST_WAIT_MS = 1000, PATIENCE_MAX 
 
 static const char usage[] =
     "Usage: flux kvs get JOBDIR.R JOBDIR.jobspec | reserve --cluster NAME --job JOB --uid N\n"
-    "Prints the reservation of a Flux job as JSON; nothing when it wants none.\n\n"
+    "Prints the reservation of a Flux job as JSON, {} when it wants none; on standard error, its "
+    "memo.\n\n"
     "  --cluster NAME   the resource manager's cluster (default: MCAST_CLUSTER)\n"
     "  --job JOB        the job's id, f… or ƒ…\n"
     "  --uid N          its owner\n"
@@ -103,10 +107,20 @@ static int reserve(const struct mcast_request *request, unsigned patience,
     return rc;
 }
 
+static bool print_memo(const char *reservation)
+{
+    json_t *decoded = json_loads(reservation, 0, NULL);
+    json_t *memo = memo_of(decoded);
+    bool good = decoded && memo && json_dumpf(memo, stderr, JSON_COMPACT) == 0;
+    json_decref(memo);
+    json_decref(decoded);
+    return good;
+}
+
 static int print(const struct mcast_reservation *reservation)
 {
     char *text = mcast_reservation_json(reservation, MCAST_JSON_SECRETS);
-    bool good = text && puts(text) >= 0 && fflush(stdout) == 0;
+    bool good = text && puts(text) >= 0 && fflush(stdout) == 0 && print_memo(text);
     if (!good)
         fputs("the reservation cannot be printed\n", stderr);
     free(text);
@@ -159,6 +173,8 @@ int main(int argc, char **argv)
     } else {
         status = request.off ? DONE : ask(&wanted, &request);
     }
+    if (request.off || status != DONE)
+        puts("{}"); /* Flux takes no empty value for one */
     request_release(&request);
     return status;
 }

@@ -78,7 +78,8 @@ expect_clean
 # ---- nothing wanted: nothing reserved
 wish '{"mcast":"off"}'
 "$hooks/prolog" 2>>"$dir/flux.log" || fail "the prolog of mcast=off fails"
-[ ! -s "$FAKE_FLUX/$FAKE_JOB.mcast" ] || fail "something is published for mcast=off"
+[ "$(cat "$FAKE_FLUX/$FAKE_JOB.mcast")" = '{}' ] || fail "something is published for mcast=off"
+[ ! -e "$FAKE_FLUX/memo" ] || fail "mcast=off has a memo"
 none_active || fail "something is reserved for mcast=off"
 told=$("$hooks/taskenv" "$job" "/$job")
 [ "$(grep -c '^unset ' <<<"$told")" = 11 ] || fail "not all is unset: $told"
