@@ -29,7 +29,7 @@ while [ "$(finished)" -lt "$jobs" ]; do
     start_broker
     kills=$((kills + 1))
     before=$(finished)
-    goes_on() { local now && now=$(finished) && [ "$now" -ge "$jobs" ] || [ "$now" -ge $((before + 5)) ]; }
+    goes_on() { local now && sleep 0.5 && now=$(finished) && [ "$now" -ge "$jobs" ] || [ "$now" -ge $((before + 5)) ]; }
     until_it "jobs end while mcastd runs" goes_on
 done
 wait "$submitter"

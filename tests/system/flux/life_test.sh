@@ -48,6 +48,15 @@ refused "the job has 1 node, hardware collectives need at least 2" -N1 -o mcast.
 refused "knows vnis, hwcoll, tc and single-node" -N1 -o mcast.hwcol=on
 [ -z "$(flux resource drain -n -o '{ranks}')" ] || fail "a refusal drains nodes"
 
+# ---- an instance without hooks, as users start on a login node: its jobs run, and are told of nothing
+cat >"$dir/private" <<'SH'
+#!/bin/sh
+flux run sh -c 'env | grep -cE "^(FI_CXI|SLINGSHOT)_"'
+SH
+chmod +x "$dir/private"
+said=$(env -u FLUX_URI flux start "$dir/private" 2>&1 || true)
+[[ $said == 0* && $said != *FATAL* ]] || fail "a job of an instance without hooks: $said"
+
 # ---- both spellings of an id
 FLUX_F58_FORCE_ASCII=1 flux run -N2 true
 expect_clean
