@@ -249,23 +249,26 @@ void slurmcheck_tasks(struct findings *findings, const struct slurmcheck *check)
     const bool by_hook = look_at_all(check, own, &task, &look) && look.ours;
     if (!plugin->named && !by_hook) {
         snprintf(advice, sizeof(advice),
-                 "%s: optional mcast_spank.so (or, without --mcast, slurm.conf: TaskProlog=%s)",
-                 plugin->file, own);
+                 "%s: optional %s (or, without --mcast, slurm.conf: TaskProlog=%.900s)",
+                 plugin->file, plugin->own, own);
         findings_add(findings, FINDING_PROBLEM, "plugstack",
                      "neither mcast_spank.so nor TaskProlog: tasks are not told what their job has",
                      advice);
     } else if (plugin->named && plugin->required) {
-        snprintf(advice, sizeof(advice), "%s: optional mcast_spank.so", plugin->file);
+        snprintf(advice, sizeof(advice), "%s: optional %s", plugin->file, plugin->own);
         findings_add(findings, FINDING_WARNING, "plugstack",
                      "mcast_spank.so is required: hosts without it start no srun at all", advice);
     } else if (plugin->named && plugin->known && !plugin->offered) {
-        findings_add(
-            findings, FINDING_PROBLEM, "plugstack",
-            "srun loads mcast_spank.so, and does not offer --mcast: it is not there, or was "
-            "built for another release of Slurm",
-            "srun --help; install mcast_spank.so that was built with this Slurm's headers");
+        snprintf(advice, sizeof(advice),
+                 "%s: optional %s, built with this Slurm's headers; srun --help shows --mcast then",
+                 plugin->file, plugin->own);
+        findings_add(findings, FINDING_PROBLEM, "plugstack",
+                     "srun does not offer --mcast: mcast_spank.so is not where the line says (a "
+                     "name without a folder means Slurm's PluginDir), or was built for another "
+                     "release of Slurm",
+                     advice);
     } else if (plugin->named && strcmp(plugin->grants, check->grants) != 0) {
-        snprintf(advice, sizeof(advice), "%s: optional mcast_spank.so grants=%.400s", plugin->file,
+        snprintf(advice, sizeof(advice), "%s: optional %s grants=%.400s", plugin->file, plugin->own,
                  check->grants);
         findings_addf(findings, FINDING_PROBLEM, "plugstack", advice,
                       "mcast_spank.so looks in %s for what Prolog puts down in %s (MCAST_GRANTS)",

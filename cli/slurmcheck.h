@@ -14,6 +14,7 @@ struct slurmcheck_plugin {
     bool required;       /* ... as that: a host without it starts nothing */
     bool known, offered; /* whether srun could be asked; it offers --mcast */
     char grants[512];    /* where it looks for what Prolog puts down */
+    char own[512];       /* as the line is to name it: by its path, where it was installed */
 };
 
 struct slurmcheck {

@@ -173,6 +173,8 @@ static void read_plugins(struct slurmsite *site, const char *given)
         snprintf(plugin->file, sizeof(plugin->file), "%.*s/plugstack.conf",
                  slash ? (int)(slash - conf) : (int)strlen("/etc/slurm"),
                  slash ? conf : "/etc/slurm");
+    snprintf(plugin->own, sizeof(plugin->own), "%s",
+             access(MCAST_SPANK_PLUGIN, R_OK) == 0 ? MCAST_SPANK_PLUGIN : "mcast_spank.so");
     read_stack(&stack, plugin->file);
     char *text = malloc(TEXT_SIZE);
     plugin->known = text && program_run(argv, NULL, text, TEXT_SIZE) == 0;

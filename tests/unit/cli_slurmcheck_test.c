@@ -32,14 +32,15 @@ static int setup(void **state)
         assert_int_equal(folder_write(folder, hooks[i], 0755, "#!/bin/sh\n"), 0);
     findings = findings_create();
     conf = slurmconf_create();
-    check = (struct slurmcheck){
-        .conf = conf,
-        .hooks = folder,
-        .cluster = "elcap",
-        .controller = true,
-        .node = true,
-        .grants = "/run/mcast-slurm",
-        .plugin = {.file = "/etc/slurm/plugstack.conf", .grants = "/run/mcast-slurm"}};
+    check = (struct slurmcheck){.conf = conf,
+                                .hooks = folder,
+                                .cluster = "elcap",
+                                .controller = true,
+                                .node = true,
+                                .grants = "/run/mcast-slurm",
+                                .plugin = {.file = "/etc/slurm/plugstack.conf",
+                                           .grants = "/run/mcast-slurm",
+                                           .own = "/usr/lib/slurm/mcast_spank.so"}};
     return findings && conf ? 0 : -1;
 }
 
@@ -113,7 +114,8 @@ static void slurmcheck__nothing_is_there(void **state)
     snprintf(line, sizeof line, "slurm.conf: Epilog=%s/epilog", folder);
     expect("Epilog", "problem", "stay on the nodes", line);
     expect("PrologFlags", "problem", "without Alloc", "slurm.conf: PrologFlags=Alloc");
-    expect("plugstack", "problem", "neither", "/etc/slurm/plugstack.conf: optional mcast_spank.so");
+    expect("plugstack", "problem", "neither",
+           "/etc/slurm/plugstack.conf: optional /usr/lib/slurm/mcast_spank.so");
     expect("ClusterName", "ok", "elcap", NULL);
     expect("HealthCheckProgram", "ok", "never came", "/healthcheck HealthCheckInterval=300");
     expect("SwitchType", "ok", "nobody but mcastd", NULL);
@@ -170,7 +172,7 @@ static void slurmcheck__how_tasks_are_told(void **state)
     (void)state;
     check.plugin.named = check.plugin.required = true;
     slurmcheck_tasks(findings, &check);
-    expect("plugstack", "warning", "required", "optional mcast_spank.so");
+    expect("plugstack", "warning", "required", "optional /usr/lib/slurm/mcast_spank.so");
     teardown(NULL);
     setup(NULL);
     check.plugin.named = check.plugin.known = true;
@@ -182,7 +184,7 @@ static void slurmcheck__how_tasks_are_told(void **state)
     check.grants = "/run/elsewhere";
     slurmcheck_tasks(findings, &check);
     expect("plugstack", "problem", "looks in /run/mcast-slurm",
-           "optional mcast_spank.so grants=/run/elsewhere");
+           "optional /usr/lib/slurm/mcast_spank.so grants=/run/elsewhere");
     teardown(NULL);
     setup(NULL);
     say("TaskProlog=%s/taskprolog");

@@ -366,7 +366,7 @@ static void check__says_which_line_is_missing(void **state)
     reconfigure(site, "s,^#EpilogSlurmctld=,EpilogSlurmctld=,; s,^#PrologFlags=,PrologFlags=,");
     assert_int_equal(folder_write(site->folder, "plugstack.conf", 0644, ""), 0);
     assert_int_equal(check(site), 1);
-    says(site, "optional mcast_spank.so");
+    says(site, "mcast_spank.so (or, without --mcast");
     use_plugin(site, "");
     if (check(site) != 0)
         fail_msg("%s", cluster_text(site->cluster));
