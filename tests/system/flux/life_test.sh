@@ -9,6 +9,12 @@ env_of() { flux run "$@" env | { grep -E '^(FI_CXI|SLINGSHOT)_' || true; } | sor
 line() { grep -qxF -- "$2" <<<"$1" || fail "'$2' is not among: $1"; }
 last_job() { flux job last; }
 
+# ---- whether all is wired together
+said=$("$hooks/check") || fail "check finds: $said"
+! said=$("$hooks/check" --cluster other) || fail "check finds nothing wrong with a cluster that there is not"
+! said=$(FLUX_RC_EXTRA='' "$hooks/check") || fail "check does not miss rc1: $said"
+grep -q '^MISSING  rc1 ' <<<"$said" || fail "check says of rc1: $said"
+
 # ---- the environment, on both nodes
 told=$(env_of -N2)
 id=$(flux job id --to=f58plain "$(last_job)")
