@@ -23,6 +23,7 @@ struct program {
     struct faults faults;
     struct control control;
     struct server *server;
+    struct server *jobs_server; /* NULL without --jobs-listen */
 };
 
 /* All or nothing: a certificate that cannot be used leaves the password as it was, too. */
@@ -48,6 +49,8 @@ static void end(struct program *program)
     for (int i = 0; i < 3; i++)
         uv_close((uv_handle_t *)&program->signals[i], NULL);
     server_close(program->server);
+    if (program->jobs_server)
+        server_close(program->jobs_server);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -151,35 +154,57 @@ static int write_port_file(const char *path, unsigned port, struct problem *prob
     return result;
 }
 
-static int announce(const struct program *program, const struct options *options,
-                    struct problem *problem)
+static int announce(const struct server *server, const struct door *door, const char *what,
+                    bool tls, struct problem *problem)
 {
-    unsigned port = server_port(program->server);
-    bool brackets = strchr(options->host, ':') != NULL;
+    unsigned port = server_port(server);
+    bool brackets = strchr(door->host, ':') != NULL;
 
-    printf("mock-fm: listening on http%s://%s%s%s:%u\n", program->tls ? "s" : "",
-           brackets ? "[" : "", options->host, brackets ? "]" : "", port);
+    printf("mock-fm: %s http%s://%s%s%s:%u\n", what, tls ? "s" : "", brackets ? "[" : "",
+           door->host, brackets ? "]" : "", port);
     fflush(stdout);
     /* Last: who waits for the file may read what was printed. */
-    return options->port_file ? write_port_file(options->port_file, port, problem) : 0;
+    return door->port_file ? write_port_file(door->port_file, port, problem) : 0;
+}
+
+static struct server *open_server(struct program *program, const struct door *door, bool anybody,
+                                  struct problem *problem)
+{
+    const struct server_place place = {door->host, door->port, program->tls, anybody};
+
+    return server_create(&program->loop, &program->control, &place, program->options.latency_ms,
+                         problem);
+}
+
+/* The main door last: who waits for its port finds both open. */
+static int announce_all(const struct program *program, struct problem *problem)
+{
+    const struct options *options = &program->options;
+    bool tls = program->tls != NULL;
+
+    if (program->jobs_server && announce(program->jobs_server, &options->jobs_door,
+                                         "listening for jobs on", tls, problem) < 0)
+        return -1;
+    return announce(program->server, &options->door, "listening on", tls, problem);
 }
 
 static int serve(struct program *program, const struct options *options, struct problem *problem)
 {
-    const struct server_place place = {options->host, options->port, program->tls};
     int result = 0;
 
-    program->server =
-        server_create(&program->loop, &program->control, &place, options->latency_ms, problem);
-    if (!program->server)
+    if (!(program->server = open_server(program, &options->door, false, problem)))
         return -1;
     watch_signals(program);
-    if (announce(program, options, problem) < 0) {
+    if (options->jobs_door.host[0] &&
+        !(program->jobs_server = open_server(program, &options->jobs_door, true, problem)))
         result = -1;
+    if (result == 0)
+        result = announce_all(program, problem);
+    if (result < 0)
         end(program);
-    }
     uv_run(&program->loop, UV_RUN_DEFAULT);
     server_destroy(program->server);
+    server_destroy(program->jobs_server);
     return result;
 }
 

@@ -25,6 +25,10 @@ const char options_help[] =
     "  --tls-cert FILE      serve HTTPS with this certificate (or chain), in PEM\n"
     "  --tls-key FILE       and its key\n"
     "  --client-ca FILE     let nobody in without a certificate of this authority\n"
+    "  --jobs-listen HOST:PORT\n"
+    "                       but at this second address, which jobs are told, anybody\n"
+    "  --jobs-port-file FILE\n"
+    "                       write the second address's port number to FILE, too\n"
     "  --auth none|basic|oauth\n"
     "                       how clients log in (default none)\n"
     "  --authdir DIR        for basic: DIR/passwd holds the password of user cxi; for oauth:\n"
@@ -66,23 +70,26 @@ static int parse_number(const char *name, const char *text, uint64_t least, uint
 }
 
 /* HOST:PORT, or [ADDRESS]:PORT for IPv6. */
-static int parse_listen(struct options *options, const char *text, struct problem *problem)
+static int parse_listen(const char *name, struct door *door, const char *text,
+                        struct problem *problem)
 {
     const char *colon = strrchr(text, ':');
     size_t length = colon ? (size_t)(colon - text) : 0;
+    char what[32];
     uint64_t port;
 
     if (length > 2 && text[0] == '[' && text[length - 1] == ']') {
         text++;
         length -= 2;
     }
-    if (length == 0 || length >= sizeof options->host)
-        return problem_set(problem, 400, "--listen must be HOST:PORT, as 127.0.0.1:8000");
-    if (parse_number("the port of --listen", colon + 1, 0, UINT16_MAX, &port, problem) < 0)
+    if (length == 0 || length >= sizeof door->host)
+        return problem_set(problem, 400, "%s must be HOST:PORT, as 127.0.0.1:8000", name);
+    snprintf(what, sizeof what, "the port of %s", name);
+    if (parse_number(what, colon + 1, 0, UINT16_MAX, &port, problem) < 0)
         return -1;
-    memcpy(options->host, text, length);
-    options->host[length] = '\0';
-    snprintf(options->port, sizeof options->port, "%u", (unsigned)port);
+    memcpy(door->host, text, length);
+    door->host[length] = '\0';
+    snprintf(door->port, sizeof door->port, "%u", (unsigned)port);
     return 0;
 }
 
@@ -140,9 +147,14 @@ static int parse_one(struct options *options, int option, const char *value,
 
     switch (option) {
     case 'l':
-        return parse_listen(options, value, problem);
+        return parse_listen("--listen", &options->door, value, problem);
     case 'p':
-        options->port_file = value;
+        options->door.port_file = value;
+        return 0;
+    case 'j':
+        return parse_listen("--jobs-listen", &options->jobs_door, value, problem);
+    case 'J':
+        options->jobs_door.port_file = value;
         return 0;
     case 'a':
         return parse_auth(options, value, problem);
@@ -191,6 +203,8 @@ static int parse_one(struct options *options, int option, const char *value,
 static const struct option known[] = {
     {"listen", required_argument, NULL, 'l'},
     {"port-file", required_argument, NULL, 'p'},
+    {"jobs-listen", required_argument, NULL, 'j'},
+    {"jobs-port-file", required_argument, NULL, 'J'},
     {"auth", required_argument, NULL, 'a'},
     {"authdir", required_argument, NULL, 'd'},
     {"token-lifetime", required_argument, NULL, 'L'},
@@ -227,6 +241,11 @@ static int check(const struct options *options, struct problem *problem)
         return problem_set(problem, 400, "--tls-cert and --tls-key go together");
     if (options->client_ca && !options->tls_cert)
         return problem_set(problem, 400, "--client-ca goes with --tls-cert and --tls-key");
+    if (options->jobs_door.host[0] && !options->client_ca)
+        return problem_set(problem, 400,
+                           "--jobs-listen goes with --client-ca; without it, --listen is for all");
+    if (options->jobs_door.port_file && !options->jobs_door.host[0])
+        return problem_set(problem, 400, "--jobs-port-file goes with --jobs-listen");
     return 0;
 }
 
@@ -234,8 +253,7 @@ int options_parse(struct options *options, int argc, char **argv, struct problem
 {
     int option;
 
-    *options = (struct options){.host = "127.0.0.1",
-                                .port = "8000",
+    *options = (struct options){.door = {.host = "127.0.0.1", .port = "8000"},
                                 .addresses = DEFAULT_ADDRESSES,
                                 .auth = AUTH_NONE,
                                 .inventory = {.groups = 2, .switches = 2, .ports = 4}};

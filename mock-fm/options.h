@@ -10,10 +10,16 @@
 #include "mock-fm/problem.h"
 #include "mock-fm/session.h"
 
-struct options {
-    char host[256];
+/* Where one comes in. */
+struct door {
+    char host[256]; /* "": there is none */
     char port[8];
-    const char *port_file; /* or NULL, as the others */
+    const char *port_file; /* or NULL, as the others below */
+};
+
+struct options {
+    struct door door;
+    struct door jobs_door; /* the same, but nobody is asked for a certificate */
     enum auth_mode auth;
     const char *authdir;
     int64_t token_lifetime_us;

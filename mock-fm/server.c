@@ -21,6 +21,7 @@
 struct server {
     struct calls calls;
     struct tls *tls; /* NULL: plain HTTP */
+    bool anybody;
     struct MHD_Daemon *daemon;
     uv_poll_t poll;
     uv_timer_t timer;
@@ -151,7 +152,8 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
     if (server->tls && what == MHD_CONNECTION_NOTIFY_STARTED)
         tls_attach(
             server->tls,
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session);
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session,
+            server->anybody);
     call_on_connection(cls, connection, context, what);
 }
 
@@ -204,6 +206,7 @@ struct server *server_create(uv_loop_t *loop, struct control *control,
                                    .latency_ms = latency_ms,
                                    .responses = {.loop = loop, .wake = wake, .server = server}};
     server->tls = place->tls;
+    server->anybody = place->anybody;
     server->port = port_of(fd);
     if (!(server->daemon = start_daemon(server, fd))) {
         problem_set(problem, 500, "cannot start the HTTP server at %s:%s", place->host,

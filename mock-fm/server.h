@@ -2,6 +2,7 @@
 #ifndef MCAST_MOCK_FM_SERVER_H
 #define MCAST_MOCK_FM_SERVER_H
 
+#include <stdbool.h>
 #include <uv.h>
 
 #include "mock-fm/control.h"
@@ -14,6 +15,7 @@ struct server_place {
     const char *host; /* a name or an address */
     const char *port; /* "0": any */
     struct tls *tls;  /* HTTPS; NULL: plain HTTP. Outlives the server */
+    bool anybody;     /* no client is asked for a certificate, even if tls has a client CA */
 };
 
 /* Listens at the place and serves as long as the loop runs; every answer but the control's is

@@ -93,7 +93,7 @@ struct tls *tls_open(const struct tls_files *files, struct problem *problem)
     return tls;
 }
 
-void tls_attach(struct tls *tls, gnutls_session_t session)
+void tls_attach(struct tls *tls, gnutls_session_t session, bool anybody)
 {
     int result = gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, tls->newest->credentials);
 
@@ -102,8 +102,8 @@ void tls_attach(struct tls *tls, gnutls_session_t session)
     assert(result == GNUTLS_E_SUCCESS);
     (void)result;
     /* Not REQUIRE: that ends the handshake before verify_client can say why. */
-    gnutls_certificate_server_set_request(session, tls->files.client_ca ? GNUTLS_CERT_REQUEST
-                                                                        : GNUTLS_CERT_IGNORE);
+    gnutls_certificate_server_set_request(
+        session, tls->files.client_ca && !anybody ? GNUTLS_CERT_REQUEST : GNUTLS_CERT_IGNORE);
 }
 
 void tls_close(struct tls *tls)

@@ -4,6 +4,7 @@
 #define MCAST_MOCK_FM_TLS_H
 
 #include <gnutls/gnutls.h>
+#include <stdbool.h>
 
 #include "mock-fm/problem.h"
 
@@ -24,8 +25,9 @@ struct tls *tls_open(const struct tls_files *files, struct problem *problem);
  * in force stays so. */
 int tls_reload(struct tls *tls, struct problem *problem);
 
-/* Gives a connection that begins its certificate. The tls must outlive the session. */
-void tls_attach(struct tls *tls, gnutls_session_t session);
+/* Gives a connection that begins its certificate; `anybody`: its client is not asked for one,
+ * whether there is a client_ca or not. The tls must outlive the session. */
+void tls_attach(struct tls *tls, gnutls_session_t session, bool anybody);
 
 /* Takes NULL. */
 void tls_close(struct tls *tls);

@@ -30,8 +30,8 @@ static void options__have_defaults(void **state)
 
     (void)state;
     assert_int_equal(parse(&options, "", &problem), 0);
-    assert_string_equal(options.host, "127.0.0.1");
-    assert_string_equal(options.port, "8000");
+    assert_string_equal(options.door.host, "127.0.0.1");
+    assert_string_equal(options.door.port, "8000");
     assert_int_equal(options.auth, AUTH_NONE);
     assert_int_equal(options.addresses, 4086);
     assert_int_equal(options.latency_ms, 0);
@@ -42,6 +42,7 @@ static void options__have_defaults(void **state)
     assert_int_equal(options.inventory.ports, 4);
     assert_int_equal(options.reach, SESSION_OWN_JOB);
     assert_null(options.state);
+    assert_string_equal(options.jobs_door.host, "");
 }
 
 static void options__are_read(void **state)
@@ -56,8 +57,8 @@ static void options__are_read(void **state)
                            "--fabric 512x32x64 --session-tokens trees-only",
                            &problem),
                      0);
-    assert_string_equal(options.host, "::1");
-    assert_string_equal(options.port, "0");
+    assert_string_equal(options.door.host, "::1");
+    assert_string_equal(options.door.port, "0");
     assert_int_equal(options.auth, AUTH_BASIC);
     assert_string_equal(options.authdir, "/etc/fmsim");
     assert_int_equal(options.addresses, 8192);
@@ -65,7 +66,7 @@ static void options__are_read(void **state)
     assert_int_equal(options.latency_ms, 20);
     assert_true(options.seeded);
     assert_int_equal(options.reach, SESSION_TREES_ONLY);
-    assert_string_equal(options.port_file, "/p");
+    assert_string_equal(options.door.port_file, "/p");
     assert_true(options.overcommit);
     assert_int_equal(options.inventory.groups, 512);
     assert_int_equal(options.inventory.switches, 32);
@@ -80,7 +81,8 @@ static void options__of_login_and_tls_are_read(void **state)
     (void)state;
     assert_int_equal(parse(&options,
                            "--auth oauth --authdir /a --token-lifetime 2.5 --tls-cert /c "
-                           "--tls-key /k --client-ca /ca",
+                           "--tls-key /k --client-ca /ca --jobs-listen [::1]:0 "
+                           "--jobs-port-file /j",
                            &problem),
                      0);
     assert_int_equal(options.auth, AUTH_OAUTH);
@@ -88,6 +90,10 @@ static void options__of_login_and_tls_are_read(void **state)
     assert_string_equal(options.tls_cert, "/c");
     assert_string_equal(options.tls_key, "/k");
     assert_string_equal(options.client_ca, "/ca");
+    assert_string_equal(options.jobs_door.host, "::1");
+    assert_string_equal(options.jobs_door.port, "0");
+    assert_string_equal(options.jobs_door.port_file, "/j");
+    assert_string_equal(options.door.host, "127.0.0.1");
     assert_int_equal(parse(&options, "--auth oauth --authdir /a", &problem), 0);
     assert_int_equal(options.token_lifetime_us, INT64_C(3600000000));
 }
@@ -131,6 +137,10 @@ static void options__wrong_are_named(void **state)
         {"--tls-cert /c", "--tls-key"},
         {"--tls-key /k", "--tls-cert"},
         {"--client-ca /a", "--tls-cert"},
+        {"--tls-cert /c --tls-key /k --jobs-listen h:1", "--client-ca"},
+        {"--tls-cert /c --tls-key /k --client-ca /a --jobs-listen h", "--jobs-listen must be"},
+        {"--tls-cert /c --tls-key /k --client-ca /a --jobs-listen h:x", "port of --jobs-listen"},
+        {"--jobs-port-file /j", "--jobs-listen"},
         {"--auth basic", "--authdir"},
         {"--authdir /x", "--auth basic"},
         {"--colour", "--colour"},

@@ -37,7 +37,7 @@ int double_teardown(void **state)
     return 0;
 }
 
-static unsigned read_number(const struct double_fm *fm, const char *name)
+unsigned double_number(const struct double_fm *fm, const char *name)
 {
     char path[PATH_SIZE];
     FILE *file = fopen(folder_path(path, sizeof path, fm->folder, name), "re");
@@ -56,7 +56,7 @@ static bool has_begun(void *arg)
 {
     struct double_fm *fm = arg;
 
-    fm->port = read_number(fm, "port");
+    fm->port = double_number(fm, "port");
     return fm->port > 0 || !process_alive(fm->process);
 }
 
@@ -88,7 +88,7 @@ void double_start(struct double_fm *fm, const char *const *options)
         process_print_log(fm->process);
         fail_msg("mock-fm does not serve");
     }
-    fm->pid = (int)read_number(fm, "pid");
+    fm->pid = (int)double_number(fm, "pid");
     assert_true(fm->pid > 0);
 }
 

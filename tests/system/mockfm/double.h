@@ -33,6 +33,9 @@ void double_stop(struct double_fm *fm);         /* SIGTERM; fails the test unles
 /* Writes a file of its folder, in the place of what is there. */
 void double_write(const struct double_fm *fm, const char *name, const char *text);
 
+/* The number in a file of its folder; 0: there is none. */
+unsigned double_number(const struct double_fm *fm, const char *name);
+
 /* Does this occur in what it printed? */
 bool double_printed(const struct double_fm *fm, const char *words);
 

@@ -163,6 +163,48 @@ static void client_ca__lets_in_its_own_only(void **state)
     double_stop(realm.fm);
 }
 
+/* libfabric has no client certificate to show. Slurm so knows two addresses of one fabric manager:
+ * fm_mtls_url, where it logs in itself, and fm_url, which is all that its jobs are told. */
+static void jobs_door__lets_in_libfabric_beside_client_ca(void **state)
+{
+    static const char *const two_doors[] = {"--tls-cert",    "server.pem",  "--tls-key",
+                                            "server.key",    "--client-ca", "clients.pem",
+                                            "--jobs-listen", "127.0.0.1:0", "--jobs-port-file",
+                                            "jobs.port",     NULL};
+    struct double_fm *fm = *state;
+    struct realm realm;
+    struct visitor manager, job;
+    struct visitor_reply reply;
+    char mine[2][PATH_SIZE], body[256];
+
+    realm_init(&realm, fm);
+    authority_issue(&realm.ours, fm->folder, "mine", time(NULL) + HOUR);
+    double_start(fm, two_doors);
+    assert_true(double_printed(fm, "listening for jobs on https://127.0.0.1:"));
+    visit(&realm, &manager);
+    manager.cert = folder_path(mine[0], PATH_SIZE, fm->folder, "mine.pem");
+    manager.key = folder_path(mine[1], PATH_SIZE, fm->folder, "mine.key");
+    assert_int_equal(
+        visitor_call(&manager, "POST", DOUBLE_JOBS, "{\"jobID\":\"c-1\",\"mcastLimit\":4}", &reply),
+        201);
+    visitor_create(&job, "https", double_number(fm, "jobs.port"));
+    job.ca = realm.ours_pem;
+    job.bearer = json_string_value(json_object_get(reply.json, "sessionToken"));
+    assert_int_equal(
+        visitor_call(&job, "POST", DOUBLE_TREES, double_tree(body, "c-1", "0", 0), NULL), 201);
+    assert_int_equal(visitor_call(&job, "DELETE", DOUBLE_TREES "/0", NULL, NULL), 200);
+    visitor_destroy(&job);
+    /* At the first door the same job does not get as far as HTTP. */
+    visitor_create(&job, "https", fm->port);
+    job.ca = realm.ours_pem;
+    assert_int_equal(visitor_call(&job, "DELETE", DOUBLE_TREES "/0", NULL, NULL), 0);
+    visitor_destroy(&job);
+    visitor_reply_release(&reply);
+    visitor_destroy(&manager);
+    realm_release(&realm);
+    double_stop(fm);
+}
+
 static void reload__exchanges_the_certificate_and_keeps_connections(void **state)
 {
     struct realm realm;
@@ -310,6 +352,7 @@ int main(void)
         WITH_DOUBLE(tls__serves_a_client_that_verifies),
         WITH_DOUBLE(tls__survives_who_does_not_speak_it),
         WITH_DOUBLE(client_ca__lets_in_its_own_only),
+        WITH_DOUBLE(jobs_door__lets_in_libfabric_beside_client_ca),
         WITH_DOUBLE(reload__exchanges_the_certificate_and_keeps_connections),
         WITH_DOUBLE(reload__exchanges_the_authority_of_clients),
         WITH_DOUBLE(hangup__reloads),
