@@ -273,6 +273,11 @@ void slurmcheck_tasks(struct findings *findings, const struct slurmcheck *check)
         findings_addf(findings, FINDING_PROBLEM, "plugstack", advice,
                       "mcast_spank.so looks in %s for what Prolog puts down in %s (MCAST_GRANTS)",
                       plugin->grants, check->grants);
+    } else if (plugin->named && by_hook) {
+        findings_add(findings, FINDING_WARNING, "TaskProlog",
+                     "each task is told once more what mcast_spank.so has told it, and a step with "
+                     "hwcoll=off has hardware collectives again",
+                     "slurm.conf: no TaskProlog, or one that does not call mcastd's");
     } else {
         findings_addf(findings, FINDING_OK, "plugstack", NULL, "%s",
                       plugin->named ? "mcast_spank.so gives tasks their environment, and --mcast"

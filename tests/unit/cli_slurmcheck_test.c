@@ -190,6 +190,12 @@ static void slurmcheck__how_tasks_are_told(void **state)
     say("TaskProlog=%s/taskprolog");
     slurmcheck_tasks(findings, &check);
     expect("plugstack", "ok", "--comment=mcast:", NULL);
+    teardown(NULL);
+    setup(NULL);
+    say("TaskProlog=%s/taskprolog");
+    check.plugin.named = true;
+    slurmcheck_tasks(findings, &check);
+    expect("TaskProlog", "warning", "hwcoll=off", "no TaskProlog");
 }
 
 static void judge_broker(const char *whoami, const char *status)
