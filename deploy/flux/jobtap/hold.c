@@ -91,15 +91,15 @@ static void refuse(struct hold *hold, const char *words)
     let_go(hold, 1);
 }
 
+/* The job may have started by now, and is ended: its nodes cannot learn what it was granted. */
 static void on_published(flux_future_t *future, void *data)
 {
     struct hold *hold = data;
+    int rc = flux_future_get(future, NULL);
     hold->publish = NULL;
-    if (flux_future_get(future, NULL) < 0)
-        refuse(hold, "the reservation cannot be written to Flux's KVS");
-    else
-        let_go(hold, 0);
     flux_future_destroy(future);
+    if (rc < 0 && !hold->over)
+        refuse(hold, "the reservation cannot be written to Flux's KVS");
 }
 
 /* ---- what the broker says ---- */
@@ -135,6 +135,8 @@ static void on_reserved(const struct mcast_outcome *outcome, void *data)
             publish_grant(hold->jobtap, hold->id, outcome->reservation, on_published, hold);
         if (!hold->publish)
             refuse(hold, "the reservation cannot be written to Flux's KVS");
+        else
+            let_go(hold, 0); /* the KVS takes it before all events from now on (publish.h) */
     }
 }
 

@@ -12,6 +12,10 @@ plugin=$build/lib/flux/mcast.so
     exit 77
 }
 
+# The shells' part is another's to test: here it is in the way of one job only.
+shell_rc=$FLUX_SHELL_RC_PATH
+unset FLUX_SHELL_RC_PATH
+
 load() { flux jobtap load "$plugin" "$@"; } # load NAME=VALUE…
 reload() { flux jobtap remove mcast.so && load "$@"; }
 state_of() { flux jobs -no '{state}' "$1"; }
@@ -40,8 +44,14 @@ CONF
 start_flux 2
 
 echo "# a job is granted what it asks for, it is published before the job starts, and it ends clean"
+# Whoever sees that it was started sees what it was granted; other nodes may see both a moment later.
 # shellcheck disable=SC2016  # for the shell of the job
-flux run -N2 -o mcast.vnis=2 sh -c 'flux job info "$FLUX_JOB_ID" mcast >"$0.$FLUX_TASK_RANK"' "$dir/granted"
+flux run -N2 -o mcast.vnis=2 sh -c '
+    if [ "$FLUX_TASK_RANK" = 0 ]; then
+        flux job wait-event -q -t 60 "$FLUX_JOB_ID" start && flux job info "$FLUX_JOB_ID" mcast >"$0.0"
+    else
+        until flux job info "$FLUX_JOB_ID" mcast >"$0.1"; do sleep 0.1; done
+    fi' "$dir/granted" 2>"$dir/err" || fail "the job failed: $(cat "$dir/err")"
 id=$(flux job last)
 cmp "$dir/granted.0" "$dir/granted.1"
 grep -q "\"FI_CXI_COLL_JOB_ID\": *\"elcap-$(plain "$id")\"" "$dir/granted.0" || fail "another job's: $(cat "$dir/granted.0")"
@@ -50,6 +60,8 @@ token=$(sed -n 's/.*"FI_CXI_COLL_MCAST_TOKEN": *"\([^"]*\)".*/\1/p' "$dir/grante
 [ -n "$token" ] || fail "no token was published"
 ! flux job eventlog "$id" | grep -qF "$token" || fail "the token stands in the eventlog"
 ! grep -qF "$token" "$dir/flux.log" || fail "the token stands in the log"
+FLUX_SHELL_RC_PATH=$shell_rc flux run -N2 env >"$dir/env"
+[ "$(grep -c '^FI_CXI_COLL_MCAST_TOKEN=.' "$dir/env")" = 2 ] || fail "the tasks are not told: $(cat "$dir/env")"
 expect_clean
 
 echo "# a job that wants nothing is left alone"
