@@ -194,6 +194,7 @@ int main(int argc, char **argv)
     arguments.bench.valgrind = find_program("BENCH_VALGRIND", valgrinds);
     arguments.bench.etcd = find_program("BENCH_ETCD", etcds);
     arguments.bench.nginx = find_program("BENCH_NGINX", nginxes);
+    report.counts_only = arguments.quick;
     arguments.bench.report = &report;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     int result = run(&arguments);

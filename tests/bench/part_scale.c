@@ -110,6 +110,7 @@ static int take_turns(const struct scale *scale, bool last)
         point(scale, "reserves", "/s", many.rate);
         point(scale, "releases", "/s", many_ends.rate);
         point(scale, "CPU of a reserve", "µs", many.cpu_us);
+        point(scale, "CPU of a reserve / of one at 1,000", "", many.cpu_us / few.cpu_us);
         point(scale, "reserve, median", "µs", many.median_us);
         point(scale, "reserve, 99 % within", "µs", many.p99_us);
         point(scale, "reserves / those at 1,000", "", many.rate / few.rate);

@@ -87,6 +87,13 @@ bool report_counts_met(const struct report *report)
 
 /* ---- for people ---- */
 
+static const char *verdict(const struct report *report, const struct report_goal *goal)
+{
+    if (report->counts_only && !goal->is_count)
+        return "not judged";
+    return report_met(goal) ? "met" : "MISSED";
+}
+
 static void print_curve(const struct report_curve *curve)
 {
     printf("  %-34s", curve->key);
@@ -124,7 +131,7 @@ void report_print(const struct report *report)
         printf("%-4s %-*s %s %6.4g %9.4g %9.4g – %-9.4g %s\n", goal->id, width_of(goal->what, 54),
                goal->what, goal->sense == REPORT_AT_LEAST ? "≥" : "≤", goal->limit,
                sample_median(&goal->sample), sample_least(&goal->sample),
-               sample_most(&goal->sample), report_met(goal) ? "met" : "MISSED");
+               sample_most(&goal->sample), verdict(report, goal));
     }
     printf("\nmade of:\n");
     for (size_t i = 0; i < report->figure_count; i++) {

@@ -48,6 +48,7 @@ struct report {
     struct report_figure figures[REPORT_FIGURES_MAX];
     struct report_curve curves[REPORT_CURVES_MAX];
     size_t goal_count, figure_count, curve_count;
+    bool counts_only; /* too short for ratios: they are printed, but not judged */
 };
 
 /* Texts are borrowed for good; goals are the same when their ids are, the others by their keys. */
