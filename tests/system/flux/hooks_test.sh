@@ -37,9 +37,8 @@ done
 prepare
 job=f8Sb1Bz
 export FLUX_JOB_ID=ƒ${job#f} FLUX_JOB_USERID=5588 FLUX_JOB_RANKS=4-5
-. "$hooks/jobid.sh"
-jobid_read "$FLUX_JOB_ID" || fail "$FLUX_JOB_ID is no id"
-FAKE_JOB=$jobid_kvs
+# shellcheck disable=SC1091,SC2154
+FAKE_JOB=$(. "$hooks/jobid.sh" && jobid_read "$FLUX_JOB_ID" && echo "$jobid_kvs")
 R='{"version":1,"execution":{"R_lite":[{"rank":"4-5","children":{"core":"0-95"}}],"nodelist":["elcap[4-5]"]}}'
 wish() { # wish OPTIONS: the job's R and jobspec, with these shell options
     echo "$R" >"$FAKE_FLUX/$FAKE_JOB.R"
@@ -60,7 +59,8 @@ until_it "the memo is made" memo_is_there
 token=$(grep -oE '"FI_CXI_COLL_MCAST_TOKEN": *"[^"]*"' "$FAKE_FLUX/$FAKE_JOB.mcast" | cut -d'"' -f4)
 [ -n "$token" ] || fail "the reservation is published without its token"
 ! grep -qF "$token" "$FAKE_FLUX/memo" "$FAKE_FLUX/calls" || fail "the token is in the memo or on a command line"
-asked '^exec .*--rank=4-5 touch ' && [ -e "$dir/on-the-ranks" ] || fail "the ranks are not prepared"
+asked '^exec .*--rank=4-5 touch ' || fail "the ranks are not prepared: $(cat "$FAKE_FLUX/calls")"
+[ -e "$dir/on-the-ranks" ] || fail "what prepares the ranks is not run"
 
 # ---- what its tasks are told, and nothing half
 told=$("$hooks/taskenv" "$job" "/$job")
@@ -90,7 +90,8 @@ refused() { # refused WORDS
     asked "^job raise --type=mcast --severity=0 $FLUX_JOB_ID .*$1" ||
         fail "'$1' is not said: $(cat "$FAKE_FLUX/calls")"
 }
-wish '{"mcast":{"vnis":"$(touch /tmp/x); --uid 0"}}' && refused "-o mcast.vnis is a number from 0 to 4"
+wish "{\"mcast\":{\"vnis\":\"\$(touch $dir/run); --uid 0\"}}" && refused "-o mcast.vnis is a number from 0 to 4"
+[ ! -e "$dir/run" ] || fail "a user's words are run"
 wish '{"mcast":{"tc":"low_latency;id"}}' && refused "traffic classes with colons"
 wish '{"mcast":{"tc":"dedicated_access"}}' && refused "dedicated_access"
 wish '{}' && echo '{}' >"$FAKE_FLUX/$FAKE_JOB.R" && refused "R names no nodes"

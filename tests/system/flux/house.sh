@@ -148,10 +148,15 @@ start_flux() {
 }
 
 fm_asks() { curl -sS --fail-with-body -u "cxi:$(cat "$dir/passwd")" "$@"; }
-fm_holds() { fm_asks "$url/mock/state" | grep -oE '"jobID": ?"[^"]*"' | cut -d'"' -f4 | sort -u | paste -sd ' '; }
-fm_holds_nothing() { [ -z "$(fm_holds)" ]; }
-active_jobs() { mcastctl list --json | grep -c '"state": *"active"' || true; }
-none_active() { [ "$(active_jobs)" = 0 ]; }
+# Who cannot be asked holds something, as far as is known.
+fm_holds_nothing() {
+    local state
+    state=$(fm_asks "$url/mock/state") && ! grep -q '"jobID"' <<<"$state"
+}
+none_active() {
+    local list
+    list=$(mcastctl list --json) && ! grep -q '"state": *"active"' <<<"$list"
+}
 
 # Nothing is left, neither here nor there.
 expect_clean() {

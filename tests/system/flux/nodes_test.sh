@@ -43,8 +43,15 @@ printf '[job-manager.housekeeping]\ncommand = ["%s"]\n' "$etc/system/housekeepin
 start_flux 2
 
 services_are() { [ "$(services 0) $(services 1)" = "$1 $2" ]; }
-nothing_held() { [ -z "$(mcastctl list --json --held | grep '"job"')" ]; }
-told() { flux run -N2 -n2 "$@" sh -c 'echo "$(env | grep "^SLINGSHOT_" | sort | paste -sd " ")"' | sort; }
+nothing_held() {
+    local list
+    list=$(mcastctl list --json --held) && ! grep -q '"job"' <<<"$list"
+}
+cat >"$dir/tell" <<'SH'
+#!/bin/sh
+env | grep '^SLINGSHOT_' | sort | paste -sd ' '
+SH
+chmod +x "$dir/tell"
 
 # ---- each node's own services, while the job runs
 running=$(flux submit -N2 -n2 sleep inf)
@@ -55,7 +62,7 @@ flux job wait-event --quiet "$running" clean >/dev/null
 until_it "the services are gone" services_are 0 0
 until_it "the nodes said so, and the VNIs are free" nothing_held
 
-got=$(told)
+got=$(flux run -N2 -n2 "$dir/tell")
 grep -qE 'DEVICES=cxi0,cxi1,cxi2,cxi3 SLINGSHOT_SVC_IDS=[0-9]+,[0-9]+,[0-9]+,[0-9]+ SLINGSHOT_TCS=0x0?a SLINGSHOT_VNIS=[0-9]+$' <<<"$got" ||
     fail "the node with four NICs is told: $got"
 grep -qE 'DEVICES=cxi0,cxi1 SLINGSHOT_SVC_IDS=[0-9]+,[0-9]+ ' <<<"$got" || fail "the node with two is told: $got"
