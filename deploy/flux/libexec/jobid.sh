@@ -34,6 +34,22 @@ jobid_to_f58() {
     jobid_plain=f$jobid_plain
 }
 
+jobid_to_kvs() {
+    jobid_kvs=
+    jobid_rest=$1
+    for jobid_place in 0 1 2 3 4 5 6 7 8 9 a b c d e f; do
+        case $jobid_place in [48c]) jobid_kvs=.$jobid_kvs ;; esac
+        jobid_nibble=$((jobid_rest & 15))
+        [ "$jobid_nibble" -lt 10 ] || case $jobid_nibble in
+        10) jobid_nibble=a ;; 11) jobid_nibble=b ;; 12) jobid_nibble=c ;;
+        13) jobid_nibble=d ;; 14) jobid_nibble=e ;; 15) jobid_nibble=f ;;
+        esac
+        jobid_kvs=$jobid_nibble$jobid_kvs
+        jobid_rest=$((jobid_rest >> 4))
+    done
+    jobid_kvs=job.$jobid_kvs
+}
+
 jobid_read() {
     case $1 in
     ƒ?*) jobid_plain=f${1#ƒ} ;;
@@ -42,6 +58,5 @@ jobid_read() {
     *) jobid_to_f58 "$1" ;;
     esac
     jobid_from_f58 "${jobid_plain#f}" || return 1
-    jobid_kvs=$(printf 'job.%04x.%04x.%04x.%04x' $((jobid_dec >> 48 & 65535)) \
-        $((jobid_dec >> 32 & 65535)) $((jobid_dec >> 16 & 65535)) $((jobid_dec & 65535)))
+    jobid_to_kvs "$jobid_dec"
 }
