@@ -11,7 +11,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { LINE_SIZE = 1024, SCRIPT_SIZE = 65536, PATIENCE_S = 90 };
+enum { LINE_SIZE = 1024, SCRIPT_SIZE = 65536 };
 
 /* key of slurm.conf, our file, whether it runs where slurmctld does, and what it is for */
 struct hook {
@@ -175,12 +175,16 @@ static void judge_timeout(struct findings *findings, const struct slurmcheck *ch
 {
     const char *value = slurmconf_get(check->conf, "PrologEpilogTimeout", 0);
     const unsigned long seconds = value ? strtoul(value, NULL, 10) : 0;
-    if (value && seconds > 0 && seconds < PATIENCE_S)
-        findings_addf(findings, FINDING_PROBLEM, "PrologEpilogTimeout",
-                      "slurm.conf: PrologEpilogTimeout=300",
-                      "after %lu s Slurm kills hooks that still wait for a broker that is being "
-                      "restarted",
-                      seconds);
+    char advice[LINE_SIZE];
+    snprintf(
+        advice, sizeof(advice),
+        "slurm.conf: PrologEpilogTimeout=%lu; or less of MCAST_PATIENCE and MCAST_RETRY_BUSY in "
+        "/etc/mcastd/slurm-hooks",
+        2 * check->patience_s);
+    if (value && seconds > 0 && seconds <= check->patience_s)
+        findings_addf(findings, FINDING_PROBLEM, "PrologEpilogTimeout", advice,
+                      "after %lu s Slurm kills hooks that may wait for %lu s, and drains the node",
+                      seconds, check->patience_s);
     else
         findings_add(findings, FINDING_OK, "PrologEpilogTimeout", "hooks have the time they need",
                      NULL);
@@ -230,7 +234,7 @@ void slurmcheck_settings(struct findings *findings, const struct slurmcheck *che
     judge_switch(findings, check);
     judge_timeout(findings, check);
     judge_health(findings, check);
-    if (slurmconf_has(check->conf, "PrivateData", "jobs"))
+    if (slurmconf_has(check->conf, "PrivateData", "jobs") && !check->sees_all_jobs)
         findings_add(findings, FINDING_WARNING, "PrivateData",
                      "users see their own jobs only; so does mcastd, and releases nothing by it",
                      "make mcastd's user an operator, then /etc/mcastd/slurm-hooks: "

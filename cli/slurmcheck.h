@@ -19,10 +19,12 @@ struct slurmcheck_plugin {
 
 struct slurmcheck {
     const struct slurmconf *conf;
-    const char *hooks;     /* the folder of ours */
-    const char *cluster;   /* as mcastd calls it */
-    const char *grants;    /* where the hooks' Prolog puts down what a job is given */
-    bool controller, node; /* what runs on this host */
+    const char *hooks;        /* the folder of ours */
+    const char *cluster;      /* as mcastd calls it */
+    const char *grants;       /* where the hooks' Prolog puts down what a job is given */
+    bool controller, node;    /* what runs on this host */
+    unsigned long patience_s; /* the longest that a hook waits for somebody */
+    bool sees_all_jobs;       /* squeue shows mcastd all jobs whatever PrivateData says */
     struct slurmcheck_plugin plugin;
 };
 

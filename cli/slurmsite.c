@@ -1,5 +1,6 @@
 #include "cli/slurmsite.h"
 
+#include "cli/duration.h"
 #include "cli/plugstack.h"
 #include "cli/program.h"
 
@@ -15,7 +16,7 @@
 /* Of the hooks and of the plugin alike. */
 #define SLURMSITE_GRANTS "/run/mcast-slurm"
 
-enum { TEXT_SIZE = 262144, PATH_SIZE = 1024, DEPTH_MAX = 4 };
+enum { TEXT_SIZE = 262144, PATH_SIZE = 1024, DEPTH_MAX = 4, PATIENCE_S = 60, RETRY_BUSY_S = 300 };
 
 /* ---- files ---- */
 
@@ -215,6 +216,18 @@ static void name_cluster(struct slurmsite *site, const char *given)
     site->check.cluster = site->cluster;
 }
 
+/* For a broker that is away, and for services that are busy: as the hooks take it. */
+static unsigned long longest_patience(const struct slurmsite *site)
+{
+    const char *broker = slurmsite_setting(site, "MCAST_PATIENCE");
+    const char *busy = slurmsite_setting(site, "MCAST_RETRY_BUSY");
+    const unsigned long first = broker ? strtoul(broker, NULL, 10) : PATIENCE_S;
+    int64_t ms = 0;
+    const bool known = busy && duration_parse_ms(busy, &ms);
+    const unsigned long second = known ? (unsigned long)(ms / 1000) : RETRY_BUSY_S;
+    return first > second ? first : second;
+}
+
 static void read_settings(struct slurmsite *site, const char *path)
 {
     char *text = read_text(path ? path : "/etc/mcastd/slurm-hooks");
@@ -239,6 +252,9 @@ int slurmsite_read(struct slurmsite *site, const struct slurmsite_options *optio
     read_plugins(site, options->conf);
     const char *grants = slurmsite_setting(site, "MCAST_GRANTS");
     site->check.grants = grants ? grants : SLURMSITE_GRANTS;
+    const char *sees_all = slurmsite_setting(site, "MCAST_SEES_ALL_JOBS");
+    site->check.sees_all_jobs = sees_all && strcmp(sees_all, "yes") == 0;
+    site->check.patience_s = longest_patience(site);
     site->check.controller = is_controller(site->conf);
     site->check.node = options->node || (!site->check.controller && has_slurmd());
     return 0;

@@ -38,6 +38,7 @@ static int setup(void **state)
                                 .controller = true,
                                 .node = true,
                                 .grants = "/run/mcast-slurm",
+                                .patience_s = 299,
                                 .plugin = {.file = "/etc/slurm/plugstack.conf",
                                            .grants = "/run/mcast-slurm",
                                            .own = "/usr/lib/slurm/mcast_spank.so"}};
@@ -91,7 +92,8 @@ static void slurmcheck__all_is_well(void **state)
     say("PrologSlurmctld=%s/prologslurmctld");
     say("EpilogSlurmctld=%s/epilogslurmctld");
     say("Prolog=%s/prolog PrologFlags=Contain ClusterName=elcap");
-    say("HealthCheckProgram=%s/healthcheck");
+    say("HealthCheckProgram=%s/healthcheck PrivateData=jobs");
+    check.sees_all_jobs = true;
     say("Epilog=%s/epilog SwitchType=switch/none PrologEpilogTimeout=300");
     check.plugin.named = check.plugin.known = check.plugin.offered = true;
     slurmcheck_hooks(findings, &check);
@@ -162,7 +164,7 @@ static void slurmcheck__settings_that_break_it(void **state)
     slurmcheck_settings(findings, &check);
     expect("PrologFlags", "problem", "NoHold", "slurm.conf: PrologFlags=Alloc,X11");
     expect("SwitchType", "problem", "VNIs as well", "slurm.conf: SwitchType=switch/none");
-    expect("PrologEpilogTimeout", "problem", "after 30 s", "slurm.conf: PrologEpilogTimeout=300");
+    expect("PrologEpilogTimeout", "problem", "after 30 s", "slurm.conf: PrologEpilogTimeout=598");
     expect("PrivateData", "warning", "their own jobs only", "MCAST_SEES_ALL_JOBS=yes");
     expect("ClusterName", "problem", "'el-cap'", "MCAST_CLUSTER=NAME");
 }
