@@ -21,8 +21,7 @@ static const struct report_goal left = {.id = "S1",
                                         .is_count = true};
 
 static const struct report_goal overtaken = {.id = "S7",
-                                             .what =
-                                                 "reserves that waited for old releases (count)",
+                                             .what = "reserves behind old releases (count)",
                                              .sense = REPORT_NEVER_ABOVE,
                                              .limit = 0,
                                              .is_count = true};
@@ -119,7 +118,10 @@ static int release_all(const struct bench *bench, struct stage *stage, size_t fi
         fprintf(stderr, "releases are still pending\n");
         return -1;
     }
-    report_goal(bench->report, &left, wholejobs_fm_holds(stage));
+    const double held = wholejobs_fm_holds(stage);
+    if (held < 0)
+        return -1;
+    report_goal(bench->report, &left, held);
     return 0;
 }
 

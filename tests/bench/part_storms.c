@@ -182,14 +182,15 @@ static int measure_outage(const struct bench *bench)
                                    .connections = 32,
                                    .meanwhile = kill_and_start,
                                    .arg = &outage};
-    double seconds;
+    double seconds, held;
     int result = -1;
 
     if (stage && stage_start_fm(stage) == 0 && stage_start_broker(stage) == 0 &&
         stage_await_link(stage) == 0 && wholejobs_run(&jobs, &seconds) == 0 &&
         stage_await_link(stage) == 0 && wholejobs_await_end(stage) == 0 &&
+        (held = wholejobs_fm_holds(stage)) >= 0 &&
         absence_note(bench->report, stage, "loop away, fabric manager's restart") == 0) {
-        report_goal(bench->report, &left, wholejobs_fm_holds(stage));
+        report_goal(bench->report, &left, held);
         report_figure(bench->report, "jobs while the fabric manager goes and comes back", "/s",
                       (double)outage.jobs / seconds);
         report_figure(bench->report, "releases that waited for it, at most", "",

@@ -36,7 +36,7 @@ int part_slurm(const struct bench *bench);    /* G9 */
 int part_slow(const struct bench *bench);     /* G10 */
 int part_reports(const struct bench *bench);  /* G13–G15 */
 int part_scale(const struct bench *bench);    /* G6, G7, G12 */
-int part_storms(const struct bench *bench);   /* S1–S5 */
+int part_storms(const struct bench *bench);   /* S2–S5 */
 int part_cost(const struct bench *bench);     /* instructions and allocations */
 int part_field(const struct bench *bench);    /* etcd, nginx */
 
