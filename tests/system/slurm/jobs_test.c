@@ -86,7 +86,8 @@ static void batch_job__is_held_with_words(void **state)
     unsigned int job = cluster_submit(
         site->cluster, "%s -N1 --comment='mcast:vnis=9,$(reboot)' --wrap 'echo done.'",
         site->as_user);
-    cluster_await(site->cluster, "scontrol show job %u | grep -q 'Reason=JobHeldUser'", job);
+    cluster_await(site->cluster,
+                  "scontrol show job %u | grep -q 'JobState=PENDING Reason=JobHeldUser'", job);
     cluster_run(site->cluster, "scontrol show job %u", job);
     assert_non_null(strstr(cluster_text(site->cluster), "AdminComment=mcastd: '$(reboot)' is no"));
     cluster_run(site->cluster, "scontrol update jobid=%u comment=mcast:vnis=9", job);
@@ -96,7 +97,8 @@ static void batch_job__is_held_with_words(void **state)
                   "scontrol show job %u | tee /dev/stderr | "
                   "grep -q 'AdminComment=mcastd: --vnis 9: not a number from 0 to 4'",
                   job);
-    cluster_await(site->cluster, "scontrol show job %u | grep -q 'Reason=JobHeldUser'", job);
+    cluster_await(site->cluster,
+                  "scontrol show job %u | grep -q 'JobState=PENDING Reason=JobHeldUser'", job);
     cluster_run(site->cluster, "scontrol update jobid=%u comment=", job);
     assert_int_equal(cluster_run(site->cluster, "scontrol release %u", job), 0);
     start_now(site, job);
