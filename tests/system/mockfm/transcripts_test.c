@@ -17,6 +17,13 @@ static const char libfabric_state[] =
     "\"serial\":1,\"version\":0,\"at\":1}\n"
     "{\"op\":\"mark\",\"serial\":1,\"nextMcastID\":1,\"at\":1}\n";
 
+/* Of two clusters: one job that Slurm's controller does not know any more, and somebody else's. */
+static const char slurm_state[] =
+    "{\"op\":\"job\",\"job\":\"mockc-4242\",\"token\":\"sess-1\",\"limit\":4,\"serial\":1,"
+    "\"version\":0,\"at\":1}\n"
+    "{\"op\":\"job\",\"job\":\"elcap-f2Rs8\",\"token\":\"sess-2\",\"limit\":4,\"serial\":2,"
+    "\"version\":0,\"at\":1}\n";
+
 static const char *const https[] = {"--tls-cert", "server.pem", "--tls-key", "server.key", NULL};
 
 static void make_certificate(const struct double_fm *fm)
@@ -103,6 +110,60 @@ static void slurm__gets_it_over_tls_too(void **state)
     play_slurm(*state, true);
 }
 
+/* Slurm 26.05: a job too small for a reservation, one of two steps, and the controller's look at
+ * the list, after which it deletes what has its cluster's name and is no job of its own. */
+static void slurm__steps_and_cleanup_get_what_they_accept(void **state)
+{
+    static const long statuses[] = {404, 404, 201, 200, 200, 200, 200, 200, 200};
+    struct double_fm *fm = *state;
+    struct transcript transcript;
+    struct rawhttp_reply replies[TRANSCRIPT_REQUESTS_MAX] = {0};
+
+    assert_int_equal(folder_write(fm->folder, "fm.state", 0600, slurm_state), 0);
+    transcript_read(&transcript, TRANSCRIPTS "/slurm-03-steps-and-cleanup.txt");
+    assert_int_equal(transcript.count, sizeof statuses / sizeof statuses[0]);
+    double_start(fm, NULL);
+    play(fm, &transcript, replies);
+    for (size_t i = 0; i < transcript.count; i++)
+        assert_int_equal(replies[i].status, statuses[i]);
+
+    /* The second step is told the token of the first. */
+    assert_string_not_equal(string_of(&replies[3], "sessionToken"), "");
+    assert_string_equal(string_of(&replies[3], "sessionToken"),
+                        string_of(&replies[2], "sessionToken"));
+
+    /* slurmctld takes the job's name from behind the path it asked for. */
+    assert_int_equal(json_array_size(json_object_get(replies[7].json, "documentLinks")), 2);
+    assert_string_equal(
+        json_string_value(json_array_get(json_object_get(replies[7].json, "documentLinks"), 0)),
+        DOUBLE_JOBS "/mockc-4242");
+    assert_int_equal(double_count_jobs(fm), 1);
+    assert_true(double_holds(fm, "elcap-f2Rs8"));
+    for (size_t i = 0; i < transcript.count; i++)
+        rawhttp_release(&replies[i]);
+    double_stop(fm);
+}
+
+/* What it sends to the token endpoint, which it does not wait for a 100 to send. */
+static void slurm__gets_an_access_token(void **state)
+{
+    const char *const oauth[] = {"--auth", "oauth", NULL};
+    struct double_fm *fm = *state;
+    struct transcript transcript;
+    struct rawhttp_reply reply = {0};
+
+    assert_int_equal(folder_write(fm->folder, "client-id", 0600, "wlm-client\n"), 0);
+    assert_int_equal(folder_write(fm->folder, "client-secret", 0600, "plain-s3cret"), 0);
+    transcript_read(&transcript, TRANSCRIPTS "/slurm-04-oauth.txt");
+    assert_int_equal(transcript.count, 1);
+    double_start(fm, oauth);
+    play(fm, &transcript, &reply);
+    assert_int_equal(reply.status, 200); /* to Slurm 201 is a failure */
+    assert_string_not_equal(string_of(&reply, "access_token"), "");
+    rawhttp_release(&reply);
+    double_stop(fm);
+}
+
 /* libfabric: a tree, over one connection. */
 static void play_libfabric(struct double_fm *fm, bool tls)
 {
@@ -150,6 +211,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_DOUBLE(slurm__gets_what_it_accepts),
         WITH_DOUBLE(slurm__gets_it_over_tls_too),
+        WITH_DOUBLE(slurm__steps_and_cleanup_get_what_they_accept),
+        WITH_DOUBLE(slurm__gets_an_access_token),
         WITH_DOUBLE(libfabric__gets_what_it_accepts),
         WITH_DOUBLE(libfabric__gets_it_over_tls_too),
     };
