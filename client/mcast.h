@@ -39,7 +39,7 @@ extern "C" {
     X(UNREACHABLE, -4, "no connection, a connection that broke, or no answer in time")             \
     X(UNCLEAR, -5, "what answered does not speak as mcastd does")                                  \
     X(NOMEM, -6, "memory is exhausted")                                                            \
-    X(STOPPED, -7, "mcast_stop was called")
+    X(STOPPED, -7, "mcast_stop was called, or a request without waiting was given up")
 
 enum mcast_code {
     MCAST_OK = 0,
