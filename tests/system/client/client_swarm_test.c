@@ -173,21 +173,25 @@ static unsigned count_jobs(const struct swarm *swarm, const char *state)
     return count;
 }
 
-/* The watch must see something to be believed: the form that waits does wait. */
+/* The watch must see something to be believed: the form that waits does wait, for a broker that
+ * cannot answer. */
 static void watch__sees_the_form_that_waits(void **state)
 {
     struct swarm *swarm = *state;
     struct watch watch = {0};
     struct mcast *handle = NULL;
+    struct mcast_error error;
     char *json = NULL;
     assert_int_equal(mcast_open(&handle, stage_socket(swarm->stage), NULL), 0);
+    assert_int_equal(mcast_set_timeout(handle, 1000, NULL), 0);
+    process_signal(stage_broker(swarm->stage), SIGSTOP);
     watch_begin(&watch);
-    int rc = mcast_status(handle, &json, NULL);
+    int rc = mcast_status(handle, &json, &error);
     watch_end();
-    assert_int_equal(rc, 0);
+    process_signal(stage_broker(swarm->stage), SIGCONT);
+    assert_int_equal(rc, MCAST_UNREACHABLE);
     assert_true(watch.waits > 0);
     assert_string_equal(watch.first, "poll");
-    free(json);
     mcast_close(handle);
 }
 
