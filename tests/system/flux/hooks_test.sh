@@ -84,6 +84,17 @@ none_active || fail "something is reserved for mcast=off"
 told=$("$hooks/taskenv" "$job" "/$job")
 [ "$(grep -c '^unset ' <<<"$told")" = 11 ] || fail "not all is unset: $told"
 
+# ---- a node whose view of the KVS is behind waits for what it was told of; another has nothing to do
+rm "$FAKE_FLUX/$FAKE_JOB.mcast"
+"$etc/system/prolog.d/mcast" || fail "a node fails a job that nobody reserved for"
+FLUX_MCAST_PUBLISHED=1 "$etc/system/prolog.d/mcast" &
+node=$!
+rm -f "$FAKE_FLUX/calls"
+looked() { asked '^job info .* mcast$'; }
+until_it "the node looks" looked
+echo '{}' >"$FAKE_FLUX/$FAKE_JOB.mcast"
+wait "$node" || fail "a node does not wait for what is published"
+
 # ---- refused: the words go to the user, as one argument, and the prolog fails
 refused() { # refused WORDS
     ! "$hooks/prolog" 2>>"$dir/flux.log" || fail "the prolog does not refuse: $1"
