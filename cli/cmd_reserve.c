@@ -134,8 +134,11 @@ static int reserve(const struct common *common, const struct wanted *wanted)
     int rc = command_open(common, &handle);
     if (rc != COMMAND_GO_ON)
         return rc;
-    if ((wanted->anew ? reserve_anew : mcast_reserve)(handle, &wanted->request, &reservation,
-                                                      &error) < 0)
+    if (wanted->anew)
+        rc = reserve_anew(handle, &wanted->request, &reservation, &error);
+    else
+        rc = mcast_reserve(handle, &wanted->request, &reservation, &error);
+    if (rc < 0)
         rc = command_failed(&error);
     else if (common->json)
         rc = command_print_json(

@@ -237,6 +237,25 @@ static void forgotten_job__is_released(void **state)
     site_expect_nothing_left(site);
 }
 
+/* Of an earlier life of the job that was never released, on other nodes: it gives way. */
+static void reservation__of_an_earlier_life_gives_way(void **state)
+{
+    struct site *site = *state;
+    unsigned int job =
+        cluster_submit(site->cluster, "%s -N1 --hold --wrap '%s/report b; echo done.'",
+                       site->as_user, site->folder);
+    assert_int_equal(cluster_run(site->cluster,
+                                 "MCAST_URL=%s/mcastd.sock %s/bin/mcastctl reserve --cluster elcap "
+                                 "--uid %u --nodes 'n[3-4]' %u",
+                                 site->folder, site->folder, site->uid, job),
+                     0);
+    assert_int_equal(cluster_run(site->cluster, "scontrol release %u", job), 0);
+    site_await_output(site, job, "done.");
+    site_output_value(site, job, "b.SLINGSHOT_VNIS", 0);
+    site_end_holding(site);
+    site_expect_nothing_left(site);
+}
+
 /* By hand, one scene: its name, or *part*. */
 int main(int argc, char **argv)
 {
@@ -252,6 +271,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(broker__is_away_while_nodes_begin),
         cmocka_unit_test(squeue__that_fails_releases_nothing),
         cmocka_unit_test(forgotten_job__is_released),
+        cmocka_unit_test(reservation__of_an_earlier_life_gives_way),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
