@@ -146,11 +146,11 @@ static bool all_plain(const struct config *config)
 static void settle_job_ca(struct config *config)
 {
     char *job_ca = config->core.job_ca;
+    const char *job_url = config->core.job_url;
     if (strcmp(job_ca, "auto") != 0)
         return;
-    const char *settled = all_plain(config)          ? "no"
-                          : config->fm_ca[0] != '\0' ? config->fm_ca
-                                                     : "yes";
+    bool plain = job_url[0] != '\0' ? strncmp(job_url, "http:", 5) == 0 : all_plain(config);
+    const char *settled = plain ? "no" : config->fm_ca[0] != '\0' ? config->fm_ca : "yes";
     (void)snprintf(job_ca, sizeof config->core.job_ca, "%s", settled);
 }
 
@@ -198,6 +198,10 @@ static void check_login(struct config_reading *reading)
             config_fault(reading, false, origin_of(reading, "fm", "url"),
                          "%s: with http the login crosses the network in the clear", url);
     }
+    if (config->fm_mtls_cert[0] != '\0' && config->core.job_url[0] == '\0')
+        config_fault(reading, false, origin_of(reading, "fm", "mtls_cert"),
+                     "libfabric has no client certificate to show: if the fabric manager demands "
+                     "one, jobs need another address of it, which does not: [hwcoll] job_url");
     /* Over plain http there is no other choice. */
     if (config->fm_auth == CONFIG_AUTH_NONE && config->fm_mtls_cert[0] == '\0' &&
         !all_plain(config))

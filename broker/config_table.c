@@ -111,6 +111,9 @@ static const struct config_key keys[] = {
      .sentence = "Nodes of the system."},
     {"hwcoll", "sharing", CONFIG_NUMBER, "1", AT(core.sharing), .min = 1, .max = 1024,
      .sentence = "Jobs that may share one node."},
+    {"hwcoll", "job_url", CONFIG_URL, NULL, AT(core.job_url), .example = "https://fmn:8001",
+     .sentence = "Base URL of the fabric manager that jobs are told instead of the one in use: libfabric shows no client "
+                 "certificate, so where [fm] url demands one it needs another address, which does not."},
     {"hwcoll", "job_ca", CONFIG_JOB_CA, "auto", AT(core.job_ca),
      .sentence = "How jobs verify the fabric manager: yes (the node's system store), no, or a path that exists on this "
                  "host and on the nodes; auto: no for http, else [fm] ca, else yes."},

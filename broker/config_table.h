@@ -10,6 +10,7 @@
 enum config_type {
     CONFIG_TEXT, /* char[size] */
     CONFIG_PATH, /* char[size]: absolute */
+    CONFIG_URL,  /* char[FM_URL_SIZE]: http or https, without trailing slash */
     CONFIG_URLS, /* char[FM_URLS_MAX][FM_URL_SIZE], unused ones "": http or https, without trailing
                     slash; may go on in indented lines */
     CONFIG_LISTEN,   /* char[size]: "HOST:PORT" */

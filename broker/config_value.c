@@ -88,6 +88,9 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size)
     case CONFIG_PATH:
         (void)snprintf(out, size, "an absolute path");
         break;
+    case CONFIG_URL:
+        (void)snprintf(out, size, "http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH]");
+        break;
     case CONFIG_URLS:
         (void)snprintf(out, size,
                        "1 to %d of http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH], "
@@ -160,23 +163,27 @@ static int set_text(const struct config_key *key, char *value, const char *text,
     return 0;
 }
 
+static int set_url(char value[FM_URL_SIZE], const char *text, struct error *err)
+{
+    char *url = baseurl_create(text, err);
+    int rc = 0;
+    if (url == NULL)
+        return ERROR_INVALID;
+    if (strlen(url) >= FM_URL_SIZE)
+        rc = error_set(err, ERROR_INVALID, "a URL is longer than %d bytes", FM_URL_SIZE - 1);
+    else
+        strcpy(value, url);
+    free(url);
+    return rc;
+}
+
 static int add_url(char urls[FM_URLS_MAX][FM_URL_SIZE], const char *text, struct error *err)
 {
     size_t count = 0;
-    char *url = baseurl_create(text, err);
-    if (url == NULL)
-        return ERROR_INVALID;
     while (count < FM_URLS_MAX && urls[count][0] != '\0')
         count++;
-    int rc = 0;
-    if (count == FM_URLS_MAX)
-        rc = error_set(err, ERROR_INVALID, "more than %d URLs", FM_URLS_MAX);
-    else if (strlen(url) >= FM_URL_SIZE)
-        rc = error_set(err, ERROR_INVALID, "a URL is longer than %d bytes", FM_URL_SIZE - 1);
-    else
-        strcpy(urls[count], url);
-    free(url);
-    return rc;
+    return count < FM_URLS_MAX ? set_url(urls[count], text, err)
+                               : error_set(err, ERROR_INVALID, "more than %d URLs", FM_URLS_MAX);
 }
 
 static int set_urls(char (*value)[FM_URL_SIZE], const char *text, bool more, struct error *err)
@@ -399,6 +406,8 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
             strcmp(text, "no") != 0)
             return not_allowed(key, err);
         return set_text(key, value, text, err);
+    case CONFIG_URL:
+        return set_url(value, text, err);
     case CONFIG_URLS:
         return set_urls(value, text, more, err);
     case CONFIG_LISTEN:
@@ -487,6 +496,7 @@ static void print_value(FILE *out, const struct config_key *key, const void *val
     case CONFIG_PATH:
     case CONFIG_LISTEN:
     case CONFIG_JOB_CA:
+    case CONFIG_URL:
         fputs(value, out);
         break;
     case CONFIG_URLS:

@@ -57,10 +57,11 @@ struct core_config {
     int trace_level; /* traces above it (syslog's levels) are not even written */
 
     /* Base URLs without trailing slash, tried in turn: active and standby of one fabric. The one in
-     * use is handed to jobs. */
+     * use is handed to jobs, unless there is one for them. */
     char fm_urls[FM_URLS_MAX][FM_URL_SIZE];
     uint32_t fm_url_count;
-    char job_ca[512]; /* "yes", "no" or a path: FI_CXI_COLL_FABRIC_MGR_CACERT */
+    char job_url[FM_URL_SIZE]; /* what jobs are told instead; "": nothing */
+    char job_ca[512];          /* "yes", "no" or a path: FI_CXI_COLL_FABRIC_MGR_CACERT */
 
     struct cluster_config clusters[CLUSTERS_MAX];
     uint32_t cluster_count;

@@ -7,6 +7,7 @@ void environment_each(const struct core_config *config, const char *fm_url,
                       void (*each)(void *arg, const char *name, const char *value), void *arg)
 {
     char text[FM_URL_SIZE + 64];
+    const char *job_url = config->job_url[0] != '\0' ? config->job_url : fm_url;
 
     /* An object that a new ledger found at the fabric manager has no token we know. */
     if (r->hwcoll != HWCOLL_RESERVED || secret_none(r->token))
@@ -20,7 +21,7 @@ void environment_each(const struct core_config *config, const char *fm_url,
     each(arg, "FI_CXI_COLL_JOB_ID", text);
     each(arg, "FI_CXI_COLL_JOB_STEP_ID", step != NULL ? step : "0");
     each(arg, "FI_CXI_COLL_MCAST_TOKEN", secret_expose(r->token));
-    (void)snprintf(text, sizeof text, "%s/fabric/collectives/multicasts", fm_url);
+    (void)snprintf(text, sizeof text, "%s/fabric/collectives/multicasts", job_url);
     each(arg, "FI_CXI_COLL_FABRIC_MGR_URL", text);
     each(arg, "FI_CXI_COLL_FABRIC_MGR_CACERT", config->job_ca);
 }

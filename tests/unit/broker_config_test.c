@@ -358,6 +358,16 @@ static void job_ca__follows_the_url(void **state)
     assert_string_equal(heard, "W mcastd.conf:7: " NO_LOGIN "W mcastd.conf:7: " NO_LOGIN);
 }
 
+static void job_ca__follows_the_url_of_jobs(void **state)
+{
+    (void)state;
+    assert_int_equal(load_text(CLUSTER SIZED "job_url = http://localhost:8001/\n[fm]\n"
+                                             "url = https://fmn:8000\nauth = none\n"),
+                     0);
+    assert_string_equal(config->core.job_url, "http://localhost:8001");
+    assert_string_equal(config->core.job_ca, "no");
+}
+
 static void urls__are_several_of_one_fabric(void **state)
 {
     (void)state;
@@ -631,6 +641,7 @@ int main(void)
         FOLDER_TEST(sizing__must_be_possible),
         FOLDER_TEST(files_named__must_exist),
         FOLDER_TEST(job_ca__follows_the_url),
+        FOLDER_TEST(job_ca__follows_the_url_of_jobs),
         FOLDER_TEST(urls__are_several_of_one_fabric),
         FOLDER_TEST(authdir__follows_auth),
         FOLDER_TEST(others__that_could_change_what_is_trusted_are_told_of),

@@ -183,6 +183,10 @@ static void url__loses_its_trailing_slash(void **state)
     assert_false(takes("fm", "url", "fmn:8000"));
     assert_false(takes("fm", "url", "https://user:word@fmn"));
     assert_true(takes("fm", "url", ""));
+    assert_true(takes("hwcoll", "job_url", "https://fmn:8001/"));
+    assert_true(takes("hwcoll", "job_url", ""));
+    assert_false(takes("hwcoll", "job_url", "https://fmn:8001 https://fmn:8002"));
+    assert_false(takes("hwcoll", "job_url", "fmn:8001"));
     assert_string_equal(config->core.fm_urls[0], "");
 }
 

@@ -62,6 +62,21 @@ static void environment_each__is_complete(void **state)
     destroy(r);
 }
 
+/* libfabric shows no client certificate: there can be a door for jobs (fabric-manager.md). */
+static void environment_each__tells_jobs_their_own_door(void **state)
+{
+    (void)state;
+    struct core_config config;
+    struct text text = {""};
+    core_config_init(&config);
+    strcpy(config.job_url, "https://fmn:8001");
+    struct reservation *r = reserved();
+    environment_each(&config, "https://fmn:8000", r, NULL, append, &text);
+    assert_non_null(strstr(text.bytes, "FI_CXI_COLL_FABRIC_MGR_URL=https://fmn:8001/fabric/"
+                                       "collectives/multicasts\n"));
+    destroy(r);
+}
+
 static void environment_each__step_is_never_unset(void **state)
 {
     (void)state;
@@ -94,6 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(environment_each__is_complete),
+        cmocka_unit_test(environment_each__tells_jobs_their_own_door),
         cmocka_unit_test(environment_each__step_is_never_unset),
         cmocka_unit_test(environment_each__nothing_without_reservation),
     };

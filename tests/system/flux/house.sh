@@ -137,6 +137,7 @@ start_flux() {
     flux R encode --hosts="n[0-$((size - 1))]" --cores=0-63 >"$dir/R"
     [ -n "${pretended:-}" ] ||
         printf '[resource]\npath = "%s"\nnoverify = true\n' "$dir/R" >>"$dir/etc/flux.toml"
+    # shellcheck disable=SC2016 # that shell expands it
     flux start --test-size="$size" \
         --test-hosts="n[0-$((size - 1))]" --config-path="$dir/etc" "$@" \
         sh -c 'flux getattr local-uri >"$1.new" && mv "$1.new" "$1" && exec sleep inf' sh "$dir/uri" \
