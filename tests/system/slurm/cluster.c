@@ -200,6 +200,9 @@ void cluster_set_hooks(struct cluster *cluster, const char *hooks)
         CLUSTER_NODES, cluster->host, cluster->port + 1, cluster->port + CLUSTER_NODES);
     assert_in_range(length, 1, sizeof text - 1);
     assert_int_equal(folder_write(f, "slurm.conf", 0644, text), 0);
+    /* Named, slurmd does not look for it, which fails where none is mounted; nothing here uses it.
+     */
+    assert_int_equal(folder_write(f, "cgroup.conf", 0644, "CgroupPlugin=cgroup/v1\n"), 0);
 }
 
 /* ---- its programs ---- */
