@@ -238,7 +238,7 @@ static int read_number(struct json_scan *scan, struct number *number)
     scan->at += negative;
     if (read_whole(scan, number) < 0)
         return -1;
-    if (negative)
+    if (negative && number->fits)
         number->value = -number->value;
     if (at_one_of(scan, ".")) {
         number->whole = false;
