@@ -1,0 +1,44 @@
+#!/bin/sh
+# What PrologSlurmctld makes of a job's size and wishes, without a Slurm: which options mcastctl gets
+# (F2, F12). usage: wishes_test.sh HOOKS, the folder deploy/slurm
+set -eu
+hooks=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+for hook in site.sh job.sh prologslurmctld; do
+    sed "s,@hooks@,$dir,g; s,@bindir@,$dir/bin,g; s,@sysconfdir@,$dir/etc,g" "$hooks/$hook.in" >"$dir/$hook"
+done
+mkdir "$dir/bin"
+cat >"$dir/bin/mcastctl" <<'SH'
+#!/bin/sh
+printf '%s\n' "$*" >"${0%/bin/*}/asked"
+SH
+printf '#!/bin/sh\nexit 1\n' >"$dir/bin/scontrol"
+cp "$dir/bin/scontrol" "$dir/bin/squeue"
+chmod +x "$dir/bin/mcastctl" "$dir/bin/scontrol" "$dir/bin/squeue"
+
+# asks NODES WISHES OPTIONS: a job on so many nodes with these wishes is reserved with these options
+asks() {
+    rm -f "$dir/asked"
+    env -i alone=0 SLURM_CLUSTER_NAME=elcap SLURM_JOB_ID=7 SLURM_JOB_UID=5588 \
+        SLURM_JOB_NODELIST="n[1-$1]" SLURM_JOB_NUM_NODES="$1" ${2:+SLURM_JOB_COMMENT="mcast:$2"} \
+        /bin/sh "$dir/prologslurmctld"
+    said=$(cat "$dir/asked")
+    wanted="reserve --anew --uid 5588 --nodes n[1-$1]$3 7"
+    [ "$said" = "$wanted" ] || {
+        printf '%s nodes, "%s": asked for\n%s\ninstead of\n%s\n' "$1" "$2" "$said" "$wanted" >&2
+        exit 1
+    }
+}
+
+asks 4 '' ''
+asks 1 '' ''
+asks 1 single-node=off ' --vnis 0'
+asks 1 single-node=on ' --vnis 1'
+asks 1 vnis=2,single-node=on ' --vnis 1 --vnis 2'
+asks 10 '' ''
+asks 11 '' ''
+asks 10 vnis=2 ' --vnis 2'
+asks 2 single-node=off ''
+asks 4 vnis=2,hwcoll=required,tc=bulk_data:low_latency ' --vnis 2 --hwcoll required --tc bulk_data,low_latency'
