@@ -29,8 +29,9 @@ int statedir_open(struct statedir *dir, const char *path, bool change, struct er
         return 0;
     if (dir->directory < 0)
         return failed(dir, "it cannot be opened", err);
-    dir->lock = openat(dir->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (dir->lock >= 0)
+    /* Root's alone, also where an older one was not: whoever can open a file can lock it. */
+    dir->lock = openat(dir->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (dir->lock >= 0 && fchmod(dir->lock, 0600) == 0)
         return 0;
     int rc = failed(dir, "its lock cannot be opened", err);
     statedir_close(dir);

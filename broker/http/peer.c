@@ -167,11 +167,13 @@ static bool take_place(struct peer *peer)
     return peer->share != NULL;
 }
 
-/* Of somebody without a role. A token proves no host: its job can have it on thousands of them. */
-static struct holder holder_proved(const struct peer *peer, const struct proof *proof)
+/* Of somebody without a role. A token proves no host: its job can have it on thousands of them. A
+ * node's root has a share that no user of the node can take. */
+static struct holder holder_proved(const struct peer *peer, const struct identity *identity)
 {
-    return proof->kind == PROOF_BEARER ? holder_of_bearer(proof->token->scope.number)
-                                       : holder_of(peer, HOLDER_ADDRESS);
+    if (identity->proof.kind == PROOF_BEARER)
+        return holder_of_bearer(identity->proof.token->scope.number);
+    return holder_of(peer, identity->node_of != 0 ? HOLDER_NODE : HOLDER_ADDRESS);
 }
 
 void peer_settle(struct peer *peer, const struct identity *identity)
@@ -183,7 +185,7 @@ void peer_settle(struct peer *peer, const struct identity *identity)
     places_give_back(&http->places, peer->share);
     peer->share = NULL;
     if (!has_role(identity)) {
-        const struct holder holder = holder_proved(peer, &identity->proof);
+        const struct holder holder = holder_proved(peer, identity);
         peer->share = places_take_share(&http->places, &holder);
         peer->surplus = !peer->share;
         http->traffic.refused[REFUSED_SHARE] += peer->surplus;

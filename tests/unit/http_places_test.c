@@ -130,7 +130,7 @@ static void strangers__have_a_quarter_together(void **state)
     assert_int_equal(from_one, PLACES_STRANGER_SHARE);
     assert_int_equal(taken, MAX / 4);
     assert_int_equal(places.strangers, MAX / 4);
-    const struct holder node = address(HOLDER_ADDRESS, "10.0.0.1");
+    const struct holder node = address(HOLDER_NODE, "10.0.0.1");
     struct share *share = places_take_share(&places, &node);
     assert_non_null(share);
     assert_int_equal(places.common, 1);
@@ -140,6 +140,27 @@ static void strangers__have_a_quarter_together(void **state)
     assert_null(places.shares);
     assert_int_equal(places.strangers, 0);
     assert_int_equal(places.taken, 0);
+}
+
+/* A job's user cannot take what the root of his node needs to end jobs there. */
+static void node__has_a_share_beside_its_users(void **state)
+{
+    (void)state;
+    struct places places = {.max = 1024};
+    struct share *shares[2 * PLACES_SHARE + 1];
+    const struct holder users = address(HOLDER_ADDRESS, "10.0.0.1");
+    const struct holder node = address(HOLDER_NODE, "10.0.0.1");
+    unsigned taken = 0;
+    while ((shares[taken] = places_take_share(&places, &users)) != NULL)
+        taken++;
+    assert_int_equal(taken, PLACES_SHARE);
+    assert_false(places_share_full(&places, &node));
+    while ((shares[taken] = places_take_share(&places, &node)) != NULL)
+        taken++;
+    assert_int_equal(taken, 2 * PLACES_SHARE);
+    while (taken > 0)
+        places_give_back(&places, shares[--taken]);
+    assert_null(places.shares);
 }
 
 /* One job's token, on however many hosts, is one holder; and all jobs' together leave users, nodes
@@ -207,6 +228,7 @@ int main(void)
         cmocka_unit_test(uids__have_half_together),
         cmocka_unit_test(holder__is_a_uid_or_an_address),
         cmocka_unit_test(strangers__have_a_quarter_together),
+        cmocka_unit_test(node__has_a_share_beside_its_users),
         cmocka_unit_test(bearers__have_an_eighth_together),
         cmocka_unit_test(holder__of_a_token_is_its_reservation),
     };

@@ -289,7 +289,7 @@ static void await_clean_nodes(struct site *site)
             site->cluster,
             "export LD_LIBRARY_PATH=%s MOCK_CXI=%s/cxi/n%d MCAST_NODE_SPOOL=%s/node/n%d; "
             "%s/mcast-node list --json | tee /dev/stderr | grep -c '\"system\": *false' | "
-            "grep -q -x 0 && [ -z \"$(ls -A %s/run)\" ]",
+            "grep -q -x 0 && [ -z \"$(ls %s/run)\" ]",
             MOCK_CXI_FOLDER, site->folder, i, site->folder, i, PROGRAMS, site->folder);
 }
 

@@ -42,3 +42,24 @@ asks 11 '' ''
 asks 10 vnis=2 ' --vnis 2'
 asks 2 single-node=off ''
 asks 4 vnis=2,hwcoll=required,tc=bulk_data:low_latency ' --vnis 2 --hwcoll required --tc bulk_data,low_latency'
+
+# refuses WISHES: nothing is reserved, and the job is not begun
+refuses() {
+    rm -f "$dir/asked"
+    if env -i SLURM_CLUSTER_NAME=elcap SLURM_JOB_ID=7 SLURM_JOB_UID=5588 SLURM_JOB_NODELIST='n[1-4]' \
+        SLURM_JOB_NUM_NODES=4 SPANK__SLURM_SPANK_OPTION_mcast_mcast="$1" \
+        /bin/sh "$dir/prologslurmctld" 2>/dev/null || [ -e "$dir/asked" ]; then
+        printf '"%s" is not refused\n' "$1" >&2
+        exit 1
+    fi
+}
+
+# What our plugin would not let through can come from another one, which a user has put in its place.
+refuses 'res_txqs=2048 no_adjust_limits'
+refuses "$(printf 'res_txqs=2048\rno_adjust_limits')"
+refuses "$(printf 'vnis=1\nvnis=2')"
+# shellcheck disable=SC2016 # nobody shall expand it
+refuses 'vnis=$(id)'
+refuses 'vnis'
+refuses 'what=1'
+refuses "$(printf '%0600d' 0 | tr 0 ,)"
