@@ -114,3 +114,4 @@ PYTHON
     fail "memory that is both writable and executable (above), which the unit forbids"
 ! grep -hE '^(mprotect|pkey_mprotect)\(.*PROT_EXEC' "$dir"/trace.* >&2 ||
     fail "memory is made executable (above), which the unit forbids"
+! grep -E 'sess-[0-9a-f]{32}|mcast1\.' "$dir/log" >&2 || fail "a token stands in the log (above)"
