@@ -132,6 +132,8 @@ static void telltale__lets_secrets_stand_where_they_belong(void **state)
         assert_int_equal(folder_write(folder, homes[i], 0600, text), 0);
     assert_int_equal(mkdir(folder_path(path, sizeof path, folder, TELLTALE_OUT), 0755), 0);
     assert_int_equal(folder_write(path, "7", 0600, text), 0);
+    assert_int_equal(mkdir(folder_path(path, sizeof path, folder, TELLTALE_KVS), 0755), 0);
+    assert_int_equal(folder_write(path, "content.sqlite", 0600, text), 0);
     assert_int_equal(telltale_search(folder), 0);
     folder_destroy(folder);
 }

@@ -4,9 +4,17 @@
 # and the second, which does not wait, with one.
 set -eu
 folder=$(mktemp -d)
+build=$2
 broker=
-trap '[ -z "$broker" ] || kill "$broker"; rm -rf "$folder"' EXIT
-"$1" --install "$2" --prefix "$folder/here" --component libmcast >/dev/null
+tidy_up() {
+    status=$?
+    [ -z "$broker" ] || kill "$broker"
+    "$build/tests/telltale" "$folder" || status=1
+    rm -rf "$folder"
+    exit $status
+}
+trap tidy_up EXIT
+"$1" --install "$build" --prefix "$folder/here" --component libmcast >/dev/null
 awk -v folder="$folder" '
     /^```c$/ { inside = 1; text = ""; next }
     /^```$/ { if (inside && text ~ /int main/) printf "%s", text >(folder "/example" ++n ".c")

@@ -11,13 +11,11 @@ chmod +x "$dir/nothing"
 mkdir "$dir/no-lua"
 start_flux 1
 ours_uri=$FLUX_URI
-ours=$instance
 
 rm "$dir/uri"
 flux_conf "\"$dir/nothing\"" "\"$dir/nothing\""
 start_flux 1
 nothing_uri=$FLUX_URI
-instance="$instance $ours"
 
 took() { # took URI LUA: one job, in microseconds
     local begin=$EPOCHREALTIME

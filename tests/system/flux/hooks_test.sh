@@ -3,7 +3,7 @@
 fake_flux=$(dirname "$(readlink -f "$0")")/fake
 . "$(dirname "$0")/house.sh"
 export FAKE_FLUX=$dir/flux FAKE_JOB=job.0000.0001.2345.6789
-mkdir "$FAKE_FLUX"
+mkdir -p "$FAKE_FLUX/kvs"
 
 # ---- ids: decimal, F58 in both spellings, and the KVS folder that Flux keeps the job in (RFC 19), as flux job id says
 cat >"$dir/ids" <<'LIST'
@@ -41,22 +41,22 @@ export FLUX_JOB_ID=ƒ${job#f} FLUX_JOB_USERID=5588 FLUX_JOB_RANKS=4-5
 FAKE_JOB=$(. "$hooks/jobid.sh" && jobid_read "$FLUX_JOB_ID" && echo "$jobid_kvs")
 R='{"version":1,"execution":{"R_lite":[{"rank":"4-5","children":{"core":"0-95"}}],"nodelist":["elcap[4-5]"]}}'
 wish() { # wish OPTIONS: the job's R and jobspec, with these shell options
-    echo "$R" >"$FAKE_FLUX/$FAKE_JOB.R"
-    echo "{\"attributes\":{\"system\":{\"shell\":{\"options\":$1}}}}" >"$FAKE_FLUX/$FAKE_JOB.jobspec"
-    rm -f "$FAKE_FLUX/$FAKE_JOB.mcast" "$FAKE_FLUX/memo" "$FAKE_FLUX/calls"
+    echo "$R" >"$FAKE_FLUX/kvs/$FAKE_JOB.R"
+    echo "{\"attributes\":{\"system\":{\"shell\":{\"options\":$1}}}}" >"$FAKE_FLUX/kvs/$FAKE_JOB.jobspec"
+    rm -f "$FAKE_FLUX/kvs/$FAKE_JOB.mcast" "$FAKE_FLUX/memo" "$FAKE_FLUX/calls"
 }
 asked() { grep -qE -- "$1" "$FAKE_FLUX/calls" 2>/dev/null; }
 
 wish '{"mcast":{"vnis":2,"hwcoll":"on"}}'
 "$hooks/prolog" -- touch "$dir/on-the-ranks" 2>"$dir/flux.log" || fail "the prolog fails"
-grep -q "\"job\": *\"$job\"" "$FAKE_FLUX/$FAKE_JOB.mcast" || fail "nothing is published"
+grep -q "\"job\": *\"$job\"" "$FAKE_FLUX/kvs/$FAKE_JOB.mcast" || fail "nothing is published"
 shown=$(mcastctl show "$job")
-for line in "elcap\[4-5\]" "5588" "Cores per node +96" "VNIs +1024,1025" "reserved, 8 addresses"; do
+for line in "elcap\[4-5\]" "5588" "Cores per node +96" "VNIs +1024,1025" "reserved, 23 addresses"; do
     grep -qE "$line" <<<"$shown" || fail "'$line' is not reserved: $shown"
 done
 memo_is_there() { [ -s "$FAKE_FLUX/memo" ]; }
 until_it "the memo is made" memo_is_there
-token=$(grep -oE '"FI_CXI_COLL_MCAST_TOKEN": *"[^"]*"' "$FAKE_FLUX/$FAKE_JOB.mcast" | cut -d'"' -f4)
+token=$(grep -oE '"FI_CXI_COLL_MCAST_TOKEN": *"[^"]*"' "$FAKE_FLUX/kvs/$FAKE_JOB.mcast" | cut -d'"' -f4)
 [ -n "$token" ] || fail "the reservation is published without its token"
 ! grep -qF "$token" "$FAKE_FLUX/memo" "$FAKE_FLUX/calls" || fail "the token is in the memo or on a command line"
 asked '^exec .*--rank=4-5 touch ' || fail "the ranks are not prepared: $(cat "$FAKE_FLUX/calls")"
@@ -68,7 +68,7 @@ for line in "export FI_CXI_COLL_JOB_STEP_ID=/$job" "export FI_CXI_COLL_MCAST_TOK
     "unset SLINGSHOT_VNIS" complete; do
     grep -qxF -- "$line" <<<"$told" || fail "taskenv does not say '$line': $told"
 done
-echo '{' >"$FAKE_FLUX/$FAKE_JOB.mcast"
+echo '{' >"$FAKE_FLUX/kvs/$FAKE_JOB.mcast"
 ! told=$("$hooks/taskenv" "$job" "/$job") || fail "taskenv takes what is no reservation"
 [[ $told == "error "* && $told != *complete* ]] || fail "taskenv says so: $told"
 
@@ -78,21 +78,21 @@ expect_clean
 # ---- nothing wanted: nothing reserved
 wish '{"mcast":"off"}'
 "$hooks/prolog" 2>>"$dir/flux.log" || fail "the prolog of mcast=off fails"
-[ "$(cat "$FAKE_FLUX/$FAKE_JOB.mcast")" = '{}' ] || fail "something is published for mcast=off"
+[ "$(cat "$FAKE_FLUX/kvs/$FAKE_JOB.mcast")" = '{}' ] || fail "something is published for mcast=off"
 [ ! -e "$FAKE_FLUX/memo" ] || fail "mcast=off has a memo"
 none_active || fail "something is reserved for mcast=off"
 told=$("$hooks/taskenv" "$job" "/$job")
 [ "$(grep -c '^unset ' <<<"$told")" = 11 ] || fail "not all is unset: $told"
 
 # ---- a node whose view of the KVS is behind waits for what it was told of; another has nothing to do
-rm "$FAKE_FLUX/$FAKE_JOB.mcast"
+rm "$FAKE_FLUX/kvs/$FAKE_JOB.mcast"
 "$etc/system/prolog.d/mcast" || fail "a node fails a job that nobody reserved for"
 FLUX_MCAST_PUBLISHED=1 "$etc/system/prolog.d/mcast" &
 node=$!
 rm -f "$FAKE_FLUX/calls"
 looked() { asked '^job info .* mcast$'; }
 until_it "the node looks" looked
-echo '{}' >"$FAKE_FLUX/$FAKE_JOB.mcast"
+echo '{}' >"$FAKE_FLUX/kvs/$FAKE_JOB.mcast"
 wait "$node" || fail "a node does not wait for what is published"
 
 # ---- refused: the words go to the user, as one argument, and the prolog fails
@@ -105,7 +105,7 @@ wish "{\"mcast\":{\"vnis\":\"\$(touch $dir/run); --uid 0\"}}" && refused "-o mca
 [ ! -e "$dir/run" ] || fail "a user's words are run"
 wish '{"mcast":{"tc":"low_latency;id"}}' && refused "traffic classes with colons"
 wish '{"mcast":{"tc":"dedicated_access"}}' && refused "dedicated_access"
-wish '{}' && echo '{}' >"$FAKE_FLUX/$FAKE_JOB.R" && refused "R names no nodes"
+wish '{}' && echo '{}' >"$FAKE_FLUX/kvs/$FAKE_JOB.R" && refused "R names no nodes"
 wish '{}' && touch "$FAKE_FLUX/kvs-is-full" && refused "cannot be written to Flux's KVS"
 rm "$FAKE_FLUX/kvs-is-full"
 "$hooks/epilog"
@@ -140,7 +140,7 @@ both_lost() { [ "$(mcastctl events | grep -c ' !lost ')" = 2 ]; }
 until_it "mcastd finds out" both_lost
 rm -f "$FAKE_FLUX/calls"
 setsid "$hooks/raise-lost" --cluster elcap --state "$dir/last-event" >>"$dir/flux.log" 2>&1 &
-service=$!
+others="-$! $others"
 raised() { asked "^job raise --type=mcast --severity=0 f2Lost mcast: .*" && asked "f3Over"; }
 until_it "the exceptions are raised" raised
 seen_to() { [ "$(cat "$dir/last-event" 2>/dev/null)" = "$(mcastctl events | tail -1 | awk '{print $1}')" ]; }

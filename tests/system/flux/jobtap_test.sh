@@ -51,17 +51,17 @@ flux run -N2 -o mcast.vnis=2 sh -c '
         flux job wait-event -q -t 60 "$FLUX_JOB_ID" start && flux job info "$FLUX_JOB_ID" mcast >"$0.0"
     else
         until flux job info "$FLUX_JOB_ID" mcast >"$0.1"; do sleep 0.1; done
-    fi' "$dir/granted" 2>"$dir/err" || fail "the job failed: $(cat "$dir/err")"
+    fi' "$dir/out/granted" 2>"$dir/err" || fail "the job failed: $(cat "$dir/err")"
 id=$(flux job last)
-cmp "$dir/granted.0" "$dir/granted.1"
-grep -q "\"FI_CXI_COLL_JOB_ID\": *\"elcap-$(plain "$id")\"" "$dir/granted.0" || fail "another job's: $(cat "$dir/granted.0")"
+cmp "$dir/out/granted.0" "$dir/out/granted.1"
+grep -q "\"FI_CXI_COLL_JOB_ID\": *\"elcap-$(plain "$id")\"" "$dir/out/granted.0" || fail "another job's: $(cat "$dir/out/granted.0")"
 has_event "$id" 'memo mcast={"number":[0-9]*,"vnis":\[[0-9]*,[0-9]*\],"hwcoll":"reserved"' || fail "no memo"
-token=$(sed -n 's/.*"FI_CXI_COLL_MCAST_TOKEN": *"\([^"]*\)".*/\1/p' "$dir/granted.0")
+token=$(sed -n 's/.*"FI_CXI_COLL_MCAST_TOKEN": *"\([^"]*\)".*/\1/p' "$dir/out/granted.0")
 [ -n "$token" ] || fail "no token was published"
 ! flux job eventlog "$id" | grep -qF "$token" || fail "the token stands in the eventlog"
 ! grep -qF "$token" "$dir/flux.log" || fail "the token stands in the log"
-FLUX_SHELL_RC_PATH=$shell_rc flux run -N2 env >"$dir/env"
-[ "$(grep -c '^FI_CXI_COLL_MCAST_TOKEN=.' "$dir/env")" = 2 ] || fail "the tasks are not told: $(cat "$dir/env")"
+FLUX_SHELL_RC_PATH=$shell_rc flux run -N2 env >"$dir/out/env"
+[ "$(grep -c '^FI_CXI_COLL_MCAST_TOKEN=.' "$dir/out/env")" = 2 ] || fail "the tasks are not told: $(cat "$dir/out/env")"
 expect_clean
 
 echo "# a job that wants nothing is left alone"

@@ -21,7 +21,7 @@ id=$(flux job id --to=f58plain "$(last_job)")
 line "$told" "2 FI_CXI_COLL_JOB_ID=elcap-$id"
 line "$told" "2 FI_CXI_COLL_JOB_STEP_ID=/$id"
 line "$told" "2 FI_CXI_HWCOLL_MIN_NODES=2"
-line "$told" "2 FI_CXI_HWCOLL_ADDRS_PER_JOB=8"
+line "$told" "2 FI_CXI_HWCOLL_ADDRS_PER_JOB=23"
 [ "$(grep -c 'FI_CXI_COLL_MCAST_TOKEN=.' <<<"$told")" = 1 ] || fail "the nodes are told no token, or two"
 
 # ---- what everybody may know, without the token

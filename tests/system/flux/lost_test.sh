@@ -1,17 +1,19 @@
 # What hooks cannot do: a reservation that the fabric manager lost ends its job with our words (F22), and
 # a job whose release never came is found by asking Flux (F20).
 # shellcheck shell=bash
-list=yes
 . "$(dirname "$0")/house.sh"
 prepare
 flux_conf "\"$hooks/prolog\"" "\"$hooks/epilog\", \"--patience\", \"0\""
 start_flux 2
-sed -i "s,^list_command.*,list_command = /usr/bin/env PATH=$PATH FLUX_URI=$FLUX_URI $hooks/jobs," "$dir/mcastd.conf"
+cat >>"$dir/mcastd.conf" <<CONF
+list_command = /usr/bin/env PATH=$PATH FLUX_URI=$FLUX_URI $hooks/jobs
+list_every = 1s
+CONF
 kill_broker
 start_broker
 
 setsid "$hooks/raise-lost" --cluster elcap --state "$dir/last-event" >>"$dir/flux.log" 2>&1 &
-service=$!
+others="-$! $others"
 
 # ---- lost
 kept=$(flux submit -n1 sleep inf)

@@ -13,8 +13,8 @@ set -e
 umask 077
 here=$(dirname "$0")
 exec 2>"$here/$1.trouble"
-printf 'header = "Authorization: Bearer %s"\n' "$FI_CXI_COLL_MCAST_TOKEN" >"$here/$1.auth"
-curl -sS --fail-with-body -o "$here/$1.answer" -K "$here/$1.auth" -d "{
+printf 'header = "Authorization: Bearer %s"\n' "$FI_CXI_COLL_MCAST_TOKEN" >"$here/$1.token"
+curl -sS --fail-with-body -o "$here/$1.answer" -K "$here/$1.token" -d "{
   \"macs\": [\"1:12:$2\", \"1:13:$2\"], \"vni\": 1024, \"timeout\": 20000000,
   \"jobID\": \"$FI_CXI_COLL_JOB_ID\", \"jobStepID\": \"$FI_CXI_COLL_JOB_STEP_ID\"}" \
     "$FI_CXI_COLL_FABRIC_MGR_URL"

@@ -155,6 +155,7 @@ static unsigned walk(const char *folder, struct known *known, bool learning)
     static const char *const teachers[] = {"passwd", "client-secret", "state.key", "root.keys",
                                            NULL};
     static const char *const homes[] = {TELLTALE_HOMES, NULL};
+    static const char *const folders[] = {TELLTALE_OUT, TELLTALE_KVS, NULL};
     char *const roots[] = {(char *)folder, NULL};
     unsigned guilty = 0;
     FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
@@ -164,7 +165,7 @@ static unsigned walk(const char *folder, struct known *known, bool learning)
         if (learning && is_one_of(entry->fts_name, teachers))
             learn(known, entry->fts_accpath);
         else if (!learning && !is_one_of(entry->fts_name, homes) &&
-                 strcmp(entry->fts_parent->fts_name, TELLTALE_OUT) != 0)
+                 !is_one_of(entry->fts_parent->fts_name, folders))
             guilty += search_file(entry->fts_accpath, known);
     }
     if (tree != NULL)

@@ -15,10 +15,12 @@
  * MUNGE credentials. And, in a folder, what stands in its files of passwords and keys.
  *
  * Where each belongs it may stand: in files of TELLTALE_HOMES, among them those whose names end in
- * ".token", for what a test gives a program or asks it for; and in a folder TELLTALE_OUT, for what
- * jobs print, which have their tokens. */
+ * ".token", for what a test gives a program or asks it for; and in files of a folder TELLTALE_OUT,
+ * for what jobs print, which have their tokens, or TELLTALE_KVS, Flux's own store, from which each
+ * job's owner gets his. */
 
 #define TELLTALE_OUT "out"
+#define TELLTALE_KVS "kvs"
 
 /* Names of files, as fnmatch has them. */
 #define TELLTALE_HOMES                                                                             \
