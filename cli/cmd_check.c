@@ -99,16 +99,6 @@ static int check(const struct common *common, const struct slurmsite_options *op
     return code;
 }
 
-static int print(const struct findings *findings, bool json)
-{
-    if (!json)
-        return findings_print(findings);
-    json_t *all = findings_json(findings);
-    char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
-    json_decref(all);
-    return command_print_json(text);
-}
-
 static int run(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option known[] = {
@@ -128,7 +118,7 @@ static int run(const struct command *command, struct common *common, int argc, c
     if (!findings)
         return command_print_json(NULL);
     rc = check(common, &options, findings);
-    const int printed = print(findings, common->json);
+    const int printed = command_print_findings(findings, common->json);
     if (rc == EXIT_OK && (findings_count(findings, FINDING_PROBLEM) > 0 ||
                           findings_count(findings, FINDING_WARNING) > 0))
         rc = EXIT_REFUSED;

@@ -187,16 +187,6 @@ static void look_around(struct findings *findings, const struct common *common, 
     software_judge(findings);
 }
 
-static int print(const struct findings *findings, bool json)
-{
-    if (!json)
-        return findings_print(findings);
-    json_t *all = findings_json(findings);
-    char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
-    json_decref(all);
-    return command_print_json(text);
-}
-
 static int run(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {{"config", required_argument, NULL, 'c'}, {0}};
@@ -211,7 +201,7 @@ static int run(const struct command *command, struct common *common, int argc, c
         return command_print_json(NULL);
     rc = ask_broker(findings, common);
     look_around(findings, common, config);
-    int printed = print(findings, common->json);
+    int printed = command_print_findings(findings, common->json);
     if (rc == EXIT_OK && findings_count(findings, FINDING_PROBLEM) > 0)
         rc = EXIT_REFUSED;
     findings_destroy(findings);

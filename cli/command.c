@@ -1,4 +1,6 @@
 #include "cli/command.h"
+#include "cli/duration.h"
+#include "cli/findings.h"
 #include "forms/jobid.h"
 
 #include <assert.h>
@@ -16,7 +18,10 @@ enum {
     OPTION_CERT,
     OPTION_KEY,
     OPTION_MUNGE_SOCKET,
+    OPTION_PATIENCE,
 };
+
+enum { PATIENCE_MAX_S = 86400 };
 
 const struct option command_shared_options[] = {
     {"url", required_argument, NULL, OPTION_URL},
@@ -26,6 +31,7 @@ const struct option command_shared_options[] = {
     {"cert", required_argument, NULL, OPTION_CERT},
     {"key", required_argument, NULL, OPTION_KEY},
     {"munge-socket", required_argument, NULL, OPTION_MUNGE_SOCKET},
+    {"patience", required_argument, NULL, OPTION_PATIENCE},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, COMMAND_VERSION},
 };
@@ -45,6 +51,8 @@ const char command_common_usage[] =
     "  --munge-socket PATH\n"
     "                   munged that says who asks, where there is no certificate (default:\n"
     "                   MCAST_MUNGE_SOCKET, or libmunge's own)\n"
+    "  --patience TIME  how long to ask on while the broker is away or says \"not now\": 30s, 2m;\n"
+    "                   a mere number is seconds (default: not at all)\n"
     "  -h, --help       this text\n"
     "  --version        the release\n";
 
@@ -71,6 +79,9 @@ bool command_store(struct common *common, int option, const char *value)
         return true;
     case OPTION_MUNGE_SOCKET:
         common->munge_socket = value;
+        return true;
+    case OPTION_PATIENCE:
+        common->patience = value;
         return true;
     default:
         return false;
@@ -133,6 +144,8 @@ int command_misused(const struct command *command, const char *format, ...)
 
 int command_exit_code(const struct mcast_error *error)
 {
+    if (mcast_later(error, NULL))
+        return EXIT_UNREACHABLE;
     switch (error->code) {
     case MCAST_USAGE:
         return EXIT_USAGE;
@@ -186,6 +199,29 @@ bool command_number(const char *text, uint64_t max, uint64_t *out)
     return true;
 }
 
+/* Whoever looks on learns why nothing seems to happen. */
+static void tell_of_wait(const struct mcast_error *why, void *data)
+{
+    (void)data;
+    fprintf(stderr, "mcastctl: %s; asking on, as long as --patience says\n", why->text);
+}
+
+static int be_patient(struct mcast *handle, const char *text, struct mcast_error *error)
+{
+    uint64_t seconds = 0;
+    int64_t ms = 0;
+    if (command_number(text, PATIENCE_MAX_S, &seconds))
+        ms = (int64_t)seconds * 1000;
+    else if (!duration_parse_ms(text, &ms) || ms > PATIENCE_MAX_S * 1000LL)
+        ms = -1;
+    if (ms >= 0)
+        return mcast_set_patience(handle, (unsigned)ms, tell_of_wait, NULL, error);
+    *error = (struct mcast_error){.code = MCAST_USAGE};
+    snprintf(error->text, sizeof(error->text),
+             "--patience %.40s: a time such as 500ms, 30s or 2m, up to 24h", text);
+    return MCAST_USAGE;
+}
+
 int command_connect(const struct common *common, struct mcast **out, struct mcast_error *error)
 {
     int rc = mcast_open(out, common->url, error);
@@ -195,6 +231,8 @@ int command_connect(const struct common *common, struct mcast **out, struct mcas
         rc = mcast_set_certificate(*out, common->cert, common->key, error);
     if (rc == 0 && common->munge_socket)
         rc = mcast_set_munge(*out, MCAST_MUNGE_ALWAYS, common->munge_socket, error);
+    if (rc == 0 && common->patience)
+        rc = be_patient(*out, common->patience, error);
     if (rc < 0) {
         mcast_close(*out);
         *out = NULL;
@@ -217,6 +255,16 @@ int command_print_json(char *json)
     puts(json);
     free(json);
     return command_finish();
+}
+
+int command_print_findings(const struct findings *findings, bool json)
+{
+    if (!json)
+        return findings_print(findings);
+    json_t *all = findings_json(findings);
+    char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
+    json_decref(all);
+    return command_print_json(text);
 }
 
 int command_finish(void)

@@ -13,7 +13,7 @@ enum exit_code {
     EXIT_REFUSED = 1, /* the broker said no, or the output could not be written */
     EXIT_USAGE = 2,
     EXIT_NOT_FOUND = 3,
-    EXIT_UNREACHABLE = 4, /* no broker, or something that is none */
+    EXIT_UNREACHABLE = 4, /* no broker, something that is none, or one that says "not now" */
 };
 
 /* What the common options say. */
@@ -23,6 +23,7 @@ struct common {
     bool json;
     const char *cacert, *cert, *key; /* NULL: MCAST_CACERT, MCAST_CERT, MCAST_KEY */
     const char *munge_socket;        /* NULL: MCAST_MUNGE_SOCKET; else MUNGE must work */
+    const char *patience;            /* how long to ask on; NULL: not at all */
 };
 
 struct command {
@@ -78,8 +79,8 @@ int command_no_arguments(const struct command *command, int argc, char **argv);
 /* A number from 0 to max, digits only. False: it is none. */
 bool command_number(const char *text, uint64_t max, uint64_t *out);
 
-/* A handle of the broker that the options name, with what they say of credentials; *out is NULL on
- * entry and after a failure. */
+/* A handle of the broker that the options name, with what they say of credentials and patience;
+ * *out is NULL on entry and after a failure. */
 int command_connect(const struct common *common, struct mcast **out, struct mcast_error *error);
 
 /* The same; COMMAND_GO_ON or an exit code after a message. */
@@ -87,6 +88,10 @@ int command_open(const struct common *common, struct mcast **out);
 
 /* Prints JSON text and a newline, and frees it; NULL is memory exhausted. An exit code. */
 int command_print_json(char *json);
+
+/* What doctor and check have found: for people, or as JSON. An exit code. */
+struct findings;
+int command_print_findings(const struct findings *findings, bool json);
 
 /* Flushes standard output; EXIT_REFUSED after a message when that fails (a full disk). */
 int command_finish(void);

@@ -20,7 +20,8 @@ static const char head[] = "Usage: mcastctl [OPTIONS] COMMAND …\n"
                            "VNIs and multicast addresses of jobs, from mcastd.\n\n";
 
 static const char tail[] =
-    "\nExit codes: 0 ok, 1 refused, 2 usage, 3 not found, 4 broker unreachable.\n"
+    "\nExit codes: 0 ok, 1 refused, 2 usage, 3 not found, 4 not now: no broker that\n"
+    "can answer; try again, or let --patience do so.\n"
     "Every command explains itself: mcastctl COMMAND --help\n"
     "\nExample:\n"
     "  mcastctl reserve --cluster elcap --uid 5588 --nodes 'elcap[1-128]' f2Rs8sydSxmd\n"

@@ -26,7 +26,8 @@ struct call {
 
 struct answer {
     int status;
-    char type[64]; /* media type without parameters, lower case */
+    char type[64];        /* media type without parameters, lower case */
+    unsigned retry_after; /* s; 0: not told */
     struct text body;
 };
 

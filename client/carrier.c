@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ATTEMPTS = 2, PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 1000, TIME_MAX_MS = INT32_MAX };
+enum { ATTEMPTS = 2 };
 
 /* A request that has no answer yet. */
 struct ask {
@@ -28,7 +28,6 @@ struct ask {
 int carrier_init(struct carrier *carrier, struct mcast_error *error)
 {
     carrier->width = 1;
-    carrier->dice = (unsigned)reactor_now_ms() | 1;
     return reactor_create(&carrier->reactor, error);
 }
 
@@ -98,15 +97,15 @@ static void fail(struct carrier *carrier, struct ask *ask, const struct mcast_er
     finish(carrier, ask, error, &nothing);
 }
 
-/* The time is over before there was a connection for it. */
+/* The time is over before there was a connection for it, or a second one. */
 static void expire(struct carrier *carrier, struct ask *ask)
 {
-    struct mcast_error error = carrier->absence;
+    struct mcast_error error = carrier->refusal;
     dequeue(carrier, ask);
     if (error.code == 0)
         fault_set_word(&error, MCAST_UNREACHABLE, "timeout",
-                       "mcastd at %s was not asked within %u ms, because it did not answer others "
-                       "in time; asking again does no harm",
+                       "mcastd at %s was not asked within %u ms, because others that were sent "
+                       "before have no answer yet; asking again does no harm",
                        endpoint_name(&carrier->peer.endpoint), ask->given_ms);
     fail(carrier, ask, &error);
 }
@@ -142,35 +141,11 @@ static void launch(struct carrier *carrier, struct ask *ask, int64_t now)
 }
 
 /* One round of knocking has failed: the next one is later, and a single one. */
-static void pause_all(struct carrier *carrier, int64_t now)
+static void pause_all(struct carrier *carrier, unsigned after_ms, int64_t now)
 {
     carrier->width = 1;
-    if (now < carrier->resume_ms)
-        return; /* another of the same round */
-    unsigned pause = carrier->pause_ms > 0 ? carrier->pause_ms * 2 : PAUSE_FIRST_MS;
-    carrier->pause_ms = pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS;
-    carrier->dice = carrier->dice * 1103515245U + 12345U;
-    carrier->resume_ms =
-        now + carrier->pause_ms / 2 + (carrier->dice >> 16) % (carrier->pause_ms / 2 + 1);
-}
-
-/* The broker is there and cannot serve anybody just now; not a word about the request. */
-static bool unfit(const struct mcast_error *error)
-{
-    static const char *const words[] = {"stopping", "not-leader", "storage", "too-many-connections",
-                                        "out-of-memory"};
-    if (error->code != MCAST_REFUSED || error->status != 503)
-        return false;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strcmp(error->word, words[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool absent(const struct mcast_error *error)
-{
-    return error->code == MCAST_UNREACHABLE &&
-           (strcmp(error->word, "no-connection") == 0 || strcmp(error->word, "broken") == 0);
+    if (now >= carrier->resume_ms) /* else it is another of the same round */
+        carrier->resume_ms = now + pauses_next(&carrier->pauses, after_ms);
 }
 
 /* Whether it goes back to those that wait. A connection that broke is made anew at once, as the
@@ -184,19 +159,26 @@ static bool ask_again(struct carrier *carrier, struct ask *ask, bool broken,
     ask->broken += broken;
     if (broken && ask->broken < ATTEMPTS)
         return true;
-    if (!carrier->patient || !(absent(error) || unfit(error)))
+    unsigned after_ms;
+    if (!carrier->patient || !mcast_later(error, &after_ms))
         return false;
-    pause_all(carrier, now);
+    pause_all(carrier, after_ms, now);
     return true;
 }
 
 static int judge(struct carrier *carrier, struct ask *ask, struct mcast_error *error)
 {
-    static const char why[] = "who does not wait shows no MUNGE credential: a client certificate "
-                              "(cert and key) says who asks";
+    static const char why[] = "requests without waiting carry no MUNGE credential: set a client "
+                              "certificate and its key (MCAST_CERT and MCAST_KEY)";
     const struct flight_peer *peer = &carrier->peer;
     bool shown = peer->endpoint.socket[0] || peer->credentials.cert || ask->errand.borne;
     return problem_judge(&ask->answer, endpoint_name(&peer->endpoint), shown ? "" : why, error);
+}
+
+/* What one is told all others would be; that its own time is over is its own affair. */
+static bool is_told_to_all(const struct mcast_error *error)
+{
+    return mcast_later(error, NULL) && strcmp(error->word, "timeout") != 0;
 }
 
 /* One has come to its end, well or not. */
@@ -210,17 +192,19 @@ static void land(struct carrier *carrier, struct ask *ask, CURLcode code)
     ground(carrier, ask);
     if (answered)
         rc = judge(carrier, ask, &error);
+    bool refused = rc < 0 && is_told_to_all(&error);
+    if (refused)
+        carrier->refusal = error;
     if (rc < 0 && ask_again(carrier, ask, trouble_broken(code), &error, now)) {
-        if (absent(&error))
-            carrier->absence = error;
         enqueue(carrier, ask, true);
         return;
     }
-    if (answered && !unfit(&error))
-        carrier->pause_ms = 0;
-    if (absent(&error)) {
-        carrier->absence = error;
+    if (refused) {
         carrier->width = 1;
+    } else if (answered) {
+        carrier->refusal.code = 0;
+        carrier->width = carrier->connections;
+        pauses_end(&carrier->pauses);
     }
     if (rc == 0 && ask->errand.read(&ask->answer, &result, &error) < 0)
         result_release(&result);
@@ -265,6 +249,16 @@ int carrier_take(struct carrier *carrier, struct errand *errand, mcast_done_fn *
     return 0;
 }
 
+/* There is a connection again. Whether the broker that is there serves anybody, its next answer
+ * tells; one that could not before is asked by one alone until then. */
+static void take_reach(struct carrier *carrier)
+{
+    if (carrier->refusal.code == MCAST_REFUSED)
+        return;
+    carrier->refusal.code = 0;
+    carrier->width = carrier->connections;
+}
+
 void carrier_turn(struct carrier *carrier)
 {
     CURL *easy;
@@ -273,8 +267,7 @@ void carrier_turn(struct carrier *carrier)
     reactor_turn(carrier->reactor);
     if (carrier->reached != carrier->reached_known) {
         carrier->reached_known = carrier->reached;
-        carrier->width = carrier->connections;
-        carrier->absence.code = 0;
+        take_reach(carrier);
     }
     while (!carrier->ending && (easy = reactor_landed(carrier->reactor, &code))) {
         struct ask *ask = NULL;

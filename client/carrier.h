@@ -9,6 +9,7 @@
 #include "client/asks.h"
 #include "client/errand.h"
 #include "client/flight.h"
+#include "client/pauses.h"
 #include "client/reactor.h"
 
 struct carrier {
@@ -16,7 +17,7 @@ struct carrier {
     struct secret token;     /* for errands that are borne; none: not needed yet */
     unsigned timeout_ms;     /* for a request, from carrier_take to its answer */
     unsigned connections;    /* at most, from 1 */
-    bool patient;            /* who cannot be reached is asked again until the time is over */
+    bool patient;            /* who says "not now" is asked again until the time is over */
     /* carrier.c's own */
     struct reactor *reactor;
     struct asks asks;
@@ -25,10 +26,10 @@ struct carrier {
     unsigned under_way, width; /* how many have a connection, and may */
     unsigned reached, reached_known; /* how often there was one, and at the last look */
     int64_t resume_ms;               /* nothing is sent before */
-    unsigned pause_ms;               /* how long the last pause was; 0: the broker answers */
-    unsigned dice;                   /* spreads the pauses */
-    struct mcast_error absence;      /* why it could not be reached, last; code 0: it could */
-    bool ending;                     /* takes nothing more */
+    struct pauses pauses;
+    struct mcast_error refusal; /* the last "not now" of the broker, or of the way to it; code 0: it
+                                   has been there since */
+    bool ending;                /* takes nothing more */
 };
 
 int carrier_init(struct carrier *carrier, struct mcast_error *error);

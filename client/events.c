@@ -81,17 +81,21 @@ static int connect_once(struct mcast *handle, struct subscription *sub, bool fol
     return rc;
 }
 
-/* Whether it is worth trying again: the broker is away, starting up or overloaded. */
+/* Whether it is worth trying again: "not now", or whatever else is wrong with the way to a broker
+ * that has been reached before. */
 static bool passing(int rc, const struct mcast_error *error)
 {
-    return rc == 0 || rc == MCAST_UNREACHABLE || (rc == MCAST_REFUSED && error->status >= 500);
+    return rc == 0 || rc == MCAST_UNREACHABLE || mcast_later(error, NULL);
 }
 
 /* Doubles the pause, and spreads it so that a restarted broker does not meet all its subscribers in
  * the same instant. */
-static int pause_before_retry(struct mcast *handle, struct subscription *sub)
+static int pause_before_retry(struct mcast *handle, struct subscription *sub, bool failed)
 {
     struct timespec now;
+    unsigned after_ms = 0;
+    if (failed)
+        mcast_later(sub->error, &after_ms);
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (sub->progress || sub->pause_ms == 0)
         sub->pause_ms = sub->stream.retry_ms > 0 ? sub->stream.retry_ms : PAUSE_FIRST_MS;
@@ -100,20 +104,27 @@ static int pause_before_retry(struct mcast *handle, struct subscription *sub)
     if (sub->pause_ms > PAUSE_MAX_MS)
         sub->pause_ms = PAUSE_MAX_MS;
     unsigned spread = (unsigned)(now.tv_nsec / 1000) % (sub->pause_ms / 2 + 1);
-    return transport_pause(handle->transport, sub->pause_ms / 2 + spread, sub->error);
+    return transport_pause(handle->transport, after_ms + sub->pause_ms / 2 + spread, sub->error);
 }
 
 static int follow_events(struct mcast *handle, struct subscription *sub)
 {
+    struct waits_call waits;
     bool connected = false;
+    waits_begin(&waits, &handle->patience, handle->transport);
     for (;;) {
         int rc = connect_once(handle, sub, true);
         if (sub->ended != 0)
             return sub->ended;
         connected = connected || rc == 0 || sub->progress;
-        if (!connected || !passing(rc, sub->error))
+        if (!connected) {
+            if (!waits_again(&waits, sub->error))
+                return sub->error->code;
+            continue;
+        }
+        if (!passing(rc, sub->error))
             return rc;
-        rc = pause_before_retry(handle, sub);
+        rc = pause_before_retry(handle, sub, rc < 0);
         if (rc < 0)
             return rc;
     }
@@ -122,7 +133,14 @@ static int follow_events(struct mcast *handle, struct subscription *sub)
 /* The replay ends with the answer's own end; one that broke goes on where it was, once. */
 static int replay_events(struct mcast *handle, struct subscription *sub)
 {
-    int rc = connect_once(handle, sub, false);
+    struct waits_call waits;
+    int rc;
+    waits_begin(&waits, &handle->patience, handle->transport);
+    do
+        rc = connect_once(handle, sub, false);
+    while (rc < 0 && sub->ended == 0 && !sub->progress && waits_again(&waits, sub->error));
+    if (rc < 0)
+        rc = sub->error->code;
     bool broken = rc == MCAST_UNREACHABLE && strcmp(sub->error->word, "broken") == 0;
     if (sub->ended == 0 && broken)
         rc = connect_once(handle, sub, false);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+enum { PAUSE_MAX_S = 3600 }; /* that is believed to be asked for */
+
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
 static CURLcode curl_ready;
 
@@ -74,6 +76,16 @@ static void take_date(struct flight *flight, const char *value, size_t length)
     flight->peer->clock_known = true;
 }
 
+/* Seconds; a date, which a proxy may write as well, is none. */
+static void take_pause(struct answer *answer, const char *value, size_t length)
+{
+    unsigned seconds = 0;
+    size_t used = 0;
+    for (; used < length && value[used] >= '0' && value[used] <= '9'; used++)
+        seconds = seconds < PAUSE_MAX_S ? seconds * 10 + (unsigned)(value[used] - '0') : seconds;
+    answer->retry_after = seconds < PAUSE_MAX_S ? seconds : PAUSE_MAX_S;
+}
+
 /* The answer's type has to be known before the first piece of its body, hence not
  * CURLINFO_CONTENT_TYPE afterwards. */
 static size_t on_header(char *bytes, size_t one, size_t length, void *data)
@@ -85,6 +97,9 @@ static size_t on_header(char *bytes, size_t one, size_t length, void *data)
     const char *value = header_value(bytes, length, "date:", &rest);
     if (value)
         take_date(flight, value, rest);
+    value = header_value(bytes, length, "retry-after:", &rest);
+    if (value)
+        take_pause(answer, value, rest);
     value = header_value(bytes, length, "content-type:", &rest);
     if (!value)
         return length;
@@ -188,6 +203,7 @@ int flight_prepare(struct flight *flight, const char *url, struct mcast_error *e
     text_clear(&flight->answer->body);
     flight->answer->status = 0;
     flight->answer->type[0] = '\0';
+    flight->answer->retry_after = 0;
     if (peer->endpoint.tls)
         rc = credentials_check(&peer->credentials, error);
     if (rc == 0)
@@ -208,7 +224,8 @@ int flight_conclude(struct flight *flight, CURLcode result, struct mcast_error *
     if (flight->rc == MCAST_NOMEM)
         return fault_nomem(error);
     if (flight->rc != 0)
-        return fault_set(error, MCAST_UNCLEAR, "the answer of mcastd at %s is longer than %d bytes",
+        return fault_set(error, MCAST_UNCLEAR,
+                         "what answers at %s sends more than %d bytes; is it mcastd?",
                          endpoint_name(&peer->endpoint), CALL_ANSWER_MAX);
     if (result != CURLE_OK) {
         struct trouble trouble = {&peer->endpoint, &peer->credentials, flight->easy,

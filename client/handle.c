@@ -48,6 +48,16 @@ int mcast_set_timeout(struct mcast *handle, unsigned milliseconds, struct mcast_
     return 0;
 }
 
+int mcast_set_patience(struct mcast *handle, unsigned milliseconds, mcast_wait_fn *on_wait,
+                       void *data, struct mcast_error *error)
+{
+    if (milliseconds > INT32_MAX)
+        return fault_set(error, MCAST_USAGE, "a patience of %u ms is not allowed: 0 to %d",
+                         milliseconds, INT32_MAX);
+    handle->patience = (struct waits){milliseconds, on_wait, data};
+    return 0;
+}
+
 int mcast_set_cacert(struct mcast *handle, const char *path, struct mcast_error *error)
 {
     return credentials_set_cacert(transport_credentials(handle->transport), path, error);
@@ -157,8 +167,8 @@ const char *mcast_version(void)
     return MCAST_VERSION;
 }
 
-int handle_call(struct mcast *handle, const struct call *call, struct answer *answer,
-                struct mcast_error *error)
+static int ask(struct mcast *handle, const struct call *call, struct answer *answer,
+               struct mcast_error *error)
 {
     int rc = transport_call(handle->transport, call, answer, error);
     if (rc == 0) {
@@ -168,6 +178,23 @@ int handle_call(struct mcast *handle, const struct call *call, struct answer *an
             text_release(&answer->body);
     }
     return rc;
+}
+
+int handle_call(struct mcast *handle, const struct call *call, struct answer *answer,
+                struct mcast_error *error)
+{
+    struct waits_call waits;
+    struct mcast_error why; /* what it says decides about asking again */
+    int rc;
+    waits_begin(&waits, &handle->patience, handle->transport);
+    do
+        rc = ask(handle, call, answer, &why);
+    while (rc < 0 && waits_again(&waits, &why));
+    if (rc == 0)
+        return 0;
+    if (error)
+        *error = why;
+    return why.code;
 }
 
 int handle_run(struct mcast *handle, const struct errand *errand, struct result *result,

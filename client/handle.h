@@ -4,6 +4,7 @@
 /* What struct mcast is, for the calls of the library. */
 
 #include "client/errand.h"
+#include "client/waits.h"
 #include "client/transport.h"
 
 #include <jansson.h>
@@ -11,6 +12,7 @@
 struct mcast {
     struct transport *transport;
     struct secret token; /* none: MCAST_TOKEN */
+    struct waits patience;
 };
 
 /* One call that must end well: 2xx, else the broker's problem as an error. With 0 the answer's body

@@ -55,8 +55,16 @@ struct mcast_error {
     char word[48];  /* stable word: the broker's `code`, or "no-connection", "broken", "timeout",
                        "tls" (no trust, or no common ground), "munge" (no credential to be had) */
     char field[64]; /* the field of the request that was refused, or "" */
-    char text[512]; /* one sentence, without a full stop at its end */
+    char text[508]; /* one sentence, without a full stop at its end */
+    unsigned retry_after; /* seconds that the broker wants to be left alone for; 0: not told */
 };
+
+/* Whether the error says "not now" and nothing about what was asked: nobody answers, the broker is
+ * starting or stopping, cannot save anything, has too much to do. Every request may be repeated
+ * without harm, and then this one should be: not before *after_ms milliseconds, which is what the
+ * broker asked for (0: it did not; after_ms may be NULL), and with pauses that grow. False: the
+ * same request would fail alike, or somebody has to do something first. */
+MCAST_API bool mcast_later(const struct mcast_error *error, unsigned *after_ms);
 
 struct mcast; /* a connection to one broker, kept open between calls */
 
@@ -73,6 +81,17 @@ MCAST_API void mcast_close(struct mcast *handle);
  * of events have no such limit. */
 MCAST_API int mcast_set_timeout(struct mcast *handle, unsigned milliseconds,
                                 struct mcast_error *error);
+
+/* What the program hears before the first pause of a call: why it waits. It must not use the handle
+ * that calls it. */
+typedef void mcast_wait_fn(const struct mcast_error *why, void *data);
+
+/* How long, in milliseconds from its beginning, a call goes on asking while it is told "not now"
+ * (mcast_later), with pauses of up to a second, or as long as the broker asks for. The last request
+ * begins before that is over, and has its own time limit. 0, as at first: each call asks once. The
+ * same for streams of events, until they are connected. on_wait may be NULL. */
+MCAST_API int mcast_set_patience(struct mcast *handle, unsigned milliseconds,
+                                 mcast_wait_fn *on_wait, void *data, struct mcast_error *error);
 
 /* Over TCP the broker is always verified, and wants to know who asks. What is not set here comes
  * from the environment, at the first call: MCAST_CACERT, MCAST_CERT and MCAST_KEY,
@@ -519,16 +538,17 @@ MCAST_API int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct 
 struct mcast_async; /* used by one thread at a time, as a handle is */
 
 enum mcast_async_flags {
-    /* A broker that cannot be reached, breaks off, or is just starting or stopping is asked again,
-     * with pauses of up to a second, until the request's time is over. Without it, as in the calls
-     * that wait, only a connection that broke is made again, once. */
+    /* A broker that says "not now" (mcast_later) is asked again, with pauses of up to a second or
+     * as long as it asks for, until the request's time is over. Without it, as in the calls that
+     * wait, only a connection that broke is made again, once. */
     MCAST_PATIENT = 1,
 };
 
-/* Takes over from the handle where the broker is, credentials, token and time limit; the two share
- * nothing afterwards, and the handle may be closed. flags: enum mcast_async_flags. *out is to be
- * closed with mcast_async_close. MCAST_USAGE: with MCAST_MUNGE_ALWAYS, or where libcurl can look
- * names up only by waiting and the broker's is one. */
+/* Takes over from the handle where the broker is, credentials, token and time limit, but not its
+ * patience; the two share nothing afterwards, and the handle may be closed. flags: enum
+ * mcast_async_flags. *out is to be closed with mcast_async_close. MCAST_USAGE: with
+ * MCAST_MUNGE_ALWAYS, or where libcurl can look names up only by waiting and the broker's is one.
+ */
 MCAST_API int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned flags,
                                struct mcast_error *error);
 

@@ -73,7 +73,9 @@ int munge_credential(const char *socket, const char *payload, char **out, struct
     pthread_once(&library_once, open_library);
     if (!library.usable)
         return fault_set_word(error, MCAST_UNREACHABLE, "munge",
-                              "no MUNGE credential: %s is not installed", library_name);
+                              "no MUNGE credential: %s is not installed; install it, or set a "
+                              "client certificate and its key (MCAST_CERT and MCAST_KEY)",
+                              library_name);
     void *context = library.context_create();
     char *credential = NULL;
     int code = context ? library.context_set(context, OPTION_TTL, (int)TTL_S) : NO_MEMORY;

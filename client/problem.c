@@ -36,7 +36,12 @@ int problem_read(const struct answer *answer, const char *peer, struct mcast_err
 {
     json_t *problem = load(answer);
     int rc;
-    if (!json_is_object(problem)) {
+    if (!json_is_object(problem) && answer->status >= 502 && answer->status <= 504) {
+        rc = fault_set(error, MCAST_UNCLEAR,
+                       "mcastd at %s does not answer, something before it does so (HTTP %d); is it "
+                       "running? (systemctl status mcastd)",
+                       peer, answer->status);
+    } else if (!json_is_object(problem)) {
         rc = fault_set(error, MCAST_UNCLEAR,
                        "what answers at %s says HTTP %d without an explanation; is it mcastd?",
                        peer, answer->status);
@@ -49,13 +54,16 @@ int problem_read(const struct answer *answer, const char *peer, struct mcast_err
             fault_set_word(error, rc, string_of(problem, "code"), "%s", detail);
         else
             fault_set_word(error, rc, string_of(problem, "code"),
-                           "mcastd at %s answers HTTP %d and gives no reason", peer,
-                           answer->status);
+                           "mcastd at %s answers HTTP %d and gives no reason; its log may "
+                           "(journalctl -u mcastd)",
+                           peer, answer->status);
         if (error)
             snprintf(error->field, sizeof(error->field), "%s", string_of(problem, "field"));
     }
-    if (error)
+    if (error) {
         error->status = answer->status;
+        error->retry_after = answer->retry_after;
+    }
     json_decref(problem);
     return rc;
 }

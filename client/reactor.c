@@ -92,7 +92,8 @@ int reactor_create(struct reactor **out, struct mcast_error *error)
     reactor->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     int rc = 0;
     if (reactor->epoll < 0 || reactor->timer < 0)
-        rc = fault_set(error, MCAST_NOMEM, "no descriptor to be had: %s", strerror(errno));
+        rc = fault_set(error, MCAST_NOMEM, "no descriptor to be had: %s (ulimit -n)",
+                       strerror(errno));
     else if (!flight_ready() || !(reactor->multi = curl_multi_init()) || !set_up(reactor))
         rc = fault_nomem(error);
     if (rc < 0)

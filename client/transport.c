@@ -31,7 +31,7 @@ int transport_create(struct transport **out, const struct endpoint *endpoint,
     transport->timeout_ms = CALL_TIMEOUT_MS;
     transport->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (transport->stop_fd < 0) {
-        fault_set(error, MCAST_NOMEM, "no descriptor to be had: %s", strerror(errno));
+        fault_set(error, MCAST_NOMEM, "no descriptor to be had: %s (ulimit -n)", strerror(errno));
         free(transport);
         return MCAST_NOMEM;
     }

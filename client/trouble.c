@@ -1,6 +1,7 @@
 #include "client/trouble.h"
 #include "client/fault.h"
 
+#include <errno.h>
 #include <string.h>
 
 bool trouble_broken(CURLcode code)
@@ -39,12 +40,21 @@ static int explain_break(const struct trouble *trouble, const char *words,
 static int explain_absence(const struct trouble *trouble, const char *words,
                            struct mcast_error *error)
 {
+    const char *peer = endpoint_name(trouble->endpoint);
     long os_error = 0;
     curl_easy_getinfo(trouble->easy, CURLINFO_OS_ERRNO, &os_error);
+    if (trouble->endpoint->socket[0] && (os_error == EACCES || os_error == EPERM))
+        return fault_set_word(error, MCAST_UNREACHABLE, "denied",
+                              "the socket of mcastd at %s may not be used by this user: %s; "
+                              "socket_mode and socket_group in mcastd.conf say who may",
+                              peer, strerror((int)os_error));
+    if (trouble->result == CURLE_COULDNT_RESOLVE_HOST)
+        return fault_set_word(error, MCAST_UNREACHABLE, "no-connection",
+                              "the host of mcastd at %s is not found: %s; is its name right?", peer,
+                              words);
     return fault_set_word(error, MCAST_UNREACHABLE, "no-connection",
                           "cannot reach mcastd at %s: %s; is it running? (systemctl status mcastd)",
-                          endpoint_name(trouble->endpoint),
-                          os_error ? strerror((int)os_error) : words);
+                          peer, os_error ? strerror((int)os_error) : words);
 }
 
 /* Nothing was sent: the server is not the one that was wanted, or nobody can tell. */

@@ -705,6 +705,132 @@ static void callback__must_not_use_its_handle(void **state)
     fakebroker_destroy(fake);
 }
 
+#define PROBLEM "application/problem+json"
+#define STOPPING "{\"code\":\"stopping\",\"detail\":\"mcastd is stopping\"}"
+
+struct waited {
+    int times;
+    char word[48];
+};
+
+static void on_wait(const struct mcast_error *why, void *data)
+{
+    struct waited *waited = data;
+    waited->times++;
+    snprintf(waited->word, sizeof(waited->word), "%s", why->word);
+}
+
+static struct mcast *open_patient(struct fakebroker *fake, unsigned ms, struct waited *waited)
+{
+    struct mcast *handle = open_fake(fake);
+    assert_int_equal(mcast_set_patience(handle, ms, on_wait, waited, NULL), 0);
+    return handle;
+}
+
+/* A broker that is started anew: it stops, is away, is back. */
+static void patience__outlives_a_restart(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {503, PROBLEM, STOPPING, THEN_CLOSE},
+        {0, NULL, "", THEN_CLOSE},
+        {0, NULL, "", THEN_CLOSE}, /* asked again at once, once; then it is broken */
+        {200, NULL, STATUS, THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct waited waited = {0};
+    struct mcast *handle = open_patient(fake, 60000, &waited);
+    expect_status(handle, 0, NULL);
+    assert_int_equal(waited.times, 1);
+    assert_string_equal(waited.word, "stopping");
+    fakebroker_expect(fake, 4, GET("/v1/status"));
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static int64_t monotonic_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void patience__leaves_the_broker_alone_as_long_as_it_asks(void **state)
+{
+    (void)state;
+    static const char busy[] = "HTTP/1.1 503 Busy\r\nContent-Type: application/problem+json\r\n"
+                               "Retry-After: 1\r\nContent-Length: 15\r\n\r\n{\"code\":\"busy\"}";
+    static const struct reply script[] = {{0, NULL, busy, THEN_KEEP},
+                                          {200, NULL, STATUS, THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct waited waited = {0};
+    struct mcast *handle = open_patient(fake, 60000, &waited);
+    int64_t begun = monotonic_ms();
+    expect_status(handle, 0, NULL);
+    assert_true(monotonic_ms() - begun >= 1000);
+    assert_string_equal(waited.word, "busy");
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static void patience__does_not_outlast_its_time(void **state)
+{
+    (void)state;
+    static const char storage[] =
+        "HTTP/1.1 503 Full\r\nContent-Type: application/problem+json\r\nRetry-After: 3600\r\n"
+        "Content-Length: 46\r\n\r\n{\"code\":\"storage\",\"detail\":\"the disk is full\"}";
+    static const struct reply script[] = {{0, NULL, storage, THEN_CLOSE}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct waited waited = {0};
+    struct mcast *handle = open_patient(fake, 60000, &waited);
+    struct mcast_error error;
+    expect_status(handle, MCAST_REFUSED, &error);
+    assert_string_equal(error.word, "storage");
+    assert_int_equal(error.retry_after, 3600);
+    assert_int_equal(waited.times, 0); /* there is no time to wait for that long */
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+    handle = NULL;
+    assert_int_equal(mcast_open(&handle, "unix:/nowhere/s", NULL), 0);
+    assert_int_equal(mcast_set_patience(handle, 300, on_wait, &waited, NULL), 0);
+    expect_status(handle, MCAST_UNREACHABLE, &error);
+    assert_string_equal(error.word, "no-connection");
+    assert_int_equal(waited.times, 1);
+    mcast_close(handle);
+}
+
+static void patience__takes_a_no_for_a_no(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {503, PROBLEM, "{\"code\":\"vnis-exhausted\",\"detail\":\"none\"}", THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct waited waited = {0};
+    struct mcast *handle = open_patient(fake, 60000, &waited);
+    expect_status(handle, MCAST_REFUSED, NULL);
+    assert_int_equal(waited.times, 0);
+    fakebroker_expect(fake, 1, GET("/v1/status"));
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static void stop_in_wait(const struct mcast_error *why, void *data)
+{
+    (void)why;
+    mcast_stop(data); /* as a signal handler would */
+}
+
+static void patience__ends_when_it_is_stopped(void **state)
+{
+    (void)state;
+    struct mcast *handle = NULL;
+    struct mcast_error error;
+    assert_int_equal(mcast_open(&handle, "unix:/nowhere/s", NULL), 0);
+    assert_int_equal(mcast_set_patience(handle, 3600000, stop_in_wait, handle, NULL), 0);
+    expect_status(handle, MCAST_STOPPED, &error);
+    mcast_close(handle);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -732,6 +858,11 @@ int main(void)
         cmocka_unit_test(connection__uses_no_proxy),
         cmocka_unit_test(stop__ends_the_call_under_way_and_later_ones),
         cmocka_unit_test(callback__must_not_use_its_handle),
+        cmocka_unit_test(patience__outlives_a_restart),
+        cmocka_unit_test(patience__leaves_the_broker_alone_as_long_as_it_asks),
+        cmocka_unit_test(patience__does_not_outlast_its_time),
+        cmocka_unit_test(patience__takes_a_no_for_a_no),
+        cmocka_unit_test(patience__ends_when_it_is_stopped),
     };
     return cmocka_run_group_tests_name("client_calls", tests, NULL, NULL);
 }

@@ -103,7 +103,8 @@ static void ctl__explains_itself(void **state)
     assert_int_equal(RUN("--help"), 0);
     for (size_t i = 0; i < SIZE(commands); i++)
         assert_has(test->out, commands[i]);
-    assert_has(test->out, "Exit codes: 0 ok, 1 refused, 2 usage, 3 not found, 4 broker");
+    assert_has(test->out,
+               "Exit codes: 0 ok, 1 refused, 2 usage, 3 not found, 4 not now: no broker");
     for (size_t i = 0; i < SIZE(commands); i++) {
         char example[64];
         snprintf(example, sizeof(example), "mcastctl %s", commands[i]);
@@ -183,7 +184,10 @@ static void ctl__refused_is_1_and_not_found_3(void **state)
 {
     (void)state;
     static const struct reply script[] = {
-        {503, PROBLEM, "{\"detail\":\"failed to reserve 4 VNIs (2 available)\"}", THEN_KEEP},
+        {503, PROBLEM,
+         "{\"detail\":\"failed to reserve 4 VNIs (2 available)\","
+         "\"code\":\"vnis-exhausted\"}",
+         THEN_KEEP},
         {404, PROBLEM, "{\"detail\":\"elcap has no job f1\"}", THEN_KEEP},
         {200, "text/html", "<html>hello</html>", THEN_KEEP},
     };
@@ -194,6 +198,32 @@ static void ctl__refused_is_1_and_not_found_3(void **state)
     assert_int_equal(RUN("release", "--cluster", "elcap", "f1"), 3);
     assert_string_equal(test->err, "mcastctl: elcap has no job f1\n");
     assert_int_equal(RUN("show", "--cluster", "elcap", "f1"), 4);
+    end(test);
+}
+
+#define STOPPING "{\"detail\":\"mcastd is stopping\",\"code\":\"stopping\"}"
+
+/* What is no word about the job is told apart from a no, and asked again by who has patience. */
+static void ctl__not_now_is_4(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {503, PROBLEM, STOPPING, THEN_CLOSE},
+        {503, PROBLEM, STOPPING, THEN_CLOSE},
+        {503, PROBLEM, STOPPING, THEN_CLOSE},
+        {200, NULL, JOB, THEN_KEEP},
+    };
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("show", "--cluster", "elcap", "f1"), 4);
+    assert_string_equal(test->err, "mcastctl: mcastd is stopping\n");
+    assert_int_equal(RUN("show", "--cluster", "elcap", "--patience", "30", "f1"), 0);
+    assert_string_equal(test->err,
+                        "mcastctl: mcastd is stopping; asking on, as long as --patience says\n");
+    static const char *const bad[] = {"soon", "-1", "25h", "86401", ""};
+    for (size_t i = 0; i < SIZE(bad); i++) {
+        assert_int_equal(RUN("show", "--cluster", "elcap", "--patience", bad[i], "f1"), 2);
+        assert_has(test->err, "a time such as 500ms, 30s or 2m, up to 24h");
+    }
     end(test);
 }
 
@@ -789,6 +819,7 @@ int main(void)
         cmocka_unit_test(ctl__misuse_is_2_and_sends_nothing),
         cmocka_unit_test(ctl__without_a_broker_is_4),
         cmocka_unit_test(ctl__refused_is_1_and_not_found_3),
+        cmocka_unit_test(ctl__not_now_is_4),
         cmocka_unit_test(reserve__sends_the_options),
         cmocka_unit_test(token__shows_only_where_it_is_asked_for),
         cmocka_unit_test(fence__needs_a_node_and_a_reason),

@@ -1,0 +1,39 @@
+/* Which failures say "not now" rather than "no". */
+
+#include "client/mcast.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static bool is_one_of(const char *word, const char *const words[])
+{
+    for (; *words; words++)
+        if (strcmp(word, *words) == 0)
+            return true;
+    return false;
+}
+
+static bool is_later(const struct mcast_error *error)
+{
+    /* The broker's 503 about the job itself: it is held or fails, as asked again it would. */
+    static const char *const final[] = {"vnis-exhausted", "hwcoll-required", NULL};
+    static const char *const absent[] = {"no-connection", "broken", "timeout", NULL};
+    switch (error->code) {
+    case MCAST_UNREACHABLE:
+        return is_one_of(error->word, absent);
+    case MCAST_REFUSED:
+        return error->status == 429 || (error->status == 503 && !is_one_of(error->word, final));
+    case MCAST_UNCLEAR: /* what stands before a broker that is away */
+        return error->status >= 502 && error->status <= 504;
+    default:
+        return false;
+    }
+}
+
+bool mcast_later(const struct mcast_error *error, unsigned *after_ms)
+{
+    bool later = is_later(error);
+    if (after_ms)
+        *after_ms = later ? error->retry_after * 1000 : 0;
+    return later;
+}
