@@ -86,14 +86,31 @@ told=$("$hooks/taskenv" "$job" "/$job")
 
 # ---- a node whose view of the KVS is behind waits for what it was told of; another has nothing to do
 rm "$FAKE_FLUX/kvs/$FAKE_JOB.mcast"
-"$etc/system/prolog.d/mcast" || fail "a node fails a job that nobody reserved for"
-FLUX_MCAST_PUBLISHED=1 "$etc/system/prolog.d/mcast" &
+mkdir "$dir/bin" "$dir/exec"
+# It is told nothing of the environment here, so it knows where its KVS is.
+cat >"$dir/bin/flux" <<SH
+#!/bin/sh
+env | grep -vE '^(PATH|PWD|OLDPWD|SHLVL|_)=' >>"$dir/told"
+FAKE_FLUX=$FAKE_FLUX FAKE_JOB=$FAKE_JOB exec "$fake_flux/flux" "\$@"
+SH
+printf '#!/bin/sh\ntouch "%s"\n' "$dir/run" | tee "$dir/exec/flux-job" >"$dir/exec/ssh"
+chmod +x "$dir/bin/flux" "$dir/exec/flux-job" "$dir/exec/ssh"
+on_node() { # on_node NAME=VALUE…: the node's prolog, as flux-imp runs it
+    env FLUX_EXEC_PATH="$dir/exec" FLUX_SSH="$dir/exec/ssh" FLUX_CONNECTOR_PATH="$dir/exec" \
+        PATH="$dir/bin:$PATH" "$@" "$etc/system/prolog.d/mcast"
+}
+on_node FLUX_URI=local:///run/flux/local || fail "a node fails a job that nobody reserved for"
+on_node FLUX_URI=ssh://elsewhere || fail "a node fails a job when it does not know its broker"
+on_node FLUX_MCAST_PUBLISHED=1 &
 node=$!
 rm -f "$FAKE_FLUX/calls"
 looked() { asked '^job info .* mcast$'; }
 until_it "the node looks" looked
 echo '{}' >"$FAKE_FLUX/kvs/$FAKE_JOB.mcast"
 wait "$node" || fail "a node does not wait for what is published"
+# What user flux says, root does not run; only the broker's socket is taken from it.
+[ ! -e "$dir/run" ] || fail "root runs what the environment names"
+[ "$(sort -u "$dir/told")" = FLUX_URI=local:///run/flux/local ] || fail "root's programs are told: $(cat "$dir/told")"
 
 # ---- refused: the words go to the user, as one argument, and the prolog fails
 refused() { # refused WORDS

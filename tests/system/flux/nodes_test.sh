@@ -25,6 +25,7 @@ for rank in 0 1; do
     mkdir -m 755 "$dir/spool$rank"
     cat >"$dir/node$rank.conf" <<CONF
 cluster = elcap
+url = $MCAST_URL
 spool = $dir/spool$rank
 housekeeping = yes
 epilog_retry = 100ms
