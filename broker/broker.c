@@ -326,11 +326,8 @@ static void start_all(struct broker *broker)
 /* Until the loop is empty; deposed, it is left once before. */
 static void run(struct broker *broker)
 {
-    struct engine_counters counters = {0};
     (void)uv_run(&broker->loop, UV_RUN_DEFAULT);
-    if (broker->engine != NULL)
-        engine_counters(broker->engine, &counters);
-    if (counters.role != ROLE_STANDBY)
+    if (broker->engine == NULL || engine_role(broker->engine) != ROLE_STANDBY)
         return;
     broker->status = EX_TEMPFAIL;
     if (!broker->stopping)

@@ -564,6 +564,18 @@ int64_t engine_now_ms(const struct engine *engine)
     return clock_now_ms(&engine->clock);
 }
 
+enum broker_role engine_role(const struct engine *engine)
+{
+    return engine->role;
+}
+
+const char *engine_storage_fault(const struct engine *engine)
+{
+    const struct journal_counters *counters =
+        engine->journal != NULL ? journal_counters(engine->journal) : NULL;
+    return counters != NULL && counters->failing ? counters->error.text : NULL;
+}
+
 void engine_counters(const struct engine *engine, struct engine_counters *out)
 {
     static const struct histogram no_times, no_sizes = {.scale = HISTOGRAM_SIZES};

@@ -37,6 +37,7 @@ struct engine_listener {
 
 enum broker_role { ROLE_STARTING, ROLE_LEADER, ROLE_STANDBY };
 const char *broker_role_word(enum broker_role role);
+enum broker_role engine_role(const struct engine *engine);
 
 struct engine_options {
     uv_loop_t *loop;
@@ -81,6 +82,10 @@ void engine_after_saved(struct engine *engine, uint64_t ticket);
 /* Whether the reservation of this number, as engine_core shows it, has yet to be saved: then an
  * answer that shows it waits for engine_after_saved, else it need not. */
 bool engine_unsaved(const struct engine *engine, uint64_t number);
+
+/* Why nothing can be saved now, and so nothing be changed: the last commit failed and is being
+ * tried again. NULL: it can. */
+const char *engine_storage_fault(const struct engine *engine);
 
 const struct core *engine_core(const struct engine *engine);
 int64_t engine_now_ms(const struct engine *engine);

@@ -2,6 +2,7 @@
 
 #include "broker/logjournal.h"
 #include "broker/loglimit.h"
+#include "broker/utf8.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -84,26 +85,14 @@ int log_level_of(const char *word)
     return -1;
 }
 
-/* Bytes of the character at text when it is printable UTF-8, else 0. */
+/* Bytes of the character at text when it is printable UTF-8, else 0: what steers terminals, the
+ * controls of ASCII and U+0080 to U+009F, is not. */
 static size_t printable(const unsigned char *text)
 {
-    unsigned char first = text[0];
-    if (first >= 0x20 && first < 0x7f)
-        return 1;
-    size_t length = first >= 0xc2 && first < 0xe0   ? 2
-                    : first >= 0xe0 && first < 0xf0 ? 3
-                    : first >= 0xf0 && first < 0xf5 ? 4
-                                                    : 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    /* U+0080 to U+009F steer terminals; overlong forms and surrogates are not UTF-8. */
-    if ((first == 0xc2 && text[1] < 0xa0) || (first == 0xe0 && text[1] < 0xa0) ||
-        (first == 0xed && text[1] > 0x9f) || (first == 0xf0 && text[1] < 0x90) ||
-        (first == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return length;
+    if (text[0] < 0x80)
+        return text[0] >= 0x20 && text[0] < 0x7f;
+    size_t length = utf8_length((const char *)text, SIZE_MAX);
+    return length == 2 && text[0] == 0xc2 && text[1] < 0xa0 ? 0 : length;
 }
 
 size_t log_escape(char *out, size_t size, const char *text)

@@ -48,9 +48,7 @@ void events_handle(struct call *call)
     }
     /* While nothing can be saved, what has been is shown all the same; 0: unknown since the start.
      */
-    struct engine_counters counters;
-    engine_counters(call->http->engine, &counters);
-    if (counters.storage_failing && call->http->durable_seq > 0) {
+    if (engine_storage_fault(call->http->engine) && call->http->durable_seq > 0) {
         call_reply(call, MHD_HTTP_OK, type);
         return;
     }

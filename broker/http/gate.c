@@ -350,22 +350,23 @@ static int check_still(struct call *call)
 
 int gate_judge_again(struct call *call)
 {
-    struct engine_counters counters;
+    const struct engine *engine = call->http->engine;
     if (check_stopping(call) < 0 || check_still(call) < 0)
         return -1;
     if (call->route->always)
         return 0;
-    engine_counters(call->http->engine, &counters);
-    if (counters.role != ROLE_LEADER)
+    const enum broker_role role = engine_role(engine);
+    if (role != ROLE_LEADER)
         return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "not-leader", NULL,
                            "this broker is %s and does not serve; try again",
-                           broker_role_word(counters.role));
-    if (!counters.storage_failing || !call->route->changes)
+                           broker_role_word(role));
+    const char *fault = call->route->changes ? engine_storage_fault(engine) : NULL;
+    if (!fault)
         return 0;
     problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
                 "nothing can be saved, so nothing can be changed: %s; try again when that is "
                 "mended",
-                counters.storage_error);
+                fault);
     call->problem.retry_after = GATE_RETRY_STORAGE;
     return -1;
 }

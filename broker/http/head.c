@@ -34,11 +34,18 @@ static int bad_lines(struct problem *problem)
 }
 
 /* RFC 9110, 5.6.2 */
+static bool is_letter(char c)
+{
+    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+}
+
 static bool is_token(const char *text, size_t length)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "0123456789!#$%&'*+-.^_`|~";
-    return length > 0 && strspn(text, letters) == length;
+    size_t i = 0;
+    while (i < length && is_letter(text[i]))
+        i++;
+    return length > 0 && i == length;
 }
 
 static bool is_control(char c)

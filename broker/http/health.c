@@ -14,22 +14,22 @@ void health_alive(struct call *call)
  * addresses, so that it is told but decides nothing. */
 void health_ready(struct call *call)
 {
-    struct engine_counters counters;
+    const struct engine *engine = call->http->engine;
+    const enum broker_role role = engine_role(engine);
+    const char *fault = engine_storage_fault(engine);
     struct core_status status;
-    engine_counters(call->http->engine, &counters);
-    if (counters.role != ROLE_LEADER) {
+    if (role != ROLE_LEADER) {
         problem_set(&call->problem, 503, "not-leader", NULL, "this broker is %s",
-                    broker_role_word(counters.role));
+                    broker_role_word(role));
         call_refuse(call);
         return;
     }
-    if (counters.storage_failing) {
-        problem_set(&call->problem, 503, "storage", NULL, "nothing can be saved: %s",
-                    counters.storage_error);
+    if (fault) {
+        problem_set(&call->problem, 503, "storage", NULL, "nothing can be saved: %s", fault);
         call_refuse(call);
         return;
     }
-    core_status(engine_core(call->http->engine), &status);
+    core_status(engine_core(engine), &status);
     writer_begin_object(&call->out, NULL);
     writer_string(&call->out, "status", "ready");
     writer_string(&call->out, "fabric_manager", link_state_word(status.link));

@@ -1,5 +1,7 @@
 #include "broker/http/json_scan.h"
 
+#include "broker/utf8.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
@@ -15,9 +17,14 @@ int json_scan_bad(const struct json_scan *scan, const char *what)
                        "the body is not valid JSON: line %zu, column %zu: %s", line, column, what);
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 char json_scan_peek(struct json_scan *scan)
 {
-    while (scan->at < scan->end && *scan->at != '\0' && strchr(" \t\r\n", *scan->at))
+    while (scan->at < scan->end && is_space(*scan->at))
         scan->at++;
     return (char)(scan->at < scan->end ? *scan->at : '\0');
 }
@@ -124,24 +131,15 @@ static int read_escape(struct json_scan *scan, char **out)
     return 0;
 }
 
-/* A character that is not ASCII, by RFC 3629. */
+/* A character that is not ASCII. */
 static int copy_character(struct json_scan *scan, char **out)
 {
-    unsigned char first = (unsigned char)*scan->at;
-    int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-    unsigned char least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    unsigned char most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    if (first < 0xc2 || first > 0xf4)
+    size_t length = utf8_length(scan->at, (size_t)(scan->end - scan->at));
+    if (length == 0)
         return json_scan_bad(scan, "not UTF-8");
-    *(*out)++ = *scan->at++;
-    for (; more > 0; more--) {
-        unsigned char next = (unsigned char)(scan->at < scan->end ? *scan->at : 0);
-        if (next < least || next > most)
-            return json_scan_bad(scan, "not UTF-8");
-        *(*out)++ = *scan->at++;
-        least = 0x80;
-        most = 0xbf;
-    }
+    memmove(*out, scan->at, length);
+    *out += length;
+    scan->at += length;
     return 0;
 }
 
@@ -194,9 +192,9 @@ static bool at_digit(const struct json_scan *scan)
     return scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9';
 }
 
-static bool at_one_of(const struct json_scan *scan, const char *characters)
+static bool at_either(const struct json_scan *scan, char one, char other)
 {
-    return scan->at < scan->end && *scan->at != '\0' && strchr(characters, *scan->at);
+    return scan->at < scan->end && (*scan->at == one || *scan->at == other);
 }
 
 static int skip_digits(struct json_scan *scan)
@@ -240,17 +238,17 @@ static int read_number(struct json_scan *scan, struct number *number)
         return -1;
     if (negative && number->fits)
         number->value = -number->value;
-    if (at_one_of(scan, ".")) {
+    if (at_either(scan, '.', '.')) {
         number->whole = false;
         scan->at++;
         if (skip_digits(scan) < 0)
             return -1;
     }
-    if (!at_one_of(scan, "eE"))
+    if (!at_either(scan, 'e', 'E'))
         return 0;
     number->whole = false;
     scan->at++;
-    scan->at += at_one_of(scan, "+-");
+    scan->at += at_either(scan, '+', '-');
     return skip_digits(scan);
 }
 

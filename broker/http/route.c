@@ -31,35 +31,42 @@ void methods_format(char *out, size_t size, unsigned methods)
                 (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", words[i].word);
 }
 
-/* "{}" in the pattern stands for any segment that is not empty. */
+/* Moves behind the pattern's segment, which begins at **pattern, when the segment is one like it:
+ * "{}" stands for any that is not empty. */
+static bool segment_matches(const char **pattern, const char *segment)
+{
+    const char *at = *pattern;
+    if (*at == '{') {
+        *pattern += strlen("{}");
+        return *segment != '\0';
+    }
+    while (*at != '/' && *at != '\0' && *at == *segment) {
+        at++;
+        segment++;
+    }
+    *pattern = at;
+    return *segment == '\0' && (*at == '/' || *at == '\0');
+}
+
 static bool pattern_matches(const char *pattern, const struct target *target)
 {
-    for (size_t i = 0; i < target->segment_count; i++) {
-        const char *segment = target->segments[i];
-        if (*pattern != '/')
+    for (size_t i = 0; i < target->segment_count; i++)
+        if (*pattern++ != '/' || !segment_matches(&pattern, target->segments[i]))
             return false;
-        size_t length = strcspn(++pattern, "/");
-        bool any = length == 2 && pattern[0] == '{';
-        if (any ? !*segment : strncmp(pattern, segment, length) != 0 || segment[length] != '\0')
-            return false;
-        pattern += length;
-    }
     return *pattern == '\0';
 }
 
 const struct route *route_match(const struct route *routes, size_t count,
                                 const struct target *target, int method, unsigned *methods)
 {
-    const struct route *found = NULL;
     *methods = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!pattern_matches(routes[i].pattern, target))
-            continue;
-        *methods |= (unsigned)routes[i].method;
-        if ((int)routes[i].method == method)
-            found = &routes[i];
-    }
-    return found;
+    for (size_t i = 0; i < count; i++)
+        if ((int)routes[i].method == method && pattern_matches(routes[i].pattern, target))
+            return &routes[i];
+    for (size_t i = 0; i < count; i++)
+        if (pattern_matches(routes[i].pattern, target))
+            *methods |= (unsigned)routes[i].method;
+    return NULL;
 }
 
 static bool allowed(const char *const *names, const char *name)

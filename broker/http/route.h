@@ -45,8 +45,8 @@ struct route {
     bool always;              /* answered in whatever role the broker is */
 };
 
-/* The row for a target and a method, or NULL. *methods receives what the path can do; 0: there is
- * no such path. */
+/* The row for a target and a method; or NULL, and *methods receives what the path can do instead,
+ * 0: there is no such path. */
 const struct route *route_match(const struct route *routes, size_t count,
                                 const struct target *target, int method, unsigned *methods);
 

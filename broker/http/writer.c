@@ -1,5 +1,7 @@
 #include "broker/http/writer.h"
 
+#include "broker/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,34 +31,31 @@ void writer_release(struct writer *writer)
     *writer = (struct writer){0};
 }
 
-/* Room for `more` bytes. Not realloc: it would leave the old copy behind unwiped. */
-static char *reserve(struct writer *writer, size_t more)
+/* Not realloc: it would leave the old copy behind unwiped. */
+static bool grow(struct writer *writer, size_t more)
 {
-    if (writer->failed)
-        return NULL;
-    if (more > writer->size - writer->used) {
-        size_t size = writer->size ? writer->size : FIRST_SIZE;
-        while (more > size - writer->used) {
-            if (size > SIZE_MAX / 2) {
-                writer->failed = true;
-                return NULL;
-            }
-            size *= 2;
-        }
-        char *data = malloc(size);
-        if (!data) {
-            writer->failed = true;
-            return NULL;
-        }
-        if (writer->data) {
-            memcpy(data, writer->data, writer->used);
-            explicit_bzero(writer->data, writer->used);
-            free(writer->data);
-        }
-        writer->data = data;
-        writer->size = size;
+    size_t size = writer->size ? writer->size : FIRST_SIZE;
+    while (more > size - writer->used && size <= SIZE_MAX / 2)
+        size *= 2;
+    char *data = more <= size - writer->used ? malloc(size) : NULL;
+    if (!data)
+        return false;
+    if (writer->data) {
+        memcpy(data, writer->data, writer->used);
+        explicit_bzero(writer->data, writer->used);
+        free(writer->data);
     }
-    return writer->data + writer->used;
+    writer->data = data;
+    writer->size = size;
+    return true;
+}
+
+/* Room for `more` bytes. Inline, for most of what is written is a byte or two. */
+static inline char *reserve(struct writer *writer, size_t more)
+{
+    if (!writer->failed && more > writer->size - writer->used)
+        writer->failed = !grow(writer, more);
+    return writer->failed ? NULL : writer->data + writer->used;
 }
 
 static void put(struct writer *writer, const char *bytes, size_t length)
@@ -122,22 +121,6 @@ void writer_end_array(struct writer *writer)
     close_with(writer, ']');
 }
 
-/* Length of the UTF-8 sequence at text, or 0 when it is none (overlong and surrogates included). */
-static size_t utf8_length(const unsigned char *text)
-{
-    unsigned char c = text[0];
-    size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80) /* the NUL ends it too */
-            return 0;
-    if ((c == 0xe0 && text[1] < 0xa0) || (c == 0xed && text[1] > 0x9f) ||
-        (c == 0xf0 && text[1] < 0x90) || (c == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return length;
-}
-
 static bool plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
@@ -159,7 +142,7 @@ static size_t put_special(struct writer *writer, const unsigned char *text)
         put(writer, (const char[]){'\\', 'u', '0', '0', hex[*text >> 4], hex[*text & 15]}, 6);
         return 1;
     }
-    size_t length = utf8_length(text);
+    size_t length = utf8_length((const char *)text, SIZE_MAX);
     if (length) {
         put(writer, (const char *)text, length);
         return length;

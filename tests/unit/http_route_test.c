@@ -62,7 +62,7 @@ static void match__takes_method_and_whole_path(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         unsigned methods;
         assert_int_equal(match(cases[i].method, cases[i].path, &methods), cases[i].row);
-        assert_int_equal(methods, cases[i].methods);
+        assert_int_equal(methods, cases[i].row < 0 ? cases[i].methods : 0);
     }
 }
 
