@@ -144,10 +144,7 @@ start_broker
 expect_clean
 
 # ---- a lost reservation becomes an exception, once, also when it was lost while nobody looked
-cat >"$FAKE_FLUX/raise" <<'SH'
-case $* in *f2Lost*) exit 0 ;; *) echo "flux-job: raise: job is inactive" >&2 && exit 1 ;; esac
-SH
-for lost in f2Lost f3Over; do
+for lost in f2Lost f3over; do
     mcastctl reserve --uid 1 --nodes 'elcap[1-2]' --hwcoll required "$lost" >/dev/null
 done
 fm_asks -X POST "$url/mock/forget" >/dev/null
@@ -155,10 +152,48 @@ kill_broker
 start_broker
 both_lost() { [ "$(mcastctl events | grep -c ' !lost ')" = 2 ]; }
 until_it "mcastd finds out" both_lost
+# Flux is not there yet, then it is.
 rm -f "$FAKE_FLUX/calls"
+cat >"$FAKE_FLUX/raise" <<'SH'
+echo "flux-job: flux_open: Connection refused" >&2 && exit 1
+SH
 setsid "$hooks/raise-lost" --cluster elcap --state "$dir/last-event" >>"$dir/flux.log" 2>&1 &
 others="-$! $others"
-raised() { asked "^job raise --type=mcast --severity=0 f2Lost mcast: .*" && asked "f3Over"; }
+again() { [ "$(grep -c '^job raise ' "$FAKE_FLUX/calls" 2>/dev/null)" -ge 2 ]; }
+until_it "it asks again" again
+[ "$(grep -c 'Flux cannot be told yet: .*Connection refused' "$dir/flux.log")" = 1 ] || fail "it is not said once that Flux is away"
+cat >"$FAKE_FLUX/raise" <<'SH'
+case $* in *f2Lost*) exit 0 ;; *) echo "flux-job: raise: job is inactive" >&2 && exit 1 ;; esac
+SH
+raised() { asked "^job raise --type=mcast --severity=0 f2Lost mcast: .*" && asked "f3over"; }
 until_it "the exceptions are raised" raised
 seen_to() { [ "$(cat "$dir/last-event" 2>/dev/null)" = "$(mcastctl events | tail -1 | awk '{print $1}')" ]; }
 until_it "what was seen to is remembered" seen_to
+
+# ---- what would be refused again and again ends the service, with a sentence; mcastd's absence does not
+ends_with() { # ends_with STATUS WORDS COMMAND…
+    local status=0 wanted=$1 words=$2 said
+    shift 2
+    said=$("$@" 2>&1) || status=$?
+    [[ $status:$said == "$wanted:"*"$words"* ]] || fail "'$*' ends with $status: $said"
+}
+ends_with 2 "must be unix:/path" env MCAST_URL=ftp://elsewhere "$hooks/raise-lost" --cluster elcap --state "$dir/other"
+cat >"$FAKE_FLUX/raise" <<'SH'
+echo "flux-job: f2Lost: guests can only raise exceptions on their own jobs" >&2 && exit 1
+SH
+ends_with 1 "exceptions are for Flux's owner to raise, not for" "$hooks/raise-lost" --cluster elcap --state "$dir/other"
+# Another user's programs must be in reach of his.
+if [ "$(id -u)" = 0 ] && runuser -u nobody -- test -x "$hooks/raise-lost"; then
+    chmod 711 "$dir"
+    mkdir -m 777 "$dir/nobodys"
+    ends_with 1 "must be among the users of [cluster \"elcap\"]" \
+        runuser -u nobody -- "$hooks/raise-lost" --cluster elcap --state "$dir/nobodys/last-event"
+fi
+kill_broker
+setsid "$hooks/raise-lost" --cluster elcap --state "$dir/third" >"$dir/flux.log" 2>&1 &
+others="-$! $others"
+until_it "it says that mcastd is away" grep -q "mcastd.sock" "$dir/flux.log"
+rm "$FAKE_FLUX/raise"
+start_broker
+caught_up() { [ "$(cat "$dir/third" 2>/dev/null)" = "$(mcastctl events | tail -1 | awk '{print $1}')" ]; }
+until_it "it goes on when mcastd is there" caught_up
