@@ -67,7 +67,7 @@ static int ask_broker(struct findings *findings, const struct common *common,
     if (rc < 0) {
         findings_add(findings, FINDING_PROBLEM, "broker", error.text,
                      "start mcastd, or say where it is: /etc/mcastd/slurm-hooks: MCAST_URL=…");
-        code = command_exit_code(&error) == EXIT_UNREACHABLE ? EXIT_UNREACHABLE : EXIT_OK;
+        code = mcast_exit_status(&error) == MCAST_EXIT_NO_ANSWER ? EXIT_UNREACHABLE : EXIT_OK;
     } else {
         (void)mcast_status(handle, &status, NULL); /* not everybody's to see */
         json_t *who = json_loads(whoami, 0, NULL);

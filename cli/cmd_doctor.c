@@ -129,7 +129,7 @@ static int ask_broker(struct findings *findings, const struct common *common)
         json_decref(report);
     } else {
         judge_refusal(findings, &error);
-        code = command_exit_code(&error) == EXIT_UNREACHABLE ? EXIT_UNREACHABLE : EXIT_OK;
+        code = mcast_exit_status(&error) == MCAST_EXIT_NO_ANSWER ? EXIT_UNREACHABLE : EXIT_OK;
     }
     if (handle && code == EXIT_OK) {
         judge_identity(findings, handle);

@@ -142,30 +142,13 @@ int command_misused(const struct command *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
-int command_exit_code(const struct mcast_error *error)
-{
-    if (mcast_later(error, NULL))
-        return EXIT_UNREACHABLE;
-    switch (error->code) {
-    case MCAST_USAGE:
-        return EXIT_USAGE;
-    case MCAST_NOT_FOUND:
-        return EXIT_NOT_FOUND;
-    case MCAST_UNREACHABLE:
-    case MCAST_UNCLEAR:
-        return EXIT_UNREACHABLE;
-    default:
-        return EXIT_REFUSED;
-    }
-}
-
 int command_failed(const struct mcast_error *error)
 {
     const char *step = "";
     if (strcmp(error->word, "no-connection") == 0)
         step = ", or name it with --url";
     fprintf(stderr, "mcastctl: %s%s\n", error->text, step);
-    return command_exit_code(error);
+    return (int)mcast_exit_status(error);
 }
 
 int command_job(const struct command *command, const struct common *common, int argc, char **argv,

@@ -9,11 +9,11 @@
 
 /* What scripts rely on (programs.md, api.md). */
 enum exit_code {
-    EXIT_OK = 0,
-    EXIT_REFUSED = 1, /* the broker said no, or the output could not be written */
-    EXIT_USAGE = 2,
-    EXIT_NOT_FOUND = 3,
-    EXIT_UNREACHABLE = 4, /* no broker, something that is none, or one that says "not now" */
+    EXIT_OK = MCAST_EXIT_OK,
+    EXIT_REFUSED = MCAST_EXIT_REFUSED, /* or the output could not be written */
+    EXIT_USAGE = MCAST_EXIT_USAGE,
+    EXIT_NOT_FOUND = MCAST_EXIT_NOT_FOUND,
+    EXIT_UNREACHABLE = MCAST_EXIT_NO_ANSWER,
 };
 
 /* What the common options say. */
@@ -58,9 +58,6 @@ __attribute__((format(printf, 2, 3))) int command_misused(const struct command *
 
 /* Says what the library says, with the next step; returns the exit code that fits. */
 int command_failed(const struct mcast_error *error);
-
-/* The exit code that fits what the library says. */
-int command_exit_code(const struct mcast_error *error);
 
 /* The common options, for a command of their own or before its name; they have values from 256.
  * False: it is not one that only stores a value. */

@@ -1,4 +1,4 @@
-/* Which failures say "not now" rather than "no". */
+/* Which failures say "not now" rather than "no", to programs and to scripts. */
 
 #include "client/mcast.h"
 
@@ -36,4 +36,23 @@ bool mcast_later(const struct mcast_error *error, unsigned *after_ms)
     if (after_ms)
         *after_ms = later ? error->retry_after * 1000 : 0;
     return later;
+}
+
+enum mcast_exit mcast_exit_status(const struct mcast_error *error)
+{
+    if (is_later(error))
+        return MCAST_EXIT_NO_ANSWER;
+    switch (error->code) {
+    case MCAST_OK:
+        return MCAST_EXIT_OK;
+    case MCAST_USAGE:
+        return MCAST_EXIT_USAGE;
+    case MCAST_NOT_FOUND:
+        return MCAST_EXIT_NOT_FOUND;
+    case MCAST_UNREACHABLE:
+    case MCAST_UNCLEAR:
+        return MCAST_EXIT_NO_ANSWER;
+    default:
+        return MCAST_EXIT_REFUSED;
+    }
 }

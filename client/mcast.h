@@ -66,6 +66,18 @@ struct mcast_error {
  * same request would fail alike, or somebody has to do something first. */
 MCAST_API bool mcast_later(const struct mcast_error *error, unsigned *after_ms);
 
+/* With which exit status mcastd's programs end, and hooks that are programs should: 0 done,
+ * 1 refused, 2 usage, 3 not found, 4 not now, or no broker that can be trusted. */
+enum mcast_exit {
+    MCAST_EXIT_OK,
+    MCAST_EXIT_REFUSED,
+    MCAST_EXIT_USAGE,
+    MCAST_EXIT_NOT_FOUND,
+    MCAST_EXIT_NO_ANSWER
+};
+
+MCAST_API enum mcast_exit mcast_exit_status(const struct mcast_error *error);
+
 struct mcast; /* a connection to one broker, kept open between calls */
 
 /* Where the broker is: "unix:/path", "/path", "https://host:port", or "http://host:port" where the

@@ -1,6 +1,6 @@
 /* What a job of Flux asks for (F2, F12, F14): R is Flux's word, the jobspec its user's. */
 
-#include "deploy/flux/grant/idset.h"
+#include "deploy/flux/grant/fluxids.h"
 #include "deploy/flux/grant/request.h"
 
 #include <setjmp.h>
@@ -186,12 +186,12 @@ static void idset__counts(void **state)
                                       "[0]]"};
     uint32_t count;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        assert_true(idset_count(good[i].text, &count));
+        assert_true(fluxids_count(good[i].text, &count));
         assert_int_equal(count, good[i].count);
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        assert_false(idset_count(bad[i], &count));
-    assert_false(idset_count(NULL, &count));
+        assert_false(fluxids_count(bad[i], &count));
+    assert_false(fluxids_count(NULL, &count));
 }
 
 int main(void)

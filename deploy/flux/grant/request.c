@@ -1,5 +1,5 @@
 #include "deploy/flux/grant/request.h"
-#include "deploy/flux/grant/idset.h"
+#include "deploy/flux/grant/fluxids.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int read_ranks(struct request *out, const json_t *execution, struct error
         const char *cores = json_string_value(json_object_get(children, "core"));
         uint32_t rank_count = 0;
         uint32_t core_count = 0;
-        if (!idset_count(ranks, &rank_count) || (cores && !idset_count(cores, &core_count)))
+        if (!fluxids_count(ranks, &rank_count) || (cores && !fluxids_count(cores, &core_count)))
             return error_set(err, ERROR_CORRUPT, "R: R_lite has ranks or cores that are no idset");
         out->node_count += rank_count;
         if (core_count > out->cores)
@@ -183,6 +183,16 @@ int request_read(struct request *out, FILE *from, struct error *err)
     json_decref(r);
     json_decref(jobspec);
     return rc;
+}
+
+void request_put(const struct request *request, struct mcast_request *out)
+{
+    out->nodes = request->nodes;
+    out->node_count = request->node_count;
+    out->cores_per_node = request->cores;
+    out->vni_count = request->vnis;
+    out->hwcoll = request->hwcoll;
+    out->traffic_classes = request->classes[0] ? request->classes : NULL;
 }
 
 void request_release(struct request *request)

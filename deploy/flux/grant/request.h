@@ -13,6 +13,7 @@
  *   -o mcast.single-node=on|off          of a job on one node only: a VNI, or none; else the site's
  */
 
+#include "client/mcast.h"
 #include "core/error.h"
 
 #include <jansson.h>
@@ -42,6 +43,10 @@ int request_read(struct request *out, FILE *from, struct error *err);
 
 /* The same, of decoded ones. */
 int request_parse(struct request *out, const json_t *r, const json_t *jobspec, struct error *err);
+
+/* The same in the library's words: all but cluster, job and uid, which stay as they are. Valid as
+ * long as the request. */
+void request_put(const struct request *request, struct mcast_request *out);
 
 void request_release(struct request *request);
 

@@ -16,10 +16,8 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { DONE, REFUSED, USAGE, UNREACHABLE = 4 }; /* as mcastctl's */
-enum { JOB_SIZE = 160, FIRST_WAIT_MS = 50, LONGEST_WAIT_MS = 1000, PATIENCE_MAX = 86400 };
+enum { JOB_SIZE = 160, PATIENCE_MAX = 86400 };
 
 static const char usage[] =
     "Usage: flux kvs get JOBDIR.R JOBDIR.jobspec | reserve --cluster NAME --job JOB --uid N\n"
@@ -28,13 +26,16 @@ static const char usage[] =
     "  --cluster NAME   the resource manager's cluster (default: MCAST_CLUSTER)\n"
     "  --job JOB        the job's id, f… or ƒ…\n"
     "  --uid N          its owner\n"
-    "  --patience S     ask so many seconds on while the broker does not answer (default: 30)\n\n"
-    "Exit codes: 0 done, 1 refused, 2 usage, 4 broker unreachable.\n";
+    "  --patience S     ask so many seconds on while the broker is away or says \"not now\"\n"
+    "                   (default: 30)\n"
+    "  --waits-to FD    say there that it does (default: nowhere)\n\n"
+    "Exit codes: 0 done, 1 refused, 2 usage, 4 not now, or no broker that can be trusted.\n";
 
 struct wanted {
     const char *cluster, *job;
     uint32_t uid;
     unsigned patience; /* s */
+    int waits_to;      /* a descriptor, or negative */
 };
 
 static bool take_number(const char *text, unsigned long max, unsigned long *out)
@@ -48,11 +49,9 @@ static bool take_number(const char *text, unsigned long max, unsigned long *out)
 static bool take(struct wanted *wanted, int argc, char **argv)
 {
     static const struct option options[] = {
-        {"cluster", required_argument, NULL, 'c'},
-        {"job", required_argument, NULL, 'j'},
-        {"uid", required_argument, NULL, 'u'},
-        {"patience", required_argument, NULL, 'p'},
-        {0},
+        {"cluster", required_argument, NULL, 'c'},  {"job", required_argument, NULL, 'j'},
+        {"uid", required_argument, NULL, 'u'},      {"patience", required_argument, NULL, 'p'},
+        {"waits-to", required_argument, NULL, 'w'}, {0},
     };
     unsigned long number = 0;
     int option;
@@ -73,6 +72,10 @@ static bool take(struct wanted *wanted, int argc, char **argv)
             good = take_number(optarg, PATIENCE_MAX, &number);
             wanted->patience = (unsigned)number;
             break;
+        case 'w':
+            good = take_number(optarg, INT32_MAX, &number);
+            wanted->waits_to = (int)number;
+            break;
         default:
             good = false;
         }
@@ -80,29 +83,25 @@ static bool take(struct wanted *wanted, int argc, char **argv)
     return good && optind == argc && wanted->job && wanted->uid != UINT32_MAX;
 }
 
-static void wait_ms(unsigned milliseconds)
+static void tell_of_wait(const struct mcast_error *why, void *data)
 {
-    const struct timespec pause = {milliseconds / 1000, (long)(milliseconds % 1000) * 1000000};
-    nanosleep(&pause, NULL);
+    const struct wanted *wanted = data;
+    if (wanted->waits_to >= 0)
+        dprintf(wanted->waits_to, "mcast: %s waits for up to %u s: %s\n", wanted->job,
+                wanted->patience, why->text);
 }
 
 /* A broker that is being started anew is worth waiting for: the job would fail otherwise. What was
  * asked and not answered may have been granted; the same again gets the same answer. */
-static int reserve(const struct mcast_request *request, unsigned patience,
+static int reserve(struct wanted *wanted, const struct mcast_request *request,
                    struct mcast_reservation **out, struct mcast_error *error)
 {
     struct mcast *handle = NULL;
-    unsigned pause = FIRST_WAIT_MS;
-    time_t end = time(NULL) + (time_t)patience;
     int rc = mcast_open(&handle, NULL, error);
-    while (rc == 0) {
+    if (rc == 0)
+        rc = mcast_set_patience(handle, wanted->patience * 1000, tell_of_wait, wanted, error);
+    if (rc == 0)
         rc = mcast_reserve(handle, request, out, error);
-        if (rc != MCAST_UNREACHABLE || time(NULL) >= end)
-            break;
-        wait_ms(pause);
-        pause = pause * 2 > LONGEST_WAIT_MS ? LONGEST_WAIT_MS : pause * 2;
-        rc = 0;
-    }
     mcast_close(handle);
     return rc;
 }
@@ -124,10 +123,10 @@ static int print(const struct mcast_reservation *reservation)
     if (!good)
         fputs("the reservation cannot be printed\n", stderr);
     free(text);
-    return good ? DONE : REFUSED;
+    return good ? MCAST_EXIT_OK : MCAST_EXIT_REFUSED;
 }
 
-static int ask(const struct wanted *wanted, const struct request *request)
+static int ask(struct wanted *wanted, const struct request *request)
 {
     struct mcast_request asked = MCAST_REQUEST_INIT;
     struct mcast_reservation *reservation = NULL;
@@ -135,21 +134,15 @@ static int ask(const struct wanted *wanted, const struct request *request)
     char job[JOB_SIZE];
     if (!jobid_plain(wanted->job, job, sizeof(job))) {
         fputs("the job's id is too long\n", stderr);
-        return USAGE;
+        return MCAST_EXIT_USAGE;
     }
     asked.cluster = wanted->cluster;
     asked.job = job;
     asked.uid = wanted->uid;
-    asked.node_count = request->node_count;
-    asked.cores_per_node = request->cores;
-    asked.vni_count = request->vnis;
-    asked.nodes = request->nodes;
-    asked.hwcoll = request->hwcoll;
-    asked.traffic_classes = request->classes[0] ? request->classes : NULL;
-    int rc = reserve(&asked, wanted->patience, &reservation, &error);
-    if (rc < 0) {
+    request_put(request, &asked);
+    if (reserve(wanted, &asked, &reservation, &error) < 0) {
         fprintf(stderr, "%s\n", error.text);
-        return rc == MCAST_USAGE ? USAGE : rc == MCAST_UNREACHABLE ? UNREACHABLE : REFUSED;
+        return (int)mcast_exit_status(&error);
     }
     int status = print(reservation);
     mcast_reservation_free(reservation);
@@ -158,22 +151,22 @@ static int ask(const struct wanted *wanted, const struct request *request)
 
 int main(int argc, char **argv)
 {
-    struct wanted wanted = {getenv("MCAST_CLUSTER"), NULL, UINT32_MAX, 30};
+    struct wanted wanted = {getenv("MCAST_CLUSTER"), NULL, UINT32_MAX, 30, -1};
     struct request request;
     struct error err = {0};
     int status;
     if (!take(&wanted, argc, argv)) {
         fputs(usage, stderr);
-        return USAGE;
+        return MCAST_EXIT_USAGE;
     }
     int rc = request_read(&request, stdin, &err);
     if (rc < 0) {
         fprintf(stderr, "%s\n", err.text);
-        status = rc == ERROR_INVALID ? REFUSED : USAGE;
+        status = rc == ERROR_INVALID ? MCAST_EXIT_REFUSED : MCAST_EXIT_USAGE;
     } else {
-        status = request.off ? DONE : ask(&wanted, &request);
+        status = request.off ? MCAST_EXIT_OK : ask(&wanted, &request);
     }
-    if (request.off || status != DONE)
+    if (request.off || status != MCAST_EXIT_OK)
         puts("{}"); /* Flux takes no empty value for one */
     request_release(&request);
     return status;

@@ -126,7 +126,7 @@ static void on_reserved(const struct mcast_outcome *outcome, void *data)
     hold->request = 0;
     if (!hold->jobtap || hold->over)
         return;
-    if (outcome->code == MCAST_UNREACHABLE || outcome->code == MCAST_UNCLEAR) {
+    if (mcast_exit_status(outcome->error) == MCAST_EXIT_NO_ANSWER) {
         do_without(hold, outcome->error->text);
     } else if (outcome->code < 0) {
         refuse(hold, outcome->error->text);
@@ -150,12 +150,7 @@ static int ask(struct hold *hold, const struct request *request, uint32_t uid,
     wanted.cluster = jobtap->cluster;
     wanted.job = hold->name;
     wanted.uid = uid;
-    wanted.nodes = request->nodes;
-    wanted.node_count = request->node_count;
-    wanted.cores_per_node = request->cores;
-    wanted.vni_count = request->vnis;
-    wanted.hwcoll = request->hwcoll;
-    wanted.traffic_classes = request->classes[0] ? request->classes : NULL;
+    request_put(request, &wanted);
     int rc = mcast_async_set_timeout(jobtap->broker, jobtap->patience_ms, error);
     return rc < 0 ? rc
                   : mcast_async_reserve(jobtap->broker, &wanted, on_reserved, hold, &hold->request,

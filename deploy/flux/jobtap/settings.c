@@ -1,9 +1,9 @@
 #include "deploy/flux/jobtap/settings.h"
+#include "core/names.h"
 
 #include <stdio.h>
-#include <string.h>
 
-enum { PATIENCE_S = 30, PATIENCE_MAX_S = 86400, CLUSTER_MAX = 32 };
+enum { PATIENCE_S = 30, PATIENCE_MAX_S = 86400 };
 
 int settings_read(struct settings *settings, flux_plugin_t *plugin, char words[SETTINGS_WORDS_SIZE])
 {
@@ -18,13 +18,10 @@ int settings_read(struct settings *settings, flux_plugin_t *plugin, char words[S
                  flux_plugin_get_conf(plugin) ? flux_plugin_strerror(plugin) : "it has none");
         return -1;
     }
-    const char *cluster = settings->cluster ? settings->cluster : "";
-    size_t length = strlen(cluster);
-    if (length == 0 || length > CLUSTER_MAX ||
-        strspn(cluster, "abcdefghijklmnopqrstuvwxyz0123456789_") != length) {
+    if (!settings->cluster || !cluster_name_valid(settings->cluster)) {
         snprintf(words, SETTINGS_WORDS_SIZE,
                  "conf.cluster is what mcastd.conf calls this Flux: 1 to %d of a-z, 0-9 and _",
-                 CLUSTER_MAX);
+                 CLUSTER_NAME_MAX);
         return -1;
     }
     if (patience < 1 || patience > PATIENCE_MAX_S) {

@@ -136,6 +136,7 @@ asked "^job raise .*mcastd.sock" || fail "who cannot be reached is not said: $(c
 "$hooks/prolog" --patience 0 --optional 2>>"$dir/flux.log" || fail "--optional makes no difference"
 "$hooks/prolog" --patience 120 2>>"$dir/flux.log" &
 prolog=$!
+until_it "it is said what the job waits for" grep -q "waits for up to 120 s: .*mcastd.sock" "$dir/flux.log"
 start_broker
 wait "$prolog" || fail "the prolog does not wait for mcastd"
 kill_broker

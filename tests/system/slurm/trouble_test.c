@@ -131,18 +131,43 @@ static void node__without_nics_drains_itself(void **state)
     cluster_await_idle(site->cluster);
 }
 
-/* The broker is restarted: jobs that start meanwhile wait for it. */
+/* The broker is restarted: jobs that start meanwhile wait for it, and say so. */
 static void broker__is_away_while_a_job_starts(void **state)
 {
     struct site *site = *state;
     assert_int_equal(stage_stop_broker(site->stage), 0);
     unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap '%s/report b; echo done.'",
                                       site->as_user, site->folder);
-    site_await_state(site, job, "CONFIGURING");
+    cluster_await(site->cluster,
+                  "scontrol show job %u | tee /dev/stderr | "
+                  "grep -q 'AdminComment=mcastd: the job waits for up to 60 s: .*mcastd.sock'",
+                  job);
     assert_int_equal(stage_start_broker(site->stage), 0);
     assert_int_equal(stage_await_link(site->stage), 0);
     site_await_output(site, job, "done.");
     site_output_value(site, job, "b.SLINGSHOT_VNIS", 0);
+    cluster_run(site->cluster, "scontrol show job %u", job);
+    assert_null(strstr(cluster_text(site->cluster), "AdminComment=mcastd"));
+    site_expect_nothing_left(site);
+}
+
+/* F18: ... and what a job had is given back when it is there again. Its nodes are free meanwhile.
+ */
+static void broker__is_away_while_a_job_ends(void **state)
+{
+    struct site *site = *state;
+    site_hold(site, "epilogslurmctld", "before");
+    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
+    site_await_held(site, "epilogslurmctld", "before", job, NULL);
+    cluster_await_idle(site->cluster);
+    assert_int_equal(stage_stop_broker(site->stage), 0);
+    site_let_go(site, "epilogslurmctld", "before");
+    cluster_await(site->cluster,
+                  "grep -q 'mcastd.sock: .*asking on, as long as --patience says' "
+                  "%s/log/epilogslurmctld.err",
+                  site->folder);
+    assert_int_equal(stage_start_broker(site->stage), 0);
+    assert_int_equal(stage_await_link(site->stage), 0);
     site_expect_nothing_left(site);
 }
 
@@ -169,6 +194,7 @@ static void broker__is_away_for_long(void **state)
 static void broker__is_away_while_nodes_begin(void **state)
 {
     struct site *site = *state;
+    site_set_settings(site, "MCAST_PATIENCE=0\n"); /* else the requeue waits for the release */
     site_hold(site, "prolog", "before");
     unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
     site_await_held(site, "prolog", "before", job, "n1");
@@ -184,6 +210,7 @@ static void broker__is_away_while_nodes_begin(void **state)
     cluster_await_idle(site->cluster);
     assert_int_equal(stage_start_broker(site->stage), 0);
     assert_int_equal(stage_await_link(site->stage), 0);
+    site_set_settings(site, "");
     cancel(site, job);
     /* They made nothing, so they tell nothing. */
     site_end_holding(site);
@@ -267,6 +294,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(node__that_cannot_clean_up_drains_itself),
         cmocka_unit_test(node__without_nics_drains_itself),
         cmocka_unit_test(broker__is_away_while_a_job_starts),
+        cmocka_unit_test(broker__is_away_while_a_job_ends),
         cmocka_unit_test(broker__is_away_for_long),
         cmocka_unit_test(broker__is_away_while_nodes_begin),
         cmocka_unit_test(squeue__that_fails_releases_nothing),

@@ -1,4 +1,4 @@
-#include "deploy/flux/grant/idset.h"
+#include "deploy/flux/grant/fluxids.h"
 
 #include <stddef.h>
 
@@ -35,7 +35,7 @@ static bool range(const char **text, uint64_t *size)
     return last >= first;
 }
 
-bool idset_count(const char *text, uint32_t *count)
+bool fluxids_count(const char *text, uint32_t *count)
 {
     uint64_t sum = 0;
     if (!text)
