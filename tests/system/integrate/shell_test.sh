@@ -50,14 +50,25 @@ leaves_nothing 3
 kill_broker
 minirm run 4 n1,n2 true &
 runner=$!
-until_it "job 4 is on its way" test -e "$MINIRM_SPOOL/4"
+until_it "job 4 waits for the broker" grep -q 'cannot reach .*; asking on' "$dir/rm.log"
 start_broker
 wait $runner || fail "job 4 ended with $?"
 leaves_nothing 4
+# Killed while it waits, it does not wait on.
+kill_broker
+: >"$dir/rm.log"
+minirm run 12 n1,n2 true &
+runner=$!
+until_it "job 12 waits for the broker" grep -q 'cannot reach .*; asking on' "$dir/rm.log"
+minirm kill 12
+wait $runner && fail "job 12 was killed"
+start_broker
+minirm sync
+leaves_nothing 12
 # For as long as it has patience: the job fails, with the cause, and nothing is reserved behind it.
 kill_broker
 MINIRM_PATIENCE=1 minirm run 5 n1,n2 true && fail "job 5 has no VNI"
-grep -q 'minirm: 5: mcastctl: cannot reach' "$dir/rm.log" || fail "nothing was said of job 5"
+grep -q 'minirm: 5: it is not reserved' "$dir/rm.log" || fail "nothing was said of job 5"
 start_broker
 is "$(state_of 5)" '' "job 5"
 
@@ -125,6 +136,6 @@ kill_broker
 start_broker
 mcastctl reserve --uid 0 --nodes n1 blocker >/dev/null
 minirm run 10 n1,n2 true && fail "there was no VNI for job 10"
-grep -q 'minirm: 10: .*failed to reserve 1 VNI (0 available)' "$dir/rm.log" ||
+grep -q 'mcastctl: failed to reserve 1 VNI (0 available)' "$dir/rm.log" ||
     fail "job 10 was not told why"
 is "$(active)" blocker "what is active"
