@@ -1,5 +1,6 @@
 /* The environment of a step, from that of the job it is part of: no broker is asked (F16, F17). */
 
+#include "client/envnames.h"
 #include "client/fault.h"
 #include "client/variable.h"
 #include "core/names.h"
@@ -11,26 +12,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum name { MIN_NODES, ADDRESSES, JOB, STEP, TOKEN, URL, CACERT, NAME_COUNT };
-
-static const char *const names[NAME_COUNT + 1] = {
-    [MIN_NODES] = "FI_CXI_HWCOLL_MIN_NODES",
-    [ADDRESSES] = "FI_CXI_HWCOLL_ADDRS_PER_JOB",
-    [JOB] = "FI_CXI_COLL_JOB_ID",
-    [STEP] = "FI_CXI_COLL_JOB_STEP_ID",
-    [TOKEN] = "FI_CXI_COLL_MCAST_TOKEN",
-    [URL] = "FI_CXI_COLL_FABRIC_MGR_URL",
-    [CACERT] = "FI_CXI_COLL_FABRIC_MGR_CACERT",
-};
-
 /* Without these there are no hardware collectives. The step is ours to set, and without a CA
  * libfabric checks nobody, as the outer job was told. */
-static const enum name needed[] = {MIN_NODES, ADDRESSES, JOB, TOKEN, URL};
+static const enum envname needed[] = {ENVNAME_MIN_NODES, ENVNAME_ADDRESSES, ENVNAME_JOB,
+                                      ENVNAME_TOKEN, ENVNAME_URL};
 enum { NEEDED_COUNT = sizeof(needed) / sizeof(needed[0]) };
 
 const char *const *mcast_env_names(void)
 {
-    return names;
+    return envnames;
 }
 
 /* The whole path, because a step may run in another folder. */
@@ -55,27 +45,28 @@ static const char *look_up(const char *const *environment, const char *name)
 }
 
 /* False when there is nothing to inherit. */
-static bool gather(const char *const *environment, const char *values[NAME_COUNT])
+static bool gather(const char *const *environment, const char *values[ENVNAME_COUNT])
 {
-    for (size_t i = 0; i < NAME_COUNT; i++)
-        values[i] = look_up(environment, names[i]);
-    return values[JOB] || values[TOKEN] || values[URL]; /* the numbers a user may set, too */
+    for (size_t i = 0; i < ENVNAME_COUNT; i++)
+        values[i] = look_up(environment, envnames[i]);
+    return values[ENVNAME_JOB] || values[ENVNAME_TOKEN] ||
+           values[ENVNAME_URL]; /* the numbers a user may set, too */
 }
 
-static int check(const char *const values[NAME_COUNT], struct mcast_error *error)
+static int check(const char *const values[ENVNAME_COUNT], struct mcast_error *error)
 {
     for (size_t i = 0; i < NEEDED_COUNT; i++) {
         if (!values[needed[i]])
             return fault_set(error, MCAST_USAGE,
                              "%s is not set, and others of the outer job are; hand on all of its "
                              "FI_CXI_ variables, or none",
-                             names[needed[i]]);
+                             envnames[needed[i]]);
     }
     /* libfabric puts both into JSON as they are. */
-    if (!step_id_valid(values[JOB]))
+    if (!step_id_valid(values[ENVNAME_JOB]))
         return fault_set(error, MCAST_USAGE,
                          "%s cannot be inherited: it is no job's name at the fabric manager",
-                         names[JOB]);
+                         envnames[ENVNAME_JOB]);
     return 0;
 }
 
@@ -110,28 +101,29 @@ static int settle_step(const char *inherited, const char *given, char step[STEP_
     if (steppath_check(plain, &err) < 0)
         return fault_set(error, MCAST_USAGE, "%s", err.text);
     if (steppath_check(step, &err) < 0)
-        return fault_set(error, MCAST_USAGE, "%s cannot be inherited: %s", names[STEP], err.text);
+        return fault_set(error, MCAST_USAGE, "%s cannot be inherited: %s", envnames[ENVNAME_STEP],
+                         err.text);
     return 0;
 }
 
 int mcast_env_inherit(const char *const *environment, const char *step, mcast_variable_fn *each,
                       void *data, struct mcast_error *error)
 {
-    const char *values[NAME_COUNT];
+    const char *values[ENVNAME_COUNT];
     char own[STEP_ID_MAX + 1];
     int rc = 0;
     if (gather(environment ? environment : (const char *const *)environ, values)) {
         rc = check(values, error);
         if (rc == 0)
-            rc = settle_step(values[STEP], step, own, error);
-        values[STEP] = own;
-        if (values[CACERT] && !mcast_env_cacert_usable(values[CACERT]))
-            values[CACERT] = "yes"; /* not "no": the token must go to nobody unverified */
+            rc = settle_step(values[ENVNAME_STEP], step, own, error);
+        values[ENVNAME_STEP] = own;
+        if (values[ENVNAME_CACERT] && !mcast_env_cacert_usable(values[ENVNAME_CACERT]))
+            values[ENVNAME_CACERT] = "yes"; /* not "no": the token must go to nobody unverified */
     } else {
         memset(values, 0, sizeof(values));
     }
-    for (size_t i = 0; rc == 0 && i < NAME_COUNT; i++) {
-        const struct mcast_variable variable = variable_of(names[i], values[i]);
+    for (size_t i = 0; rc == 0 && i < ENVNAME_COUNT; i++) {
+        const struct mcast_variable variable = variable_of(envnames[i], values[i]);
         rc = each(&variable, data);
     }
     return rc;

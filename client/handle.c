@@ -1,4 +1,5 @@
 #include "client/handle.h"
+#include "client/envnames.h"
 #include "client/fault.h"
 #include "client/field.h"
 #include "client/problem.h"
@@ -123,8 +124,8 @@ int mcast_set_token(struct mcast *handle, const char *token, struct mcast_error 
 int handle_no_token(struct mcast_error *error)
 {
     return fault_set(error, MCAST_USAGE,
-                     "no token is given: set MCAST_TOKEN to the job's (in its tasks it is "
-                     "FI_CXI_COLL_MCAST_TOKEN)");
+                     "no token is given: set MCAST_TOKEN to the job's (in its tasks it is %s)",
+                     envnames[ENVNAME_TOKEN]);
 }
 
 /* What was not set comes from the environment. */

@@ -1,9 +1,20 @@
 #include "client/variable.h"
+#include "client/envnames.h"
 #include "client/fault.h"
 #include "client/field.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+const char *const envnames[ENVNAME_COUNT + 1] = {
+    [ENVNAME_MIN_NODES] = "FI_CXI_HWCOLL_MIN_NODES",
+    [ENVNAME_ADDRESSES] = "FI_CXI_HWCOLL_ADDRS_PER_JOB",
+    [ENVNAME_JOB] = "FI_CXI_COLL_JOB_ID",
+    [ENVNAME_STEP] = "FI_CXI_COLL_JOB_STEP_ID",
+    [ENVNAME_TOKEN] = "FI_CXI_COLL_MCAST_TOKEN",
+    [ENVNAME_URL] = "FI_CXI_COLL_FABRIC_MGR_URL",
+    [ENVNAME_CACERT] = "FI_CXI_COLL_FABRIC_MGR_CACERT",
+};
 
 static bool name_valid(const char *name)
 {
@@ -11,15 +22,9 @@ static bool name_valid(const char *name)
     return name[0] && !(name[0] >= '0' && name[0] <= '9') && name[strspn(name, allowed)] == '\0';
 }
 
-/* Whoever holds the token may make and delete the job's multicast trees (fabric-manager.md). */
-static bool name_secret(const char *name)
-{
-    return strcmp(name, "FI_CXI_COLL_MCAST_TOKEN") == 0;
-}
-
 struct mcast_variable variable_of(const char *name, const char *value)
 {
-    return (struct mcast_variable){name, value, name_secret(name)};
+    return (struct mcast_variable){name, value, strcmp(name, envnames[ENVNAME_TOKEN]) == 0};
 }
 
 int variable_decode(json_t *object, struct mcast_variable **out, size_t *count,

@@ -400,6 +400,32 @@ static void async__that_is_patient_says_in_the_end_why(void **state)
     mcast_async_close(async);
 }
 
+/* Those that never had their turn are told why, too. */
+static void async__that_is_patient_tells_all_of_a_full_disk(void **state)
+{
+    (void)state;
+    static const char full[] =
+        "HTTP/1.1 503 Full\r\nContent-Type: application/problem+json\r\nRetry-After: 3600\r\n"
+        "Content-Length: 46\r\n\r\n{\"code\":\"storage\",\"detail\":\"the disk is full\"}";
+    static const struct reply script[] = {{0, NULL, full, THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), MCAST_PATIENT);
+    struct heard heard[3] = {{0}, {0}, {0}};
+    assert_int_equal(mcast_async_set_connections(async, 1, NULL), 0);
+    assert_int_equal(mcast_async_set_timeout(async, 2000, NULL), 0);
+    for (size_t i = 0; i < SIZE(heard); i++)
+        begin_show(async, "a", &heard[i], NULL);
+    while (mcast_async_under_way(async) > 0)
+        turn(async);
+    for (size_t i = 0; i < SIZE(heard); i++) {
+        assert_int_equal(heard[i].code, MCAST_REFUSED);
+        assert_string_equal(heard[i].text, "the disk is full");
+    }
+    fakebroker_expect(fake, 1, BARE("GET", "/v1/clusters/elcap/jobs/a"));
+    mcast_async_close(async);
+    fakebroker_destroy(fake);
+}
+
 /* What says no to this request is no reason to ask again, however patient one is (F4). */
 static void async__that_is_patient_takes_a_no_for_a_no(void **state)
 {
@@ -545,6 +571,7 @@ int main(void)
         cmocka_unit_test(async__that_is_not_patient_tells_at_once),
         cmocka_unit_test(async__that_is_patient_waits_for_the_broker),
         cmocka_unit_test(async__that_is_patient_says_in_the_end_why),
+        cmocka_unit_test(async__that_is_patient_tells_all_of_a_full_disk),
         cmocka_unit_test(async__that_is_patient_takes_a_no_for_a_no),
         cmocka_unit_test(async__cancels_what_is_under_way_and_what_waits),
         cmocka_unit_test(async__may_be_cancelled_in_a_callback),
