@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/place.h"
 #include "cli/slurmsite.h"
 
 #include <stdio.h>
@@ -11,7 +12,9 @@ static const char usage[] =
     "configuration that it is right, or which one to write: the hooks, how tasks get their\n"
     "environment, the broker's view of the cluster, and, on a node, mcast-node. Run it on each "
     "kind\n"
-    "of host; on the controller's, as SlurmUser.\n\n"
+    "of host; on the controller's, as SlurmUser. Flux has one of its own: "
+    "libexec/mcastd/flux/check.\n"
+    "\n"
     "  --conf FILE      this slurm.conf, instead of what scontrol shows\n"
     "  --hooks FOLDER   where mcastd's hooks are (default: where they were installed)\n"
     "  --settings FILE  of the hooks (default: /etc/mcastd/slurm-hooks)\n"
@@ -99,6 +102,14 @@ static int check(const struct common *common, const struct slurmsite_options *op
     return code;
 }
 
+static int misused(const struct command *command)
+{
+    char flux[PLACE_SIZE];
+    if (!place_find(MCAST_TO_LIBEXEC "/mcastd/flux/check", flux))
+        snprintf(flux, sizeof(flux), "libexec/mcastd/flux/check");
+    return command_misused(command, "check what? Only slurm is known; for Flux run %s", flux);
+}
+
 static int run(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option known[] = {
@@ -113,7 +124,7 @@ static int run(const struct command *command, struct common *common, int argc, c
     if (rc != COMMAND_GO_ON)
         return rc;
     if (optind + 1 != argc || strcmp(argv[optind], "slurm") != 0)
-        return command_misused(command, "check what? only slurm is known");
+        return misused(command);
     struct findings *findings = findings_create();
     if (!findings)
         return command_print_json(NULL);

@@ -1,4 +1,5 @@
 #include "cli/localfiles.h"
+#include "cli/place.h"
 #include "cli/program.h"
 
 #include <dirent.h>
@@ -124,21 +125,10 @@ static void judge_login(struct findings *findings, const struct named *named)
 /* ---- mcastd --check ---- */
 
 /* The one that was installed with this program, else what PATH finds. */
-static void find_mcastd(char path[LOCALFILES_PATH_MAX])
+static void find_mcastd(char path[PLACE_SIZE])
 {
-    static const char *const places[] = {"/mcastd", "/../sbin/mcastd"};
-    char own[LOCALFILES_PATH_MAX - 32];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
-    own[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(own, '/');
-    if (slash)
-        *slash = '\0';
-    for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++) {
-        snprintf(path, LOCALFILES_PATH_MAX, "%s%s", own, places[i]);
-        if (access(path, X_OK) == 0)
-            return;
-    }
-    snprintf(path, LOCALFILES_PATH_MAX, "mcastd");
+    if (!place_find("mcastd", path) && !place_find("../sbin/mcastd", path))
+        snprintf(path, PLACE_SIZE, "mcastd");
 }
 
 static bool cut_warning(char *line)
@@ -153,7 +143,7 @@ static bool cut_warning(char *line)
 
 static void check_config(struct findings *findings, const char *path)
 {
-    char output[OUTPUT_SIZE], mcastd[LOCALFILES_PATH_MAX];
+    char output[OUTPUT_SIZE], mcastd[PLACE_SIZE];
     find_mcastd(mcastd);
     const char *argv[] = {mcastd, "--check", "--config", path, NULL};
     int status = program_run(argv, NULL, output, sizeof(output));

@@ -1,26 +1,26 @@
 #include "cli/slurmcheck.h"
 
+#include "cli/slurmhook.h"
+#include "cli/slurmswitch.h"
+#include "cli/stamp.h"
 #include "core/names.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-enum { LINE_SIZE = 1024, SCRIPT_SIZE = 65536 };
+enum { LINE_SIZE = 1024 };
 
 /* key of slurm.conf, our file, whether it runs where slurmctld does, and what it is for */
-struct hook {
+struct known_hook {
     const char *key, *file;
     bool controller;
     const char *without;
 };
 
-static const struct hook hooks[] = {
+static const struct known_hook known_hooks[] = {
     {"PrologSlurmctld", "prologslurmctld", true, "nothing is reserved for any job"},
     {"EpilogSlurmctld", "epilogslurmctld", true, "what jobs had is not given back when they end"},
     {"Prolog", "prolog", false, "jobs get no CXI services on their nodes"},
@@ -29,97 +29,116 @@ static const struct hook hooks[] = {
 
 /* ---- hooks ---- */
 
-/* A script of the site's may call ours, by its whole path or by its folder's usual name. */
-static bool calls_ours(const char *path, const struct hook *hook)
-{
-    char text[SCRIPT_SIZE], ours[128];
-    snprintf(ours, sizeof(ours), "mcastd/slurm/%s", hook->file);
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const ssize_t got = file < 0 ? 0 : read(file, text, sizeof(text) - 1);
-    if (file >= 0)
-        close(file);
-    text[got > 0 ? got : 0] = '\0';
-    return strstr(text, ours) != NULL;
-}
-
-static bool ends_in(const char *path, const char *end)
-{
-    const size_t length = strlen(path), wanted = strlen(end);
-    return length >= wanted && strcmp(path + length - wanted, end) == 0;
-}
-
-struct look {
-    bool ours, there; /* one of them is, or calls, ours; all can be run */
-    char not_there[LINE_SIZE];
-};
-
-static void look_at(const char *path, const char *own, const struct hook *hook, struct look *look)
-{
-    char usual[128];
-    snprintf(usual, sizeof(usual), "/mcastd/slurm/%s", hook->file);
-    look->ours =
-        look->ours || strcmp(path, own) == 0 || ends_in(path, usual) || calls_ours(path, hook);
-    if (access(path, X_OK) == 0)
-        return;
-    look->there = false;
-    snprintf(look->not_there, sizeof(look->not_there), "%.900s: %s", path, strerror(errno));
-}
-
-/* All values of the key, which may be patterns; false: it has none. */
-static bool look_at_all(const struct slurmcheck *check, const char *own, const struct hook *hook,
-                        struct look *look)
-{
-    const char *value;
-    size_t n = 0;
-    *look = (struct look){.there = true};
-    for (; (value = slurmconf_get(check->conf, hook->key, n)); n++) {
-        glob_t found;
-        const bool any = glob(value, 0, NULL, &found) == 0;
-        for (size_t i = 0; any && i < found.gl_pathc; i++)
-            look_at(found.gl_pathv[i], own, hook, look);
-        if (any)
-            globfree(&found);
-        else
-            look_at(value, own, hook, look);
-    }
-    return n > 0;
-}
-
 static void judge_hook(struct findings *findings, const struct slurmcheck *check,
-                       const struct hook *hook)
+                       const struct known_hook *known)
 {
     char own[LINE_SIZE], advice[2 * LINE_SIZE];
-    struct look look;
-    const bool here = hook->controller ? check->controller : check->node;
-    snprintf(own, sizeof(own), "%.900s/%s", check->hooks, hook->file);
-    if (!look_at_all(check, own, hook, &look)) {
-        snprintf(advice, sizeof(advice), "slurm.conf: %s=%s", hook->key, own);
-        findings_addf(findings, FINDING_PROBLEM, hook->key, advice, "not set: %s", hook->without);
-    } else if (look.ours && (look.there || !here)) {
-        findings_addf(findings, FINDING_OK, hook->key, NULL, "%s%s",
-                      slurmconf_get(check->conf, hook->key, 0),
+    struct slurmhook hook;
+    const bool here = known->controller ? check->controller : check->node;
+    const char *value = slurmconf_get(check->conf, known->key, 0);
+    snprintf(own, sizeof(own), "%.900s/%s", check->hooks, known->file);
+    slurmhook_look(&hook, check->conf, known->key, known->file, check->hooks);
+    if (!hook.named) {
+        snprintf(advice, sizeof(advice), "slurm.conf: %s=%s", known->key, own);
+        findings_addf(findings, FINDING_PROBLEM, known->key, advice, "not set: %s", known->without);
+    } else if (hook.ours && (hook.there || !here)) {
+        findings_addf(findings, FINDING_OK, known->key, NULL, "%s%s", value,
                       here ? "" : " (not looked at: it runs on other hosts)");
-    } else if (look.ours) {
-        findings_addf(findings, FINDING_PROBLEM, hook->key,
+    } else if (hook.ours) {
+        findings_addf(findings, FINDING_PROBLEM, known->key,
                       "install mcastd's hooks on this host, or mend the path; chmod 755",
-                      "it cannot be run here: %s", look.not_there);
-    } else if (!here && !look.there) {
+                      "it cannot be run here: %s", hook.not_there);
+    } else if (!here && !hook.there) {
         snprintf(advice, sizeof(advice), "on a host where it runs: grep mcastd/slurm/%s %s",
-                 hook->file, slurmconf_get(check->conf, hook->key, 0));
-        findings_addf(findings, FINDING_WARNING, hook->key, advice,
-                      "%s is not on this host, so whether it calls mcastd's cannot be seen",
-                      slurmconf_get(check->conf, hook->key, 0));
+                 known->file, value);
+        findings_addf(findings, FINDING_WARNING, known->key, advice,
+                      "%s is not on this host, so whether it calls mcastd's cannot be seen", value);
     } else {
         snprintf(advice, sizeof(advice), "add to that script: %s || exit 1", own);
-        findings_addf(findings, FINDING_PROBLEM, hook->key, advice, "%s does not call mcastd's: %s",
-                      slurmconf_get(check->conf, hook->key, 0), hook->without);
+        findings_addf(findings, FINDING_PROBLEM, known->key, advice,
+                      "%s does not call mcastd's: %s", value, known->without);
     }
+}
+
+/* Where the hooks of this folder look for our programs: the first of PATH in what they source. */
+static bool find_programs(const char *sourced, char out[LINE_SIZE])
+{
+    static const char key[] = "PATH=";
+    FILE *file = fopen(sourced, "re");
+    bool found = false;
+    while (file && !found && fgets(out, LINE_SIZE, file)) {
+        found = strncmp(out, key, sizeof(key) - 1) == 0;
+        if (found)
+            memmove(out, out + sizeof(key) - 1, strlen(out + sizeof(key) - 1) + 1);
+    }
+    if (file)
+        fclose(file);
+    out[found ? strcspn(out, ":\n") : 0] = '\0';
+    return found;
+}
+
+/* One folder of hooks that slurm.conf names, on this host: are they whole, and of one release with
+ * what looks at them? */
+static void judge_folder(struct findings *findings, const struct slurmcheck *check,
+                         const char *folder)
+{
+    char path[2 * LINE_SIZE], release[STAMP_SIZE], programs[LINE_SIZE], advice[2 * LINE_SIZE];
+    snprintf(path, sizeof(path), "%s/site.sh", folder);
+    if (!find_programs(path, programs)) {
+        findings_addf(findings, FINDING_PROBLEM, "hooks",
+                      "install mcastd here (cmake --install), instead of copying single files",
+                      "%s is not there, or is none of mcastd's: the hooks beside it do nothing",
+                      path);
+        return;
+    }
+    stamp_read(path, release);
+    snprintf(path, sizeof(path), "%s/mcastctl", programs);
+    snprintf(advice, sizeof(advice), "slurm.conf: name the hooks in %.900s", check->hooks);
+    if (access(path, X_OK) < 0)
+        findings_addf(findings, FINDING_PROBLEM, "hooks",
+                      "install them where they are to be: cmake --install build --prefix PREFIX",
+                      "those in %s look for %s, which is not there: they were made for another "
+                      "place",
+                      folder, path);
+    else if (strcmp(release, MCAST_VERSION) != 0)
+        findings_addf(findings, FINDING_WARNING, "hooks", advice,
+                      "those in %s are of mcastd %s, mcastctl is of %s", folder,
+                      release[0] ? release : "another release", MCAST_VERSION);
+    else
+        findings_addf(findings, FINDING_OK, "hooks", NULL, "%s: of mcastd %s", folder, release);
+}
+
+static void judge_folders(struct findings *findings, const struct slurmcheck *check)
+{
+    enum { COUNT = sizeof(known_hooks) / sizeof(known_hooks[0]) };
+    char folders[COUNT][SLURMHOOK_PATH_SIZE];
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        struct slurmhook hook;
+        slurmhook_look(&hook, check->conf, known_hooks[i].key, known_hooks[i].file, check->hooks);
+        char *slash = strrchr(hook.path, '/');
+        bool known = !slash || access(hook.path, F_OK) < 0;
+        if (slash)
+            *slash = '\0';
+        for (size_t n = 0; n < count; n++)
+            known = known || strcmp(folders[n], hook.path) == 0;
+        if (!known)
+            memcpy(folders[count++], hook.path, sizeof(hook.path));
+    }
+    for (size_t n = 0; n < count; n++)
+        judge_folder(findings, check, folders[n]);
+    if (count > 1)
+        findings_addf(findings, FINDING_WARNING, "hooks",
+                      "slurm.conf: name all of them in one folder, and remove the other",
+                      "slurm.conf names some in %s, some in %s: two installations", folders[0],
+                      folders[1]);
 }
 
 void slurmcheck_hooks(struct findings *findings, const struct slurmcheck *check)
 {
-    for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
-        judge_hook(findings, check, &hooks[i]);
+    for (size_t i = 0; i < sizeof(known_hooks) / sizeof(known_hooks[0]); i++)
+        judge_hook(findings, check, &known_hooks[i]);
+    judge_folders(findings, check);
 }
 
 /* ---- settings ---- */
@@ -159,16 +178,20 @@ static void judge_flags(struct findings *findings, const struct slurmcheck *chec
                      NULL);
 }
 
-static void judge_switch(struct findings *findings, const struct slurmcheck *check)
+/* A refused batch job is requeued, held. */
+static void judge_requeue(struct findings *findings, const struct slurmcheck *check)
 {
-    const char *type = slurmconf_get(check->conf, "SwitchType", 0);
-    if (type && strcmp(type, "switch/hpe_slingshot") == 0)
-        findings_add(
-            findings, FINDING_PROBLEM, "SwitchType",
-            "switch/hpe_slingshot gives out VNIs as well, and neither knows of the other's",
-            "slurm.conf: SwitchType=switch/none");
-    else
-        findings_add(findings, FINDING_OK, "SwitchType", "nobody but mcastd gives out VNIs", NULL);
+    const char *value = slurmconf_get(check->conf, "JobRequeue", 0);
+    if (value && strcmp(value, "0") == 0)
+        findings_add(findings, FINDING_OK, "JobRequeue",
+                     "batch jobs that are refused, or cannot begin on a node, end instead of being "
+                     "held, unless they were submitted with --requeue",
+                     "better: slurm.conf: JobRequeue=1");
+    if (slurmconf_has(check->conf, "RequeueExit", "1"))
+        findings_add(findings, FINDING_WARNING, "RequeueExit",
+                     "with 1, a batch script that ends as a step does that must have hardware "
+                     "collectives and has none (hwcoll=required) is begun again without end",
+                     "slurm.conf: RequeueExitHold=1, and RequeueExit without 1");
 }
 
 static void judge_timeout(struct findings *findings, const struct slurmcheck *check)
@@ -210,18 +233,19 @@ static void judge_cluster(struct findings *findings, const struct slurmcheck *ch
 /* For what no Epilog comes after: a node that was down, a job that slurmctld forgot. */
 static void judge_health(struct findings *findings, const struct slurmcheck *check)
 {
-    static const struct hook health = {"HealthCheckProgram", "healthcheck", false, ""};
-    char own[LINE_SIZE], advice[2 * LINE_SIZE];
-    struct look look;
-    snprintf(own, sizeof(own), "%.900s/%s", check->hooks, health.file);
+    static const char key[] = "HealthCheckProgram";
+    char advice[2 * LINE_SIZE];
+    struct slurmhook hook;
     snprintf(advice, sizeof(advice),
-             "better: slurm.conf: HealthCheckProgram=%s HealthCheckInterval=300", own);
-    if (look_at_all(check, own, &health, &look) && look.ours)
-        findings_add(findings, FINDING_OK, health.key,
+             "better: slurm.conf: HealthCheckProgram=%.900s/healthcheck HealthCheckInterval=300",
+             check->hooks);
+    slurmhook_look(&hook, check->conf, key, "healthcheck", check->hooks);
+    if (hook.ours)
+        findings_add(findings, FINDING_OK, key,
                      "services of jobs whose Epilog never came are ended", NULL);
     else
         findings_add(
-            findings, FINDING_OK, health.key,
+            findings, FINDING_OK, key,
             "services of jobs whose Epilog never came stay until the node is started anew, "
             "or mcast-node clean",
             advice);
@@ -231,7 +255,8 @@ void slurmcheck_settings(struct findings *findings, const struct slurmcheck *che
 {
     judge_cluster(findings, check);
     judge_flags(findings, check);
-    judge_switch(findings, check);
+    slurmswitch_judge(findings, check->conf, check->cluster);
+    judge_requeue(findings, check);
     judge_timeout(findings, check);
     judge_health(findings, check);
     if (slurmconf_has(check->conf, "PrivateData", "jobs") && !check->sees_all_jobs)
@@ -245,16 +270,15 @@ void slurmcheck_settings(struct findings *findings, const struct slurmcheck *che
 
 void slurmcheck_tasks(struct findings *findings, const struct slurmcheck *check)
 {
-    static const struct hook task = {"TaskProlog", "taskprolog", false, ""};
     const struct slurmcheck_plugin *plugin = &check->plugin;
-    char own[LINE_SIZE], advice[2 * LINE_SIZE];
-    struct look look;
-    snprintf(own, sizeof(own), "%.900s/%s", check->hooks, task.file);
-    const bool by_hook = look_at_all(check, own, &task, &look) && look.ours;
+    char advice[2 * LINE_SIZE];
+    struct slurmhook hook;
+    slurmhook_look(&hook, check->conf, "TaskProlog", "taskprolog", check->hooks);
+    const bool by_hook = hook.ours;
     if (!plugin->named && !by_hook) {
         snprintf(advice, sizeof(advice),
-                 "%s: optional %s (or, without --mcast, slurm.conf: TaskProlog=%.900s)",
-                 plugin->file, plugin->own, own);
+                 "%s: optional %s (or, without --mcast, slurm.conf: TaskProlog=%.900s/taskprolog)",
+                 plugin->file, plugin->own, check->hooks);
         findings_add(findings, FINDING_PROBLEM, "plugstack",
                      "neither mcast_spank.so nor TaskProlog: tasks are not told what their job has",
                      advice);
@@ -271,6 +295,11 @@ void slurmcheck_tasks(struct findings *findings, const struct slurmcheck *check)
                      "name without a folder means Slurm's PluginDir), or was built for another "
                      "release of Slurm",
                      advice);
+    } else if (plugin->named && plugin->release[0] && strcmp(plugin->release, MCAST_VERSION) != 0) {
+        snprintf(advice, sizeof(advice), "%s: optional %s", plugin->file, plugin->own);
+        findings_addf(findings, FINDING_WARNING, "plugstack", advice,
+                      "%s is of mcastd %s, mcastctl is of %s: a copy that was not renewed",
+                      plugin->path, plugin->release, MCAST_VERSION);
     } else if (plugin->named && strcmp(plugin->grants, check->grants) != 0) {
         snprintf(advice, sizeof(advice), "%s: optional %s grants=%.400s", plugin->file, plugin->own,
                  check->grants);

@@ -11,6 +11,8 @@
 struct slurmcheck_plugin {
     char file[512];      /* where the line is, or would be */
     bool named;          /* it loads mcast_spank.so */
+    char path[512];      /* ... from there; "": not found, it is not on this host */
+    char release[32];    /* of mcastd; "": not known */
     bool required;       /* ... as that: a host without it starts nothing */
     bool known, offered; /* whether srun could be asked; it offers --mcast */
     char grants[512];    /* where it looks for what Prolog puts down */

@@ -1,8 +1,10 @@
 #include "cli/slurmsite.h"
 
 #include "cli/duration.h"
+#include "cli/place.h"
 #include "cli/plugstack.h"
 #include "cli/program.h"
+#include "cli/stamp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +18,14 @@
 /* Of the hooks and of the plugin alike. */
 #define SLURMSITE_GRANTS "/run/mcast-slurm"
 
-enum { TEXT_SIZE = 262144, PATH_SIZE = 1024, DEPTH_MAX = 4, PATIENCE_S = 60, RETRY_BUSY_S = 300 };
+enum {
+    TEXT_SIZE = 262144,
+    PATH_SIZE = 400,
+    LINE_SIZE = 1024,
+    DEPTH_MAX = 4,
+    PATIENCE_S = 60,
+    RETRY_BUSY_S = 300
+};
 
 /* ---- files ---- */
 
@@ -43,31 +52,12 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* A program of ours that lies beside this one, else by its name. */
-static void find_own(const char *name, char path[PATH_SIZE])
-{
-    char own[PATH_SIZE - 64];
-    const ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
-    own[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(own, '/');
-    if (slash)
-        slash[1] = '\0';
-    snprintf(path, PATH_SIZE, "%s%s", slash ? own : "", name);
-    if (access(path, F_OK) < 0)
-        snprintf(path, PATH_SIZE, "%s", name);
-}
-
 static void find_hooks(struct slurmsite *site, const char *given)
 {
-    char beside[PATH_SIZE];
-    find_own("../libexec/mcastd/slurm", beside);
-    const bool found = !given && beside[0] == '/';
-    char *real = found ? realpath(beside, NULL) : NULL;
-    snprintf(site->hooks, sizeof(site->hooks), "%s",
-             given  ? given
-             : real ? real
-                    : MCAST_LIBEXECDIR "/mcastd/slurm");
-    free(real);
+    if (given)
+        snprintf(site->hooks, sizeof(site->hooks), "%s", given);
+    else if (!place_find(MCAST_TO_LIBEXEC "/mcastd/slurm", site->hooks))
+        snprintf(site->hooks, sizeof(site->hooks), "/usr/libexec/mcastd/slurm");
     site->check.hooks = site->hooks;
 }
 
@@ -111,11 +101,28 @@ static int ask_scontrol(struct slurmsite *site, struct findings *findings)
 /* ---- plugstack.conf ---- */
 
 struct stack {
-    struct slurmcheck_plugin *plugin;
+    struct slurmsite *site;
     int depth;
 };
 
 static void read_stack(struct stack *stack, const char *path);
+
+/* As Slurm does: a name without a folder is one of PluginDir. */
+static void find_plugin(struct slurmsite *site, const char *named)
+{
+    struct slurmcheck_plugin *plugin = &site->check.plugin;
+    const char *folders = named[0] == '/' ? "" : slurmconf_get(site->conf, "PluginDir", 0);
+    snprintf(plugin->path, sizeof(plugin->path), "%s", named[0] == '/' ? named : "");
+    while (folders && *folders && !plugin->path[0]) {
+        const size_t length = strcspn(folders, ":");
+        snprintf(plugin->path, sizeof(plugin->path), "%.*s/%s",
+                 (int)(length < PATH_SIZE ? length : PATH_SIZE), folders, named);
+        if (access(plugin->path, F_OK) < 0)
+            plugin->path[0] = '\0';
+        folders += length + (folders[length] ? 1 : 0);
+    }
+    stamp_read(plugin->path, plugin->release);
+}
 
 /* As the plugin does: the last one counts. */
 static void take_grants(struct slurmcheck_plugin *plugin, const char *words)
@@ -134,19 +141,21 @@ static void take_grants(struct slurmcheck_plugin *plugin, const char *words)
 static void take_line(const struct plugstack_line *line, void *data)
 {
     struct stack *stack = data;
+    struct slurmcheck_plugin *plugin = &stack->site->check.plugin;
     const char *name = strrchr(line->path, '/');
     glob_t found;
     if (line->kind != PLUGSTACK_INCLUDE) {
         if (strcmp(name ? name + 1 : line->path, "mcast_spank.so") == 0) {
-            stack->plugin->named = true;
-            stack->plugin->required = line->kind == PLUGSTACK_REQUIRED;
-            take_grants(stack->plugin, line->words);
+            plugin->named = true;
+            plugin->required = line->kind == PLUGSTACK_REQUIRED;
+            take_grants(plugin, line->words);
+            find_plugin(stack->site, line->path);
         }
         return;
     }
     if (stack->depth == DEPTH_MAX || glob(line->path, 0, NULL, &found) != 0)
         return;
-    struct stack below = {stack->plugin, stack->depth + 1};
+    struct stack below = {stack->site, stack->depth + 1};
     for (size_t i = 0; i < found.gl_pathc; i++)
         read_stack(&below, found.gl_pathv[i]);
     globfree(&found);
@@ -164,7 +173,8 @@ static void read_plugins(struct slurmsite *site, const char *given)
 {
     static const char *const argv[] = {"srun", "--help", NULL};
     struct slurmcheck_plugin *plugin = &site->check.plugin;
-    struct stack stack = {plugin, 0};
+    struct stack stack = {site, 0};
+    char own[PLACE_SIZE];
     const char *path = slurmconf_get(site->conf, "PlugStackConfig", 0);
     const char *conf = given ? given : slurmconf_get(site->conf, "SLURM_CONF", 0);
     const char *slash = conf ? strrchr(conf, '/') : NULL;
@@ -174,8 +184,10 @@ static void read_plugins(struct slurmsite *site, const char *given)
         snprintf(plugin->file, sizeof(plugin->file), "%.*s/plugstack.conf",
                  slash ? (int)(slash - conf) : (int)strlen("/etc/slurm"),
                  slash ? conf : "/etc/slurm");
-    snprintf(plugin->own, sizeof(plugin->own), "%s",
-             access(MCAST_SPANK_PLUGIN, R_OK) == 0 ? MCAST_SPANK_PLUGIN : "mcast_spank.so");
+    if (place_find(MCAST_TO_SLURM "/mcast_spank.so", own))
+        snprintf(plugin->own, sizeof(plugin->own), "%.500s", own);
+    else
+        snprintf(plugin->own, sizeof(plugin->own), "mcast_spank.so");
     read_stack(&stack, plugin->file);
     char *text = malloc(TEXT_SIZE);
     plugin->known = text && program_run(argv, NULL, text, TEXT_SIZE) == 0;
@@ -273,8 +285,9 @@ const char *slurmsite_setting(const struct slurmsite *site, const char *name)
 
 void slurmsite_judge_node(struct findings *findings)
 {
-    char path[PATH_SIZE], text[PATH_SIZE];
-    find_own("mcast-node", path);
+    char path[PLACE_SIZE], text[LINE_SIZE];
+    if (!place_find("mcast-node", path))
+        snprintf(path, sizeof(path), "mcast-node");
     const char *const argv[] = {path, "list", NULL};
     const int rc = program_run(argv, NULL, text, sizeof(text));
     if (rc == 0)

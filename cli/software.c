@@ -1,12 +1,14 @@
 #include "cli/software.h"
 #include "cli/program.h"
 #include "cli/release.h"
+#include "cli/slurmswitch.h"
 
 #include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { OUTPUT_SIZE = 4096, WORDS_MAX = 6 };
+enum { OUTPUT_SIZE = 4096, CONFIG_SIZE = 65536, WORDS_MAX = 6 };
 
 /* One way to ask for a release: runs a program and takes the first number behind `after`. */
 struct way {
@@ -33,34 +35,41 @@ static const struct way ways[] = {
     {"flux-coral2", {"rpm", "-q", "--qf", "%{VERSION}", "flux-coral2"}, "", NULL},
 };
 
-/* Where Slurm's plugins are, as its packages and its own `make install` put them. */
-static const char *const slingshot_plugins[] = {
-    "/usr/lib/*/slurm*/switch_hpe_slingshot.so",  "/usr/lib64/slurm/switch_hpe_slingshot.so",
-    "/usr/lib/slurm*/switch_hpe_slingshot.so",    "/usr/local/lib*/slurm/switch_hpe_slingshot.so",
-    "/opt/slurm/*/slurm/switch_hpe_slingshot.so",
-};
-
-static bool slingshot_plugin_there(void)
+/* 1: Slurm's own plugin is where this Slurm looks for plugins; 0: it is not; -1: that could not be
+ * asked, why is said. */
+static int has_slingshot_plugin(char why[OUTPUT_SIZE])
 {
-    for (size_t i = 0; i < sizeof(slingshot_plugins) / sizeof(slingshot_plugins[0]); i++) {
-        glob_t found;
-        int rc = glob(slingshot_plugins[i], GLOB_NOSORT, NULL, &found);
-        globfree(&found);
-        if (rc == 0)
-            return true;
-    }
-    return false;
+    static const char *const argv[] = {"scontrol", "show", "config", NULL};
+    struct slurmconf *conf = slurmconf_create();
+    char *text = malloc(CONFIG_SIZE);
+    const int rc = conf && text ? program_run(argv, NULL, text, CONFIG_SIZE) : PROGRAM_FAILED;
+    int has = -1;
+    if (rc == 0)
+        slurmconf_take_shown(conf, text);
+    if (rc == 0 || rc == PROGRAM_NOT_FOUND)
+        has = slurmswitch_installed(rc == 0 ? conf : NULL);
+    else
+        snprintf(why, OUTPUT_SIZE, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+    free(text);
+    slurmconf_destroy(conf);
+    return has;
 }
 
-static void judge(struct findings *findings, const struct way *way, const struct release *release,
-                  const char *where)
+static void judge_slurm(struct findings *findings, const struct release *release, const char *where)
 {
-    if (strcmp(way->name, "slurm") == 0 && !slingshot_plugin_there())
+    char why[OUTPUT_SIZE] = "";
+    const int has = has_slingshot_plugin(why);
+    if (has > 0)
+        release_judge(findings, "slurm", release, where);
+    else if (has == 0)
         findings_addf(findings, FINDING_OK, "slurm", NULL,
                       "%u.%02u.%u (%s), without switch/hpe_slingshot: it gives out no VNIs itself",
                       release->part[0], release->part[1], release->part[2], where);
     else
-        release_judge(findings, way->name, release, where);
+        findings_addf(findings, FINDING_OK, "slurm", "ask again when slurmctld answers",
+                      "%u.%02u.%u (%s); whether it has switch/hpe_slingshot is not known, as "
+                      "scontrol show config fails: %.200s",
+                      release->part[0], release->part[1], release->part[2], where, why);
 }
 
 /* Whether it said a release. */
@@ -76,7 +85,10 @@ static bool ask(struct findings *findings, const struct way *way, const char *pr
     const char *said = strstr(output, way->after);
     if (!said || !release_find(said + strlen(way->after), &release))
         return false;
-    judge(findings, way, &release, program);
+    if (strcmp(way->name, "slurm") == 0)
+        judge_slurm(findings, &release, program);
+    else
+        release_judge(findings, way->name, &release, program);
     return true;
 }
 

@@ -14,20 +14,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { TEXT_SIZE = 4096 };
 
-static char folder[FOLDER_PATH_SIZE];
+static char top[FOLDER_PATH_SIZE], folder[FOLDER_PATH_SIZE + 16];
 static struct findings *findings;
 static struct slurmconf *conf;
 static struct slurmcheck check;
 static const char *const hooks[] = {"prologslurmctld", "epilogslurmctld", "prolog", "epilog",
                                     "taskprolog"};
 
+/* What hooks of this release source, which look for mcastctl there. */
+static void write_sourced(const char *release, const char *programs)
+{
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof text, "# What all hooks of mcastd %s need\nPATH=%s:/usr/bin\n", release,
+             programs);
+    assert_int_equal(folder_write(folder, "site.sh", 0644, text), 0);
+}
+
 static int setup(void **state)
 {
     (void)state;
-    assert_int_equal(folder_create(folder), 0);
+    char path[TEXT_SIZE];
+    assert_int_equal(folder_create(top), 0);
+    assert_int_equal(mkdir(folder_path(path, sizeof path, top, "mcastd"), 0755), 0);
+    assert_int_equal(mkdir(folder_path(folder, sizeof folder, top, "mcastd/slurm"), 0755), 0);
+    assert_int_equal(folder_write(folder, "mcastctl", 0755, ""), 0);
+    write_sourced(MCAST_VERSION, folder);
     for (size_t i = 0; i < sizeof hooks / sizeof hooks[0]; i++)
         assert_int_equal(folder_write(folder, hooks[i], 0755, "#!/bin/sh\n"), 0);
     findings = findings_create();
@@ -50,17 +66,20 @@ static int teardown(void **state)
     (void)state;
     findings_destroy(findings);
     slurmconf_destroy(conf);
-    folder_destroy(folder);
+    folder_destroy(top);
     return 0;
 }
 
-/* One line "Key=value" of slurm.conf; %s: the folder. */
+/* Words "Key=value" of slurm.conf; each %s: the folder. */
 static void say(const char *line)
 {
-    char text[TEXT_SIZE];
-    const char *place = strstr(line, "%s");
-    snprintf(text, sizeof text, "%.*s%s%s\n", place ? (int)(place - line) : (int)strlen(line), line,
-             place ? folder : "", place ? place + 2 : "");
+    char text[TEXT_SIZE] = "";
+    for (const char *place; (place = strstr(line, "%s")); line = place + 2) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%.*s%s", (int)(place - line), line, folder);
+    }
+    const size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, "%s\n", line);
     slurmconf_take_file(conf, text);
 }
 
@@ -100,6 +119,7 @@ static void slurmcheck__all_is_well(void **state)
     slurmcheck_settings(findings, &check);
     slurmcheck_tasks(findings, &check);
     expect("HealthCheckProgram", "ok", "are ended", NULL);
+    expect("hooks", "ok", "of mcastd " MCAST_VERSION, NULL);
     assert_int_equal(findings_count(findings, FINDING_PROBLEM), 0);
     assert_int_equal(findings_count(findings, FINDING_WARNING), 0);
 }
@@ -127,11 +147,12 @@ static void slurmcheck__nothing_is_there(void **state)
 static void slurmcheck__scripts_of_the_site(void **state)
 {
     (void)state;
-    assert_int_equal(folder_write(folder, "own", 0755,
-                                  "#!/bin/sh\n/usr/libexec/mcastd/slurm/prolog || exit 1\n"),
-                     0);
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof text, "#!/bin/sh\n\"%s/prolog\" || exit 1\n", folder);
+    assert_int_equal(folder_write(folder, "own", 0755, text), 0);
     assert_int_equal(folder_write(folder, "other", 0755, "#!/bin/sh\nexit 0\n"), 0);
-    assert_int_equal(folder_write(folder, "unable", 0644, "mcastd/slurm/epilogslurmctld\n"), 0);
+    assert_int_equal(folder_write(folder, "unable", 0644, "exec $D/mcastd/slurm/epilogslurmctld\n"),
+                     0);
     say("Prolog=%s/ow*");
     say("Epilog=%s/other");
     say("EpilogSlurmctld=%s/unable");
@@ -141,6 +162,46 @@ static void slurmcheck__scripts_of_the_site(void **state)
     expect("Epilog", "problem", "does not call mcastd's", "/epilog || exit 1");
     expect("EpilogSlurmctld", "problem", "cannot be run here", "chmod");
     expect("PrologSlurmctld", "problem", "No such file", "install");
+}
+
+/* What a script calls is looked for, too; what it calls no more counts for nothing. */
+static void slurmcheck__scripts_that_call_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(folder_write(folder, "gone", 0755,
+                                  "#!/bin/sh\nexec /nowhere/mcastd/slurm/prolog || exit 1\n"),
+                     0);
+    assert_int_equal(folder_write(folder, "not", 0755,
+                                  "#!/bin/sh\n # /usr/libexec/mcastd/slurm/epilog\n"
+                                  "/usr/libexec/mcastd/slurm/epilogslurmctld\n"),
+                     0);
+    say("Prolog=%s/gone Epilog=%s/not");
+    slurmcheck_hooks(findings, &check);
+    expect("Prolog", "problem", "cannot be run here: /nowhere/mcastd/slurm/prolog: No such file",
+           "install");
+    expect("Epilog", "problem", "does not call mcastd's", "/epilog || exit 1");
+}
+
+static void expect_hooks(const char *level, const char *finding, const char *advice)
+{
+    say("PrologSlurmctld=%s/prologslurmctld");
+    slurmcheck_hooks(findings, &check);
+    expect("hooks", level, finding, advice);
+    teardown(NULL);
+    setup(NULL);
+}
+
+/* Hooks that were copied, moved, or forgotten when mcastd was upgraded. */
+static void slurmcheck__hooks_of_another_installation(void **state)
+{
+    (void)state;
+    char path[TEXT_SIZE];
+    write_sourced("0.0.9", folder);
+    expect_hooks("warning", "are of mcastd 0.0.9, mcastctl is of " MCAST_VERSION, folder);
+    write_sourced(MCAST_VERSION, "/nowhere/bin");
+    expect_hooks("problem", "look for /nowhere/bin/mcastctl, which is not there", "--prefix");
+    assert_int_equal(unlink(folder_path(path, sizeof path, folder, "site.sh")), 0);
+    expect_hooks("problem", "/site.sh is not there", "install mcastd here");
 }
 
 /* On a host where it does not run, a script of the site's may not be. */
@@ -167,6 +228,41 @@ static void slurmcheck__settings_that_break_it(void **state)
     expect("PrologEpilogTimeout", "problem", "after 30 s", "slurm.conf: PrologEpilogTimeout=598");
     expect("PrivateData", "warning", "their own jobs only", "MCAST_SEES_ALL_JOBS=yes");
     expect("ClusterName", "problem", "'el-cap'", "MCAST_CLUSTER=NAME");
+}
+
+/* A Slurm that asks the fabric manager itself deletes what is mcastd's (B4). */
+static void expect_switch(const char *cluster, const char *level, const char *finding)
+{
+    check.cluster = cluster;
+    slurmcheck_settings(findings, &check);
+    expect("SwitchParameters", level, finding, "no fm_url in SwitchParameters");
+    teardown(NULL);
+    setup(NULL);
+}
+
+static void slurmcheck__two_at_the_fabric_manager(void **state)
+{
+    static const char *const both =
+        "SwitchType=switch/hpe_slingshot SwitchParameters=vnis=1-2,fm_url=https://fmn:8000 "
+        "ClusterName=elcap";
+    (void)state;
+    say(both);
+    expect_switch("elcap", "problem", "deletes those of running jobs");
+    say(both);
+    expect_switch("elcap2", "problem", "takes what begins with its name elcap");
+    say(both);
+    expect_switch("other", "problem", "once more");
+    say("SwitchType=switch/none SwitchParameters=fm_url=https://fmn:8000 ClusterName=elcap");
+    expect_switch("elcap", "warning", "is ignored");
+}
+
+static void slurmcheck__jobs_that_begin_again(void **state)
+{
+    (void)state;
+    say("JobRequeue=0 RequeueExit=100,1");
+    slurmcheck_settings(findings, &check);
+    expect("JobRequeue", "ok", "end instead of being held", "JobRequeue=1");
+    expect("RequeueExit", "warning", "without end", "RequeueExitHold=1");
 }
 
 static void slurmcheck__how_tasks_are_told(void **state)
@@ -198,6 +294,14 @@ static void slurmcheck__how_tasks_are_told(void **state)
     check.plugin.named = true;
     slurmcheck_tasks(findings, &check);
     expect("TaskProlog", "warning", "hwcoll=off", "no TaskProlog");
+    teardown(NULL);
+    setup(NULL);
+    check.plugin.named = true;
+    strcpy(check.plugin.path, "/opt/slurm/lib/mcast_spank.so");
+    strcpy(check.plugin.release, "0.0.9");
+    slurmcheck_tasks(findings, &check);
+    expect("plugstack", "warning", "/opt/slurm/lib/mcast_spank.so is of mcastd 0.0.9",
+           "optional /usr/lib/slurm/mcast_spank.so");
 }
 
 static void judge_broker(const char *whoami, const char *status)
@@ -247,8 +351,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(slurmcheck__all_is_well, setup, teardown),
         cmocka_unit_test_setup_teardown(slurmcheck__nothing_is_there, setup, teardown),
         cmocka_unit_test_setup_teardown(slurmcheck__scripts_of_the_site, setup, teardown),
+        cmocka_unit_test_setup_teardown(slurmcheck__scripts_that_call_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(slurmcheck__hooks_of_another_installation, setup, teardown),
         cmocka_unit_test_setup_teardown(slurmcheck__scripts_elsewhere, setup, teardown),
         cmocka_unit_test_setup_teardown(slurmcheck__settings_that_break_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(slurmcheck__two_at_the_fabric_manager, setup, teardown),
+        cmocka_unit_test_setup_teardown(slurmcheck__jobs_that_begin_again, setup, teardown),
         cmocka_unit_test_setup_teardown(slurmcheck__how_tasks_are_told, setup, teardown),
         cmocka_unit_test_setup_teardown(slurmcheck__the_broker, setup, teardown),
     };

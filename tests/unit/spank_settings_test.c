@@ -12,26 +12,27 @@
 #include <string.h>
 
 static struct settings settings;
+static const struct place place = {"/a/mcastctl", "/a/mcast-node", "/b/mcast-cleanup"};
 
 static int read_one(const char *word, struct error *err)
 {
     char text[256];
     char *words[] = {text, NULL};
     strcpy(text, word);
-    return settings_read(&settings, 1, words, err);
+    return settings_read(&settings, &place, 1, words, err);
 }
 
 static void settings__defaults(void **state)
 {
     (void)state;
-    assert_int_equal(settings_read(&settings, 0, NULL, NULL), 0);
+    assert_int_equal(settings_read(&settings, &place, 0, NULL, NULL), 0);
     assert_string_equal(settings.grants, "/run/mcast-slurm");
     assert_null(settings.cluster);
     assert_null(settings.url);
     assert_int_equal(settings.timeout_ms, 2000);
-    assert_non_null(strstr(settings.mcastctl, "/mcastctl"));
-    assert_non_null(strstr(settings.mcast_node, "/mcast-node"));
-    assert_non_null(strstr(settings.mcast_cleanup, "/mcast-cleanup"));
+    assert_string_equal(settings.mcastctl, "/a/mcastctl");
+    assert_string_equal(settings.mcast_node, "/a/mcast-node");
+    assert_string_equal(settings.mcast_cleanup, "/b/mcast-cleanup");
 }
 
 static void settings__words(void **state)
@@ -39,7 +40,7 @@ static void settings__words(void **state)
     (void)state;
     char cluster[] = "cluster=elcap", url[] = "url=https://a:1/?x=y", timeout[] = "timeout=60000";
     char *words[] = {cluster, url, timeout};
-    assert_int_equal(settings_read(&settings, 3, words, NULL), 0);
+    assert_int_equal(settings_read(&settings, &place, 3, words, NULL), 0);
     assert_string_equal(settings.cluster, "elcap");
     assert_string_equal(settings.url, "https://a:1/?x=y");
     assert_int_equal(settings.timeout_ms, 60000);

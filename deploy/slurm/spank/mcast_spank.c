@@ -27,11 +27,15 @@
 SPANK_PLUGIN(mcast, 1)
 #pragma GCC visibility pop
 
+/* Says whose it is to those who look into the file: mcastctl check slurm. */
+__attribute__((used)) static const char release[] = "mcast_spank.so of mcastd " MCAST_VERSION;
+
 /* What the job asked for, for the steps that are made in it. */
 #define JOB_VARIABLE "SLURM_MCAST"
 
 enum { CLUSTER_SIZE = 64, VALUE_SIZE = 256, CA_SIZE = 4096, NO_TASKS_FROM = 0xfffffffc, ENDED = 1 };
 
+static struct place installed;
 static struct settings settings;
 static char asked[OPTIONS_TEXT_MAX + 1]; /* --mcast of this command; "": not given */
 static bool made_job;                    /* of srun: not a step of a job that was there before */
@@ -92,7 +96,8 @@ int slurm_spank_init(spank_t spank, int count, char *words[])
     const spank_context_t context = spank_context();
     if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR && context != S_CTX_REMOTE)
         return 0;
-    if (settings_read(&settings, count, words, &err) < 0)
+    place_find(&installed, place_of_plugin());
+    if (settings_read(&settings, &installed, count, words, &err) < 0)
         slurm_debug("mcast: %s", err.text);
     if (spank_option_register(spank, &option) != ESPANK_SUCCESS)
         slurm_error("mcast: --mcast cannot be offered");

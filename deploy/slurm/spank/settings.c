@@ -49,13 +49,14 @@ static bool take(struct settings *settings, const char *word)
     return false;
 }
 
-int settings_read(struct settings *settings, int count, char *const words[], struct error *err)
+int settings_read(struct settings *settings, const struct place *place, int count,
+                  char *const words[], struct error *err)
 {
     int rc = 0;
     *settings = (struct settings){.grants = "/run/mcast-slurm",
-                                  .mcastctl = MCAST_SPANK_MCASTCTL,
-                                  .mcast_node = MCAST_SPANK_MCAST_NODE,
-                                  .mcast_cleanup = MCAST_SPANK_MCAST_CLEANUP,
+                                  .mcastctl = place->mcastctl,
+                                  .mcast_node = place->mcast_node,
+                                  .mcast_cleanup = place->mcast_cleanup,
                                   .timeout_ms = TIMEOUT_MS};
     for (int i = 0; i < count; i++) {
         if (words[i] && !take(settings, words[i]))

@@ -14,6 +14,7 @@
  *   node_config=FILE   of mcast-node */
 
 #include "core/error.h"
+#include "deploy/slurm/spank/place.h"
 
 #include <stdint.h>
 
@@ -23,8 +24,9 @@ struct settings {
     int64_t timeout_ms;
 };
 
-/* Borrows the words. ERROR_INVALID names one that is not understood; the others are taken, and it
- * keeps its default: a mistake of a site's must not keep its jobs from running. */
-int settings_read(struct settings *settings, int count, char *const words[], struct error *err);
+/* Borrows the words, and place. ERROR_INVALID names one that is not understood; the others are
+ * taken, and it keeps its default: a mistake of a site's must not keep its jobs from running. */
+int settings_read(struct settings *settings, const struct place *place, int count,
+                  char *const words[], struct error *err);
 
 #endif

@@ -34,9 +34,10 @@ static void install(const struct site *site)
     char command[TEXT_SIZE];
     snprintf(command, sizeof command,
              "for f in %s/*.in; do o=%s/slurm/$(basename $f .in); sed -e 's,@hooks@,%s/slurm,g' "
-             "-e 's,@bindir@,%s,g' -e 's,@sysconfdir@,%s/etc,g' $f >$o && chmod 755 $o || exit; "
+             "-e 's,@bindir@,%s,g' -e 's,@sysconfdir@,%s/etc,g' -e 's,@release@,%s,g' $f >$o && "
+             "chmod 755 $o || exit; "
              "done",
-             DEPLOY_SLURM, site->folder, site->folder, PROGRAMS, site->folder);
+             DEPLOY_SLURM, site->folder, site->folder, PROGRAMS, site->folder, MCAST_VERSION);
     assert_int_equal(system(command), 0);
 }
 

@@ -326,6 +326,33 @@ static void spank__hands_on_what_srun_brought(void **state)
     site_expect_nothing_left(site);
 }
 
+/* Installed to another prefix than was configured, it runs the programs that lie there. */
+static void spank__finds_what_was_installed_with_it(void **state)
+{
+    struct site *site = *state;
+    char line[TEXT_SIZE];
+    const char *f = site->folder;
+    assert_int_equal(cluster_run(site->cluster,
+                                 "mkdir -p %s/away/bin %s/away/" LIBDIR
+                                 "/slurm && cp %s %s/away/" LIBDIR
+                                 "/slurm/ && for p in mcastctl mcast-node; do printf '#!/bin/sh\\n"
+                                 "touch %s/out/\"${0##*/}\"\\nexec %s/\"${0##*/}\" \"$@\"\\n' "
+                                 ">%s/away/bin/$p && chmod 755 %s/away/bin/$p || exit; done",
+                                 f, f, MCAST_SPANK, f, f, PROGRAMS, f, f),
+                     0);
+    snprintf(line, sizeof line,
+             "optional %s/away/" LIBDIR "/slurm/mcast_spank.so grants=/nowhere url=unix:%s "
+             "timeout=60000\n",
+             f, stage_socket(site->stage));
+    assert_int_equal(folder_write(f, "plugstack.conf", 0644, line), 0);
+    assert_int_equal(cluster_run(site->cluster, "srun -Q %s -N2 -n2 %s/report x", site->as_user, f),
+                     0);
+    says(site, "x.FI_CXI_COLL_MCAST_TOKEN=");
+    assert_int_equal(cluster_run(site->cluster, "ls %s/out/mcastctl %s/out/mcast-node", f, f), 0);
+    use_plugin(site, "");
+    site_expect_nothing_left(site);
+}
+
 /* ---- mcastctl check slurm ---- */
 
 /* Until it ends with this status and has said this; on a busy machine scontrol may take too long.
@@ -381,6 +408,7 @@ int main(void)
         cmocka_unit_test(spank__says_what_is_missing),
         cmocka_unit_test(spank__never_stands_in_the_way),
         cmocka_unit_test(spank__hands_on_what_srun_brought),
+        cmocka_unit_test(spank__finds_what_was_installed_with_it),
         cmocka_unit_test(check__says_which_line_is_missing),
     };
     return cmocka_run_group_tests(tests, create, site_destroy);

@@ -238,7 +238,8 @@ static void squeue__that_fails_releases_nothing(void **state)
                   site->folder);
     site_set_settings(site, "");
     cluster_await(site->cluster,
-                  "tail -n 1 %s/mcastd.log | grep -q 'list_command of cluster elcap answers again'",
+                  "grep 'list_command of cluster elcap' %s/mcastd.log | tail -n 1 | "
+                  "grep -q 'answers again'",
                   site->folder);
     cluster_run(site->cluster, "MCAST_URL=%s/mcastd.sock %s/bin/mcastctl list --state active",
                 site->folder, site->folder);

@@ -1,0 +1,45 @@
+/* Whether Slurm's own plugin for Slingshot is where this Slurm looks for it. */
+
+#include "cli/slurmswitch.h"
+#include "tests/system/rig/folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+static bool is_installed(const char *folders)
+{
+    char text[512];
+    struct slurmconf *conf = slurmconf_create();
+    assert_non_null(conf);
+    snprintf(text, sizeof text, "PluginDir               = %s\n", folders);
+    slurmconf_take_shown(conf, text);
+    const bool is = slurmswitch_installed(conf);
+    slurmconf_destroy(conf);
+    return is;
+}
+
+static void slurmswitch__looks_where_slurm_does(void **state)
+{
+    (void)state;
+    char folder[FOLDER_PATH_SIZE], folders[256];
+    assert_int_equal(folder_create(folder), 0);
+    snprintf(folders, sizeof folders, "/nowhere:%s:/usr", folder);
+    assert_false(is_installed(folders));
+    assert_int_equal(folder_write(folder, "switch_hpe_slingshot.so", 0644, ""), 0);
+    assert_true(is_installed(folders));
+    assert_true(is_installed(folder));
+    assert_false(is_installed("/nowhere"));
+    folder_destroy(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slurmswitch__looks_where_slurm_does)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
