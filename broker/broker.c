@@ -74,6 +74,7 @@ static void on_engine_stopped(void *arg)
 static void stop(struct broker *broker)
 {
     broker->stopping = true;
+    reload_stop(&broker->reload);
     notify_tell(&broker->notify, "STOPPING=1\nSTATUS=Stopping: answering what was accepted.");
     if (broker->http != NULL)
         http_quiesce(broker->http);
@@ -85,18 +86,22 @@ static void stop(struct broker *broker)
 
 /* ---- signals ---- */
 
+static void on_reloaded(void *arg, bool applied)
+{
+    struct broker *broker = arg;
+    broker->lifesign.reload_refused = !applied;
+    http_reloaded(broker->http, applied);
+    if (!broker->reload.again) /* else the service manager waits for the one that follows */
+        lifesign_ready(&broker->lifesign);
+}
+
 static void on_reload_soon(uv_timer_t *timer)
 {
     struct broker *broker = timer->data;
     if (broker->stopping)
         return;
-    const char *before = turn_enter(engine_turn(broker->engine), "the reload");
     notify_reloading(&broker->notify);
-    bool applied = reload_apply(&broker->reload);
-    broker->lifesign.reload_refused = !applied;
-    http_reloaded(broker->http, applied);
-    lifesign_ready(&broker->lifesign);
-    turn_leave(engine_turn(broker->engine), before);
+    reload_begin(&broker->reload, &broker->loop, on_reloaded, broker);
 }
 
 static void on_signal(uv_signal_t *handle, int signum)

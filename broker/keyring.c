@@ -13,6 +13,7 @@ enum { LAG_S = 3600 };
 struct keyring {
     char *path; /* NULL: none */
     bool own;   /* its keys were made by this process */
+    uint64_t rotations;
     struct rootkeys keys;
 };
 
@@ -75,6 +76,11 @@ int keyring_read(const struct keyring *keyring, struct rootkeys *keys, struct er
     return 0;
 }
 
+uint64_t keyring_rotations(const struct keyring *keyring)
+{
+    return keyring->rotations;
+}
+
 void keyring_adopt(struct keyring *keyring, struct rootkeys *keys)
 {
     keyring->keys = *keys;
@@ -113,9 +119,11 @@ static int rotate(struct keyring *keyring, int64_t now, rootkeys_needed_fn *is_n
     int rc = rootkeys_rotate(keyring->path, now, is_needed, arg, err);
     if (rc == 0)
         rc = rootkeys_read(keyring->path, &keys, err);
-    if (rc == 0)
-        keyring_adopt(keyring, &keys);
-    return rc;
+    if (rc < 0)
+        return rc;
+    keyring->rotations++;
+    keyring_adopt(keyring, &keys);
+    return 0;
 }
 
 int keyring_rotate(struct keyring *keyring, const struct core *core, int64_t now, struct error *err)

@@ -1,13 +1,24 @@
 #include "broker/reload.h"
 
-#include "broker/commandcheck.h"
 #include "broker/config_change.h"
 #include "broker/log.h"
+#include "broker/reread.h"
 #include "broker/settings.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { CHANGE_SIZE = 1024 };
+
+/* A reload that is under way: a thread has the files. */
+struct reading {
+    struct reload *reload;
+    struct reread files;
+    uint64_t rotations; /* of the ring when it began */
+    uv_work_t work;
+    void (*applied)(void *arg, bool applied);
+    void *arg;
+};
 
 /* The command line counts for more than the configuration. */
 static void settle_log_level(struct config *config, int log_level)
@@ -30,12 +41,6 @@ void reload_release(struct reload *reload)
 {
     config_destroy(reload->config);
     reload->config = NULL;
-}
-
-static void log_fault(void *arg, bool fault, const char *line)
-{
-    (void)arg;
-    log_line(fault ? LOG_ERR : LOG_WARNING, "reload: %s", line);
 }
 
 /* True when some key can only be changed by a restart; each is named. */
@@ -69,37 +74,30 @@ static bool fabric_kept(const struct reload *reload, const struct config *config
 }
 
 /* Everything that can fail comes before everything that changes something. */
-static int apply(struct reload *reload, const struct config *config, const struct namedfiles *files,
-                 struct rootkeys *keys, struct error *err)
+static int apply(struct reload *reload, struct reading *reading, struct error *err)
 {
+    struct reread *files = &reading->files;
+    const struct config *config = files->config;
     struct fmapi_options fabric;
     struct listcommand_spec lists[CLUSTERS_MAX];
-    struct settings_http http;
     bool present = settings_fabric(config, &fabric);
-    /* At the start it is only warned of; here it would end a link that works. */
-    int rc = present ? fmapi_check(&fabric, err) : 0;
-    if (rc < 0)
-        return rc;
-    settings_http(config, &http);
-    struct http_change *change = http_prepare(reload->http, &http.options, err);
-    if (change == NULL)
-        return err->code;
     struct engine_settings settings = {
         .core = &config->core,
         .fabric = present ? &fabric : NULL,
         .lists = lists,
         .list_count = settings_lists(config, lists),
-        .keep_fabric = fabric_kept(reload, config, files),
+        .keep_fabric = fabric_kept(reload, config, &files->files),
     };
-    rc = keyring_read(reload->keyring, keys, err);
+    *err = files->err;
+    int rc = err->code == 0 ? http_change_check(reload->http, files->http, err) : err->code;
     if (rc == 0)
         rc = engine_configure(reload->engine, &settings, err);
-    if (rc < 0) {
-        http_discard(reload->http, change);
+    if (rc < 0)
         return rc;
-    }
-    keyring_adopt(reload->keyring, keys);
-    http_adopt(reload->http, change);
+    if (keyring_rotations(reload->keyring) == reading->rotations)
+        keyring_adopt(reload->keyring, &files->keys);
+    http_adopt(reload->http, files->http);
+    files->http = NULL;
     log_set_level(config->core.trace_level);
     return 0;
 }
@@ -135,54 +133,102 @@ static void log_applied(const struct reload *reload, const struct config_changes
         log_line(LOG_NOTICE, "reloaded: nothing has changed");
 }
 
-static bool replace(struct reload *reload, struct config *config)
+static bool replace(struct reload *reload, struct reading *reading)
 {
+    const struct reread *read = &reading->files;
     struct config_changes changes;
-    struct namedfiles files;
-    struct rootkeys keys = {0};
     struct error err = {0};
-    if (config_changes_find(&changes, reload->config, config) < 0) {
+    if (config_changes_find(&changes, reload->config, read->config) < 0) {
         log_line(LOG_ERR, "reload: nothing was changed: memory is exhausted");
         return false;
     }
-    namedfiles_look(&files, config);
     bool applied = false;
     if (need_restart(&changes))
         log_line(LOG_ERR, "reload: nothing was changed: restart mcastd, or take back what needs a "
                           "restart (above) and reload again");
-    else if (apply(reload, config, &files, &keys, &err) < 0)
+    else if (apply(reload, reading, &err) < 0)
         log_line(LOG_ERR, "reload: nothing was changed: %s", err.text);
     else
         applied = true;
     if (applied) {
-        log_applied(reload, &changes, &files);
-        reload->files = files;
+        log_applied(reload, &changes, &read->files);
+        reload->files = read->files;
     }
-    rootkeys_wipe(&keys);
     config_changes_release(&changes);
     return applied;
 }
 
-bool reload_apply(struct reload *reload)
+/* What was read is put into force, or refused. */
+static bool conclude(struct reload *reload, struct reading *reading)
 {
-    struct config *config = config_create();
-    if (config == NULL) {
-        log_line(LOG_ERR, "reload: nothing was changed: memory is exhausted");
-        return false;
-    }
-    if (config_load_and_look(config, reload->path, commandcheck_look, log_fault, NULL) < 0) {
+    struct reread *read = &reading->files;
+    for (size_t i = 0; i < read->line_count; i++)
+        log_line(read->lines[i].fault ? LOG_ERR : LOG_WARNING, "reload: %s", read->lines[i].text);
+    if (read->config == NULL) {
         log_line(LOG_ERR,
                  "reload: nothing was changed: correct what is said above (mcastd --check says it "
                  "too) and reload again");
-        config_destroy(config);
         return false;
     }
-    settle_log_level(config, reload->log_level);
-    if (!replace(reload, config)) {
-        config_destroy(config);
+    settle_log_level(read->config, reload->log_level);
+    if (!replace(reload, reading))
         return false;
-    }
     config_destroy(reload->config);
-    reload->config = config;
+    reload->config = read->config;
+    read->config = NULL;
     return true;
+}
+
+/* ---- the thread ---- */
+
+static void on_thread(uv_work_t *work)
+{
+    struct reading *reading = work->data;
+    reread_files(&reading->files);
+}
+
+static void on_read(uv_work_t *work, int status)
+{
+    struct reading *reading = work->data;
+    struct reload *reload = reading->reload;
+    (void)status; /* is never cancelled */
+    reload->reading = NULL;
+    if (!reload->stopped) {
+        const char *before = turn_enter(engine_turn(reload->engine), "the reload");
+        bool applied = conclude(reload, reading);
+        turn_leave(engine_turn(reload->engine), before);
+        reading->applied(reading->arg, applied);
+    }
+    if (reload->again && !reload->stopped)
+        reload_begin(reload, work->loop, reading->applied, reading->arg);
+    reread_release(&reading->files);
+    free(reading);
+}
+
+void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *arg, bool applied),
+                  void *arg)
+{
+    reload->again = reload->reading != NULL;
+    if (reload->again)
+        return;
+    struct reading *reading = calloc(1, sizeof *reading);
+    if (reading == NULL) {
+        log_line(LOG_ERR, "reload: nothing was changed: memory is exhausted");
+        applied(arg, false);
+        return;
+    }
+    *reading = (struct reading){.reload = reload,
+                                .files = {.path = reload->path, .keyring = reload->keyring},
+                                .rotations = keyring_rotations(reload->keyring),
+                                .applied = applied,
+                                .arg = arg};
+    reading->work.data = reading;
+    reload->reading = reading;
+    (void)uv_queue_work(loop, &reading->work, on_thread,
+                        on_read); /* fails without a function only */
+}
+
+void reload_stop(struct reload *reload)
+{
+    reload->stopped = true;
 }

@@ -8,10 +8,14 @@
 #include "broker/namedfiles.h"
 
 #include <stdbool.h>
+#include <uv.h>
 
 /* SIGHUP: reads the configuration again and puts it in the place of the one in force, wholly, or
  * changes nothing and says why (F5). The log tells each key with its value before and after, and
- * each file that was read again because it has changed. */
+ * each file that was read again because it has changed. What is asked meanwhile is answered by what
+ * is in force: files are read in a thread (reread.h). */
+
+struct reading;
 
 struct reload {
     const char *path;        /* of the configuration */
@@ -21,6 +25,9 @@ struct reload {
     struct engine *engine;
     struct http *http;
     struct keyring *keyring;
+    struct reading *reading; /* under way; or NULL */
+    bool again;              /* was asked for once more meanwhile */
+    bool stopped;
 };
 
 /* Takes the configuration over. Rooms follow when there are some. */
@@ -31,8 +38,13 @@ void reload_release(struct reload *reload);
  * and before the others are read. */
 void reload_look(struct reload *reload);
 
-/* True when the files' configuration is in force afterwards. Once the loop runs, and not from
- * inside a step. Takes as long as reading the files and asking for users and certificates does. */
-bool reload_apply(struct reload *reload);
+/* Begins one; applied is called from the loop, true when the files' configuration is in force now.
+ * Asked for while one is under way, another follows it, for its files may have been read already.
+ */
+void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *arg, bool applied),
+                  void *arg);
+
+/* Nothing is changed any more and applied not called. The loop still waits for the thread. */
+void reload_stop(struct reload *reload);
 
 #endif

@@ -48,28 +48,26 @@ void change_apply(struct http *http, struct http_change *change)
 
 /* ---- http.h ---- */
 
-/* A listening socket speaks TLS or it does not. */
-static int check_transport(const struct http *http, const struct http_change *change,
-                           struct error *err)
-{
-    if (!http->doors[DOOR_TCP].server || !http->tls == !change->tls)
-        return 0;
-    return error_set(err, ERROR_INVALID, "tls_cert: TLS is turned %s by a restart only",
-                     change->tls ? "on" : "off");
-}
-
-struct http_change *http_prepare(const struct http *http, const struct http_options *options,
-                                 struct error *err)
+struct http_change *http_change_read(const struct http_options *options, struct error *err)
 {
     struct http_change *change = calloc(1, sizeof *change);
     if (!change) {
         error_set(err, ERROR_NOMEM, "no memory for a reload");
         return NULL;
     }
-    if (change_read(change, options, err) == 0 && check_transport(http, change, err) == 0)
+    if (change_read(change, options, err) == 0)
         return change;
-    http_discard(NULL, change);
+    http_change_discard(change);
     return NULL;
+}
+
+/* A listening socket speaks TLS or it does not. */
+int http_change_check(const struct http *http, const struct http_change *change, struct error *err)
+{
+    if (!http->doors[DOOR_TCP].server || !http->tls == !change->tls)
+        return 0;
+    return error_set(err, ERROR_INVALID, "tls_cert: TLS is turned %s by a restart only",
+                     change->tls ? "on" : "off");
 }
 
 void http_adopt(struct http *http, struct http_change *change)
@@ -83,9 +81,8 @@ void http_adopt(struct http *http, struct http_change *change)
     stream_wake_all(http, false); /* those who may not listen any more */
 }
 
-void http_discard(struct http *http, struct http_change *change)
+void http_change_discard(struct http_change *change)
 {
-    (void)http;
     if (!change)
         return;
     change_release(change);

@@ -48,19 +48,21 @@ struct http;
  * that does not exist, a socket in use, an address that is not loopback. */
 struct http *http_create(const struct http_options *options, struct error *err);
 
-/* A reload, in two steps, so that it happens wholly or not at all together with what others reload.
+/* A reload, in steps, so that it happens wholly or not at all together with what others reload.
  *
  * Heeds admins, clusters, metrics_anonymous, the TLS files (read again, whether or not their names
  * have changed) and munge_socket; the rest is as http_create had it. Rights change for connections
  * that are open, too: each request is judged by what is known when it comes. */
 struct http_change;
 
-/* Reads and resolves all of it; changes nothing. NULL with a sentence in err. */
-struct http_change *http_prepare(const struct http *http, const struct http_options *options,
-                                 struct error *err);
+/* Reads and resolves all of it, which may take long: in any thread, for nothing is changed. NULL
+ * with a sentence in err. */
+struct http_change *http_change_read(const struct http_options *options, struct error *err);
+/* Whether it can be put into force while it runs: 0, or a code with a sentence. */
+int http_change_check(const struct http *http, const struct http_change *change, struct error *err);
 /* Each ends the change. */
 void http_adopt(struct http *http, struct http_change *change);
-void http_discard(struct http *http, struct http_change *change); /* NULL is allowed */
+void http_change_discard(struct http_change *change); /* in any thread; NULL is allowed */
 
 /* TCP port, 0 without TCP. */
 int http_port(const struct http *http);

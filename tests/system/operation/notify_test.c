@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -184,27 +186,71 @@ static void watchdog__is_fed_while_the_loop_turns(void **state)
         at = await_words(at, "<WATCHDOG=1>") + 1;
 }
 
+static int listen_on_loopback(int *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+/* Somebody reads the pipe: from now on only the test's end keeps him waiting. */
+static bool is_being_read(void *arg)
+{
+    int *fd = arg;
+    *fd = open(house_path(house, "ca.pem"), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    return *fd >= 0;
+}
+
 /* Nobody feeds it from another thread: while the loop is away, none comes. */
 static void watchdog__is_not_fed_by_a_loop_that_hangs(void **state)
 {
     (void)state;
+    char text[256];
+    int port, pipe = -1;
     setenv("WATCHDOG_USEC", "300000", 1);
     house_start(house);
     (void)await_words(heard, "<WATCHDOG=1>");
-    pid_t pid = house_pid(house);
-    /* A configuration that is a pipe: reading it takes until somebody writes. */
-    house_remove(house, "mcastd.conf");
-    assert_int_equal(mkfifo(house_path(house, "mcastd.conf"), 0644), 0);
-    assert_int_equal(kill(pid, SIGHUP), 0);
-    const char *at = await_words(heard, "<RELOADING=1");
+    /* Authorities that are a pipe: libcurl reads them in the loop when it has connected. */
+    const int listener = listen_on_loopback(&port);
+    assert_int_equal(mkfifo(house_path(house, "ca.pem"), 0644), 0);
+    (void)snprintf(text, sizeof text, "[fm]\nurl = https://127.0.0.1:%d\nca = %s\n", port,
+                   house_path(house, "ca.pem"));
+    house_configure(house, text);
+    assert_true(house_reload(house));
+    assert_true(await(is_being_read, &pipe, AWAIT_DEADLINE_MS));
+    hear(0);
+    const char *at = heard + strlen(heard);
     hear(1000); /* for what must not come: three times as long as the watchdog would wait */
     assert_null(strstr(at, "<WATCHDOG=1>"));
+    house_remove(house, "ca.pem"); /* or the next connection would wait, too */
+    assert_int_equal(close(pipe), 0);
+    (void)await_words(at, "<WATCHDOG=1>");
+    close(listener);
+}
+
+/* Nor does a reload keep the loop: its files are read elsewhere (G11). */
+static void watchdog__is_fed_while_a_reload_hangs(void **state)
+{
+    (void)state;
+    setenv("WATCHDOG_USEC", "300000", 1);
+    house_start(house);
+    house_remove(house, "mcastd.conf");
+    assert_int_equal(mkfifo(house_path(house, "mcastd.conf"), 0644), 0);
+    assert_int_equal(kill(house_pid(house), SIGHUP), 0);
+    const char *at = await_words(heard, "<RELOADING=1");
+    for (int i = 0; i < 3; i++)
+        at = await_words(at, "<WATCHDOG=1>") + 1;
+    assert_null(strstr(heard, "<READY=1\nSTATUS=The last reload"));
     FILE *pipe = fopen(house_path(house, "mcastd.conf"), "w");
     assert_non_null(pipe);
     fputs("nonsense\n", pipe);
     fclose(pipe);
-    at = await_words(at, "<READY=1");
-    (void)await_words(at, "<WATCHDOG=1>");
+    (void)await_words(at, "<READY=1\nSTATUS=The last reload was refused");
 }
 
 static void abstract_socket__is_reached(void **state)
@@ -240,6 +286,7 @@ int main(void)
         HOUSE_TEST(reload__is_told),
         HOUSE_TEST(watchdog__is_fed_while_the_loop_turns),
         HOUSE_TEST(watchdog__is_not_fed_by_a_loop_that_hangs),
+        HOUSE_TEST(watchdog__is_fed_while_a_reload_hangs),
         HOUSE_TEST(abstract_socket__is_reached),
         HOUSE_TEST(nobody_there__is_no_trouble),
     };

@@ -423,6 +423,54 @@ static void many_signals__end_well(void **state)
     assert_in_range(times_logged(" reloaded: "), 1, 201);
 }
 
+struct slow_file {
+    const char *path;
+    int fd;
+};
+
+/* There is somebody who reads it. */
+static bool is_being_read(void *arg)
+{
+    struct slow_file *slow = arg;
+    slow->fd = open(slow->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    return slow->fd >= 0;
+}
+
+/* G11: a disk that does not answer keeps nobody waiting but the reload; and who asks for one
+ * meanwhile gets another, for the first may have read the files already. */
+static void slow_file__keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    static const char text[] = "[vni]\npool = 8000-8999\n";
+    char path[128];
+    struct slow_file slow = {.path = path};
+    int vni = 0;
+    house_start(house);
+    house_configure(house, "[vni]\npool = 9000-9999\n");
+    (void)snprintf(path, sizeof path, "%s", house_path(house, "conf.d/90-slow.conf"));
+    assert_int_equal(mkfifo(path, 0644), 0);
+    pid_t pid = house_pid(house);
+    assert_int_equal(kill(pid, SIGHUP), 0);
+    assert_true(await(is_being_read, &slow, AWAIT_DEADLINE_MS));
+    assert_int_equal(house_reserve(house, "f1", NULL, &vni), 201);
+    assert_int_equal(vni, 1024);
+    assert_int_equal(times_logged("reload"), 0);
+    assert_int_equal(write(slow.fd, text, sizeof text - 1), sizeof text - 1);
+    assert_int_equal(close(slow.fd), 0);
+    assert_true(house_logged(house, "pool = 1024-65535 -> 8000-8999"));
+    assert_int_equal(kill(pid, SIGHUP), 0);
+    assert_true(await(is_being_read, &slow, AWAIT_DEADLINE_MS));
+    house_remove(house, "conf.d/90-slow.conf");
+    assert_int_equal(kill(pid, SIGHUP), 0);
+    assert_int_equal(house_reserve(house, "f2", NULL, &vni), 201);
+    assert_int_equal(vni, 8000);
+    assert_int_equal(write(slow.fd, text, sizeof text - 1), sizeof text - 1);
+    assert_int_equal(close(slow.fd), 0);
+    assert_true(house_logged(house, "pool = 8000-8999 -> 9000-9999"));
+    assert_int_equal(house_reserve(house, "f3", NULL, &vni), 201);
+    assert_int_equal(vni, 9000);
+}
+
 static void signal_while_stopping__is_left_to_the_next_start(void **state)
 {
     (void)state;
@@ -496,6 +544,7 @@ int main(void)
         HOUSE_TEST(drop_ins__come_go_and_override),
         HOUSE_TEST(load__is_not_disturbed),
         HOUSE_TEST(many_signals__end_well),
+        HOUSE_TEST(slow_file__keeps_nobody_waiting),
         HOUSE_TEST(signal_while_stopping__is_left_to_the_next_start),
         HOUSE_TEST(signal_during_the_start__is_kept),
     };
