@@ -12,7 +12,6 @@ mkdir "$dir/no-lua"
 start_flux 1
 ours_uri=$FLUX_URI
 
-rm "$dir/uri"
 flux_conf "\"$dir/nothing\"" "\"$dir/nothing\""
 start_flux 1
 nothing_uri=$FLUX_URI

@@ -93,7 +93,7 @@ cat >"$dir/bin/flux" <<SH
 env | grep -vE '^(PATH|PWD|OLDPWD|SHLVL|_)=' >>"$dir/told"
 FAKE_FLUX=$FAKE_FLUX FAKE_JOB=$FAKE_JOB exec "$fake_flux/flux" "\$@"
 SH
-printf '#!/bin/sh\ntouch "%s"\n' "$dir/run" | tee "$dir/exec/flux-job" >"$dir/exec/ssh"
+printf '#!/bin/sh\ntouch "%s"\n' "$dir/was-run" | tee "$dir/exec/flux-job" >"$dir/exec/ssh"
 chmod +x "$dir/bin/flux" "$dir/exec/flux-job" "$dir/exec/ssh"
 on_node() { # on_node NAME=VALUE…: the node's prolog, as flux-imp runs it
     env FLUX_EXEC_PATH="$dir/exec" FLUX_SSH="$dir/exec/ssh" FLUX_CONNECTOR_PATH="$dir/exec" \
@@ -109,7 +109,7 @@ until_it "the node looks" looked
 echo '{}' >"$FAKE_FLUX/kvs/$FAKE_JOB.mcast"
 wait "$node" || fail "a node does not wait for what is published"
 # What user flux says, root does not run; only the broker's socket is taken from it.
-[ ! -e "$dir/run" ] || fail "root runs what the environment names"
+[ ! -e "$dir/was-run" ] || fail "root runs what the environment names"
 [ "$(sort -u "$dir/told")" = FLUX_URI=local:///run/flux/local ] || fail "root's programs are told: $(cat "$dir/told")"
 
 # ---- refused: the words go to the user, as one argument, and the prolog fails
@@ -118,8 +118,8 @@ refused() { # refused WORDS
     asked "^job raise --type=mcast --severity=0 $FLUX_JOB_ID .*$1" ||
         fail "'$1' is not said: $(cat "$FAKE_FLUX/calls")"
 }
-wish "{\"mcast\":{\"vnis\":\"\$(touch $dir/run); --uid 0\"}}" && refused "-o mcast.vnis is a number from 0 to 4"
-[ ! -e "$dir/run" ] || fail "a user's words are run"
+wish "{\"mcast\":{\"vnis\":\"\$(touch $dir/was-run); --uid 0\"}}" && refused "-o mcast.vnis is a number from 0 to 4"
+[ ! -e "$dir/was-run" ] || fail "a user's words are run"
 wish '{"mcast":{"tc":"low_latency;id"}}' && refused "traffic classes with colons"
 wish '{"mcast":{"tc":"dedicated_access"}}' && refused "dedicated_access"
 wish '{}' && echo '{}' >"$FAKE_FLUX/kvs/$FAKE_JOB.R" && refused "R names no nodes"
@@ -160,7 +160,7 @@ echo "flux-job: flux_open: Connection refused" >&2 && exit 1
 SH
 setsid "$hooks/raise-lost" --cluster elcap --state "$dir/last-event" >>"$dir/flux.log" 2>&1 &
 others="-$! $others"
-again() { [ "$(grep -c '^job raise ' "$FAKE_FLUX/calls" 2>/dev/null)" -ge 2 ]; }
+again() { asked '^job raise ' && [ "$(grep -c '^job raise ' "$FAKE_FLUX/calls")" -ge 2 ]; }
 until_it "it asks again" again
 [ "$(grep -c 'Flux cannot be told yet: .*Connection refused' "$dir/flux.log")" = 1 ] || fail "it is not said once that Flux is away"
 cat >"$FAKE_FLUX/raise" <<'SH'

@@ -7,7 +7,7 @@ build=$(readlink -f "$1")
     echo "skipped: FLUX_PREFIX names no installation of flux-core"
     exit 77
 }
-PATH=$build/bin:${fake_flux:-${FLUX_PREFIX:-}/bin}:/usr/local/bin:/usr/bin:/bin
+PATH=$build/bin:${fake_flux:-${FLUX_PREFIX:-}/bin}:/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin
 hooks=$build/libexec/mcastd/flux
 etc=$build/etc/flux
 # shellcheck source=tests/system/rig/house.sh
@@ -15,7 +15,7 @@ etc=$build/etc/flux
 # As if our pieces lay in Flux's own folders; the shells have this from their job's environment.
 export FLUX_RC_EXTRA=$etc FLUX_SHELL_RC_PATH=$etc/shell/lua.d
 
-mkdir "$dir/etc"
+mkdir "$dir/etc" "$dir/run"
 
 # flux_conf PROLOG EPILOG: the instance's configuration, with these commands ('"a", "b"').
 flux_conf() {
@@ -31,23 +31,24 @@ CONF
 
 flux_conf "\"$hooks/prolog\"" "\"$hooks/epilog\""
 
-# start_flux SIZE [OPTIONS…]: an instance that this script talks to, through FLUX_URI.
+# start_flux SIZE [OPTIONS…]: an instance that this script talks to, through FLUX_URI; of user $owner.
 start_flux() {
     local size=$1
     shift
+    rm -f "$dir/run/uri"
     # Nodes with names and cores of their own, whatever this host is, or those that a test pretends.
     flux R encode --hosts="n[0-$((size - 1))]" --cores=0-63 >"$dir/R"
     [ -n "${pretended:-}" ] ||
         printf '[resource]\npath = "%s"\nnoverify = true\n' "$dir/R" >>"$dir/etc/flux.toml"
     # shellcheck disable=SC2016 # that shell expands it
-    flux start --test-size="$size" \
+    ${owner:+runuser -u "$owner" --} flux start --test-size="$size" \
         --test-hosts="n[0-$((size - 1))]" --config-path="$dir/etc" "$@" \
-        sh -c 'flux getattr local-uri >"$1.new" && mv "$1.new" "$1" && exec sleep inf' sh "$dir/uri" \
+        sh -c 'flux getattr local-uri >"$1.new" && mv "$1.new" "$1" && exec sleep inf' sh "$dir/run/uri" \
         >>"$dir/flux.log" 2>&1 &
     instance=$!
     others="$instance $others"
-    until_it "Flux starts" test -s "$dir/uri"
-    FLUX_URI=$(cat "$dir/uri")
+    until_it "Flux starts" test -s "$dir/run/uri"
+    FLUX_URI=$(cat "$dir/run/uri")
     export FLUX_URI
 }
 

@@ -2,39 +2,7 @@
 # the last, each node its own (F7, F8), handed down to instances within jobs (F6); a node that cannot
 # serve fails the job in words, and one that cannot clean up is drained (F9, F10).
 # shellcheck shell=bash
-. "$(dirname "$0")/house.sh"
-
-nics() { # nics RANK NUMBER [MORE]: what NICs the node has, and further lines of cxi.conf
-    mkdir -p "$dir/node$1"
-    printf '[mock]\nnics = %s\nprivileged = any\n%b' "$2" "${3:-}" >"$dir/node$1/cxi.conf.new"
-    mv "$dir/node$1/cxi.conf.new" "$dir/node$1/cxi.conf"
-}
-
-# Two nodes on one host: which of them it is, a command learns from the broker that it was started by.
-mkdir "$dir/bin"
-cat >"$dir/bin/mcast-node" <<SH
-#!/bin/sh
-rank=\${MOCK_RANK:-\${FLUX_URI##*-}}
-MOCK_CXI=$dir/node\$rank LD_LIBRARY_PATH=$build/lib/mock-cxi exec "$build/bin/mcast-node" "\$@" \\
-    --config "$dir/node\$rank.conf" --node "n\$rank"
-SH
-chmod +x "$dir/bin/mcast-node"
-PATH=$dir/bin:$PATH
-export MCAST_NODE_CONFIG=$dir/node0.conf
-for rank in 0 1; do
-    mkdir -m 755 "$dir/spool$rank"
-    cat >"$dir/node$rank.conf" <<CONF
-cluster = elcap
-url = $MCAST_URL
-spool = $dir/spool$rank
-housekeeping = yes
-epilog_retry = 100ms
-housekeeping_retry = 1s
-CONF
-done
-nics 0 4
-nics 1 2
-services() { MOCK_RANK=$1 command mcast-node list --json | grep -c '"system": false' || true; }
+. "$(dirname "$0")/nodes.sh"
 
 hold=10m # so that VNIs are free again because the nodes said so, and not by time
 prepare
