@@ -259,11 +259,33 @@ static void take_reach(struct carrier *carrier)
     carrier->width = carrier->connections;
 }
 
+static void expire_all(struct carrier *carrier)
+{
+    int64_t now = reactor_now_ms();
+    struct alarm *due;
+    while (!carrier->ending && (due = alarms_first(&carrier->alarms)) && due->due_ms <= now)
+        expire(carrier, due->owner);
+}
+
+/* Those that cannot be sent are answered at once, and may be asked anew by whoever hears that: no
+ * more of them at a time than there are connections. */
+static void launch_all(struct carrier *carrier)
+{
+    int64_t now = reactor_now_ms();
+    for (unsigned i = 0; i < carrier->connections && !carrier->ending && carrier->first &&
+                         carrier->under_way < carrier->width && carrier->resume_ms <= now;
+         i++)
+        launch(carrier, carrier->first, now);
+}
+
+/* What waits is launched first, so that the same turn of the reactor sends it: each turn is one of
+ * the program's loop, which may have others to serve in between. */
 void carrier_turn(struct carrier *carrier)
 {
     CURL *easy;
     CURLcode code;
-    struct alarm *due;
+    expire_all(carrier);
+    launch_all(carrier);
     reactor_turn(carrier->reactor);
     if (carrier->reached != carrier->reached_known) {
         carrier->reached_known = carrier->reached;
@@ -274,15 +296,7 @@ void carrier_turn(struct carrier *carrier)
         curl_easy_getinfo(easy, CURLINFO_PRIVATE, &ask);
         land(carrier, ask, code);
     }
-    int64_t now = reactor_now_ms();
-    while (!carrier->ending && (due = alarms_first(&carrier->alarms)) && due->due_ms <= now)
-        expire(carrier, due->owner);
-    /* Those that cannot be sent are answered at once, and may be asked anew by whoever hears that:
-     * no more of them in one turn than there are connections. */
-    for (unsigned i = 0; i < carrier->connections && !carrier->ending && carrier->first &&
-                         carrier->under_way < carrier->width && carrier->resume_ms <= now;
-         i++)
-        launch(carrier, carrier->first, now);
+    launch_all(carrier);
     schedule(carrier);
 }
 

@@ -50,7 +50,6 @@ static void look(struct reactor *reactor)
     long timeout_ms = -1;
     curl_multi_timeout(reactor->multi, &timeout_ms);
     reactor->curl_ms = timeout_ms < 0 ? INT64_MAX : reactor_now_ms() + timeout_ms;
-    arm(reactor);
 }
 
 /* A socket that curl has closed is out of the set already: ENOENT and EBADF say nothing new. One

@@ -20,7 +20,8 @@ int reactor_fd(const struct reactor *reactor);
 /* Monotonic clock, in milliseconds. */
 int64_t reactor_now_ms(void);
 
-/* The descriptor is readable at that time, if not sooner; INT64_MAX: no such time. */
+/* The descriptor is readable at that time, or when curl has something to do, if that is sooner;
+ * INT64_MAX: no such time. To be called after all that changes what curl has to do. */
 void reactor_set_alarm(struct reactor *reactor, int64_t due_ms);
 
 /* Begins to carry a request that is prepared; nothing is sent before reactor_turn. False: memory is
