@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 {
     struct common common = {0};
     int rc = EXIT_OK;
-    setlocale(LC_ALL, ""); /* so that tables count characters, not bytes */
+    setlocale(LC_CTYPE, ""); /* so that tables count characters, not bytes */
     const char *cluster = getenv("MCAST_CLUSTER");
     if (cluster && cluster[0])
         common.cluster = cluster;
