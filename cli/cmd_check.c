@@ -96,7 +96,7 @@ static int check(const struct common *common, const struct slurmsite_options *op
         slurmcheck_tasks(findings, &site.check);
         code = ask_broker(findings, common, &site);
         if (site.check.node)
-            slurmsite_judge_node(findings);
+            slurmsite_judge_node(findings, &site);
     }
     slurmsite_release(&site);
     return code;

@@ -178,6 +178,21 @@ static void judge_flags(struct findings *findings, const struct slurmcheck *chec
                      NULL);
 }
 
+/* "1,3-5" */
+static bool has_number(const char *list, unsigned long wanted)
+{
+    while (list && *list) {
+        char *end;
+        const unsigned long first = strtoul(list, &end, 10);
+        const unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+        if (end != list && first <= wanted && wanted <= last)
+            return true;
+        list = end + strcspn(end, ",");
+        list += *list == ',';
+    }
+    return false;
+}
+
 /* A refused batch job is requeued, held. */
 static void judge_requeue(struct findings *findings, const struct slurmcheck *check)
 {
@@ -187,7 +202,7 @@ static void judge_requeue(struct findings *findings, const struct slurmcheck *ch
                      "batch jobs that are refused, or cannot begin on a node, end instead of being "
                      "held, unless they were submitted with --requeue",
                      "better: slurm.conf: JobRequeue=1");
-    if (slurmconf_has(check->conf, "RequeueExit", "1"))
+    if (has_number(slurmconf_get(check->conf, "RequeueExit", 0), 1))
         findings_add(findings, FINDING_WARNING, "RequeueExit",
                      "with 1, a batch script that ends as a step does that must have hardware "
                      "collectives and has none (hwcoll=required) is begun again without end",
@@ -255,6 +270,12 @@ void slurmcheck_settings(struct findings *findings, const struct slurmcheck *che
 {
     judge_cluster(findings, check);
     judge_flags(findings, check);
+    if (check->stale)
+        findings_add(findings, FINDING_WARNING, "slurmctld",
+                     "slurm.conf was changed after it was started: a hook of a kind that it had "
+                     "none of before is not run, whatever scontrol shows; a reconfigure is not "
+                     "enough",
+                     "systemctl restart slurmctld");
     slurmswitch_judge(findings, check->conf, check->cluster);
     judge_requeue(findings, check);
     judge_timeout(findings, check);
@@ -335,25 +356,40 @@ static const json_t *find_named(const json_t *list, const char *name)
     return NULL;
 }
 
+/* Whether somebody else than SlurmUser, "slurm(64030)", has asked. */
+static bool is_other(const char *user, const json_t *whoami)
+{
+    const char *number = user ? strchr(user, '(') : NULL;
+    const json_t *uid = json_object_get(whoami, "uid");
+    return number && json_is_integer(uid) && json_integer_value(uid) != atoll(number + 1);
+}
+
 static void judge_manager(struct findings *findings, const struct slurmcheck *check,
                           const json_t *whoami)
 {
     const char *user = slurmconf_get(check->conf, "SlurmUser", 0);
     const char *identity = json_string_value(json_object_get(whoami, "identity"));
-    const int length = user ? (int)strcspn(user, "(") : 0; /* "slurm(64030)" */
+    const int length = user ? (int)strcspn(user, "(") : 0;
     char advice[LINE_SIZE];
-    snprintf(advice, sizeof(advice), "mcastd.conf: [cluster \"%.32s\"] users = %.*s",
-             check->cluster, length, user ? user : "");
-    if (find_named(json_object_get(whoami, "clusters"), check->cluster))
+    if (find_named(json_object_get(whoami, "clusters"), check->cluster)) {
         findings_addf(findings, FINDING_OK, "broker", NULL,
                       "it answers, and takes %s for the resource manager of %s",
                       identity ? identity : "you", check->cluster);
-    else if (check->controller)
+    } else if (check->controller && is_other(user, whoami)) {
+        snprintf(advice, sizeof(advice), "runuser -u %.*s -- mcastctl check slurm", length, user);
+        findings_addf(findings, check->node ? FINDING_OK : FINDING_WARNING, "broker", advice,
+                      "it answers; whether it takes %.*s for the resource manager of %s only %.*s "
+                      "can see",
+                      length, user, check->cluster, length, user);
+    } else if (check->controller) {
+        snprintf(advice, sizeof(advice), "mcastd.conf: [cluster \"%.32s\"] users = %.*s",
+                 check->cluster, length, user ? user : "");
         findings_addf(findings, FINDING_PROBLEM, "broker", advice,
                       "it answers, but %s is not the resource manager of %s",
                       identity ? identity : "who asks", check->cluster);
-    else
+    } else {
         findings_add(findings, FINDING_OK, "broker", "it answers", NULL);
+    }
 }
 
 static void judge_list(struct findings *findings, const struct slurmcheck *check,

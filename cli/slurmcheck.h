@@ -25,6 +25,7 @@ struct slurmcheck {
     const char *cluster;      /* as mcastd calls it */
     const char *grants;       /* where the hooks' Prolog puts down what a job is given */
     bool controller, node;    /* what runs on this host */
+    bool stale;               /* slurm.conf is newer than the controller's start */
     unsigned long patience_s; /* the longest that a hook waits for somebody */
     bool sees_all_jobs;       /* squeue shows mcastd all jobs whatever PrivateData says */
     struct slurmcheck_plugin plugin;

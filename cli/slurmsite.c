@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Of the hooks and of the plugin alike. */
@@ -212,6 +213,17 @@ static bool is_controller(const struct slurmconf *conf)
     return false;
 }
 
+/* slurmctld says when it began, in local time; a reconfigure leaves that as it is. */
+static bool is_stale(const struct slurmconf *conf)
+{
+    const char *path = slurmconf_get(conf, "SLURM_CONF", 0);
+    const char *begun = slurmconf_get(conf, "BOOT_TIME", 0);
+    struct tm date = {.tm_isdst = -1};
+    struct stat status;
+    return path && begun && strptime(begun, "%Y-%m-%dT%H:%M:%S", &date) &&
+           stat(path, &status) == 0 && status.st_mtime > mktime(&date);
+}
+
 static bool has_slurmd(void)
 {
     static const char *const argv[] = {"slurmd", "-V", NULL};
@@ -268,6 +280,7 @@ int slurmsite_read(struct slurmsite *site, const struct slurmsite_options *optio
     site->check.sees_all_jobs = sees_all && strcmp(sees_all, "yes") == 0;
     site->check.patience_s = longest_patience(site);
     site->check.controller = is_controller(site->conf);
+    site->check.stale = site->check.controller && is_stale(site->conf);
     site->check.node = options->node || (!site->check.controller && has_slurmd());
     return 0;
 }
@@ -283,20 +296,56 @@ const char *slurmsite_setting(const struct slurmsite *site, const char *name)
     return slurmconf_get(site->settings, name, 0);
 }
 
-void slurmsite_judge_node(struct findings *findings)
+/* As the hooks have it. */
+static void set_surroundings(const struct slurmsite *site)
+{
+    static const char *const names[] = {"MCAST_URL", "MCAST_CACERT", "MCAST_CERT", "MCAST_KEY",
+                                        "MCAST_MUNGE_SOCKET"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = slurmsite_setting(site, names[i]);
+        if (value)
+            (void)setenv(names[i], value, 0);
+    }
+}
+
+/* Asks for a job that no Slurm has, as a prolog would: a broker that knows of no such job has let
+ * this node ask. */
+static void judge_standing(struct findings *findings, const struct slurmsite *site,
+                           const char *program)
+{
+    enum { NO_SUCH_JOB = 3 };
+    const char *const argv[] = {program, "prolog", "--cluster", site->cluster,
+                                "--job", "0",      "--dry-run", NULL};
+    char text[LINE_SIZE];
+    set_surroundings(site);
+    const int rc = program_run(argv, NULL, text, sizeof(text));
+    if (rc == NO_SUCH_JOB)
+        findings_addf(findings, FINDING_OK, "mcast-node", NULL,
+                      "it sees this node's NICs, and the broker answers it");
+    else
+        findings_addf(findings, FINDING_PROBLEM, "mcast-node",
+                      "both sides of it: docs/mcast-node.md, Nodes that report", "%.*s",
+                      (int)strcspn(text, "\n"), text);
+}
+
+void slurmsite_judge_node(struct findings *findings, const struct slurmsite *site)
 {
     char path[PLACE_SIZE], text[LINE_SIZE];
     if (!place_find("mcast-node", path))
         snprintf(path, sizeof(path), "mcast-node");
     const char *const argv[] = {path, "list", NULL};
     const int rc = program_run(argv, NULL, text, sizeof(text));
-    if (rc == 0)
-        findings_add(findings, FINDING_OK, "mcast-node", "it sees this node's NICs", NULL);
-    else if (rc == PROGRAM_NOT_FOUND)
+    if (rc == PROGRAM_NOT_FOUND)
         findings_add(findings, FINDING_PROBLEM, "mcast-node",
                      "it is not on this host, so no job gets services here",
-                     "install mcastd's package for nodes");
-    else
+                     "install mcastd on nodes, too");
+    else if (rc != 0)
         findings_addf(findings, FINDING_PROBLEM, "mcast-node", "mcast-node list; man mcast-node",
                       "%.*s", (int)strcspn(text, "\n"), text);
+    else if (geteuid() != 0)
+        findings_add(findings, FINDING_OK, "mcast-node",
+                     "it sees this node's NICs; whether the broker answers it only root can see",
+                     "run this as root on nodes");
+    else
+        judge_standing(findings, site, path);
 }

@@ -27,7 +27,7 @@ void slurmsite_release(struct slurmsite *site);
 /* What the hooks' settings say of this; NULL: nothing. */
 const char *slurmsite_setting(const struct slurmsite *site, const char *name);
 
-/* Whether mcast-node works on this host. */
-void slurmsite_judge_node(struct findings *findings);
+/* Whether mcast-node works on this host, and the broker takes it for a node of the cluster. */
+void slurmsite_judge_node(struct findings *findings, const struct slurmsite *site);
 
 #endif

@@ -259,7 +259,14 @@ static void slurmcheck__two_at_the_fabric_manager(void **state)
 static void slurmcheck__jobs_that_begin_again(void **state)
 {
     (void)state;
-    say("JobRequeue=0 RequeueExit=100,1");
+    say("RequeueExit=100,0-2,142");
+    check.stale = true;
+    slurmcheck_settings(findings, &check);
+    expect("slurmctld", "warning", "a reconfigure is not enough", "restart slurmctld");
+    expect("RequeueExit", "warning", "without end", "RequeueExitHold=1");
+    teardown(NULL);
+    setup(NULL);
+    say("JobRequeue=0 RequeueExit=1");
     slurmcheck_settings(findings, &check);
     expect("JobRequeue", "ok", "end instead of being held", "JobRequeue=1");
     expect("RequeueExit", "warning", "without end", "RequeueExitHold=1");
@@ -338,6 +345,12 @@ static void slurmcheck__the_broker(void **state)
     setup(NULL);
     judge_broker("{\"clusters\":[]}", "{\"clusters\":[]}");
     expect("list_command", "problem", "shows no cluster elcap", "[cluster \"elcap\"]");
+    teardown(NULL);
+    setup(NULL);
+    say("SlurmUser=slurm(64030)"); /* root has no say about it */
+    check.node = false;
+    judge_broker("{\"uid\":0,\"clusters\":[]}", "{}");
+    expect("broker", "warning", "only slurm can see", "runuser -u slurm");
     teardown(NULL);
     setup(NULL);
     check.controller = false; /* a node is nobody's resource manager */

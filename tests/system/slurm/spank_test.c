@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* mcast_spank.so in a real Slurm, without a TaskProlog: --mcast, the tasks' environment in each
  * step, and the trees that steps leave (F14, F16, F19, F23); and mcastctl check slurm. */
@@ -367,11 +368,13 @@ static void await_check(struct site *site, int status, const char *text)
                   text);
 }
 
-/* Changes slurm.conf by a sed script and has slurmctld read it. */
+/* Changes slurm.conf by a sed script and has slurmctld read it, as if it had been so for long. */
 static void reconfigure(struct site *site, const char *script)
 {
-    if (cluster_run(site->cluster, "sed -i -e '%s' $SLURM_CONF && scontrol reconfigure", script) !=
-        0)
+    if (cluster_run(site->cluster,
+                    "sed -i -e '%s' $SLURM_CONF && scontrol reconfigure && "
+                    "touch -d 2020-01-01 $SLURM_CONF",
+                    script) != 0)
         fail_msg("%s", cluster_text(site->cluster));
 }
 
@@ -384,6 +387,10 @@ static void check__says_which_line_is_missing(void **state)
     reconfigure(site, "s,/hooks/,/slurm/,");
     await_check(site, 0, "mcast_spank.so gives tasks their environment");
     says(site, "for the resource manager of elcap");
+    if (getuid() == 0)
+        says(site, "it sees this node's NICs, and the broker answers it");
+    assert_int_equal(cluster_run(site->cluster, "touch -d tomorrow $SLURM_CONF"), 0);
+    await_check(site, 1, "a reconfigure is not enough");
     reconfigure(site, "s,^EpilogSlurmctld=,#&,; s,^PrologFlags=,#&,");
     snprintf(line, sizeof line, "slurm.conf: EpilogSlurmctld=%s/slurm/epilogslurmctld",
              site->folder);
