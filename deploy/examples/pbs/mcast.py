@@ -58,7 +58,7 @@ def main():
         if status != 0:
             pbs.logmsg(pbs.LOG_WARNING, "mcastd: %s: %s" % (word, words))
     elif status == 75:  # stays in the queue, and is tried again
-        event.reject("mcastd does not answer; the job is tried again")
+        event.reject("mcastd: %s; the job is tried again" % words)
     elif status != 0:  # without the hold it would be tried again for ever
         if word != "queuejob":
             job.Hold_Types = pbs.hold_types("s")
