@@ -49,11 +49,12 @@ static int on_piece(const char *bytes, size_t length, void *data)
     sub->progress = true;
     int rc = sse_feed(&sub->stream, bytes, length, on_event, sub);
     if (rc != 0 && sub->ended == 0)
-        sub->ended = rc == SSE_NOMEM ? fault_nomem(sub->error)
-                                     : fault_set(sub->error, MCAST_UNCLEAR,
-                                                 "the broker's stream has an event longer than %d "
-                                                 "bytes",
-                                                 SSE_DATA_MAX);
+        sub->ended = rc == SSE_NOMEM
+                         ? fault_nomem(sub->error)
+                         : fault_set(sub->error, MCAST_UNCLEAR,
+                                     "the broker's stream has an event longer than %d bytes; is "
+                                     "it mcastd?",
+                                     SSE_DATA_MAX);
     return sub->ended;
 }
 

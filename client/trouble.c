@@ -46,7 +46,8 @@ static int explain_absence(const struct trouble *trouble, const char *words,
     if (trouble->endpoint->socket[0] && (os_error == EACCES || os_error == EPERM))
         return fault_set_word(error, MCAST_UNREACHABLE, "denied",
                               "the socket of mcastd at %s may not be used by this user: %s; "
-                              "socket_mode and socket_group in mcastd.conf say who may",
+                              "socket_mode and socket_group in mcastd.conf, and its folder, say "
+                              "who may",
                               peer, strerror((int)os_error));
     if (trouble->result == CURLE_COULDNT_RESOLVE_HOST)
         return fault_set_word(error, MCAST_UNREACHABLE, "no-connection",

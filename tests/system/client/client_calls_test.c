@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -814,6 +816,36 @@ static void patience__takes_a_no_for_a_no(void **state)
     fakebroker_destroy(fake);
 }
 
+/* Whoever may not use the socket is told that, and not to look whether mcastd runs. */
+static bool is_denied(const char *url)
+{
+    struct mcast *handle = NULL;
+    struct mcast_error error = {0};
+    char *json = NULL;
+    if ((geteuid() == 0 && setuid(65534) < 0) || mcast_open(&handle, url, NULL) < 0 ||
+        mcast_set_patience(handle, 3600000, NULL, NULL, NULL) < 0)
+        return false;
+    int rc = mcast_status(handle, &json, &error);
+    mcast_close(handle);
+    return rc == MCAST_UNREACHABLE && strcmp(error.word, "denied") == 0 &&
+           strstr(error.text, "may not be used by this user");
+}
+
+static void patience__is_none_with_a_closed_socket(void **state)
+{
+    (void)state;
+    struct fakebroker *fake = fakebroker_create(NULL, 0);
+    const char *url = fakebroker_url(fake);
+    int status = 0;
+    assert_int_equal(chmod(url + strlen("unix:"), 0), 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(is_denied(url) ? 0 : 1);
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_int_equal(status, 0);
+    fakebroker_destroy(fake);
+}
+
 static void stop_in_wait(const struct mcast_error *why, void *data)
 {
     (void)why;
@@ -862,6 +894,7 @@ int main(void)
         cmocka_unit_test(patience__leaves_the_broker_alone_as_long_as_it_asks),
         cmocka_unit_test(patience__does_not_outlast_its_time),
         cmocka_unit_test(patience__takes_a_no_for_a_no),
+        cmocka_unit_test(patience__is_none_with_a_closed_socket),
         cmocka_unit_test(patience__ends_when_it_is_stopped),
     };
     return cmocka_run_group_tests_name("client_calls", tests, NULL, NULL);
