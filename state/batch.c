@@ -23,7 +23,7 @@ struct batch {
     struct batch_entry *first, **tail;
     size_t count;
     uint64_t last_number, last_seq;
-    bool founded;
+    bool forgets, founded;
 };
 
 struct batch *batch_create(struct store *store)
@@ -89,8 +89,10 @@ int batch_add(struct batch *batch, const struct record *record)
         raise_to(&batch->last_number, record->u.gone);
     if (record->kind == RECORD_EVENT)
         raise_to(&batch->last_seq, record->u.event.seq);
-    if (record->kind == RECORD_FOUNDED)
-        batch->founded = true;
+    if (record->kind == RECORD_PRUNE)
+        raise_to(&batch->last_seq, record->u.prune);
+    batch->forgets |= record->kind == RECORD_GONE || record->kind == RECORD_PRUNE;
+    batch->founded |= record->kind == RECORD_FOUNDED;
     *batch->tail = entry;
     batch->tail = &entry->next;
     batch->count++;
@@ -115,6 +117,11 @@ uint64_t batch_last_number(const struct batch *batch)
 uint64_t batch_last_seq(const struct batch *batch)
 {
     return batch->last_seq;
+}
+
+bool batch_forgets(const struct batch *batch)
+{
+    return batch->forgets;
 }
 
 bool batch_founded(const struct batch *batch)

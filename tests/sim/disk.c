@@ -249,16 +249,24 @@ static void prune(struct disk *disk, uint64_t seq)
     memmove(disk->events, disk->events + gone, disk->event_count * sizeof *disk->events);
 }
 
+static void raise_to(uint64_t *highest, uint64_t value)
+{
+    if (*highest < value)
+        *highest = value;
+}
+
 static const char *apply_one(struct disk *disk, const struct record *record)
 {
     switch (record->kind) {
     case RECORD_RESERVATION:
         return put_reservation(disk, record);
     case RECORD_GONE:
+        raise_to(&disk->deleted_number, record->u.gone);
         return take_reservation(disk, record->u.gone);
     case RECORD_EVENT:
         return put_event(disk, record);
     case RECORD_PRUNE:
+        raise_to(&disk->deleted_seq, record->u.prune);
         prune(disk, record->u.prune);
         return NULL;
     case RECORD_FOUNDED:
@@ -287,9 +295,15 @@ const char *disk_apply(struct disk *disk, const struct batch *batch, size_t coun
 int disk_load(const struct disk *disk, int (*each)(void *arg, const struct record *record),
               void *arg)
 {
+    /* As state.md has it: what is there counts itself. */
     struct record counters = {.kind = RECORD_COUNTERS};
-    counters.u.counters.last_number = disk->last_number;
-    counters.u.counters.last_seq = disk->last_seq;
+    counters.u.counters.last_number = disk->deleted_number;
+    counters.u.counters.last_seq = disk->deleted_seq;
+    if (disk->reservation_count > 0)
+        raise_to(&counters.u.counters.last_number,
+                 disk->reservations[disk->reservation_count - 1]->u.reservation.number);
+    if (disk->event_count > 0)
+        raise_to(&counters.u.counters.last_seq, disk->events[disk->event_count - 1]->u.event.seq);
     int result = each(arg, &counters);
     if (result == 0 && disk->founded)
         result = each(arg, &(struct record){.kind = RECORD_FOUNDED});

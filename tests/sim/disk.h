@@ -29,7 +29,8 @@ struct disk {
     size_t cleanup_count, cleanup_room;
     struct record **events; /* ascending seq */
     size_t event_count, event_room;
-    uint64_t last_number, last_seq;
+    uint64_t last_number, last_seq;       /* the highest ever saved */
+    uint64_t deleted_number, deleted_seq; /* the highest that is not there any more */
     bool founded;
 };
 

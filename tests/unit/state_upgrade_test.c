@@ -154,6 +154,37 @@ static void ledger_1__is_what_that_version_made(void **state)
     assert_int_equal(number_of(fixture, PLAIN), 2);
 }
 
+/* The version before kept its counters exact: they hold, whether or not rows show as much (S3). */
+static void ledger_4__keeps_its_counters(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *counters, *text;
+    } cases[] = {
+        {"UPDATE ledger SET last_number=2,last_seq=1", "counters 2 1\n"},
+        {"UPDATE ledger SET last_number=9,last_seq=7", "counters 9 7\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sqlite3 *db;
+        char expected[128];
+        fixture_open(fixture);
+        COMMIT(fixture->store, reservation(1, "f1"), reservation(2, "f2"), event(1, 2));
+        store_close(fixture->store);
+        assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
+        execute(db, cases[i].counters);
+        execute(db, "PRAGMA user_version=4");
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+        fixture_open(fixture);
+        snprintf(expected, sizeof expected,
+                 "%sreservation 1 elcap-f1\nreservation 2 elcap-f2\nevent 1 of 2\n", cases[i].text);
+        assert_ledger(fixture->store, expected);
+        assert_int_equal(number_of(fixture, "PRAGMA user_version"), SCHEMA_VERSION);
+        store_close(fixture->store);
+        fixture->store = NULL;
+        remove_files(fixture);
+    }
+}
+
 /* -- interrupted -- */
 
 static int writes_left; /* before the end comes */
@@ -282,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_FILE(ledger_1__is_what_that_version_made),
         ON_FILE(ledger_1__is_brought_up),
+        ON_FILE(ledger_4__keeps_its_counters),
         ON_FILE(upgrade__killed_at_any_write_goes_on_from_there),
         ON_FILE(upgrade__on_a_full_disk_waits_for_room),
         ON_FILE(upgrade__waits_for_no_reader),
