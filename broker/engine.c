@@ -239,7 +239,7 @@ static bool wants_answer(const struct core_event *event, uint64_t *ticket)
         return true;
     case CORE_SYNC:
         *ticket = event->u.sync.ticket;
-        return true;
+        return !event->u.sync.more; /* it is the last piece that is answered */
     case CORE_NODE_REPORT:
         *ticket = event->u.report.ticket;
         return true;

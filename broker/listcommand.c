@@ -20,6 +20,7 @@ enum {
     PATIENCE_MS = 1000,   /* after SIGTERM, and after SIGKILL */
     ENVIRONMENT_SIZE = 5, /* with the NULL */
     TZ_SIZE = 256,
+    PIECE_IDS = 2000, /* named to the core in one turn of the loop: half a millisecond */
 };
 
 static const char search_path[] =
@@ -48,6 +49,7 @@ struct listcommand {
 enum stage {
     STAGE_REFUSED,    /* the next turn of the loop: it was not begun */
     STAGE_RUNS,       /* its end, or its time is over */
+    STAGE_TELLS,      /* the next turn of the loop: the core hears more of what it named */
     STAGE_TERMINATED, /* what SIGTERM does */
     STAGE_KILLED,     /* what SIGKILL does */
 };
@@ -72,6 +74,7 @@ struct run {
     bool out_over, err_over;
     bool complained; /* it wrote to stderr */
     struct joblines lines;
+    size_t told;      /* of their ids */
     struct error why; /* it is worth nothing; code 0: nothing is wrong so far */
     char said[SAID_MAX + 1];
     size_t said_length;
@@ -197,6 +200,27 @@ __attribute__((format(printf, 2, 3))) static void fail(struct run *run, const ch
     va_end(args);
 }
 
+static void on_timer(uv_timer_t *timer);
+
+/* What it named, in pieces, so that the loop goes on. */
+static void tell(struct run *run)
+{
+    size_t left = run->lines.count - run->told;
+    struct core_event event = {.kind = CORE_ROLLCALL_DONE};
+    event.u.rollcall.id = run->id;
+    event.u.rollcall.ok = true;
+    event.u.rollcall.more = left > PIECE_IDS;
+    event.u.rollcall.active = run->lines.ids + run->told;
+    event.u.rollcall.count = left > PIECE_IDS ? PIECE_IDS : left;
+    run->told += PIECE_IDS;
+    run->stage = STAGE_TELLS;
+    if (event.u.rollcall.more)
+        (void)uv_timer_start(&run->timer, on_timer, 0, 0);
+    else
+        close_run(run);
+    run->all->step(run->all->arg, &event);
+}
+
 static void answer(struct run *run)
 {
     char words[ERROR_TEXT_SIZE + SAID_MAX + 32];
@@ -209,17 +233,15 @@ static void answer(struct run *run)
         (void)joblines_end(&run->lines, &run->why);
     if (run->why.code == 0 && run->lines.count == 0 && run->complained)
         fail(run, "it names no job, but is not silent on stderr");
+    if (run->why.code == 0) {
+        tell(run);
+        return;
+    }
     (void)snprintf(words, sizeof words, "%s%s%s", run->why.text, said ? "; its stderr: " : "",
                    run->said);
     struct core_event event = {.kind = CORE_ROLLCALL_DONE};
     event.u.rollcall.id = run->id;
-    event.u.rollcall.ok = run->why.code == 0;
-    if (event.u.rollcall.ok) {
-        event.u.rollcall.active = run->lines.ids;
-        event.u.rollcall.count = run->lines.count;
-    } else {
-        event.u.rollcall.words = words;
-    }
+    event.u.rollcall.words = words;
     close_run(run);
     run->all->step(run->all->arg, &event);
 }
@@ -231,8 +253,6 @@ static void answer_when_over(struct run *run)
 }
 
 /* ---- its end, wanted or not ---- */
-
-static void on_timer(uv_timer_t *timer);
 
 static void go_to(struct run *run, enum stage stage)
 {
@@ -270,6 +290,9 @@ static void on_timer(uv_timer_t *timer)
     case STAGE_TERMINATED:
         signal_group(run, SIGKILL);
         go_to(run, STAGE_KILLED);
+        break;
+    case STAGE_TELLS:
+        tell(run);
         break;
     case STAGE_REFUSED:
     case STAGE_KILLED:

@@ -30,6 +30,7 @@ void core_config_init(struct core_config *config)
     config->cleanup_timeout_ms = 600 * 1000;
 
     config->sync_grace_ms = 30 * 1000;
+    config->sync_lot = 4000;
     config->tombstone_ms = 30 * 1000;
     config->events_keep = 10000;
     config->events_age_ms = INT64_C(30) * 24 * 3600 * 1000;
@@ -92,6 +93,8 @@ int core_config_check(const struct core_config *c, struct error *err)
     if ((c->min_nodes > 0 || c->addresses_per_job > 0) &&
         (rc = sizing_addresses(c, &addresses, err)) < 0)
         return rc;
+    if (c->sync_lot == 0)
+        return error_set(err, ERROR_INVALID, "a sync is compared with one reservation at least");
     if (c->calls_at_once == 0)
         return error_set(err, ERROR_INVALID, "[fm] parallel is at least 1");
     if (c->call_timeout_ms <= 0 || c->reserve_timeout_ms <= 0 || c->link_retry_ms <= 0)

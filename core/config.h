@@ -50,6 +50,7 @@ struct core_config {
                            be used */
 
     int64_t sync_grace_ms; /* between the two syncs that lack a job before it is released */
+    uint32_t sync_lot;     /* how many reservations one step compares with a sync */
     int64_t tombstone_ms;  /* how long a release of an unknown job is remembered */
     uint32_t events_keep;  /* for replay (F24); more are dropped, in lots, */
     int64_t events_age_ms; /* and so are older ones; 0: however old */

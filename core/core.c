@@ -57,6 +57,7 @@ void core_destroy(struct core *core)
     callqueue_release(&core->calls);
     tombstones_release(&core->tombstones);
     strays_release(&core->strays);
+    sighting_release(core);
     eventlog_release(&core->events);
     for (uint32_t i = 0; i < core->cluster_count; i++)
         free(core->clusters[i]);
@@ -145,12 +146,11 @@ void core_start(struct core *core, int64_t now_ms)
     strcpy(core->link.error, core->config.fm_present ? "" : "no fabric manager is configured");
     link_start(core);
     rollcall_start(core);
-    for (struct reservation *r = ledger_next(&core->ledger, 0); r != NULL;
-         r = ledger_next(&core->ledger, r->number))
+    struct ledger_walk all = {0}, again = {0};
+    for (struct reservation *r; (r = ledger_walk(&core->ledger, &all)) != NULL;)
         settle_after_load(core, r);
-    uint64_t after = 0;
-    for (struct reservation *r; (r = ledger_next(&core->ledger, after)) != NULL;) {
-        after = r->number; /* acting may end it, and another life of its job */
+    /* Acting may end one, and another life of its job. */
+    for (struct reservation *r; (r = ledger_walk(&core->ledger, &again)) != NULL;) {
         if (r->hwcoll == HWCOLL_WANTED && !core->config.fm_present)
             core_give_up(core, r, HWCOLL_UNAVAILABLE, core->link.error);
         else if (r->errand != NULL || r->state == JOB_RELEASING)
@@ -166,6 +166,7 @@ static void configure(struct core *core, const struct core_config *config)
     vnipool_configure(&core->vnis, &config->vni_pool);
     callqueue_resize(&core->calls, config->calls_at_once);
     core->room_made = true;
+    sighting_configure(core);
     rollcall_configure(core);
     if (!had_fm && config->fm_present)
         link_start(core);
@@ -192,6 +193,7 @@ void core_step(struct core *core, const struct core_event *event)
     begin_step(core, event->now_ms);
     switch (event->kind) {
     case CORE_TICK:
+        sighting_tick(core);
         break;
     case CORE_RESERVE:
         core_reserve(core, event->u.reserve.ticket, &event->u.reserve.request);
@@ -200,8 +202,7 @@ void core_step(struct core *core, const struct core_event *event)
         core_release(core, event->u.release.ticket, event->u.release.cluster, event->u.release.job);
         break;
     case CORE_SYNC:
-        core_sync(core, event->u.sync.ticket, event->u.sync.cluster, event->u.sync.active,
-                  event->u.sync.count);
+        core_sync(core, event);
         break;
     case CORE_LOGIN_DONE:
         link_login_done(core, event->u.login.ok, event->u.login.words);
@@ -249,8 +250,11 @@ const struct effect *core_effects(const struct core *core, size_t *count)
 int64_t core_next_deadline(const struct core *core)
 {
     int64_t when = link_deadline(core), rollcall = rollcall_deadline(core);
+    int64_t sighting = sighting_deadline(core);
     const struct reservation *r = agenda_first(&core->agenda);
     if (rollcall < when)
         when = rollcall;
+    if (sighting < when)
+        when = sighting;
     return r != NULL && r->due_ms < when ? r->due_ms : when;
 }

@@ -34,12 +34,12 @@ enum core_event_kind {
     CORE_TICK,       /* time has passed; due when core_next_deadline says so, harmless otherwise */
     CORE_RESERVE,    /* u.reserve; answered once */
     CORE_RELEASE,    /* u.release; answered once */
-    CORE_SYNC,       /* u.sync; answered once */
+    CORE_SYNC,       /* u.sync; answered once, when all of it has come and was compared */
     CORE_LOGIN_DONE, /* u.login */
     CORE_LIST_NAMES, /* u.names: some of a list under way */
     CORE_LIST_DONE,  /* u.list_done: its end; only FM_OK means that it was whole */
     CORE_CALL_DONE,  /* u.call: exactly once for each EFFECT_CALL, whatever happens */
-    CORE_ROLLCALL_DONE, /* u.rollcall: exactly once for each EFFECT_ROLLCALL */
+    CORE_ROLLCALL_DONE, /* u.rollcall: exactly once for each EFFECT_ROLLCALL, but for `more` */
     CORE_NODE_REPORT,   /* u.report; answered once */
     CORE_FENCE,         /* u.fence; answered once */
     CORE_CLEANUP,       /* u.cleanup; answered once */
@@ -65,6 +65,7 @@ struct core_event {
             const char *cluster;
             const char *const *active;
             size_t count;
+            bool more; /* the rest follows, under the same ticket: it will not be answered before */
         } sync;
         struct {
             bool ok;
@@ -93,6 +94,7 @@ struct core_event {
             const char *const *active;
             size_t count;
             const char *words; /* why it is not */
+            bool more;         /* and the rest of it follows */
         } rollcall;
         struct {
             uint64_t ticket;
@@ -144,7 +146,8 @@ void core_start(struct core *core, int64_t now_ms);
 void core_step(struct core *core, const struct core_event *event);
 const struct effect *core_effects(const struct core *core, size_t *count);
 
-/* When a CORE_TICK is due, or INT64_MAX. */
+/* When a CORE_TICK is due, or INT64_MAX. Now, as long as there is more of something long to do than
+ * one step should take. */
 int64_t core_next_deadline(const struct core *core);
 
 /* ---- looking, without changing anything ---- */

@@ -7,6 +7,7 @@
 #include "core/core.h"
 #include "core/eventlog.h"
 #include "core/ledger.h"
+#include "core/sighting.h"
 #include "core/strays.h"
 #include "core/tombstones.h"
 #include "core/vnipool.h"
@@ -30,7 +31,7 @@ struct rollcall {
     bool called; /* else nothing below counts */
     bool again;  /* to be asked anew as soon as the one under way is answered */
     bool stale;  /* the one under way is from before a reload, perhaps of the wrong command */
-    uint64_t id; /* of the one under way; 0: none */
+    uint64_t id; /* of the one under way, until what it named was compared; 0: none */
     int64_t asked_ms;
     int64_t due_ms;    /* none under way: when to ask; INT64_MAX: never */
     int64_t whole_ms;  /* last whole one since the start; 0: none */
@@ -79,11 +80,12 @@ struct core {
     struct strays strays;
     struct eventlog events;
     struct link link;
+    struct sighting *sightings; /* under way, in the order in which they began */
     struct cluster **clusters;
     uint32_t cluster_count;
     struct errand *errands; /* all of them */
 
-    uint64_t last_number, last_seq, last_list, last_sync, last_rollcall;
+    uint64_t last_number, last_seq, last_list, last_sighting, last_rollcall;
     uint64_t step_seq;    /* last_seq when this step began */
     struct use all;       /* of all clusters */
     bool room_made;       /* in this step: addresses were given back, or the limits changed */
@@ -173,21 +175,8 @@ void core_give_up(struct core *core, struct reservation *reservation, enum hwcol
 void core_reserve(struct core *core, uint64_t ticket, const struct reserve_request *request);
 void core_release(struct core *core, uint64_t ticket, const char *cluster, const char *job);
 void core_begin_release(struct core *core, struct reservation *reservation, const char *why);
-void core_sync(struct core *core, uint64_t ticket, const char *cluster, const char *const *active,
-               size_t count);
-/* What a resource manager saw, of a configured cluster. */
-struct sighting {
-    const char *cluster;
-    const char *const *active; /* job ids */
-    size_t count;
-    int64_t seen_ms; /* not before this */
-};
-/* Why such a list is not believed, or NULL: it names jobs, we have active ones, and none of them is
- * the same. One with ids in another form, or of another cluster, would end every job here. */
-const char *core_strange(struct core *core, const char *cluster, const char *const *active,
-                         size_t count);
-/* Every job that two sightings in a row, far enough apart, do not name is released. */
-const struct sync_found *core_sighted(struct core *core, const struct sighting *sighting);
+void core_sync(struct core *core, const struct core_event *event);
+void sync_compared(struct core *core, const struct sighting *sighting); /* its last lot */
 void core_call_done(struct core *core, const struct core_event *event);
 
 /* The reservation is granted once more. */
@@ -226,6 +215,8 @@ void rollcall_configure(struct core *core);
 void rollcall_tick(struct core *core);
 int64_t rollcall_deadline(const struct core *core);
 void rollcall_done(struct core *core, const struct core_event *event);
+void rollcall_compared(struct core *core, const struct sighting *sighting); /* its last lot */
+void rollcall_dropped(struct core *core, const struct sighting *sighting);
 
 /* ---- link.c ---- */
 void link_start(struct core *core);

@@ -146,13 +146,18 @@ struct reservation *ledger_by_number(const struct ledger *l, uint64_t number)
     return row < l->row_count && l->rows[row].number == number ? l->rows[row].reservation : NULL;
 }
 
-struct reservation *ledger_next(const struct ledger *l, uint64_t after)
+struct reservation *ledger_walk(const struct ledger *l, struct ledger_walk *walk)
 {
-    if (after == UINT64_MAX)
+    if (walk->after == UINT64_MAX)
         return NULL;
-    for (size_t row = row_from(l, after + 1); row < l->row_count; row++) {
-        if (l->rows[row].reservation != NULL)
-            return l->rows[row].reservation;
-    }
-    return NULL;
+    /* Rows move up when many are gone. */
+    size_t row = walk->row;
+    if (row == 0 || row > l->row_count || l->rows[row - 1].number != walk->after)
+        row = row_from(l, walk->after + 1);
+    while (row < l->row_count && l->rows[row].reservation == NULL)
+        row++;
+    if (row == l->row_count)
+        return NULL;
+    *walk = (struct ledger_walk){.after = l->rows[row].number, .row = row + 1};
+    return l->rows[row].reservation;
 }

@@ -32,7 +32,14 @@ struct reservation *ledger_newest(const struct ledger *ledger, const char *clust
                                   const char *job);
 struct reservation *ledger_by_number(const struct ledger *ledger, uint64_t number);
 
-/* The one with the smallest number above after, or NULL. */
-struct reservation *ledger_next(const struct ledger *ledger, uint64_t after);
+/* One after another in ascending number, from the one above `after` on. Those that come or go
+ * meanwhile do no harm: each that is there all the while is seen once. All zero: from the first on.
+ */
+struct ledger_walk {
+    uint64_t after; /* number of the last one */
+    size_t row;     /* behind that one, when it was looked at */
+};
+struct reservation *ledger_walk(const struct ledger *ledger,
+                                struct ledger_walk *walk); /* or NULL */
 
 #endif

@@ -174,16 +174,15 @@ static const char *first_lingering(const struct nodes *nodes)
 
 const char *core_lingering_node(const struct core *core)
 {
-    uint64_t after = 0;
+    struct ledger_walk walk = {0};
     const struct reservation *r;
     if (core->lingering == 0)
         return NULL;
     for (size_t looked_at = 0; looked_at < LOOK_AT_ONCE; looked_at++) {
-        if ((r = ledger_next(&core->ledger, after)) == NULL)
+        if ((r = ledger_walk(&core->ledger, &walk)) == NULL)
             break;
         if (r->reported != NULL && r->reported->lingering > 0)
             return first_lingering(r->reported);
-        after = r->number;
     }
     return NULL;
 }
@@ -225,12 +224,12 @@ uint64_t core_list(const struct core *core, const struct core_filter *filter,
                    void (*each)(void *arg, const struct reservation *reservation), void *arg)
 {
     size_t found = 0, looked_at = 0, compared = 0;
-    uint64_t after = filter->after;
+    struct ledger_walk walk = {.after = filter->after};
     const struct reservation *r;
-    while ((r = ledger_next(&core->ledger, after)) != NULL) {
+    for (uint64_t after = walk.after; (r = ledger_walk(&core->ledger, &walk)) != NULL;
+         after = walk.after) {
         if (found == filter->limit || looked_at == LOOK_AT_ONCE || compared >= COMPARE_AT_ONCE)
             return after;
-        after = r->number;
         looked_at++;
         if (matches(filter, r, &compared)) {
             each(arg, r);

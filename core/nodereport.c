@@ -136,10 +136,9 @@ static bool concerns(const struct reservation *r, const char *node)
 
 void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason)
 {
-    uint64_t after = 0;
+    struct ledger_walk walk = {0}; /* acting may end one */
     uint32_t count = 0;
-    for (struct reservation *r; (r = ledger_next(&core->ledger, after)) != NULL;) {
-        after = r->number; /* acting may end it */
+    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
         if (!concerns(r, node))
             continue;
         const struct node_report *known = nodes_find(r->reported, node);

@@ -90,14 +90,19 @@ static void failed(struct core *core, struct cluster *cluster, const char *words
                cluster->name, roll->error, (long long)(roll->due_ms - core->now_ms + 999) / 1000);
 }
 
-static void whole(struct core *core, struct cluster *cluster, const struct core_event *event)
+static void answered(struct core *core, struct cluster *cluster)
 {
+    cluster->rollcall.id = 0;
+    if (cluster->rollcall.again)
+        ask_at(cluster, core->now_ms, 0);
+}
+
+void rollcall_compared(struct core *core, const struct sighting *s)
+{
+    struct cluster *cluster = s->cluster;
     struct rollcall *roll = &cluster->rollcall;
+    const struct sync_found *found = &s->found;
     int64_t wait = until_next(core, cluster), grace = core->config.sync_grace_ms;
-    /* What was seen is no older than the question, however long the answer took. */
-    const struct sync_found *found =
-        core_sighted(core, &(struct sighting){cluster->name, event->u.rollcall.active,
-                                              event->u.rollcall.count, roll->asked_ms});
     if (roll->error[0] != '\0')
         core_trace(core, TRACE_NOTICE, "list_command of cluster %s answers again", cluster->name);
     roll->error[0] = '\0';
@@ -111,22 +116,42 @@ static void whole(struct core *core, struct cluster *cluster, const struct core_
     if (found->suspect_count > 0 && grace < wait)
         wait = grace;
     ask_at(cluster, core->now_ms, wait);
+    answered(core, cluster);
 }
 
-static void judge(struct core *core, struct cluster *cluster, const struct core_event *event)
+/* Its names end here, those that were said already as well. */
+static void fail(struct core *core, struct cluster *cluster, const char *words)
 {
-    const char *strange = NULL;
-    if (cluster->rollcall.stale)
-        return; /* it is asked again */
-    if (event->u.rollcall.ok)
-        strange =
-            core_strange(core, cluster->name, event->u.rollcall.active, event->u.rollcall.count);
-    if (!event->u.rollcall.ok)
-        failed(core, cluster, event->u.rollcall.words);
-    else if (strange != NULL)
-        failed(core, cluster, strange);
+    struct sighting *s = sighting_find(core, SIGHTING_ROLLCALL, cluster->rollcall.id);
+    if (s != NULL)
+        sighting_end(core, s);
+    failed(core, cluster, words);
+    answered(core, cluster);
+}
+
+static void take(struct core *core, struct cluster *cluster, const struct core_event *event)
+{
+    struct rollcall *roll = &cluster->rollcall;
+    struct sighting *s = sighting_find(core, SIGHTING_ROLLCALL, roll->id);
+    const char *strange;
+    /* What was seen is no older than the question, however long the answer took. */
+    if (s == NULL)
+        s = sighting_begin(core, SIGHTING_ROLLCALL, roll->id, cluster->name, roll->asked_ms);
+    sighting_name(core, s, event->u.rollcall.active, event->u.rollcall.count);
+    if (event->u.rollcall.more)
+        return;
+    if ((strange = sighting_strange(core, s)) != NULL)
+        fail(core, cluster, strange);
     else
-        whole(core, cluster, event);
+        sighting_compare(core, s);
+}
+
+/* After a reload it is not heard to its end; asking begins anew. */
+void rollcall_dropped(struct core *core, const struct sighting *s)
+{
+    (void)core;
+    if (s->whole)
+        s->cluster->rollcall.id = 0;
 }
 
 void rollcall_done(struct core *core, const struct core_event *event)
@@ -135,10 +160,12 @@ void rollcall_done(struct core *core, const struct core_event *event)
         struct cluster *cluster = core->clusters[i];
         if (!cluster->rollcall.called || cluster->rollcall.id != event->u.rollcall.id)
             continue;
-        cluster->rollcall.id = 0;
-        judge(core, cluster, event);
-        if (cluster->rollcall.again)
-            ask_at(cluster, core->now_ms, 0);
+        if (cluster->rollcall.stale && !event->u.rollcall.more)
+            answered(core, cluster); /* and asked again */
+        else if (!cluster->rollcall.stale && !event->u.rollcall.ok)
+            fail(core, cluster, event->u.rollcall.words);
+        else if (!cluster->rollcall.stale)
+            take(core, cluster, event);
         return;
     }
     core_trace(core, TRACE_DEBUG, "an answer to a roll call that nobody waits for -> ignored");

@@ -7,28 +7,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* POST /v1/clusters/{cluster}/sync. Very many ids are parsed on a worker thread, so that the loop
- * goes on. */
+/* POST /v1/clusters/{cluster}/sync. Very many ids are parsed on a worker thread, and reach the core
+ * in pieces, one a turn, so that the loop goes on. */
 
-enum { INLINE_BYTES = 65536 };
+enum {
+    INLINE_BYTES = 16384,
+    PIECE_IDS = 2000, /* half a millisecond */
+};
 
-/* A large body on its way through the worker. */
+/* A large body on its way through the worker and into the core. */
 struct sync_work {
     uv_work_t work;
+    uv_timer_t turn; /* the next one */
     struct call *call;
     struct sync_body body;
+    size_t told; /* ids */
     struct problem problem;
     int rc;
 };
 
-static void step(struct call *call, const struct sync_body *body)
+static void step(struct call *call, const char *const *active, size_t count, bool more)
 {
     struct core_event event = {.kind = CORE_SYNC};
     event.u.sync.ticket = call_ticket(call);
     event.u.sync.cluster = call->target.segments[2];
-    event.u.sync.active = body->active;
-    event.u.sync.count = body->count;
+    event.u.sync.active = active;
+    event.u.sync.count = count;
+    event.u.sync.more = more;
     engine_step(call->http->engine, &event);
+}
+
+static void on_closed(uv_handle_t *turn)
+{
+    struct sync_work *work = turn->data;
+    sync_body_release(&work->body);
+    free(work);
+}
+
+/* With the last piece the call may be answered, and gone. */
+static void tell(uv_timer_t *turn)
+{
+    struct sync_work *work = turn->data;
+    const char *const *from = work->body.active + work->told;
+    size_t left = work->body.count - work->told;
+    bool more = left > PIECE_IDS;
+    work->told += PIECE_IDS;
+    step(work->call, from, more ? PIECE_IDS : left, more);
+    if (more)
+        (void)uv_timer_start(turn, tell, 0, 0);
+    else
+        uv_close((uv_handle_t *)turn, on_closed);
 }
 
 static void parse_on_worker(uv_work_t *request)
@@ -45,13 +73,15 @@ static void on_parsed(uv_work_t *request, int status)
     struct http *http = call->http;
     (void)status;
     call->problem = work->problem;
-    if (work->rc < 0 || gate_judge_again(call) < 0)
+    (void)uv_timer_init(http->loop, &work->turn);
+    work->turn.data = work;
+    if (work->rc == 0 && gate_judge_again(call) == 0) {
+        tell(&work->turn);
+    } else {
         call_refuse(call);
-    else
-        step(call, &work->body);
+        uv_close((uv_handle_t *)&work->turn, on_closed);
+    }
     http_turn(http);
-    sync_body_release(&work->body);
-    free(work);
 }
 
 static int parse_later(struct call *call)
@@ -92,7 +122,7 @@ void sync_handle(struct call *call)
     } else if (sync_body_parse(call->body, call->body_used, &body, &call->problem) < 0)
         call_refuse(call);
     else {
-        step(call, &body);
+        step(call, body.active, body.count, false);
         sync_body_release(&body);
     }
 }

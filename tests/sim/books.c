@@ -357,15 +357,24 @@ static void release_answered(struct sim *sim, const struct request *request,
     }
 }
 
+void books_sync_begins(struct sim *sim, struct request *request)
+{
+    for (size_t i = 0; i < request->named && request->vouched_for == NULL; i++) {
+        const struct job *job =
+            rm_find(sim, sim->config.clusters[request->cluster].name, request->roster.active[i]);
+        if (books_protects(job)) {
+            request->vouched_for = job;
+            request->vouched_number = job->told_number;
+        }
+    }
+}
+
 /* Only when it names nobody who relies on a reservation: else all the others would be kept. */
 static void sync_refused(struct sim *sim, const struct request *request)
 {
-    for (size_t i = 0; i < request->named; i++) {
-        const struct job *job =
-            rm_find(sim, sim->config.clusters[request->cluster].name, request->roster.active[i]);
-        if (books_protects(job))
-            sim_fail(sim, "F20", "a sync that names %s was refused", job->id);
-    }
+    const struct job *job = request->vouched_for;
+    if (job != NULL && books_protects(job) && job->told_number == request->vouched_number)
+        sim_fail(sim, "F20", "a sync that names %s was refused", job->id);
 }
 
 /* A node's word is taken as long as the reservation is there. */

@@ -50,6 +50,9 @@ struct books {
 void books_init(struct sim *sim);
 void books_release(struct sim *sim);
 
+/* A sync reaches the broker: whom it names. */
+void books_sync_begins(struct sim *sim, struct request *request);
+
 /* What the core does, in this order within a step. */
 void books_saved(struct sim *sim, const struct record *record, uint64_t batch);
 void books_answered(struct sim *sim, const struct request *request, const struct told *told,

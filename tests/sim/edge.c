@@ -2,6 +2,7 @@
 
 #include "core/reservation.h"
 #include "tests/sim/grow.h"
+#include "tests/sim/pieces.h"
 #include "tests/sim/sim.h"
 
 #include <assert.h>
@@ -10,7 +11,8 @@
 
 enum {
     TIMER_LATE_MAX_MS = 150,
-    TICKS_AT_ONCE_MAX = 64,      /* at one moment of virtual time */
+    TICKS_AT_ONCE_MAX = 1000,    /* at one moment of virtual time: more than a sync has lots */
+    SYNC_TAKES_MAX_MS = 60000,   /* all of whose lots may come late */
     TICKS_IN_WINDOW_MAX = 20000, /* in WINDOW_MS of it */
     WINDOW_MS = 10000,
     CLOCK_OFF_MAX_MS = 24 * 3600 * 1000,
@@ -416,6 +418,7 @@ void edge_calm(struct sim *sim)
 static int64_t due_of(const struct sim *sim, const struct request *request)
 {
     int64_t wait_ms = request->kind == REQUEST_RESERVE ? sim->config.reserve_timeout_ms
+                      : request->kind == REQUEST_SYNC  ? SYNC_TAKES_MAX_MS
                                                        : request->cleanup.wait_ms;
     return wait_ms > 0 ? sim->now_ms + wait_ms + TIMER_LATE_MAX_MS : 0;
 }
@@ -434,6 +437,11 @@ bool edge_receive(struct sim *sim, struct request *request)
     request->trees = sim->fabric.last_tree;
     struct core_event event;
     rm_event(sim, request, &event);
+    if (request->kind == REQUEST_SYNC) {
+        books_sync_begins(sim, request);
+        pieces_send(sim, &event);
+        return true;
+    }
     step_of(sim, &event, request);
     bool nobody_to_ask = before.link == LINK_DOWN || !sim->config.fm_present;
     if (request->kind == REQUEST_RESERVE && nobody_to_ask && !request->answered)
@@ -553,9 +561,18 @@ bool edge_gave_up(const struct edge *edge, const char *name)
     return !r || r->hwcoll != HWCOLL_WANTED;
 }
 
-void edge_rollcall_done(struct sim *sim, struct core_event *event)
+void edge_rollcall_done(struct sim *sim, const struct core_event *event)
 {
+    struct core_event fails = *event;
     sim_trace(sim, "rm: roll call: %s, %zu active", event->u.rollcall.ok ? "whole" : "fails",
               event->u.rollcall.count);
+    if (event->u.rollcall.ok)
+        pieces_send(sim, event);
+    else
+        step(sim, &fails);
+}
+
+void edge_piece(struct sim *sim, struct core_event *event)
+{
     step(sim, event);
 }

@@ -129,6 +129,9 @@ void profile_draw(struct profile *p)
     draw_hooks(p);
     draw_cleanups(p);
     config->sync_grace_ms = PICK(&rng, 5000, 20000, 60000);
+    struct rng lots; /* so small that nearly every sync is split */
+    rng_init_for(&lots, p->seed, "sync_lot", 0);
+    config->sync_lot = (uint32_t)PICK(&lots, 1, 2, 5, 20);
     config->tombstone_ms = PICK(&rng, 2000, 30000);
     config->events_keep = (uint32_t)PICK(&rng, 8, 50, 10000);
     strcpy(config->fm_urls[0], "https://fmn:8000");

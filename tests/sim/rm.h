@@ -67,11 +67,13 @@ struct request { /* one message; a duplicate is another one */
     struct job *job; /* NULL: sync, nonsense */
     uint32_t life;
     struct wanted wanted;
-    bool other;           /* differs from what the job asked for */
-    unsigned nonsense;    /* not 0: which nonsense */
-    struct roster roster; /* SYNC */
-    size_t named;         /* of it, in the end */
-    struct host *host;    /* REPORT, FENCE */
+    bool other;                    /* differs from what the job asked for */
+    unsigned nonsense;             /* not 0: which nonsense */
+    struct roster roster;          /* SYNC */
+    size_t named;                  /* of it, in the end */
+    const struct job *vouched_for; /* SYNC: one that it names and that relied on us by then, */
+    uint64_t vouched_number;       /* with this reservation */
+    struct host *host;             /* REPORT, FENCE */
     struct host_report report;
     struct cleanup_wish cleanup; /* CLEANUP; of STEPS wait_ms */
     uint64_t trees;              /* CLEANUP: those made when it reached the broker */

@@ -1,4 +1,5 @@
 #include "tests/sim/sim.h"
+#include "tests/sim/pieces.h"
 
 #include "tests/sim/check.h"
 #include "tests/sim/reload.h"
@@ -137,6 +138,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     result->virtual_ms = sim.now_ms - sim.start_ms;
     bearer_release(&sim);
     rm_release(&sim);
+    pieces_release(&sim);
     edge_release(&sim);
     journal_release(&sim);
     wire_release(&sim);

@@ -53,6 +53,7 @@ struct sim {
     struct doors doors;
     struct wire wire;
     struct rm rm;
+    struct pieces *pieces; /* of lists of jobs, under way */
     struct bearers bearers;
     struct books books;
     struct asks asks;

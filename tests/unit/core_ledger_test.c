@@ -65,7 +65,8 @@ static void ledger__survives_churn(void **state)
     assert_int_equal(l.count, LIVE);
     assert_true(l.row_room <= 4 * LIVE);
     uint64_t expected = ALL - LIVE + 1;
-    for (struct reservation *r = ledger_next(&l, 0); r != NULL; r = ledger_next(&l, r->number)) {
+    struct ledger_walk walk = {0}, beyond = {.after = UINT64_MAX};
+    for (struct reservation *r; (r = ledger_walk(&l, &walk)) != NULL;) {
         assert_int_equal(r->number, expected);
         assert_ptr_equal(ledger_newest(&l, "c", r->job), r);
         assert_ptr_equal(ledger_by_number(&l, r->number), r);
@@ -74,9 +75,39 @@ static void ledger__survives_churn(void **state)
     assert_int_equal(expected, ALL + 1);
     assert_null(ledger_by_number(&l, 1));
     assert_null(ledger_by_number(&l, ALL + 1));
-    assert_null(ledger_next(&l, UINT64_MAX));
+    assert_null(ledger_walk(&l, &beyond));
     for (uint64_t n = ALL - LIVE + 1; n <= ALL; n++)
         free(live[n]);
+    ledger_release(&l);
+}
+
+/* Rows move up under its feet: each that is there all the while is seen, and once. */
+static void walk__sees_what_stays(void **state)
+{
+    (void)state;
+    enum { FIRST = 2000, ALL = 3000 };
+    static struct reservation *all[ALL + 1];
+    struct ledger l;
+    struct ledger_walk walk = {0};
+    uint64_t seen = 0;
+    ledger_init(&l);
+    for (uint64_t n = 1; n <= ALL; n++) {
+        char job[16];
+        snprintf(job, sizeof job, "%llu", (unsigned long long)n);
+        all[n] = make(n, job);
+        if (n <= FIRST)
+            ledger_insert(&l, all[n]);
+    }
+    for (struct reservation *r; (r = ledger_walk(&l, &walk)) != NULL; seen++) {
+        assert_int_equal(r->number, seen + 1);
+        if (r->number < FIRST / 2 || r->number % 3 == 0) /* many that are behind, and itself */
+            ledger_remove(&l, r);
+        if (r->number < ALL - FIRST)
+            ledger_insert(&l, all[FIRST + r->number]);
+    }
+    assert_int_equal(seen, ALL - 1);
+    for (uint64_t n = 1; n <= ALL; n++)
+        free(all[n]);
     ledger_release(&l);
 }
 
@@ -85,6 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ledger__finds_newest_life_first),
         cmocka_unit_test(ledger__survives_churn),
+        cmocka_unit_test(walk__sees_what_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -294,6 +294,81 @@ static void rollcall__from_before_a_reload_concludes_nothing(void **state)
     driver_end(&d);
 }
 
+/* ---- in pieces and in lots ---- */
+
+static void piece(struct driver *d, uint64_t id, const char *job)
+{
+    driver_step(
+        d, (struct core_event){
+               .kind = CORE_ROLLCALL_DONE,
+               .u.rollcall = {.id = id, .ok = true, .active = &job, .count = 1, .more = true}});
+}
+
+/* Three jobs of which a second roll call lacks two; one is compared in a step. Its id. */
+static uint64_t second_of_three(struct driver *d)
+{
+    static const char *const one[] = {"a"};
+    init_asked(d);
+    d->config.sync_lot = 1;
+    uint64_t id = started(d);
+    driver_reserve(d, driver_request("a", 2));
+    driver_reserve(d, driver_request("b", 2));
+    driver_reserve(d, driver_request("c", 2));
+    d->now++;
+    named(d, id, NULL, 0); /* lacks none: they came after it was asked */
+    while (driver_find(d, EFFECT_ROLLCALL) == NULL)
+        driver_tick(d, core_next_deadline(d->core) - d->now);
+    named(d, asked(d), one, 1);
+    while (driver_find(d, EFFECT_ROLLCALL) == NULL)
+        driver_tick(d, core_next_deadline(d->core) - d->now);
+    return asked(d);
+}
+
+/* Nobody is asked again before all was compared. */
+static void rollcall__is_compared_in_lots(void **state)
+{
+    (void)state;
+    struct driver d;
+    uint64_t id = second_of_three(&d);
+    piece(&d, id, "z");
+    piece(&d, id, "a");
+    assert_true(core_next_deadline(d.core) > d.now); /* the rest is waited for */
+    named(&d, id, NULL, 0);
+    for (int lots = 1; lots <= 3; lots++) {
+        assert_int_equal(core_next_deadline(d.core), d.now);
+        assert_int_equal(driver_job(&d, "b")->state, lots < 2 ? JOB_ACTIVE : JOB_RELEASING);
+        assert_int_equal(driver_job(&d, "c")->state, lots < 3 ? JOB_ACTIVE : JOB_RELEASING);
+        driver_tick(&d, 0);
+        assert_int_equal(driver_count(&d, EFFECT_ROLLCALL), 0);
+    }
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(core_next_deadline(d.core), d.now + 300 * 1000);
+    assert_int_equal(shown(&d).rollcall_ms, d.now);
+    driver_end(&d);
+}
+
+/* What was not compared by then is not, whether all had been named or not; and it is asked anew. */
+static void rollcall__ends_at_a_reload(void **state)
+{
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        struct driver d;
+        uint64_t id = second_of_three(&d);
+        piece(&d, id, "a");
+        if (whole)
+            named(&d, id, NULL, 0);
+        driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+        if (!whole) {
+            piece(&d, id, "b");
+            named(&d, id, NULL, 0);
+        }
+        assert_int_not_equal(asked(&d), id);
+        assert_int_equal(driver_job(&d, "b")->state, JOB_ACTIVE);
+        assert_int_equal(driver_job(&d, "c")->state, JOB_ACTIVE);
+        driver_end(&d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +382,8 @@ int main(void)
         cmocka_unit_test(rollcall__is_asked_anew_after_a_reconnect),
         cmocka_unit_test(rollcall__of_known_ids_is_believed),
         cmocka_unit_test(rollcall__from_before_a_reload_concludes_nothing),
+        cmocka_unit_test(rollcall__is_compared_in_lots),
+        cmocka_unit_test(rollcall__ends_at_a_reload),
         cmocka_unit_test(rollcall__only_when_there_is_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
