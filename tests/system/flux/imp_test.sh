@@ -138,6 +138,17 @@ command = ["$hooks/epilog", "--", "$imp", "run", "epilog"]
 CONF
 start
 serves_guests
+# A node that fails tells the guest why, also where its words are in a journal.
+cp "$confdir/system/run-prolog" "$dir/run-prolog"
+sed -i 's/^exec .*/& 2>\/dev\/null/' "$confdir/system/run-prolog"
+nics 1 0
+said=$(as_guest flux run -N2 true 2>&1) && fail "a job runs on a node without NICs"
+[[ $said == *"its nodes could not be prepared: mcast-node: the node has 0 NICs"* ]] || fail "a guest is told: $said"
+cp "$dir/run-prolog" "$confdir/system/run-prolog"
+nics 1 2
+expect_clean
+until_it "what was half made is undone" services_are 0 0
+
 run=$confdir/imp/conf.d/imp.toml
 lacks "$dir/etc/flux.toml" /allow-root-owner/d "allow-root-owner = true" "root is to be an owner"
 lacks "$dir/etc/flux.toml" /allow-guest-user/d "allow-guest-user = true"
