@@ -50,6 +50,23 @@ cat >"$dir/expected" <<'LIST'
 ./share/man/man8/mcastd.8
 LIST
 diff -u "$dir/expected" "$dir/found" || fail "other files are installed than expected (above)"
+# The table of docs/operations.md names each: by its path, by its name, or by a folder.
+page=$(dirname "$0")/../../../docs/operations.md
+# shellcheck disable=SC2016 # the backquotes are the page's
+sed -n '/^| installed | what |$/,/^$/s/^| \([^|]*\) |.*/\1/p' "$page" | grep -o '`[^`]*`' | tr -d '`' >"$dir/named"
+[ -s "$dir/named" ] || fail "docs/operations.md has no table of what is installed"
+(cd "$dir/usr" && find . ! -type d | sed 's,^\./,,; s,^lib64/,lib/,; s,^lib/[^/]*-linux-[^/]*/,lib/,') | while read -r file; do
+    named=
+    while read -r word; do
+        # shellcheck disable=SC2254 # words are patterns
+        case $file in
+        $word | */$word) named=1 ;;
+        ${word%/}/*) [ "${word%/}" = "$word" ] || named=1 ;;
+        esac
+    done <"$dir/named"
+    [ "$named" ] || fail "docs/operations.md does not name $file among what is installed"
+done
+
 grep -q "^ExecStart=$dir/usr/sbin/mcastd\$" "$dir/usr/lib/systemd/system/mcastd.service" ||
     fail "the unit does not start what was installed with it"
 ! grep -q '@[a-zA-Z_]*@' "$dir/usr/lib/systemd/system/mcastd.service" || fail "the unit has an unfilled @NAME@"
