@@ -2,6 +2,7 @@
 
 #include "node/command.h"
 #include "node/life.h"
+#include "node/remainder.h"
 #include "node/report.h"
 #include "node/reservation.h"
 #include "node/say.h"
@@ -13,20 +14,22 @@ static const char epilog_usage[] =
     "Usage: mcast-node epilog --job JOB [OPTIONS]\n"
     "After a job's last process: destroys the job's services on this node, and no others, and\n"
     "tells the broker, now or when it can be reached again. For a job that has none, there is\n"
-    "nothing to do. What is busy for longer is left to housekeeping.\n\n"
+    "nothing to do. What is busy for longer is left to housekeeping. Services of earlier jobs "
+    "that\n"
+    "were in use when these ended are tried once more. Exit status 5 says to drain the node; 7,\n"
+    "that another job of the owner may use what is left, and the node is to go on.\n\n"
     "  --job JOB            the job\n"
     "  --reservation FILE   its reservation, as for prolog, for a node that does not remember it\n"
     "                       and cannot ask the broker\n"
     "  --retry-busy TIME    how long to try on while services are busy (default: node.conf, 5s)\n"
     "  --dry-run            only says what it would destroy\n\n"
-    "Example, in Slurm's Epilog:\n"
-    "  mcast-node epilog --job $SLURM_JOB_ID --retry-busy 5m\n"
-    "  [ $? -ne 5 ] || scontrol update nodename=$SLURMD_NODENAME state=drain reason=\"CXI "
-    "service\"\n";
+    "Example:\n"
+    "  mcast-node epilog --job f2Rs8sydSxmd --retry-busy 1m\n";
 
 static const char housekeeping_usage[] =
     "Usage: mcast-node housekeeping --job JOB [OPTIONS]\n"
-    "As epilog, with patience for what is still busy. Exit status 5 says to drain the node.\n\n"
+    "As epilog, with patience for what is still busy. Exit status 5 says to drain the node; 7 does "
+    "not.\n\n"
     "  --job JOB            the job\n"
     "  --reservation FILE   its reservation, as for prolog\n"
     "  --retry-busy TIME    how long to try on while services are busy (default: node.conf, 5m)\n"
@@ -62,12 +65,13 @@ static void postpone(struct node *node, struct note *note)
 {
     struct error err;
     note->owed = false;
+    note->postponed = true;
     if (note_write(&node->dir, note, &err) < 0)
         say("%s", err.text);
 }
 
-/* One life: COMMAND_DONE, COMMAND_BUSY, or COMMAND_REFUSED after a message. known: there is a note
- * of it; then it is read again, now that nobody else has it in work. */
+/* One life: COMMAND_DONE, COMMAND_BUSY, COMMAND_IN_USE, or COMMAND_REFUSED after a message. known:
+ * there is a note of it; then it is read again, now that nobody else has it in work. */
 static int destroy(struct node *node, const struct wanted *wanted, struct note *note, bool known)
 {
     struct error err;
@@ -88,7 +92,7 @@ static int destroy(struct node *node, const struct wanted *wanted, struct note *
         rc = command_failed(&err);
     } else {
         if (note->state == NOTE_LINGERING)
-            rc = COMMAND_BUSY;
+            rc = remainder_judge(node, note);
         if (is_housekeeping_s(node, wanted, note))
             postpone(node, note);
         if (report_send(node, note, &error) == REPORT_KEPT)
@@ -101,7 +105,9 @@ static int destroy(struct node *node, const struct wanted *wanted, struct note *
 /* The worst of two outcomes: a service that stays is what the resource manager must learn. */
 static int worse(int a, int b)
 {
-    return a == COMMAND_BUSY || b == COMMAND_DONE ? a : b;
+    if (a == COMMAND_BUSY || b == COMMAND_DONE)
+        return a;
+    return b == COMMAND_IN_USE && a != COMMAND_DONE ? a : b;
 }
 
 static bool is_of_job(const struct node *node, const struct note *note, const char *job)
@@ -137,18 +143,26 @@ static int epilog(struct node *node, const struct wanted *wanted, const char *jo
         return command_failed(&err);
     int rc = COMMAND_DONE;
     bool remembered = false;
+    uint32_t owner = UINT32_MAX;
     for (size_t i = 0; i < node->notes.count; i++) {
         struct note note = node->notes.at[i];
         if (!is_of_job(node, &note, job))
             continue;
         remembered = true;
+        owner = note.claim.uid;
         rc = worse(rc, destroy(node, wanted, &note, true));
         node->notes.at[i].owed = false; /* it has had its turn */
+        node->notes.at[i].postponed = true;
     }
     if (!remembered || wanted->subject.reservation)
         rc = worse(rc, destroy_unremembered(node, wanted, job));
-    if (!wanted->subject.dry_run)
-        report_spool(node, 0);
+    if (wanted->subject.dry_run)
+        return rc;
+    /* What an earlier job of the same owner left may have been used by this one. While that is in
+     * use by a further one, this job's own hooks have nothing more to do. */
+    if (remainder_retry(node, &owner) == COMMAND_BUSY)
+        rc = COMMAND_BUSY;
+    report_spool(node, 0);
     return rc;
 }
 

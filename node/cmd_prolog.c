@@ -11,7 +11,8 @@ static const char usage[] =
     "Before a job's first process: creates one CXI service on every NIC, for the job's owner and\n"
     "VNIs only, with resources by its cores, and tells the broker. All NICs, or none. Doing it\n"
     "again does no harm. When it fails, the job must fail. So it does on a node whose name is not\n"
-    "in the job's node list.\n\n"
+    "in the job's node list. Exit status 6 says that only this job cannot be here; 1, that none\n"
+    "can.\n\n"
     "  --job JOB            the job\n"
     "  --reservation FILE   the reservation, as mcastctl show --json prints it, from a file, or\n"
     "                       from standard input (-); else the broker is asked\n"
@@ -22,8 +23,8 @@ static const char usage[] =
     "                       words: res_txqs=64,max_les=1024,no_adjust_limits. What cannot be is\n"
     "                       left out with a warning\n"
     "  --dry-run            only says what it would do\n\n"
-    "Example, in Slurm's Prolog:\n"
-    "  mcast-node prolog --job $SLURM_JOB_ID || exit 1\n";
+    "Example:\n"
+    "  mcast-node prolog --job f2Rs8sydSxmd --cores 96\n";
 
 struct wanted {
     struct command_subject subject;
@@ -67,7 +68,15 @@ static int tell(struct node *node, struct note *note)
     if (life_destroy(node, note, true, 0, &err) < 0)
         return command_failed(&err);
     (void)report_send(node, note, &error);
-    return COMMAND_REFUSED;
+    return COMMAND_NOT_FOUND;
+}
+
+/* What only this job cannot have is told apart from what is wrong with the node: a resource manager
+ * drains the node for the one and ends the job for the other (F10). */
+static int not_created(const struct error *err)
+{
+    say("%s", err->text);
+    return err->code == ERROR_FULL ? COMMAND_UNMET : COMMAND_REFUSED;
 }
 
 static int create(struct node *node, const struct claim *claim, uint32_t cores)
@@ -75,11 +84,11 @@ static int create(struct node *node, const struct claim *claim, uint32_t cores)
     struct note note;
     struct error err;
     struct mcast_error error;
-    int rc = COMMAND_REFUSED;
+    int rc;
     if (life_create(node, claim, cores, &note, &err) == 0) {
         rc = tell(node, &note);
     } else {
-        say("%s", err.text);
+        rc = not_created(&err);
         (void)report_send(node, &note, &error);
     }
     report_spool(node, claim->number);
@@ -110,7 +119,7 @@ static int learn(struct node *node, const struct wanted *wanted, const char *job
     if (claim->active)
         return COMMAND_GO_ON;
     say("job %s is released already, so its VNIs are not its own any more", job);
-    return COMMAND_REFUSED;
+    return COMMAND_NOT_FOUND;
 }
 
 /* By a wrong name the node could not tell of what it makes, and no epilog elsewhere would look
@@ -144,7 +153,7 @@ static int prolog(struct node *node, const struct wanted *wanted, const char *jo
     command_wishes(node, wanted->wishes);
     if (!wanted->subject.dry_run)
         return create(node, &claim, cores);
-    return life_plan_create(node, &claim, cores, &err) < 0 ? command_failed(&err) : COMMAND_DONE;
+    return life_plan_create(node, &claim, cores, &err) < 0 ? not_created(&err) : COMMAND_DONE;
 }
 
 static int run(const struct command *command, struct node *node, int argc, char **argv)

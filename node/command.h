@@ -11,13 +11,20 @@
 #define COMMAND_EXITS(X)                                                                           \
     X(DONE, 0, "Done; with --dry-run: it could be done. Of explain: the job fits.")                \
     X(REFUSED, 1,                                                                                  \
-      "It failed, or was refused; what was half done is undone. Of prolog: the job must fail. Of " \
-      "explain: the job does not get all that it wants.")                                          \
+      "It failed: the NICs, the spool or the broker's trust in this node; what was half done is "  \
+      "undone. Of prolog: the job must fail, and so would the next one here. Of explain: the job " \
+      "does not get all that it wants.")                                                           \
     X(USAGE, 2, "Wrong usage or configuration; nothing was done.")                                 \
-    X(NOT_FOUND, 3, "The broker knows no reservation of the job.")                                 \
+    X(NOT_FOUND, 3, "The broker knows no reservation of the job, or it is released already.")      \
     X(UNREACHABLE, 4,                                                                              \
       "The broker was needed and does not answer; nothing was done. Trying again may help.")       \
-    X(BUSY, 5, "Services are left that could not be destroyed: drain the node.")
+    X(BUSY, 5, "Services are left that could not be destroyed: drain the node.")                   \
+    X(UNMET, 6,                                                                                    \
+      "The job cannot have here what it is to have, which is no fault of the node: it must fail, " \
+      "and no other. What was half done is undone.")                                               \
+    X(IN_USE, 7,                                                                                   \
+      "Services are left that are in use, and their owner has another job here: do not drain the " \
+      "node for that; the end of his other jobs tries again, and so does tend.")
 
 enum command_exit {
 #define COMMAND_EXIT_(name, value, when) COMMAND_##name = (value),
@@ -33,7 +40,7 @@ struct command {
 };
 
 extern const struct command command_prolog, command_env, command_epilog, command_housekeeping,
-    command_clean, command_list, command_explain;
+    command_tend, command_clean, command_list, command_explain;
 
 /* The common options as --help shows them. */
 extern const char command_common_usage[];

@@ -59,7 +59,7 @@ static int explain_failure(const struct nic *nic, const struct claim *claim, int
         return error_set(err, ERROR_REFUSED,
                          "%s: no service: that needs CAP_SYS_ADMIN; run it as root", nic->name);
     case ENOSPC:
-        return error_set(err, ERROR_FULL,
+        return error_set(err, ERROR_REFUSED,
                          "%s: no service, not even without any reservation: %s; mcast-node list "
                          "shows who holds what",
                          nic->name, strerror(ENOSPC));

@@ -17,10 +17,10 @@ struct create_order {
 };
 
 /* Makes one on the NIC unless there is one already; its services have just been read. Returns the
- * id, and in *fit what it was given (all wanted, if it was there). Negative: ERROR_FULL,
- * ERROR_REFUSED or ERROR_IO with NIC, cause and next step; then nothing was made; of what is exact,
- * *fit has the shortages. Other processes
- * must not allocate meanwhile (statedir_lock), else less may be granted than could be. */
+ * id, and in *fit what it was given (all wanted, if it was there). Negative, with NIC, cause and
+ * next step: ERROR_FULL when an exact order cannot be met, whose shortages *fit then has;
+ * ERROR_REFUSED or ERROR_IO when no job could have one. Then nothing was made. Other processes must
+ * not allocate meanwhile (statedir_lock), else less may be granted than could be. */
 int create_on(const struct nics *nics, struct nic *nic, const struct create_order *order,
               struct fit *fit, struct error *err);
 

@@ -3,6 +3,7 @@
 #include "core/record.h"
 #include "node/create.h"
 #include "node/destroy.h"
+#include "node/holders.h"
 #include "node/limits.h"
 #include "node/match.h"
 #include "node/say.h"
@@ -79,7 +80,7 @@ static unsigned int choose_classes(const struct node *node, const struct claim *
                 traffic_class_word((int)bit));
     }
     if (!classes)
-        error_set(err, ERROR_REFUSED,
+        error_set(err, ERROR_FULL,
                   "none of the job's traffic classes is allowed on this node (node.conf: "
                   "traffic_classes)");
     return classes;
@@ -152,6 +153,21 @@ static void undo(struct node *node, struct note *note, bool known)
         say("%s", why.text);
 }
 
+/* Its holder could hear the job, and speak to it (I3). The broker gives no such VNI out unless it
+ * was told that nothing is left, or it has waited for as long as it may. */
+static int check_remainders(const struct node *node, const struct claim *claim, struct error *err)
+{
+    char name[CLAIM_NAME_SIZE];
+    const struct note *other = notes_lingering_with(&node->notes, claim);
+    if (!other)
+        return 0;
+    return error_set(
+        err, ERROR_FULL,
+        "a VNI of the job is still in use here, by what is left of job %s; run the job "
+        "again, which gets others",
+        claim_name(&other->claim, name));
+}
+
 int life_create(struct node *node, const struct claim *claim, uint32_t cores, struct note *note,
                 struct error *err)
 {
@@ -173,9 +189,11 @@ int life_create(struct node *node, const struct claim *claim, uint32_t cores, st
     if (rc == 0)
         rc = check_nics(node, err);
     if (rc == 0 && !(order.traffic_classes = choose_classes(node, claim, err)))
-        rc = ERROR_REFUSED;
+        rc = ERROR_FULL;
     if (rc == 0 && node->nics.count == 0)
         return 0;
+    if (rc == 0)
+        rc = check_remainders(node, claim, err);
     if (rc == 0 && (rc = note_write(&node->dir, note, err)) == 0) {
         known = true;
         rc = create_all(node, &order, note, err);
@@ -210,12 +228,11 @@ static void keep_left(struct note *note, const char *device, unsigned int id)
 
 static void say_left(const struct note *note, const struct destroy_left *left)
 {
-    char name[CLAIM_NAME_SIZE];
+    char name[CLAIM_NAME_SIZE], holders[HOLDERS_TEXT_SIZE];
     claim_name(&note->claim, name);
     if (left->failure == -EBUSY)
-        say("%s: service %u of job %s is still in use: by a process of uid %u, or by operations "
-            "that the NIC has to end",
-            left->device, left->id, name, note->claim.uid);
+        say("%s: service %u of job %s is still in use: by %s", left->device, left->id, name,
+            holders_describe("/proc", note->claim.uid, left->device, holders));
     else if (left->failure == -EPERM)
         say("%s: service %u of job %s cannot be destroyed: that needs CAP_SYS_ADMIN; run it as "
             "root",
@@ -283,9 +300,11 @@ static int destroy(struct node *node, struct note *note, bool known, int64_t bud
         return rc;
     struct note before = *note;
     note->service_count = 0;
+    note->stuck = note->postponed = false;
     for (unsigned int i = 0; i < result.left_count; i++) {
         const struct destroy_left *left = &result.left[i];
         say_left(note, left);
+        note->stuck |= left->failure != -EBUSY;
         keep_left(note, left->device, left->id);
         for (unsigned int s = 0; left->id == 0 && s < before.service_count; s++) {
             if (strcmp(before.services[s].device, left->device) == 0)
@@ -354,7 +373,7 @@ int life_plan_create(struct node *node, const struct claim *claim, uint32_t core
     if (rc == 0)
         rc = check_nics(node, err);
     if (rc == 0 && !(order.traffic_classes = choose_classes(node, claim, err)))
-        rc = ERROR_REFUSED;
+        rc = ERROR_FULL;
     for (unsigned int i = 0; rc == 0 && i < node->nics.count; i++)
         rc = plan_on(node, &node->nics.at[i], &order, err);
     return rc;

@@ -19,15 +19,16 @@ void life_unlock(struct node *node, const struct claim *claim);
 /* Makes a service on every NIC that has none of the job's, with a warning for what had to be scaled
  * back (F7). Fills and keeps the note. If it cannot be done everywhere, everything of the job's
  * is destroyed again as far as it can be (F10), and the note says so; negative, err says why not.
+ * ERROR_FULL: it is this job that cannot have here what it is to have; else the node is at fault.
  */
 int life_create(struct node *node, const struct claim *claim, uint32_t cores, struct note *note,
                 struct error *err);
 
 /* Destroys what is the job's, for as long as budget_ms while it is busy, and keeps the note: GONE
- * or LINGERING. known: the note was here before, so something may have been made. Says what is
- * left, and why. Negative when the note cannot be kept, or the NICs cannot be asked and nothing
- * is known. Nothing of another life is touched: what a note says is another's is not taken for
- * this one's. */
+ * or LINGERING, and then whether that is only because it is in use (stuck). known: the note was
+ * here before, so something may have been made. Says what is left, and why. Negative when the note
+ * cannot be kept, or the NICs cannot be asked and nothing is known. Nothing of another life is
+ * touched: what a note says is another's is not taken for this one's. */
 int life_destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
                  struct error *err);
 

@@ -8,14 +8,15 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_prolog, &command_env,  &command_epilog,  &command_housekeeping,
-    &command_clean,  &command_list, &command_explain,
+    &command_prolog, &command_env,   &command_epilog, &command_housekeeping,
+    &command_tend,   &command_clean, &command_list,   &command_explain,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
 static const char tail[] =
-    "\nExit codes: 0 done, 1 failed or refused, 2 usage, 3 no such reservation,\n"
-    "4 broker unreachable, 5 still busy (drain the node).\n"
+    "\nExit codes: 0 done, 1 failed, 2 usage, 3 no such reservation (any more),\n"
+    "4 broker unreachable, 5 services will not go (drain the node), 6 the job cannot have it\n"
+    "here (the node is well), 7 services are in use by another job of their owner.\n"
     "Every command explains itself: mcast-node COMMAND --help\n"
     "\nExample:\n"
     "  mcast-node prolog --job f2Rs8sydSxmd\n"

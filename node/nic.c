@@ -50,8 +50,9 @@ static bool open_one(const struct nics *nics, struct nic *nic)
 static int take(struct nics *nics, const struct cxil_device_list *list, struct error *err)
 {
     if (list->count > NIC_MAX)
-        return error_set(err, ERROR_FULL, "the node has %u NICs, and more than %d are not known of",
-                         list->count, NIC_MAX);
+        return error_set(err, ERROR_INVALID,
+                         "the node has %u NICs, and more than %d are not known of", list->count,
+                         NIC_MAX);
     for (unsigned int i = 0; i < list->count; i++) {
         struct nic *nic = &nics->at[nics->count];
         *nic = (struct nic){.info = list->info[i]};

@@ -76,11 +76,12 @@ char *note_format(const struct note *note)
     json_t *vnis = json_array();
     for (unsigned int i = 0; i < claim->vni_count; i++)
         json_array_append_new(vnis, json_integer(claim->vnis[i]));
-    json_t *root = json_pack(
-        "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:I,s:o}", "cluster", claim->cluster, "job",
-        claim->job, "number", (json_int_t)claim->number, "uid", (json_int_t)claim->uid, "vnis",
-        vnis, "node", note->node, "boot", note->boot, "state", note_state_word(note->state), "owed",
-        note->owed, "order", (json_int_t)note->order, "services", format_services(note));
+    json_t *root = json_pack("{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:b,s:I,s:o}", "cluster",
+                             claim->cluster, "job", claim->job, "number", (json_int_t)claim->number,
+                             "uid", (json_int_t)claim->uid, "vnis", vnis, "node", note->node,
+                             "boot", note->boot, "state", note_state_word(note->state), "owed",
+                             note->owed, "postponed", note->postponed, "order",
+                             (json_int_t)note->order, "services", format_services(note));
     char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
     json_decref(root);
     return text;
@@ -130,11 +131,11 @@ static bool take(struct note *note, json_t *root)
     const char *cluster, *job, *node, *boot, *state;
     json_int_t number, uid, order;
     json_t *vnis, *services;
-    int owed;
-    if (json_unpack(root, "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:I,s:o}", "cluster", &cluster,
+    int owed, postponed = 0; /* which older notes have not */
+    if (json_unpack(root, "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s?b,s:I,s:o}", "cluster", &cluster,
                     "job", &job, "number", &number, "uid", &uid, "vnis", &vnis, "node", &node,
-                    "boot", &boot, "state", &state, "owed", &owed, "order", &order, "services",
-                    &services) < 0)
+                    "boot", &boot, "state", &state, "owed", &owed, "postponed", &postponed, "order",
+                    &order, "services", &services) < 0)
         return false;
     if (!cluster_name_valid(cluster) || !job_id_valid(job) || number < 1 || uid < 0 ||
         uid >= UINT32_MAX || order < 0 || !state_from_word(state, &note->state))
@@ -143,6 +144,7 @@ static bool take(struct note *note, json_t *root)
     claim->uid = (uint32_t)uid;
     claim->active = true;
     note->owed = owed;
+    note->postponed = postponed;
     note->order = (uint64_t)order;
     return copy(claim->cluster, sizeof claim->cluster, cluster) &&
            copy(claim->job, sizeof claim->job, job) && copy(note->node, sizeof note->node, node) &&
@@ -276,6 +278,45 @@ const struct note *notes_holder(const struct notes *notes, const char *device, u
             if (note->services[s].id == id && strcmp(note->services[s].device, device) == 0)
                 return note;
         }
+    }
+    return NULL;
+}
+
+/* Of before the start of the machine nothing is here any more. */
+static bool is_another(const struct note *other, uint64_t number)
+{
+    return other->claim.number != number && note_is_current(other);
+}
+
+const struct note *notes_other_of_owner(const struct notes *notes, const struct note *note)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct note *other = &notes->at[i];
+        if (is_another(other, note->claim.number) && other->claim.uid == note->claim.uid &&
+            (other->state == NOTE_MADE || other->state == NOTE_INTENDED))
+            return other;
+    }
+    return NULL;
+}
+
+static bool share_a_vni(const struct claim *a, const struct claim *b)
+{
+    for (unsigned int i = 0; i < a->vni_count; i++) {
+        for (unsigned int k = 0; k < b->vni_count; k++) {
+            if (a->vnis[i] == b->vnis[k])
+                return true;
+        }
+    }
+    return false;
+}
+
+const struct note *notes_lingering_with(const struct notes *notes, const struct claim *claim)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct note *other = &notes->at[i];
+        if (is_another(other, claim->number) && other->state == NOTE_LINGERING &&
+            share_a_vni(&other->claim, claim))
+            return other;
     }
     return NULL;
 }

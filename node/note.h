@@ -40,6 +40,8 @@ struct note {
     char boot[STATEDIR_BOOT_SIZE]; /* services do not survive a start of the machine */
     enum note_state state;
     bool owed;      /* the broker has not been told the state */
+    bool postponed; /* lingering, and its own housekeeping is to come */
+    bool stuck;     /* lingering, and not only because it is in use; not kept */
     uint64_t order; /* grows with each state to be told, even if the folder was lost between */
     unsigned int service_count;
     struct note_service services[NOTE_SERVICES_MAX];
@@ -77,6 +79,12 @@ void notes_release(struct notes *notes);
 
 /* The job whose service this is said to be, of this start of the machine and not gone; or NULL. */
 const struct note *notes_holder(const struct notes *notes, const char *device, unsigned int id);
+
+/* Another life of which its owner has services here now, or is about to; NULL: none. */
+const struct note *notes_other_of_owner(const struct notes *notes, const struct note *note);
+
+/* What lingers here of another life and has one of the claim's VNIs; NULL: nothing. */
+const struct note *notes_lingering_with(const struct notes *notes, const struct claim *claim);
 
 /* The newest life of a job; cluster NULL: whichever. NULL: none. */
 const struct note *notes_newest(const struct notes *notes, const char *cluster, const char *job);

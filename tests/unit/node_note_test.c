@@ -73,6 +73,7 @@ static void note__comes_back_as_it_was(void **state)
     assert_int_equal(back.claim.uid, 5588);
     assert_int_equal(back.claim.vni_count, 2);
     assert_int_equal(back.claim.vnis[1], 1025);
+    assert_false(back.postponed);
     assert_string_equal(back.node, "elcap17");
     assert_int_equal(back.state, NOTE_MADE);
     assert_true(back.owed);
@@ -214,6 +215,45 @@ static void notes__of_no_folder_are_none(void **state)
 }
 
 /* Whoever changes a life, or allocates, is alone. */
+static void notes__other_of_the_owner_is_one_that_has_services(void **state)
+{
+    (void)state;
+    struct note at[] = {example(1, "f17"), example(2, "f18")};
+    const struct notes notes = {.count = 2, .at = at};
+    at[0].state = NOTE_LINGERING;
+    assert_ptr_equal(notes_other_of_owner(&notes, &at[0]), &at[1]);
+    at[1].state = NOTE_INTENDED; /* its prolog is at work */
+    assert_ptr_equal(notes_other_of_owner(&notes, &at[0]), &at[1]);
+    at[1].state = NOTE_LINGERING;
+    assert_null(notes_other_of_owner(&notes, &at[0]));
+    at[1].state = NOTE_GONE;
+    assert_null(notes_other_of_owner(&notes, &at[0]));
+    at[1].state = NOTE_MADE;
+    at[1].claim.uid++;
+    assert_null(notes_other_of_owner(&notes, &at[0]));
+    at[1].claim.uid--;
+    strcpy(at[1].boot, "before");
+    assert_null(notes_other_of_owner(&notes, &at[0]));
+}
+
+static void notes__lingering_with_a_vni(void **state)
+{
+    (void)state;
+    struct note at[] = {example(1, "f17")};
+    const struct notes notes = {.count = 1, .at = at};
+    struct claim claim = {.number = 2, .vni_count = 2, .vnis = {7, 1025}};
+    at[0].state = NOTE_LINGERING;
+    assert_ptr_equal(notes_lingering_with(&notes, &claim), &at[0]);
+    claim.vni_count = 1;
+    assert_null(notes_lingering_with(&notes, &claim));
+    claim.vni_count = 2;
+    at[0].state = NOTE_MADE; /* that is its job's, and the broker's to explain */
+    assert_null(notes_lingering_with(&notes, &claim));
+    at[0].state = NOTE_LINGERING;
+    claim.number = 1;
+    assert_null(notes_lingering_with(&notes, &claim));
+}
+
 static void statedir__locks_exclude_by_number(void **state)
 {
     (void)state;
@@ -245,6 +285,8 @@ int main(void)
         TEST(notes__are_by_number_and_damaged_ones_are_counted),
         TEST(notes__gone_and_old_ones_hold_nothing),
         TEST(notes__of_no_folder_are_none),
+        TEST(notes__other_of_the_owner_is_one_that_has_services),
+        TEST(notes__lingering_with_a_vni),
         TEST(statedir__locks_exclude_by_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,7 +136,7 @@ static void services__of_no_reservation_do_not_stay(void **state)
     realbroker_reserve(stage, "f17", TWO_NODES, 201);
     assert_int_equal(
         stand_run_with(stand, stand_job("f17", 2, "1024", 8), "prolog --job f17 --reservation -"),
-        1);
+        3);
     stand_expect_err(stand, "no such reservation any more");
     assert_int_equal(stand_services(stand, NULL), 0);
     assert_false(stand_remembers(stand));
@@ -182,7 +182,7 @@ static void created__after_the_vnis_were_given_back(void **state)
     assert_true(await(vnis_are_given_back, stage, AWAIT_DEADLINE_MS));
     assert_int_equal(counted(stage, "vnis", "held"), 0);
 
-    assert_int_equal(stand_run_with(stand, before, "prolog --job f17 --reservation -"), 1);
+    assert_int_equal(stand_run_with(stand, before, "prolog --job f17 --reservation -"), 3);
     stand_expect_err(stand, "the job's services are destroyed again: job f17 is over and its VNIs "
                             "are given back: destroy the services");
     assert_int_equal(stand_services(stand, NULL), 0);
@@ -241,7 +241,7 @@ static void broker__s_reservations_become_services(void **state)
     assert_int_equal(stand_run(stand, "clean --all"), 0);
     assert_int_equal(stand_services(stand, NULL), 4);
     release(stage, "f17");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 3);
     assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
     assert_int_equal(stand_services(stand, NULL), 0);
     assert_false(stand_remembers(stand));

@@ -169,7 +169,7 @@ static void prolog__needs_a_reservation_that_is_active(void **state)
     struct stand *stand = *state;
     assert_int_equal(stand_run(stand, "prolog --job f17"), 3);
     pretender_set_job(stand->broker, "f17", stand_released("f17", 4711, "1024"));
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 3);
     stand_expect_err(stand, "released already");
     pretender_go(stand->broker);
     assert_int_equal(stand_run(stand, "prolog --job f17"), 4);
@@ -232,7 +232,8 @@ static void prolog__gives_the_classes_that_the_site_allows(void **state)
         "[\"dedicated_access\",\"best_effort\"]}";
     pretender_set_job(stand->broker, "f17", job);
     stand_set_config(stand, "traffic_classes = bulk_data\n");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    assert_int_equal(stand_run(stand, "prolog --job f17 --dry-run"), 6);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 6);
     stand_expect_err(stand, "none of the job's traffic classes is allowed on this node");
     assert_int_equal(stand_services(stand, NULL), 0);
     stand_set_config(stand, "");

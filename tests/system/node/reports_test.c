@@ -95,12 +95,12 @@ static void created__refused_is_undone(void **state)
     struct stand *stand = *state;
     give_job(stand);
     pretender_answer(stand->broker, 409, "vnis-given-back");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 3);
     stand_expect_err(stand, "the job's services are destroyed again: the pretended broker says "
                             "vnis-given-back");
     assert_int_equal(stand_services(stand, NULL), 0);
     pretender_answer(stand->broker, 404, "not-found");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
+    assert_int_equal(stand_run(stand, "prolog --job f17"), 3);
     assert_int_equal(stand_services(stand, NULL), 0);
     assert_false(stand_remembers(stand));
 }

@@ -1,0 +1,43 @@
+#include "node/command.h"
+#include "node/remainder.h"
+#include "node/report.h"
+#include "node/say.h"
+
+static const char usage[] =
+    "Usage: mcast-node tend [OPTIONS]\n"
+    "What hooks had to leave: tries once more to destroy services that were in use when their job\n"
+    "ended, and tells the broker what it could not be told. It touches nothing of a job whose\n"
+    "epilog has not run, so it can run at any time: from a timer (mcast-node.timer), or from the\n"
+    "resource manager's health check. Where nothing is left it asks neither NIC nor broker.\n\n"
+    "Example:\n"
+    "  mcast-node tend\n";
+
+static int take(int option, const char *value, void *data)
+{
+    (void)option;
+    (void)value;
+    (void)data;
+    return COMMAND_GO_ON;
+}
+
+static int tend(struct node *node)
+{
+    struct error err;
+    if (node_remember(node, true, &err) < 0)
+        return command_failed(&err);
+    int rc = remainder_retry(node, NULL);
+    report_spool(node, 0);
+    if (!node->broker_gone || rc != COMMAND_DONE)
+        return rc;
+    say("the broker does not answer; it is told later what happened here");
+    return COMMAND_UNREACHABLE;
+}
+
+static int run(const struct command *command, struct node *node, int argc, char **argv)
+{
+    static const struct option options[] = {{0}};
+    int rc = command_options(command, node, argc, argv, options, take, NULL);
+    return command_end(node, rc == COMMAND_GO_ON ? tend(node) : rc);
+}
+
+const struct command command_tend = {"tend", "finish what hooks had to leave", usage, run};

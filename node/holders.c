@@ -1,0 +1,74 @@
+#include "node/holders.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAMED_MAX = 3, PATH_SIZE = 300, NAME_SIZE = 16 };
+
+static bool has_open(const char *process, const char *file)
+{
+    char path[PATH_SIZE], target[64];
+    snprintf(path, sizeof path, "%s/fd", process);
+    DIR *descriptors = opendir(path);
+    const struct dirent *entry;
+    bool found = false;
+    while (descriptors && !found && (entry = readdir(descriptors)) != NULL) {
+        ssize_t length = readlinkat(dirfd(descriptors), entry->d_name, target, sizeof target - 1);
+        found = length > 0 && (size_t)length == strlen(file) &&
+                memcmp(target, file, (size_t)length) == 0;
+    }
+    if (descriptors)
+        closedir(descriptors);
+    return found;
+}
+
+static void read_name(const char *process, char out[NAME_SIZE])
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/comm", process);
+    FILE *file = fopen(path, "re");
+    if (!file || !fgets(out, NAME_SIZE, file))
+        snprintf(out, NAME_SIZE, "?");
+    out[strcspn(out, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
+const char *holders_describe(const char *proc, uint32_t uid, const char *device,
+                             char out[HOLDERS_TEXT_SIZE])
+{
+    char file[32], process[PATH_SIZE - 8], name[NAME_SIZE];
+    size_t used = 0;
+    unsigned int count = 0;
+    struct stat about;
+    DIR *processes = opendir(proc);
+    const struct dirent *entry;
+    snprintf(file, sizeof file, "/dev/%.20s", device);
+    while (processes && (entry = readdir(processes)) != NULL) {
+        snprintf(process, sizeof process, "%.30s/%.250s", proc, entry->d_name);
+        if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name) ||
+            stat(process, &about) < 0 || about.st_uid != uid || !has_open(process, file))
+            continue;
+        if (++count > NAMED_MAX)
+            continue;
+        read_name(process, name);
+        used += (size_t)snprintf(out + used, HOLDERS_TEXT_SIZE - used, "%sprocess %.10s (%s)",
+                                 used > 0 ? ", " : "", entry->d_name, name);
+    }
+    if (processes)
+        closedir(processes);
+    if (count == 0)
+        snprintf(out, HOLDERS_TEXT_SIZE,
+                 "a process of uid %u, or by operations that the NIC has to end", uid);
+    else if (count > NAMED_MAX)
+        snprintf(out + used, HOLDERS_TEXT_SIZE - used, " and %u more of uid %u", count - NAMED_MAX,
+                 uid);
+    else
+        snprintf(out + used, HOLDERS_TEXT_SIZE - used, " of uid %u", uid);
+    return out;
+}

@@ -1,0 +1,16 @@
+#ifndef MCAST_NODE_HOLDERS_H
+#define MCAST_NODE_HOLDERS_H
+
+/* Which processes keep a service busy, as far as can be seen: those of its owner that have the NIC
+ * open. The driver does not tell. */
+
+#include <stdint.h>
+
+enum { HOLDERS_TEXT_SIZE = 256 };
+
+/* "process 4711 (hpl), process 4712 (hpl) and 6 more of uid 5588"; where none is seen, what else it
+ * may be. proc: "/proc". device: "cxi0". Returns out. */
+const char *holders_describe(const char *proc, uint32_t uid, const char *device,
+                             char out[HOLDERS_TEXT_SIZE]);
+
+#endif

@@ -1,0 +1,25 @@
+#ifndef MCAST_NODE_REMAINDER_H
+#define MCAST_NODE_REMAINDER_H
+
+/* Services that are in use when their job is over (F9).
+ *
+ * Whoever uses one is its owner: nobody else can. What is left of his job that ended is the
+ * resource manager's to kill, and where that fails the node is to be drained. But what another of
+ * his jobs here uses is no fault of the node, and he could have it drained at will, with the jobs
+ * of others on it. So then it is left, and tried again when he has no job here any more, or sooner.
+ * The driver neither disables a service in use nor tells who uses it; so its VNIs are held back:
+ * the broker is told that it lingers, and no prolog here makes a service for one of them (I3). */
+
+#include "node/node.h"
+
+/* Of a note that lingers: COMMAND_IN_USE, after a message, when it is only in use and its owner has
+ * another job here; else COMMAND_BUSY. */
+int remainder_judge(struct node *node, const struct note *note);
+
+/* Tries once more to destroy what lingers of all jobs whose hooks are through, and reports it. What
+ * is in work elsewhere is left to those who have it, and so is what is marked as postponed in
+ * node->notes. COMMAND_DONE; or, of what is still there, COMMAND_BUSY before COMMAND_IN_USE.
+ * owner: whose counts for that; NULL: everybody's. */
+int remainder_retry(struct node *node, const uint32_t *owner);
+
+#endif

@@ -1,0 +1,103 @@
+/* Who keeps a service busy, from a /proc of our own (F9). */
+
+#include "node/holders.h"
+#include "tests/system/rig/folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 128 };
+
+static char proc[FOLDER_PATH_SIZE];
+
+static int set_up(void **state)
+{
+    (void)state;
+    return folder_create(proc);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    folder_destroy(proc);
+    return 0;
+}
+
+static void add_process(const char *pid, const char *name, const char *file)
+{
+    char path[PATH_SIZE], descriptor[PATH_SIZE + 8];
+    assert_true(snprintf(path, sizeof path, "%s/%s", proc, pid) < PATH_SIZE);
+    assert_int_equal(mkdir(path, 0755), 0);
+    assert_int_equal(folder_write(path, "comm", 0644, name), 0);
+    assert_true(snprintf(path, sizeof path, "%s/%s/fd", proc, pid) < PATH_SIZE);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(descriptor, sizeof descriptor, "%s/0", path);
+    assert_int_equal(symlink("/dev/null", descriptor), 0);
+    snprintf(descriptor, sizeof descriptor, "%s/7", path);
+    assert_int_equal(symlink(file, descriptor), 0);
+}
+
+static const char *describe(uint32_t uid, const char *device)
+{
+    static char text[HOLDERS_TEXT_SIZE];
+    return holders_describe(proc, uid, device, text);
+}
+
+static void holders__are_who_has_the_nic_open(void **state)
+{
+    (void)state;
+    char words[64];
+    uint32_t me = (uint32_t)geteuid();
+    add_process("4711", "hpl\n", "/dev/cxi1");
+    add_process("4712", "bash\n", "/dev/cxi10");
+    add_process("4713", "vi\n", "/tmp/dev/cxi1");
+    snprintf(words, sizeof words, "process 4711 (hpl) of uid %u", me);
+    assert_string_equal(describe(me, "cxi1"), words);
+}
+
+static void holders__of_others_do_not_count(void **state)
+{
+    (void)state;
+    add_process("4711", "hpl\n", "/dev/cxi1");
+    assert_non_null(strstr(describe((uint32_t)geteuid() + 1, "cxi1"), "a process of uid "));
+}
+
+static void holders__are_three_and_so_many_more(void **state)
+{
+    (void)state;
+    static const char *const pids[] = {"1", "2", "3", "4", "5"};
+    for (size_t i = 0; i < 5; i++)
+        add_process(pids[i], "a name of 15 ch\n", "/dev/cxi0");
+    const char *text = describe((uint32_t)geteuid(), "cxi0");
+    assert_non_null(strstr(text, "(a name of 15 ch) and 2 more of uid "));
+}
+
+static void holders__nobody_is_seen(void **state)
+{
+    (void)state;
+    assert_string_equal(describe(5588, "cxi0"),
+                        "a process of uid 5588, or by operations that the NIC has to end");
+    char text[HOLDERS_TEXT_SIZE];
+    assert_string_equal(holders_describe("/none", 5588, "cxi0", text), describe(5588, "cxi0"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(holders__are_who_has_the_nic_open),
+        TEST(holders__of_others_do_not_count),
+        TEST(holders__are_three_and_so_many_more),
+        TEST(holders__nobody_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
