@@ -53,7 +53,8 @@ struct mcast_error {
     int code;       /* MCAST_OK or one of enum mcast_code */
     int status;     /* HTTP status, 0 when there was no answer */
     char word[48];  /* stable word: the broker's `code`, or "no-connection", "broken", "timeout",
-                       "tls" (no trust, or no common ground), "munge" (no credential to be had) */
+                       "tls" (no trust, or no common ground), "munge" (no credential to be had),
+                       "denied" (the socket may not be used) */
     char field[64]; /* the field of the request that was refused, or "" */
     char text[508]; /* one sentence, without a full stop at its end */
     unsigned retry_after; /* seconds that the broker wants to be left alone for; 0: not told */
@@ -66,8 +67,8 @@ struct mcast_error {
  * same request would fail alike, or somebody has to do something first. */
 MCAST_API bool mcast_later(const struct mcast_error *error, unsigned *after_ms);
 
-/* With which exit status mcastd's programs end, and hooks that are programs should: 0 done,
- * 1 refused, 2 usage, 3 not found, 4 not now, or no broker that can be trusted. */
+/* With which exit status mcastd's programs end, and hooks that are programs should. The last one:
+ * "not now", or no broker that can be trusted. */
 enum mcast_exit {
     MCAST_EXIT_OK,
     MCAST_EXIT_REFUSED,
