@@ -143,13 +143,11 @@ static int epilog(struct node *node, const struct wanted *wanted, const char *jo
         return command_failed(&err);
     int rc = COMMAND_DONE;
     bool remembered = false;
-    uint32_t owner = UINT32_MAX;
     for (size_t i = 0; i < node->notes.count; i++) {
         struct note note = node->notes.at[i];
         if (!is_of_job(node, &note, job))
             continue;
         remembered = true;
-        owner = note.claim.uid;
         rc = worse(rc, destroy(node, wanted, &note, true));
         node->notes.at[i].owed = false; /* it has had its turn */
         node->notes.at[i].postponed = true;
@@ -158,9 +156,9 @@ static int epilog(struct node *node, const struct wanted *wanted, const char *jo
         rc = worse(rc, destroy_unremembered(node, wanted, job));
     if (wanted->subject.dry_run)
         return rc;
-    /* What an earlier job of the same owner left may have been used by this one. While that is in
-     * use by a further one, this job's own hooks have nothing more to do. */
-    if (remainder_retry(node, &owner) == COMMAND_BUSY)
+    /* What an earlier job left may have been used by this one. While a further one may use it, this
+     * job's hooks have nothing more to do. */
+    if (remainder_retry(node) == COMMAND_BUSY)
         rc = COMMAND_BUSY;
     report_spool(node, 0);
     return rc;

@@ -188,7 +188,8 @@ int command_exit(const struct mcast_error *error)
     case MCAST_UNCLEAR:
         return COMMAND_UNREACHABLE;
     default:
-        return error->status >= 500 ? COMMAND_UNREACHABLE : COMMAND_REFUSED;
+        return error->status >= 500 || mcast_later(error, NULL) ? COMMAND_UNREACHABLE
+                                                                : COMMAND_REFUSED;
     }
 }
 

@@ -30,10 +30,15 @@ void patience_begin(struct patience *patience, const struct patience_clock *cloc
     patience->pause_ms = PATIENCE_FIRST_MS;
 }
 
+int64_t patience_left_ms(const struct patience *patience)
+{
+    return patience->end_ms - patience->clock->now_ms(patience->clock->arg);
+}
+
 bool patience_again(struct patience *patience)
 {
     const struct patience_clock *clock = patience->clock;
-    int64_t left = patience->end_ms - clock->now_ms(clock->arg);
+    int64_t left = patience_left_ms(patience);
     if (left <= 0)
         return false;
     clock->wait_ms(clock->arg, left < patience->pause_ms ? left : patience->pause_ms);

@@ -27,6 +27,9 @@ enum { PATIENCE_FIRST_MS = 20, PATIENCE_LONGEST_MS = 2000 };
 void patience_begin(struct patience *patience, const struct patience_clock *clock,
                     int64_t budget_ms);
 
+/* How long it lasts yet; 0 or less: it is over. */
+int64_t patience_left_ms(const struct patience *patience);
+
 /* Pauses, at most until the end, and says that there is one more try; false when it is over. The
  * last try comes at the end itself. */
 bool patience_again(struct patience *patience);

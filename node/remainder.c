@@ -5,6 +5,26 @@
 #include "node/report.h"
 #include "node/say.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+static const char between[] = ", \t\n";
+
+bool remainder_users_valid(const char *users)
+{
+    return strspn(users, "0123456789, \t\n") == strlen(users);
+}
+
+static bool has_job(const char *users, uint32_t uid)
+{
+    char *end;
+    for (const char *at = users + strspn(users, between); *at; at = end + strspn(end, between)) {
+        if (strtoul(at, &end, 10) == uid)
+            return true;
+    }
+    return false;
+}
+
 int remainder_judge(struct node *node, const struct note *note)
 {
     char name[CLAIM_NAME_SIZE], theirs[CLAIM_NAME_SIZE];
@@ -18,13 +38,20 @@ int remainder_judge(struct node *node, const struct note *note)
         return COMMAND_BUSY;
     }
     const struct note *other = notes_other_of_owner(&now, note);
+    bool excused = other || (node->users && has_job(node->users, note->claim.uid));
+    claim_name(&note->claim, name);
     if (other)
         say("what job %s left may be used by job %s, as uid %u has both: it is tried again, and "
             "its "
             "VNIs are held back until it is gone",
-            claim_name(&note->claim, name), claim_name(&other->claim, theirs), note->claim.uid);
+            name, claim_name(&other->claim, theirs), note->claim.uid);
+    else if (excused)
+        say("what job %s left may be used by another job of uid %u: it is tried again, and its "
+            "VNIs "
+            "are held back until it is gone",
+            name, note->claim.uid);
     notes_release(&now);
-    return other ? COMMAND_IN_USE : COMMAND_BUSY;
+    return excused ? COMMAND_IN_USE : COMMAND_BUSY;
 }
 
 /* One life's. The caller has its lock. */
@@ -43,7 +70,7 @@ static int retry(struct node *node, uint64_t number)
     return note.state == NOTE_LINGERING ? remainder_judge(node, &note) : COMMAND_DONE;
 }
 
-int remainder_retry(struct node *node, const uint32_t *owner)
+int remainder_retry(struct node *node)
 {
     int rc = COMMAND_DONE;
     for (size_t i = 0; i < node->notes.count; i++) {
@@ -54,7 +81,7 @@ int remainder_retry(struct node *node, const uint32_t *owner)
         int one = retry(node, note->claim.number);
         life_unlock(node, &note->claim);
         note->owed = false; /* it has had its turn */
-        if ((!owner || *owner == note->claim.uid) && rc != COMMAND_BUSY && one != COMMAND_DONE)
+        if (rc != COMMAND_BUSY && one != COMMAND_DONE)
             rc = one;
     }
     return rc;

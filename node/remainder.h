@@ -13,13 +13,15 @@
 #include "node/node.h"
 
 /* Of a note that lingers: COMMAND_IN_USE, after a message, when it is only in use and its owner has
- * another job here; else COMMAND_BUSY. */
+ * another job here, as this node remembers or node->users says; else COMMAND_BUSY. */
 int remainder_judge(struct node *node, const struct note *note);
 
 /* Tries once more to destroy what lingers of all jobs whose hooks are through, and reports it. What
  * is in work elsewhere is left to those who have it, and so is what is marked as postponed in
- * node->notes. COMMAND_DONE; or, of what is still there, COMMAND_BUSY before COMMAND_IN_USE.
- * owner: whose counts for that; NULL: everybody's. */
-int remainder_retry(struct node *node, const uint32_t *owner);
+ * node->notes. COMMAND_DONE; or, of what is still there, COMMAND_BUSY before COMMAND_IN_USE. */
+int remainder_retry(struct node *node);
+
+/* Whether it is a list of user ids, such as "1000,1001" or lines of them. */
+bool remainder_users_valid(const char *users);
 
 #endif

@@ -30,11 +30,11 @@ static int tell(struct node *node, const struct note *note, struct mcast_error *
     report.service_count = note->service_count;
     struct insist insist;
     int rc;
-    insist_begin(&insist, node);
+    insist_begin(&insist, node, false);
     do
         rc = mcast_report_node(broker, &report, NULL, error);
     while (rc < 0 && insist_again(&insist, error));
-    node->broker_gone = rc == MCAST_UNREACHABLE || (rc < 0 && insist_is_busy(error));
+    node->broker_gone = rc == MCAST_UNREACHABLE || (rc < 0 && mcast_later(error, NULL));
     return rc;
 }
 

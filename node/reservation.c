@@ -48,7 +48,7 @@ static int from_file(const char *file, struct mcast_reservation **out)
     return COMMAND_USAGE;
 }
 
-static int ask(struct node *node, const char *job, struct mcast_reservation **out,
+static int ask(struct node *node, const char *job, bool patient, struct mcast_reservation **out,
                struct mcast_error *error)
 {
     struct mcast *broker = node_broker(node, error);
@@ -56,7 +56,7 @@ static int ask(struct node *node, const char *job, struct mcast_reservation **ou
     int rc;
     if (!broker)
         return error->code;
-    insist_begin(&insist, node);
+    insist_begin(&insist, node, patient);
     do
         rc = mcast_show(broker, node->cluster, job, out, error);
     while (rc < 0 && insist_again(&insist, error));
@@ -71,7 +71,7 @@ static int from_broker(struct node *node, const char *job, bool quiet,
         say("which cluster? give --cluster NAME, or set cluster in node.conf");
         return COMMAND_USAGE;
     }
-    int rc = ask(node, job, out, &error);
+    int rc = ask(node, job, !quiet, out, &error);
     if (rc == 0 && strcmp((*out)->state, "gone") == 0) {
         mcast_reservation_free(*out);
         rc = error.code = MCAST_NOT_FOUND;

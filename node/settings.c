@@ -47,7 +47,9 @@ static const struct key keys[] = {
     {"timeout", TYPE_DURATION, AT(timeout_ms), 0, "5s", "How long to wait for one answer."},
     {"busy_retry", TYPE_DURATION, AT(busy_ms), 0, "30s",
      "How long to ask on while the broker is busy or does not answer in time: all nodes of a large "
-     "job come to it at once. Where nobody listens, it is asked once."},
+     "job come to it at once. prolog and env, which need its answer, also wait so long for one "
+     "that "
+     "is being restarted."},
     {"cluster", TYPE_CLUSTER, AT(cluster), 0, "",
      "The resource manager's cluster that this node is in."},
     {"node", TYPE_TEXT, AT(node), 0, "",

@@ -57,7 +57,7 @@ until_it "what was half made is undone" services_are 0 0
 # ---- a service that will not go: housekeeping drains that node, and says why
 nics 1 2 '[fault stuck]\ncall = destroy_svc\nnic = cxi1\nerrno = EBUSY\n'
 flux run -N2 -n2 true
-drained() { flux resource drain -n -o '{ranks} {reason}' | grep -q '^1 mcast: CXI services of f'; }
+drained() { flux resource drain -n -o '{ranks} {reason}' | grep -q '^1 mcast: cxi1: service .* of job elcap/f.* is still in use'; }
 until_it "the node is drained" drained
 until_it "all but what is stuck is gone" services_are 0 1
 nics 1 2

@@ -107,6 +107,42 @@ static void vnis__are_held_back_while_a_service_is_left(void **state)
     stage_destroy(stage);
 }
 
+static bool is_asking_on(void *arg)
+{
+    char path[128], line[512];
+    bool found = false;
+    snprintf(path, sizeof path, "%s/log", ((struct stand *)arg)->folder);
+    FILE *log = fopen(path, "re");
+    while (log && !found && fgets(line, sizeof line, log))
+        found = strstr(line, "it is asked again for") != NULL;
+    if (log)
+        fclose(log);
+    return found;
+}
+
+/* A broker that is restarted while a job begins costs the job a moment (F20). */
+static void prolog__waits_for_a_broker_that_is_restarted(void **state)
+{
+    struct stand *stand = *state;
+    struct stage *stage = start_broker();
+    stand_set_config(stand, "busy_retry = 10m\n");
+    realbroker_reserve(stage, "f17", TWO_NODES, 201);
+    assert_int_equal(stage_stop_broker(stage), 0);
+    struct process *prolog = stand_start(stand, "prolog --job f17");
+    assert_true(await(is_asking_on, stand, AWAIT_DEADLINE_MS));
+    assert_int_equal(stage_start_broker(stage), 0);
+    assert_int_equal(stand_join(prolog), 0);
+    assert_int_equal(stand_services(stand, NULL), 4);
+    /* What can be told later waits for nobody. */
+    assert_int_equal(stage_stop_broker(stage), 0);
+    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    assert_null(strstr(stand->err, "it is asked again for"));
+    assert_int_equal(stage_start_broker(stage), 0);
+    assert_int_equal(stand_run(stand, "tend"), 0);
+    assert_false(stand_remembers(stand));
+    stage_destroy(stage);
+}
+
 /* The node cleans up without the broker, and tells it when it is back. */
 static void report__is_delivered_to_the_broker_s_next_life(void **state)
 {
@@ -255,6 +291,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(broker__s_reservations_become_services, stand_create,
                                         stand_destroy),
         cmocka_unit_test_setup_teardown(vnis__are_held_back_while_a_service_is_left, stand_create,
+                                        stand_destroy),
+        cmocka_unit_test_setup_teardown(prolog__waits_for_a_broker_that_is_restarted, stand_create,
                                         stand_destroy),
         cmocka_unit_test_setup_teardown(report__is_delivered_to_the_broker_s_next_life,
                                         stand_create, stand_destroy),

@@ -122,9 +122,15 @@ static void in_use__without_another_job_drains_the_node(void **state)
     assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 7);
     assert_int_equal(stand_run(stand, "epilog --job f18 --retry-busy 0s"), 5);
     stand_expect_err(stand, "cxi0: service 2 of job elcap/f17 is still in use");
+    /* One without VNIs is known to the resource manager only. */
+    assert_int_equal(stand_run(stand, "tend --users 1,%u,2", me), 7);
+    stand_expect_err(stand, "what job elcap/f17 left may be used by another job of uid ");
+    assert_int_equal(stand_run(stand, "tend --users %u1,2", me), 5);
+    assert_int_equal(stand_run(stand, "tend --users root"), 2);
     assert_int_equal(stand_run(stand, "tend"), 5);
-    /* It is said once, by him whose it is. */
-    assert_int_equal(stand_run(stand, "epilog --job f19"), 0);
+    /* Whoever's job ends next finds it. */
+    assert_int_equal(stand_run(stand, "epilog --job f19"), 5);
+    assert_int_equal(stand_services(stand, NULL), 1);
     end_user(user);
     assert_int_equal(stand_run(stand, "tend"), 0);
     assert_true(was_last_reported(stand, "f17/n1 destroyed 1\n"));

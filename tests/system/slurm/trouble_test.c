@@ -100,7 +100,7 @@ static void node__that_cannot_clean_up_drains_itself(void **state)
     unsigned int job = cluster_submit(site->cluster, "%s -N2 -w n[3-4] --wrap true", site->as_user);
     cluster_await(
         site->cluster,
-        "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n3 mcastd: job %u: .*still in use'",
+        "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n3 mcastd: .*elcap/%u is still in use'",
         job);
     cluster_await_empty(site->cluster);
     cluster_run(site->cluster, "sinfo -h -t drain -o %%N");
