@@ -22,6 +22,9 @@ static const char usage[] =
     "srun's\n"
     "                       words: res_txqs=64,max_les=1024,no_adjust_limits. What cannot be is\n"
     "                       left out with a warning\n"
+    "  --patience TIME      how long to ask on while the broker is away or busy: 30s, 2m, or a "
+    "mere\n"
+    "                       number of seconds (default: node.conf, busy_retry)\n"
     "  --dry-run            only says what it would do\n\n"
     "Example:\n"
     "  mcast-node prolog --job f2Rs8sydSxmd --cores 96\n";
@@ -29,7 +32,8 @@ static const char usage[] =
 struct wanted {
     struct command_subject subject;
     const char *wishes;
-    uint32_t cores; /* 0: not given */
+    uint32_t cores;      /* 0: not given */
+    int64_t patience_ms; /* negative: not given */
 };
 
 static int take(int option, const char *value, void *data)
@@ -37,6 +41,8 @@ static int take(int option, const char *value, void *data)
     struct wanted *wanted = data;
     if (option == 'c')
         return command_cores(&command_prolog, value, &wanted->cores);
+    if (option == 'p')
+        return command_patience(&command_prolog, value, &wanted->patience_ms);
     if (option == 'w')
         wanted->wishes = value;
     else
@@ -162,13 +168,16 @@ static int run(const struct command *command, struct node *node, int argc, char 
         COMMAND_SUBJECT_OPTIONS,
         {"cores", required_argument, NULL, 'c'},
         {"limits", required_argument, NULL, 'w'},
+        {"patience", required_argument, NULL, 'p'},
         {0},
     };
-    struct wanted wanted = {0};
+    struct wanted wanted = {.patience_ms = -1};
     char job[JOB_ID_MAX + 1];
     int rc = command_options(command, node, argc, argv, options, take, &wanted);
     if (rc == COMMAND_GO_ON)
         rc = command_job(command, wanted.subject.job, job);
+    if (wanted.patience_ms >= 0)
+        node->settings.busy_ms = wanted.patience_ms;
     if (rc == COMMAND_GO_ON)
         rc = prolog(node, &wanted, job);
     return command_end(node, rc);

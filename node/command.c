@@ -224,6 +224,16 @@ int command_duration(const struct command *command, const char *option, const ch
                            option, text);
 }
 
+int command_patience(const struct command *command, const char *text, int64_t *ms)
+{
+    char seconds[16];
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || text[digits] || digits > sizeof seconds - 2)
+        return command_duration(command, "--patience", text, ms);
+    snprintf(seconds, sizeof seconds, "%ss", text);
+    return command_duration(command, "--patience", seconds, ms);
+}
+
 int command_cores(const struct command *command, const char *text, uint32_t *cores)
 {
     char *end;

@@ -98,10 +98,10 @@ static void node__that_cannot_clean_up_drains_itself(void **state)
     struct site *site = *state;
     site_set_nics(site, 3, "nics = 2\n[fault stuck]\ncall = destroy_svc\nerrno = EBUSY\n");
     unsigned int job = cluster_submit(site->cluster, "%s -N2 -w n[3-4] --wrap true", site->as_user);
-    cluster_await(
-        site->cluster,
-        "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n3 mcastd: .*elcap/%u is still in use'",
-        job);
+    cluster_await(site->cluster,
+                  "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n3 mcastd: .*elcap/%u is "
+                  "still in use'",
+                  job);
     cluster_await_empty(site->cluster);
     cluster_run(site->cluster, "sinfo -h -t drain -o %%N");
     assert_string_equal(cluster_text(site->cluster), "n3");
@@ -129,6 +129,86 @@ static void node__without_nics_drains_itself(void **state)
     cluster_run(site->cluster, "scontrol update nodename=n4 state=resume");
     site_expect_nothing_left(site);
     cluster_await_idle(site->cluster);
+}
+
+/* F10: what only this job cannot have is told its owner, and drains no node. Here all nodes are to
+ * give a job all that it is to have or nothing, and one has less. */
+static void node__that_cannot_serve_this_job_is_not_drained(void **state)
+{
+    struct site *site = *state;
+    char settings[256];
+    assert_int_equal(
+        cluster_run(site->cluster,
+                    "cd %s && mkdir exact && echo adjust_limits = no >exact/node.conf && "
+                    "printf '#!/bin/sh\\nexec %s/bin/mcast-node \"$@\" --config "
+                    "%s/exact/node.conf\\n' >exact/mcast-node && chmod 755 exact/mcast-node",
+                    site->folder, site->folder, site->folder),
+        0);
+    snprintf(settings, sizeof settings, "PATH=%s/exact:$PATH\n", site->folder);
+    site_set_settings(site, settings);
+    site_set_nics(site, 4, "nics = 2\n[nic]\nptes = 5\n");
+    unsigned int job =
+        cluster_submit(site->cluster, "%s -N2 -w n[3-4] --wrap 'sleep 100'", site->as_user);
+    cluster_await(site->cluster,
+                  "scontrol show job %u | tee /dev/stderr | "
+                  "grep -q 'AdminComment=mcastd: cxi0: no service: less is free .*(on n4)'",
+                  job);
+    cluster_await(site->cluster,
+                  "scontrol show job %u | tee /dev/stderr | "
+                  "grep -q 'JobState=PENDING Reason=.*[Hh]eld'",
+                  job);
+    cluster_await_idle(site->cluster); /* none is drained */
+    cancel(site, job);
+    site_set_settings(site, "");
+    site_set_nics(site, 4, "nics = 2\n");
+    site_end_holding(site);
+    site_expect_nothing_left(site);
+}
+
+/* One job ends while another of the same user uses its service, and so may drain no node that
+ * others share; then that one ends, and the service is as stuck as before. Which id it has follows
+ * from whether the other has services. */
+static void leave_in_use(struct site *site, const char *wishes, int service)
+{
+    char nics[160];
+    snprintf(nics, sizeof nics,
+             "nics = 2\n[fault user]\ncall = destroy_svc\nservice = %d\nerrno = EBUSY\n", service);
+    unsigned int other = cluster_submit(
+        site->cluster, "%s -N1 -w n3 %s --wrap 'echo begun; sleep 100'", site->as_user, wishes);
+    site_await_output(site, other, "begun");
+    site_set_nics(site, 3, nics);
+    unsigned int job = cluster_submit(site->cluster, "%s -N1 -w n3 --wrap true", site->as_user);
+    cluster_await(site->cluster, "squeue -h -t all -j %u -o %%T | grep -q COMPLETED", job);
+    assert_int_equal(
+        cluster_run(site->cluster, "SLURMD_NODENAME=n3 %s/slurm/healthcheck", site->folder), 0);
+    cluster_run(site->cluster, "sinfo -h -n n3 -o %%T");
+    assert_null(strstr(cluster_text(site->cluster), "drain"));
+    /* Its VNI is nobody's yet (I3). */
+    cluster_await(site->cluster,
+                  "MCAST_URL=%s/mcastd.sock %s/bin/mcastctl list --held | tee /dev/stderr | "
+                  "grep -q 'elcap *%u .*n3 (lingering'",
+                  site->folder, site->folder, job);
+    cancel(site, other);
+    cluster_await(site->cluster,
+                  "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | "
+                  "grep -q '^n3 mcastd: .*elcap/%u is still in use'",
+                  job);
+    site_set_nics(site, 3, "nics = 2\n");
+    site_expect_nothing_left(site);
+    cluster_run(site->cluster, "scontrol update nodename=n3 state=resume");
+    cluster_await_idle(site->cluster);
+}
+
+/* F9. */
+static void service__in_use_by_another_job_of_its_user(void **state)
+{
+    leave_in_use(*state, "", 3);
+}
+
+/* Of a job without VNIs Slurm alone knows. */
+static void service__in_use_by_another_job_without_vnis(void **state)
+{
+    leave_in_use(*state, "--comment=mcast:vnis=0", 2);
 }
 
 /* The broker is restarted: jobs that start meanwhile wait for it, and say so. */
@@ -294,6 +374,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(node__goes_down_and_comes_back),
         cmocka_unit_test(node__that_cannot_clean_up_drains_itself),
         cmocka_unit_test(node__without_nics_drains_itself),
+        cmocka_unit_test(node__that_cannot_serve_this_job_is_not_drained),
+        cmocka_unit_test(service__in_use_by_another_job_of_its_user),
+        cmocka_unit_test(service__in_use_by_another_job_without_vnis),
         cmocka_unit_test(broker__is_away_while_a_job_starts),
         cmocka_unit_test(broker__is_away_while_a_job_ends),
         cmocka_unit_test(broker__is_away_for_long),
