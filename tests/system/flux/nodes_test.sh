@@ -54,6 +54,32 @@ nics 1 2
 until_it "what was half made is undone" services_are 0 0
 [ -z "$(flux resource drain -n -o '{ranks}')" ] || fail "a failed prolog drains nodes"
 
+# ---- a node that is well, and cannot have this job: it is told why
+echo 'traffic_classes = bulk_data' >>"$dir/node1.conf"
+! got=$(flux run -N2 -n2 true 2>&1) || fail "a job runs where none of its traffic classes is allowed"
+[[ $got == *"type=mcast severity=0 none of the job's traffic classes is allowed on this node"* ]] ||
+    fail "the job is told: $got"
+sed -i '$d' "$dir/node1.conf"
+until_it "what was half made is undone, again" services_are 0 0
+[ -z "$(flux resource drain -n -o '{ranks}')" ] || fail "a job that cannot be had drains a node"
+
+# ---- a service that another job of its user may be using drains nothing, and goes with that job
+other=$(flux submit -n1 --requires=host:n1 sleep inf)
+flux job wait-event --quiet "$other" start >/dev/null
+nics 1 2 '[fault used]\ncall = destroy_svc\nservice = 3\nerrno = EBUSY\n'
+flux run -n1 --requires=host:n1 true
+lingers() { mcastctl list --held 2>&1 | grep -q 'n1 (lingering'; }
+until_it "the broker knows of it" lingers
+housekept() { [ -z "$(flux housekeeping list -n)" ]; }
+until_it "housekeeping is over" housekept
+[ -z "$(flux resource drain -n -o '{ranks}')" ] || fail "a user drains a node that others share"
+services_are 0 4 || fail "both jobs' services are not there: $(services 0) $(services 1)"
+nics 1 2
+flux cancel "$other"
+until_it "the other job's end ends both" services_are 0 0
+until_it "and their VNIs are free" nothing_held
+[ -z "$(flux resource drain -n -o '{ranks}')" ] || fail "what went in the end drains a node"
+
 # ---- a service that will not go: housekeeping drains that node, and says why
 nics 1 2 '[fault stuck]\ncall = destroy_svc\nnic = cxi1\nerrno = EBUSY\n'
 flux run -N2 -n2 true
