@@ -5,8 +5,13 @@
 prepare
 flux_conf "\"$hooks/prolog\"" "\"$hooks/epilog\", \"--patience\", \"0\""
 start_flux 2
+cat >"$dir/jobs" <<SH
+#!/bin/sh
+PATH=$PATH FLUX_URI=$FLUX_URI exec "$hooks/jobs"
+SH
+chmod +x "$dir/jobs"
 cat >>"$dir/mcastd.conf" <<CONF
-list_command = /usr/bin/env PATH=$PATH FLUX_URI=$FLUX_URI $hooks/jobs
+list_command = $dir/jobs
 list_every = 1s
 CONF
 kill_broker
