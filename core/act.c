@@ -92,7 +92,7 @@ static int64_t due(const struct core *core, const struct reservation *r)
 {
     int64_t when = cleanup_deadline(core, r);
     const struct errand *e = r->errand;
-    if (r->state == JOB_RELEASING && r->vni_count > 0)
+    if (r->state == JOB_RELEASING && r->vni_count > 0 && !r->overdue)
         when = earlier(when, r->hold_until_ms);
     if (e == NULL)
         return when;
@@ -171,12 +171,37 @@ static void tell_unconfirmed(struct core *core, const struct reservation *r)
                                       : ")");
 }
 
+/* A node has said that services will not go: there a process can still use the VNIs, whatever the
+ * time. Only the node itself, or an administrator who fences it, can say otherwise (F3, I1). */
+static bool lingers(const struct reservation *r)
+{
+    return r->reported != NULL && r->reported->lingering > 0;
+}
+
+static void keep_overdue(struct core *core, struct reservation *r)
+{
+    struct core_waiting waiting;
+    if (r->overdue)
+        return;
+    r->overdue = true;
+    core->overdue += r->vni_count;
+    core_waiting(r, &waiting);
+    core_trace_of(core, r, TRACE_WARNING,
+                  "%s-%s: [vni] hold is over, and its CXI services on %s%s will not go -> its VNIs "
+                  "stay held back until they are destroyed there or the node is fenced",
+                  r->cluster, r->job, waiting.names[0], waiting.named_lingering > 1 ? ", …" : "");
+}
+
 static void let_vnis_go(struct core *core, struct reservation *r)
 {
     bool clean = every_node_is_clean(r);
     if (r->state != JOB_RELEASING || r->vni_count == 0 ||
         (r->hold_until_ms > core->now_ms && !clean))
         return;
+    if (lingers(r)) {
+        keep_overdue(core, r);
+        return;
+    }
     if (!clean)
         tell_unconfirmed(core, r);
     struct reservation_record rec = reservation_record(r);

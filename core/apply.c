@@ -110,6 +110,8 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
         else
             fits &= vnipool_hold(&core->vnis, r->vnis[i]);
     }
+    if (r->overdue)
+        count(&core->overdue, r->vni_count, add);
     struct cluster *cluster = core_cluster(core, r->cluster);
     tally(&core->all, r, add);
     tally(&cluster->use, r, add);

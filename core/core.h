@@ -170,6 +170,8 @@ struct core_status {
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
     uint64_t jobs_adopted;     /* active, found at the fabric manager: nobody knows their VNIs */
     uint64_t nodes_lingering;  /* reports of services that will not go, of reservations kept */
+    uint64_t vnis_overdue;     /* of those held back: their time is over, but a node has said that
+                                  services will not go: until it is clean or fenced */
     uint64_t vnis_unconfirmed; /* VNIs given back by time, not all nodes having said that they are
                                   clean although some had said anything; since the start */
     uint32_t strays; /* seen at the fabric manager, not ours by the ledger, not yet deleted */

@@ -91,6 +91,7 @@ struct core {
     bool room_made;       /* in this step: addresses were given back, or the limits changed */
     uint64_t lingering;   /* node reports that say so */
     uint64_t unconfirmed; /* VNIs given back by time only */
+    uint64_t overdue;     /* VNIs held back although their time is over */
     uint64_t cleanups;    /* on disk, of all reservations */
     uint64_t cleanups_done, cleanups_given_up;
     uint64_t room_wanted; /* reservations that wait for others' addresses */

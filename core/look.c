@@ -33,6 +33,7 @@ void core_status(const struct core *core, struct core_status *out)
         .jobs_reserved = core->all.jobs_reserved,
         .jobs_adopted = core->all.jobs_adopted,
         .nodes_lingering = core->lingering,
+        .vnis_overdue = core->overdue,
         .vnis_unconfirmed = core->unconfirmed,
         .strays = (uint32_t)core->strays.known.count,
         .calls_queued_reserve = core->calls.lanes[LANE_RESERVE].queued,

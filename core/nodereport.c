@@ -69,7 +69,7 @@ static void tell_lingering(struct core *core, struct reservation *r, const char 
     core_publish(core, EVENT_LINGERING, r, detail);
     core_trace_event(core, r, EVENT_LINGERING, TRACE_WARNING,
                      "%s-%s: %s -> drain the node; its VNIs are held back until it is clean or "
-                     "fenced, or [vni] hold is over",
+                     "fenced",
                      r->cluster, r->job, detail);
 }
 

@@ -67,6 +67,7 @@ struct reservation {
     uint8_t vni_count, vni_asked, traffic_classes, wish, state, hwcoll, fm_side, regranted;
     bool repeated; /* granted more than once, or that cannot be told: saved as `regranted` as soon
                       as a node reports, which is when it counts */
+    bool overdue;  /* its VNIs would be free by time, but services linger */
     char job[];    /* NUL-terminated */
 };
 

@@ -75,11 +75,25 @@ static void vnis_are_free(struct sim *sim, const struct entry *born)
     }
 }
 
+/* Whether the broker has been told that services will not go, and nothing better since. */
+static bool lingers_in_core(const struct sim *sim, const struct entry *e)
+{
+    if (e->job == NULL)
+        return false;
+    const struct reservation *r =
+        core_find(sim->edge.core, rm_cluster_name(sim, e->job), e->job->id);
+    while (r != NULL && r->number != e->number)
+        r = r->older;
+    return r != NULL && r->reported != NULL && r->reported->lingering > 0;
+}
+
 /* Whether the broker may still hold its VNIs back: a restart begins that anew. */
 static bool held_in_core(const struct sim *sim, const struct entry *e)
 {
     if (e->given_batch)
         return false;
+    if (lingers_in_core(sim, e)) /* time does not free it */
+        return true;
     int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
     return sim->now_ms <= from + sim->config.vni_hold_ms + HOLD_LATE_MS;
 }
@@ -146,6 +160,12 @@ static bool relies_on(const struct entry *e)
 static void vnis_given_back(struct sim *sim, struct entry *e, uint64_t batch)
 {
     int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
+    const struct host *lingers = hosts_lingering(e->job, e->number);
+    if (lingers != NULL && e->back_batch == 0 && e->vni_count > 0)
+        sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has said: lingering",
+                 n(e->number), lingers->name);
+    if (e->back_batch == 0)
+        e->back_batch = batch;
     if (e->given_batch || e->vni_count == 0 || sim->now_ms >= from + sim->config.vni_hold_ms)
         return;
     e->given_batch = batch;
@@ -502,6 +522,8 @@ void books_died(struct sim *sim, uint64_t durable)
             e->freed_batch = 0;
         if (undone(e->gone_batch, durable))
             e->gone_batch = 0;
+        if (undone(e->back_batch, durable))
+            e->back_batch = 0;
         if (undone(e->given_batch, durable))
             e->given_batch = 0;
         if (undone(e->lost_batch, durable))

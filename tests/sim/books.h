@@ -35,6 +35,7 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint64_t freed_batch; /* 0: it was not */
     bool free_told;       /* … and the client was told */
     uint64_t gone_batch;  /* 0: it is there */
+    uint64_t back_batch;  /* its VNIs were given back; 0: they were not */
     uint64_t given_batch; /* its VNIs were given back before their time; 0: they were not */
 
     bool forgotten;      /* the fabric manager lost what it held for it, once at least */

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATIENCE_MS = 3000 }; /* more than a message takes that is not late */
+enum {
+    PATIENCE_MS = 3000, /* more than a message takes that is not late */
+    LOOK_AFTER_MS = 10000,
+};
 
 static void deliver(struct sim *sim, struct host *host);
 
@@ -127,6 +130,8 @@ void hosts_answered(struct sim *sim, const struct request *request)
                   saved->state == JOB_RELEASING && host->in_wind != sent.number;
     if (fenced || (sent.state == NODE_DESTROYED && answer == ANSWER_REPORTED))
         host->heard_clean = sent.number;
+    if (answer == ANSWER_REPORTED)
+        host->heard_lingering = sent.state == NODE_LINGERING ? sent.number : 0;
     if (sent.state == NODE_CREATED && (answer == ANSWER_GIVEN_BACK || answer == ANSWER_NOT_FOUND) &&
         host->number == sent.number)
         host->present = false; /* destroyed at once */
@@ -260,6 +265,41 @@ const struct host *hosts_present(const struct job *job, uint64_t number)
             return host;
     }
     return NULL;
+}
+
+const struct host *hosts_lingering(const struct job *job, uint64_t number)
+{
+    const struct host *host = hosts_present(job, number);
+    return host != NULL && host->heard_lingering == number && host->outbox_count == 0 ? host : NULL;
+}
+
+static bool being_fenced(const struct host *host)
+{
+    return host->outbox_count > 0 && host->outbox[0].state == NODE_FENCED;
+}
+
+static void look_after(struct sim *sim, void *what, uint64_t mark)
+{
+    (void)what, (void)mark;
+    if (sim->phase == PHASE_STORM)
+        return;
+    for (size_t i = 0; i < sim->disk.node_count; i++) {
+        const struct node_record *node = &sim->disk.nodes[i]->u.node;
+        const struct reservation_record *r = disk_find(&sim->disk, node->number);
+        struct job *job = r != NULL ? rm_find(sim, r->cluster, r->job) : NULL;
+        for (uint32_t at = 0; job != NULL && at < HOSTS_MAX; at++) {
+            struct host *host = &job->hosts[at];
+            if (node->state == NODE_LINGERING && host->dead && !being_fenced(host) &&
+                strcmp(host->name, node->node) == 0)
+                fence(sim, host, node->number);
+        }
+    }
+    sim_later(sim, LOOK_AFTER_MS, look_after, NULL, 0);
+}
+
+void hosts_calm(struct sim *sim)
+{
+    look_after(sim, NULL, 0);
 }
 
 uint32_t hosts_heard_clean(const struct job *job, uint64_t number)

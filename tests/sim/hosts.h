@@ -32,7 +32,8 @@ struct host {
     uint64_t number; /* … of this reservation */
     bool dead;
     bool fenced;
-    uint64_t heard_clean; /* the broker has its word that nothing is left of this reservation */
+    uint64_t heard_clean;     /* the broker has its word that nothing is left of this reservation */
+    uint64_t heard_lingering; /* … that services of this reservation will not go */
     struct host_report outbox[OUTBOX_MAX]; /* the first is being sent */
     size_t outbox_count;
     uint32_t attempt;
@@ -54,5 +55,11 @@ void hosts_answered(struct sim *sim, const struct request *request);
 /* What is true of the services of a reservation, whoever has been told. */
 const struct host *hosts_present(const struct job *job, uint64_t number); /* or NULL: none */
 uint32_t hosts_heard_clean(const struct job *job, uint64_t number);
+/* One that has services of it and whose last word, which was heard, is that they will not go. */
+const struct host *hosts_lingering(const struct job *job, uint64_t number);
+
+/* When all is calm: whoever looks after the nodes fences those that are dead and whose last word
+ * known is that services will not go, until none is left. */
+void hosts_calm(struct sim *sim);
 
 #endif

@@ -110,9 +110,8 @@ mcast_mistake(a-late-roll-call-is-fresh 8000 rollcall.c
 mcast_mistake(silence-is-clean 300 act.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return r->reported != NULL && nodes_clean(r->reported) >= r->reported->count;]])
-mcast_mistake(lingering-is-clean 300 nodes.c
-    [[return report->state == NODE_DESTROYED || report->state == NODE_FENCED;]]
-    [[return report->state != NODE_CREATED;]])
+mcast_mistake(time-heals-lingering 300 act.c
+    [[if (lingers(r)) {]] [[if (lingers(r) && core->now_ms < r->hold_until_ms) {]])
 mcast_mistake(any-life-will-do 300 nodereport.c
     [[while (r != NULL && r->number != number)]] [[while (r != NULL && r->number < number)]])
 mcast_mistake(old-word-counts 8000 nodereport.c

@@ -67,6 +67,7 @@ static void phase_begins(struct sim *sim, enum sim_phase phase)
     doors_calm(sim);
     edge_calm(sim);
     reload_calm(sim);
+    hosts_calm(sim);
 }
 
 static bool settled(const struct sim *sim)

@@ -187,6 +187,40 @@ static void report__silence_is_not_clean(void **state)
     driver_end(&d);
 }
 
+/* F3: where services will not go a process can still use the VNIs, however long that takes. */
+static void report__lingering_outlasts_the_hold(void **state)
+{
+    (void)state;
+    for (int fenced = 0; fenced < 2; fenced++) {
+        struct driver d;
+        struct core_status status;
+        start(&d);
+        (void)report(&d, "a", 1, "n1", NODE_LINGERING);
+        driver_release(&d, "a");
+        (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
+        driver_tick(&d, d.config.vni_hold_ms);
+        assert_int_equal(held(&d), 1);
+        assert_int_equal(driver_find(&d, EFFECT_TRACE)->u.trace.level, 4);
+        assert_non_null(strstr(driver_find(&d, EFFECT_TRACE)->u.trace.text, "on n1 will not go"));
+        core_status(d.core, &status);
+        assert_int_equal(status.vnis_overdue, 1);
+        assert_int_equal(core_next_deadline(d.core), INT64_MAX); /* time is not waited for */
+        driver_tick(&d, 10 * d.config.vni_hold_ms);
+        assert_int_equal(held(&d), 1);
+        assert_null(driver_find(&d, EFFECT_TRACE)); /* told once */
+        if (fenced)
+            driver_step(&d, (struct core_event){.kind = CORE_FENCE,
+                                                .u.fence = {.ticket = ++d.ticket, .node = "n1"}});
+        else
+            (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
+        assert_int_equal(held(&d), 0); /* n3 has been silent long enough */
+        core_status(d.core, &status);
+        assert_int_equal(status.vnis_overdue, 0);
+        assert_int_equal(status.vnis_unconfirmed, 1);
+        driver_end(&d);
+    }
+}
+
 /* Released last: nothing is held back at all. */
 static void report__all_clean_before_the_release(void **state)
 {
@@ -363,6 +397,7 @@ int main(void)
         cmocka_unit_test(waiting__tells_whom_to_fence),
         cmocka_unit_test(waiting__names_the_first),
         cmocka_unit_test(report__silence_is_not_clean),
+        cmocka_unit_test(report__lingering_outlasts_the_hold),
         cmocka_unit_test(report__all_clean_before_the_release),
         cmocka_unit_test(report__of_what_was_granted_twice),
         cmocka_unit_test(report__is_about_one_life),
