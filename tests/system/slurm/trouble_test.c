@@ -269,6 +269,33 @@ static void broker__is_away_for_long(void **state)
     cluster_await_idle(site->cluster);
 }
 
+/* F20: ... and where it has been reserved for, its nodes wait: no job is requeued or held for it.
+ */
+static void broker__is_restarted_while_nodes_begin(void **state)
+{
+    struct site *site = *state;
+    site_hold(site, "prolog", "before");
+    unsigned int job =
+        cluster_submit(site->cluster, "%s -N2 --no-requeue --wrap '%s/report b; echo done.'",
+                       site->as_user, site->folder);
+    site_await_held(site, "prolog", "before", job, "n1");
+    site_await_held(site, "prolog", "before", job, "n2");
+    assert_int_equal(stage_stop_broker(site->stage), 0);
+    site_let_go(site, "prolog", "before");
+    /* What the hook does just before it asks. */
+    cluster_await(site->cluster, "test -e %s/run/n1.%u.new && test -e %s/run/n2.%u.new",
+                  site->folder, job, site->folder, job);
+    assert_int_equal(stage_start_broker(site->stage), 0);
+    assert_int_equal(stage_await_link(site->stage), 0);
+    site_await_output(site, job, "done.");
+    site_output_value(site, job, "b.SLINGSHOT_VNIS", 0);
+    cluster_run(site->cluster, "scontrol show job %u", job);
+    assert_non_null(strstr(cluster_text(site->cluster), "Restarts=0"));
+    /* No node had reported when the broker ended: whether it was granted twice cannot be told. */
+    site_end_holding(site);
+    site_expect_nothing_left(site);
+}
+
 /* A node that cannot ask the broker is not to blame, as it may be away from all of them: its job is
  * held, with words, and no node is drained. */
 static void broker__is_away_while_nodes_begin(void **state)
@@ -380,6 +407,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(broker__is_away_while_a_job_starts),
         cmocka_unit_test(broker__is_away_while_a_job_ends),
         cmocka_unit_test(broker__is_away_for_long),
+        cmocka_unit_test(broker__is_restarted_while_nodes_begin),
         cmocka_unit_test(broker__is_away_while_nodes_begin),
         cmocka_unit_test(squeue__that_fails_releases_nothing),
         cmocka_unit_test(forgotten_job__is_released),
