@@ -27,7 +27,7 @@ static bool has_job(const char *users, uint32_t uid)
 
 int remainder_judge(struct node *node, const struct note *note)
 {
-    char name[CLAIM_NAME_SIZE], theirs[CLAIM_NAME_SIZE];
+    char name[CLAIM_NAME_SIZE];
     struct notes now;
     struct error err;
     if (note->stuck)
@@ -40,16 +40,16 @@ int remainder_judge(struct node *node, const struct note *note)
     const struct note *other = notes_other_of_owner(&now, note);
     bool excused = other || (node->users && has_job(node->users, note->claim.uid));
     claim_name(&note->claim, name);
-    if (other)
+    if (other) {
+        char theirs[CLAIM_NAME_SIZE];
         say("what job %s left may be used by job %s, as uid %u has both: it is tried again, and "
-            "its "
-            "VNIs are held back until it is gone",
+            "its VNIs are held back until it is gone",
             name, claim_name(&other->claim, theirs), note->claim.uid);
-    else if (excused)
+    } else if (excused) {
         say("what job %s left may be used by another job of uid %u: it is tried again, and its "
-            "VNIs "
-            "are held back until it is gone",
+            "VNIs are held back until it is gone",
             name, note->claim.uid);
+    }
     notes_release(&now);
     return excused ? COMMAND_IN_USE : COMMAND_BUSY;
 }

@@ -44,7 +44,8 @@ static const struct key keys[] = {
     {"key", TYPE_PATH, AT(key), 0, "", "The certificate's key, PEM, readable by root alone."},
     {"munge_socket", TYPE_PATH, AT(munge_socket), 0, "",
      "Of munged, where there is no certificate. Empty: libmunge's own."},
-    {"timeout", TYPE_DURATION, AT(timeout_ms), 0, "5s", "How long to wait for one answer."},
+    {"timeout", TYPE_DURATION, AT(timeout_ms), 0, "5s",
+     "How long to wait for one answer, the connection included, which has five seconds at most."},
     {"busy_retry", TYPE_DURATION, AT(busy_ms), 0, "30s",
      "How long to ask on while the broker is busy or does not answer in time: all nodes of a large "
      "job come to it at once. prolog and env, which need its answer, also wait so long for one "
