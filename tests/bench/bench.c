@@ -13,8 +13,8 @@ static const char usage[] =
     "usage: ./dev bench [--quick] [--only PART] [--repetitions N] [--live N] [--json FILE]\n"
     "                   [--plots[=FILE]] [--field]\n"
     "  --quick: a short pass, good enough for the counts but not for the ratios\n"
-    "  --only: reserves (G1–G5), jobs (G8), slurm (G9), slow (G10, S1, S7), reports (G13–G15),\n"
-    "          scale (G6, G7, G12), storms (S2–S5), cost (instructions and allocations),\n"
+    "  --only: reserves (G1–G5), jobs (G8), slurm (G9), slow (G10, C1, C7), reports (G13–G15),\n"
+    "          scale (G6, G7, G12), storms (C2–C5), cost (instructions and allocations),\n"
     "          or field (etcd and nginx); else all of them, field with --field only\n"
     "  --live: as many reservations as live at most, for scale (1000000)\n"
     "  --json FILE: all figures, for programs\n"
@@ -48,6 +48,7 @@ struct arguments {
 };
 
 static const struct bench whole = {.repetitions = 5,
+                                   .warm_up = 4000,
                                    .requests = 20000,
                                    .jobs = 10000,
                                    .slurm_jobs = 300,
@@ -61,6 +62,7 @@ static const struct bench whole = {.repetitions = 5,
 
 /* A small crowd is one for a small broker. */
 static const struct bench quick = {.repetitions = 1,
+                                   .warm_up = 80,
                                    .requests = 800,
                                    .jobs = 300,
                                    .slurm_jobs = 5,

@@ -10,13 +10,7 @@
 /* What others do with the same connections on the same disk: etcd, which also makes what it
  * acknowledges durable, and nginx, which only answers. */
 
-enum {
-    CONNECTIONS = 64,
-    WARM_UP = 1000,
-    WARM_UP_FIRST = 1 << 30,
-    VALUE_SIZE = 272,
-    TEXT_SIZE = 512
-};
+enum { CONNECTIONS = 64, WARM_UP_FIRST = 1 << 30, VALUE_SIZE = 272, TEXT_SIZE = 512 };
 
 struct field {
     const struct bench *bench;
@@ -93,20 +87,20 @@ static int start_nginx(struct server *nginx, const char *program)
 
 /* ---- turns ---- */
 
-static int other_turn(const struct server *server, size_t first, size_t count,
+static int other_turn(const struct bench *bench, const struct server *server, size_t first,
                       void (*make)(size_t index, struct load_request *out), struct turn *out)
 {
     struct load load = {.socket = server->socket,
                         .connections = CONNECTIONS,
                         .first = WARM_UP_FIRST,
-                        .count = WARM_UP,
+                        .count = bench->warm_up,
                         .make = make,
                         .expected = 200};
 
     if (first == 0 && turn_measure(server->process, &load, out) < 0)
         return -1;
     load.first = first;
-    load.count = count;
+    load.count = bench->requests;
     return turn_measure(server->process, &load, out);
 }
 
@@ -122,13 +116,13 @@ static int take_turns(const struct field *field, size_t repetition)
     report_figure(report, "field: mcastd, reserves", "/s", turn.rate);
     report_figure(report, "field: mcastd, CPU of one", "µs", turn.cpu_us);
     if (field->etcd.folder[0]) {
-        if (other_turn(&field->etcd, first, count, make_put, &turn) < 0)
+        if (other_turn(field->bench, &field->etcd, first, make_put, &turn) < 0)
             return -1;
         report_figure(report, "field: etcd, puts", "/s", turn.rate);
         report_figure(report, "field: etcd, CPU of one", "µs", turn.cpu_us);
     }
     if (field->nginx.folder[0]) {
-        if (other_turn(&field->nginx, first, count, request_echo, &turn) < 0)
+        if (other_turn(field->bench, &field->nginx, first, request_echo, &turn) < 0)
             return -1;
         report_figure(report, "field: nginx, answers", "/s", turn.rate);
         report_figure(report, "field: nginx, CPU of one", "µs", turn.cpu_us);

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { WARM_UP_SHARE = 10, ECHO_FACTOR = 2, SERIAL_SHARE = 16 };
+enum { ECHO_FACTOR = 2, SERIAL_SHARE = 16 };
 
 static const struct report_goal g1 = {.id = "G1",
                                       .what = "durable reserves / echoes, 64 connections",
@@ -31,12 +31,12 @@ static const struct report_goal g5 = {.id = "G5",
                                       .sense = REPORT_AT_MOST,
                                       .limit = 1.8};
 
-static int echo_turn(const struct server *echo, unsigned connections, size_t count,
-                     struct turn *out)
+static int echo_turn(const struct bench *bench, const struct server *echo, unsigned connections,
+                     size_t count, struct turn *out)
 {
     struct load load = {.socket = echo->socket,
                         .connections = connections,
-                        .count = count / WARM_UP_SHARE,
+                        .count = bench->warm_up,
                         .make = request_echo,
                         .expected = 200};
 
@@ -52,7 +52,7 @@ static int at_64(const struct bench *bench, const struct server *echo)
     struct turn echoed, reserved;
     double commits;
 
-    if (echo_turn(echo, 64, bench->requests * ECHO_FACTOR, &echoed) < 0 ||
+    if (echo_turn(bench, echo, 64, bench->requests * ECHO_FACTOR, &echoed) < 0 ||
         reserveturn_run(bench, 64, bench->requests, &reserved, &commits) < 0)
         return -1;
     report_goal(report, &g1, reserved.rate / echoed.rate);
@@ -72,7 +72,7 @@ static int at_16(const struct bench *bench, const struct server *echo)
     struct turn echoed, reserved;
     double commits;
 
-    if (echo_turn(echo, 16, count * ECHO_FACTOR, &echoed) < 0 ||
+    if (echo_turn(bench, echo, 16, count * ECHO_FACTOR, &echoed) < 0 ||
         reserveturn_run(bench, 16, count, &reserved, &commits) < 0)
         return -1;
     report_goal(bench->report, &g2, reserved.rate / echoed.rate);

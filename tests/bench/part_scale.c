@@ -38,7 +38,7 @@ static const struct report_goal g12 = {.id = "G12",
                                        .what = "reserves a second at most live ones / at 1,000",
                                        .sense = REPORT_AT_LEAST,
                                        .limit = 0.9};
-static const struct report_goal shown = {.id = "S6",
+static const struct report_goal shown = {.id = "C6",
                                          .what = "reservations that lists or syncs lack (count)",
                                          .sense = REPORT_NEVER_ABOVE,
                                          .limit = 0,

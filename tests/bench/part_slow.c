@@ -14,13 +14,13 @@ static const struct report_goal g10 = {.id = "G10",
                                        .what = "a release while each call takes 5 s / while none",
                                        .sense = REPORT_AT_MOST,
                                        .limit = 1.2};
-static const struct report_goal left = {.id = "S1",
+static const struct report_goal left = {.id = "C1",
                                         .what = "left after all were released at once (count)",
                                         .sense = REPORT_NEVER_ABOVE,
                                         .limit = 0,
                                         .is_count = true};
 
-static const struct report_goal overtaken = {.id = "S7",
+static const struct report_goal overtaken = {.id = "C7",
                                              .what = "reserves behind old releases (count)",
                                              .sense = REPORT_NEVER_ABOVE,
                                              .limit = 0,

@@ -18,22 +18,22 @@ enum {
     LOTS = 9 /* of jobs; the fabric manager is away in the middle third */
 };
 
-static const struct report_goal missed = {.id = "S2",
+static const struct report_goal missed = {.id = "C2",
                                           .what = "events that a subscriber missed (count)",
                                           .sense = REPORT_NEVER_ABOVE,
                                           .limit = 0,
                                           .is_count = true};
-static const struct report_goal silent = {.id = "S3",
+static const struct report_goal silent = {.id = "C3",
                                           .what = "over the bound, without 503 and Retry-After",
                                           .sense = REPORT_NEVER_ABOVE,
                                           .limit = 0,
                                           .is_count = true};
-static const struct report_goal uncounted = {.id = "S4",
+static const struct report_goal uncounted = {.id = "C4",
                                              .what = "over the bound, but not in the metric",
                                              .sense = REPORT_NEVER_ABOVE,
                                              .limit = 0,
                                              .is_count = true};
-static const struct report_goal left = {.id = "S5",
+static const struct report_goal left = {.id = "C5",
                                         .what = "left after the fabric manager's restart (count)",
                                         .sense = REPORT_NEVER_ABOVE,
                                         .limit = 0,
@@ -204,7 +204,7 @@ static int measure_outage(const struct bench *bench)
 int part_storms(const struct bench *bench)
 {
     for (size_t i = 0; i < bench->repetitions; i++) {
-        printf("S2–S5, storms, repetition %zu of %zu\n", i + 1, bench->repetitions);
+        printf("C2–C5, storms, repetition %zu of %zu\n", i + 1, bench->repetitions);
         fflush(stdout);
         if (measure_subscribers(bench) < 0 || measure_bound(bench) < 0 || measure_outage(bench) < 0)
             return -1;

@@ -15,6 +15,7 @@ struct bench {
     const char *counter;                 /* the library that counts allocations */
     const char *valgrind, *etcd, *nginx; /* NULL: what needs it is left out, with a word */
     size_t repetitions;                  /* at most SAMPLE_MAX */
+    size_t warm_up;                      /* requests before any that are timed */
     size_t requests;                     /* reserves in one turn at 64 connections */
     size_t jobs;                         /* from start to end */
     size_t slurm_jobs;                   /* the same, the Slurm plugin's way */
@@ -36,7 +37,7 @@ int part_slurm(const struct bench *bench);    /* G9 */
 int part_slow(const struct bench *bench);     /* G10 */
 int part_reports(const struct bench *bench);  /* G13–G15 */
 int part_scale(const struct bench *bench);    /* G6, G7, G12 */
-int part_storms(const struct bench *bench);   /* S2–S5 */
+int part_storms(const struct bench *bench);   /* C2–C5 */
 int part_cost(const struct bench *bench);     /* instructions and allocations */
 int part_field(const struct bench *bench);    /* etcd, nginx */
 

@@ -6,11 +6,17 @@
 
 /* ---- what is told ---- */
 
+/* What is promised first (G), then what is only counted (C). */
+static bool comes_before(const char *one, const char *other)
+{
+    return one[0] == other[0] ? strverscmp(one, other) < 0 : one[0] == 'G';
+}
+
 void report_goal(struct report *report, const struct report_goal *goal, double value)
 {
     size_t i = 0;
 
-    while (i < report->goal_count && strverscmp(report->goals[i].id, goal->id) < 0)
+    while (i < report->goal_count && comes_before(report->goals[i].id, goal->id))
         i++;
     if (i == report->goal_count || strcmp(report->goals[i].id, goal->id) != 0) {
         assert(report->goal_count < REPORT_GOALS_MAX);

@@ -16,7 +16,7 @@ static const struct report_goal fast = {
 static const struct report_goal small = {
     .id = "G10", .what = "small", .sense = REPORT_AT_MOST, .limit = 1.2};
 static const struct report_goal none = {
-    .id = "S1", .what = "none left", .sense = REPORT_NEVER_ABOVE, .limit = 0, .is_count = true};
+    .id = "C1", .what = "none left", .sense = REPORT_NEVER_ABOVE, .limit = 0, .is_count = true};
 
 static int setup(void **state)
 {
@@ -76,7 +76,7 @@ static void goals__are_in_the_order_of_their_ids(void **state)
     assert_int_equal(report->goal_count, 3);
     assert_string_equal(report->goals[0].id, "G9");
     assert_string_equal(report->goals[1].id, "G10");
-    assert_string_equal(report->goals[2].id, "S1");
+    assert_string_equal(report->goals[2].id, "C1");
     assert_int_equal(report->goals[1].sample.count, 2);
 }
 

@@ -5,7 +5,7 @@
 #include "tests/bench/request.h"
 
 /* The warm-up's jobs have other ids. */
-enum { WARM_UP_SHARE = 10, WARM_UP_FIRST = 1 << 30 };
+enum { WARM_UP_FIRST = 1 << 30 };
 
 int reserveturn_run(const struct bench *bench, unsigned connections, size_t count, struct turn *out,
                     double *commits)
@@ -14,7 +14,7 @@ int reserveturn_run(const struct bench *bench, unsigned connections, size_t coun
     struct stage *stage = stage_create(&options);
     struct load load = {.connections = 64,
                         .first = WARM_UP_FIRST,
-                        .count = bench->requests / WARM_UP_SHARE,
+                        .count = bench->warm_up,
                         .expected = 201,
                         .make = request_reserve};
     int result = -1;
