@@ -24,6 +24,7 @@
 enum {
     SIGNALS = 3,
     AGAIN_MS = 1000, /* the same SIGTERM can come twice, from a shell that means a whole group */
+    THREADS = HTTP_THREADS + 1, /* the loop's workers: a reload must not wait for name servers */
 };
 
 struct broker {
@@ -167,6 +168,9 @@ static void raise_files_limit(const struct config *config)
 
 static void prepare_process(const struct config *config)
 {
+    char threads[12];
+    (void)snprintf(threads, sizeof threads, "%d", THREADS);
+    (void)setenv("UV_THREADPOOL_SIZE", threads, 1); /* read when the first is needed */
     umask(077);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGCHLD, SIG_DFL); /* ignored, how a command has ended could not be learned */

@@ -21,6 +21,7 @@ struct decoding {
 struct decoder {
     uv_loop_t *loop;
     uv_timer_t timer; /* at the oldest one's deadline */
+    decoder_decode_fn *decode;
     struct decoding *oldest, **youngest;
     unsigned count, running;
     bool closing, timer_closed;
@@ -75,7 +76,8 @@ static void finish_if_empty(struct decoder *decoder)
 static void on_thread(uv_work_t *work)
 {
     struct decoding *decoding = work->data;
-    mungecred_decode(decoding->socket, decoding->credential, decoding->payload, &decoding->result);
+    decoding->decoder->decode(decoding->socket, decoding->credential, decoding->payload,
+                              &decoding->result);
 }
 
 static void start_next(struct decoder *decoder);
@@ -144,12 +146,13 @@ static void on_timer(uv_timer_t *timer)
 
 /* ---- decoder.h ---- */
 
-struct decoder *decoder_create(uv_loop_t *loop)
+struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode)
 {
     struct decoder *decoder = calloc(1, sizeof *decoder);
     if (!decoder)
         return NULL;
     decoder->loop = loop;
+    decoder->decode = decode;
     decoder->youngest = &decoder->oldest;
     uv_timer_init(loop, &decoder->timer);
     decoder->timer.data = decoder;
@@ -184,6 +187,11 @@ int decoder_ask(struct decoder *decoder, const char *socket, const char *credent
         set_timer(decoder);
     start_next(decoder);
     return 0;
+}
+
+unsigned decoder_waiting(const struct decoder *decoder)
+{
+    return decoder->count;
 }
 
 static void on_timer_closed(uv_handle_t *handle)

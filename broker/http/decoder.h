@@ -16,15 +16,22 @@ enum {
 };
 
 struct decoder;
+/* Blocks; on worker threads. */
+typedef void decoder_decode_fn(const char *socket, const char *credential, const char *payload,
+                               struct mungecred *out);
 typedef void decoder_done_fn(void *arg, const struct mungecred *mungecred);
 
-struct decoder *decoder_create(uv_loop_t *loop); /* NULL: out of memory */
+/* decode: mungecred_decode, but in tests. NULL: out of memory. */
+struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode);
 
 /* Calls done exactly once, from the loop, never from in here. Copies the credential; takes the
  * payload (mungecred_payload) over, in any case. 0, or ERROR_FULL or ERROR_NOMEM and done is not
  * called. */
 int decoder_ask(struct decoder *decoder, const char *socket, const char *credential, char *payload,
                 decoder_done_fn *done, void *arg);
+
+/* How many are in line now: waiting, or being decoded. */
+unsigned decoder_waiting(const struct decoder *decoder);
 
 /* When nothing waits any more. closed is called from the loop, after the last thread has come back.
  */

@@ -1,5 +1,5 @@
 #include "broker/http/call.h"
-#include "broker/http/json_body.h"
+#include "broker/http/json_scan.h"
 #include "broker/http/routes.h"
 #include "broker/http/shared.h"
 #include "core/nodes.h"
@@ -22,13 +22,28 @@ static bool is_one_line(const char *text)
     return true;
 }
 
-/* Borrowed from root. */
-static int read_reason(json_t *root, const char **reason, struct problem *problem)
+struct reading {
+    char *reason; /* NULL: not read yet */
+    uint32_t seen;
+};
+
+static int read_member(struct json_scan *scan, const char *name, void *arg)
 {
     static const char *const names[] = {"reason", NULL};
-    if (json_body_check_names(root, names, problem) < 0 ||
-        json_body_text(root, "reason", reason, problem) < 0)
+    struct reading *reading = arg;
+    if (json_scan_name(scan, name, names, &reading->seen) < 0)
         return -1;
+    return json_scan_text(scan, "reason", &reading->reason);
+}
+
+/* It lives in the body. */
+static int read_reason(struct call *call, const char **reason)
+{
+    struct problem *problem = &call->problem;
+    struct reading reading = {.reason = NULL};
+    if (json_scan_body(call->body, call->body_used, read_member, &reading, problem) < 0)
+        return -1;
+    *reason = reading.reason;
     if (!*reason)
         return problem_set(problem, 422, "missing-field", "reason",
                            "reason is missing: why nothing on the node can use the VNIs of jobs "
@@ -62,12 +77,10 @@ void fence_handle(struct call *call)
         call_refuse(call);
         return;
     }
-    json_t *root = json_body_parse(call->body, call->body_used, &call->problem);
-    if (!root || read_reason(root, &reason, &call->problem) < 0)
+    if (read_reason(call, &reason) < 0)
         call_refuse(call);
     else
         step(call, node, reason);
-    json_decref(root);
 }
 
 /* What else is on the machine. */

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static_assert((int)HTTP_THREADS == (int)DECODER_THREADS + (int)RESOLVER_THREADS, "who has threads");
+
 enum { LEAVE_MS = 2000 /* at the end, for answers on their way to slow readers */ };
 
 static const char no_memory[] =
@@ -172,7 +174,7 @@ static int prepare(struct http *http, const struct http_options *options, struct
 
 static int workers_create(struct http *http, struct error *err)
 {
-    if (!(http->decoder = decoder_create(http->loop)) ||
+    if (!(http->decoder = decoder_create(http->loop, mungecred_decode)) ||
         !(http->resolver = resolver_create(http->loop, host_look)))
         return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
     return 0;

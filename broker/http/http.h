@@ -41,6 +41,9 @@ struct http_options {
                                  503, anybody else above a small share is closed (places.h) */
 };
 
+/* Of the loop's worker threads, that munged and name servers may keep busy for seconds. */
+enum { HTTP_THREADS = 4 };
+
 struct http;
 
 /* Binds, starts to listen and registers itself with engine_listen; copies the options. While the

@@ -1,5 +1,7 @@
 #include "broker/http/metrics.h"
 
+#include "broker/http/decoder.h"
+#include "broker/http/resolver.h"
 #include "broker/http/tls.h"
 
 #include <stdio.h>
@@ -9,6 +11,7 @@
 static void write_connections(struct exposition *to, const struct http *http)
 {
     const struct traffic *traffic = &http->traffic;
+    const struct server *tcp = http->doors[DOOR_TCP].server;
     exposition_family(to, "mcastd_http_connections", METRIC_GAUGE, "Open connections, by door.");
     for (int door = 0; door < DOORS; door++)
         exposition_count(to, traffic->open[door], LABELS("door", door_word(door)));
@@ -25,11 +28,20 @@ static void write_connections(struct exposition *to, const struct http *http)
     for (int refusal = 0; refusal < TRAFFIC_REFUSALS; refusal++)
         exposition_count(to, traffic->refused[refusal],
                          LABELS("reason", traffic_refusal_word((enum traffic_refusal)refusal)));
+    exposition_family(to, "mcastd_http_connections_waiting", METRIC_GAUGE,
+                      "Connections over TCP that wait in the kernel's line to be let in.");
+    exposition_count(to, tcp ? server_waiting(tcp) : 0, NULL);
     exposition_family(to, "mcastd_event_subscribers", METRIC_GAUGE, "Open event streams.");
     exposition_count(to, traffic->subscribers, NULL);
     exposition_family(to, "mcastd_http_requests_under_way", METRIC_GAUGE,
                       "Requests that are not answered yet.");
     exposition_count(to, http->owed, NULL);
+    exposition_family(to, "mcastd_munge_credentials_waiting", METRIC_GAUGE,
+                      "MUNGE credentials that wait for munged.");
+    exposition_count(to, decoder_waiting(http->decoder), NULL);
+    exposition_family(to, "mcastd_node_names_waiting", METRIC_GAUGE,
+                      "Requests of nodes that wait for a name server.");
+    exposition_count(to, resolver_waiting(http->resolver), NULL);
     exposition_family(to, "mcastd_http_body_bytes", METRIC_GAUGE,
                       "Memory that long request bodies take, together.");
     exposition_count(to, http->body_bytes, NULL);

@@ -36,10 +36,10 @@ static int refuse(struct problem *problem, const struct error *err)
 }
 
 /* A scope that has nothing in common with what is asked for is said as it is said of a cleanup. */
-static int check_scope(const struct tokenproof *proof, const struct mint_body *body,
+static int check_scope(const struct tokenproof *proof, const struct bearer_limits *limits,
                        struct problem *problem)
 {
-    const char *steps = body->limits.steps;
+    const char *steps = limits->steps;
     if (!steps || steppath_within(proof->scope.steps, steps))
         return 0;
     return tokenproof_allows(proof, BEARER_CLEANUP, steps, problem);
@@ -66,13 +66,13 @@ static void write_token(struct call *call, const struct bearer *bearer)
     log_text(LOG_INFO, &fields, NULL, words);
 }
 
-static int mint(struct call *call, const struct mint_body *body)
+static int mint(struct call *call, const struct bearer_limits *limits)
 {
     struct bearer bearer;
     struct error err = {0};
     int rc = begin(call, &bearer, &err);
     if (rc == 0)
-        rc = bearer_narrow(&bearer, &body->limits, &err);
+        rc = bearer_narrow(&bearer, limits, &err);
     if (rc == 0)
         write_token(call, &bearer);
     bearer_wipe(&bearer);
@@ -83,13 +83,12 @@ void mint_handle(struct call *call)
 {
     const struct tokenproof *proof = call->identity.proof.token;
     const int64_t now = engine_now_ms(call->http->engine) / 1000;
-    struct mint_body body;
-    int rc = mint_body_parse(call->body, call->body_used, now, &body, &call->problem);
+    struct bearer_limits limits;
+    int rc = mint_body_parse(call->body, call->body_used, now, &limits, &call->problem);
     if (rc == 0)
-        rc = check_scope(proof, &body, &call->problem);
+        rc = check_scope(proof, &limits, &call->problem);
     if (rc == 0)
-        rc = mint(call, &body);
-    mint_body_release(&body);
+        rc = mint(call, &limits);
     if (rc < 0) {
         call_refuse(call);
         return;

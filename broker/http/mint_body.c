@@ -1,89 +1,110 @@
 #include "broker/http/mint_body.h"
 
+#include "broker/http/json_scan.h"
 #include "broker/http/span.h"
 #include "core/steppath.h"
 
-static const int64_t day_s = INT64_C(24) * 60 * 60;
+#include <string.h>
 
-static int read_steps(json_t *root, const char **steps, struct problem *problem)
+static const int64_t max_s = MINT_DAYS_MAX * INT64_C(24) * 60 * 60;
+
+enum member { STEPS, EXPIRES, OPERATIONS };
+static const char *const names[] = {
+    [STEPS] = "steps", [EXPIRES] = "expires", [OPERATIONS] = "operations", NULL};
+
+struct reading {
+    struct bearer_limits *limits;
+    int64_t now;
+    uint32_t seen; /* bits by enum member */
+};
+
+static int read_steps(struct json_scan *scan, struct bearer_limits *limits)
 {
     struct error err = {0};
-    if (json_body_text(root, "steps", steps, problem) < 0)
+    char *steps;
+    if (json_scan_text(scan, "steps", &steps) < 0)
         return -1;
-    if (!*steps || steppath_check(*steps, &err) == 0)
+    limits->steps = steps;
+    if (steppath_check(steps, &err) == 0)
         return 0;
-    return problem_set(problem, 422, "invalid", "steps", "%s", err.text);
+    return problem_set(scan->problem, 422, "invalid", "steps", "%s", err.text);
 }
 
 /* Seconds from now, or a time with its unit. */
-static int read_expires(json_t *root, int64_t now, int64_t *expires, struct problem *problem)
+static int read_expires(struct json_scan *scan, const struct reading *reading)
 {
-    const json_t *member = json_object_get(root, "expires");
-    const char *text = json_string_value(member);
-    const int64_t max_s = MINT_DAYS_MAX * day_s;
-    int64_t ms, seconds = json_integer_value(member);
-    if (!member)
-        return 0;
-    if (text)
+    int64_t ms, seconds = 0;
+    char *text;
+    const char first = json_scan_peek(scan);
+    if (first == '-' || (first >= '0' && first <= '9')) {
+        if (json_scan_number(scan, "expires", 1, max_s, &seconds) < 0)
+            return -1;
+    } else if (first == '"') {
+        if (json_scan_text(scan, "expires", &text) < 0)
+            return -1;
         seconds = span_parse(text, max_s * 1000, &ms) ? ms / 1000 : 0;
-    if ((text || json_is_integer(member)) && seconds > 0 && seconds <= max_s) {
-        *expires = now + seconds;
-        return 0;
+    } else if (!json_scan_kind(scan)) {
+        return json_scan_bad(scan, "a number or a text expected");
     }
-    return problem_set(problem, 422, "invalid", "expires",
-                       "expires is how long the token is good for: seconds, or a time with its "
-                       "unit, such as \"1h\"; at least 1 s, at most %d days",
-                       MINT_DAYS_MAX);
+    if (seconds == 0)
+        return problem_set(scan->problem, 422, "invalid", "expires",
+                           "expires is how long the token is good for: seconds, or a time with its "
+                           "unit, such as \"1h\"; at least 1 s, at most %d days",
+                           MINT_DAYS_MAX);
+    reading->limits->expires = reading->now + seconds;
+    return 0;
 }
 
-static int read_operations(json_t *root, unsigned *operations, struct problem *problem)
+static int refuse_operations(struct problem *problem)
 {
-    const json_t *list = json_object_get(root, "operations"), *item;
-    size_t i;
-    if (!list)
-        return 0;
-    json_array_foreach(list, i, item)
-    {
-        const char *word = json_string_value(item);
-        unsigned bit = word ? bearer_operation_parse(word, json_string_length(item)) : 0;
-        if (!bit)
-            *operations = 0;
-        if (!bit)
-            break;
-        *operations |= bit;
-    }
-    if (*operations)
-        return 0;
     return problem_set(problem, 422, "invalid", "operations",
                        "operations is a list of one or more of these: \"show\", \"cleanup\"");
 }
 
-static int read_members(struct mint_body *body, int64_t now, struct problem *problem)
+static int read_operation(struct json_scan *scan, size_t index, void *arg)
 {
-    static const char *const names[] = {"steps", "expires", "operations", NULL};
-    struct bearer_limits *limits = &body->limits;
-    if (json_body_check_names(body->root, names, problem) < 0 ||
-        read_steps(body->root, &limits->steps, problem) < 0 ||
-        read_expires(body->root, now, &limits->expires, problem) < 0)
+    struct bearer_limits *limits = arg;
+    char *word = NULL;
+    (void)index;
+    if (!json_scan_kind(scan))
+        return json_scan_bad(scan, "a text expected");
+    if (*scan->at == '"' && json_scan_text(scan, "operations", &word) < 0)
         return -1;
-    return read_operations(body->root, &limits->operations, problem);
+    const unsigned bit = word ? bearer_operation_parse(word, strlen(word)) : 0;
+    limits->operations |= bit;
+    return bit ? 0 : refuse_operations(scan->problem);
 }
 
-int mint_body_parse(const char *bytes, size_t length, int64_t now, struct mint_body *body,
-                    struct problem *problem)
+static int read_operations(struct json_scan *scan, struct bearer_limits *limits)
 {
-    *body = (struct mint_body){0};
-    if (length == 0)
-        return 0;
-    body->root = json_body_parse(bytes, length, problem);
-    if (body->root && read_members(body, now, problem) == 0)
-        return 0;
-    mint_body_release(body);
+    if (!json_scan_kind(scan))
+        return json_scan_bad(scan, "a list expected");
+    if (*scan->at == '[' && json_scan_list(scan, read_operation, limits) < 0)
+        return -1;
+    return limits->operations ? 0 : refuse_operations(scan->problem);
+}
+
+static int read_member(struct json_scan *scan, const char *name, void *arg)
+{
+    struct reading *reading = arg;
+    const int member = json_scan_name(scan, name, names, &reading->seen);
+    if (member < 0)
+        return -1;
+    switch ((enum member)member) {
+    case STEPS:
+        return read_steps(scan, reading->limits);
+    case EXPIRES:
+        return read_expires(scan, reading);
+    case OPERATIONS:
+        return read_operations(scan, reading->limits);
+    }
     return -1;
 }
 
-void mint_body_release(struct mint_body *body)
+int mint_body_parse(char *bytes, size_t length, int64_t now, struct bearer_limits *limits,
+                    struct problem *problem)
 {
-    json_decref(body->root);
-    *body = (struct mint_body){0};
+    struct reading reading = {.limits = limits, .now = now};
+    *limits = (struct bearer_limits){0};
+    return length == 0 ? 0 : json_scan_body(bytes, length, read_member, &reading, problem);
 }

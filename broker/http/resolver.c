@@ -233,6 +233,11 @@ int resolver_ask(struct resolver *resolver, const char *name, struct in_addr add
     return 0;
 }
 
+unsigned resolver_waiting(const struct resolver *resolver)
+{
+    return resolver->waiting;
+}
+
 void resolver_forget(struct resolver *resolver)
 {
     hostcache_clear(resolver->cache);

@@ -34,6 +34,9 @@ enum { RESOLVER_KNOWN = 1 };
 int resolver_ask(struct resolver *resolver, const char *name, struct in_addr address,
                  struct host *known, resolver_done_fn *done, void *arg);
 
+/* How many wait for an answer now. */
+unsigned resolver_waiting(const struct resolver *resolver);
+
 /* Forgets what it has learnt. */
 void resolver_forget(struct resolver *resolver);
 

@@ -6,13 +6,16 @@
 #include <errno.h>
 #include <gnutls/abstract.h>
 #include <malloc.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum {
-    RUNS_AT_ONCE = 16,         /* of MHD, before the rest of the loop gets its turn */
+    RUNS_AT_ONCE = 16,         /* of MHD, before the rest of the loop gets its turn, */
+    RUNS_NS = 3000000,         /* and none is begun later than that */
     RUNS_FOR_NOTHING = 4,      /* of MHD, in which it called nobody, before it has to wait */
     IDLE_LOOK_MS = 1000,       /* how often that is looked at while there are connections */
     CONNECTION_MEMORY = 16384, /* request line, headers and a piece of the body; MHD wipes all
@@ -127,6 +130,8 @@ static void run(struct server *server)
         server->hooks.turn ? turn_enter(server->hooks.turn, "clients' connections") : NULL;
     server->running = true;
     for (int i = 0; more && i < RUNS_AT_ONCE && for_nothing < RUNS_FOR_NOTHING; i++) {
+        if (i > 0 && uv_hrtime() - began >= RUNS_NS)
+            break;
         MHD_UNSIGNED_LONG_LONG wait;
         server->resumed = server->stirred = false;
         MHD_run(server->daemon);
@@ -297,6 +302,16 @@ void server_turn(struct server *server)
 {
     if (server->resumed && !server->running)
         run(server);
+}
+
+unsigned server_waiting(const struct server *server)
+{
+    struct tcp_info info;
+    socklen_t length = sizeof info;
+    if (server->listener < 0 ||
+        getsockopt(server->listener, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
+        return 0;
+    return info.tcpi_unacked; /* of a listener: its line */
 }
 
 void server_quiesce(struct server *server)

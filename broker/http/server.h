@@ -53,6 +53,10 @@ void server_stir(struct server *server);
  */
 void server_turn(struct server *server);
 
+/* Connections that wait in the kernel's line to be let in; 0 also where it does not tell (Unix
+ * sockets). */
+unsigned server_waiting(const struct server *server);
+
 /* Accepts no more; the socket is closed. Connections go on. */
 void server_quiesce(struct server *server);
 

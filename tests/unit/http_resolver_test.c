@@ -217,8 +217,10 @@ static void line__has_a_bound(void **state)
         assert_int_equal(ask(stand, "stuck", 1), 0);
     assert_int_equal(ask(stand, "stuck", 1), ERROR_FULL);
     assert_int_equal(ask(stand, "n1", 1), ERROR_FULL);
+    assert_int_equal(resolver_waiting(stand->resolver), RESOLVER_LINE_MAX);
     sem_post(&names.may_go);
     run_until(stand, RESOLVER_LINE_MAX);
+    assert_int_equal(resolver_waiting(stand->resolver), 0);
     assert_int_equal(ask(stand, "n1", 1), 0);
     run_until(stand, RESOLVER_LINE_MAX + 1);
 }
