@@ -15,6 +15,7 @@ struct core *core_create(const struct core_config *config)
     struct core *core = memory_zeroed(sizeof *core);
     core->config = *config;
     ledger_init(&core->ledger);
+    ledger_postpone(&core->ledger);
     vnipool_init(&core->vnis);
     vnipool_configure(&core->vnis, &config->vni_pool);
     agenda_init(&core->agenda);
@@ -70,6 +71,8 @@ void core_destroy(struct core *core)
 
 int core_load(struct core *core, const struct record *record, struct error *err)
 {
+    if (record->kind == RECORD_GONE) /* no store has any, but whoever plays a log */
+        ledger_index(&core->ledger);
     int rc = core_apply(core, record, err);
     core_effects_clear(core);
     return rc;
@@ -141,6 +144,7 @@ static void drop_broken_off_events(struct core *core)
 void core_start(struct core *core, int64_t now_ms)
 {
     begin_step(core, now_ms);
+    ledger_index(&core->ledger);
     drop_broken_off_events(core);
     core->link.since_ms = now_ms;
     strcpy(core->link.error, core->config.fm_present ? "" : "no fabric manager is configured");

@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS_AT_FIRST = 256, ROWS_AT_FIRST = 256 };
+enum {
+    BUCKETS_AT_FIRST = 256,
+    ROWS_AT_FIRST = 256,
+    FETCH_AHEAD = 16, /* rows: their buckets come from memory while others are worked on */
+};
 
 void ledger_init(struct ledger *l)
 {
@@ -78,18 +82,60 @@ static void append_row(struct ledger *l, struct reservation *r)
     l->rows[l->row_count++] = (struct ledger_row){.number = r->number, .reservation = r};
 }
 
-void ledger_insert(struct ledger *l, struct reservation *r)
+static void enter_name(struct ledger *l, struct reservation *r)
 {
-    if (l->names >= l->bucket_count)
-        grow_buckets(l);
-    r->name_hash = name_hash(r->cluster, r->job);
     struct reservation **at = find(l, r->name_hash, r->cluster, r->job);
     r->older = *at;
     r->name_next = r->older != NULL ? r->older->name_next : NULL;
     l->names += r->older == NULL;
     *at = r;
+}
+
+void ledger_insert(struct ledger *l, struct reservation *r)
+{
+    r->name_hash = name_hash(r->cluster, r->job);
+    if (!l->postponed) {
+        if (l->names >= l->bucket_count)
+            grow_buckets(l);
+        enter_name(l, r);
+    }
     append_row(l, r);
     l->count++;
+}
+
+void ledger_postpone(struct ledger *l)
+{
+    assert(l->count == 0);
+    l->postponed = true;
+}
+
+static void fetch(const struct ledger *l, size_t row)
+{
+    if (row < l->row_count)
+        __builtin_prefetch(
+            &l->buckets[l->rows[row].reservation->name_hash & (l->bucket_count - 1)]);
+}
+
+static void fetch_first(const struct ledger *l, size_t row)
+{
+    if (row < l->row_count)
+        __builtin_prefetch(l->buckets[l->rows[row].reservation->name_hash & (l->bucket_count - 1)]);
+}
+
+void ledger_index(struct ledger *l)
+{
+    if (!l->postponed)
+        return;
+    l->postponed = false;
+    while (l->bucket_count <= l->count)
+        l->bucket_count *= 2;
+    free(l->buckets);
+    l->buckets = memory_zeroed(l->bucket_count * sizeof *l->buckets);
+    for (size_t row = 0; row < l->row_count; row++) { /* there are no gaps: none was removed */
+        fetch(l, row + FETCH_AHEAD);
+        fetch_first(l, row + FETCH_AHEAD / 2);
+        enter_name(l, l->rows[row].reservation);
+    }
 }
 
 /* The first row whose number is at least number. Mostly it is asked for the newest, or for one
@@ -111,6 +157,7 @@ static size_t row_from(const struct ledger *l, uint64_t number)
 
 void ledger_remove(struct ledger *l, struct reservation *r)
 {
+    assert(!l->postponed);
     struct reservation **at = find(l, r->name_hash, r->cluster, r->job);
     if (*at == r) {
         if (r->older != NULL) {
@@ -137,6 +184,7 @@ void ledger_remove(struct ledger *l, struct reservation *r)
 
 struct reservation *ledger_newest(const struct ledger *l, const char *cluster, const char *job)
 {
+    assert(!l->postponed);
     return *find(l, name_hash(cluster, job), cluster, job);
 }
 

@@ -18,11 +18,18 @@ struct ledger {
     size_t names;
     struct ledger_row *rows; /* ascending number */
     size_t row_count, row_room;
-    size_t count; /* reservations */
+    size_t count;   /* reservations */
+    bool postponed; /* their names are not yet in buckets */
 };
 
 void ledger_init(struct ledger *ledger);
 void ledger_release(struct ledger *ledger); /* frees the tables, not the reservations */
+
+/* While very many are inserted nobody asks for a name: the table of names is made when they are all
+ * there, of the right size at once and without waiting for memory a million times. Until
+ * ledger_index, ledger_newest and ledger_remove may not be called. Only while it is empty. */
+void ledger_postpone(struct ledger *ledger);
+void ledger_index(struct ledger *ledger); /* no harm when nothing was postponed */
 
 /* Its number must be higher than any before. */
 void ledger_insert(struct ledger *ledger, struct reservation *reservation);

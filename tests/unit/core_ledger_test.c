@@ -111,12 +111,46 @@ static void walk__sees_what_stays(void **state)
     ledger_release(&l);
 }
 
+/* G7: names that were entered late are as if they had been entered one by one, lives too. */
+static void index__finds_what_was_postponed(void **state)
+{
+    (void)state;
+    enum { JOBS = 700, ALL = 3 * JOBS };
+    static struct reservation *all[ALL + 2];
+    struct ledger l;
+    ledger_init(&l);
+    ledger_postpone(&l);
+    for (uint64_t n = 1; n <= ALL + 1; n++) {
+        char job[16];
+        snprintf(job, sizeof job, "%llu", (unsigned long long)(n % JOBS));
+        all[n] = make(n, job);
+        if (n == ALL + 1)
+            ledger_index(&l);
+        ledger_insert(&l, all[n]);
+        assert_ptr_equal(ledger_by_number(&l, n), all[n]);
+    }
+    ledger_index(&l); /* no harm */
+    assert_int_equal(l.names, JOBS);
+    for (uint64_t n = ALL - JOBS + 2; n <= ALL + 1; n++) {
+        assert_ptr_equal(ledger_newest(&l, "c", all[n]->job), all[n]);
+        assert_ptr_equal(all[n]->older, all[n - JOBS]);
+        assert_ptr_equal(all[n]->older->older, all[n - 2 * JOBS]);
+    }
+    for (uint64_t n = 1; n <= ALL + 1; n++) {
+        ledger_remove(&l, all[n]);
+        free(all[n]);
+    }
+    assert_int_equal(l.names, 0);
+    ledger_release(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ledger__finds_newest_life_first),
         cmocka_unit_test(ledger__survives_churn),
         cmocka_unit_test(walk__sees_what_stays),
+        cmocka_unit_test(index__finds_what_was_postponed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
