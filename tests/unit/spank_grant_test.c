@@ -59,6 +59,26 @@ static void grant__comes_in_pieces(void **state)
 }
 
 /* What is not ours sets nothing, whoever wrote it. */
+static const char *chosen(const char *text, unsigned which, unsigned count)
+{
+    grant_forget(&grant);
+    assert_int_equal(take(text, strlen(text) + 1), 0);
+    assert_int_equal(grant_choose_vni(&grant, which), count);
+    return grant.values[GRANT_VNIS];
+}
+
+static void grant__one_vni(void **state)
+{
+    (void)state;
+    assert_string_equal(chosen("SLINGSHOT_VNIS=1024,7,65535", 1, 3), "1024");
+    assert_string_equal(chosen("SLINGSHOT_VNIS=1024,7,65535", 2, 3), "7");
+    assert_string_equal(chosen("SLINGSHOT_VNIS=1024,7,65535", 3, 3), "65535");
+    assert_string_equal(chosen("SLINGSHOT_VNIS=1024,7,65535", 4, 3), "1024,7,65535");
+    assert_string_equal(chosen("SLINGSHOT_VNIS=1024", 1, 1), "1024");
+    assert_null(chosen("SLINGSHOT_TCS=0x0a", 1, 0));
+    assert_null(chosen("SLINGSHOT_VNIS=", 1, 0));
+}
+
 static void grant__other_names(void **state)
 {
     (void)state;
@@ -182,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(grant__values, setup),
         cmocka_unit_test_setup(grant__comes_in_pieces, setup),
+        cmocka_unit_test_setup(grant__one_vni, setup),
         cmocka_unit_test_setup(grant__other_names, setup),
         cmocka_unit_test_setup(grant__halves, setup),
         cmocka_unit_test_setup(grant__files, setup),

@@ -36,6 +36,9 @@ static void options__words(void **state)
     takes("hwcoll=on", OPTIONS_HWCOLL_ON, false);
     takes("hwcoll=off", OPTIONS_HWCOLL_OFF, false);
     takes("hwcoll=auto", OPTIONS_HWCOLL_AUTO, false);
+    takes("vni=4", OPTIONS_HWCOLL_UNSAID, false);
+    takes("vni=1,hwcoll=off", OPTIONS_HWCOLL_OFF, false);
+    takes("vni=1,vnis=2", OPTIONS_HWCOLL_UNSAID, true);
     takes("vnis=0", OPTIONS_HWCOLL_UNSAID, true);
     takes("vnis=4,hwcoll=required", OPTIONS_HWCOLL_REQUIRED, true);
     takes("tc=best_effort:bulk_data", OPTIONS_HWCOLL_UNSAID, true);
@@ -50,6 +53,10 @@ static void options__wrong_values(void **state)
     refuses("vnis=", "0 to 4");
     refuses("vnis", "0 to 4");
     refuses("vnis=11", "0 to 4");
+    refuses("vni=0", "1 to 4");
+    refuses("vni=5", "1 to 4");
+    refuses("vni=", "1 to 4");
+    refuses("vni=12", "1 to 4");
     refuses("hwcoll=yes", "auto, on, off or required");
     refuses("hwcoll=o", "auto, on, off or required");
     refuses("hwcoll=", "auto, on, off or required");
@@ -69,7 +76,7 @@ static void options__wrong_words(void **state)
     refuses("", "nothing is said");
     refuses(",", "''");
     refuses("vnis=1,", "''");
-    refuses("vni=1", "'vni'");
+    refuses("vnit=1", "'vnit'");
     refuses("res_=1", "'res_'");
     refuses("les=1", "'les'");
     refuses("no_adjust_limits", "'no_adjust_limits'");

@@ -105,6 +105,22 @@ bool grant_has_hwcoll(const struct grant *grant)
     return grant->values[GRANT_JOB] && grant->values[GRANT_TOKEN] && grant->values[GRANT_URL];
 }
 
+unsigned grant_choose_vni(struct grant *grant, unsigned which)
+{
+    const char *vnis = grant->values[GRANT_VNIS], *chosen = NULL;
+    unsigned count = 0;
+    for (const char *at = vnis; at && *at; at += *at == ',') {
+        if (++count == which)
+            chosen = at;
+        at += strcspn(at, ",");
+    }
+    if (chosen) {
+        grant->text[(size_t)(chosen - grant->text) + strcspn(chosen, ",")] = '\0';
+        grant->values[GRANT_VNIS] = chosen;
+    }
+    return count;
+}
+
 bool grant_is_of(const char *value, const char *cluster, uint32_t job)
 {
     char number[GRANT_STEP_SIZE];

@@ -54,6 +54,10 @@ int grant_load(struct grant *grant, const char *path, struct error *err);
 /* Whether tasks can use hardware collectives with it. */
 bool grant_has_hwcoll(const struct grant *grant);
 
+/* Leaves it the VNI number which, from 1, of those that the job has, and no other. How many there
+ * were; fewer than which: nothing is changed. */
+unsigned grant_choose_vni(struct grant *grant, unsigned which);
+
 /* Wipes it. */
 void grant_forget(struct grant *grant);
 

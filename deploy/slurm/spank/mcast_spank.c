@@ -8,8 +8,8 @@
  *   srun, at its end       the user           has the step's trees removed, in the background
  *
  * As root nothing is done but reading words. What fails here fails no step: only hwcoll=required
- * does, and that in the task alone. A plugin that is `optional` in plugstack.conf, as this one has
- * to be, is not asked for its opinion otherwise: Slurm drops what its callbacks return. */
+ * and vni=K do, and that in the task alone. A plugin that is `optional` in plugstack.conf, as this
+ * one has to be, is not asked for its opinion otherwise: Slurm drops what its callbacks return. */
 
 #include "deploy/slurm/spank/fetch.h"
 #include "deploy/slurm/spank/options.h"
@@ -72,9 +72,10 @@ static int take_option(int val, const char *words, int remote)
     int rc = options_read(&options, words ? words : "", &err);
     if (rc == 0 && !remote && is_step() && options.of_job &&
         !options_step_fits(words, getenv(JOB_VARIABLE)))
-        rc = error_set(&err, ERROR_INVALID,
-                       "only hwcoll= can differ from step to step; the rest is the job's: give it "
-                       "to sbatch, salloc, or the srun that makes the job");
+        rc = error_set(
+            &err, ERROR_INVALID,
+            "only hwcoll= and vni= can differ from step to step; the rest is the job's: give it "
+            "to sbatch, salloc, or the srun that makes the job");
     if (rc == 0)
         copy(asked, sizeof asked, words);
     else
@@ -84,7 +85,7 @@ static int take_option(int val, const char *words, int remote)
 
 static struct spank_option option = {
     .name = "mcast",
-    .arginfo = "vnis=N,hwcoll=on|off|required,tc=A:B",
+    .arginfo = "vnis=N,hwcoll=on|off|required,tc=A:B,vni=K",
     .usage = "Slingshot: VNIs, hardware collectives, traffic classes",
     .has_arg = 1,
     .cb = take_option,
@@ -133,14 +134,20 @@ static const char *step_variable(spank_t spank, const char *name, char *out, int
     return out;
 }
 
-static enum options_hwcoll wish(spank_t spank)
+/* What the step said, and else its job. */
+static struct options wish(spank_t spank)
 {
-    char job[OPTIONS_TEXT_MAX + 1];
-    struct options options;
-    const char *words = asked;
-    if (!asked[0])
-        words = step_variable(spank, JOB_VARIABLE, job, sizeof job);
-    return options_read(&options, words, NULL) == 0 ? options.hwcoll : OPTIONS_HWCOLL_UNSAID;
+    char words[OPTIONS_TEXT_MAX + 1];
+    struct options job, step;
+    if (options_read(&job, step_variable(spank, JOB_VARIABLE, words, sizeof words), NULL) < 0)
+        job = (struct options){0};
+    if (options_read(&step, asked, NULL) < 0)
+        return job;
+    if (step.hwcoll == OPTIONS_HWCOLL_UNSAID)
+        step.hwcoll = job.hwcoll;
+    if (step.vni == 0)
+        step.vni = job.vni;
+    return step;
 }
 
 static void set(spank_t spank, enum grant_name name, const char *value)
@@ -225,6 +232,21 @@ static void tell(spank_t spank, const struct fetch *fetch, const struct fetched 
         tell_missing(spank, fetch, fetched, hwcoll == OPTIONS_HWCOLL_REQUIRED);
 }
 
+/* A step on a VNI that it did not want would be among those whom it wants to be apart from. */
+static void choose_vni(struct grant *grant, const struct fetched *fetched, unsigned which)
+{
+    const unsigned count = which > 0 ? grant_choose_vni(grant, which) : 0;
+    if (count >= which)
+        return;
+    if (fetched->services)
+        snprintf(refusal, sizeof refusal, "mcastd: vni=%u, but the job has %u VNI%s", which, count,
+                 count == 1 ? "" : "s");
+    else
+        snprintf(refusal, sizeof refusal,
+                 "mcastd: vni=%u, but the job's VNIs are not known on this node%s%s", which,
+                 fetched->no_services[0] ? ": " : "", fetched->no_services);
+}
+
 static void prepare(spank_t spank, uint32_t job, uint32_t number)
 {
     static struct grant grant;
@@ -241,10 +263,11 @@ static void prepare(spank_t spank, uint32_t job, uint32_t number)
     else
         (void)step_variable(spank, "SLURM_CLUSTER_NAME", cluster, sizeof cluster);
     fetch_grant(&fetch, &grant, &fetched);
-    const enum options_hwcoll hwcoll = wish(spank);
-    const bool there = set_collectives(spank, &grant, &fetch, fetched.collectives, hwcoll);
+    const struct options wanted = wish(spank);
+    const bool there = set_collectives(spank, &grant, &fetch, fetched.collectives, wanted.hwcoll);
+    choose_vni(&grant, &fetched, wanted.vni);
     set_from(spank, &grant, GRANT_FIRST_OF_NODE, GRANT_COUNT);
-    tell(spank, &fetch, &fetched, hwcoll, there);
+    tell(spank, &fetch, &fetched, wanted.hwcoll, there);
     grant_forget(&grant);
 }
 

@@ -11,7 +11,7 @@ struct word {
 };
 
 static const char grammar[] =
-    "vnis=N, hwcoll=on|off|required, tc=A:B, single-node=on|off, res_les=N";
+    "vnis=N, vni=K, hwcoll=on|off|required, tc=A:B, single-node=on|off, res_les=N";
 
 static bool is(const char *text, size_t length, const char *word)
 {
@@ -59,6 +59,14 @@ static int read_vnis(const struct word *word, struct error *err)
     if (word->value_length == 1 && word->value[0] >= '0' && word->value[0] <= '0' + VNIS_MAX)
         return 0;
     return refuse(err, word, "a job can have 0 to 4 VNIs");
+}
+
+static int read_vni(struct options *options, const struct word *word, struct error *err)
+{
+    if (word->value_length != 1 || word->value[0] < '1' || word->value[0] > '0' + VNIS_MAX)
+        return refuse(err, word, "which of the job's VNIs, 1 to 4, a step is to have");
+    options->vni = (unsigned)(word->value[0] - '0');
+    return 0;
 }
 
 static int read_hwcoll(struct options *options, const struct word *word, struct error *err)
@@ -122,12 +130,19 @@ static int read_limit(const struct word *word, struct error *err)
     return digits && number <= LIMIT_MAX ? 0 : refuse(err, word, "a number from 0 to 65535");
 }
 
+/* What steps of one job can differ in. */
+static bool is_of_step(const struct word *word)
+{
+    return is(word->name, word->name_length, "hwcoll") || is(word->name, word->name_length, "vni");
+}
+
 static int read_word(struct options *options, const struct word *word, struct error *err)
 {
-    const bool hwcoll = is(word->name, word->name_length, "hwcoll");
-    options->of_job = options->of_job || !hwcoll;
-    if (hwcoll)
+    options->of_job = options->of_job || !is_of_step(word);
+    if (is(word->name, word->name_length, "hwcoll"))
         return read_hwcoll(options, word, err);
+    if (is(word->name, word->name_length, "vni"))
+        return read_vni(options, word, err);
     if (is(word->name, word->name_length, "vnis"))
         return read_vnis(word, err);
     if (is(word->name, word->name_length, "tc"))
@@ -192,7 +207,7 @@ bool options_step_fits(const char *step, const char *job)
 {
     struct word word;
     while (next_word(&step, &word)) {
-        if (!is(word.name, word.name_length, "hwcoll") && !(job && has(job, &word)))
+        if (!is_of_step(&word) && !(job && has(job, &word)))
             return false;
     }
     return true;

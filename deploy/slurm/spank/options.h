@@ -6,6 +6,7 @@
  *   vnis=N                         0 to 4
  *   hwcoll=auto|on|off|required
  *   tc=A:B                         best_effort, low_latency, bulk_data, dedicated_access
+ *   vni=K                          of a step: the K-th of the job's VNIs alone, 1 to 4
  *   single-node=on|off             VNIs although, or not if, the job has one node only
  *   def_R=N, res_R=N, max_R=N      of txqs, tgqs, eqs, cts, tles, ptes, les, acs: for
  *                                  `mcast-node prolog --limits`
@@ -29,7 +30,8 @@ enum options_hwcoll {
 
 struct options {
     enum options_hwcoll hwcoll;
-    bool of_job; /* has words that only the job as a whole can ask for: all but hwcoll */
+    unsigned vni; /* 0: all of the job's */
+    bool of_job;  /* has words that only the job as a whole can ask for: all but hwcoll and vni */
 };
 
 /* ERROR_INVALID with a sentence that names the word and what is allowed. */

@@ -154,11 +154,35 @@ static void spank__gives_each_step_its_environment(void **state)
     }
     assert_int_equal(cluster_run(site->cluster, "cat %s/out/%u.out", site->folder, job), 0);
     does_not_say(site, "off.FI_CXI");
-    says(site, "only hwcoll= can differ from step to step");
+    says(site, "only hwcoll= and vni= can differ from step to step");
     /* Tokens are in jobs' environments and nowhere else: no log of any program has this one. */
     assert_int_equal(cluster_run(site->cluster, "grep -r -l -F %s %s/log %s/mcastd.log", token,
                                  site->folder, site->folder),
                      1);
+    site_expect_nothing_left(site);
+}
+
+/* Steps of one job are apart where each says which of its VNIs it is to have (F2); one that says a
+ * VNI which the job does not have does not begin. */
+static void spank__gives_a_step_one_vni(void **state)
+{
+    struct site *site = *state;
+    const char *f = site->folder;
+    assert_int_equal(
+        cluster_run(site->cluster,
+                    "salloc -Q %s -N2 -n2 --mcast=vnis=2,hwcoll=off sh -c 'srun %s/report all; "
+                    "srun --mcast=vni=1 %s/report a; srun --mcast=vni=2 %s/report b; "
+                    "srun --mcast=vni=3 echo it ran; echo =$?' >%s/out/vni 2>&1; "
+                    "sed -n 's/\\.SLINGSHOT_VNIS=/ /p' %s/out/vni | sort -u | tee /dev/stderr | "
+                    "awk '{ v[$1] = $2 } END { exit NR != 3 || v[\"all\"] != v[\"a\"] \",\" "
+                    "v[\"b\"] }'",
+                    site->as_user, f, f, f, f, f),
+        0);
+    assert_int_equal(cluster_run(site->cluster, "cat %s/out/vni", f), 0);
+    says(site, "mcastd: vni=3, but the job has 2 VNIs");
+    says(site, "=1");
+    does_not_say(site, "it ran");
+    does_not_say(site, "FI_CXI"); /* hwcoll is the job's word, as the steps said none */
     site_expect_nothing_left(site);
 }
 
@@ -409,6 +433,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spank__offers_its_option),
         cmocka_unit_test(spank__gives_each_step_its_environment),
+        cmocka_unit_test(spank__gives_a_step_one_vni),
         cmocka_unit_test(spank__takes_away_what_is_not_the_jobs),
         cmocka_unit_test(spank__cleans_up_after_a_step),
         cmocka_unit_test(spank__finds_the_part_of_a_het_job),
