@@ -159,7 +159,8 @@ static void array__is_not_held_for_one_task(void **state)
                   "[ \"$(squeue -h -r -j %u -o '%%i %%r' | sort)\" = '%u_1 JobHeldUser\n%u_2 "
                   "JobHeldUser' ]",
                   job, job, job);
-    cluster_run(site->cluster, "scancel %u", job);
+    /* A task that is held while its PrologSlurmctld has not yet ended is requeued after that. */
+    cluster_await(site->cluster, "scancel %u; q=$(squeue -h -a) && [ -z \"$q\" ]", job);
     site_expect_nothing_left(site);
 }
 
