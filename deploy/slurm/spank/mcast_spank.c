@@ -27,13 +27,13 @@
 SPANK_PLUGIN(mcast, 1)
 #pragma GCC visibility pop
 
-/* Says whose it is to those who look into the file: mcastctl check slurm. */
-__attribute__((used)) static const char release[] = "mcast_spank.so of mcastd " MCAST_VERSION;
-
 /* What the job asked for, for the steps that are made in it. */
 #define JOB_VARIABLE "SLURM_MCAST"
 
 enum { CLUSTER_SIZE = 64, VALUE_SIZE = 256, CA_SIZE = 4096, NO_TASKS_FROM = 0xfffffffc, ENDED = 1 };
+
+/* Says whose it is to those who look into the file: mcastctl check slurm. */
+__attribute__((used)) static const char release[] = "mcast_spank.so of mcastd " MCAST_VERSION;
 
 static struct place installed;
 static struct settings settings;
