@@ -252,6 +252,11 @@ struct core_filter {
 uint64_t core_list(const struct core *core, const struct core_filter *filter,
                    void (*each)(void *arg, const struct reservation *reservation), void *arg);
 
+/* Of the oldest event that is kept, one more than the last when there is none, and of the last one
+ * ever: as in core_status, without all the rest. */
+uint64_t core_first_seq(const struct core *core);
+uint64_t core_last_seq(const struct core *core);
+
 /* The event of a sequence number, or NULL when it is not kept. */
 const struct event_record *core_event_at(const struct core *core, uint64_t seq);
 

@@ -47,7 +47,7 @@ void core_status(const struct core *core, struct core_status *out)
         .cleanups_done = core->cleanups_done,
         .cleanups_given_up = core->cleanups_given_up,
         .last_number = core->last_number,
-        .first_seq = eventlog_count(&core->events) > 0 ? core->events.first : core->last_seq + 1,
+        .first_seq = core_first_seq(core),
         .last_seq = core->last_seq,
     };
 }
@@ -238,6 +238,16 @@ uint64_t core_list(const struct core *core, const struct core_filter *filter,
         }
     }
     return 0;
+}
+
+uint64_t core_first_seq(const struct core *core)
+{
+    return eventlog_count(&core->events) > 0 ? core->events.first : core->last_seq + 1;
+}
+
+uint64_t core_last_seq(const struct core *core)
+{
+    return core->last_seq;
 }
 
 const struct event_record *core_event_at(const struct core *core, uint64_t seq)

@@ -53,8 +53,6 @@ void events_handle(struct call *call)
         return;
     }
     /* What is known now may be shown once it is saved. */
-    struct core_status status;
-    core_status(engine_core(call->http->engine), &status);
-    call->durable_seq = status.last_seq;
+    call->durable_seq = core_last_seq(engine_core(call->http->engine));
     call_reply_saved(call, MHD_HTTP_OK, type);
 }

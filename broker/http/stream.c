@@ -141,12 +141,11 @@ static bool may_see(const struct stream *stream, const struct event_record *even
 /* Steps over what cannot be had: pruned since, or numbers of another ledger's future. */
 static void skip_missing(struct stream *stream)
 {
-    struct core_status status;
-    core_status(engine_core(stream->call->http->engine), &status);
-    uint64_t first = status.first_seq ? status.first_seq : status.last_seq + 1;
-    if (stream->after > status.last_seq) {
-        stream_write_gap(&stream->out, status.last_seq + 1, stream->after);
-        stream->after = status.last_seq;
+    const struct core *core = engine_core(stream->call->http->engine);
+    uint64_t first = core_first_seq(core), last = core_last_seq(core);
+    if (stream->after > last) {
+        stream_write_gap(&stream->out, last + 1, stream->after);
+        stream->after = last;
     } else if (stream->after + 1 < first) {
         if (stream->tell_gap)
             stream_write_gap(&stream->out, stream->after + 1, first - 1);
