@@ -43,13 +43,21 @@ start_flux() {
     # shellcheck disable=SC2016 # that shell expands it
     ${owner:+runuser -u "$owner" --} flux start --test-size="$size" \
         --test-hosts="n[0-$((size - 1))]" --config-path="$dir/etc" "$@" \
-        sh -c 'flux getattr local-uri >"$1.new" && mv "$1.new" "$1" && exec sleep inf' sh "$dir/run/uri" \
+        sh -c 'echo $$ >"$1.pid"; flux getattr local-uri >"$1.new" && mv "$1.new" "$1" && exec sleep inf' sh "$dir/run/uri" \
         >>"$dir/flux.log" 2>&1 &
     instance=$!
     others="$instance $others"
     until_it "Flux starts" test -s "$dir/run/uri"
+    # flux start would leave its brokers running; they end when the program does that they were started for.
+    program=$(cat "$dir/run/uri.pid")
+    others="$program ${others#"$instance "}"
     FLUX_URI=$(cat "$dir/run/uri")
     export FLUX_URI
+}
+
+stop_flux() {
+    kill "$program"
+    wait "$instance" || true
 }
 
 # Who cannot be asked holds something, as far as is known.

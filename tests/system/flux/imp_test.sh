@@ -170,8 +170,7 @@ expect_clean
 # ---- the job manager's plugin, and Flux's own prolog on each rank
 plugin=$build/lib/flux/mcast.so
 [ -e "$plugin" ] || exit 0
-kill "$instance"
-wait "$instance" || true
+stop_flux
 system_conf "{ load = \"perilog.so\" }, { load = \"$plugin\", conf = { cluster = \"elcap\" } }" <<CONF
 [job-manager.prolog]
 per-rank = true
@@ -181,8 +180,7 @@ CONF
 start
 ! said=$(as_owner "$hooks/check") || fail "check does not miss FLUX_MCAST_PUBLISHED"
 [[ $said == *"Environment=FLUX_MCAST_PUBLISHED=plugin"* ]] || fail "check says: $said"
-kill "$instance"
-wait "$instance" || true
+stop_flux
 export FLUX_MCAST_PUBLISHED=plugin
 sed -i '/^\[resource\]/,$d' "$dir/etc/flux.toml" # start_flux adds it
 start
