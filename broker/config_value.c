@@ -1,5 +1,6 @@
 #include "broker/config_value.h"
 
+#include "broker/config_duration.h"
 #include "broker/config_words.h"
 #include "core/config.h"
 #include "core/idset.h"
@@ -13,54 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- durations ---- */
-
-static const struct unit {
-    const char *name;
-    int64_t ms;
-} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
-
-enum { UNITS = sizeof units / sizeof units[0] };
-
-/* Digits only, at most max; -1 for anything else. *end is behind them. */
-static int64_t parse_digits(const char *text, int64_t max, const char **end)
-{
-    int64_t value = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        value = value * 10 + (*at - '0');
-        if (value > max)
-            return -1;
-    }
-    *end = at;
-    return at == text ? -1 : value;
-}
-
-/* Milliseconds; -1: not a duration. Nothing needs no unit. */
-static int64_t parse_duration(const char *text)
-{
-    const char *end = text;
-    int64_t value = parse_digits(text, INT32_MAX, &end);
-    if (value == 0 && *end == '\0')
-        return 0;
-    for (size_t i = 0; value >= 0 && i < UNITS; i++) {
-        if (strcmp(end, units[i].name) == 0)
-            return value * units[i].ms;
-    }
-    return -1;
-}
-
-static void format_duration(char *out, size_t size, int64_t ms)
-{
-    size_t i = UNITS - 1;
-    while (i > 0 && (ms == 0 || ms % units[i].ms != 0))
-        i--;
-    if (ms == 0)
-        (void)snprintf(out, size, "0");
-    else
-        (void)snprintf(out, size, "%" PRId64 "%s", ms / units[i].ms, units[i].name);
-}
 
 /* ---- what is allowed ---- */
 
@@ -114,8 +67,8 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size)
         (void)snprintf(out, size, "an octal file mode, 0600 to 0777");
         break;
     case CONFIG_DURATION:
-        format_duration(least, sizeof least, key->min);
-        format_duration(most, sizeof most, key->max);
+        config_duration_format(least, sizeof least, key->min);
+        config_duration_format(most, sizeof most, key->max);
         (void)snprintf(out, size, "a duration of %s to %s, with one of the units ms, s, m, h, d",
                        least, most);
         break;
@@ -226,7 +179,7 @@ static int set_listen(const struct config_key *key, char *value, const char *tex
     char host[256];
     const char *colon = strrchr(text, ':'), *end = "";
     if (colon == NULL || (size_t)(colon - text) >= sizeof host ||
-        parse_digits(colon + 1, 65535, &end) < 0 || *end != '\0')
+        config_duration_digits(colon + 1, 65535, &end) < 0 || *end != '\0')
         return not_allowed(key, err);
     memcpy(host, text, (size_t)(colon - text));
     host[colon - text] = '\0';
@@ -237,7 +190,7 @@ static int set_number(const struct config_key *key, uint32_t *value, const char 
                       struct error *err)
 {
     const char *end = "";
-    int64_t number = parse_digits(text, key->max, &end);
+    int64_t number = config_duration_digits(text, key->max, &end);
     if (number < key->min || *end != '\0')
         return not_allowed(key, err);
     *value = (uint32_t)number;
@@ -260,7 +213,7 @@ static int set_mode(const struct config_key *key, uint32_t *value, const char *t
 static int set_duration(const struct config_key *key, int64_t *value, const char *text,
                         struct error *err)
 {
-    int64_t ms = parse_duration(text);
+    int64_t ms = config_duration_parse(text);
     if (ms < key->min || ms > key->max)
         return not_allowed(key, err);
     *value = ms;
@@ -438,118 +391,6 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
         return set_command(key, value, text, err);
     }
     return not_allowed(key, err);
-}
-
-/* ---- and back to text ---- */
-
-static void print_choice(FILE *out, const char *words, int index)
-{
-    for (; index > 0 && *words != '\0'; index--) {
-        words += strcspn(words, "|");
-        words += *words == '|';
-    }
-    fprintf(out, "%.*s", (int)strcspn(words, "|"), words);
-}
-
-/* The usual ones first. */
-static void print_classes(FILE *out, uint32_t bits)
-{
-    static const enum traffic_class order[] = {TC_BEST_EFFORT, TC_LOW_LATENCY, TC_BULK_DATA,
-                                               TC_DEDICATED_ACCESS};
-    const char *before = "";
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        if ((bits & order[i]) == 0)
-            continue;
-        fprintf(out, "%s%s", before, traffic_class_word((int)order[i]));
-        before = " ";
-    }
-}
-
-static void print_idset(FILE *out, const struct idset *set)
-{
-    size_t size = idset_format(set, NULL, 0) + 1;
-    char *text = malloc(size);
-    if (text == NULL)
-        return;
-    (void)idset_format(set, text, size);
-    fputs(text, out);
-    free(text);
-}
-
-static void print_urls(FILE *out, const char (*urls)[FM_URL_SIZE])
-{
-    for (size_t i = 0; i < FM_URLS_MAX && urls[i][0] != '\0'; i++)
-        fprintf(out, "%s%s", i > 0 ? " " : "", urls[i]);
-}
-
-static void print_duration(FILE *out, int64_t ms)
-{
-    char text[32];
-    format_duration(text, sizeof text, ms);
-    fputs(text, out);
-}
-
-static void print_value(FILE *out, const struct config_key *key, const void *value)
-{
-    switch (key->type) {
-    case CONFIG_TEXT:
-    case CONFIG_PATH:
-    case CONFIG_LISTEN:
-    case CONFIG_JOB_CA:
-    case CONFIG_URL:
-        fputs(value, out);
-        break;
-    case CONFIG_URLS:
-        print_urls(out, value);
-        break;
-    case CONFIG_NUMBER:
-    case CONFIG_AUTO:
-        if (*(const uint32_t *)value != 0 || key->min == 0)
-            fprintf(out, "%" PRIu32, *(const uint32_t *)value);
-        else if (key->type == CONFIG_AUTO)
-            fputs("auto", out);
-        break;
-    case CONFIG_MODE:
-        fprintf(out, "%04" PRIo32, *(const uint32_t *)value);
-        break;
-    case CONFIG_DURATION:
-        print_duration(out, *(const int64_t *)value);
-        break;
-    case CONFIG_BOOL:
-        fputs(*(const bool *)value ? "yes" : "no", out);
-        break;
-    case CONFIG_CHOICE:
-        print_choice(out, key->words, *(const int *)value - (int)key->min);
-        break;
-    case CONFIG_CLASSES:
-        print_classes(out, *(const uint32_t *)value);
-        break;
-    case CONFIG_IDSET:
-        print_idset(out, value);
-        break;
-    case CONFIG_USERS:
-    case CONFIG_COMMAND:
-        config_words_print(out, *(char *const *const *)value);
-        break;
-    }
-}
-
-char *config_value_text(const struct config_key *key, const void *base)
-{
-    char *text = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
-    if (out == NULL)
-        return NULL;
-    print_value(out, key, (const char *)base + key->offset);
-    if (ftell(out) == 0)
-        fputs("unset", out);
-    bool whole = ferror(out) == 0;
-    if (fclose(out) != 0 || !whole) {
-        free(text);
-        return NULL;
-    }
-    return text;
 }
 
 bool config_value_is_list(const struct config_key *key)
