@@ -20,7 +20,8 @@ enum {
     PATIENCE_MS = 1000,   /* after SIGTERM, and after SIGKILL */
     ENVIRONMENT_SIZE = 5, /* with the NULL */
     TZ_SIZE = 256,
-    PIECE_IDS = 2000, /* named to the core in one turn of the loop: half a millisecond */
+    PIECE_IDS = 2000, /* named to the core in one turn of the loop: about a millisecond */
+    NEXT_TURN_MS = 1, /* with 0, libuv runs a timer again in the same turn */
 };
 
 static const char search_path[] =
@@ -215,7 +216,7 @@ static void tell(struct run *run)
     run->told += PIECE_IDS;
     run->stage = STAGE_TELLS;
     if (event.u.rollcall.more)
-        (void)uv_timer_start(&run->timer, on_timer, 0, 0);
+        (void)uv_timer_start(&run->timer, on_timer, NEXT_TURN_MS, 0);
     else
         close_run(run);
     run->all->step(run->all->arg, &event);

@@ -12,7 +12,8 @@
 
 enum {
     INLINE_BYTES = 16384,
-    PIECE_IDS = 2000, /* half a millisecond */
+    PIECE_IDS = 2000, /* about a millisecond */
+    NEXT_TURN_MS = 1, /* with 0, libuv runs a timer again in the same turn */
 };
 
 /* A large body on its way through the worker and into the core. */
@@ -54,7 +55,7 @@ static void tell(uv_timer_t *turn)
     work->told += PIECE_IDS;
     step(work->call, from, more ? PIECE_IDS : left, more);
     if (more)
-        (void)uv_timer_start(turn, tell, 0, 0);
+        (void)uv_timer_start(turn, tell, NEXT_TURN_MS, 0);
     else
         uv_close((uv_handle_t *)turn, on_closed);
 }

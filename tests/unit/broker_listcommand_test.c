@@ -39,6 +39,7 @@ struct stand {
     unsigned answers, closed;
     unsigned pieces, ids; /* of the last answer */
     bool more;            /* of it is to come */
+    uint64_t turn_ms;     /* the loop's time at the last piece: the same all through a turn */
     uint64_t id;
     bool ok;
     char told[1024]; /* ids with a blank after each, or the words */
@@ -53,6 +54,8 @@ static void on_step(void *arg, struct core_event *event)
         stand->pieces = stand->ids = 0;
         stand->told[0] = '\0';
     }
+    assert_true(!stand->more || uv_now(&stand->loop) > stand->turn_ms);
+    stand->turn_ms = uv_now(&stand->loop);
     stand->more = event->u.rollcall.more;
     stand->pieces++;
     stand->ids += (unsigned)event->u.rollcall.count;
