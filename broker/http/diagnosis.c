@@ -212,10 +212,12 @@ static void check_nodes(const struct maker *maker)
     const struct core_status *core = maker->facts->core;
     if (core->nodes_lingering > 0)
         find(maker, DIAGNOSIS_WARNING, "nodes",
-             "mcastctl list --held and mcastctl events name them: drain them, and start them anew, "
-             "or mcastctl fence those that are off",
-             "on %" PRIu64 " node%s CXI services of jobs will not go", core->nodes_lingering,
-             core->nodes_lingering == 1 ? "" : "s");
+             "mcastctl list --held names them, and mcast-node tend there says who uses what: "
+             "drain them, and start them anew, or mcastctl fence those that are off",
+             "on %" PRIu64 " node%s CXI services of jobs will not go; for these, %" PRIu64
+             " VNI%s held back longer than [vni] hold",
+             core->nodes_lingering, core->nodes_lingering == 1 ? "" : "s", core->vnis_overdue,
+             core->vnis_overdue == 1 ? " is" : "s are");
     if (core->vnis_unconfirmed > 0)
         find(maker, DIAGNOSIS_WARNING, "nodes",
              "see the log for the nodes, and that their epilogs reach the broker; a longer [vni] "

@@ -9,6 +9,10 @@ static void write_pools(struct exposition *to, const struct core_status *status)
     exposition_count(to, status->vnis_free, LABELS("state", "free"));
     exposition_count(to, status->vnis_live, LABELS("state", "live"));
     exposition_count(to, status->vnis_held, LABELS("state", "held"));
+    exposition_family(to, "mcastd_vnis_overdue", METRIC_GAUGE,
+                      "Of those held back: longer than [vni] hold, because a node has said that it "
+                      "cannot destroy a service; until it is clean, or fenced.");
+    exposition_count(to, status->vnis_overdue, NULL);
     exposition_family(to, "mcastd_vnis_pool", METRIC_GAUGE, "VNIs in the configured pool.");
     exposition_count(to, status->vnis_pool, NULL);
     exposition_family(to, "mcastd_vnis_unconfirmed_total", METRIC_COUNTER,

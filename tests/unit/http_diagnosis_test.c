@@ -177,6 +177,9 @@ static void diagnosis__of_nodes(void **state)
     (void)state;
     CASE(WARNING, "nodes", "on 3 nodes CXI services", p.core.nodes_lingering = 3);
     CASE(WARNING, "nodes", "on 1 node CXI services", p.core.nodes_lingering = 1);
+    CASE(WARNING, "nodes", "4 VNIs are held back longer than [vni] hold",
+         p.core.nodes_lingering = 1;
+         p.core.vnis_overdue = 4);
     CASE(WARNING, "nodes", "7 VNIs were given back", p.core.vnis_unconfirmed = 7);
     CASE(WARNING, "nodes", "1 VNI was given back", p.core.vnis_unconfirmed = 1);
 }

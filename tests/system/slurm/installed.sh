@@ -44,8 +44,8 @@ for program in mcastctl mcast-node; do
     [ "$found" = "$dir/usr/bin/$program" ] || fail "hooks take $program from ${found:-nowhere}"
 done
 
-# The words of a broker that is not there show that mcastctl was.
-printf 'MCAST_URL=%s/none\n' "$dir" >"$dir/settings"
+# The words of a broker that is not there, and is not waited for, show that mcastctl was.
+printf 'MCAST_URL=%s/none\nMCAST_PATIENCE=0\n' "$dir" >"$dir/settings"
 env -i MCAST_SLURM_SETTINGS="$dir/settings" SLURM_CLUSTER_NAME=elcap SLURM_JOB_ID=7 \
     "$hooks/epilogslurmctld" 2>"$dir/said" && fail "epilogslurmctld released something"
 grep -q "$dir/none" "$dir/said" || fail "epilogslurmctld said: $(cat "$dir/said")"
