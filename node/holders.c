@@ -8,16 +8,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAMED_MAX = 3, PATH_SIZE = 300, NAME_SIZE = 16 };
+/* A NIC is opened early, and so has a low number: LOOKS_PER_PROCESS. */
+enum { NAMED_MAX = 3, PATH_SIZE = 300, NAME_SIZE = 16, LOOKS_PER_PROCESS = 1000 };
 
-static bool has_open(const char *process, const char *file)
+static bool has_open(const char *process, const char *file, unsigned int *looks)
 {
     char path[PATH_SIZE], target[64];
     snprintf(path, sizeof path, "%s/fd", process);
     DIR *descriptors = opendir(path);
     const struct dirent *entry;
+    const unsigned int end = *looks + LOOKS_PER_PROCESS;
     bool found = false;
-    while (descriptors && !found && (entry = readdir(descriptors)) != NULL) {
+    ++*looks;
+    while (descriptors && !found && *looks < end && (entry = readdir(descriptors)) != NULL) {
+        ++*looks;
         ssize_t length = readlinkat(dirfd(descriptors), entry->d_name, target, sizeof target - 1);
         found = length > 0 && (size_t)length == strlen(file) &&
                 memcmp(target, file, (size_t)length) == 0;
@@ -40,19 +44,19 @@ static void read_name(const char *process, char out[NAME_SIZE])
 }
 
 const char *holders_describe(const char *proc, uint32_t uid, const char *device,
-                             char out[HOLDERS_TEXT_SIZE])
+                             unsigned int *looks, char out[HOLDERS_TEXT_SIZE])
 {
     char file[32], process[PATH_SIZE - 8], name[NAME_SIZE];
     size_t used = 0;
     unsigned int count = 0;
     struct stat about;
-    DIR *processes = opendir(proc);
+    DIR *processes = *looks < HOLDERS_LOOKS_MAX ? opendir(proc) : NULL;
     const struct dirent *entry;
     snprintf(file, sizeof file, "/dev/%.20s", device);
-    while (processes && (entry = readdir(processes)) != NULL) {
+    while (processes && *looks < HOLDERS_LOOKS_MAX && (entry = readdir(processes)) != NULL) {
         snprintf(process, sizeof process, "%.30s/%.250s", proc, entry->d_name);
         if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name) ||
-            stat(process, &about) < 0 || about.st_uid != uid || !has_open(process, file))
+            stat(process, &about) < 0 || about.st_uid != uid || !has_open(process, file, looks))
             continue;
         if (++count > NAMED_MAX)
             continue;

@@ -6,11 +6,13 @@
 
 #include <stdint.h>
 
-enum { HOLDERS_TEXT_SIZE = 256 };
+/* All that one run looks at, part of a second's worth: a user can have millions of
+ * descriptors, and others wait for what a hook has to do. */
+enum { HOLDERS_TEXT_SIZE = 256, HOLDERS_LOOKS_MAX = 20000 };
 
 /* "process 4711 (hpl), process 4712 (hpl) and 6 more of uid 5588"; where none is seen, what else it
- * may be. proc: "/proc". device: "cxi0". Returns out. */
+ * may be. proc: "/proc". device: "cxi0". looks: so far, of all calls; at first 0. Returns out. */
 const char *holders_describe(const char *proc, uint32_t uid, const char *device,
-                             char out[HOLDERS_TEXT_SIZE]);
+                             unsigned int *looks, char out[HOLDERS_TEXT_SIZE]);
 
 #endif

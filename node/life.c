@@ -226,13 +226,13 @@ static void keep_left(struct note *note, const char *device, unsigned int id)
     service->id = id;
 }
 
-static void say_left(const struct note *note, const struct destroy_left *left)
+static void say_left(struct node *node, const struct note *note, const struct destroy_left *left)
 {
     char name[CLAIM_NAME_SIZE], holders[HOLDERS_TEXT_SIZE];
     claim_name(&note->claim, name);
     if (left->failure == -EBUSY)
         say("%s: service %u of job %s is still in use: by %s", left->device, left->id, name,
-            holders_describe("/proc", note->claim.uid, left->device, holders));
+            holders_describe("/proc", note->claim.uid, left->device, &node->looks, holders));
     else if (left->failure == -EPERM)
         say("%s: service %u of job %s cannot be destroyed: that needs CAP_SYS_ADMIN; run it as "
             "root",
@@ -303,7 +303,7 @@ static int destroy(struct node *node, struct note *note, bool known, int64_t bud
     note->stuck = note->postponed = false;
     for (unsigned int i = 0; i < result.left_count; i++) {
         const struct destroy_left *left = &result.left[i];
-        say_left(note, left);
+        say_left(node, note, left);
         note->stuck |= left->failure != -EBUSY;
         keep_left(note, left->device, left->id);
         for (unsigned int s = 0; left->id == 0 && s < before.service_count; s++) {

@@ -49,7 +49,8 @@ static void add_process(const char *pid, const char *name, const char *file)
 static const char *describe(uint32_t uid, const char *device)
 {
     static char text[HOLDERS_TEXT_SIZE];
-    return holders_describe(proc, uid, device, text);
+    unsigned int looks = 0;
+    return holders_describe(proc, uid, device, &looks, text);
 }
 
 static void holders__are_who_has_the_nic_open(void **state)
@@ -87,17 +88,37 @@ static void holders__nobody_is_seen(void **state)
     assert_string_equal(describe(5588, "cxi0"),
                         "a process of uid 5588, or by operations that the NIC has to end");
     char text[HOLDERS_TEXT_SIZE];
-    assert_string_equal(holders_describe("/none", 5588, "cxi0", text), describe(5588, "cxi0"));
+    unsigned int looks = 0;
+    assert_string_equal(holders_describe("/none", 5588, "cxi0", &looks, text),
+                        describe(5588, "cxi0"));
+}
+
+/* With a million descriptors a user would hold up the hooks of all others on the node. */
+static void holders__are_looked_for_so_many_times_only(void **state)
+{
+    (void)state;
+    char text[HOLDERS_TEXT_SIZE], path[PATH_SIZE];
+    uint32_t me = (uint32_t)geteuid();
+    unsigned int looks = 0;
+    add_process("4711", "hpl\n", "/dev/cxi1");
+    for (int i = 8; i < 1500; i++) {
+        assert_true(snprintf(path, sizeof path, "%s/4711/fd/%d", proc, i) < PATH_SIZE);
+        assert_int_equal(symlink("/dev/null", path), 0);
+    }
+    (void)holders_describe(proc, me, "cxi0", &looks, text);
+    assert_in_range(looks, 1, 1000);
+    looks = HOLDERS_LOOKS_MAX;
+    assert_non_null(strstr(holders_describe(proc, me, "cxi1", &looks, text), "a process of uid "));
+    assert_int_equal(looks, HOLDERS_LOOKS_MAX);
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(holders__are_who_has_the_nic_open),
-        TEST(holders__of_others_do_not_count),
-        TEST(holders__are_three_and_so_many_more),
-        TEST(holders__nobody_is_seen),
+        TEST(holders__are_who_has_the_nic_open),          TEST(holders__of_others_do_not_count),
+        TEST(holders__are_three_and_so_many_more),        TEST(holders__nobody_is_seen),
+        TEST(holders__are_looked_for_so_many_times_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
