@@ -134,8 +134,9 @@ static const struct config_key keys[] = {
     {"vni", "required", CONFIG_BOOL, "yes", AT(core.vni_required),
      .sentence = "Whether a job fails when it cannot have its VNIs."},
     {"vni", "hold", CONFIG_DURATION, "10m", AT(core.vni_hold_ms), .min = 0, .max = 7 * DAY,
-     .sentence = "Longest time that a released VNI is held back for nodes of its job that have not reported that "
-                 "they are clean; nodes that do not report make it wait all of it. A restart begins it anew."},
+     .sentence = "Longest time that a released VNI is held back for nodes of its job that say nothing. Once all have "
+                 "reported that they are clean it is free at once; while one says that services will not go, it is "
+                 "held back however long. A restart begins it anew."},
     {"vni", "traffic_classes", CONFIG_CLASSES, "best_effort low_latency", AT(core.classes_default),
      .sentence = "Traffic classes of a job that does not say which. What node.conf of a node does not allow, it does "
                  "not get there."},

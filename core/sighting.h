@@ -19,7 +19,7 @@
  * - Of two sightings of one cluster at once, what the later one names is not held against a job by
  *   the earlier one, and each compares only when all its names are said.
  * - After a crash nothing of it is known: what it released by then it had the right to, and all
- * else needs two sightings again. */
+ *   else needs two sightings again. */
 
 struct core;
 struct cluster;

@@ -69,6 +69,13 @@ sed -n '/^| installed | what |$/,/^$/s/^| \([^|]*\) |.*/\1/p' "$page" | grep -o 
     [ "$named" ] || fail "docs/operations.md does not name $file among what is installed"
 done
 
+# Links between pages, and to examples, lead somewhere from where they are installed.
+find "$dir/usr" -name '*.md' | while read -r page; do
+    grep -o '](\([^)# ]*\)' "$page" | cut -c 3- | grep -v '^https*:' | while read -r link; do
+        [ -e "${page%/*}/$link" ] || fail "$page links to $link, which is not installed there"
+    done
+done
+
 grep -q "^ExecStart=$dir/usr/sbin/mcastd\$" "$dir/usr/lib/systemd/system/mcastd.service" ||
     fail "the unit does not start what was installed with it"
 grep -q "^ExecStart=$dir/usr/bin/mcast-node tend\$" "$dir/usr/lib/systemd/system/mcast-node.service" ||
