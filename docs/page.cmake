@@ -9,7 +9,4 @@ string(REGEX REPLACE "${up}deploy/flux/jobtap/README\\.md" "](${docs}flux-jobtap
 string(REGEX REPLACE "${up}deploy/examples/" "](${docs}examples/" text "${text}")
 string(REGEX REPLACE "${up}deploy/(prometheus|grafana)/" "](${docs}examples/\\2/" text "${text}")
 string(REGEX REPLACE "${up}docs/" "](${docs}" text "${text}")
-# Several installations at once, as tests make them, see it as a whole.
-string(RANDOM LENGTH 12 word)
-file(WRITE "${page}.${word}" "${text}")
-file(RENAME "${page}.${word}" "${page}")
+file(WRITE "${page}" "${text}")
