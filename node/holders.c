@@ -31,6 +31,7 @@ static bool has_open(const char *process, const char *file, unsigned int *looks)
     return found;
 }
 
+/* Its owner chooses it: bytes that are no text would make none of a reason to drain the node. */
 static void read_name(const char *process, char out[NAME_SIZE])
 {
     char path[PATH_SIZE];
@@ -39,6 +40,10 @@ static void read_name(const char *process, char out[NAME_SIZE])
     if (!file || !fgets(out, NAME_SIZE, file))
         snprintf(out, NAME_SIZE, "?");
     out[strcspn(out, "\n")] = '\0';
+    for (char *at = out; *at; at++) {
+        if (*at < ' ' || *at > '~')
+            *at = '?';
+    }
     if (file)
         fclose(file);
 }

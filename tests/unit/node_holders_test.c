@@ -82,6 +82,13 @@ static void holders__are_three_and_so_many_more(void **state)
     assert_non_null(strstr(text, "(a name of 15 ch) and 2 more of uid "));
 }
 
+static void holders__have_names_that_are_text(void **state)
+{
+    (void)state;
+    add_process("4711", "a\xff\x1b[1m\xc2\x9b~\n", "/dev/cxi0");
+    assert_non_null(strstr(describe((uint32_t)geteuid(), "cxi0"), "(a??[1m??~)"));
+}
+
 static void holders__nobody_is_seen(void **state)
 {
     (void)state;
@@ -116,8 +123,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(holders__are_who_has_the_nic_open),          TEST(holders__of_others_do_not_count),
-        TEST(holders__are_three_and_so_many_more),        TEST(holders__nobody_is_seen),
+        TEST(holders__are_who_has_the_nic_open),
+        TEST(holders__of_others_do_not_count),
+        TEST(holders__are_three_and_so_many_more),
+        TEST(holders__have_names_that_are_text),
+        TEST(holders__nobody_is_seen),
         TEST(holders__are_looked_for_so_many_times_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
