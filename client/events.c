@@ -3,6 +3,7 @@
 #include "client/event.h"
 #include "client/fault.h"
 #include "client/handle.h"
+#include "client/pauses.h"
 #include "client/problem.h"
 
 #include <stdio.h>
@@ -105,7 +106,8 @@ static int pause_before_retry(struct mcast *handle, struct subscription *sub, bo
     if (sub->pause_ms > PAUSE_MAX_MS)
         sub->pause_ms = PAUSE_MAX_MS;
     unsigned spread = (unsigned)(now.tv_nsec / 1000) % (sub->pause_ms / 2 + 1);
-    return transport_pause(handle->transport, after_ms + sub->pause_ms / 2 + spread, sub->error);
+    return transport_pause(handle->transport, pauses_after(after_ms) + sub->pause_ms / 2 + spread,
+                           sub->error);
 }
 
 static int follow_events(struct mcast *handle, struct subscription *sub)

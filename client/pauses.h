@@ -12,7 +12,13 @@ struct pauses {
     unsigned dice;    /* 0: not thrown yet */
 };
 
-/* In milliseconds: from 50 to 1,000 on top of after_ms, which is what the broker asked for. */
+/* Whoever stands before a broker that is restarted may say "in an hour" (Retry-After), and it is
+ * back in seconds: it is not left alone for longer than this. */
+enum { PAUSES_AFTER_MAX_MS = 60000 };
+unsigned pauses_after(unsigned after_ms);
+
+/* In milliseconds: from 50 to 1,000 on top of after_ms, which is what the broker asked for, as far
+ * as that is heeded. */
 unsigned pauses_next(struct pauses *pauses, unsigned after_ms);
 
 /* It answers: the next pause is the first again. */

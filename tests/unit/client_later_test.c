@@ -84,6 +84,8 @@ static void pauses__grow_to_a_second(void **state)
     for (int i = 0; i < 10; i++)
         assert_in_range(pauses_next(&pauses, 0), 500, 1000);
     assert_in_range(pauses_next(&pauses, 5000), 5500, 6000);
+    /* A proxy's hour is not heeded: nothing would be asked long after the broker is back. */
+    assert_in_range(pauses_next(&pauses, 3600000), 60500, 61000);
     pauses_end(&pauses);
     assert_in_range(pauses_next(&pauses, 0), 25, 50);
 }
