@@ -55,7 +55,7 @@ void log_set_level(int level)
     settings.level = level;
 }
 
-bool log_wants(int level)
+static bool wants(int level)
 {
     return level <= settings.level;
 }
@@ -185,7 +185,7 @@ static void put(int level, const struct log_fields *fields, const char *text)
 
 bool log_has_room(int level, const void *kind, const char *sample)
 {
-    return log_wants(level) &&
+    return wants(level) &&
            (kind == NULL || level >= LOG_DEBUG ||
             loglimit_take(&settings.limit, kind, clock_ms(CLOCK_MONOTONIC), sample));
 }
@@ -211,7 +211,7 @@ log_args(int level, const struct log_fields *fields, const char *format, va_list
 void log_line(int level, const char *format, ...)
 {
     va_list args;
-    if (!log_wants(level))
+    if (!wants(level))
         return;
     va_start(args, format);
     log_args(level, NULL, format, args);
@@ -221,7 +221,7 @@ void log_line(int level, const char *format, ...)
 void log_event(int level, const struct log_fields *fields, const char *format, ...)
 {
     va_list args;
-    if (!log_wants(level))
+    if (!wants(level))
         return;
     va_start(args, format);
     log_args(level, fields, format, args);

@@ -35,7 +35,6 @@ void log_open_at(const char *journal_socket);
 
 /* Messages of a higher number are not written. LOG_INFO at first. */
 void log_set_level(int level);
-bool log_wants(int level);
 
 __attribute__((format(printf, 2, 3))) void log_line(int level, const char *format, ...);
 __attribute__((format(printf, 3, 4))) void log_event(int level, const struct log_fields *fields,

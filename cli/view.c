@@ -28,7 +28,8 @@ uint32_t view_addresses(const struct mcast_reservation *reservation)
     return reserved ? reservation->hwcoll_addresses : 0;
 }
 
-void view_hwcoll(const struct mcast_reservation *reservation, char *out, size_t size)
+/* "reserved, 23 addresses", "denied: the pool is empty" */
+static void describe_hwcoll(const struct mcast_reservation *reservation, char *out, size_t size)
 {
     if (view_addresses(reservation) > 0)
         snprintf(out, size, "%s, %u addresses", reservation->hwcoll_state,
@@ -160,7 +161,7 @@ int view_reservation(const struct mcast_reservation *reservation)
     view_vnis(reservation, text, sizeof(text));
     row(table, "VNIs", text);
     add_words(table, reservation->traffic_classes);
-    view_hwcoll(reservation, text, sizeof(text));
+    describe_hwcoll(reservation, text, sizeof(text));
     row(table, "Hardware collectives", text);
     row(table, "Created", reservation->created);
     if (reservation->released)

@@ -23,7 +23,4 @@ uint32_t view_addresses(const struct mcast_reservation *reservation);
  * when memory is exhausted. */
 char *view_waiting(const struct mcast_reservation *reservation);
 
-/* "reserved, 23 addresses", "denied: the pool is empty" */
-void view_hwcoll(const struct mcast_reservation *reservation, char *out, size_t size);
-
 #endif

@@ -132,7 +132,9 @@ static void say_theirs(char words[static DECODE_WORDS_SIZE], int status, json_t 
 }
 
 /* Tokens go into headers and, unescaped, into other programs' JSON (fabric-manager.md). */
-bool decode_token_usable(const char *token, size_t length)
+/* Whether this can be a session token: 1–TOKEN_MAX printable ASCII bytes without space, quote and
+ * backslash, for it goes into headers and environments. */
+static bool is_token(const char *token, size_t length)
 {
     if (length < 1 || length > TOKEN_MAX)
         return false;
@@ -146,8 +148,7 @@ static void take_token(struct decoded *out, int status, const json_t *object, si
 {
     const json_t *token = json_object_get(object, "sessionToken");
 
-    if (json_is_string(token) &&
-        decode_token_usable(json_string_value(token), json_string_length(token))) {
+    if (json_is_string(token) && is_token(json_string_value(token), json_string_length(token))) {
         memcpy(out->token, json_string_value(token), json_string_length(token) + 1);
         (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
         return;

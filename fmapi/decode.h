@@ -25,10 +25,6 @@ struct decoded {
     struct jobsteps *steps;       /* for FM_OK of STEPS, else NULL; owned */
 };
 
-/* Whether this can be a session token: 1–TOKEN_MAX printable ASCII bytes without space, quote and
- * backslash, for it goes into headers and environments. */
-bool decode_token_usable(const char *token, size_t length);
-
 /* An answer to a call. FM_OK of RESERVE and CHECK needs a usable token; an answer without one is
  * FM_BUSY, for the call was acted on. FM_OK of STEPS needs a "jobSteps" that can be read. 404 is
  * FM_GONE only when the body is empty or a JSON object: a gateway's page says nothing about a job.

@@ -27,8 +27,4 @@ int create_on(const struct nics *nics, struct nic *nic, const struct create_orde
 /* Because of the fit's shortages, when all is wanted or nothing: marks them so; ERROR_FULL. */
 int create_refuse(const struct nic *nic, struct fit *fit, struct error *err);
 
-/* The descriptor of a job's service, with what the fit grants. */
-void create_describe(struct cxi_svc_desc *desc, const struct create_order *order,
-                     const struct fit *fit);
-
 #endif

@@ -291,7 +291,8 @@ int call_refuse(struct call *call)
     return -1;
 }
 
-void call_render_refusal(struct call *call, const struct answer *answer)
+/* Puts a refusal of the core's into out, as render does. */
+static void render_refusal(struct call *call, const struct answer *answer)
 {
     problem_set(&call->problem, answer_status(answer->kind), answer_word(answer->kind),
                 answer->field, "%s", answer->detail ? answer->detail : answer_word(answer->kind));
@@ -303,7 +304,7 @@ void call_render(struct call *call, const struct answer *answer)
     call->status = answer_status(answer->kind);
     call->type = CALL_JSON;
     if (call->status >= 400)
-        call_render_refusal(call, answer);
+        render_refusal(call, answer);
     else
         call->route->render(call, answer);
 }

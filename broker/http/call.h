@@ -89,9 +89,6 @@ void call_reply_shown(struct call *call, int status, const char *type);
 /* call->problem is the answer, now. Returns -1. */
 int call_refuse(struct call *call);
 
-/* Puts a refusal of the core's into out (as render does). */
-void call_render_refusal(struct call *call, const struct answer *answer);
-
 extern const char CALL_JSON[]; /* "application/json" */
 
 /* ---- for gate.c: the credential is decoded, and identity or refused and problem are set ---- */

@@ -3,7 +3,7 @@
 #include "broker/http/call.h"
 #include "broker/http/usage.h"
 
-void metrics_storage(struct exposition *to, const struct readings *readings)
+static void write_storage(struct exposition *to, const struct readings *readings)
 {
     const struct engine_counters *counters = &readings->counters;
     exposition_family(to, "mcastd_commits_total", METRIC_COUNTER, "Commits that succeeded.");
@@ -71,7 +71,7 @@ static void write_usage(struct exposition *to, int64_t started_ms)
     exposition_count(to, usage.fds_max, NULL);
 }
 
-void metrics_process(struct exposition *to, const struct readings *readings)
+static void write_process(struct exposition *to, const struct readings *readings)
 {
     const struct engine_counters *counters = &readings->counters;
     exposition_family(to, "mcastd_build_info", METRIC_GAUGE, "1, with the version as a label.");
@@ -91,10 +91,10 @@ void metrics_handle(struct call *call)
     struct readings readings = {.http = call->http, .core = engine_core(call->http->engine)};
     core_status(readings.core, &readings.status);
     engine_counters(call->http->engine, &readings.counters);
-    metrics_process(&to, &readings);
+    write_process(&to, &readings);
     metrics_jobs(&to, &readings);
     metrics_fabric(&to, &readings);
-    metrics_storage(&to, &readings);
+    write_storage(&to, &readings);
     metrics_requests(&to, &readings);
     call_reply(call, MHD_HTTP_OK, EXPOSITION_TYPE);
 }

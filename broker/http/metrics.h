@@ -16,8 +16,6 @@ struct readings {
 
 void metrics_jobs(struct exposition *to, const struct readings *readings);
 void metrics_fabric(struct exposition *to, const struct readings *readings);
-void metrics_storage(struct exposition *to, const struct readings *readings);
-void metrics_process(struct exposition *to, const struct readings *readings);
 void metrics_requests(struct exposition *to, const struct readings *readings);
 
 #endif

@@ -94,7 +94,7 @@ void stream_wake_all(struct http *http, bool pulse)
     http_turn(http);
 }
 
-void stream_write_event(struct writer *writer, const struct event_record *event)
+static void write_event(struct writer *writer, const struct event_record *event)
 {
     writer_textf(writer, "id: %" PRIu64 "\nevent: %s\ndata: ", event->seq,
                  event_kind_word(event->kind));
@@ -119,7 +119,7 @@ void stream_write_event(struct writer *writer, const struct event_record *event)
     writer_text(writer, "\n\n");
 }
 
-void stream_write_gap(struct writer *writer, uint64_t from, uint64_t to)
+static void write_gap(struct writer *writer, uint64_t from, uint64_t to)
 {
     writer_textf(writer, "event: gap\ndata: {\"from\":%" PRIu64 ",\"to\":%" PRIu64 "}\n\n", from,
                  to);
@@ -144,11 +144,11 @@ static void skip_missing(struct stream *stream)
     const struct core *core = engine_core(stream->call->http->engine);
     uint64_t first = core_first_seq(core), last = core_last_seq(core);
     if (stream->after > last) {
-        stream_write_gap(&stream->out, last + 1, stream->after);
+        write_gap(&stream->out, last + 1, stream->after);
         stream->after = last;
     } else if (stream->after + 1 < first) {
         if (stream->tell_gap)
-            stream_write_gap(&stream->out, stream->after + 1, first - 1);
+            write_gap(&stream->out, stream->after + 1, first - 1);
         stream->after = first - 1;
     }
     stream->tell_gap = true;
@@ -169,7 +169,7 @@ static bool render_some(struct stream *stream)
         if (!event)
             return false;
         if (may_see(stream, event))
-            stream_write_event(&stream->out, event);
+            write_event(&stream->out, event);
         stream->after++;
     }
     return true;

@@ -20,8 +20,4 @@ struct MHD_Response *stream_response(struct stream *stream); /* to be sent for i
 /* Lets all that wait go on: something is new, or (pulse) they are told that we are alive. */
 void stream_wake_all(struct http *http, bool pulse);
 
-/* The lines of one event. */
-void stream_write_event(struct writer *writer, const struct event_record *event);
-void stream_write_gap(struct writer *writer, uint64_t from, uint64_t to);
-
 #endif

@@ -6,14 +6,15 @@
 
 #include <stdio.h>
 
-double wholejobs_addresses(const struct stage *stage)
+/* Addresses that the broker has not given back yet; -1 with a word on stderr. */
+static double addresses(const struct stage *stage)
 {
     return metric_value(stage, "mcastd_addresses_reserved");
 }
 
 static bool gave_all_back(void *arg)
 {
-    return wholejobs_addresses(arg) == 0;
+    return addresses(arg) == 0;
 }
 
 int wholejobs_await_end(struct stage *stage)

@@ -24,9 +24,7 @@ struct wholejobs {
 /* 0 when all are given back, and how long that took; or -1 with a word on stderr. */
 int wholejobs_run(const struct wholejobs *jobs, double *seconds);
 
-/* Addresses that the broker has not given back yet; -1 with a word on stderr. */
-double wholejobs_addresses(const struct stage *stage);
-/* Waits until there are none. 0, or -1. */
+/* Waits until the broker has given all addresses back. 0, or -1 with a word on stderr. */
 int wholejobs_await_end(struct stage *stage);
 
 /* What the fabric manager's double has seen; it does not count what is asked of its controls. 0, or

@@ -210,7 +210,7 @@ void script_wait(struct script *s, int64_t ms)
     s->now_ms = until;
 }
 
-void script_login(struct script *s, bool ok)
+static void log_in(struct script *s, bool ok)
 {
     struct core_event event = {.kind = CORE_LOGIN_DONE};
     event.u.login.ok = ok;
@@ -236,7 +236,7 @@ void script_list(struct script *s, const char *const *names, enum fmcall_outcome
 
 void script_come_up(struct script *s, const char *const *names)
 {
-    script_login(s, true);
+    log_in(s, true);
     script_list(s, names, FM_OK);
 }
 

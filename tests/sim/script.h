@@ -47,7 +47,6 @@ void script_reserve(struct script *script, const char *job, uint32_t nodes);
 void script_release_job(struct script *script, const char *job);
 void script_sync(struct script *script, const char *job); /* "elcap" has this one only, or none */
 void script_wait(struct script *script, int64_t ms);      /* with every tick that falls due */
-void script_login(struct script *script, bool ok);
 void script_list(struct script *script, const char *const *names, enum fmcall_outcome outcome);
 /* The call "reserve elcap-17" comes back. It must be under way. */
 void script_done(struct script *script, const char *call, enum fmcall_outcome outcome);

@@ -405,14 +405,6 @@ void puppet_await_closed(struct puppet *puppet)
     (void)pthread_mutex_unlock(&puppet->lock);
 }
 
-void puppet_await_requests(struct puppet *puppet, unsigned requests)
-{
-    (void)pthread_mutex_lock(&puppet->lock);
-    while (puppet->requests < requests)
-        await_change(puppet);
-    (void)pthread_mutex_unlock(&puppet->lock);
-}
-
 static unsigned look(struct puppet *puppet, const unsigned *number)
 {
     (void)pthread_mutex_lock(&puppet->lock);

@@ -63,8 +63,6 @@ void puppet_gather(struct puppet *puppet, unsigned gathering);
 void puppet_refuse(struct puppet *puppet);
 /* Waits until no connection is open at this end. */
 void puppet_await_closed(struct puppet *puppet);
-/* Waits until that many requests have come. */
-void puppet_await_requests(struct puppet *puppet, unsigned requests);
 
 unsigned puppet_connections(struct puppet *puppet); /* accepted so far */
 unsigned puppet_requests(struct puppet *puppet);    /* received so far */

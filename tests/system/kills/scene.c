@@ -150,7 +150,8 @@ static void glance(struct scene *scene)
 
 /* ---- time passes ---- */
 
-void scene_turn(struct scene *scene)
+/* What goes on all the time, for a few milliseconds. */
+static void turn(struct scene *scene)
 {
     crowd_turn(scene->crowd);
     /* The last of them comes and goes. */
@@ -167,7 +168,7 @@ void scene_run(struct scene *scene, unsigned answers, unsigned at_most_ms)
     const int64_t end = await_now_ns() + (int64_t)at_most_ms * 1000000;
 
     while (crowd_counts(scene->crowd)->answers < enough && await_now_ns() < end)
-        scene_turn(scene);
+        turn(scene);
 }
 
 bool scene_await(struct scene *scene, bool (*holds)(void *arg), void *arg)
@@ -177,7 +178,7 @@ bool scene_await(struct scene *scene, bool (*holds)(void *arg), void *arg)
     while (!holds(arg)) {
         if (await_now_ns() > end)
             return false;
-        scene_turn(scene);
+        turn(scene);
     }
     return true;
 }

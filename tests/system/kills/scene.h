@@ -39,9 +39,8 @@ int scene_open(struct scene *scene, const char *mcastd, const char *mock_fm, uin
                bool debug);
 void scene_close(struct scene *scene);
 
-/* What goes on all the time, for a few milliseconds. */
-void scene_turn(struct scene *scene);
-/* That until the crowd has had so many more answers, or (when little is answered) for so long. */
+/* Goes on until the crowd has had so many more answers, or (when little is answered) for so long.
+ */
 void scene_run(struct scene *scene, unsigned answers, unsigned at_most_ms);
 /* That until holds(arg): false when it never was, within AWAIT_DEADLINE_MS. */
 bool scene_await(struct scene *scene, bool (*holds)(void *arg), void *arg);

@@ -14,7 +14,6 @@ struct subscriber {
     CURL *easy;
     bool connected;
     uint64_t last;
-    unsigned visits;
     char *text; /* what came of an event that is not whole yet */
     size_t length, room;
 };
@@ -123,7 +122,6 @@ static void come(struct subscriber *subscriber)
     curl_easy_setopt(subscriber->easy, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(subscriber->easy, CURLOPT_WRITEDATA, subscriber);
     subscriber->connected = curl_multi_add_handle(subscriber->multi, subscriber->easy) == CURLM_OK;
-    subscriber->visits++;
 }
 
 void subscriber_turn(struct subscriber *subscriber)
@@ -142,9 +140,4 @@ void subscriber_turn(struct subscriber *subscriber)
 uint64_t subscriber_last(const struct subscriber *subscriber)
 {
     return subscriber->last;
-}
-
-unsigned subscriber_visits(const struct subscriber *subscriber)
-{
-    return subscriber->visits;
 }

@@ -22,6 +22,5 @@ void subscriber_leave(struct subscriber *subscriber);
 void subscriber_replay(struct subscriber *subscriber, uint64_t events);
 
 uint64_t subscriber_last(const struct subscriber *subscriber); /* event heard */
-unsigned subscriber_visits(const struct subscriber *subscriber);
 
 #endif
