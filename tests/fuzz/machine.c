@@ -20,6 +20,8 @@ enum {
     FOREIGN = sizeof foreign / sizeof *foreign,
     RESERVATIONS_MAX = 256, /* more are not made */
     VNI_END = 1088,         /* no pool here has it, or more */
+    SYNC_LOT = 4,
+    LOTS_MAX = (RESERVATIONS_MAX + MACHINE_ASKED_MAX) * MACHINE_ASKED_MAX,
 };
 
 /* ---- the disk ---- */
@@ -215,12 +217,17 @@ static void step(struct machine *machine, struct core_event event)
 
 /* ---- what happens ---- */
 
-static uint64_t ask(struct machine *machine)
+static void wait_for(struct machine *machine, uint64_t ticket)
 {
     struct machine_asked *asked = &machine->asked[machine->asked_count++];
-    asked->ticket = ++machine->last_ticket;
+    asked->ticket = ticket;
     asked->until_ms = machine->now_ms + core_config_of(machine->core)->reserve_timeout_ms;
-    return asked->ticket;
+}
+
+static uint64_t ask(struct machine *machine)
+{
+    wait_for(machine, ++machine->last_ticket);
+    return machine->last_ticket;
 }
 
 static void reserve(struct machine *machine, struct fuzz_input *in)
@@ -259,19 +266,24 @@ static void sync(struct machine *machine, struct fuzz_input *in)
     uint8_t who = fuzz_byte(in);
     const char *active[JOBS];
     size_t count = 0;
+    bool more = who & 8;
     if (machine->asked_count == MACHINE_ASKED_MAX)
         return;
     for (size_t i = 0; i < JOBS; i++)
         if (who >> 4 & 1u << i)
             active[count++] = jobs[i];
-    uint64_t ticket = ask(machine);
+    uint64_t ticket = machine->sync != 0 ? machine->sync : machine->last_ticket + 1;
+    if (machine->sync == 0)
+        machine->last_ticket++;
+    machine->sync = more ? ticket : 0;
+    if (!more)
+        wait_for(machine, ticket);
     step(machine, (struct core_event){.kind = CORE_SYNC,
                                       .u.sync = {.ticket = ticket,
                                                  .cluster = clusters[who % CLUSTERS],
                                                  .active = active,
-                                                 .count = count}});
-    for (size_t i = 0; i < machine->asked_count; i++)
-        FUZZ_CHECK(machine->asked[i].ticket != ticket);
+                                                 .count = count,
+                                                 .more = more}});
 }
 
 static void node_reports(struct machine *machine, struct fuzz_input *in)
@@ -310,10 +322,16 @@ static void rollcall_done(struct machine *machine, struct fuzz_input *in)
     for (size_t i = 0; i < JOBS; i++)
         if (who >> 4 & 1u << i)
             active[count++] = jobs[i];
-    machine->rollcall = 0;
-    step(machine,
-         (struct core_event){.kind = CORE_ROLLCALL_DONE,
-                             .u.rollcall = {id, who % 4 != 0, active, count, "exit status 1"}});
+    bool ok = who % 4 != 0, more = ok && who & 8;
+    if (!more)
+        machine->rollcall = 0;
+    step(machine, (struct core_event){.kind = CORE_ROLLCALL_DONE,
+                                      .u.rollcall = {.id = id,
+                                                     .ok = ok,
+                                                     .active = active,
+                                                     .count = count,
+                                                     .words = "exit status 1",
+                                                     .more = more}});
 }
 
 static void login_done(struct machine *machine, struct fuzz_input *in)
@@ -389,7 +407,10 @@ static void tick(struct machine *machine, struct fuzz_input *in)
     bool to_deadline = how % 2 == 0 && deadline != INT64_MAX && deadline > machine->now_ms;
     machine->now_ms = to_deadline ? deadline : machine->now_ms + (how >> 3) * units[how / 2 % 4];
     step(machine, (struct core_event){.kind = CORE_TICK});
-    FUZZ_CHECK(core_next_deadline(machine->core) > machine->now_ms); /* else the loop would spin */
+    for (int lots = 0; core_next_deadline(machine->core) <= machine->now_ms; lots++) {
+        FUZZ_CHECK(lots < LOTS_MAX); /* else the loop would spin */
+        step(machine, (struct core_event){.kind = CORE_TICK});
+    }
     for (size_t i = 0; i < machine->asked_count; i++)
         FUZZ_CHECK(machine->now_ms < machine->asked[i].until_ms);
 }
@@ -472,7 +493,7 @@ void machine_crash(struct machine *machine)
     machine->asked_count = machine->call_count = 0;
     machine->last_call = 0;
     machine->logging_in = false;
-    machine->list = machine->rollcall = 0;
+    machine->list = machine->rollcall = machine->sync = 0;
     (void)load(machine, &(struct record){.kind = RECORD_COUNTERS,
                                          .u.counters = {machine->last_number, machine->last_seq}});
     if (machine->founded)
@@ -511,6 +532,7 @@ void machine_init(struct machine *machine)
     config->total_addresses = 4086;
     config->system_nodes = 11136;
     config->events_keep = 8;
+    config->sync_lot = SYNC_LOT;
     strcpy(config->fm_urls[0], "https://a");
     strcpy(config->fm_urls[1], "https://standby");
     config->fm_url_count = 1;

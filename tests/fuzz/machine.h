@@ -36,6 +36,7 @@ struct machine {
     size_t asked_count, call_count;
     bool logging_in;
     uint64_t list, rollcall; /* under way, 0: none */
+    uint64_t sync;           /* of which more will be said, 0: none */
 };
 
 /* What a record makes of the disk. */
