@@ -51,6 +51,7 @@ enum mcast_exit mcast_exit_status(const struct mcast_error *error)
         return MCAST_EXIT_NOT_FOUND;
     case MCAST_UNREACHABLE:
     case MCAST_UNCLEAR:
+    case MCAST_NOMEM: /* nothing was said about the request, either */
         return MCAST_EXIT_NO_ANSWER;
     default:
         return MCAST_EXIT_REFUSED;

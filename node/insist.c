@@ -6,7 +6,11 @@
 #include <sys/random.h>
 
 /* Those who were put off together must not come again together. */
-enum { FIRST_MS = 500, SPREAD_MS = 1000 };
+enum {
+    FIRST_MS = 500,
+    SPREAD_MS = 1000,
+    AFTER_MAX_MS = 60000, /* of what the answer asks for: a proxy may say an hour */
+};
 
 void insist_begin(struct insist *insist, const struct node *node, bool for_absent)
 {
@@ -34,6 +38,8 @@ bool insist_again(struct insist *insist, const struct mcast_error *error)
         say("warning: %s; it is asked again for %lld s", error->text,
             (long long)(patience_left_ms(patience) + 999) / 1000);
     insist->said |= is_absent(error);
+    if (after_ms > AFTER_MAX_MS)
+        after_ms = AFTER_MAX_MS;
     if (patience->pause_ms < after_ms)
         patience->pause_ms = after_ms;
     return patience_again(patience);
