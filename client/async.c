@@ -3,6 +3,7 @@
 #include "client/carrier.h"
 #include "client/fault.h"
 #include "client/handle.h"
+#include "client/libcurl.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,8 +27,11 @@ static int check(const struct endpoint *endpoint, const struct credentials *cred
         return fault_set(error, MCAST_USAGE,
                          "MUNGE credentials are not to be had without waiting for munged: set a "
                          "client certificate (cert and key), or use the broker's Unix socket");
+    const struct libcurl *curl = libcurl_open(error);
+    if (!curl)
+        return MCAST_UNREACHABLE;
     if (endpoint_named(endpoint) &&
-        !(curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS))
+        !(curl->version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS))
         return fault_set(error, MCAST_USAGE,
                          "this libcurl waits when it looks a name up: give the address of %s",
                          endpoint_name(endpoint));

@@ -1,7 +1,6 @@
 #include "client/carrier.h"
 #include "client/fault.h"
 #include "client/problem.h"
-#include "client/trouble.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +12,9 @@ struct ask {
     uint64_t number;
     struct errand errand;
     struct call call;
-    struct text url;
     struct answer answer;
-    struct flight flight; /* with an easy handle while it is under way */
-    struct alarm alarm;   /* set while it waits for a connection */
+    struct flight flight;
+    struct alarm alarm; /* set while it waits for a connection */
     struct ask *before, *after;
     mcast_done_fn *done;
     void *arg;
@@ -28,7 +26,7 @@ struct ask {
 int carrier_init(struct carrier *carrier, struct mcast_error *error)
 {
     carrier->width = 1;
-    return reactor_create(&carrier->reactor, error);
+    return reactor_create(&carrier->reactor, &carrier->peer.endpoint, error);
 }
 
 /* ---- those that wait ---- */
@@ -49,7 +47,7 @@ static void dequeue(struct carrier *carrier, struct ask *ask)
     alarms_unset(&carrier->alarms, &ask->alarm);
 }
 
-/* When the descriptor has to be readable for something that curl knows nothing of. */
+/* When the descriptor has to be readable for something that the way knows nothing of. */
 static void schedule(struct carrier *carrier)
 {
     const struct alarm *first = alarms_first(&carrier->alarms);
@@ -63,7 +61,6 @@ static void schedule(struct carrier *carrier)
 
 static void destroy(struct ask *ask)
 {
-    text_release(&ask->url);
     text_release(&ask->answer.body);
     errand_release(&ask->errand);
     free(ask);
@@ -115,8 +112,6 @@ static void expire(struct carrier *carrier, struct ask *ask)
 static void ground(struct carrier *carrier, struct ask *ask)
 {
     flight_release(&ask->flight);
-    curl_easy_cleanup(ask->flight.easy);
-    ask->flight.easy = NULL;
     carrier->under_way--;
 }
 
@@ -127,12 +122,9 @@ static void launch(struct carrier *carrier, struct ask *ask, int64_t now)
     int64_t left = ask->deadline_ms - now;
     dequeue(carrier, ask);
     carrier->under_way++;
-    flight->limit_ms = left > 1 ? (long)left : 1;
-    flight->easy = curl_easy_init();
-    int rc =
-        flight->easy ? flight_prepare(flight, text_string(&ask->url), &error) : fault_nomem(&error);
-    if (rc == 0 && !(curl_easy_setopt(flight->easy, CURLOPT_PRIVATE, ask) == CURLE_OK &&
-                     reactor_add(carrier->reactor, flight->easy)))
+    flight->limit_ms = left > 1 ? left : 1;
+    int rc = flight_prepare(flight, &error);
+    if (rc == 0 && !reactor_add(carrier->reactor, flight))
         rc = fault_nomem(&error);
     if (rc < 0) {
         ground(carrier, ask);
@@ -182,12 +174,12 @@ static bool is_told_to_all(const struct mcast_error *error)
 }
 
 /* One has come to its end, well or not. */
-static void land(struct carrier *carrier, struct ask *ask, CURLcode code)
+static void land(struct carrier *carrier, struct ask *ask)
 {
     struct mcast_error error = {0};
     struct result result = {0};
     int64_t now = reactor_now_ms();
-    int rc = flight_conclude(&ask->flight, code, &error);
+    int rc = flight_conclude(&ask->flight, &error);
     bool answered = rc == 0;
     ground(carrier, ask);
     if (answered)
@@ -195,7 +187,7 @@ static void land(struct carrier *carrier, struct ask *ask, CURLcode code)
     bool refused = rc < 0 && is_told_to_all(&error);
     if (refused)
         carrier->refusal = error;
-    if (rc < 0 && ask_again(carrier, ask, trouble_broken(code), &error, now)) {
+    if (rc < 0 && ask_again(carrier, ask, trouble_broken(&ask->flight.trouble), &error, now)) {
         enqueue(carrier, ask, true);
         return;
     }
@@ -233,15 +225,11 @@ int carrier_take(struct carrier *carrier, struct errand *errand, mcast_done_fn *
         .call = &ask->call,
         .answer = &ask->answer,
         .reached = &carrier->reached,
+        .owner = ask,
     };
     ask->alarm.owner = ask;
     ask->given_ms = carrier->timeout_ms + errand->wait_ms;
     ask->deadline_ms = reactor_now_ms() + ask->given_ms;
-    if (!flight_url(&ask->url, &carrier->peer, &ask->call)) {
-        asks_remove(&carrier->asks, ask->number);
-        destroy(ask);
-        return fault_nomem(error);
-    }
     enqueue(carrier, ask, false);
     schedule(carrier);
     if (number)
@@ -282,8 +270,7 @@ static void launch_all(struct carrier *carrier)
  * the program's loop, which may have others to serve in between. */
 void carrier_turn(struct carrier *carrier)
 {
-    CURL *easy;
-    CURLcode code;
+    struct flight *flight;
     expire_all(carrier);
     launch_all(carrier);
     reactor_turn(carrier->reactor);
@@ -291,11 +278,8 @@ void carrier_turn(struct carrier *carrier)
         carrier->reached_known = carrier->reached;
         take_reach(carrier);
     }
-    while (!carrier->ending && (easy = reactor_landed(carrier->reactor, &code))) {
-        struct ask *ask = NULL;
-        curl_easy_getinfo(easy, CURLINFO_PRIVATE, &ask);
-        land(carrier, ask, code);
-    }
+    while (!carrier->ending && (flight = reactor_landed(carrier->reactor)))
+        land(carrier, flight->owner);
     launch_all(carrier);
     schedule(carrier);
 }
@@ -304,8 +288,8 @@ static void stop(struct carrier *carrier, struct ask *ask)
 {
     struct mcast_error error = {0};
     fault_set(&error, MCAST_STOPPED, "the program asked libmcast to stop");
-    if (ask->flight.easy) {
-        reactor_remove(carrier->reactor, ask->flight.easy);
+    if (ask->flight.aloft) {
+        reactor_remove(carrier->reactor, &ask->flight);
         ground(carrier, ask);
     } else {
         dequeue(carrier, ask);

@@ -32,6 +32,7 @@ struct carrier {
     bool ending;                /* takes nothing more */
 };
 
+/* MCAST_NOMEM; MCAST_UNREACHABLE: what the way to this peer needs is not there. */
 int carrier_init(struct carrier *carrier, struct mcast_error *error);
 /* Answers all that is left with MCAST_STOPPED. */
 void carrier_release(struct carrier *carrier);

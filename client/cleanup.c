@@ -3,10 +3,10 @@
 #include "client/fault.h"
 #include "client/handle.h"
 #include "client/names.h"
+#include "client/percent.h"
 #include "client/reservation.h"
 #include "core/steppath.h"
 
-#include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,10 +44,8 @@ static int cleanup_path(struct text *path, const char *step, const char *tail,
                         struct mcast_error *error)
 {
     static const char start[] = "/v1/reservation/steps/";
-    char *escaped = curl_easy_escape(NULL, step, 0);
-    bool ok = escaped && text_add(path, start, sizeof(start) - 1) &&
-              text_add(path, escaped, strlen(escaped)) && text_add(path, tail, strlen(tail));
-    curl_free(escaped);
+    bool ok = text_add(path, start, sizeof(start) - 1) && percent_add(path, step) &&
+              text_add(path, tail, strlen(tail));
     return ok ? 0 : fault_nomem(error);
 }
 

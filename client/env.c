@@ -4,9 +4,9 @@
 #include "client/field.h"
 #include "client/handle.h"
 #include "client/names.h"
+#include "client/percent.h"
 #include "client/variable.h"
 
-#include <curl/curl.h>
 #include <string.h>
 
 /* The path with the step, escaped: a Flux step is a job id path such as /fA/fB. */
@@ -17,10 +17,7 @@ static int env_path(struct text *path, const char *cluster, const char *job, con
     int rc = names_job_path(start, cluster, job, step ? "/env?step=" : "/env", error);
     if (rc < 0 || (step && (rc = names_check_step(step, error)) < 0))
         return rc;
-    char *escaped = step ? curl_easy_escape(NULL, step, 0) : NULL;
-    bool ok = text_add(path, start, strlen(start)) &&
-              (!step || (escaped && text_add(path, escaped, strlen(escaped))));
-    curl_free(escaped);
+    bool ok = text_add(path, start, strlen(start)) && (!step || percent_add(path, step));
     return ok ? 0 : fault_nomem(error);
 }
 

@@ -6,7 +6,14 @@
 #include "client/call.h"
 #include "client/credentials.h"
 
-#include <curl/curl.h>
+enum { HEADERS_MAX = 5 };
+
+/* Lines "Name: value", each in memory of its own, so that none is copied unwiped when there are
+ * more of them. */
+struct headers {
+    char *line[HEADERS_MAX];
+    size_t count;
+};
 
 /* Why a request that may do without a MUNGE credential goes without one; "" when it has one or
  * needs none. */
@@ -14,13 +21,14 @@ struct headers_note {
     char text[320];
 };
 
-/* *out is the caller's to headers_free, whatever is returned. credentials NULL: none are
- * wanted. MCAST_NOMEM, or MCAST_UNREACHABLE when there must be a credential and is none. */
-int headers_make(struct curl_slist **out, const struct call *call,
+/* *out, which is empty, is the caller's to headers_release, whatever is returned. credentials NULL:
+ * none are wanted. MCAST_NOMEM, or MCAST_UNREACHABLE when there must be a credential and is none.
+ */
+int headers_make(struct headers *out, const struct call *call,
                  const struct credentials *credentials, struct headers_note *unproved,
                  struct mcast_error *error);
 
 /* Wipes them: a token may be among them. */
-void headers_free(struct curl_slist *list);
+void headers_release(struct headers *headers);
 
 #endif

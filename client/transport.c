@@ -1,7 +1,7 @@
 #include "client/transport.h"
 #include "client/fault.h"
 #include "client/flight.h"
-#include "client/trouble.h"
+#include "client/reactor.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,8 +13,7 @@
 
 struct transport {
     struct flight_peer peer;
-    CURLM *multi; /* keeps the connection, and can be woken up, which a bare easy handle cannot */
-    CURL *easy;
+    struct reactor *reactor;
     int stop_fd;
     atomic_bool stopped;
     bool busy;
@@ -35,13 +34,12 @@ int transport_create(struct transport **out, const struct endpoint *endpoint,
         free(transport);
         return MCAST_NOMEM;
     }
-    if (!flight_ready() || !(transport->multi = curl_multi_init()) ||
-        !(transport->easy = curl_easy_init())) {
+    int rc = reactor_create(&transport->reactor, endpoint, error);
+    if (rc < 0)
         transport_destroy(transport);
-        return fault_nomem(error);
-    }
-    *out = transport;
-    return 0;
+    else
+        *out = transport;
+    return rc;
 }
 
 void transport_destroy(struct transport *transport)
@@ -49,8 +47,7 @@ void transport_destroy(struct transport *transport)
     if (!transport)
         return;
     int saved = errno;
-    curl_easy_cleanup(transport->easy);
-    curl_multi_cleanup(transport->multi);
+    reactor_destroy(transport->reactor);
     close(transport->stop_fd);
     credentials_release(&transport->peer.credentials);
     free(transport);
@@ -116,45 +113,34 @@ int transport_pause(struct transport *transport, unsigned milliseconds, struct m
     return atomic_load(&transport->stopped) ? stopped(error) : 0;
 }
 
-/* Runs the prepared request to its end. 0 with *result, or MCAST_STOPPED, MCAST_NOMEM. */
-static int fly(struct transport *transport, CURLcode *result)
+/* Runs the prepared request to its end. 0, or MCAST_STOPPED, MCAST_NOMEM. */
+static int fly(struct transport *transport, struct flight *flight, struct mcast_error *error)
 {
-    struct curl_waitfd stop = {.fd = transport->stop_fd, .events = CURL_WAIT_POLLIN};
-    int running = 1, left = 0, rc = 0;
-    *result = CURLE_OK;
-    if (curl_multi_add_handle(transport->multi, transport->easy) != CURLM_OK)
-        return MCAST_NOMEM;
+    struct pollfd both[2] = {{.fd = reactor_fd(transport->reactor), .events = POLLIN},
+                             {.fd = transport->stop_fd, .events = POLLIN}};
+    if (!reactor_add(transport->reactor, flight))
+        return fault_nomem(error);
     for (;;) {
-        if (curl_multi_perform(transport->multi, &running) != CURLM_OK)
-            rc = MCAST_NOMEM;
-        else if (atomic_load(&transport->stopped))
-            rc = MCAST_STOPPED;
-        if (rc != 0 || !running)
-            break;
-        curl_multi_poll(transport->multi, &stop, 1, 1000, NULL);
+        reactor_turn(transport->reactor);
+        if (atomic_load(&transport->stopped)) {
+            reactor_remove(transport->reactor, flight);
+            return stopped(error);
+        }
+        if (reactor_landed(transport->reactor))
+            return 0;
+        reactor_set_alarm(transport->reactor, INT64_MAX);
+        poll(both, 2, -1); /* interrupted: a turn more does no harm */
     }
-    const CURLMsg *message;
-    while ((message = curl_multi_info_read(transport->multi, &left))) {
-        if (message->msg == CURLMSG_DONE)
-            *result = message->data.result;
-    }
-    curl_multi_remove_handle(transport->multi, transport->easy);
-    return rc;
 }
 
 /* One request, from its headers to what came of it. */
-static int attempt(struct transport *transport, struct flight *flight, const char *url,
-                   CURLcode *result, struct mcast_error *error)
+static int attempt(struct transport *transport, struct flight *flight, struct mcast_error *error)
 {
-    *result = CURLE_OK;
-    int rc = flight_prepare(flight, url, error);
-    if (rc == 0) {
-        rc = fly(transport, result);
-        if (rc == 0)
-            rc = flight_conclude(flight, *result, error);
-        else
-            rc = rc == MCAST_STOPPED ? stopped(error) : fault_nomem(error);
-    }
+    int rc = flight_prepare(flight, error);
+    if (rc == 0)
+        rc = fly(transport, flight, error);
+    if (rc == 0)
+        rc = flight_conclude(flight, error);
     flight_release(flight);
     return rc;
 }
@@ -164,25 +150,20 @@ static int send_call(struct transport *transport, struct flight *flight, int att
                      struct mcast_error *error)
 {
     struct flight_peer *peer = &transport->peer;
-    struct text url = {0};
     struct mcast_error why = {0};
     int rc = 0;
-    CURLcode result = CURLE_OK;
-    if (!flight_url(&url, peer, flight->call))
-        rc = fault_nomem(&why);
-    if (rc == 0 && !peer->endpoint.socket[0])
+    if (!peer->endpoint.socket[0])
         rc = credentials_settle(&peer->credentials, &why);
     bool again = rc == 0;
     for (int sent = 1; again; sent++) {
-        flight->fresh = trouble_broken(result);
-        rc = attempt(transport, flight, text_string(&url), &result, &why);
-        again = sent < attempts && trouble_broken(result);
+        rc = attempt(transport, flight, &why);
+        flight->fresh = trouble_broken(&flight->trouble);
+        again = sent < attempts && flight->fresh;
         if (rc == 0 && sent == 1)
             again = flight_stale(flight->answer);
     }
     if (rc < 0 && error)
         *error = why;
-    text_release(&url);
     if (rc != 0)
         text_release(&flight->answer->body);
     return rc;
@@ -193,7 +174,6 @@ static int run(struct transport *transport, struct flight *flight, int attempts,
 {
     *flight->answer = (struct answer){0};
     flight->peer = &transport->peer;
-    flight->easy = transport->easy;
     if (transport->busy)
         return fault_set(error, MCAST_USAGE,
                          "a callback must not use the handle that calls it; open another one");
@@ -209,7 +189,7 @@ int transport_call(struct transport *transport, const struct call *call, struct 
                    struct mcast_error *error)
 {
     struct flight flight = {.call = call, .answer = answer};
-    flight.limit_ms = (long)transport->timeout_ms + (long)call->wait_ms;
+    flight.limit_ms = (int64_t)transport->timeout_ms + call->wait_ms;
     return run(transport, &flight, 2, error);
 }
 

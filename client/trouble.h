@@ -7,22 +7,42 @@
 #include "client/credentials.h"
 #include "client/endpoint.h"
 
-#include <curl/curl.h>
+enum { TROUBLE_WORDS_SIZE = 256 };
+
+enum trouble_kind {
+    TROUBLE_NONE, /* the answer is whole */
+    TROUBLE_NOMEM,
+    TROUBLE_ABSENT,    /* no connection could be made */
+    TROUBLE_NO_HOST,   /* nobody knows the host's name */
+    TROUBLE_LATE,      /* there was one, and the time is over */
+    TROUBLE_SILENT,    /* it ended without a byte of an answer */
+    TROUBLE_BROKEN,    /* it ended within the answer, or the request */
+    TROUBLE_DISTRUST,  /* the server's certificate is not good */
+    TROUBLE_HANDSHAKE, /* no TLS connection came about */
+    TROUBLE_CA_FILE,   /* what to trust cannot be read */
+    TROUBLE_OWN_FILES, /* nor the client certificate or its key */
+    TROUBLE_GARBLED,   /* no HTTP, or more of it than is taken */
+};
 
 struct trouble {
+    enum trouble_kind kind;
+    int os_error;                   /* errno of the connection that was not made; 0: unknown */
+    char words[TROUBLE_WORDS_SIZE]; /* what the carrier says of it */
+};
+
+/* Whose trouble it is. */
+struct trouble_place {
     const struct endpoint *endpoint;
     const struct credentials *credentials;
-    CURL *easy; /* as it was when the request ended */
-    CURLcode result;
-    const char *words;   /* curl's own, "" when it has none */
     unsigned timeout_ms; /* of the request */
 };
 
 /* Returns the code that it sets. What is to be set is called as all programs call it: cacert is
  * mcastctl's --cacert, node.conf's key, and mcast_set_cacert. */
-int trouble_explain(const struct trouble *trouble, struct mcast_error *error);
+int trouble_explain(const struct trouble *trouble, const struct trouble_place *place,
+                    struct mcast_error *error);
 
-/* Whether it says that an established connection broke, rather than that none could be made. */
-bool trouble_broken(CURLcode code);
+/* Whether an established connection broke, rather than that none could be made. */
+bool trouble_broken(const struct trouble *trouble);
 
 #endif
