@@ -3,7 +3,6 @@
 #include "tokens/hex.h"
 
 #include <assert.h>
-#include <openssl/crypto.h>
 #include <string.h>
 
 static const char prefix[] = "mcast1.";
@@ -22,7 +21,7 @@ _Static_assert(PREFIX_LENGTH + BASE64URL_LENGTH(BEARER_BYTES_MAX) <= BEARER_TEXT
 
 void bearer_wipe(struct bearer *bearer)
 {
-    OPENSSL_cleanse(bearer, sizeof *bearer);
+    explicit_bzero(bearer, sizeof *bearer);
 }
 
 static uint64_t read_number(const unsigned char *bytes)

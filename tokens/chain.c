@@ -1,24 +1,12 @@
 #include "tokens/chain.h"
+#include "tokens/hmac.h"
 
 #include <assert.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <string.h>
 
 enum { TEXT_MAX = 512 };
 
-static int mac(const unsigned char key[CHAIN_SIZE], const unsigned char *bytes, size_t size,
-               unsigned char out[CHAIN_SIZE], struct error *err)
-{
-    size_t written = 0;
-    if (EVP_Q_mac(NULL, "HMAC", NULL, "SHA256", NULL, key, CHAIN_SIZE, bytes, size, out, CHAIN_SIZE,
-                  &written) &&
-        written == CHAIN_SIZE)
-        return 0;
-    return error_set(err, ERROR_NOMEM,
-                     "OpenSSL cannot calculate HMAC-SHA256: out of memory, or its configuration "
-                     "forbids that");
-}
+_Static_assert((int)CHAIN_SIZE == (int)HMAC_SIZE, "a chain's link is a key of the next");
 
 int chain_key(struct chain *out, const unsigned char from[CHAIN_SIZE], const char *purpose,
               const unsigned char *about, size_t size, struct error *err)
@@ -29,13 +17,13 @@ int chain_key(struct chain *out, const unsigned char from[CHAIN_SIZE], const cha
     memcpy(text, purpose, length);
     if (size > 0)
         memcpy(text + length, about, size);
-    return mac(from, text, length + size, out->mac, err);
+    return hmac_sha256(from, text, length + size, out->mac, err);
 }
 
 int chain_add(struct chain *chain, const unsigned char *bytes, size_t size, struct error *err)
 {
     struct chain next = {{0}};
-    int code = mac(chain->mac, bytes, size, next.mac, err);
+    int code = hmac_sha256(chain->mac, bytes, size, next.mac, err);
     if (code == 0)
         *chain = next;
     chain_wipe(&next);
@@ -44,5 +32,5 @@ int chain_add(struct chain *chain, const unsigned char *bytes, size_t size, stru
 
 void chain_wipe(struct chain *chain)
 {
-    OPENSSL_cleanse(chain, sizeof *chain);
+    explicit_bzero(chain, sizeof *chain);
 }

@@ -1,0 +1,60 @@
+/* The time in a Date header (RFC 9110, 5.6.7). */
+
+#include "client/httpdate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void is(const char *text, int64_t expected)
+{
+    int64_t seconds = -1;
+    assert_true(httpdate_parse(text, strlen(text), &seconds));
+    assert_int_equal(seconds, expected);
+}
+
+static void httpdate__read(void **state)
+{
+    (void)state;
+    is("Sun, 06 Nov 1994 08:49:37 GMT", 784111777);
+    is("Thu, 01 Jan 1970 00:00:00 GMT", 0);
+    is("Thu, 29 Feb 2024 23:59:59 GMT", 1709251199);
+    is("Tue, 19 Jan 2038 03:14:08 GMT\r\n", 2147483648);
+}
+
+static void httpdate__refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "",
+        "Sun",
+        "Sunday, 06-Nov-94 08:49:37 GMT",
+        "Sun Nov  6 08:49:37 1994",
+        "Sun, 06 Nov 1994 08:49:37 CET",
+        "Sun, 06 Nov 1994 08:49:37 GM",
+        "Sun, 06 Now 1994 08:49:37 GMT",
+        "Sun, 06 ovD 1994 08:49:37 GMT",
+        "Sun, 00 Nov 1994 08:49:37 GMT",
+        "Sun, 32 Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 1994 24:49:37 GMT",
+        "Sun, 06 Nov 1994 08:60:37 GMT",
+        "Sun, 06 Nov 1994 08:49:61 GMT",
+        "Sun, -6 Nov 1994 08:49:37 GMT",
+        "Sun. 06 Nov 1994 08:49:37 GMT",
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        int64_t seconds = -1;
+        assert_false(httpdate_parse(wrong[i], strlen(wrong[i]), &seconds));
+        assert_int_equal(seconds, -1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(httpdate__read),
+        cmocka_unit_test(httpdate__refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

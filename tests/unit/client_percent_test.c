@@ -1,0 +1,38 @@
+/* Text in URLs (RFC 3986, 2.1). */
+
+#include "client/percent.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void becomes(const char *plain, const char *expected)
+{
+    struct text text = {0};
+    assert_true(text_add(&text, "?", 1));
+    assert_true(percent_add(&text, plain));
+    assert_string_equal(text_string(&text) + 1, expected);
+    text_release(&text);
+}
+
+static void percent__what_means_something_in_a_url(void **state)
+{
+    (void)state;
+    becomes("", "");
+    becomes("AZaz09-._~", "AZaz09-._~");
+    becomes("/f2Rs8/fA", "%2Ff2Rs8%2FfA");
+    becomes("%2F", "%252F");
+    becomes("a b&c=d?#+;:@!", "a%20b%26c%3Dd%3F%23%2B%3B%3A%40%21");
+    becomes("\x01\x7f", "%01%7F");
+    becomes("\xc6\x92x", "%C6%92x");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(percent__what_means_something_in_a_url),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
