@@ -1,7 +1,7 @@
 #include "hook/cleanup.h"
 
+#include "hook/fabric.h"
 #include "hook/viabroker.h"
-#include "hook/viafabric.h"
 
 enum {
     BROKER_LIMIT_MS = 5000, /* while there is somebody else to ask */
@@ -34,7 +34,7 @@ static enum outcome ask_once(const struct surroundings *s, const struct cleanup 
         *err = broker;
         return outcome;
     }
-    outcome = viafabric_clean(s, cleanup->below, deadline, err);
+    outcome = fabric_clean(s, cleanup->below, deadline, err);
     if (outcome != OUTCOME_DONE && s->broker)
         (void)error_prefix(err, "%.140s", broker.text);
     return outcome;

@@ -13,7 +13,7 @@ struct cleanup {
 };
 
 /* The broker first, and the fabric manager itself where that does not answer; again and again until
- * the deadline, if neither does. libcurl must be ready (curl_global_init) and SIGPIPE ignored. */
+ * the deadline, if neither does. SIGPIPE must be ignored. */
 enum outcome cleanup_run(const struct surroundings *surroundings, const struct cleanup *cleanup,
                          const struct deadline *deadline, struct error *err);
 

@@ -3,14 +3,13 @@
 
 #include "hook/cleanup.h"
 
-/* All of the hook that needs libcurl, in a shared object of its own, opened when nobody waits any
- * more: to load libcurl takes longer than all the rest, and with it come libraries that make TLS
- * ready as soon as they are there. */
+/* All of the hook that talks to anybody, in a shared object of its own, opened when nobody waits
+ * any more: with it come libraries, which take longer to load than all that is done before. */
 
 #define WORK_OBJECT "mcast-cleanup-work.so"
 #define WORK_SYMBOL "mcast_cleanup_work"
 
-/* As cleanup_run, with libcurl made ready before. */
+/* As cleanup_run. */
 typedef enum outcome work_fn(const struct surroundings *surroundings, const struct cleanup *cleanup,
                              const struct deadline *deadline, struct error *err);
 
