@@ -54,7 +54,8 @@ struct mcast_error {
     int status;     /* HTTP status, 0 when there was no answer */
     char word[48];  /* stable word: the broker's `code`, or "no-connection", "broken", "timeout",
                        "tls" (no trust, or no common ground), "munge" (no credential to be had),
-                       "denied" (the socket may not be used) */
+                       "denied" (the socket may not be used), "libcurl" (it is not installed, and
+                       the broker is not on a Unix socket) */
     char field[64]; /* the field of the request that was refused, or "" */
     char text[508]; /* one sentence, without a full stop at its end */
     unsigned retry_after; /* seconds that the broker wants to be left alone for; 0: not told */
@@ -84,7 +85,8 @@ struct mcast; /* a connection to one broker, kept open between calls */
 /* Where the broker is: "unix:/path", "/path", "https://host:port", or "http://host:port" where the
  * host is this machine. NULL: the environment variable MCAST_URL, and if that is unset or empty
  * MCAST_DEFAULT_SOCKET. Nothing is sent yet, so a broker that is not running shows at the first
- * call. *out is to be closed with mcast_close. */
+ * call. *out is to be closed with mcast_close. MCAST_UNREACHABLE, "libcurl": a broker over TCP is
+ * asked by libcurl, which is opened now, and is not installed. */
 MCAST_API int mcast_open(struct mcast **out, const char *url, struct mcast_error *error);
 
 /* Takes NULL. Keeps errno. */
