@@ -29,9 +29,6 @@ static const struct {
     {"no-op hooks", "noop", "noop"},
     {"ours on the controller", "slurm", "noop"},
     {"ours everywhere", "slurm", "slurm"},
-    /* srun asks whether nodes are ready at once, 100 ms later, and then only after longer pauses:
-     * what a Prolog costs is that. */
-    {"a Prolog of 50 ms", "noop", "slow"},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -54,17 +51,15 @@ static double milliseconds(struct site *site, const char *command)
     return (double)(await_now_ns() - begun) / 1e6;
 }
 
-static void make_noops(const struct site *site, const char *folder, const char *prolog)
+static void make_noops(const struct site *site)
 {
     static const char *const names[] = {"prologslurmctld", "epilogslurmctld", "prolog", "epilog",
                                         "taskprolog"};
-    char path[PATH_SIZE], name[64], text[64];
-    assert_int_equal(mkdir(folder_path(path, sizeof path, site->folder, folder), 0755), 0);
+    char path[PATH_SIZE], name[64];
+    assert_int_equal(mkdir(folder_path(path, sizeof path, site->folder, "noop"), 0755), 0);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        snprintf(name, sizeof name, "%s/%s", folder, names[i]);
-        snprintf(text, sizeof text, "#!/bin/sh\n%s\nexit 0\n",
-                 strcmp(names[i], "prolog") == 0 ? prolog : "");
-        assert_int_equal(folder_write(site->folder, name, 0755, text), 0);
+        snprintf(name, sizeof name, "noop/%s", names[i]);
+        assert_int_equal(folder_write(site->folder, name, 0755, "#!/bin/sh\nexit 0\n"), 0);
     }
 }
 
@@ -99,8 +94,7 @@ static void cost__of_our_hooks(void **state)
     struct site *site = *state;
     static double times[KINDS][ROUNDS * RUNS], middle[KINDS];
     double alone[2][2][ALONE];
-    make_noops(site, "noop", "");
-    make_noops(site, "slow", "sleep 0.05");
+    make_noops(site);
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t kind = 0; kind < KINDS; kind++) {
             use(site, kind);
