@@ -1,7 +1,6 @@
 #include "client/pauses.h"
 
 #include <sys/random.h>
-#include <time.h>
 
 enum { FIRST_MS = 50, LONGEST_MS = 1000 };
 
@@ -29,11 +28,4 @@ unsigned pauses_next(struct pauses *pauses, unsigned after_ms)
 void pauses_end(struct pauses *pauses)
 {
     pauses->last_ms = 0;
-}
-
-int64_t pauses_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }

@@ -24,7 +24,4 @@ unsigned pauses_next(struct pauses *pauses, unsigned after_ms);
 /* It answers: the next pause is the first again. */
 void pauses_end(struct pauses *pauses);
 
-/* Monotonic clock, in milliseconds. */
-int64_t pauses_now_ms(void);
-
 #endif

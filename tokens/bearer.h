@@ -90,7 +90,7 @@ struct bearer_limits {
 
 /* Adds caveats, without any key and without asking anybody. ERROR_INVALID: a limit is not allowed,
  * or leaves nothing of what the token may do; ERROR_FULL: the token has no room for more;
- * ERROR_NOMEM. A token that is refused is as it was. */
+ * ERROR_NOMEM; ERROR_IO: libcrypto is not there. A token that is refused is as it was. */
 int bearer_narrow(struct bearer *bearer, const struct bearer_limits *limits, struct error *err);
 
 /* Whether the scope has this operation, for this step (NULL: it is about none; not for cleanup). 0,

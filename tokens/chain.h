@@ -18,12 +18,12 @@ struct chain {
 };
 
 /* A key for one purpose, of a key that has others: HMAC-SHA256 under from, of the purpose's name
- * with its NUL and what it is about. 0, or ERROR_NOMEM. */
+ * with its NUL and what it is about. 0, ERROR_NOMEM, or ERROR_IO: libcrypto is not there. */
 int chain_key(struct chain *out, const unsigned char from[CHAIN_SIZE], const char *purpose,
               const unsigned char *about, size_t size, struct error *err);
 
 /* The next state: HMAC-SHA256 under this one, in place; as it was when that fails. 0, or
- * ERROR_NOMEM. */
+ * ERROR_NOMEM or ERROR_IO, as above. */
 int chain_add(struct chain *chain, const unsigned char *bytes, size_t size, struct error *err);
 
 void chain_wipe(struct chain *chain);

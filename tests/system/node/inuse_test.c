@@ -161,8 +161,8 @@ static void broken_nic__is_not_excused_by_another_job(void **state)
     assert_null(strstr(stand->err, "may be used by"));
 }
 
-/* I3: who holds the service could take part in a job that was given its VNI. The broker does not,
- * unless it has waited in vain for long enough. */
+/* I3: who holds the service could take part in a job that was given its VNI. The broker gives it to
+ * none while it knows, and it may have lost its ledger. */
 static void vni__that_is_in_use_is_no_other_job_s(void **state)
 {
     struct stand *stand = *state;
