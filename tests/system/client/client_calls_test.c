@@ -775,16 +775,17 @@ static void patience__leaves_the_broker_alone_as_long_as_it_asks(void **state)
     fakebroker_destroy(fake);
 }
 
+static const char hour[] =
+    "HTTP/1.1 503 Full\r\nContent-Type: application/problem+json\r\nRetry-After: 3600\r\n"
+    "Content-Length: 46\r\n\r\n{\"code\":\"storage\",\"detail\":\"the disk is full\"}";
+
 static void patience__does_not_outlast_its_time(void **state)
 {
     (void)state;
-    static const char storage[] =
-        "HTTP/1.1 503 Full\r\nContent-Type: application/problem+json\r\nRetry-After: 3600\r\n"
-        "Content-Length: 46\r\n\r\n{\"code\":\"storage\",\"detail\":\"the disk is full\"}";
-    static const struct reply script[] = {{0, NULL, storage, THEN_CLOSE}};
+    static const struct reply script[] = {{0, NULL, hour, THEN_CLOSE}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct waited waited = {0};
-    struct mcast *handle = open_patient(fake, 60000, &waited);
+    struct mcast *handle = open_patient(fake, 30000, &waited);
     struct mcast_error error;
     expect_status(handle, MCAST_REFUSED, &error);
     assert_string_equal(error.word, "storage");
@@ -852,6 +853,19 @@ static void stop_in_wait(const struct mcast_error *why, void *data)
     mcast_stop(data); /* as a signal handler would */
 }
 
+/* A proxy's hour is heeded for a minute. */
+static void patience__does_not_end_at_an_hour(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{0, NULL, hour, THEN_CLOSE}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    assert_int_equal(mcast_set_patience(handle, 90000, stop_in_wait, handle, NULL), 0);
+    expect_status(handle, MCAST_STOPPED, NULL); /* by its wait */
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
 static void patience__ends_when_it_is_stopped(void **state)
 {
     (void)state;
@@ -895,6 +909,7 @@ int main(void)
         cmocka_unit_test(patience__does_not_outlast_its_time),
         cmocka_unit_test(patience__takes_a_no_for_a_no),
         cmocka_unit_test(patience__is_none_with_a_closed_socket),
+        cmocka_unit_test(patience__does_not_end_at_an_hour),
         cmocka_unit_test(patience__ends_when_it_is_stopped),
     };
     return cmocka_run_group_tests_name("client_calls", tests, NULL, NULL);
