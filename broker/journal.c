@@ -23,12 +23,13 @@ struct journal {
     struct store *store;
     struct journal_mouth mouth;
     struct pack gathering;
-    struct pack writing; /* being committed, or failed and to be tried again */
+    struct pack writing[2]; /* the older first: being committed, or failed and to be tried again */
     struct words ready;
-    bool under_way;  /* the store has writing.batch */
-    bool saying;     /* journal_flush is at work further up the stack */
-    bool deposed;    /* ERROR_NOT_LEADER was seen */
-    uint64_t failed; /* attempts in a row */
+    unsigned under_way; /* of these the store has so many */
+    bool offered;       /* it may take what is gathering, too */
+    bool saying;        /* journal_flush is at work further up the stack */
+    bool deposed;       /* ERROR_NOT_LEADER was seen */
+    uint64_t failed;    /* attempts in a row */
     struct journal_counters counters;
     uv_poll_t poll;
     uv_timer_t retry;
@@ -142,25 +143,49 @@ static void refuse(struct journal *journal, struct words *words, int code)
 
 static void on_done(void *arg, const struct commit_result *result, struct batch *failed);
 
+/* to is empty, and then from is. */
+static void pack_move(struct pack *to, struct pack *from)
+{
+    to->batch = from->batch;
+    to->records = from->records;
+    from->batch = NULL;
+    from->records = 0;
+    struct unsaved empty = to->about; /* its room is used again */
+    to->about = from->about;
+    from->about = empty;
+    words_move(&to->words, &from->words);
+}
+
 static void commit(struct journal *journal)
 {
-    journal->under_way = true;
-    store_commit(journal->store, journal->writing.batch, on_done, journal);
+    journal->under_way = 1;
+    store_commit(journal->store, journal->writing[0].batch, on_done, journal);
 }
 
 static void begin(struct journal *journal)
 {
-    if (journal->under_way || journal->writing.batch != NULL || journal->gathering.batch == NULL)
+    if (journal->writing[0].batch != NULL || journal->gathering.batch == NULL)
         return;
-    journal->writing.batch = journal->gathering.batch;
-    journal->writing.records = journal->gathering.records;
-    journal->gathering.batch = NULL;
-    journal->gathering.records = 0;
-    struct unsaved written = journal->writing.about; /* empty; its room is used again */
-    journal->writing.about = journal->gathering.about;
-    journal->gathering.about = written;
-    words_move(&journal->writing.words, &journal->gathering.words);
+    pack_move(&journal->writing[0], &journal->gathering);
     commit(journal);
+}
+
+/* The store may go on with what has gathered by itself, until there is more to gather. */
+static void offer(struct journal *journal)
+{
+    if (journal->under_way == 1 && journal->gathering.batch != NULL && !journal->offered)
+        journal->offered = store_offer(journal->store, journal->gathering.batch, on_done, journal);
+}
+
+static void withdraw(struct journal *journal)
+{
+    if (!journal->offered)
+        return;
+    journal->offered = false;
+    if (store_withdraw(journal->store) != NULL)
+        return;
+    pack_move(&journal->writing[1], &journal->gathering);
+    journal->under_way++;
 }
 
 static void count_commit(struct journal_counters *counters, const struct commit_result *result,
@@ -176,18 +201,20 @@ static void succeeded(struct journal *journal, const struct commit_result *resul
 {
     if (journal->counters.failing)
         log_line(LOG_NOTICE, "saving works again, after %llu failed attempts records=%zu",
-                 (unsigned long long)journal->failed, journal->writing.records);
+                 (unsigned long long)journal->failed, journal->writing[0].records);
     journal->failed = 0;
     journal->counters.failing = false;
     journal->counters.error = (struct error){0};
-    count_commit(&journal->counters, result, journal->writing.records);
+    struct pack *written = &journal->writing[0];
+    count_commit(&journal->counters, result, written->records);
 
     struct words durable;
     words_init(&durable);
-    words_move(&durable, &journal->writing.words);
-    journal->writing.batch = NULL;
-    journal->writing.records = 0;
-    unsaved_clear(&journal->writing.about);
+    words_move(&durable, &written->words);
+    written->batch = NULL;
+    written->records = 0;
+    unsaved_clear(&written->about);
+    pack_move(written, &journal->writing[1]);
     begin(journal); /* the disk works on the next batch while this one's words go out */
     words_move(&journal->ready, &durable);
 }
@@ -209,8 +236,8 @@ static void stuck(struct journal *journal, const struct error *error, struct bat
     counters->failing = true;
     counters->error = *error;
     journal->failed++;
-    journal->writing.batch = batch;
-    refuse(journal, &journal->writing.words, error->code);
+    journal->writing[0].batch = batch;
+    refuse(journal, &journal->writing[0].words, error->code);
     refuse(journal, &journal->gathering.words, error->code);
     (void)uv_timer_start(&journal->retry, on_retry, JOURNAL_RETRY_MS, 0);
 }
@@ -222,9 +249,9 @@ static void depose(struct journal *journal, const struct error *error, struct ba
     batch_destroy(batch);
     if (journal->gathering.batch != NULL)
         batch_destroy(journal->gathering.batch);
-    journal->writing.batch = journal->gathering.batch = NULL;
-    journal->writing.records = journal->gathering.records = 0;
-    refuse(journal, &journal->writing.words, ERROR_NOT_LEADER);
+    journal->writing[0].batch = journal->gathering.batch = NULL;
+    journal->writing[0].records = journal->gathering.records = 0;
+    refuse(journal, &journal->writing[0].words, ERROR_NOT_LEADER);
     refuse(journal, &journal->gathering.words, ERROR_NOT_LEADER);
     journal->mouth.deposed(journal->mouth.arg);
 }
@@ -232,7 +259,8 @@ static void depose(struct journal *journal, const struct error *error, struct ba
 static void on_done(void *arg, const struct commit_result *result, struct batch *failed)
 {
     struct journal *journal = arg;
-    journal->under_way = false;
+    withdraw(journal);
+    journal->under_way--;
     if (result->code == 0) {
         succeeded(journal, result);
     } else {
@@ -267,7 +295,8 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
     journal->mouth = *mouth;
     journal->counters.sizes.scale = HISTOGRAM_SIZES;
     words_init(&journal->gathering.words);
-    words_init(&journal->writing.words);
+    words_init(&journal->writing[0].words);
+    words_init(&journal->writing[1].words);
     words_init(&journal->ready);
 
     int rc = uv_poll_init(loop, &journal->poll, store_fd(store));
@@ -295,6 +324,7 @@ void journal_save(struct journal *journal, const struct record *record)
 {
     if (journal->deposed)
         return;
+    withdraw(journal);
     struct pack *pack = &journal->gathering;
     if (pack->batch == NULL && (pack->batch = batch_create(journal->store)) == NULL)
         exhausted();
@@ -309,9 +339,17 @@ void journal_save(struct journal *journal, const struct record *record)
         unsaved_add(&pack->about, record->u.node.number);
 }
 
+/* Whose records came last; of no records when there are none. */
+static struct pack *last_pack(struct journal *journal)
+{
+    if (journal->gathering.batch != NULL)
+        return &journal->gathering;
+    return &journal->writing[journal->writing[1].batch != NULL];
+}
+
 void journal_say(struct journal *journal, struct word *word)
 {
-    struct pack *last = journal->gathering.batch != NULL ? &journal->gathering : &journal->writing;
+    struct pack *last = last_pack(journal);
     if (journal->deposed && word->kind != WORD_ANSWER) {
         word_destroy(word);
     } else if (last->batch == NULL) {
@@ -343,17 +381,19 @@ void journal_flush(struct journal *journal)
 void journal_turn(struct journal *journal)
 {
     begin(journal);
+    offer(journal);
 }
 
 bool journal_about(const struct journal *journal, uint64_t number)
 {
-    return unsaved_has(&journal->writing.about, number) ||
+    return unsaved_has(&journal->writing[0].about, number) ||
+           unsaved_has(&journal->writing[1].about, number) ||
            unsaved_has(&journal->gathering.about, number);
 }
 
 bool journal_clean(const struct journal *journal)
 {
-    return journal->gathering.batch == NULL && journal->writing.batch == NULL &&
+    return journal->gathering.batch == NULL && journal->writing[0].batch == NULL &&
            journal->ready.first == NULL && !journal->saying;
 }
 
@@ -364,7 +404,8 @@ const struct journal_counters *journal_counters(const struct journal *journal)
 
 uint32_t journal_unsaved(const struct journal *journal)
 {
-    return (uint32_t)(journal->gathering.records + journal->writing.records);
+    return (uint32_t)(journal->gathering.records + journal->writing[0].records +
+                      journal->writing[1].records);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -378,17 +419,23 @@ static void on_closed(uv_handle_t *handle)
     closed(arg);
 }
 
+/* But for its batch, which may be the store's. */
+static void pack_release(struct pack *pack)
+{
+    words_release(&pack->words);
+    unsaved_release(&pack->about);
+}
+
 void journal_destroy(struct journal *journal, void (*closed)(void *arg), void *arg)
 {
-    words_release(&journal->gathering.words);
-    words_release(&journal->writing.words);
+    withdraw(journal);
+    if (journal->under_way == 0)
+        batch_destroy(journal->writing[0].batch);
+    batch_destroy(journal->gathering.batch);
+    pack_release(&journal->gathering);
+    pack_release(&journal->writing[0]);
+    pack_release(&journal->writing[1]);
     words_release(&journal->ready);
-    unsaved_release(&journal->gathering.about);
-    unsaved_release(&journal->writing.about);
-    if (journal->gathering.batch != NULL)
-        batch_destroy(journal->gathering.batch);
-    if (journal->writing.batch != NULL && !journal->under_way)
-        batch_destroy(journal->writing.batch);
     journal->closed = closed;
     journal->closed_arg = arg;
     uv_close((uv_handle_t *)&journal->poll, on_closed);

@@ -16,7 +16,8 @@
  * and holds words back until every record gathered before them is durable.
  *
  * While a batch is being written the next one gathers, so many steps share one commit; and the next
- * commit is started before the words of the last one go out (quality.md).
+ * commit is started before the words of the last one go out (quality.md), by the store itself where
+ * it can: two are under way then.
  *
  * When a commit fails, its batch is kept and tried again every second, those gathered meanwhile
  * behind it. Answers are not kept waiting: they are said at once with the failure, and never twice.

@@ -3,10 +3,10 @@
 
 #include "state/store.h"
 
-/* The one commit that a keeper may have under way, from store_commit to the caller's done.
+/* A commit that a keeper has under way, from store_commit to the caller's done.
  *
- * begin → (the keeper writes) → end → report. Begin and report belong to the store's owner, end to
- * whoever wrote. All zero: none under way. */
+ * begin → (the keeper writes) → end → report. Report belongs to the store's owner, end to whoever
+ * wrote, begin to the one or, of what was offered, the other. All zero: none under way. */
 
 struct commit {
     struct batch *batch;

@@ -14,6 +14,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,7 +34,15 @@ struct sqlite {
     struct sealing sealing;
     struct sqlite_rows rows;
     struct worker *worker;
-    struct commit commit;
+    struct commit commits[2]; /* by turns: the thread may write one while the other is reported */
+    unsigned written;         /* by the thread, until it is collected its own */
+    unsigned reported;
+    unsigned under_way; /* as the owner knows: what was offered, when it is not to be withdrawn */
+    struct {
+        struct batch *_Atomic batch; /* whoever takes it out has it */
+        store_done_fn *done;
+        void *arg;
+    } offer;
 };
 
 /* A ledger that is refused stays as it is, and so does its log, which closing would else empty into
@@ -47,27 +56,53 @@ static int sqlite_load(struct store *store, int (*each)(void *, const struct rec
                        struct error *err)
 {
     struct sqlite *sqlite = (struct sqlite *)store;
-    assert(!sqlite->commit.batch);
+    assert(sqlite->under_way == 0);
     int code = sqlite_rows_load(&sqlite->rows, each, arg, err);
     leave_log(sqlite, code != 0);
     return code;
 }
 
-/* In the worker's thread. */
-static void write_batch(void *arg)
+/* In the worker's thread; true: the next one was taken. */
+static bool write_batch(void *arg)
 {
     struct sqlite *sqlite = arg;
-    struct commit *commit = &sqlite->commit;
+    struct commit *commit = &sqlite->commits[sqlite->written++ % 2];
     struct error *err = &commit->result.error;
     int code = filewatch_check(&sqlite->watch, err);
-    commit_end(commit, code ? code : sqlite_rows_write(&sqlite->rows, commit->batch, err));
+    code = code ? code : sqlite_rows_write(&sqlite->rows, commit->batch, err);
+    commit_end(commit, code);
+    struct batch *next = code == 0 ? atomic_exchange(&sqlite->offer.batch, NULL) : NULL;
+    if (next)
+        commit_begin(&sqlite->commits[sqlite->written % 2], next, sqlite->offer.done,
+                     sqlite->offer.arg);
+    return next != NULL;
 }
 
 static void sqlite_commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
 {
     struct sqlite *sqlite = (struct sqlite *)store;
-    commit_begin(&sqlite->commit, batch, done, arg);
+    assert(sqlite->under_way == 0);
+    commit_begin(&sqlite->commits[sqlite->reported % 2], batch, done, arg);
+    sqlite->under_way++;
     worker_start(sqlite->worker);
+}
+
+static bool sqlite_offer(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
+{
+    struct sqlite *sqlite = (struct sqlite *)store;
+    assert(sqlite->under_way == 1);
+    sqlite->offer.done = done;
+    sqlite->offer.arg = arg;
+    atomic_store(&sqlite->offer.batch, batch);
+    return true;
+}
+
+static struct batch *sqlite_withdraw(struct store *store)
+{
+    struct sqlite *sqlite = (struct sqlite *)store;
+    struct batch *batch = atomic_exchange(&sqlite->offer.batch, NULL);
+    sqlite->under_way += !batch;
+    return batch;
 }
 
 static int sqlite_fd(const struct store *store)
@@ -78,15 +113,19 @@ static int sqlite_fd(const struct store *store)
 static void sqlite_dispatch(struct store *store)
 {
     struct sqlite *sqlite = (struct sqlite *)store;
-    if (worker_collect(sqlite->worker))
-        commit_report(&sqlite->commit);
+    if (!worker_collect(sqlite->worker))
+        return;
+    sqlite->under_way--;
+    commit_report(&sqlite->commits[sqlite->reported++ % 2]);
 }
 
 static void sqlite_close(struct store *store)
 {
     struct sqlite *sqlite = (struct sqlite *)store;
     worker_destroy(sqlite->worker);
-    commit_drop(&sqlite->commit);
+    batch_destroy(atomic_load(&sqlite->offer.batch));
+    commit_drop(&sqlite->commits[0]);
+    commit_drop(&sqlite->commits[1]);
     sqlite_rows_release(&sqlite->rows);
     sqlite3_close(sqlite->db);
     sealing_release(&sqlite->sealing);
@@ -187,6 +226,8 @@ struct store *store_sqlite_open(const char *path, const char *key_file, struct e
     static const struct store_ops ops = {
         .load = sqlite_load,
         .commit = sqlite_commit,
+        .offer = sqlite_offer,
+        .withdraw = sqlite_withdraw,
         .fd = sqlite_fd,
         .dispatch = sqlite_dispatch,
         .close = sqlite_close,

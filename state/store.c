@@ -17,6 +17,18 @@ void store_commit(struct store *store, struct batch *batch, store_done_fn *done,
     store->ops->commit(store, batch, done, arg);
 }
 
+bool store_offer(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
+{
+    assert(batch_size(batch) > 0);
+    assert(done);
+    return store->ops->offer && store->ops->offer(store, batch, done, arg);
+}
+
+struct batch *store_withdraw(struct store *store)
+{
+    return store->ops->withdraw(store);
+}
+
 int store_fd(const struct store *store)
 {
     return store->ops->fd(store);

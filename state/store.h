@@ -53,10 +53,20 @@ struct commit_result {
 
 /* Starts committing the batch, which must not be empty; returns at once. done is called from
  * store_dispatch, never from here. On failure the batch is given back through done and may be
- * committed again; on success it is destroyed. At most one commit is under way: calling again
- * before done is a bug. */
+ * committed again; on success it is destroyed. Calling again before done is a bug. */
 typedef void store_done_fn(void *arg, const struct commit_result *result, struct batch *failed);
 void store_commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg);
+
+/* While one commit is under way, lays the next batch ready: a keeper on a thread of its own goes on
+ * with it as soon as that commit has succeeded, and does not wait until its owner's loop has heard
+ * of it. False: this keeper takes none, the batch stays the owner's. Until store_withdraw the batch
+ * is not to be touched, and only one lies ready. */
+bool store_offer(struct store *store, struct batch *batch, store_done_fn *done, void *arg);
+
+/* Takes back what lies ready. NULL: it is under way, or over, and done will be called as that of
+ * store_commit, after the one before it; two are under way then, and no other may be offered. To be
+ * called when the commit before it is done, and may be before. */
+struct batch *store_withdraw(struct store *store);
 
 /* A descriptor, owned by the store: readable when store_dispatch has something to do. */
 int store_fd(const struct store *store);
@@ -71,6 +81,8 @@ struct store_ops {
     int (*load)(struct store *, int (*each)(void *, const struct record *), void *arg,
                 struct error *err);
     void (*commit)(struct store *, struct batch *, store_done_fn *, void *arg);
+    bool (*offer)(struct store *, struct batch *, store_done_fn *, void *arg); /* may be NULL */
+    struct batch *(*withdraw)(struct store *);                                 /* with offer */
     int (*fd)(const struct store *);
     void (*dispatch)(struct store *);
     void (*close)(struct store *);

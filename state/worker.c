@@ -13,13 +13,15 @@
  * or the eventfd, the other sees after. One wake-up each way, and no third for a contended mutex.
  */
 struct worker {
-    void (*run)(void *arg);
+    bool (*run)(void *arg);
     void *arg;
-    int fd; /* readable: run has returned */
+    int fd; /* counts the runs that have returned */
     pthread_t thread;
     sem_t wake;
-    bool started; /* set by the owner, taken by the thread; unset at a wake-up: the end */
-    bool busy;    /* the owner's own: started and not yet collected */
+    bool started;    /* set by the owner, taken by the thread; unset at a wake-up: the end */
+    bool goes_on[2]; /* what those returned that are not yet collected */
+    unsigned ran, collected; /* the thread's own, and the owner's */
+    bool busy;               /* the owner's own: started, and its last run not yet collected */
 };
 
 static void *serve(void *arg)
@@ -31,8 +33,11 @@ static void *serve(void *arg)
         if (!worker->started)
             return NULL;
         worker->started = false;
-        worker->run(worker->arg);
-        eventfd_write(worker->fd, 1);
+        for (bool goes_on = true; goes_on;) {
+            goes_on = worker->run(worker->arg);
+            worker->goes_on[worker->ran++ % 2] = goes_on;
+            eventfd_write(worker->fd, 1);
+        }
     }
 }
 
@@ -49,13 +54,13 @@ static int start_thread_without_signals(struct worker *worker)
     return code;
 }
 
-struct worker *worker_create(void (*run)(void *arg), void *arg)
+struct worker *worker_create(bool (*run)(void *arg), void *arg)
 {
     struct worker *worker = calloc(1, sizeof *worker);
     if (!worker)
         return NULL;
     *worker = (struct worker){.run = run, .arg = arg};
-    worker->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    worker->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
     if (worker->fd < 0) {
         free(worker);
         return NULL;
@@ -90,7 +95,7 @@ bool worker_collect(struct worker *worker)
     eventfd_t count;
     if (eventfd_read(worker->fd, &count) < 0)
         return false;
-    worker->busy = false;
+    worker->busy = worker->goes_on[worker->collected++ % 2];
     return true;
 }
 

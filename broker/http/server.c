@@ -21,7 +21,8 @@ enum {
     CONNECTION_MEMORY = 16384, /* request line, headers and a piece of the body; MHD wipes all
                                   of it for each request */
     CROWD = 1024,              /* connections whose memory is worth giving back */
-    ARRIVALS_AT_ONCE = 64,     /* accepted, before those who are here get their turn */
+    ARRIVALS_AT_ONCE = 64,     /* accepted, before those who are here get their turn; */
+    HANDSHAKES_AT_ONCE = 2,    /* of those with TLS, each of which takes a millisecond of work */
     HANDLES = 4
 };
 
@@ -34,11 +35,12 @@ struct server {
     uv_timer_t timer;
     uv_idle_t idle; /* active while MHD has more to do than one turn allows */
     unsigned connections, limit, handles;
-    unsigned peak; /* of connections, since memory was last given back */
-    bool shut;     /* nobody is let in for a while */
-    bool running;  /* inside MHD_run */
-    bool resumed;  /* something waits for the next MHD_run */
-    bool stirred;  /* MHD called somebody in its last run */
+    unsigned at_once; /* arrivals */
+    unsigned peak;    /* of connections, since memory was last given back */
+    bool shut;        /* nobody is let in for a while */
+    bool running;     /* inside MHD_run */
+    bool resumed;     /* something waits for the next MHD_run */
+    bool stirred;     /* MHD called somebody in its last run */
     void (*closed)(void *arg);
     void *closed_arg;
 };
@@ -159,7 +161,7 @@ static void on_arrival(uv_poll_t *poll, int status, int events)
     struct server *server = poll->data;
     (void)status;
     (void)events;
-    for (int i = 0; i < ARRIVALS_AT_ONCE && let_in(server); i++)
+    for (unsigned i = 0; i < server->at_once && let_in(server); i++)
         ;
     run(server);
 }
@@ -259,6 +261,7 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
     }
     server->hooks = *hooks;
     server->limit = connections;
+    server->at_once = tls ? HANDSHAKES_AT_ONCE : ARRIVALS_AT_ONCE;
     server->listener = fd;
     server->daemon = daemon_start(server, tls);
     if (!server->daemon) {

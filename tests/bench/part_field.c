@@ -108,13 +108,13 @@ static int take_turns(const struct field *field, size_t repetition)
 {
     struct report *report = field->bench->report;
     const size_t count = field->bench->requests, first = repetition * count;
+    struct reserveturn reserved;
     struct turn turn;
-    double commits;
 
-    if (reserveturn_run(field->bench, CONNECTIONS, count, &turn, &commits) < 0)
+    if (reserveturn_run(field->bench, CONNECTIONS, count, &reserved) < 0)
         return -1;
-    report_figure(report, "field: mcastd, reserves", "/s", turn.rate);
-    report_figure(report, "field: mcastd, CPU of one", "µs", turn.cpu_us);
+    report_figure(report, "field: mcastd, reserves", "/s", reserved.turn.rate);
+    report_figure(report, "field: mcastd, CPU of one", "µs", reserved.turn.cpu_us);
     if (field->etcd.folder[0]) {
         if (other_turn(field->bench, &field->etcd, first, make_put, &turn) < 0)
             return -1;

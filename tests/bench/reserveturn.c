@@ -7,8 +7,19 @@
 /* The warm-up's jobs have other ids. */
 enum { WARM_UP_FIRST = 1 << 30 };
 
-int reserveturn_run(const struct bench *bench, unsigned connections, size_t count, struct turn *out,
-                    double *commits)
+struct commits {
+    double count, seconds;
+};
+
+static int commits_until_now(const struct stage *stage, struct commits *out)
+{
+    out->count = metric_value(stage, "mcastd_commits_total");
+    out->seconds = metric_value(stage, "mcastd_commit_duration_seconds_sum");
+    return out->count < 0 || out->seconds < 0 ? -1 : 0;
+}
+
+int reserveturn_run(const struct bench *bench, unsigned connections, size_t count,
+                    struct reserveturn *out)
 {
     const struct stage_options options = {.mcastd = bench->mcastd, .hwcoll = request_hwcoll};
     struct stage *stage = stage_create(&options);
@@ -17,20 +28,23 @@ int reserveturn_run(const struct bench *bench, unsigned connections, size_t coun
                         .count = bench->warm_up,
                         .expected = 201,
                         .make = request_reserve};
+    struct commits before, after;
     int result = -1;
 
     if (!stage || stage_start_broker(stage) < 0)
         goto done;
     load.socket = stage_socket(stage);
-    if (turn_measure(stage_broker(stage), &load, out) < 0)
+    if (turn_measure(stage_broker(stage), &load, &out->turn) < 0)
         goto done;
     load.connections = connections;
     load.first = 0;
     load.count = count;
-    const double before = metric_value(stage, "mcastd_commits_total");
-    if (before < 0 || turn_measure(stage_broker(stage), &load, out) < 0)
+    if (commits_until_now(stage, &before) < 0 ||
+        turn_measure(stage_broker(stage), &load, &out->turn) < 0 ||
+        commits_until_now(stage, &after) < 0)
         goto done;
-    *commits = (metric_value(stage, "mcastd_commits_total") - before) / (double)count;
+    out->commits = (after.count - before.count) / (double)count;
+    out->commit_us = (after.seconds - before.seconds) / (after.count - before.count) * 1e6;
     if (absence_note(bench->report, stage, "loop away, reserves") == 0)
         result = stage_stop_broker(stage);
 done:

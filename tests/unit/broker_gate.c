@@ -18,7 +18,7 @@ static int load(struct store *store, int (*each)(void *, const struct record *),
 static void commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
 {
     struct gate *gate = (struct gate *)store;
-    assert(gate->batch == NULL); /* batches never overlap */
+    assert(gate->batch == NULL && gate->ready == NULL); /* batches never overlap */
     gate->batch = batch;
     gate->done = done;
     gate->arg = arg;
@@ -28,6 +28,38 @@ static void commit(struct store *store, struct batch *batch, store_done_fn *done
         gate->code = 0;
         (void)eventfd_write(gate->fd, 1);
     }
+}
+
+static bool offer(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
+{
+    struct gate *gate = (struct gate *)store;
+    assert(gate->batch != NULL && gate->ready == NULL && gate->taken == NULL);
+    assert(done == gate->done && arg == gate->arg);
+    if (gate->takes)
+        gate->ready = batch;
+    return gate->takes;
+}
+
+static struct batch *withdraw(struct store *store)
+{
+    struct gate *gate = (struct gate *)store;
+    struct batch *batch = gate->ready;
+    gate->ready = NULL;
+    return batch;
+}
+
+static void take(struct gate *gate)
+{
+    if (gate->ready != NULL)
+        gate->commits++;
+    gate->taken = gate->ready;
+    gate->ready = NULL;
+}
+
+void gate_take(struct gate *gate)
+{
+    assert(gate->ready != NULL);
+    take(gate);
 }
 
 static int fd(const struct store *store)
@@ -45,8 +77,11 @@ static void dispatch(struct store *store)
     struct commit_result result = {.code = gate->code, .took_us = 7};
     if (result.code != 0)
         (void)error_set(&result.error, result.code, "the gate says %s", error_word(result.code));
-    gate->batch = NULL;
     gate->open = false;
+    if (result.code == 0 && gate->taken == NULL)
+        take(gate);
+    gate->batch = gate->taken;
+    gate->taken = NULL;
     if (result.code == 0) {
         gate->records += batch_size(batch);
         batch_destroy(batch);
@@ -59,14 +94,21 @@ static void shut(struct store *store)
 {
     struct gate *gate = (struct gate *)store;
     batch_destroy(gate->batch);
-    gate->batch = NULL;
+    batch_destroy(gate->ready);
+    batch_destroy(gate->taken);
+    gate->batch = gate->ready = gate->taken = NULL;
     gate->closed = true;
 }
 
 void gate_init(struct gate *gate, bool automatic)
 {
-    static const struct store_ops ops = {
-        .load = load, .commit = commit, .fd = fd, .dispatch = dispatch, .close = shut};
+    static const struct store_ops ops = {.load = load,
+                                         .commit = commit,
+                                         .offer = offer,
+                                         .withdraw = withdraw,
+                                         .fd = fd,
+                                         .dispatch = dispatch,
+                                         .close = shut};
     memset(gate, 0, sizeof *gate);
     gate->store.ops = &ops;
     gate->automatic = automatic;

@@ -14,6 +14,9 @@ struct gate {
     unsigned commits;    /* begun */
     size_t records;      /* durable */
     struct batch *batch; /* being committed, or NULL */
+    struct batch *ready; /* offered, or NULL */
+    struct batch *taken; /* of what was offered, and not heard of: to be committed next, or NULL */
+    bool takes;          /* what is offered */
     store_done_fn *done;
     void *arg;
     int code; /* how it ends, once open */
@@ -24,6 +27,9 @@ struct gate {
 /* automatic: each commit succeeds by itself, at the next dispatch. */
 void gate_init(struct gate *gate, bool automatic);
 void gate_release(struct gate *gate);
+
+/* The commit under way has succeeded and the next one is taken, and nobody has heard of it. */
+void gate_take(struct gate *gate);
 
 /* Ends the commit under way with 0 or an error code, by way of the loop. */
 void gate_finish(struct gate *gate, uv_loop_t *loop, int code);

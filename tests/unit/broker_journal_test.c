@@ -52,6 +52,16 @@ static void on_closed(void *arg)
     ((struct desk *)arg)->closed++;
 }
 
+/* The store goes on by itself with what it is offered. */
+static bool takes;
+
+static int takes_what_is_offered(void **state)
+{
+    (void)state;
+    takes = true;
+    return 0;
+}
+
 static int open_desk(void **state)
 {
     static struct desk desk;
@@ -59,6 +69,7 @@ static int open_desk(void **state)
     log_set_level(-1);
     assert_int_equal(uv_loop_init(&desk.loop), 0);
     gate_init(&desk.gate, false);
+    desk.gate.takes = takes;
     struct journal_mouth mouth = {
         .arg = &desk, .say = on_say, .breath = on_breath, .deposed = on_deposed};
     struct error err;
@@ -299,6 +310,91 @@ static void destroy__forgets_a_batch_that_failed(void **state)
     assert_string_equal(desk->said, "");
 }
 
+/* A crowd that asks while one is written shares the next commit, whoever begins it. */
+static void offer__grows_until_it_is_taken(void **state)
+{
+    struct desk *desk = *state;
+    step(desk, 1);
+    journal_turn(desk->journal);
+    step(desk, 2);
+    journal_turn(desk->journal);
+    step(desk, 3);
+    journal_turn(desk->journal);
+    assert_int_equal(desk->gate.commits, 1);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_int_equal(desk->gate.commits, 2);
+    assert_int_equal(batch_size(desk->gate.batch), 2);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "A1 A2 A3 ");
+    assert_int_equal(desk->gate.commits, 2);
+}
+
+/* What is asked for between that and the moment when the loop hears of it waits for one more. */
+static void offer__that_was_taken_grows_no_more(void **state)
+{
+    struct desk *desk = *state;
+    step(desk, 1);
+    journal_turn(desk->journal);
+    step(desk, 2);
+    journal_turn(desk->journal);
+    gate_take(&desk->gate);
+    look(desk, 3); /* behind the second */
+    step(desk, 4);
+    look(desk, 5);
+    journal_turn(desk->journal); /* two are under way: no third is offered */
+    assert_null(desk->gate.ready);
+    assert_int_equal(journal_unsaved(desk->journal), 3);
+    for (uint64_t number = 1; number <= 4; number++)
+        assert_int_equal(journal_about(desk->journal, number), number != 3);
+
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "A1 ");
+    assert_false(journal_about(desk->journal, 1));
+    assert_true(journal_about(desk->journal, 2));
+    journal_turn(desk->journal);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "A1 A2 A3 ");
+    assert_true(journal_about(desk->journal, 4));
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "A1 A2 A3 A4 A5 ");
+    assert_int_equal(desk->gate.commits, 3);
+    assert_int_equal(desk->gate.records, 3);
+    assert_true(journal_clean(desk->journal));
+}
+
+/* It may even fail: the older one is durable all the same. */
+static void offer__that_was_taken_may_fail(void **state)
+{
+    struct desk *desk = *state;
+    step(desk, 1);
+    journal_turn(desk->journal);
+    step(desk, 2);
+    journal_turn(desk->journal);
+    gate_take(&desk->gate);
+    step(desk, 3);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    gate_finish(&desk->gate, &desk->loop, ERROR_IO);
+    assert_string_equal(desk->said, "A1 A2!io A3!io ");
+    gate_await(&desk->loop, &desk->gate.commits, 3);
+    journal_turn(desk->journal); /* the third is offered behind the second's new attempt */
+    gate_finish(&desk->gate, &desk->loop, 0);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_int_equal(desk->gate.records, 3);
+    assert_int_equal(desk->gate.commits, 4);
+    assert_true(journal_clean(desk->journal));
+}
+
+static void destroy__forgets_what_was_taken(void **state)
+{
+    struct desk *desk = *state;
+    step(desk, 1);
+    journal_turn(desk->journal);
+    step(desk, 2);
+    journal_turn(desk->journal);
+    gate_take(&desk->gate);
+    step(desk, 3);
+}
+
 #define DESK_TEST(name) cmocka_unit_test_setup_teardown(name, open_desk, close_desk)
 
 int main(void)
@@ -315,5 +411,14 @@ int main(void)
         DESK_TEST(destroy__forgets_what_is_unsaved),
         DESK_TEST(destroy__forgets_a_batch_that_failed),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest offers[] = {
+        DESK_TEST(offer__grows_until_it_is_taken),
+        DESK_TEST(offer__that_was_taken_grows_no_more),
+        DESK_TEST(offer__that_was_taken_may_fail),
+        DESK_TEST(destroy__forgets_what_was_taken),
+    };
+    int failed = cmocka_run_group_tests_name("journal", tests, NULL, NULL);
+    failed += cmocka_run_group_tests_name("journal, which is taken from", tests,
+                                          takes_what_is_offered, NULL);
+    return failed + cmocka_run_group_tests_name("journal's offers", offers, NULL, NULL);
 }

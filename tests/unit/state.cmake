@@ -4,6 +4,7 @@ target_link_options(state_memory_test PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--
 mcast_unit(state_sqlite state PkgConfig::SQLITE)
 mcast_unit(state_crash state)
 mcast_unit(state_wal state)
+mcast_unit(state_offer state)
 mcast_unit(state_growth state PkgConfig::SQLITE)
 mcast_unit(state_sealing state tokens PkgConfig::SQLITE)
 mcast_unit(state_upgrade state tokens PkgConfig::SQLITE)
