@@ -242,7 +242,7 @@ static void speak(struct call *call)
     if (call->deciding)
         return;
     (void)send_answer(call); /* if it fails, MHD closes the connection when it goes on */
-    server_resume(call->peer->door->server, call->connection);
+    room_resume(call->peer->room, call->connection);
 }
 
 void call_reply(struct call *call, int status, const char *type)
@@ -417,7 +417,7 @@ void call_proved(struct call *call)
 {
     struct http *http = call->http;
     call->phase = CALL_PROVED; /* from now on the server may close it */
-    server_resume(call->peer->door->server, call->connection);
+    room_resume(call->peer->room, call->connection);
     http_turn(http);
 }
 

@@ -117,12 +117,12 @@ static void close_all(struct http *http)
 static int door_open(struct http *http, int which, int fd, struct error *err)
 {
     struct door *door = &http->doors[which];
-    const struct server_hooks hooks = {.arg = door,
+    const struct server_hooks hooks = {.room = {.arg = door,
+                                                .access = call_access,
+                                                .target = call_target,
+                                                .completed = call_completed,
+                                                .connection = peer_connection},
                                        .has_room = peer_has_room,
-                                       .access = call_access,
-                                       .target = call_target,
-                                       .completed = call_completed,
-                                       .connection = peer_connection,
                                        .turn = engine_turn(http->engine)};
     *door = (struct door){.http = http, .local = which == DOOR_UNIX};
     door->server = server_create(http->loop, fd, !door->local && http->tls,

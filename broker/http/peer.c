@@ -141,7 +141,7 @@ static bool take_stranger(struct peer *peer)
         return false;
     strangers_add(http, peer);
     MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
-                              (unsigned)SERVER_STRANGER_SECONDS);
+                              (unsigned)ROOM_STRANGER_SECONDS);
     return true;
 }
 
@@ -195,7 +195,7 @@ void peer_settle(struct peer *peer, const struct identity *identity)
         http->traffic.refused[REFUSED_LIMIT]++;
     }
     MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
-                              (unsigned)SERVER_IDLE_SECONDS);
+                              (unsigned)ROOM_IDLE_SECONDS);
 }
 
 /* ---- its handshake ---- */
@@ -268,13 +268,14 @@ static void leave(struct peer *peer)
     peer_destroy(peer);
 }
 
-static struct peer *arrive(struct door *door, struct MHD_Connection *connection)
+static struct peer *arrive(struct door *door, struct room *room, struct MHD_Connection *connection)
 {
     struct http *http = door->http;
     struct peer *peer = calloc(1, sizeof *peer);
     if (!peer)
         return NULL; /* its requests are answered with no_memory */
     peer->door = door;
+    peer->room = room;
     peer->connection = connection;
     peer->came_ms = uv_now(http->loop);
     if (door->local)
@@ -291,13 +292,13 @@ static struct peer *arrive(struct door *door, struct MHD_Connection *connection)
     return peer;
 }
 
-void peer_connection(void *arg, struct MHD_Connection *connection, void **context,
-                     enum MHD_ConnectionNotificationCode code)
+void peer_connection(void *arg, struct room *room, struct MHD_Connection *connection,
+                     void **context, enum MHD_ConnectionNotificationCode code)
 {
     struct door *door = arg;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         door->http->traffic.accepted[door - door->http->doors]++;
-        *context = arrive(door, connection);
+        *context = arrive(door, room, connection);
         return;
     }
     struct peer *gone = *context;

@@ -13,6 +13,7 @@
 
 struct peer {
     struct door *door;
+    struct room *room; /* of its server */
     struct MHD_Connection *connection;
     struct peer *older, *newer; /* while a stranger: the others */
     struct share *share;        /* NULL: has a manager's place, or none any more */
@@ -30,8 +31,8 @@ struct peer {
 
 /* Hooks of the server; arg is the struct door. */
 bool peer_has_room(void *arg); /* false: too many are at their handshake */
-void peer_connection(void *arg, struct MHD_Connection *connection, void **context,
-                     enum MHD_ConnectionNotificationCode code);
+void peer_connection(void *arg, struct room *room, struct MHD_Connection *connection,
+                     void **context, enum MHD_ConnectionNotificationCode code);
 
 /* What the connection itself makes its peer by the rights and the time of this moment. */
 const struct identity *peer_identity(struct peer *peer);

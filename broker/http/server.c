@@ -1,53 +1,116 @@
 #include "broker/http/server.h"
 
-#include "broker/http/tls.h"
-
 #include <assert.h>
 #include <errno.h>
-#include <gnutls/abstract.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum {
-    RUNS_AT_ONCE = 16,         /* of MHD, before the rest of the loop gets its turn, */
-    RUNS_NS = 3000000,         /* and none is begun later than that */
-    RUNS_FOR_NOTHING = 4,      /* of MHD, in which it called nobody, before it has to wait */
-    IDLE_LOOK_MS = 1000,       /* how often that is looked at while there are connections */
-    CONNECTION_MEMORY = 16384, /* request line, headers and a piece of the body; MHD wipes all
-                                  of it for each request */
-    CROWD = 1024,              /* connections whose memory is worth giving back */
-    ARRIVALS_AT_ONCE = 64,     /* accepted, before those who are here get their turn; */
-    HANDSHAKES_AT_ONCE = 2,    /* of those with TLS, each of which takes a millisecond of work */
+    TURN_NS = 3000000,      /* no room begins to run when so much of a turn went to rooms */
+    BREATH = 36,            /* times as long as it ran a restless room has to wait */
+    IDLE_LOOK_MS = 1000,    /* how often rooms run for timeouts while there are connections */
+    CROWD = 1024,           /* connections whose memory is worth giving back */
+    ARRIVALS_AT_ONCE = 64,  /* accepted, before those who are here get their turn; */
+    HANDSHAKES_AT_ONCE = 2, /* of those with TLS, each of which takes a millisecond of work */
     HANDLES = 4
 };
 
 struct server {
-    struct MHD_Daemon *daemon;
+    uv_loop_t *loop;
     struct server_hooks hooks;
-    int listener;       /* -1: closed */
+    struct room_owner owner;
+    struct room **rooms;
+    unsigned room_count;
+    struct room_line line; /* of those that have work */
+    int listener;          /* -1: closed */
+    bool tls;
     uv_poll_t arrivals; /* of the listener; stopped while nobody is let in */
-    uv_poll_t poll;
+    uv_check_t check;   /* after everybody was heard who was ready */
     uv_timer_t timer;
-    uv_idle_t idle; /* active while MHD has more to do than one turn allows */
-    unsigned connections, limit, handles;
-    unsigned at_once; /* arrivals */
-    unsigned peak;    /* of connections, since memory was last given back */
-    bool shut;        /* nobody is let in for a while */
-    bool running;     /* inside MHD_run */
-    bool resumed;     /* something waits for the next MHD_run */
-    bool stirred;     /* MHD called somebody in its last run */
+    uv_idle_t idle; /* active while there is a line: the loop does not wait */
+    unsigned connections, limit;
+    unsigned handles;  /* of the loop, those of rooms included, until they are closed */
+    unsigned peak;     /* of connections, since memory was last given back */
+    bool shut;         /* nobody is let in for a while */
+    uint64_t spent_ns; /* on rooms, in this turn of the loop */
+    bool running;      /* a room */
+    bool looked;       /* at all rooms, for timeouts */
     void (*closed)(void *arg);
     void *closed_arg;
 };
 
 static void on_arrival(uv_poll_t *poll, int status, int events);
 static void on_timer(uv_timer_t *timer);
-static void on_idle(uv_idle_t *idle);
+static void on_room_closed(void *arg);
+
+/* ---- rooms ---- */
+
+static void has_work(void *arg, struct room *room)
+{
+    struct server *server = arg;
+    room_line_add(&server->line, room);
+}
+
+static void changed(void *arg, int by)
+{
+    struct server *server = arg;
+    server->connections += (unsigned)by;
+    if (server->connections > server->peak)
+        server->peak = server->connections;
+}
+
+static struct room *add_room(struct server *server, struct error *err)
+{
+    struct room **rooms =
+        reallocarray(server->rooms, server->room_count + 1u, sizeof(struct room *));
+    if (!rooms) {
+        error_set(err, ERROR_NOMEM, "no memory for the HTTP server");
+        return NULL;
+    }
+    server->rooms = rooms;
+    struct room *room =
+        room_create(server->loop, server->tls, &server->hooks.room, &server->owner, err);
+    if (!room)
+        return NULL;
+    rooms[server->room_count++] = room;
+    server->handles++;
+    return room;
+}
+
+/* The first that has a place, so that others become empty when a crowd has gone. */
+static struct room *room_with_place(struct server *server)
+{
+    struct error err;
+    for (unsigned i = 0; i < server->room_count; i++)
+        if (!room_is_full(server->rooms[i]))
+            return server->rooms[i];
+    return add_room(server, &err);
+}
+
+/* But for the first. None of them is in line. */
+static void close_empty_rooms(struct server *server)
+{
+    for (unsigned i = server->room_count - 1; i > 0; i--) {
+        if (room_connections(server->rooms[i]) > 0)
+            continue;
+        room_destroy(server->rooms[i], on_room_closed, server);
+        server->rooms[i] = server->rooms[--server->room_count];
+    }
+}
+
+/* Rooms that have nothing to do are looked at later: their connections may time out, or somebody
+ * can be let in. */
+static void look_again(struct server *server)
+{
+    if (!uv_is_active((uv_handle_t *)&server->timer))
+        uv_timer_start(&server->timer, on_timer, IDLE_LOOK_MS, IDLE_LOOK_MS);
+}
 
 /* ---- letting in ---- */
 
@@ -56,13 +119,14 @@ static void on_idle(uv_idle_t *idle);
 static bool has_room(const struct server *server)
 {
     return server->connections < server->limit &&
-           (!server->hooks.has_room || server->hooks.has_room(server->hooks.arg));
+           (!server->hooks.has_room || server->hooks.has_room(server->hooks.room.arg));
 }
 
 static void shut(struct server *server)
 {
     server->shut = true;
     uv_poll_stop(&server->arrivals);
+    look_again(server);
 }
 
 static void open_again(struct server *server)
@@ -79,12 +143,21 @@ static bool is_exhausted(int cause)
     return cause == EMFILE || cause == ENFILE || cause == ENOBUFS || cause == ENOMEM;
 }
 
+/* Whoever waited in line for too long has gone away, and its first message is still there: a
+ * handshake with nobody takes as long as any. */
+static bool has_gone(int fd)
+{
+    struct pollfd end = {.fd = fd, .events = POLLRDHUP};
+    return poll(&end, 1, 0) > 0;
+}
+
 /* False: nobody else is there, or is let in. */
 static bool let_in(struct server *server)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
-    if (!has_room(server)) {
+    struct room *room = has_room(server) ? room_with_place(server) : NULL;
+    if (!room) {
         shut(server);
         return false;
     }
@@ -92,27 +165,16 @@ static bool let_in(struct server *server)
                      SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 && is_exhausted(errno))
         shut(server);
-    if (fd >= 0) /* closed by MHD if that fails */
-        (void)MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, length);
-    return fd >= 0 || errno == ECONNABORTED || errno == EINTR;
+    if (fd < 0)
+        return errno == ECONNABORTED || errno == EINTR;
+    if (server->tls && has_gone(fd))
+        close(fd);
+    else
+        room_let_in(room, fd, (struct sockaddr *)&address, length);
+    return true;
 }
 
 /* ---- its turn ---- */
-
-/* MHD says that it has more to do than one turn allows. That can be for nothing: a connection with
- * a chunk's header longer than its buffer is never read again, and makes MHD ask for one more run
- * until it times out. Nothing tells but that nobody is called: then it gets a tenth of the time. */
-static void go_on(struct server *server, bool for_nothing, uint64_t took_ns)
-{
-    if (!for_nothing) {
-        uv_idle_start(&server->idle, on_idle);
-        return;
-    }
-    uint64_t breath_ms = took_ns * 9 / 1000000 + 1;
-    uv_idle_stop(&server->idle);
-    uv_update_time(server->timer.loop);
-    uv_timer_start(&server->timer, on_timer, breath_ms, IDLE_LOOK_MS);
-}
 
 /* glibc would keep what a crowd took until the broker ends. */
 static void give_back(struct server *server)
@@ -123,132 +185,92 @@ static void give_back(struct server *server)
     (void)malloc_trim(0);
 }
 
+static void rest(struct server *server)
+{
+    uv_idle_stop(&server->idle);
+    if (server->looked)
+        close_empty_rooms(server);
+    server->looked = false;
+    give_back(server);
+    if (server->connections == 0 && server->room_count == 1 && !server->shut)
+        uv_timer_stop(&server->timer);
+    else
+        look_again(server);
+}
+
+/* It runs again at a timeout, and soon, but for a small part of the time only. */
+static void calm(struct server *server, uint64_t took_ns)
+{
+    const uint64_t breath_ms = took_ns * BREATH / 1000000 + 1;
+    if (uv_is_active((uv_handle_t *)&server->timer) &&
+        uv_timer_get_due_in(&server->timer) <= breath_ms)
+        return;
+    uv_update_time(server->loop);
+    uv_timer_start(&server->timer, on_timer, breath_ms, IDLE_LOOK_MS);
+}
+
+/* That there is one is enough: the loop looks at who is ready, and does not wait. */
+static void on_idle(uv_idle_t *idle)
+{
+    (void)idle;
+}
+
 static void run(struct server *server)
 {
-    bool more = true;
-    int for_nothing = 0; /* runs, one after another */
-    uint64_t began = uv_hrtime();
     const char *before =
         server->hooks.turn ? turn_enter(server->hooks.turn, "clients' connections") : NULL;
+    uint64_t began = uv_hrtime();
     server->running = true;
-    for (int i = 0; more && i < RUNS_AT_ONCE && for_nothing < RUNS_FOR_NOTHING; i++) {
-        if (i > 0 && uv_hrtime() - began >= RUNS_NS)
-            break;
-        MHD_UNSIGNED_LONG_LONG wait;
-        server->resumed = server->stirred = false;
-        MHD_run(server->daemon);
-        for_nothing = server->stirred || server->resumed ? 0 : for_nothing + 1;
-        more = server->resumed || (MHD_get_timeout(server->daemon, &wait) == MHD_YES && wait == 0);
+    while (server->line.first && server->spent_ns < TURN_NS) {
+        struct room *room = room_line_take(&server->line);
+        const enum room_rest left = room_run(room);
+        const uint64_t now = uv_hrtime(), took_ns = now - began;
+        began = now;
+        server->spent_ns += took_ns;
+        if (left == ROOM_BUSY)
+            room_line_add(&server->line, room);
+        if (left == ROOM_RESTLESS)
+            calm(server, took_ns);
     }
     server->running = false;
     if (server->hooks.turn)
         turn_leave(server->hooks.turn, before);
     open_again(server);
-    if (more) {
-        go_on(server, for_nothing == RUNS_FOR_NOTHING, uv_hrtime() - began);
-        return;
-    }
-    uv_idle_stop(&server->idle);
-    give_back(server);
-    if (server->connections == 0 && !server->shut)
-        uv_timer_stop(&server->timer);
-    else if (!uv_is_active((uv_handle_t *)&server->timer))
-        uv_timer_start(&server->timer, on_timer, IDLE_LOOK_MS, IDLE_LOOK_MS);
+    if (server->line.first)
+        uv_idle_start(&server->idle, on_idle);
+    else
+        rest(server);
 }
 
 static void on_arrival(uv_poll_t *poll, int status, int events)
 {
     struct server *server = poll->data;
+    const unsigned at_once = server->tls ? HANDSHAKES_AT_ONCE : ARRIVALS_AT_ONCE;
     (void)status;
     (void)events;
-    for (unsigned i = 0; i < server->at_once && let_in(server); i++)
+    server_turn(server); /* whoever left before has made room */
+    for (unsigned i = 0; i < at_once && let_in(server); i++)
         ;
-    run(server);
 }
 
-static void on_readable(uv_poll_t *poll, int status, int events)
+static void on_check(uv_check_t *check)
 {
-    (void)status;
-    (void)events;
-    run(poll->data);
+    struct server *server = check->data;
+    server_turn(server);
+    server->spent_ns = 0;
 }
 
 static void on_timer(uv_timer_t *timer)
 {
-    run(timer->data);
+    struct server *server = timer->data;
+    server->looked = true;
+    for (unsigned i = 0; i < server->room_count; i++)
+        if (room_connections(server->rooms[i]) > 0)
+            room_line_add(&server->line, server->rooms[i]);
+    run(server);
 }
 
-static void on_idle(uv_idle_t *idle)
-{
-    run(idle->data);
-}
-
-static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
-                          enum MHD_ConnectionNotificationCode code)
-{
-    struct server *server = arg;
-    server->stirred = true;
-    if (code == MHD_CONNECTION_NOTIFY_STARTED)
-        server->connections++;
-    else
-        server->connections--;
-    if (server->connections > server->peak)
-        server->peak = server->connections;
-    server->hooks.connection(server->hooks.arg, connection, context, code);
-}
-
-static enum MHD_Result on_access(void *arg, struct MHD_Connection *connection, const char *url,
-                                 const char *method, const char *version, const char *data,
-                                 size_t *size, void **context)
-{
-    struct server *server = arg;
-    server->stirred = true;
-    return server->hooks.access(server->hooks.arg, connection, url, method, version, data, size,
-                                context);
-}
-
-/* Segments and parameters are decoded by target.h, after splitting. */
-static size_t leave_escaped(void *arg, struct MHD_Connection *connection, char *text)
-{
-    (void)arg;
-    (void)connection;
-    return strlen(text);
-}
-
-/* MHD does not start TLS without a certificate of its own; sessions have theirs from elsewhere. */
-static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int count,
-                          const gnutls_pk_algorithm_t *algorithms, int algorithm_count,
-                          gnutls_pcert_st **certificate, unsigned *length, gnutls_privkey_t *key)
-{
-    (void)session;
-    (void)authorities;
-    (void)count;
-    (void)algorithms;
-    (void)algorithm_count;
-    (void)certificate;
-    (void)length;
-    (void)key;
-    return -1;
-}
-
-static struct MHD_Daemon *daemon_start(struct server *server, bool tls)
-{
-    const struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
-    const struct MHD_OptionItem encrypted[] = {
-        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)no_certificate},
-        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES},
-        {MHD_OPTION_END, 0, NULL}};
-    const unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
-                           (tls ? MHD_USE_TLS : 0u);
-    return MHD_start_daemon(
-        flags, 0, NULL, NULL, on_access, server, MHD_OPTION_CONNECTION_LIMIT, server->limit,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVER_IDLE_SECONDS,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_URI_LOG_CALLBACK,
-        server->hooks.target, server->hooks.arg, MHD_OPTION_NOTIFY_COMPLETED,
-        server->hooks.completed, server->hooks.arg, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
-        server, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_ARRAY,
-        tls ? encrypted : plain, MHD_OPTION_END);
-}
+/* ---- life ---- */
 
 struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connections,
                              const struct server_hooks *hooks, struct error *err)
@@ -259,51 +281,38 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
         error_set(err, ERROR_NOMEM, "no memory for the HTTP server");
         return NULL;
     }
+    server->loop = loop;
     server->hooks = *hooks;
+    server->owner = (struct room_owner){.arg = server, .has_work = has_work, .changed = changed};
     server->limit = connections;
-    server->at_once = tls ? HANDSHAKES_AT_ONCE : ARRIVALS_AT_ONCE;
+    server->tls = tls;
     server->listener = fd;
-    server->daemon = daemon_start(server, tls);
-    if (!server->daemon) {
-        error_set(err, ERROR_IO, "libmicrohttpd does not start (its own words: none; errno: %s)",
-                  strerror(errno));
+    if (!add_room(server, err)) {
         close(fd);
+        free(server->rooms);
         free(server);
         return NULL;
     }
-    int epoll_fd = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
-    int rc = uv_poll_init(loop, &server->poll, epoll_fd);
-    if (rc == 0)
-        rc = uv_poll_init(loop, &server->arrivals, fd);
+    int rc = uv_poll_init(loop, &server->arrivals, fd);
     if (rc < 0) {
-        error_set(err, ERROR_IO, "cannot watch the HTTP server's descriptors: %s", uv_strerror(rc));
-        MHD_stop_daemon(server->daemon);
+        error_set(err, ERROR_IO, "cannot watch the HTTP server's socket: %s", uv_strerror(rc));
         close(fd);
-        free(server);
+        room_destroy(server->rooms[0], on_room_closed, server);
         return NULL;
     }
+    uv_check_init(loop, &server->check);
     uv_timer_init(loop, &server->timer);
     uv_idle_init(loop, &server->idle);
-    server->poll.data = server->timer.data = server->idle.data = server->arrivals.data = server;
+    server->handles += HANDLES;
+    server->check.data = server->timer.data = server->idle.data = server->arrivals.data = server;
+    uv_check_start(&server->check, on_check);
     uv_poll_start(&server->arrivals, UV_READABLE, on_arrival);
-    uv_poll_start(&server->poll, UV_READABLE, on_readable);
     return server;
-}
-
-void server_resume(struct server *server, struct MHD_Connection *connection)
-{
-    MHD_resume_connection(connection);
-    server->resumed = true;
-}
-
-void server_stir(struct server *server)
-{
-    server->stirred = true;
 }
 
 void server_turn(struct server *server)
 {
-    if (server->resumed && !server->running)
+    if (server->line.first && !server->running)
         run(server);
 }
 
@@ -326,15 +335,26 @@ void server_quiesce(struct server *server)
     server->listener = -1;
 }
 
-static void on_closed(uv_handle_t *handle)
+static void on_closed(struct server *server)
 {
-    struct server *server = handle->data;
     if (--server->handles > 0)
         return;
     void (*closed)(void *arg) = server->closed;
     void *arg = server->closed_arg;
+    free(server->rooms);
     free(server);
-    closed(arg);
+    if (closed)
+        closed(arg);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    on_closed(handle->data);
+}
+
+static void on_room_closed(void *arg)
+{
+    on_closed(arg);
 }
 
 void server_destroy(struct server *server, void (*closed)(void *arg), void *arg)
@@ -343,11 +363,11 @@ void server_destroy(struct server *server, void (*closed)(void *arg), void *arg)
     server->closed = closed;
     server->closed_arg = arg;
     server_quiesce(server);
-    server->handles = HANDLES;
-    uv_close((uv_handle_t *)&server->arrivals, on_closed);
-    uv_close((uv_handle_t *)&server->poll, on_closed); /* before its descriptor goes away */
-    uv_close((uv_handle_t *)&server->timer, on_closed);
-    uv_close((uv_handle_t *)&server->idle, on_closed);
-    MHD_stop_daemon(server->daemon);
-    server->daemon = NULL;
+    uv_close((uv_handle_t *)&server->arrivals, on_handle_closed);
+    uv_close((uv_handle_t *)&server->check, on_handle_closed);
+    uv_close((uv_handle_t *)&server->timer, on_handle_closed);
+    uv_close((uv_handle_t *)&server->idle, on_handle_closed);
+    for (unsigned i = 0; i < server->room_count; i++)
+        room_destroy(server->rooms[i], on_room_closed, server);
+    server->room_count = 0;
 }

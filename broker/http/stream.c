@@ -89,7 +89,7 @@ void stream_wake_all(struct http *http, bool pulse)
         }
         stream->waiting = false;
         stream->pulse = pulse;
-        server_resume(stream->call->peer->door->server, stream->call->connection);
+        room_resume(stream->call->peer->room, stream->call->connection);
     }
     http_turn(http);
 }
@@ -192,7 +192,7 @@ static ssize_t on_room(void *arg, uint64_t position, char *buffer, size_t size)
     (void)position;
     stream->begun = true;
     stream->seen_seq = stream->call->http->durable_seq;
-    server_stir(stream->call->peer->door->server);
+    room_stir(stream->call->peer->room);
     if (stream->sent < stream->out.used)
         return rest(stream, buffer, size);
     if (!may_listen(stream))

@@ -35,10 +35,11 @@ static void complete(void *arg, struct MHD_Connection *connection, void **contex
     *context = NULL;
 }
 
-static void ignore_connection(void *arg, struct MHD_Connection *connection, void **context,
-                              enum MHD_ConnectionNotificationCode code)
+static void ignore_connection(void *arg, struct room *room, struct MHD_Connection *connection,
+                              void **context, enum MHD_ConnectionNotificationCode code)
 {
     (void)arg;
+    (void)room;
     (void)connection;
     (void)context;
     (void)code;
@@ -93,10 +94,10 @@ static void stop(uv_signal_t *signal, int number)
 
 int main(int argc, char **argv)
 {
-    static const struct server_hooks hooks = {.access = access_request,
-                                              .target = begin,
-                                              .completed = complete,
-                                              .connection = ignore_connection};
+    static const struct server_hooks hooks = {.room = {.access = access_request,
+                                                       .target = begin,
+                                                       .completed = complete,
+                                                       .connection = ignore_connection}};
     uv_loop_t *loop = uv_default_loop();
     uv_signal_t terminated;
     struct error err = {0};
