@@ -3,6 +3,7 @@
 #include "tests/system/rig/folder.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -104,6 +105,34 @@ static void handshake__that_never_ends_is_cut_off(void **state)
     line_close(silent);
     line_close(half);
     line_close(begun);
+}
+
+static long accepted(struct tlssite *tls)
+{
+    static const char name[] = "\nmcastd_http_connections_total{door=\"tcp\"} ";
+    struct answer answer;
+    assert_int_equal(site_call(tls->site, "GET", "/metrics", NULL, &answer), 200);
+    const char *at = strstr(answer.body, name);
+    assert_non_null(at);
+    const long count = strtol(at + strlen(name), NULL, 10);
+    answer_release(&answer);
+    return count;
+}
+
+/* Who waited too long for its turn has said hello, and is gone: of a crowd that is most (G15). */
+static void handshake__is_not_begun_with_who_has_left(void **state)
+{
+    struct tlssite *tls = *state;
+    const long before = accepted(tls);
+    process_signal(site_broker(tls->site), SIGSTOP);
+    for (int i = 0; i < STRANGERS; i++) {
+        struct line *line = tlssite_tcp(tls);
+        assert_int_equal(line_send(line, "\x16\x03\x01", 3), 0);
+        line_close(line);
+    }
+    process_signal(site_broker(tls->site), SIGCONT);
+    assert_served(tls); /* behind them all */
+    assert_int_equal(accepted(tls), before + 1);
 }
 
 /* Those who prove nothing make room for each other, and take nothing from who proves something. */
@@ -284,6 +313,8 @@ int main(void)
                                         close_site),
         cmocka_unit_test_setup_teardown(tls__is_not_spoken_to_in_the_clear, open_site, close_site),
         cmocka_unit_test_setup_teardown(handshake__that_never_ends_is_cut_off, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(handshake__is_not_begun_with_who_has_left, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(strangers__make_room, open_site, close_site),
         cmocka_unit_test_setup_teardown(pipeline__gets_all_its_answers, open_site, close_site),
