@@ -3,6 +3,7 @@
 #include "fmapi/tlsfault.h"
 #include "fmapi/words.h"
 
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +209,27 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
     return exchange;
 }
 
+static CURLcode on_tls(CURL *easy, void *context, void *authorities)
+{
+    (void)easy;
+    SSL_CTX_set1_cert_store(context, authorities);
+    return CURLE_OK;
+}
+
+void exchange_trust(struct exchange *exchange, X509_STORE *authorities)
+{
+    CURL *easy = exchange->easy;
+
+    if (authorities == NULL || exchange->authorities != NULL ||
+        !SET(CURLOPT_SSL_CTX_DATA, authorities) || !SET(CURLOPT_SSL_CTX_FUNCTION, on_tls)) {
+        X509_STORE_free(authorities);
+        return;
+    }
+    exchange->authorities = authorities;
+    (void)SET(CURLOPT_CAINFO, NULL); /* else it would be read all the same; cannot fail */
+    (void)SET(CURLOPT_CAPATH, NULL);
+}
+
 #undef SET
 
 struct transport_answer exchange_perform(struct exchange *exchange)
@@ -220,6 +242,7 @@ void exchange_destroy(struct exchange *exchange)
     if (exchange == NULL)
         return;
     curl_easy_cleanup(exchange->easy);
+    X509_STORE_free(exchange->authorities);
     for (struct curl_slist *line = exchange->headers; line != NULL; line = line->next)
         explicit_bzero(line->data, strlen(line->data));
     curl_slist_free_all(exchange->headers);

@@ -17,9 +17,11 @@ struct exchange {
     CURL *easy;
     struct curl_slist *headers; /* with the login: wiped before they are freed */
     struct credential *credential;
-    bool repeatable; /* asked twice, it does no harm */
-    bool unanswered; /* a kept connection ended, and it is not repeatable */
-    bool sent;       /* a connection stood and the request was about to be written, at least once */
+    struct x509_store_st *authorities; /* instead of what libcurl would read; NULL: that */
+    bool waits;                        /* for them: libcurl has not begun */
+    bool repeatable;                   /* asked twice, it does no harm */
+    bool unanswered;                   /* a kept connection ended, and it is not repeatable */
+    bool sent; /* a connection stood and the request was about to be written, at least once */
     bool too_long;
     bool no_memory;
     bool bare;      /* words without a next step */
@@ -45,6 +47,11 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
                                  const struct request *request, struct credential *credential,
                                  int64_t timeout_ms);
 void exchange_destroy(struct exchange *exchange);
+
+/* These authorities count, and no file is read for them. Takes over a reference; NULL is allowed,
+ * and changes nothing. Where libcurl cannot (its TLS is not OpenSSL's), nothing is changed either.
+ */
+void exchange_trust(struct exchange *exchange, struct x509_store_st *authorities);
 
 /* Sends it and waits for its end, at most its timeout_ms; for a program without a loop, which must
  * ignore SIGPIPE and has called curl_global_init. Once, instead of driving it oneself. The answer

@@ -1,5 +1,6 @@
 #include "fmapi/transport.h"
 
+#include "fmapi/castore.h"
 #include "fmapi/exchange.h"
 
 #include <assert.h>
@@ -12,6 +13,7 @@ struct transport {
     uv_loop_t *loop;
     struct transport_options options;
     char *ca;
+    struct castore *castore; /* NULL: nothing is verified, or libcurl looks by itself */
     CURLM *multi;
     CURLSH *share; /* TLS sessions: a new connection resumes an old one's */
     uv_timer_t timer;
@@ -120,6 +122,36 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     drive(watch->transport, watch->socket, ready);
 }
 
+/* The loop's, for what waited; libcurl may have to be left out of it when there is no memory. */
+static int begin(struct transport *transport, struct exchange *exchange)
+{
+    exchange->waits = false;
+    if (transport->castore != NULL)
+        exchange_trust(exchange, castore_get(transport->castore));
+    return curl_multi_add_handle(transport->multi, exchange->easy) == CURLM_OK ? 0 : ERROR_NOMEM;
+}
+
+/* The oldest that waits: the list begins with the newest. */
+static struct exchange *first_waiting(const struct transport *transport)
+{
+    struct exchange *first = NULL;
+
+    for (struct exchange *exchange = transport->under_way; exchange; exchange = exchange->next)
+        if (exchange->waits)
+            first = exchange;
+    return first;
+}
+
+static void on_authorities(void *arg)
+{
+    struct transport *transport = arg;
+    struct exchange *exchange;
+
+    while (!transport->closing && (exchange = first_waiting(transport)) != NULL)
+        if (begin(transport, exchange) < 0)
+            finish(transport, exchange, CURLE_OUT_OF_MEMORY);
+}
+
 static int on_timeout_change(CURLM *multi, long timeout_ms, void *arg)
 {
     struct transport *transport = arg;
@@ -145,6 +177,11 @@ static void handle_closed(struct transport *transport)
     assert(transport->handles > 0);
     if (--transport->handles == 0)
         release(transport);
+}
+
+static void on_castore_closed(void *arg)
+{
+    handle_closed(arg);
 }
 
 static void on_watch_closed(uv_handle_t *handle)
@@ -228,9 +265,13 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
         !prepare(transport))
         goto fail;
     exchange_ca(&transport->options, transport->ca);
+    bool reads = options->verify && !transport->options.ca_directory;
+    if (reads && (transport->castore =
+                      castore_create(loop, &transport->options, on_authorities, transport)) == NULL)
+        goto fail;
     (void)uv_timer_init(loop, &transport->timer); /* cannot fail */
     transport->timer.data = transport;
-    transport->handles = 1;
+    transport->handles = 1 + reads;
     return transport;
 
 fail:
@@ -261,6 +302,7 @@ static void on_timer_closed(uv_handle_t *handle)
     (void)curl_multi_cleanup(transport->multi); /* calls on_socket_change: watches close */
     (void)curl_share_cleanup(transport->share);
     curl_global_cleanup();
+    castore_destroy(transport->castore, on_castore_closed, transport);
     handle_closed(transport);
 }
 
@@ -286,7 +328,9 @@ int transport_send(struct transport *transport, const struct request *request,
         return ERROR_NOMEM;
     exchange->done = done;
     exchange->done_arg = arg;
-    if (curl_multi_add_handle(transport->multi, exchange->easy) != CURLM_OK) {
+    exchange->waits = transport->castore != NULL && strncmp(request->url, "https:", 6) == 0 &&
+                      !castore_await(transport->castore);
+    if (!exchange->waits && begin(transport, exchange) < 0) {
         exchange_destroy(exchange);
         return ERROR_NOMEM;
     }
