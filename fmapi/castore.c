@@ -5,16 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <uv.h>
 
-enum { LOOKED_MS = 1000 }; /* a file that was just looked at is not looked at again */
+enum {
+    LOOKED_MS = 1000, /* a file that was just looked at is not looked at again */
+    YOUNG_S = 2
+};
 
 /* What tells that a file is not the one that was read. All zero: there is none. */
-struct stamp {
+struct mark {
     dev_t device;
     ino_t inode;
     off_t size;
     struct timespec changed;
+};
+
+/* The system's directory counts, too: of it the store keeps what it has found. */
+struct stamp {
+    struct mark file, directory;
+    bool young; /* changed a moment ago, and maybe again within the same tick of its clock */
 };
 
 struct castore {
@@ -36,28 +46,45 @@ struct castore {
     void *closed_arg;
 };
 
-static struct stamp look(const char *file)
+static struct mark mark(const char *path)
 {
     struct stat status;
-    if (stat(file, &status) < 0)
-        return (struct stamp){0};
-    return (struct stamp){.device = status.st_dev,
-                          .inode = status.st_ino,
-                          .size = status.st_size,
-                          .changed = status.st_ctim};
+    if (path == NULL || stat(path, &status) < 0)
+        return (struct mark){0};
+    return (struct mark){.device = status.st_dev,
+                         .inode = status.st_ino,
+                         .size = status.st_size,
+                         .changed = status.st_ctim};
 }
 
-static bool same(const struct stamp *a, const struct stamp *b)
+static struct stamp look(const struct castore *castore)
+{
+    struct stamp stamp = {.file = mark(castore->file), .directory = mark(castore->directory)};
+    const time_t now = time(NULL);
+    stamp.young =
+        now - stamp.file.changed.tv_sec < YOUNG_S || now - stamp.directory.changed.tv_sec < YOUNG_S;
+    return stamp;
+}
+
+static bool same_mark(const struct mark *a, const struct mark *b)
 {
     return a->device == b->device && a->inode == b->inode && a->size == b->size &&
            a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* What was read is what is there. What could not be read may be readable now. */
+static bool is_current(const struct castore *castore)
+{
+    const struct stamp *read = &castore->stamp, now = look(castore);
+    return castore->store != NULL && !read->young && same_mark(&now.file, &read->file) &&
+           same_mark(&now.directory, &read->directory);
 }
 
 /* In a thread of libuv's. The flags are those that libcurl sets. */
 static void read_store(uv_work_t *work)
 {
     struct castore *castore = work->data;
-    castore->read_stamp = look(castore->file);
+    castore->read_stamp = look(castore);
     X509_STORE *store = X509_STORE_new();
     if (store != NULL && X509_STORE_load_locations(store, castore->file, castore->directory) == 1 &&
         X509_STORE_set_flags(store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN) == 1) {
@@ -82,7 +109,7 @@ static void release(struct castore *castore)
 static void on_read(uv_work_t *work, int status)
 {
     struct castore *castore = work->data;
-    (void)status; /* nobody cancels it */
+    (void)status; /* cancelled, nothing was read */
     castore->reading = false;
     X509_STORE_free(castore->store);
     castore->store = castore->read;
@@ -102,9 +129,8 @@ bool castore_await(struct castore *castore)
         return false;
     if (castore->known && uv_now(castore->loop) - castore->looked_ms < LOOKED_MS)
         return true;
-    const struct stamp now = look(castore->file);
     castore->looked_ms = uv_now(castore->loop);
-    if (castore->known && same(&now, &castore->stamp))
+    if (castore->known && is_current(castore))
         return true;
     castore->reading = uv_queue_work(castore->loop, &castore->work, read_store, on_read) == 0;
     return !castore->reading;
@@ -147,6 +173,14 @@ void castore_destroy(struct castore *castore, void (*closed)(void *arg), void *a
         return;
     castore->closed = closed;
     castore->closed_arg = arg;
-    if (!castore->reading)
+    if (castore->reading)
+        (void)uv_cancel((uv_req_t *)&castore->work); /* unless it has begun */
+    else
         release(castore);
+}
+
+bool castore_possible(void)
+{
+    const char *tls = curl_version_info(CURLVERSION_NOW)->ssl_version;
+    return tls != NULL && strstr(tls, "OpenSSL/") != NULL;
 }

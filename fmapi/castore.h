@@ -12,6 +12,9 @@
 
 struct castore;
 
+/* libcurl's TLS is OpenSSL, which alone can be given what OpenSSL has read. */
+bool castore_possible(void);
+
 /* Of transport_options: a file, or with NULL the system's. A hashed directory is left to libcurl,
  * which looks for one file in it. NULL: memory is exhausted. ready is called from the loop when
  * castore_await had said false and there is nothing to wait for any more. */

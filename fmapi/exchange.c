@@ -230,6 +230,24 @@ void exchange_trust(struct exchange *exchange, X509_STORE *authorities)
     (void)SET(CURLOPT_CAPATH, NULL);
 }
 
+int64_t exchange_left_ms(const struct exchange *exchange)
+{
+    const int64_t left =
+        exchange->timeout_ms - (int64_t)((now_ns() - exchange->started_ns) / 1000000);
+    return left > 0 ? left : 0;
+}
+
+void exchange_waited(struct exchange *exchange, const char *words)
+{
+    CURL *easy = exchange->easy;
+    const int64_t left = exchange_left_ms(exchange);
+
+    (void)SET(CURLOPT_TIMEOUT_MS, (long)(left > 0 ? left : 1)); /* cannot fail */
+    (void)SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(left > 0 ? left : 1));
+    if (left == 0)
+        (void)snprintf(exchange->curl_words, sizeof exchange->curl_words, "%s", words);
+}
+
 #undef SET
 
 struct transport_answer exchange_perform(struct exchange *exchange)

@@ -48,10 +48,14 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
                                  int64_t timeout_ms);
 void exchange_destroy(struct exchange *exchange);
 
-/* These authorities count, and no file is read for them. Takes over a reference; NULL is allowed,
- * and changes nothing. Where libcurl cannot (its TLS is not OpenSSL's), nothing is changed either.
- */
+/* These authorities count, and no file is read for them (castore.h: where that is possible). Takes
+ * over a reference; NULL is allowed, and changes nothing. */
 void exchange_trust(struct exchange *exchange, struct x509_store_st *authorities);
+
+/* Of its time, what is left; 0: none. For one that had to wait before libcurl began. */
+int64_t exchange_left_ms(const struct exchange *exchange);
+/* Has no more than that. words: why, when it ends so. */
+void exchange_waited(struct exchange *exchange, const char *words);
 
 /* Sends it and waits for its end, at most its timeout_ms; for a program without a loop, which must
  * ignore SIGPIPE and has called curl_global_init. Once, instead of driving it oneself. The answer

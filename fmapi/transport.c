@@ -17,7 +17,8 @@ struct transport {
     CURLM *multi;
     CURLSH *share; /* TLS sessions: a new connection resumes an old one's */
     uv_timer_t timer;
-    unsigned handles; /* of the loop's that are ours and not yet closed */
+    uv_timer_t patience; /* of the exchanges that wait for the authorities */
+    unsigned handles;    /* of the loop's that are ours and not yet closed */
     struct exchange *under_way;
     struct transport_counters counters;
     bool closing;
@@ -147,9 +148,42 @@ static void on_authorities(void *arg)
     struct transport *transport = arg;
     struct exchange *exchange;
 
-    while (!transport->closing && (exchange = first_waiting(transport)) != NULL)
+    while (!transport->closing && (exchange = first_waiting(transport)) != NULL) {
+        exchange_waited(exchange, "");
         if (begin(transport, exchange) < 0)
             finish(transport, exchange, CURLE_OUT_OF_MEMORY);
+    }
+}
+
+/* A file system that hangs keeps nobody waiting for longer than he wanted to. */
+static void on_patience(uv_timer_t *patience)
+{
+    struct transport *transport = patience->data;
+    struct exchange *exchange = transport->under_way;
+    int64_t next_ms = INT64_MAX;
+
+    while (exchange != NULL && !transport->closing) {
+        struct exchange *next = exchange->next;
+        const int64_t left_ms = exchange_left_ms(exchange);
+        if (exchange->waits && left_ms > 0 && left_ms < next_ms)
+            next_ms = left_ms;
+        if (exchange->waits && left_ms == 0) {
+            exchange_waited(exchange, "its authorities' certificates could not be read in time");
+            finish(transport, exchange, CURLE_OPERATION_TIMEDOUT);
+            next = transport->under_way; /* done may have sent more */
+            next_ms = INT64_MAX;
+        }
+        exchange = next;
+    }
+    if (next_ms < INT64_MAX && !transport->closing)
+        (void)uv_timer_start(patience, on_patience, (uint64_t)next_ms, 0);
+}
+
+static void be_patient(struct transport *transport, int64_t timeout_ms)
+{
+    if (!uv_is_active((uv_handle_t *)&transport->patience) ||
+        uv_timer_get_due_in(&transport->patience) > (uint64_t)timeout_ms)
+        (void)uv_timer_start(&transport->patience, on_patience, (uint64_t)timeout_ms, 0);
 }
 
 static int on_timeout_change(CURLM *multi, long timeout_ms, void *arg)
@@ -177,6 +211,11 @@ static void handle_closed(struct transport *transport)
     assert(transport->handles > 0);
     if (--transport->handles == 0)
         release(transport);
+}
+
+static void on_patience_closed(uv_handle_t *patience)
+{
+    handle_closed(patience->data);
 }
 
 static void on_castore_closed(void *arg)
@@ -265,13 +304,14 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
         !prepare(transport))
         goto fail;
     exchange_ca(&transport->options, transport->ca);
-    bool reads = options->verify && !transport->options.ca_directory;
+    bool reads = options->verify && !transport->options.ca_directory && castore_possible();
     if (reads && (transport->castore =
                       castore_create(loop, &transport->options, on_authorities, transport)) == NULL)
         goto fail;
     (void)uv_timer_init(loop, &transport->timer); /* cannot fail */
-    transport->timer.data = transport;
-    transport->handles = 1 + reads;
+    (void)uv_timer_init(loop, &transport->patience);
+    transport->timer.data = transport->patience.data = transport;
+    transport->handles = 2 + reads;
     return transport;
 
 fail:
@@ -314,6 +354,7 @@ void transport_destroy(struct transport *transport, void (*closed)(void *arg), v
     transport->closing = true;
     transport->closed = closed;
     transport->closed_arg = arg;
+    uv_close((uv_handle_t *)&transport->patience, on_patience_closed);
     uv_close((uv_handle_t *)&transport->timer, on_timer_closed);
 }
 
@@ -334,6 +375,8 @@ int transport_send(struct transport *transport, const struct request *request,
         exchange_destroy(exchange);
         return ERROR_NOMEM;
     }
+    if (exchange->waits)
+        be_patient(transport, exchange->timeout_ms);
     exchange->next = transport->under_way;
     if (exchange->next != NULL)
         exchange->next->previous = exchange;

@@ -38,6 +38,7 @@ struct sqlite {
     unsigned written;         /* by the thread, until it is collected its own */
     unsigned reported;
     unsigned under_way; /* as the owner knows: what was offered, when it is not to be withdrawn */
+    bool offered;       /* the owner's own: not withdrawn yet */
     struct {
         struct batch *_Atomic batch; /* whoever takes it out has it */
         store_done_fn *done;
@@ -90,7 +91,8 @@ static void sqlite_commit(struct store *store, struct batch *batch, store_done_f
 static bool sqlite_offer(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
 {
     struct sqlite *sqlite = (struct sqlite *)store;
-    assert(sqlite->under_way == 1);
+    assert(sqlite->under_way == 1 && !sqlite->offered);
+    sqlite->offered = true;
     sqlite->offer.done = done;
     sqlite->offer.arg = arg;
     atomic_store(&sqlite->offer.batch, batch);
@@ -100,6 +102,8 @@ static bool sqlite_offer(struct store *store, struct batch *batch, store_done_fn
 static struct batch *sqlite_withdraw(struct store *store)
 {
     struct sqlite *sqlite = (struct sqlite *)store;
+    assert(sqlite->offered);
+    sqlite->offered = false;
     struct batch *batch = atomic_exchange(&sqlite->offer.batch, NULL);
     sqlite->under_way += !batch;
     return batch;

@@ -123,7 +123,8 @@ static int door_open(struct http *http, int which, int fd, struct error *err)
                                                 .completed = call_completed,
                                                 .connection = peer_connection},
                                        .has_room = peer_has_room,
-                                       .turn = engine_turn(http->engine)};
+                                       .turn = engine_turn(http->engine),
+                                       .spent_ns = &http->spent_ns};
     *door = (struct door){.http = http, .local = which == DOOR_UNIX};
     door->server = server_create(http->loop, fd, !door->local && http->tls,
                                  http->places.max + CONNECTIONS_SPARE, &hooks, err);

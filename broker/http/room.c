@@ -104,10 +104,12 @@ enum room_rest room_run(struct room *room)
         room->for_nothing = 0;
         return ROOM_QUIET;
     }
-    if (++room->for_nothing <= RUNS_FOR_NOTHING)
+    if (room->stirred || room->resumed)
         return ROOM_BUSY;
-    room->for_nothing = 0;
-    return ROOM_RESTLESS;
+    if (room->for_nothing == RUNS_FOR_NOTHING)
+        return ROOM_RESTLESS;
+    room->for_nothing++;
+    return ROOM_FRUITLESS;
 }
 
 void room_resume(struct room *room, struct MHD_Connection *connection)
@@ -165,6 +167,11 @@ struct room *room_line_take(struct room_line *line)
         line->last = NULL;
     room->in_line = false;
     return room;
+}
+
+bool room_in_line(const struct room *room)
+{
+    return room->in_line;
 }
 
 /* ---- life ---- */

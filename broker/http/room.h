@@ -58,9 +58,10 @@ void room_let_in(struct room *room, int fd, const struct sockaddr *address, sock
 
 /* Lets MHD run. Not from one of its own hooks. */
 enum room_rest {
-    ROOM_QUIET,   /* nothing more to do until its descriptor says so */
-    ROOM_BUSY,    /* more to do */
-    ROOM_RESTLESS /* MHD says that there is more to do, again and again, and does nothing */
+    ROOM_QUIET,     /* nothing more to do until its descriptor says so */
+    ROOM_BUSY,      /* more to do */
+    ROOM_FRUITLESS, /* MHD says so, and called nobody */
+    ROOM_RESTLESS   /* the same, again and again */
 };
 enum room_rest room_run(struct room *room);
 
@@ -80,5 +81,6 @@ struct room_line {
 };
 void room_line_add(struct room_line *line, struct room *room); /* nothing when it is in a line */
 struct room *room_line_take(struct room_line *line);           /* NULL: nobody is in it */
+bool room_in_line(const struct room *room);
 
 #endif

@@ -1,5 +1,7 @@
 #include "broker/http/server.h"
 
+#include "broker/log.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <malloc.h>
@@ -12,13 +14,13 @@
 #include <unistd.h>
 
 enum {
-    TURN_NS = 3000000,      /* no room begins to run when so much of a turn went to rooms */
-    BREATH = 36,            /* times as long as it ran a restless room has to wait */
+    TURN_NS = 2000000,      /* no room begins to run when so much of a turn went to rooms */
+    BREATH = 9,             /* times as long as they ran for nothing restless rooms have to wait */
     IDLE_LOOK_MS = 1000,    /* how often rooms run for timeouts while there are connections */
     CROWD = 1024,           /* connections whose memory is worth giving back */
     ARRIVALS_AT_ONCE = 64,  /* accepted, before those who are here get their turn; */
     HANDSHAKES_AT_ONCE = 2, /* of those with TLS, each of which takes a millisecond of work */
-    HANDLES = 4
+    HANDLES = 6
 };
 
 struct server {
@@ -27,26 +29,31 @@ struct server {
     struct room_owner owner;
     struct room **rooms;
     unsigned room_count;
-    struct room_line line; /* of those that have work */
-    int listener;          /* -1: closed */
+    struct room_line line;     /* of those that have work */
+    struct room_line restless; /* of those that have to wait */
+    uint64_t fruitless_ns;     /* of runs, since the restless last had their turn */
+    int listener;              /* -1: closed */
     bool tls;
-    uv_poll_t arrivals; /* of the listener; stopped while nobody is let in */
-    uv_check_t check;   /* after everybody was heard who was ready */
-    uv_timer_t timer;
+    uv_poll_t arrivals;   /* of the listener; stopped while nobody is let in */
+    uv_check_t check;     /* after everybody was heard who was ready */
+    uv_prepare_t prepare; /* before it waits: a turn is over */
+    uv_timer_t timer, breath;
     uv_idle_t idle; /* active while there is a line: the loop does not wait */
     unsigned connections, limit;
-    unsigned handles;  /* of the loop, those of rooms included, until they are closed */
-    unsigned peak;     /* of connections, since memory was last given back */
-    bool shut;         /* nobody is let in for a while */
-    uint64_t spent_ns; /* on rooms, in this turn of the loop */
-    bool running;      /* a room */
-    bool looked;       /* at all rooms, for timeouts */
+    unsigned handles; /* of the loop, those of rooms included, until they are closed */
+    unsigned peak;    /* of connections, since memory was last given back */
+    bool shut;        /* nobody is let in for a while */
+    uint64_t own_spent_ns, *spent_ns; /* on rooms, in this turn of the loop */
+    bool mute;                        /* that no room can be made was said */
+    bool running;                     /* a room */
+    bool looked;                      /* at all rooms, for timeouts */
     void (*closed)(void *arg);
     void *closed_arg;
 };
 
 static void on_arrival(uv_poll_t *poll, int status, int events);
 static void on_timer(uv_timer_t *timer);
+static void run(struct server *server);
 static void on_room_closed(void *arg);
 
 /* ---- rooms ---- */
@@ -86,18 +93,22 @@ static struct room *add_room(struct server *server, struct error *err)
 /* The first that has a place, so that others become empty when a crowd has gone. */
 static struct room *room_with_place(struct server *server)
 {
-    struct error err;
+    struct error err = {0};
     for (unsigned i = 0; i < server->room_count; i++)
         if (!room_is_full(server->rooms[i]))
             return server->rooms[i];
-    return add_room(server, &err);
+    struct room *room = add_room(server, &err);
+    if (!room && !server->mute)
+        log_line(LOG_WARNING, "new clients have to wait: %s; trying again every second", err.text);
+    server->mute = !room;
+    return room;
 }
 
-/* But for the first. None of them is in line. */
+/* But for the first. */
 static void close_empty_rooms(struct server *server)
 {
     for (unsigned i = server->room_count - 1; i > 0; i--) {
-        if (room_connections(server->rooms[i]) > 0)
+        if (room_connections(server->rooms[i]) > 0 || room_in_line(server->rooms[i]))
             continue;
         room_destroy(server->rooms[i], on_room_closed, server);
         server->rooms[i] = server->rooms[--server->room_count];
@@ -198,15 +209,26 @@ static void rest(struct server *server)
         look_again(server);
 }
 
-/* It runs again at a timeout, and soon, but for a small part of the time only. */
-static void calm(struct server *server, uint64_t took_ns)
+static void on_breath(uv_timer_t *breath)
 {
-    const uint64_t breath_ms = took_ns * BREATH / 1000000 + 1;
-    if (uv_is_active((uv_handle_t *)&server->timer) &&
-        uv_timer_get_due_in(&server->timer) <= breath_ms)
+    struct server *server = breath->data;
+    server->fruitless_ns = 0;
+    for (struct room *room; (room = room_line_take(&server->restless));)
+        room_line_add(&server->line, room);
+    run(server);
+}
+
+/* It says that it has more to do, and does nothing. All of those together have a tenth of the time;
+ * until then they do not hear of who is ready, either. */
+static void calm(struct server *server, struct room *room)
+{
+    const uint64_t breath_ms = server->fruitless_ns * BREATH / 1000000 + 1;
+    room_line_add(&server->restless, room);
+    if (uv_is_active((uv_handle_t *)&server->breath) &&
+        uv_timer_get_due_in(&server->breath) >= breath_ms)
         return;
     uv_update_time(server->loop);
-    uv_timer_start(&server->timer, on_timer, breath_ms, IDLE_LOOK_MS);
+    uv_timer_start(&server->breath, on_breath, breath_ms, 0);
 }
 
 /* That there is one is enough: the loop looks at who is ready, and does not wait. */
@@ -221,16 +243,18 @@ static void run(struct server *server)
         server->hooks.turn ? turn_enter(server->hooks.turn, "clients' connections") : NULL;
     uint64_t began = uv_hrtime();
     server->running = true;
-    while (server->line.first && server->spent_ns < TURN_NS) {
+    while (server->line.first && *server->spent_ns < TURN_NS) {
         struct room *room = room_line_take(&server->line);
         const enum room_rest left = room_run(room);
         const uint64_t now = uv_hrtime(), took_ns = now - began;
         began = now;
-        server->spent_ns += took_ns;
-        if (left == ROOM_BUSY)
+        *server->spent_ns += took_ns;
+        if (left == ROOM_FRUITLESS || left == ROOM_RESTLESS)
+            server->fruitless_ns += took_ns;
+        if (left == ROOM_BUSY || left == ROOM_FRUITLESS)
             room_line_add(&server->line, room);
         if (left == ROOM_RESTLESS)
-            calm(server, took_ns);
+            calm(server, room);
     }
     server->running = false;
     if (server->hooks.turn)
@@ -255,9 +279,13 @@ static void on_arrival(uv_poll_t *poll, int status, int events)
 
 static void on_check(uv_check_t *check)
 {
-    struct server *server = check->data;
-    server_turn(server);
-    server->spent_ns = 0;
+    server_turn(check->data);
+}
+
+static void on_prepare(uv_prepare_t *prepare)
+{
+    const struct server *server = prepare->data;
+    *server->spent_ns = 0;
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -283,6 +311,7 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
     }
     server->loop = loop;
     server->hooks = *hooks;
+    server->spent_ns = hooks->spent_ns ? hooks->spent_ns : &server->own_spent_ns;
     server->owner = (struct room_owner){.arg = server, .has_work = has_work, .changed = changed};
     server->limit = connections;
     server->tls = tls;
@@ -301,10 +330,14 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
         return NULL;
     }
     uv_check_init(loop, &server->check);
+    uv_prepare_init(loop, &server->prepare);
     uv_timer_init(loop, &server->timer);
+    uv_timer_init(loop, &server->breath);
     uv_idle_init(loop, &server->idle);
     server->handles += HANDLES;
-    server->check.data = server->timer.data = server->idle.data = server->arrivals.data = server;
+    server->check.data = server->prepare.data = server->timer.data = server->breath.data =
+        server->idle.data = server->arrivals.data = server;
+    uv_prepare_start(&server->prepare, on_prepare);
     uv_check_start(&server->check, on_check);
     uv_poll_start(&server->arrivals, UV_READABLE, on_arrival);
     return server;
@@ -365,7 +398,9 @@ void server_destroy(struct server *server, void (*closed)(void *arg), void *arg)
     server_quiesce(server);
     uv_close((uv_handle_t *)&server->arrivals, on_handle_closed);
     uv_close((uv_handle_t *)&server->check, on_handle_closed);
+    uv_close((uv_handle_t *)&server->prepare, on_handle_closed);
     uv_close((uv_handle_t *)&server->timer, on_handle_closed);
+    uv_close((uv_handle_t *)&server->breath, on_handle_closed);
     uv_close((uv_handle_t *)&server->idle, on_handle_closed);
     for (unsigned i = 0; i < server->room_count; i++)
         room_destroy(server->rooms[i], on_room_closed, server);

@@ -6,6 +6,7 @@
 #include "core/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <uv.h>
 
 /* HTTP at one listening socket, on the broker's loop: lets connections in, to as many rooms as they
@@ -17,7 +18,8 @@
 struct server_hooks {
     struct room_hooks room;
     bool (*has_room)(void *arg);
-    struct turn *turn; /* where the time goes that MHD takes; or NULL */
+    struct turn *turn;  /* where the time goes that MHD takes; or NULL */
+    uint64_t *spent_ns; /* of this turn of the loop, by all servers that share it; or NULL */
 };
 
 struct server;

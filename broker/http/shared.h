@@ -41,6 +41,7 @@ struct http {
     struct tls *tls;     /* NULL: TCP is loopback and not encrypted */
     uint64_t generation; /* of the rights: each reload is one */
     struct door doors[DOORS];
+    uint64_t spent_ns; /* on clients' connections, in this turn of the loop */
     struct decoder *decoder;
     struct resolver *resolver;
     char *munge_socket; /* NULL: MUNGE credentials are not taken */

@@ -201,8 +201,9 @@ int main(int argc, char **argv)
     curl_global_init(CURL_GLOBAL_DEFAULT);
     int result = run(&arguments);
     curl_global_cleanup();
-    if (result == 0)
-        report_print(&report);
+    report_print(&report);
+    if (result < 0)
+        fputs("a part has failed (above): it and those behind it are missing\n", stderr);
     if (result == 0 && arguments.json)
         result = report_write_json(&report, arguments.json);
     if (result == 0 && arguments.plots)

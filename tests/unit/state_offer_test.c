@@ -92,7 +92,7 @@ static void offers__are_written_once_and_in_order(void **state)
     assert_has(fixture, ROUNDS);
 }
 
-/* Nobody looks at the store until both are done. */
+/* It is under way, or over, before its owner has heard of the one before it. */
 static void offer__is_taken_without_its_owner(void **state)
 {
     struct fixture *fixture = *state;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <cmocka.h>
 
 /* The number behind a name in /proc/PID/status. */
@@ -36,6 +37,15 @@ size_t gauge_memory(pid_t pid)
 unsigned long gauge_sleeps(pid_t pid)
 {
     return read_status(pid, "voluntary_ctxt_switches");
+}
+
+uint64_t gauge_busy_ns(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec busy;
+    assert_int_equal(clock_getcpuclockid(pid, &clock), 0);
+    assert_int_equal(clock_gettime(clock, &busy), 0);
+    return (uint64_t)busy.tv_sec * 1000000000 + (uint64_t)busy.tv_nsec;
 }
 
 size_t gauge_descriptors(pid_t pid)

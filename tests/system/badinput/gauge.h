@@ -2,6 +2,7 @@
 #define MCAST_TESTS_BADINPUT_GAUGE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* What a running program takes, as the kernel tells it. Each asserts that it can be read. */
@@ -10,6 +11,9 @@ size_t gauge_memory(pid_t pid);      /* resident, bytes */
 size_t gauge_descriptors(pid_t pid); /* open */
 /* How often the main thread has gone to sleep by itself. */
 unsigned long gauge_sleeps(pid_t pid);
+
+/* Nanoseconds for which its threads have had a processor. */
+uint64_t gauge_busy_ns(pid_t pid);
 
 /* Raises the limit of open files as far as it may, for this process and those it starts: how many
  * each of them may have. */

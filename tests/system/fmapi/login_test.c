@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/system/fmapi/jam.h"
 #include "tests/system/fmapi/pilot.h"
 #include "tests/system/fmapi/puppet.h"
 
@@ -260,38 +261,11 @@ static void login__is_not_quoted_in_words(void **state)
     scene_release(&scene);
 }
 
-/* libuv's worker threads, all kept busy: files are not read, as with a network's disk that hangs.
- */
-enum { WORKERS = 4 };
-
-struct jam {
-    uv_work_t works[WORKERS];
-    uv_sem_t end;
-    unsigned left;
-};
-
-static void wait_in_jam(uv_work_t *work)
-{
-    struct jam *jam = work->data;
-    uv_sem_wait(&jam->end);
-}
-
-static void leave_jam(uv_work_t *work, int status)
-{
-    (void)status;
-    ((struct jam *)work->data)->left++;
-}
-
-static bool jam_is_over(void *arg)
-{
-    return ((struct jam *)arg)->left == WORKERS;
-}
-
 static void login__gives_up_files_that_do_not_come(void **state)
 {
     (void)state;
     struct scene scene;
-    struct jam jam = {0};
+    struct jam jam;
     scene_init(&scene, FIRST, 0);
     pilot_release(&scene.pilot);
     struct fmapi_options options = pilot_options(puppet_url(scene.puppet));
@@ -299,12 +273,7 @@ static void login__gives_up_files_that_do_not_come(void **state)
     options.authdir = scene.folder;
     options.timeout_ms = 100;
     pilot_init(&scene.pilot, &options);
-    assert_int_equal(uv_sem_init(&jam.end, 0), 0);
-    for (size_t i = 0; i < WORKERS; i++) {
-        jam.works[i].data = &jam;
-        assert_int_equal(uv_queue_work(&scene.pilot.loop, &jam.works[i], wait_in_jam, leave_jam),
-                         0);
-    }
+    jam_begin(&jam, &scene.pilot);
 
     struct landing call = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
     assert_int_equal(call.outcome, FM_UNREACHED);
@@ -314,11 +283,8 @@ static void login__gives_up_files_that_do_not_come(void **state)
     assert_non_null(strstr(login.words, " could not be read in time"));
     assert_int_equal(puppet_requests(scene.puppet), 0);
 
-    for (size_t i = 0; i < WORKERS; i++)
-        uv_sem_post(&jam.end);
-    pilot_await_that(&scene.pilot, jam_is_over, &jam);
+    jam_end(&jam, &scene.pilot);
     assert_int_equal(pilot_login(&scene.pilot).code, 0);
-    uv_sem_destroy(&jam.end);
     scene_release(&scene);
 }
 
@@ -351,6 +317,6 @@ int main(void)
         cmocka_unit_test(destroy__ends_a_renewal),
     };
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)setenv("UV_THREADPOOL_SIZE", "4", 1); /* as many as a jam needs */
+    jam_prepare();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <signal.h>
 
 #include "tests/system/fmapi/authority.h"
+#include "tests/system/fmapi/jam.h"
 #include "tests/system/fmapi/pilot.h"
 #include "tests/system/fmapi/puppet.h"
 
@@ -150,10 +151,10 @@ struct rotation {
     struct landing landing;
 };
 
-static bool call_is_good(void *arg)
+/* Another call when the last one ended otherwise. */
+static bool call_ends(struct rotation *rotation, enum fmcall_outcome wanted)
 {
-    struct rotation *rotation = arg;
-    if (rotation->landing.times > 0 && rotation->landing.outcome == FM_OK)
+    if (rotation->landing.times > 0 && rotation->landing.outcome == wanted)
         return true;
     if (rotation->landing.times > 0 || !rotation->under_way) {
         rotation->landing = (struct landing){0};
@@ -161,6 +162,16 @@ static bool call_is_good(void *arg)
         pilot_start(&rotation->pilot, FMCALL_RESERVE, "c-1", &rotation->landing);
     }
     return false;
+}
+
+static bool call_is_good(void *arg)
+{
+    return call_ends(arg, FM_OK);
+}
+
+static bool call_is_given_up(void *arg)
+{
+    return call_ends(arg, FM_UNREACHED);
 }
 
 /* The authority's file is overwritten: no reload is needed, nor the day that libcurl would take. */
@@ -187,6 +198,32 @@ static void tls__takes_a_rotated_authority(void **state)
     puppet_destroy(puppet);
     authority_release(&old);
     authority_release(&new);
+}
+
+/* They are read on a thread, which may hang: a call does not, and others come to their end later.
+ */
+static void tls__gives_up_authorities_that_do_not_come(void **state)
+{
+    (void)state;
+    struct scene scene;
+    struct rotation rotation = {0};
+    struct jam jam;
+    scene_init(&scene, "IP:127.0.0.1");
+    struct fmapi_options options = pilot_options(puppet_url(scene.puppet));
+    options.ca = scene.own.cert;
+    options.timeout_ms = 300;
+    pilot_init(&rotation.pilot, &options);
+    pilot_await_that(&rotation.pilot, call_is_good, &rotation);
+
+    jam_begin(&jam, &rotation.pilot);
+    authority_overwrite(&scene.own, &scene.other);
+    pilot_await_that(&rotation.pilot, call_is_given_up, &rotation);
+    if (!strstr(rotation.landing.words, "its authorities' certificates could not be read in time"))
+        fail_msg("%s", rotation.landing.words);
+    jam_end(&jam, &rotation.pilot);
+    pilot_await_that(&rotation.pilot, call_is_good, &rotation); /* on the kept connection */
+    pilot_release(&rotation.pilot);
+    scene_release(&scene);
 }
 
 /* The request cannot leave before the handshake is done. */
@@ -230,9 +267,11 @@ int main(void)
         cmocka_unit_test(tls__refuses_certificates_out_of_their_time),
         cmocka_unit_test(tls__says_that_the_authority_cannot_be_read),
         cmocka_unit_test(tls__takes_a_rotated_authority),
+        cmocka_unit_test(tls__gives_up_authorities_that_do_not_come),
         cmocka_unit_test(tls__is_unreached_when_the_handshake_fails),
         cmocka_unit_test(tls__is_unreached_when_the_handshake_takes_too_long),
     };
     (void)signal(SIGPIPE, SIG_IGN);
+    jam_prepare();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
