@@ -207,13 +207,16 @@ static gnutls_session_t session_of(struct MHD_Connection *connection)
     return info ? (gnutls_session_t)info->tls_session : NULL;
 }
 
-/* The client's Finished: what it has shown before is signed with its key. */
-static void finished(gnutls_session_t session)
+static struct peer *peer_of(gnutls_session_t session)
 {
     struct MHD_Connection *connection = gnutls_session_get_ptr(session); /* as MHD sets it */
-    struct peer *peer =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    if (!peer || peer->certificate)
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+/* The client's Finished: what it has shown before is signed with its key. */
+static void finished(gnutls_session_t session, struct peer *peer)
+{
+    if (peer->certificate)
         return;
     peer->certificate = certificate_take(session);
     peer->judged = 0;
@@ -225,10 +228,13 @@ static void finished(gnutls_session_t session)
 static int on_message(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
                       const gnutls_datum_t *message)
 {
+    struct peer *peer = peer_of(session);
+    if (peer)
+        room_stir(peer->room); /* MHD calls nobody meanwhile, and works all the same */
     if (!incoming)
         return 0;
-    if (type == GNUTLS_HANDSHAKE_FINISHED && when == GNUTLS_HOOK_POST)
-        finished(session);
+    if (peer && type == GNUTLS_HANDSHAKE_FINISHED && when == GNUTLS_HOOK_POST)
+        finished(session, peer);
     if (type != GNUTLS_HANDSHAKE_CERTIFICATE_PKT || when != GNUTLS_HOOK_PRE)
         return 0;
     bool tls13 = gnutls_protocol_get_version(session) == GNUTLS_TLS1_3;

@@ -109,7 +109,7 @@ enum room_rest room_run(struct room *room)
     if (room->for_nothing == RUNS_FOR_NOTHING)
         return ROOM_RESTLESS;
     room->for_nothing++;
-    return ROOM_FRUITLESS;
+    return ROOM_BUSY;
 }
 
 void room_resume(struct room *room, struct MHD_Connection *connection)

@@ -58,17 +58,17 @@ void room_let_in(struct room *room, int fd, const struct sockaddr *address, sock
 
 /* Lets MHD run. Not from one of its own hooks. */
 enum room_rest {
-    ROOM_QUIET,     /* nothing more to do until its descriptor says so */
-    ROOM_BUSY,      /* more to do */
-    ROOM_FRUITLESS, /* MHD says so, and called nobody */
-    ROOM_RESTLESS   /* the same, again and again */
+    ROOM_QUIET,   /* nothing more to do until its descriptor says so */
+    ROOM_BUSY,    /* more to do */
+    ROOM_RESTLESS /* MHD says so again and again, and calls nobody */
 };
 enum room_rest room_run(struct room *room);
 
 /* Lets a suspended connection go on, with the next room_run. */
 void room_resume(struct room *room, struct MHD_Connection *connection);
 
-/* For a response's reader, which is not seen called: MHD does not run for nothing. */
+/* For a response's reader and a handshake's steps, which are not seen called: MHD does not run for
+ * nothing. */
 void room_stir(struct room *room);
 
 /* Closes its connections; none may be suspended. closed is called from the loop when nothing is

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-    TURN_NS = 2000000,      /* no room begins to run when so much of a turn went to rooms */
+    TURN_NS = 3000000,      /* no room begins to run when so much of a turn went to rooms */
     BREATH = 9,             /* times as long as they ran for nothing restless rooms have to wait */
     IDLE_LOOK_MS = 1000,    /* how often rooms run for timeouts while there are connections */
     CROWD = 1024,           /* connections whose memory is worth giving back */
@@ -31,7 +31,7 @@ struct server {
     unsigned room_count;
     struct room_line line;     /* of those that have work */
     struct room_line restless; /* of those that have to wait */
-    uint64_t fruitless_ns;     /* of runs, since the restless last had their turn */
+    uint64_t restless_ns;      /* that these ran since they last had their turn */
     int listener;              /* -1: closed */
     bool tls;
     uv_poll_t arrivals;   /* of the listener; stopped while nobody is let in */
@@ -212,7 +212,7 @@ static void rest(struct server *server)
 static void on_breath(uv_timer_t *breath)
 {
     struct server *server = breath->data;
-    server->fruitless_ns = 0;
+    server->restless_ns = 0;
     for (struct room *room; (room = room_line_take(&server->restless));)
         room_line_add(&server->line, room);
     run(server);
@@ -220,9 +220,10 @@ static void on_breath(uv_timer_t *breath)
 
 /* It says that it has more to do, and does nothing. All of those together have a tenth of the time;
  * until then they do not hear of who is ready, either. */
-static void calm(struct server *server, struct room *room)
+static void calm(struct server *server, struct room *room, uint64_t took_ns)
 {
-    const uint64_t breath_ms = server->fruitless_ns * BREATH / 1000000 + 1;
+    server->restless_ns += took_ns;
+    const uint64_t breath_ms = server->restless_ns * BREATH / 1000000 + 1;
     room_line_add(&server->restless, room);
     if (uv_is_active((uv_handle_t *)&server->breath) &&
         uv_timer_get_due_in(&server->breath) >= breath_ms)
@@ -249,12 +250,10 @@ static void run(struct server *server)
         const uint64_t now = uv_hrtime(), took_ns = now - began;
         began = now;
         *server->spent_ns += took_ns;
-        if (left == ROOM_FRUITLESS || left == ROOM_RESTLESS)
-            server->fruitless_ns += took_ns;
-        if (left == ROOM_BUSY || left == ROOM_FRUITLESS)
+        if (left == ROOM_BUSY)
             room_line_add(&server->line, room);
         if (left == ROOM_RESTLESS)
-            calm(server, room);
+            calm(server, room, took_ns);
     }
     server->running = false;
     if (server->hooks.turn)
