@@ -19,7 +19,8 @@ static _Thread_local struct watch *watching;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static const char *held_name;
+static const char *own_name; /* once held, it is known here: a thread may be late */
+static bool holding;
 static unsigned held;
 
 void watch_begin(struct watch *watch)
@@ -154,10 +155,10 @@ EXPORTED int getaddrinfo(const char *restrict node, const char *restrict service
     bool asks = !hints || !(hints->ai_flags & AI_NUMERICHOST);
     note("getaddrinfo", asks);
     pthread_mutex_lock(&lock);
-    bool mine = node && held_name && strcmp(node, held_name) == 0;
+    bool mine = node && own_name && strcmp(node, own_name) == 0;
     if (mine) {
         held++;
-        while (held_name)
+        while (holding)
             pthread_cond_wait(&changed, &lock);
         held--;
     }
@@ -168,14 +169,15 @@ EXPORTED int getaddrinfo(const char *restrict node, const char *restrict service
 void watch_hold(const char *name)
 {
     pthread_mutex_lock(&lock);
-    held_name = name;
+    own_name = name;
+    holding = true;
     pthread_mutex_unlock(&lock);
 }
 
 void watch_let_go(void)
 {
     pthread_mutex_lock(&lock);
-    held_name = NULL;
+    holding = false;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
 }
