@@ -78,6 +78,27 @@ int core_load(struct core *core, const struct record *record, struct error *err)
     return rc;
 }
 
+/* A job has its name at the fabric manager for one of its lives only, and of two that believe to
+ * have it the end of one would take the other's. */
+int core_loaded(struct core *core, struct error *err)
+{
+    struct ledger_walk all = {0};
+    ledger_index(&core->ledger);
+    for (const struct reservation *r; (r = ledger_walk(&core->ledger, &all)) != NULL;) {
+        bool has_name = reservation_wants_hwcoll(r) &&
+                        (r->hwcoll == HWCOLL_RESERVED || r->fm_side == FM_SIDE_HELD);
+        for (const struct reservation *o = r->older; o != NULL; o = has_name ? o->older : NULL) {
+            if (o->state == JOB_ACTIVE || (has_name && o->fm_side != FM_SIDE_NOTHING))
+                return error_set(err, ERROR_CORRUPT,
+                                 "reservations %llu and %llu cannot both be as they are: "
+                                 "both are of job %s-%s",
+                                 (unsigned long long)o->number, (unsigned long long)r->number,
+                                 r->cluster, r->job);
+        }
+    }
+    return 0;
+}
+
 /* Whether the fabric manager may have been called for it in a former life, even if nothing of it is
  * left there now: a last RELEASE, given up and not yet acted on, would hit the name's next owner.
  */

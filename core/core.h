@@ -138,8 +138,11 @@ void core_destroy(struct core *core); /* NULL is allowed; wipes tokens */
  * names the record. Only before core_start. */
 int core_load(struct core *core, const struct record *record, struct error *err);
 
-/* Everything is loaded: settles what a crash left open and begins to log in to the fabric manager.
- */
+/* Everything is loaded: do the reservations fit each other? What is saved by a core always does. 0,
+ * or ERROR_CORRUPT with a sentence that names two of them; then core_start may not be called. */
+int core_loaded(struct core *core, struct error *err);
+
+/* Settles what a crash left open and begins to log in to the fabric manager. */
 void core_start(struct core *core, int64_t now_ms);
 
 /* One step. Its effects, and those of core_start, are read with core_effects. */

@@ -264,6 +264,8 @@ void fuzz_one(struct fuzz_input *in)
     }
     struct core *core = core_create(&config);
     int code = store_load(store, load, core, &err);
+    if (code == 0)
+        code = core_loaded(core, &(struct error){0});
     FUZZ_CHECK(code == 0 || struck);
     if (code == 0)
         core_start(core, 3000000);

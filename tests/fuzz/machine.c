@@ -501,6 +501,7 @@ void machine_crash(struct machine *machine)
     (void)rows_each(&machine->reservations, load, machine);
     (void)rows_each_node(&machine->reservations, load, machine);
     (void)rows_each(&machine->events, load, machine);
+    FUZZ_CHECK(core_loaded(machine->core, &(struct error){0}) == 0);
     machine_start(machine);
 }
 

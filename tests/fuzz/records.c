@@ -105,7 +105,7 @@ static bool load_all(struct machine *machine, struct fuzz_input *in)
         }
         machine_keep(machine, &record);
     }
-    return true;
+    return core_loaded(machine->core, &err) == 0;
 }
 
 void fuzz_one(struct fuzz_input *in)

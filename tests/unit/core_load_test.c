@@ -260,6 +260,44 @@ static void load__refuses_what_cannot_be(void **state)
     driver_end(&d);
 }
 
+static int loaded_with(struct record older, struct record newer)
+{
+    struct driver d;
+    struct error err = {0};
+    begin(&d);
+    load(&d, older);
+    load(&d, newer);
+    int rc = core_loaded(d.core, &err);
+    assert_true(rc == 0 || strstr(err.text, "5 and 6") != NULL);
+    if (rc == 0)
+        core_start(d.core, d.now);
+    driver_end(&d);
+    return rc;
+}
+
+/* I1, I3: one name at the fabric manager cannot be two reservations'. A newer life may wait for it.
+ */
+static void load__refuses_two_lives_with_one_name(void **state)
+{
+    (void)state;
+    struct record leaving = saved(5, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_HELD),
+                  left = saved(5, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_NOTHING),
+                  live = saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING),
+                  reserved = saved(6, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD),
+                  in_the_way = saved(6, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_HELD),
+                  waiting = saved(6, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE),
+                  without = saved(6, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING),
+                  released = saved(6, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_MAYBE);
+    assert_int_equal(loaded_with(live, reserved), ERROR_CORRUPT);
+    assert_int_equal(loaded_with(live, without), ERROR_CORRUPT);
+    assert_int_equal(loaded_with(leaving, reserved), ERROR_CORRUPT);
+    assert_int_equal(loaded_with(leaving, in_the_way), ERROR_CORRUPT);
+    assert_int_equal(loaded_with(leaving, waiting), 0);
+    assert_int_equal(loaded_with(leaving, released), 0);
+    assert_int_equal(loaded_with(left, reserved), 0);
+    assert_int_equal(loaded_with(left, in_the_way), 0);
+}
+
 /* F5: the pool was shrunk while we were away; the job keeps its VNI, nobody else gets it. */
 static void load__pool_shrunk_meanwhile(void **state)
 {
@@ -297,6 +335,7 @@ int main(void)
         cmocka_unit_test(load__holding_back_begins_anew),
         cmocka_unit_test(load__events_that_break_off_are_dropped),
         cmocka_unit_test(load__refuses_what_cannot_be),
+        cmocka_unit_test(load__refuses_two_lives_with_one_name),
         cmocka_unit_test(load__pool_shrunk_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
