@@ -39,7 +39,7 @@ static int by_time(const void *left, const void *right)
     return a->job < b->job ? -1 : a->job > b->job;
 }
 
-int joblog_read(struct joblog *log, const char *path)
+int joblog_read(struct joblog *log, const char *path, size_t most)
 {
     char line[LINE_SIZE];
     size_t room = 0, number = 0;
@@ -51,7 +51,7 @@ int joblog_read(struct joblog *log, const char *path)
         perror(path);
         return -1;
     }
-    while (result == 0 && gzgets(file, line, sizeof line)) {
+    while (result == 0 && log->job_count < most && gzgets(file, line, sizeof line)) {
         long long id, submit, wait, run, allocated, requested;
 
         number++;

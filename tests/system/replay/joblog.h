@@ -25,8 +25,9 @@ struct joblog {
     size_t job_count, event_count;
 };
 
-/* Reads a file, gzip or plain. A job that never ran, or has no nodes, is left out. 0, or -1. */
-int joblog_read(struct joblog *log, const char *path);
+/* Reads the first jobs of a file, gzip or plain, at most so many. A job that never ran, or has no
+ * nodes, is left out. 0, or -1. */
+int joblog_read(struct joblog *log, const char *path, size_t most);
 void joblog_release(struct joblog *log);
 
 #endif

@@ -13,25 +13,29 @@
 
 static const char usage[] =
     "usage: mcast-replay --mcastd FILE --mock-fm FILE [--kills N] [--seed N] [--connections N] "
-    "LOG\n"
+    "[--jobs N] LOG\n"
     "  LOG: Standard Workload Format, plain or gzip. --kills N: kill -9 and restart the broker N\n"
-    "  times on the way.\n";
+    "  times on the way. --jobs N: no more than the log's first N.\n";
 
 struct arguments {
     const char *mcastd, *mock_fm, *log;
     unsigned kills, connections;
     uint64_t seed;
+    size_t jobs;
 };
 
 static int read_arguments(struct arguments *out, int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"mcastd", required_argument, NULL, 'b'},      {"mock-fm", required_argument, NULL, 'f'},
-        {"kills", required_argument, NULL, 'k'},       {"seed", required_argument, NULL, 's'},
-        {"connections", required_argument, NULL, 'c'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"mcastd", required_argument, NULL, 'b'},
+                                            {"mock-fm", required_argument, NULL, 'f'},
+                                            {"kills", required_argument, NULL, 'k'},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"connections", required_argument, NULL, 'c'},
+                                            {"jobs", required_argument, NULL, 'j'},
+                                            {NULL, 0, NULL, 0}};
     int option;
 
-    *out = (struct arguments){.connections = 32, .seed = 1};
+    *out = (struct arguments){.connections = 32, .seed = 1, .jobs = SIZE_MAX};
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (option) {
         case 'b':
@@ -48,6 +52,9 @@ static int read_arguments(struct arguments *out, int argc, char **argv)
             break;
         case 'c':
             out->connections = (unsigned)strtoul(optarg, NULL, 10);
+            break;
+        case 'j':
+            out->jobs = (size_t)strtoull(optarg, NULL, 10);
             break;
         default:
             return -1;
@@ -143,7 +150,8 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0 || joblog_read(&log, arguments.log) < 0)
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0 ||
+        joblog_read(&log, arguments.log, arguments.jobs) < 0)
         return 1;
     const int result = run(&arguments, &log);
     joblog_release(&log);

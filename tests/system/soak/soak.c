@@ -301,7 +301,8 @@ int main(int argc, char **argv)
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0); /* in order with stderr, also in a file */
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0 || joblog_read(&log, arguments.log) < 0)
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0 ||
+        joblog_read(&log, arguments.log, SIZE_MAX) < 0)
         return 1;
     const bool good = run(&arguments, &log);
     joblog_release(&log);
