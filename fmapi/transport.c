@@ -2,7 +2,6 @@
 
 #include "fmapi/castore.h"
 #include "fmapi/exchange.h"
-#include "fmapi/watches.h"
 
 #include <assert.h>
 #include <curl/curl.h>
@@ -16,7 +15,6 @@ struct transport {
     char *ca;
     struct castore *castore; /* NULL: nothing is verified, or libcurl looks by itself */
     CURLM *multi;
-    struct watches *watches;
     CURLSH *share; /* TLS sessions: a new connection resumes an old one's */
     uv_timer_t timer;
     uv_timer_t patience; /* of the exchanges that wait for the authorities */
@@ -26,6 +24,13 @@ struct transport {
     bool closing;
     void (*closed)(void *arg);
     void *closed_arg;
+};
+
+/* A socket of libcurl's that the loop watches. */
+struct watch {
+    uv_poll_t poll;
+    curl_socket_t socket;
+    struct transport *transport;
 };
 
 static void unlink_exchange(struct transport *transport, struct exchange *exchange)
@@ -106,9 +111,16 @@ static void on_timer(uv_timer_t *timer)
     drive(timer->data, CURL_SOCKET_TIMEOUT, 0);
 }
 
-static void on_ready(void *arg, curl_socket_t socket, int ready)
+static void on_poll(uv_poll_t *poll, int status, int events)
 {
-    drive(arg, socket, ready);
+    struct watch *watch = poll->data;
+    int ready = status < 0 ? CURL_CSELECT_ERR : 0;
+
+    if (events & UV_READABLE)
+        ready |= CURL_CSELECT_IN;
+    if (events & UV_WRITABLE)
+        ready |= CURL_CSELECT_OUT;
+    drive(watch->transport, watch->socket, ready);
 }
 
 /* The loop's, for what waited; libcurl may have to be left out of it when there is no memory. */
@@ -117,10 +129,7 @@ static int begin(struct transport *transport, struct exchange *exchange)
     exchange->waits = false;
     if (transport->castore != NULL)
         exchange_trust(exchange, castore_get(transport->castore));
-    return watches_open_for(transport->watches, exchange->easy) &&
-                   curl_multi_add_handle(transport->multi, exchange->easy) == CURLM_OK
-               ? 0
-               : ERROR_NOMEM;
+    return curl_multi_add_handle(transport->multi, exchange->easy) == CURLM_OK ? 0 : ERROR_NOMEM;
 }
 
 /* The oldest that waits: the list begins with the newest. */
@@ -214,9 +223,51 @@ static void on_castore_closed(void *arg)
     handle_closed(arg);
 }
 
-static void on_watches_closed(void *arg)
+static void on_watch_closed(uv_handle_t *handle)
 {
-    handle_closed(arg);
+    struct watch *watch = handle->data;
+    struct transport *transport = watch->transport;
+
+    free(watch);
+    handle_closed(transport);
+}
+
+static struct watch *watch_create(struct transport *transport, curl_socket_t socket)
+{
+    struct watch *watch = calloc(1, sizeof *watch);
+
+    if (watch == NULL || uv_poll_init_socket(transport->loop, &watch->poll, socket) != 0) {
+        free(watch);
+        return NULL;
+    }
+    watch->poll.data = watch;
+    watch->socket = socket;
+    watch->transport = transport;
+    transport->handles++;
+    return watch;
+}
+
+static int on_socket_change(CURL *easy, curl_socket_t socket, int what, void *arg, void *socket_arg)
+{
+    struct transport *transport = arg;
+    struct watch *watch = socket_arg;
+    (void)easy;
+
+    if (what == CURL_POLL_REMOVE) {
+        if (watch != NULL) {
+            uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
+            (void)curl_multi_assign(transport->multi, socket, NULL);
+        }
+        return 0;
+    }
+    if (watch == NULL) {
+        if ((watch = watch_create(transport, socket)) == NULL)
+            return -1;
+        (void)curl_multi_assign(transport->multi, socket, watch);
+    }
+    int events = ((what & CURL_POLL_IN) != 0 ? UV_READABLE : 0) |
+                 ((what & CURL_POLL_OUT) != 0 ? UV_WRITABLE : 0);
+    return uv_poll_start(&watch->poll, events, on_poll) == 0 ? 0 : -1;
 }
 
 static bool prepare(struct transport *transport)
@@ -224,12 +275,11 @@ static bool prepare(struct transport *transport)
     long parallel = (long)transport->options.parallel;
     CURLM *multi = transport->multi = curl_multi_init();
     CURLSH *share = transport->share = curl_share_init();
-    struct watches *watches = transport->watches =
-        watches_create(transport->loop, on_ready, transport);
 
     return multi != NULL && share != NULL &&
            curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK &&
-           watches != NULL && watches_of(watches, multi) &&
+           curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket_change) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, transport) == CURLM_OK &&
            curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timeout_change) == CURLM_OK &&
            curl_multi_setopt(multi, CURLMOPT_TIMERDATA, transport) == CURLM_OK &&
            curl_multi_setopt(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, parallel) == CURLM_OK &&
@@ -261,14 +311,13 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
     (void)uv_timer_init(loop, &transport->timer); /* cannot fail */
     (void)uv_timer_init(loop, &transport->patience);
     transport->timer.data = transport->patience.data = transport;
-    transport->handles = 3 + reads; /* two timers and the watches */
+    transport->handles = 2 + reads;
     return transport;
 
 fail:
     if (transport != NULL) {
         (void)curl_multi_cleanup(transport->multi);
         (void)curl_share_cleanup(transport->share);
-        watches_destroy(transport->watches, NULL, NULL);
         free(transport->ca);
     }
     free(transport);
@@ -290,10 +339,9 @@ static void on_timer_closed(uv_handle_t *handle)
                        &(struct transport_answer){.end = TRANSPORT_CANCELLED, .words = ""});
         exchange_destroy(exchange);
     }
-    (void)curl_multi_cleanup(transport->multi); /* closes what is open */
+    (void)curl_multi_cleanup(transport->multi); /* calls on_socket_change: watches close */
     (void)curl_share_cleanup(transport->share);
     curl_global_cleanup();
-    watches_destroy(transport->watches, on_watches_closed, transport);
     castore_destroy(transport->castore, on_castore_closed, transport);
     handle_closed(transport);
 }

@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include <poll.h>
 #include <signal.h>
 
 #include "tests/system/fmapi/pilot.h"
@@ -227,27 +226,6 @@ static void call__notices_a_connection_closed_while_idle(void **state)
     scene_release(&scene);
 }
 
-static int ready_within(struct pilot *pilot, int timeout_ms)
-{
-    struct pollfd kernel = {.fd = uv_backend_fd(&pilot->loop), .events = POLLIN};
-    return poll(&kernel, 1, timeout_ms);
-}
-
-/* G11: an idle connection is still watched, and its end stays readable for ever. */
-static void loop__sleeps_when_an_idle_connection_was_closed(void **state)
-{
-    (void)state;
-    struct plan plan = {.steps = {{.status = 201, .body = TOKEN, .close = true}}, 1};
-    struct scene scene;
-    scene_init(&scene, &plan, 60000);
-    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
-    assert_int_equal(ready_within(&scene.pilot, 10000), 1);
-    (void)uv_run(&scene.pilot.loop, UV_RUN_NOWAIT);
-    assert_int_equal(ready_within(&scene.pilot, 0), 0);
-    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
-    scene_release(&scene);
-}
-
 static void call__knows_that_nobody_was_reached(void **state)
 {
     (void)state;
@@ -363,7 +341,6 @@ int main(void)
         cmocka_unit_test(check__may_be_sent_twice),
         cmocka_unit_test(call__is_not_unreached_once_a_copy_has_left),
         cmocka_unit_test(call__notices_a_connection_closed_while_idle),
-        cmocka_unit_test(loop__sleeps_when_an_idle_connection_was_closed),
         cmocka_unit_test(call__knows_that_nobody_was_reached),
         cmocka_unit_test(destroy__ends_what_is_under_way),
         cmocka_unit_test(destroy__comes_before_anything_was_sent),
