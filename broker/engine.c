@@ -466,8 +466,8 @@ int engine_start(struct engine *engine, struct error *err)
 {
     struct loading loading = {.engine = engine, .err = err};
     int rc = store_load(engine->store, load, &loading, err);
-    if (rc == 0)
-        rc = core_loaded(engine->core, err);
+    if (rc == 0 && core_loaded(engine->core, err) < 0)
+        rc = store_refuse(engine->store, err);
     if (rc < 0)
         return rc;
 

@@ -254,6 +254,9 @@ static int on_socket_change(CURL *easy, curl_socket_t socket, int what, void *ar
     (void)easy;
 
     if (what == CURL_POLL_REMOVE) {
+        /* Not kept for the connection's next request, though that would spare eight system calls:
+         * libcurl 7.88 closes a socket that never got connected before it says so here, and calls
+         * no CLOSESOCKETFUNCTION, so nobody can know whether it is still open. */
         if (watch != NULL) {
             uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
             (void)curl_multi_assign(transport->multi, socket, NULL);

@@ -63,6 +63,13 @@ static int sqlite_load(struct store *store, int (*each)(void *, const struct rec
     return code;
 }
 
+static void sqlite_refuse(struct store *store, struct error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)store;
+    leave_log(sqlite, true);
+    (void)sqlite_damaged_as(err, sqlite->path);
+}
+
 /* In the worker's thread; true: the next one was taken. */
 static bool write_batch(void *arg)
 {
@@ -229,6 +236,7 @@ struct store *store_sqlite_open(const char *path, const char *key_file, struct e
 {
     static const struct store_ops ops = {
         .load = sqlite_load,
+        .refuse = sqlite_refuse,
         .commit = sqlite_commit,
         .offer = sqlite_offer,
         .withdraw = sqlite_withdraw,

@@ -44,6 +44,13 @@ int sqlite_damaged(struct error *err, const char *path, const char *format, ...)
                      path, what);
 }
 
+int sqlite_damaged_as(struct error *err, const char *path)
+{
+    char what[ERROR_TEXT_SIZE];
+    memcpy(what, err->text, sizeof what);
+    return sqlite_damaged(err, path, "%s", what);
+}
+
 int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path)
 {
     const char *words = sqlite3_errstr(rc);

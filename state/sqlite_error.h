@@ -15,4 +15,7 @@ int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path);
 __attribute__((format(printf, 3, 4))) int sqlite_damaged(struct error *err, const char *path,
                                                          const char *format, ...);
 
+/* The same, with what err says already. */
+int sqlite_damaged_as(struct error *err, const char *path);
+
 #endif

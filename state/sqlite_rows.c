@@ -270,6 +270,15 @@ static int damaged(const struct reader *reader, const char *table, sqlite3_int64
                           fault);
 }
 
+/* What the rows of all tables together cannot be, whoever reads them knows. */
+static int give(const struct reader *reader, const struct record *record)
+{
+    int code = reader->each(reader->arg, record);
+    return code == ERROR_CORRUPT && reader->err != NULL && reader->err->code == code
+               ? sqlite_damaged_as(reader->err, reader->rows->path)
+               : code;
+}
+
 static int visit_reservation(struct reader *reader, sqlite3_stmt *statement)
 {
     struct record record;
@@ -278,7 +287,7 @@ static int visit_reservation(struct reader *reader, sqlite3_stmt *statement)
         return damaged(reader, "reservation", sqlite3_column_int64(statement, 0), fault);
     int code = sealing_take(reader->rows->sealing, statement, TOKEN_AT, record.u.reservation.number,
                             &record.u.reservation.token, reader->err);
-    return code < 0 ? code : reader->each(reader->arg, &record);
+    return code < 0 ? code : give(reader, &record);
 }
 
 static int visit_node(struct reader *reader, sqlite3_stmt *statement)
@@ -288,7 +297,7 @@ static int visit_node(struct reader *reader, sqlite3_stmt *statement)
     if (fault)
         return damaged(reader, "node report of reservation", sqlite3_column_int64(statement, 0),
                        fault);
-    return reader->each(reader->arg, &record);
+    return give(reader, &record);
 }
 
 static int visit_cleanup(struct reader *reader, sqlite3_stmt *statement)
@@ -297,7 +306,7 @@ static int visit_cleanup(struct reader *reader, sqlite3_stmt *statement)
     const char *fault = read_cleanup(statement, &record);
     if (fault)
         return damaged(reader, "cleanup of reservation", sqlite3_column_int64(statement, 0), fault);
-    return reader->each(reader->arg, &record);
+    return give(reader, &record);
 }
 
 static int visit_event(struct reader *reader, sqlite3_stmt *statement)
@@ -306,7 +315,7 @@ static int visit_event(struct reader *reader, sqlite3_stmt *statement)
     const char *fault = read_event(statement, &record);
     if (fault)
         return damaged(reader, "event", sqlite3_column_int64(statement, 0), fault);
-    return reader->each(reader->arg, &record);
+    return give(reader, &record);
 }
 
 /* In the order of read_ledger. */
@@ -337,9 +346,9 @@ static int visit_ledger(struct reader *reader, sqlite3_stmt *statement)
     const char *fault = read_ledger(statement, &counters);
     if (fault)
         return damaged(reader, "ledger", 1, fault);
-    int code = reader->each(reader->arg, &counters);
+    int code = give(reader, &counters);
     if (code == 0 && sqlite3_column_int(statement, 2) != 0)
-        code = reader->each(reader->arg, &founded);
+        code = give(reader, &founded);
     return code;
 }
 

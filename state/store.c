@@ -10,6 +10,13 @@ int store_load(struct store *store, int (*each)(void *arg, const struct record *
     return store->ops->load(store, each, arg, err);
 }
 
+int store_refuse(struct store *store, struct error *err)
+{
+    if (store->ops->refuse)
+        store->ops->refuse(store, err);
+    return err->code;
+}
+
 void store_commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
 {
     assert(batch_size(batch) > 0);

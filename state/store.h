@@ -36,6 +36,10 @@ bool store_sqlite_sealed(const char *path);
 int store_load(struct store *store, int (*each)(void *arg, const struct record *record), void *arg,
                struct error *err);
 
+/* What was loaded cannot be true, as err says: adds where it lies and what can be done. Closing
+ * will leave all as it is. Returns err's code. Only before the first commit. */
+int store_refuse(struct store *store, struct error *err);
+
 /* A batch: the records of one or more steps of the core, in order, committed all or nothing. */
 struct batch;
 struct batch *batch_create(struct store *store); /* NULL: out of memory */
@@ -80,6 +84,7 @@ void store_close(struct store *store);
 struct store_ops {
     int (*load)(struct store *, int (*each)(void *, const struct record *), void *arg,
                 struct error *err);
+    void (*refuse)(struct store *, struct error *err); /* may be NULL */
     void (*commit)(struct store *, struct batch *, store_done_fn *, void *arg);
     bool (*offer)(struct store *, struct batch *, store_done_fn *, void *arg); /* may be NULL */
     struct batch *(*withdraw)(struct store *);                                 /* with offer */

@@ -380,8 +380,10 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
         return;
     }
     struct error err = {0};
-    if (core_loaded(edge->core, &err) < 0)
+    if (core_loaded(edge->core, &err) < 0) {
         sim_fail(sim, "I2", "what was saved cannot be loaded: %s", err.text);
+        return;
+    }
     edge->armed_ms = INT64_MIN;
     asks_step_begins(sim, NULL);
     core_start(edge->core, core_time(sim));

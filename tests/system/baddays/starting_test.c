@@ -60,12 +60,18 @@ static void write_at(const char *name, off_t offset, const char *text)
     close(out);
 }
 
-static void execute(const char *sql)
+static void execute_and(const char *sql, int leave_log)
 {
     sqlite3 *db;
     assert_int_equal(sqlite3_open(file("state.db"), &db), SQLITE_OK);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leave_log, NULL);
     assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void execute(const char *sql)
+{
+    execute_and(sql, 0);
 }
 
 /* -- starting -- */
@@ -178,6 +184,34 @@ static void ledger__whose_numbers_are_used_up_is_refused(void **state)
     copy("state.db", "state.db.good");
     execute("UPDATE ledger SET last_number=9223372036854775807");
     assert_refused("%s", "is damaged (ledger 1: a counter is out of range): restore it");
+    move("state.db.good", "state.db");
+    assert_mended();
+}
+
+static off_t size_of(const char *name)
+{
+    struct stat status;
+    return stat(file(name), &status) == 0 ? status.st_size : -1;
+}
+
+/* Each row is as a broker writes it, and yet no broker wrote both: as the records come, and when
+ * all have come. The log is somebody's evidence. */
+static void ledger__whose_rows_contradict_each_other_is_refused(void **state)
+{
+    (void)state;
+    execute_and("UPDATE reservation SET job='f1' WHERE job='f2'", 1);
+    const off_t log = size_of("state.db-wal");
+    assert_true(log > 0);
+    assert_refused("%s", "cannot both be as they are: both are of job elcap-f1): restore it");
+    assert_int_equal(size_of("state.db-wal"), log);
+    execute("UPDATE reservation SET job='f2' WHERE number="
+            "(SELECT max(number) FROM reservation WHERE job='f1')");
+    assert_mended();
+
+    copy("state.db", "state.db.good");
+    execute("UPDATE reservation SET vni0=(SELECT vni0 FROM reservation WHERE job='f1') "
+            "WHERE job='f2'");
+    assert_refused("%s", "(elcap-f2) has a VNI that another one has too): restore it");
     move("state.db.good", "state.db");
     assert_mended();
 }
@@ -353,6 +387,7 @@ int main(void)
         ON_A_DAY(ledger__cut_short_is_refused),
         ON_A_DAY(ledger__with_a_damaged_log_is_refused),
         ON_A_DAY(ledger__whose_numbers_are_used_up_is_refused),
+        ON_A_DAY(ledger__whose_rows_contradict_each_other_is_refused),
         ON_A_DAY(ledger__of_a_newer_version_is_refused),
         ON_A_DAY(ledger__that_is_none_is_refused),
         ON_A_DAY(ledger__of_another_broker_is_refused),

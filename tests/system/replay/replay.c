@@ -60,7 +60,8 @@ static int read_arguments(struct arguments *out, int argc, char **argv)
             return -1;
         }
     }
-    if (optind + 1 != argc || !out->mcastd || !out->mock_fm || out->connections == 0)
+    if (optind + 1 != argc || !out->mcastd || !out->mock_fm || out->connections == 0 ||
+        out->jobs == 0)
         return -1;
     out->log = argv[optind];
     return 0;
