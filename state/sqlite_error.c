@@ -29,6 +29,14 @@ static int last_errno(sqlite3 *db)
     return number ? number : sqlite3_system_errno(db);
 }
 
+/* SQLite writes reports, and quotes what it finds in a damaged file; we write sentences. */
+static void make_plain(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text < ' ' || *text > '~')
+            *text = *text == '\n' ? ' ' : '?';
+}
+
 int sqlite_damaged(struct error *err, const char *path, const char *format, ...)
 {
     char what[ERROR_TEXT_SIZE / 2];
@@ -36,8 +44,7 @@ int sqlite_damaged(struct error *err, const char *path, const char *format, ...)
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    for (char *end; (end = strchr(what, '\n'));) /* SQLite writes reports, we write sentences */
-        *end = ' ';
+    make_plain(what);
     return error_set(err, ERROR_CORRUPT,
                      "%s is damaged (%s): restore it from a backup, or move it away to start with "
                      "nothing",
@@ -54,6 +61,7 @@ int sqlite_damaged_as(struct error *err, const char *path)
 int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path)
 {
     const char *words = sqlite3_errstr(rc);
+    char details[ERROR_TEXT_SIZE / 2];
     int number = last_errno(db);
     if (is_full(rc, number)) {
         if ((rc & 0xff) == SQLITE_FULL)
@@ -88,6 +96,8 @@ int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path)
                          "of mcastd",
                          path, words, strerror(number));
     default:
-        return error_set(err, ERROR_IO, "cannot use %s: %s (%s)", path, words, sqlite3_errmsg(db));
+        snprintf(details, sizeof details, "%s", sqlite3_errmsg(db));
+        make_plain(details);
+        return error_set(err, ERROR_IO, "cannot use %s: %s (%s)", path, words, details);
     }
 }
