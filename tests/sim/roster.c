@@ -42,7 +42,8 @@ size_t roster_named(struct sim *sim, const struct roster *roster, bool lies)
     struct rm *rm = &sim->rm;
     int64_t *since = &rm->lacking_ms[roster->cluster];
     size_t named = roster->count;
-    if (lies && named > 0 && (*since == 0 || sim->now_ms - *since < sim->config.sync_grace_ms)) {
+    if (lies && named > 0 && sim->pieces == NULL &&
+        (*since == 0 || sim->now_ms - *since < sim->config.sync_grace_ms)) {
         named = rng_below(&rm->rng, (uint32_t)named);
         sim_trace(sim, "rm: it names %zu of %zu jobs", named, roster->count);
     }

@@ -21,7 +21,8 @@ void roster_release(struct roster *roster);
 
 /* How many of it are named when it arrives, if it may lie: fewer, but never when another one lacked
  * an active job the grace period ago or more: that is how a resource manager says that jobs are
- * over (F20). Called once, when it arrives: that order counts. */
+ * over (F20); nor while the pieces of what another one named are still on their way. Called once,
+ * when it arrives: that order counts. */
 size_t roster_named(struct sim *sim, const struct roster *roster, bool lies);
 
 #endif
