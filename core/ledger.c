@@ -11,11 +11,18 @@ enum {
     FETCH_AHEAD = 16, /* rows: their buckets come from memory while others are worked on */
 };
 
+static void make_buckets(struct ledger *l, size_t count)
+{
+    free(l->buckets);
+    l->buckets = memory_zeroed(count * sizeof *l->buckets);
+    l->bucket_count = count;
+    l->bucket_mask = count - 1;
+}
+
 void ledger_init(struct ledger *l)
 {
     memset(l, 0, sizeof *l);
-    l->bucket_count = BUCKETS_AT_FIRST;
-    l->buckets = memory_zeroed(l->bucket_count * sizeof *l->buckets);
+    make_buckets(l, BUCKETS_AT_FIRST);
     l->row_room = ROWS_AT_FIRST;
     l->rows = memory_zeroed(l->row_room * sizeof *l->rows);
 }
@@ -32,31 +39,43 @@ static bool same_name(const struct reservation *r, const char *cluster, const ch
     return strcmp(r->job, job) == 0 && strcmp(r->cluster, cluster) == 0;
 }
 
+/* Linear hashing (Litwin, 1980): there are as many buckets as names, and each new name splits the
+ * next one in turn. No insertion moves a million others, and the loop is never away for it (G11).
+ */
+static struct reservation **bucket_of(const struct ledger *l, uint32_t hash)
+{
+    size_t at = hash & l->bucket_mask;
+    return &l->buckets[at < l->bucket_count ? at : at & l->bucket_mask >> 1];
+}
+
 /* Where the pointer to the newest reservation of a job is, or would be. */
 static struct reservation **find(const struct ledger *l, uint32_t hash, const char *cluster,
                                  const char *job)
 {
-    struct reservation **at = &l->buckets[hash & (l->bucket_count - 1)];
+    struct reservation **at = bucket_of(l, hash);
     while (*at != NULL && ((*at)->name_hash != hash || !same_name(*at, cluster, job)))
         at = &(*at)->name_next;
     return at;
 }
 
-static void grow_buckets(struct ledger *l)
+static void split_bucket(struct ledger *l)
 {
-    struct reservation **old = l->buckets;
-    size_t old_count = l->bucket_count;
-    l->bucket_count *= 2;
-    l->buckets = memory_zeroed(l->bucket_count * sizeof *l->buckets);
-    for (size_t i = 0; i < old_count; i++) {
-        for (struct reservation *r = old[i], *next; r != NULL; r = next) {
-            next = r->name_next;
-            struct reservation **bucket = &l->buckets[r->name_hash & (l->bucket_count - 1)];
-            r->name_next = *bucket;
-            *bucket = r;
+    size_t added = l->bucket_count++;
+    if (added > l->bucket_mask) {
+        l->bucket_mask = l->bucket_mask * 2 + 1;
+        l->buckets = memory_resized(l->buckets, l->bucket_mask + 1, sizeof *l->buckets);
+    }
+    struct reservation **at = &l->buckets[added & l->bucket_mask >> 1], **to = &l->buckets[added];
+    for (struct reservation *r; (r = *at) != NULL;) {
+        if ((r->name_hash & l->bucket_mask) == added) {
+            *at = r->name_next;
+            *to = r;
+            to = &r->name_next;
+        } else {
+            at = &r->name_next;
         }
     }
-    free(old);
+    *to = NULL;
 }
 
 static void compact_rows(struct ledger *l)
@@ -96,7 +115,7 @@ void ledger_insert(struct ledger *l, struct reservation *r)
     r->name_hash = name_hash(r->cluster, r->job);
     if (!l->postponed) {
         if (l->names >= l->bucket_count)
-            grow_buckets(l);
+            split_bucket(l);
         enter_name(l, r);
     }
     append_row(l, r);
@@ -112,14 +131,13 @@ void ledger_postpone(struct ledger *l)
 static void fetch(const struct ledger *l, size_t row)
 {
     if (row < l->row_count)
-        __builtin_prefetch(
-            &l->buckets[l->rows[row].reservation->name_hash & (l->bucket_count - 1)]);
+        __builtin_prefetch(bucket_of(l, l->rows[row].reservation->name_hash));
 }
 
 static void fetch_first(const struct ledger *l, size_t row)
 {
     if (row < l->row_count)
-        __builtin_prefetch(l->buckets[l->rows[row].reservation->name_hash & (l->bucket_count - 1)]);
+        __builtin_prefetch(*bucket_of(l, l->rows[row].reservation->name_hash));
 }
 
 void ledger_index(struct ledger *l)
@@ -127,10 +145,10 @@ void ledger_index(struct ledger *l)
     if (!l->postponed)
         return;
     l->postponed = false;
-    while (l->bucket_count <= l->count)
-        l->bucket_count *= 2;
-    free(l->buckets);
-    l->buckets = memory_zeroed(l->bucket_count * sizeof *l->buckets);
+    size_t count = BUCKETS_AT_FIRST;
+    while (count <= l->count)
+        count *= 2;
+    make_buckets(l, count);
     for (size_t row = 0; row < l->row_count; row++) { /* there are no gaps: none was removed */
         fetch(l, row + FETCH_AHEAD);
         fetch_first(l, row + FETCH_AHEAD / 2);

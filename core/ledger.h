@@ -14,7 +14,8 @@ struct ledger_row {
 
 struct ledger {
     struct reservation **buckets;
-    size_t bucket_count; /* a power of two */
+    size_t bucket_count, bucket_mask; /* the mask: one less than a power of two, and no smaller
+                                         than the last bucket */
     size_t names;
     struct ledger_row *rows; /* ascending number */
     size_t row_count, row_room;

@@ -81,6 +81,35 @@ static void ledger__survives_churn(void **state)
     ledger_release(&l);
 }
 
+/* G11: no name is the one for which all others move. */
+static void names__get_one_bucket_more_at_a_time(void **state)
+{
+    (void)state;
+    enum { ALL = 5000 };
+    static struct reservation *all[ALL];
+    struct ledger l;
+    ledger_init(&l);
+    for (uint64_t n = 0; n < ALL; n++) {
+        char job[16];
+        size_t before = l.bucket_count;
+        snprintf(job, sizeof job, "%llu", (unsigned long long)n);
+        all[n] = make(n + 1, job);
+        ledger_insert(&l, all[n]);
+        assert_true(l.bucket_count - before <= 1);
+        assert_true(l.names <= l.bucket_count);
+        assert_ptr_equal(ledger_newest(&l, "c", all[n / 2]->job), all[n / 2]);
+    }
+    for (uint64_t n = 0; n < ALL; n++)
+        assert_ptr_equal(ledger_newest(&l, "c", all[n]->job), all[n]);
+    for (uint64_t n = 0; n < ALL; n++) {
+        ledger_remove(&l, all[n]);
+        assert_null(ledger_newest(&l, "c", all[n]->job));
+        free(all[n]);
+    }
+    assert_int_equal(l.names, 0);
+    ledger_release(&l);
+}
+
 /* Rows move up under its feet: each that is there all the while is seen, and once. */
 static void walk__sees_what_stays(void **state)
 {
@@ -149,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ledger__finds_newest_life_first),
         cmocka_unit_test(ledger__survives_churn),
+        cmocka_unit_test(names__get_one_bucket_more_at_a_time),
         cmocka_unit_test(walk__sees_what_stays),
         cmocka_unit_test(index__finds_what_was_postponed),
     };
