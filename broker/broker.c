@@ -10,7 +10,9 @@
 #include "broker/settings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +21,15 @@
 #include <sys/stat.h>
 #include <sysexits.h>
 #include <time.h>
+#include <unistd.h>
 #include <uv.h>
 
 enum {
     SIGNALS = 3,
     AGAIN_MS = 1000, /* the same SIGTERM can come twice, from a shell that means a whole group */
-    THREADS = HTTP_THREADS + 1, /* the loop's workers: a reload must not wait for name servers */
+    THREADS = HTTP_THREADS + 1,    /* the loop's workers: a reload must not wait for name servers */
+    MAPPED_BYTES = 256 * 1024,     /* a block of this size or more is large */
+    SPARE_BYTES = 4 * 1024 * 1024, /* of the heap's end, kept for the next burst */
 };
 
 struct broker {
@@ -151,6 +156,19 @@ static int start_signals(struct broker *broker, struct error *err)
 
 /* ---- starting ---- */
 
+/* While a process with threads gets a longer table of open files, the kernel lets it wait for a
+ * grace period of RCU, 10 to 20 ms each time. So it gets the longest now, before there are threads
+ * (G11). */
+static void lengthen_files_table(rlim_t files)
+{
+    int any = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int last = any < 0 ? -1 : fcntl(any, F_DUPFD_CLOEXEC, (int)files - 1);
+    if (any >= 0)
+        (void)close(any);
+    if (last >= 0)
+        (void)close(last);
+}
+
 static void raise_files_limit(const struct config *config)
 {
     struct rlimit files;
@@ -165,6 +183,15 @@ static void raise_files_limit(const struct config *config)
                  "only %ju open files are allowed, connections_max = %u needs %ju: raise "
                  "LimitNOFILE",
                  (uintmax_t)files.rlim_cur, config->connections_max, (uintmax_t)wanted);
+    lengthen_files_table(files.rlim_cur < wanted ? files.rlim_cur : wanted);
+}
+
+/* Large blocks are mapped each by itself: growing one moves page tables and copies nothing (G11).
+ * Left alone, glibc keeps ever larger ones in its heap once such a block was freed. */
+static void map_large_blocks(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, SPARE_BYTES);
 }
 
 static void prepare_process(const struct config *config)
@@ -172,6 +199,7 @@ static void prepare_process(const struct config *config)
     char threads[12];
     (void)snprintf(threads, sizeof threads, "%d", THREADS);
     (void)setenv("UV_THREADPOOL_SIZE", threads, 1); /* read when the first is needed */
+    map_large_blocks();
     umask(077);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGCHLD, SIG_DFL); /* ignored, how a command has ended could not be learned */

@@ -99,10 +99,27 @@ static void pipeline__keeps_the_order_of_slow_and_quick(void **state)
     line_close(line);
 }
 
+/* How many descriptors the kernel's table has room for now; proc(5). */
+static int files_table(const struct site *site)
+{
+    char path[64], line[256];
+    int size = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)process_pid(site_broker(site)));
+    FILE *status = fopen(path, "re");
+    assert_non_null(status);
+    while (size < 0 && fgets(line, sizeof line, status))
+        (void)sscanf(line, "FDSize: %d", &size);
+    fclose(status);
+    return size;
+}
+
+/* And nobody waits for a longer table of files (G11). */
 static void thousand_connections__are_served_at_once(void **state)
 {
     static struct line *lines[CROWD];
     struct site *site = *state;
+    const int table = files_table(site);
+    assert_true(table > CROWD);
     for (int i = 0; i < CROWD; i++)
         lines[i] = site_line(site);
     for (int round = 0; round < 2; round++) {
@@ -119,6 +136,7 @@ static void thousand_connections__are_served_at_once(void **state)
             answer_release(&answer);
         }
     }
+    assert_int_equal(files_table(site), table);
     for (int i = 0; i < CROWD; i++)
         line_close(lines[i]);
 }
