@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-    TURN_NS = 3000000,      /* no room begins to run when so much of a turn went to rooms */
+    TURN_NS = 1500000,      /* no room begins to run when so much of a turn went to rooms */
     BREATH = 9,             /* times as long as they ran for nothing restless rooms have to wait */
     IDLE_LOOK_MS = 1000,    /* how often rooms run for timeouts while there are connections */
     CROWD = 1024,           /* connections whose memory is worth giving back */
