@@ -1,6 +1,8 @@
 /* mcast-bench: the goals for speed, measured (./dev bench). */
 #include "tests/bench/parts.h"
 #include "tests/bench/plot.h"
+#include "tests/bench/wrapper.h"
+#include "tests/system/rig/folder.h"
 
 #include <curl/curl.h>
 #include <getopt.h>
@@ -172,6 +174,30 @@ static int run(const struct arguments *arguments)
     return result;
 }
 
+/* All that is measured runs with the priority that mcastd's unit gives it, if we may: whoever makes
+ * the load would be on other machines. Without leave, nice(1) says so in their logs and goes on. */
+static int favour(const char *folder, const char *name, const char **program)
+{
+    static char paths[4][WRAPPER_PATH_SIZE];
+    static size_t count;
+    char *path = paths[count++];
+
+    if (*program && wrapper_write(path, folder, name, "nice -n -5", *program) < 0)
+        return -1;
+    *program = *program ? path : NULL;
+    return 0;
+}
+
+static int favour_all(const char *folder, struct bench *bench)
+{
+    return favour(folder, "mcastd", &bench->mcastd) == 0 &&
+                   favour(folder, "bench-echo", &bench->echo) == 0 &&
+                   favour(folder, "etcd", &bench->etcd) == 0 &&
+                   favour(folder, "nginx", &bench->nginx) == 0
+               ? 0
+               : -1;
+}
+
 int main(int argc, char **argv)
 {
     static const char *const valgrinds[] = {"/usr/bin/valgrind", NULL};
@@ -179,6 +205,7 @@ int main(int argc, char **argv)
     static const char *const nginxes[] = {"/usr/sbin/nginx", NULL};
     static struct report report;
     char mcastd[PATH_SIZE], mock_fm[PATH_SIZE], echo[PATH_SIZE], counter[PATH_SIZE];
+    char folder[FOLDER_PATH_SIZE];
     struct arguments arguments;
 
     if (read_arguments(&arguments, argc, argv) < 0) {
@@ -189,7 +216,7 @@ int main(int argc, char **argv)
     snprintf(mock_fm, sizeof mock_fm, "%s/mock-fm", arguments.programs);
     snprintf(echo, sizeof echo, "%s/bench-echo", arguments.programs);
     snprintf(counter, sizeof counter, "%s/../lib/bench-allocations.so", arguments.programs);
-    arguments.bench.mcastd = mcastd;
+    arguments.bench.mcastd = arguments.bench.bare_mcastd = mcastd;
     arguments.bench.mock_fm = mock_fm;
     arguments.bench.echo = echo;
     arguments.bench.counter = counter;
@@ -198,9 +225,12 @@ int main(int argc, char **argv)
     arguments.bench.nginx = find_program("BENCH_NGINX", nginxes);
     report.counts_only = arguments.quick;
     arguments.bench.report = &report;
+    if (folder_create(folder) < 0)
+        return 1;
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    int result = run(&arguments);
+    int result = favour_all(folder, &arguments.bench) == 0 ? run(&arguments) : -1;
     curl_global_cleanup();
+    folder_destroy(folder);
     report_print(&report);
     if (result < 0)
         fputs("a part has failed (above): it and those behind it are missing\n", stderr);
