@@ -159,25 +159,25 @@ static struct word *word_of(struct engine *engine, const struct effect *effect)
     case EFFECT_ANSWER:
         if (engine->listener.render != NULL)
             engine->listener.render(engine->listener.arg, &effect->u.answer);
-        word = word_create(WORD_ANSWER, NULL);
+        word = journal_word(engine->journal, WORD_ANSWER, NULL);
         word->u.ticket = effect->u.answer.ticket;
         return word;
     case EFFECT_CALL:
-        return word_create_call(effect);
+        return journal_word_call(effect);
     case EFFECT_LOGIN:
-        word = word_create(WORD_LOGIN, NULL);
+        word = journal_word(engine->journal, WORD_LOGIN, NULL);
         word->u.url = effect->u.login.url;
         return word;
     case EFFECT_LIST:
-        word = word_create(WORD_LIST, NULL);
+        word = journal_word(engine->journal, WORD_LIST, NULL);
         word->u.list = effect->u.list.id;
         return word;
     case EFFECT_ROLLCALL:
-        word = word_create(WORD_ROLLCALL, effect->u.rollcall.cluster);
+        word = journal_word(engine->journal, WORD_ROLLCALL, effect->u.rollcall.cluster);
         word->u.rollcall = effect->u.rollcall.id;
         return word;
     case EFFECT_EVENT:
-        word = word_create(WORD_EVENT, NULL);
+        word = journal_word(engine->journal, WORD_EVENT, NULL);
         word->u.seq = effect->u.event->seq;
         return word;
     case EFFECT_SAVE:
@@ -310,7 +310,7 @@ void engine_after_saved(struct engine *engine, uint64_t ticket)
         on_breath(engine);
         return;
     }
-    struct word *word = word_create(WORD_ANSWER, NULL);
+    struct word *word = journal_word(engine->journal, WORD_ANSWER, NULL);
     word->u.ticket = ticket;
     journal_say(engine->journal, word);
     journal_flush(engine->journal);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SPARE_WORDS = 512 }; /* kept for the next answers and events */
+
 struct words {
     struct word *first, **end;
 };
@@ -25,6 +27,8 @@ struct journal {
     struct pack gathering;
     struct pack writing[2]; /* the older first: being committed, or failed and to be tried again */
     struct words ready;
+    struct words spare; /* without a name: what each request needs two of costs no new memory */
+    unsigned spare_count;
     unsigned under_way; /* of these the store has so many */
     bool offered;       /* it may take what is gathering, too */
     bool saying;        /* journal_flush is at work further up the stack */
@@ -72,20 +76,51 @@ static void words_move(struct words *to, struct words *from)
     words_init(from);
 }
 
+static bool has_name(const struct word *word)
+{
+    return word->kind == WORD_CALL || word->kind == WORD_ROLLCALL;
+}
+
+static void word_destroy(struct word *word)
+{
+    if (word->kind == WORD_CALL && !secret_none(word->u.call.token)) {
+        char *token = (char *)(uintptr_t)secret_expose(word->u.call.token);
+        explicit_bzero(token, strlen(token));
+    }
+    free(word);
+}
+
 static void words_release(struct words *words)
 {
     for (struct word *word; (word = words_pop(words)) != NULL;)
         word_destroy(word);
 }
 
-struct word *word_create(enum word_kind kind, const char *name)
+struct word *journal_word(struct journal *journal, enum word_kind kind, const char *name)
 {
     size_t size = name != NULL ? strlen(name) + 1 : 1;
-    struct word *word = memory_zeroed(sizeof *word + size);
+    struct word *word = name != NULL ? NULL : words_pop(&journal->spare);
+    if (word != NULL) {
+        journal->spare_count--;
+        memset(word, 0, sizeof *word + size);
+    } else {
+        word = memory_zeroed(sizeof *word + size);
+    }
     word->kind = kind;
     if (name != NULL)
         memcpy(word->name, name, size);
     return word;
+}
+
+/* It has been said, or never will be. */
+static void give_back(struct journal *journal, struct word *word)
+{
+    if (has_name(word) || journal->spare_count == SPARE_WORDS) {
+        word_destroy(word);
+        return;
+    }
+    words_push(&journal->spare, word);
+    journal->spare_count++;
 }
 
 static size_t text_size(const char *text)
@@ -93,7 +128,7 @@ static size_t text_size(const char *text)
     return text != NULL ? strlen(text) + 1 : 0;
 }
 
-struct word *word_create_call(const struct effect *effect)
+struct word *journal_word_call(const struct effect *effect)
 {
     const char *token = secret_expose(effect->u.call.token);
     size_t name_size = text_size(effect->u.call.name), step_size = text_size(effect->u.call.step),
@@ -113,15 +148,6 @@ struct word *word_create_call(const struct effect *effect)
     return word;
 }
 
-void word_destroy(struct word *word)
-{
-    if (word->kind == WORD_CALL && !secret_none(word->u.call.token)) {
-        char *token = (char *)(uintptr_t)secret_expose(word->u.call.token);
-        explicit_bzero(token, strlen(token));
-    }
-    free(word);
-}
-
 /* Answers among the words are not kept waiting for the disk: they become ready with the failure.
  * The others stay, in order, or are dropped when nothing will ever be saved again. */
 static void refuse(struct journal *journal, struct words *words, int code)
@@ -134,7 +160,7 @@ static void refuse(struct journal *journal, struct words *words, int code)
             word->code = code;
             words_push(&journal->ready, word);
         } else if (code == ERROR_NOT_LEADER) {
-            word_destroy(word);
+            give_back(journal, word);
         } else {
             words_push(words, word);
         }
@@ -298,6 +324,7 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
     words_init(&journal->writing[0].words);
     words_init(&journal->writing[1].words);
     words_init(&journal->ready);
+    words_init(&journal->spare);
 
     int rc = uv_poll_init(loop, &journal->poll, store_fd(store));
     if (rc < 0) {
@@ -351,7 +378,7 @@ void journal_say(struct journal *journal, struct word *word)
 {
     struct pack *last = last_pack(journal);
     if (journal->deposed && word->kind != WORD_ANSWER) {
-        word_destroy(word);
+        give_back(journal, word);
     } else if (last->batch == NULL) {
         word->code = journal->deposed ? ERROR_NOT_LEADER : 0;
         words_push(&journal->ready, word);
@@ -371,7 +398,7 @@ void journal_flush(struct journal *journal)
     while (journal->ready.first != NULL) {
         for (struct word *word; (word = words_pop(&journal->ready)) != NULL;) {
             journal->mouth.say(journal->mouth.arg, word);
-            word_destroy(word);
+            give_back(journal, word);
         }
         journal->mouth.breath(journal->mouth.arg);
     }
@@ -436,6 +463,7 @@ void journal_destroy(struct journal *journal, void (*closed)(void *arg), void *a
     pack_release(&journal->writing[0]);
     pack_release(&journal->writing[1]);
     words_release(&journal->ready);
+    words_release(&journal->spare);
     journal->closed = closed;
     journal->closed_arg = arg;
     uv_close((uv_handle_t *)&journal->poll, on_closed);

@@ -27,7 +27,7 @@ enum { JOURNAL_RETRY_MS = 1000 };
 
 enum word_kind { WORD_ANSWER, WORD_CALL, WORD_LOGIN, WORD_LIST, WORD_ROLLCALL, WORD_EVENT };
 
-/* One thing to say, made with word_create and handed to journal_say. */
+/* One thing to say, made with journal_word and handed to journal_say. */
 struct word {
     struct word *next;
     enum word_kind kind;
@@ -50,11 +50,6 @@ struct word {
     char name[]; /* CALL: of the job at the fabric manager; ROLLCALL: of the cluster; else "" */
 };
 
-/* name may be NULL. Never NULL (core/memory.h). */
-struct word *word_create(enum word_kind kind, const char *name);
-struct word *word_create_call(const struct effect *effect);
-void word_destroy(struct word *word); /* wipes the token */
-
 /* Who carries out what is said. Both may step the core and so say more; that comes out after what
  * is being said now, in order, and not by recursion. */
 struct journal_mouth {
@@ -72,6 +67,10 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
 
 /* Puts a record into the batch that is being gathered. */
 void journal_save(struct journal *journal, const struct record *record);
+
+/* A new word. name may be NULL. Never NULL (core/memory.h). */
+struct word *journal_word(struct journal *journal, enum word_kind kind, const char *name);
+struct word *journal_word_call(const struct effect *effect);
 
 /* Takes the word. It is ready when nothing is unsaved now, else it waits for that. Of one step of
  * the core, all records are saved before the first word is given. */

@@ -99,7 +99,7 @@ static void save(struct desk *desk, uint64_t number)
 
 static void say(struct desk *desk, enum word_kind kind, uint64_t mark)
 {
-    struct word *word = word_create(kind, NULL);
+    struct word *word = journal_word(desk->journal, kind, NULL);
     word->u.ticket = mark;
     journal_say(desk->journal, word);
 }
