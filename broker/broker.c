@@ -27,9 +27,9 @@
 enum {
     SIGNALS = 3,
     AGAIN_MS = 1000, /* the same SIGTERM can come twice, from a shell that means a whole group */
-    THREADS = HTTP_THREADS + 1,    /* the loop's workers: a reload must not wait for name servers */
-    MAPPED_BYTES = 256 * 1024,     /* a block of this size or more is large */
-    SPARE_BYTES = 4 * 1024 * 1024, /* of the heap's end, kept for the next burst */
+    THREADS = HTTP_THREADS + 1, /* the loop's workers: a reload must not wait for name servers */
+    MAPPED_BYTES = 2 * 1024 * 1024, /* a block of this size or more is large */
+    SPARE_BYTES = 4 * 1024 * 1024,  /* of the heap's end, kept for the next burst */
 };
 
 struct broker {
@@ -157,8 +157,8 @@ static int start_signals(struct broker *broker, struct error *err)
 /* ---- starting ---- */
 
 /* While a process with threads gets a longer table of open files, the kernel lets it wait for a
- * grace period of RCU, 10 to 20 ms each time. So it gets the longest now, before there are threads
- * (G11). */
+ * grace period of RCU, 10 to 20 ms each time. So it gets all that it will need now, before there
+ * are threads (G11). */
 static void lengthen_files_table(rlim_t files)
 {
     int any = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -169,11 +169,12 @@ static void lengthen_files_table(rlim_t files)
         (void)close(last);
 }
 
-static void raise_files_limit(const struct config *config)
+/* As many as are needed, or allowed. */
+static rlim_t raise_files_limit(const struct config *config)
 {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0)
-        return;
+        return 0;
     /* With TLS four of them have one more together (broker/http/room.h). */
     rlim_t wanted = (rlim_t)config->connections_max * 5 / 4 + 256;
     files.rlim_cur = files.rlim_max;
@@ -183,11 +184,12 @@ static void raise_files_limit(const struct config *config)
                  "only %ju open files are allowed, connections_max = %u needs %ju: raise "
                  "LimitNOFILE",
                  (uintmax_t)files.rlim_cur, config->connections_max, (uintmax_t)wanted);
-    lengthen_files_table(files.rlim_cur < wanted ? files.rlim_cur : wanted);
+    return files.rlim_cur < wanted ? files.rlim_cur : wanted;
 }
 
-/* Large blocks are mapped each by itself: growing one moves page tables and copies nothing (G11).
- * Left alone, glibc keeps ever larger ones in its heap once such a block was freed. */
+/* Large blocks are mapped each by itself: realloc moves the page tables of one and copies nothing
+ * (G11). Left alone, glibc comes to keep ever larger ones in its heap once such a block was freed;
+ * and told this, it would give back each 128 KiB at the heap's end. */
 static void map_large_blocks(void)
 {
     (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
@@ -209,7 +211,7 @@ static void prepare_process(const struct config *config)
      * that no madvise reaches: so no core dump at all (not even one that a pipe takes, which a
      * limit of 0 does not stop), and no other process of this user looks in. Root still can. */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    raise_files_limit(config);
+    lengthen_files_table(raise_files_limit(config));
 }
 
 /* Of session tokens; the ledger's key is there by now. */

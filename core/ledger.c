@@ -39,8 +39,8 @@ static bool same_name(const struct reservation *r, const char *cluster, const ch
     return strcmp(r->job, job) == 0 && strcmp(r->cluster, cluster) == 0;
 }
 
-/* Linear hashing (Litwin, 1980): there are as many buckets as names, and each new name splits the
- * next one in turn. No insertion moves a million others, and the loop is never away for it (G11).
+/* Linear hashing (Litwin, 1980): there are at least as many buckets as names, and a new name splits
+ * the next one in turn where there would be fewer. None is the one for which all others move (G11).
  */
 static struct reservation **bucket_of(const struct ledger *l, uint32_t hash)
 {
@@ -124,7 +124,7 @@ void ledger_insert(struct ledger *l, struct reservation *r)
 
 void ledger_postpone(struct ledger *l)
 {
-    assert(l->count == 0);
+    assert(l->row_count == 0);
     l->postponed = true;
 }
 

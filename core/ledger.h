@@ -28,7 +28,7 @@ void ledger_release(struct ledger *ledger); /* frees the tables, not the reserva
 
 /* While very many are inserted nobody asks for a name: the table of names is made when they are all
  * there, of the right size at once and without waiting for memory a million times. Until
- * ledger_index, ledger_newest and ledger_remove may not be called. Only while it is empty. */
+ * ledger_index, ledger_newest and ledger_remove may not be called. Only before the first. */
 void ledger_postpone(struct ledger *ledger);
 void ledger_index(struct ledger *ledger); /* no harm when nothing was postponed */
 

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 enum {
-    TURN_NS = 1500000,      /* no room begins to run when so much of a turn went to rooms */
-    BREATH = 9,             /* times as long as they ran for nothing restless rooms have to wait */
-    IDLE_LOOK_MS = 1000,    /* how often rooms run for timeouts while there are connections */
-    CROWD = 1024,           /* connections whose memory is worth giving back */
+    TURN_NS = 1500000,   /* no second room of a door begins when so much of a turn went to rooms */
+    BREATH = 9,          /* times as long as they ran for nothing restless rooms have to wait */
+    IDLE_LOOK_MS = 1000, /* how often rooms run for timeouts while there are connections */
+    CROWD = 1024,        /* connections whose memory is worth giving back */
     ARRIVALS_AT_ONCE = 64,  /* accepted, before those who are here get their turn; */
     HANDSHAKES_AT_ONCE = 2, /* of those with TLS, each of which takes a millisecond of work */
     HANDLES = 6
@@ -45,6 +45,7 @@ struct server {
     uint64_t own_spent_ns, *spent_ns; /* on rooms, in this turn of the loop */
     bool mute;                        /* that no room can be made was said */
     bool running;                     /* a room */
+    bool served;                      /* one, in this turn */
     bool looked;                      /* at all rooms, for timeouts */
     void (*closed)(void *arg);
     void *closed_arg;
@@ -243,7 +244,9 @@ static void run(struct server *server)
         server->hooks.turn ? turn_enter(server->hooks.turn, "clients' connections") : NULL;
     uint64_t began = uv_hrtime();
     server->running = true;
-    while (server->line.first && *server->spent_ns < TURN_NS) {
+    /* One room has its turn whatever the other doors' took: a crowd there keeps nobody out here. */
+    while (server->line.first && (!server->served || *server->spent_ns < TURN_NS)) {
+        server->served = true;
         struct room *room = room_line_take(&server->line);
         const enum room_rest left = room_run(room);
         const uint64_t now = uv_hrtime(), took_ns = now - began;
@@ -282,8 +285,9 @@ static void on_check(uv_check_t *check)
 
 static void on_prepare(uv_prepare_t *prepare)
 {
-    const struct server *server = prepare->data;
+    struct server *server = prepare->data;
     *server->spent_ns = 0;
+    server->served = false;
 }
 
 static void on_timer(uv_timer_t *timer)

@@ -1,8 +1,7 @@
 /* mcast-bench: the goals for speed, measured (./dev bench). */
 #include "tests/bench/parts.h"
 #include "tests/bench/plot.h"
-#include "tests/bench/wrapper.h"
-#include "tests/system/rig/folder.h"
+#include "tests/system/rig/process.h"
 
 #include <curl/curl.h>
 #include <getopt.h>
@@ -26,7 +25,7 @@ static const char usage[] =
     "Leave the machine alone meanwhile. Data goes below $TMPDIR or /var/tmp: that disk is "
     "measured.\n";
 
-enum { PATH_SIZE = 512 };
+enum { PATH_SIZE = 512, NICE = -5 /* of mcastd's unit */ };
 
 static const struct part {
     const char *word;
@@ -174,28 +173,17 @@ static int run(const struct arguments *arguments)
     return result;
 }
 
-/* All that is measured runs with the priority that mcastd's unit gives it, if we may: whoever makes
- * the load would be on other machines. Without leave, nice(1) says so in their logs and goes on. */
-static int favour(const char *folder, const char *name, const char **program)
+/* As its unit runs mcastd, so all that is started runs here: whoever makes the load would be on
+ * other machines, and takes no processor from it. */
+static void favour(struct report *report)
 {
-    static char paths[4][WRAPPER_PATH_SIZE];
-    static size_t count;
-    char *path = paths[count++];
+    const bool may = process_favour(NICE);
 
-    if (*program && wrapper_write(path, folder, name, "nice -n -5", *program) < 0)
-        return -1;
-    *program = *program ? path : NULL;
-    return 0;
-}
-
-static int favour_all(const char *folder, struct bench *bench)
-{
-    return favour(folder, "mcastd", &bench->mcastd) == 0 &&
-                   favour(folder, "bench-echo", &bench->echo) == 0 &&
-                   favour(folder, "etcd", &bench->etcd) == 0 &&
-                   favour(folder, "nginx", &bench->nginx) == 0
-               ? 0
-               : -1;
+    if (!may)
+        printf("only root may run programs as mcastd's unit does, with the niceness %d: they have "
+               "the same as the load\n",
+               NICE);
+    report_figure(report, "niceness of what is measured", "", may ? NICE : 0);
 }
 
 int main(int argc, char **argv)
@@ -205,7 +193,6 @@ int main(int argc, char **argv)
     static const char *const nginxes[] = {"/usr/sbin/nginx", NULL};
     static struct report report;
     char mcastd[PATH_SIZE], mock_fm[PATH_SIZE], echo[PATH_SIZE], counter[PATH_SIZE];
-    char folder[FOLDER_PATH_SIZE];
     struct arguments arguments;
 
     if (read_arguments(&arguments, argc, argv) < 0) {
@@ -216,7 +203,7 @@ int main(int argc, char **argv)
     snprintf(mock_fm, sizeof mock_fm, "%s/mock-fm", arguments.programs);
     snprintf(echo, sizeof echo, "%s/bench-echo", arguments.programs);
     snprintf(counter, sizeof counter, "%s/../lib/bench-allocations.so", arguments.programs);
-    arguments.bench.mcastd = arguments.bench.bare_mcastd = mcastd;
+    arguments.bench.mcastd = mcastd;
     arguments.bench.mock_fm = mock_fm;
     arguments.bench.echo = echo;
     arguments.bench.counter = counter;
@@ -225,12 +212,10 @@ int main(int argc, char **argv)
     arguments.bench.nginx = find_program("BENCH_NGINX", nginxes);
     report.counts_only = arguments.quick;
     arguments.bench.report = &report;
-    if (folder_create(folder) < 0)
-        return 1;
+    favour(&report);
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    int result = favour_all(folder, &arguments.bench) == 0 ? run(&arguments) : -1;
+    int result = run(&arguments);
     curl_global_cleanup();
-    folder_destroy(folder);
     report_print(&report);
     if (result < 0)
         fputs("a part has failed (above): it and those behind it are missing\n", stderr);

@@ -92,7 +92,7 @@ static int measure_instructions(struct cost *cost)
     folder_path(cost->file, sizeof cost->file, cost->folder, "callgrind.out");
     snprintf(before, sizeof before, "%s -q --tool=callgrind --callgrind-out-file=%s",
              bench->valgrind, cost->file);
-    if (wrapper_write(cost->mcastd, cost->folder, "mcastd", before, bench->bare_mcastd) < 0)
+    if (wrapper_write(cost->mcastd, cost->folder, "mcastd", before, bench->mcastd) < 0)
         return -1;
     const double none = instructions(cost, 0, 0);
     const double reserved = none < 0 ? -1 : instructions(cost, bench->counted, 0);
@@ -180,7 +180,7 @@ static int measure_allocations(struct cost *cost)
     snprintf(before, sizeof before, "env LD_PRELOAD=%s " ALLOCATIONS_VARIABLE "=%s",
              cost->bench->counter, cost->file);
     const int result =
-        wrapper_write(cost->mcastd, cost->folder, "mcastd", before, cost->bench->bare_mcastd) == 0
+        wrapper_write(cost->mcastd, cost->folder, "mcastd", before, cost->bench->mcastd) == 0
             ? count_allocations(cost, counts)
             : -1;
     munmap((void *)(uintptr_t)counts, sizeof *counts);

@@ -12,7 +12,6 @@
 
 struct bench {
     const char *mcastd, *mock_fm, *echo; /* programs */
-    const char *bare_mcastd;             /* itself, and no script that becomes it */
     const char *counter;                 /* the library that counts allocations */
     const char *valgrind, *etcd, *nginx; /* NULL: what needs it is left out, with a word */
     size_t repetitions;                  /* at most SAMPLE_MAX */

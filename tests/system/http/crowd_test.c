@@ -2,9 +2,13 @@
 #include "tests/system/http/site.h"
 #include "tests/system/rig/await.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -323,6 +327,82 @@ static void stop__answers_what_was_accepted(void **state)
     answer_release(&answer);
 }
 
+/* ---- strangers who never pause ---- */
+
+enum { FLOODERS = 16, ASKED = 20 }; /* as many as one address may have connections */
+
+static const char asked_again[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+
+struct flooder {
+    int fd;
+    size_t sent; /* of the text, which begins again at its end */
+};
+
+static bool write_on(struct flooder *flooder, const char *text, size_t length)
+{
+    const ssize_t sent = send(flooder->fd, text + flooder->sent, length - flooder->sent,
+                              MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent > 0)
+        flooder->sent = (flooder->sent + (size_t)sent) % length;
+    return sent >= 0 || errno == EAGAIN;
+}
+
+/* In a process of its own, until it is killed: requests without end on each connection, whatever is
+ * answered. Tells when the first answer is there. Returns the line that failed. */
+static int flood(int port, int tell)
+{
+    static char text[sizeof asked_again * PIPELINED], answers[65536];
+    struct flooder flooders[FLOODERS];
+    struct pollfd looks[FLOODERS];
+    const struct sockaddr_in address = {.sin_family = AF_INET,
+                                        .sin_port = htons((uint16_t)port),
+                                        .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    bool told = false;
+    for (int i = 0; i < PIPELINED; i++)
+        strcat(text, asked_again);
+    const size_t length = strlen(text);
+    for (int i = 0; i < FLOODERS; i++) {
+        flooders[i] = (struct flooder){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+        looks[i] = (struct pollfd){.fd = flooders[i].fd, .events = POLLIN | POLLOUT};
+        if (connect(flooders[i].fd, (const struct sockaddr *)&address, sizeof address) < 0)
+            return __LINE__;
+    }
+    for (;;) {
+        if (poll(looks, FLOODERS, AWAIT_DEADLINE_MS) <= 0)
+            return __LINE__;
+        for (int i = 0; i < FLOODERS; i++) {
+            if ((looks[i].revents & POLLOUT) && !write_on(&flooders[i], text, length))
+                return __LINE__;
+            if ((looks[i].revents & POLLIN) &&
+                recv(looks[i].fd, answers, sizeof answers, MSG_DONTWAIT) > 0 && !told)
+                told = write(tell, "x", 1) == 1;
+        }
+    }
+}
+
+/* One door's crowd takes nothing from the other's: they have turns of their own. */
+static void flood__over_tcp_keeps_nobody_from_the_socket(void **state)
+{
+    struct site *site = *state;
+    int tell[2];
+    char byte = 0;
+    assert_int_equal(pipe2(tell, O_CLOEXEC), 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(flood(site_port(site), tell[1]) % 256);
+    close(tell[1]);
+    bool flooded = read(tell[0], &byte, 1) == 1;
+    struct line *line = site_line(site);
+    for (int i = 0; flooded && i < ASKED; i++)
+        assert_int_equal(site_ask(site, line, "GET", "/v1/status", NULL, NULL, NULL), 200);
+    assert_int_equal(waitpid(child, NULL, WNOHANG), 0); /* it has not given up */
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(flooded);
+    line_close(line);
+    close(tell[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +415,8 @@ int main(void)
                                         close_site),
         cmocka_unit_test_setup_teardown(long_bodies__have_a_bound_together, open_site, close_site),
         cmocka_unit_test_setup_teardown(stranger__cannot_lock_the_manager_out, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(flood__over_tcp_keeps_nobody_from_the_socket, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(stop__answers_what_was_accepted, open_site, close_site),
     };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,11 +24,25 @@ struct process {
     char *log;
 };
 
+static int niceness; /* of those to come; 0: ours */
+
+bool process_favour(int nice)
+{
+    const int ours = getpriority(PRIO_PROCESS, 0);
+    const bool may = setpriority(PRIO_PROCESS, 0, nice) == 0;
+
+    setpriority(PRIO_PROCESS, 0, ours);
+    niceness = may ? nice : 0;
+    return may;
+}
+
 static void become(const char *const argv[], int log, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it ended before the line above */
         _exit(127);
+    if (niceness)
+        setpriority(PRIO_PROCESS, 0, niceness);
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
     execv(argv[0], (char *const *)argv);

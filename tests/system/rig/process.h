@@ -9,6 +9,10 @@
 
 struct process;
 
+/* Whatever is started from now on gets this niceness (setpriority(2)). False: we may not give it,
+ * and all is as before. */
+bool process_favour(int nice);
+
 /* Runs argv[0] (a path) with argv, the test's environment, and stdout and stderr appended to the
  * file log. NULL: it could not be started. */
 struct process *process_start(const char *const argv[], const char *log);
