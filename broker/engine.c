@@ -471,8 +471,11 @@ int engine_start(struct engine *engine, struct error *err)
     if (rc < 0)
         return rc;
 
-    struct journal_mouth mouth = {
-        .arg = engine, .say = on_say, .breath = on_breath, .deposed = on_deposed};
+    struct journal_mouth mouth = {.arg = engine,
+                                  .turn = &engine->turn,
+                                  .say = on_say,
+                                  .breath = on_breath,
+                                  .deposed = on_deposed};
     engine->journal = journal_create(engine->loop, engine->store, &mouth, err);
     if (engine->journal == NULL)
         return ERROR_IO;

@@ -1,6 +1,7 @@
 #include "broker/journal.h"
 
 #include "broker/log.h"
+#include "broker/turn.h"
 #include "broker/unsaved.h"
 #include "core/memory.h"
 
@@ -306,7 +307,11 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     (void)events;
     if (status < 0)
         log_line(LOG_ERR, "waiting for the store failed: %s", uv_strerror(status));
+    struct turn *turn = journal->mouth.turn;
+    const char *before = turn != NULL ? turn_enter(turn, "saying what is saved") : NULL;
     store_dispatch(journal->store);
+    if (turn != NULL)
+        turn_leave(turn, before);
 }
 
 struct journal *journal_create(uv_loop_t *loop, struct store *store,

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <uv.h>
 
+struct turn;
+
 /* Save before speaking (architecture.md): gathers records in batches, commits one batch at a time,
  * and holds words back until every record gathered before them is durable.
  *
@@ -54,6 +56,7 @@ struct word {
  * is being said now, in order, and not by recursion. */
 struct journal_mouth {
     void *arg;
+    struct turn *turn; /* learns how long it took; NULL: nobody does */
     void (*say)(void *arg, const struct word *word); /* the word dies after it */
     void (*breath)(void *arg);                       /* everything that was ready has been said */
     void (*deposed)(void *arg); /* ERROR_NOT_LEADER: nothing will ever be saved again */

@@ -2,6 +2,7 @@
 
 #include "broker/journal.h"
 #include "broker/log.h"
+#include "broker/turn.h"
 #include "broker_gate.h"
 
 #include <setjmp.h>
@@ -17,7 +18,9 @@ struct desk {
     uv_loop_t loop;
     struct gate gate;
     struct journal *journal;
-    char said[512]; /* "A1 E2 A3!io " in order; ! and the code when refused */
+    struct turn turn;
+    const char *doing; /* what the turn was said to do when the last word came out */
+    char said[512];    /* "A1 E2 A3!io " in order; ! and the code when refused */
     unsigned breaths, closed;
     unsigned commits_at_first; /* commits begun when the first word came out */
     bool deposed;
@@ -28,6 +31,7 @@ static void on_say(void *arg, const struct word *word)
 {
     struct desk *desk = arg;
     size_t length = strlen(desk->said);
+    desk->doing = desk->turn.what;
     if (length == 0)
         desk->commits_at_first = desk->gate.commits;
     (void)snprintf(desk->said + length, sizeof desk->said - length, "%c%llu%s%s ",
@@ -68,10 +72,14 @@ static int open_desk(void **state)
     memset(&desk, 0, sizeof desk);
     log_set_level(-1);
     assert_int_equal(uv_loop_init(&desk.loop), 0);
+    turn_init(&desk.turn, &desk.loop);
     gate_init(&desk.gate, false);
     desk.gate.takes = takes;
-    struct journal_mouth mouth = {
-        .arg = &desk, .say = on_say, .breath = on_breath, .deposed = on_deposed};
+    struct journal_mouth mouth = {.arg = &desk,
+                                  .turn = &desk.turn,
+                                  .say = on_say,
+                                  .breath = on_breath,
+                                  .deposed = on_deposed};
     struct error err;
     desk.journal = journal_create(&desk.loop, &desk.gate.store, &mouth, &err);
     assert_non_null(desk.journal);
@@ -128,6 +136,7 @@ static void word__waits_for_its_record(void **state)
     assert_string_equal(desk->said, "");
     gate_finish(&desk->gate, &desk->loop, 0);
     assert_string_equal(desk->said, "A1 ");
+    assert_string_equal(desk->doing, "saying what is saved"); /* G11: whose time it is */
     assert_int_equal(desk->gate.records, 1);
     assert_int_equal(desk->breaths, 1);
     assert_true(journal_clean(desk->journal));
