@@ -196,7 +196,8 @@ void ledger_remove(struct ledger *l, struct reservation *r)
     assert(row < l->row_count && l->rows[row].reservation == r);
     l->rows[row].reservation = NULL;
     l->count--;
-    if (l->row_count > ROWS_AT_FIRST && l->count < l->row_count / 2)
+    /* Not later: of a million it takes 3 ms, and with as many gaps 5 (G11). */
+    if (l->row_count > ROWS_AT_FIRST && l->count < l->row_count - l->row_count / 4)
         compact_rows(l);
 }
 
