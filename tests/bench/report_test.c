@@ -1,6 +1,7 @@
 /* What the benchmark concludes from what it measured. */
 #include "tests/bench/plot.h"
 #include "tests/bench/report.h"
+#include "tests/system/rig/folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 static const struct report_goal fast = {
@@ -83,12 +83,11 @@ static void goals__are_in_the_order_of_their_ids(void **state)
 static void plot__draws_each_point(void **state)
 {
     struct report *report = *state;
-    char path[] = "/tmp/mcast-plot-XXXXXX", text[8192];
-    const int fd = mkstemp(path);
+    char folder[FOLDER_PATH_SIZE], path[128], text[8192];
     size_t points = 0;
 
-    assert_true(fd >= 0);
-    close(fd);
+    assert_int_equal(folder_create(folder), 0);
+    folder_path(path, sizeof path, folder, "plot.svg");
     assert_int_equal(plot_write(report, path), -1); /* nothing to draw */
     report_point(report, "start", "s", 1000, 0.1);
     report_point(report, "start", "s", 10000, 0.9);
@@ -98,7 +97,7 @@ static void plot__draws_each_point(void **state)
     assert_non_null(file);
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
-    unlink(path);
+    folder_destroy(folder);
     for (const char *at = text; (at = strstr(at, "<circle")); at++)
         points++;
     assert_int_equal(points, 2);

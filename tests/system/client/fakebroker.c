@@ -1,6 +1,7 @@
 #include "fakebroker.h"
 
-#include <dirent.h>
+#include "tests/system/rig/folder.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -22,7 +23,7 @@ enum { REQUEST_MAX = 1 << 16, REQUESTS_MAX = 64, DEADLINE_S = 30 };
 struct fakebroker {
     const struct reply *script;
     size_t script_count;
-    char folder[64];
+    char folder[FOLDER_PATH_SIZE];
     char url[128];
     int listener;
     int stop;
@@ -135,9 +136,8 @@ struct fakebroker *fakebroker_create(const struct reply *script, size_t count)
     assert_non_null(fake);
     fake->script = script;
     fake->script_count = count;
-    snprintf(fake->folder, sizeof(fake->folder), "/tmp/mcast-client-XXXXXX");
-    assert_non_null(mkdtemp(fake->folder));
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s/s", fake->folder);
+    assert_int_equal(folder_create(fake->folder), 0);
+    folder_path(address.sun_path, sizeof(address.sun_path), fake->folder, "s");
     snprintf(fake->url, sizeof(fake->url), "unix:%s", address.sun_path);
     fake->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     fake->stop = eventfd(0, EFD_CLOEXEC);
@@ -185,20 +185,6 @@ size_t fakebroker_connections(struct fakebroker *fake)
     return connections;
 }
 
-static void remove_folder(const char *folder)
-{
-    char path[512];
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] != '.')
-            unlink(path);
-    }
-    if (dir)
-        closedir(dir);
-    rmdir(folder);
-}
-
 void fakebroker_destroy(struct fakebroker *fake)
 {
     uint64_t one = 1;
@@ -210,6 +196,6 @@ void fakebroker_destroy(struct fakebroker *fake)
         free(fake->requests[i]);
     pthread_mutex_destroy(&fake->lock);
     pthread_cond_destroy(&fake->arrived);
-    remove_folder(fake->folder);
+    folder_destroy(fake->folder);
     free(fake);
 }
