@@ -82,6 +82,7 @@ static struct landing call_is(struct scene *scene, enum fmcall_outcome outcome)
     struct landing landing = pilot_call(&scene->pilot, FMCALL_RESERVE, "c-1");
     if (landing.outcome != outcome)
         fail_msg("%s: %s", fmcall_outcome_word(landing.outcome), landing.words);
+    puppet_await_closed(scene->puppet); /* or the next one may go out just before */
     return landing;
 }
 
