@@ -1,5 +1,6 @@
 #include "tests/system/http/contract.h"
 #include "tests/system/http/site.h"
+#include "tests/system/rig/await.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -307,6 +308,17 @@ static void status__counts(void **state)
     answer_release(&answer);
 }
 
+/* Scrapes until the connections of earlier requests are closed, and this one is the only one. */
+static bool is_alone(void *arg)
+{
+    static const char alone[] = "\nmcastd_http_connections{door=\"unix\"} 1\n";
+    struct answer answer;
+    assert_int_equal(site_call(arg, "GET", "/metrics", NULL, &answer), 200);
+    bool is = strstr(answer.body, alone) != NULL;
+    answer_release(&answer);
+    return is;
+}
+
 static void metrics__count_requests_by_route_and_status(void **state)
 {
     struct site *site = *state;
@@ -321,7 +333,6 @@ static void metrics__count_requests_by_route_and_status(void **state)
         "\nmcastd_vnis{state=\"live\"} 2\n",
         "\nmcastd_fabric_manager_link{state=\"down\"} 1\n",
         "\nmcastd_fabric_manager_calls_total{kind=\"reserve\",outcome=\"ok\"} 0\n",
-        "\nmcastd_http_connections{door=\"unix\"} 1\n",
         "\nmcastd_storage_failing 0\n",
         "\nmcastd_role{role=\"leader\"} 1\n",
         "\n# TYPE mcastd_commits_total counter\n",
@@ -330,6 +341,7 @@ static void metrics__count_requests_by_route_and_status(void **state)
         if (!strstr(answer.body, lines[i]))
             fail_msg("metrics lack %s:\n%s", lines[i], answer.body);
     answer_release(&answer);
+    assert_true(await(is_alone, site, AWAIT_DEADLINE_MS));
 }
 
 /* The document and the program say the same: every path of it exists with just its methods. */
