@@ -8,12 +8,12 @@ static const struct report_goal g13 = {.id = "G13",
                                        .what = "durable node reports a second, of one job",
                                        .sense = REPORT_AT_LEAST,
                                        .limit = 20000};
-/* With hundreds in line many meet in a commit on any disk. */
+/* A count, but none that decides, as G4 is: few programs on a busy machine, and a commit begins
+ * before many wait for it. */
 static const struct report_goal g14 = {.id = "G14",
                                        .what = "commits a node report (count)",
                                        .sense = REPORT_AT_MOST,
-                                       .limit = 1.0 / 24,
-                                       .is_count = true};
+                                       .limit = 1.0 / 24};
 static const struct report_goal g15 = {.id = "G15",
                                        .what = "nodes of a crowd over TLS sent away (count)",
                                        .sense = REPORT_AT_MOST,

@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 #include <sqlite3.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -165,12 +167,20 @@ static void ask(struct rush *rush, uint32_t job)
                      0);
 }
 
-static bool socket_is_there(void *arg)
+/* A socket that has its name is not yet one that is listened at. */
+static bool is_listened_at(void *arg)
 {
-    return access(stage_socket(arg), F_OK) == 0;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", stage_socket(arg));
+    const bool is = connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+    assert_int_equal(close(fd), 0);
+    return is;
 }
 
-/* What is asked as soon as there is a socket is answered when the ledger has been brought up: live
+/* What is asked as soon as somebody listens is answered when the ledger has been brought up: live
  * jobs as they were, new ones with numbers and VNIs of their own. */
 static void upgrade__serves_who_does_not_wait(void **state)
 {
@@ -189,7 +199,7 @@ static void upgrade__serves_who_does_not_wait(void **state)
                                          .arg = &rush};
     assert_non_null(rush.wire = wire_create(&options));
     assert_int_equal(stage_launch_broker(clients.stage), 0);
-    assert_true(await(socket_is_there, clients.stage, AWAIT_DEADLINE_MS));
+    assert_true(await(is_listened_at, clients.stage, AWAIT_DEADLINE_MS));
     for (uint32_t job = 0; job < JOBS + NEW_JOBS; job++) {
         if (job < JOBS && clients.notes->jobs[job].life != NOTES_LIVE)
             continue;
