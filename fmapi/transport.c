@@ -5,9 +5,14 @@
 
 #include <assert.h>
 #include <curl/curl.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 #include <uv.h>
+
+enum { READY_MAX = 64 /* sockets served in one turn; the others keep the set readable */ };
 
 struct transport {
     uv_loop_t *loop;
@@ -16,6 +21,8 @@ struct transport {
     struct castore *castore; /* NULL: nothing is verified, or libcurl looks by itself */
     CURLM *multi;
     CURLSH *share; /* TLS sessions: a new connection resumes an old one's */
+    int epoll;     /* libcurl's sockets */
+    uv_poll_t poll;
     uv_timer_t timer;
     uv_timer_t patience; /* of the exchanges that wait for the authorities */
     unsigned handles;    /* of the loop's that are ours and not yet closed */
@@ -24,13 +31,6 @@ struct transport {
     bool closing;
     void (*closed)(void *arg);
     void *closed_arg;
-};
-
-/* A socket of libcurl's that the loop watches. */
-struct watch {
-    uv_poll_t poll;
-    curl_socket_t socket;
-    struct transport *transport;
 };
 
 static void unlink_exchange(struct transport *transport, struct exchange *exchange)
@@ -111,16 +111,27 @@ static void on_timer(uv_timer_t *timer)
     drive(timer->data, CURL_SOCKET_TIMEOUT, 0);
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+/* libcurl asks the socket what an error is when it reads; told of nothing but the error it gives up
+ * without its words. */
+static int ready_of(uint32_t events)
 {
-    struct watch *watch = poll->data;
-    int ready = status < 0 ? CURL_CSELECT_ERR : 0;
+    const bool over = (events & (EPOLLERR | EPOLLHUP)) != 0;
 
-    if (events & UV_READABLE)
-        ready |= CURL_CSELECT_IN;
-    if (events & UV_WRITABLE)
-        ready |= CURL_CSELECT_OUT;
-    drive(watch->transport, watch->socket, ready);
+    return (over || (events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
+           (over || (events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0);
+}
+
+/* One that libcurl has closed since, in this turn, it no longer knows. */
+static void on_ready(uv_poll_t *poll, int status, int events)
+{
+    struct transport *transport = poll->data;
+    struct epoll_event ready[READY_MAX];
+    (void)status;
+    (void)events;
+
+    const int count = epoll_wait(transport->epoll, ready, READY_MAX, 0);
+    for (int i = 0; i < count; i++)
+        drive(transport, ready[i].data.fd, ready_of(ready[i].events));
 }
 
 /* The loop's, for what waited; libcurl may have to be left out of it when there is no memory. */
@@ -201,6 +212,7 @@ static void release(struct transport *transport)
     void (*closed)(void *arg) = transport->closed;
     void *arg = transport->closed_arg;
 
+    (void)close(transport->epoll);
     free(transport->ca);
     free(transport);
     closed(arg);
@@ -213,9 +225,9 @@ static void handle_closed(struct transport *transport)
         release(transport);
 }
 
-static void on_patience_closed(uv_handle_t *patience)
+static void on_handle_closed(uv_handle_t *handle)
 {
-    handle_closed(patience->data);
+    handle_closed(handle->data);
 }
 
 static void on_castore_closed(void *arg)
@@ -223,54 +235,25 @@ static void on_castore_closed(void *arg)
     handle_closed(arg);
 }
 
-static void on_watch_closed(uv_handle_t *handle)
-{
-    struct watch *watch = handle->data;
-    struct transport *transport = watch->transport;
-
-    free(watch);
-    handle_closed(transport);
-}
-
-static struct watch *watch_create(struct transport *transport, curl_socket_t socket)
-{
-    struct watch *watch = calloc(1, sizeof *watch);
-
-    if (watch == NULL || uv_poll_init_socket(transport->loop, &watch->poll, socket) != 0) {
-        free(watch);
-        return NULL;
-    }
-    watch->poll.data = watch;
-    watch->socket = socket;
-    watch->transport = transport;
-    transport->handles++;
-    return watch;
-}
-
+/* What is watched stands in the kernel only: libcurl 7.88 closes a socket that never got connected
+ * without a word, and the set forgets it by itself, as libuv's handles do not. */
 static int on_socket_change(CURL *easy, curl_socket_t socket, int what, void *arg, void *socket_arg)
 {
     struct transport *transport = arg;
-    struct watch *watch = socket_arg;
+    struct epoll_event event = {.data.fd = socket};
     (void)easy;
+    (void)socket_arg;
 
     if (what == CURL_POLL_REMOVE) {
-        /* Not kept for the connection's next request, though that would spare eight system calls:
-         * libcurl 7.88 closes a socket that never got connected before it says so here, and calls
-         * no CLOSESOCKETFUNCTION, so nobody can know whether it is still open. */
-        if (watch != NULL) {
-            uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
-            (void)curl_multi_assign(transport->multi, socket, NULL);
-        }
+        (void)epoll_ctl(transport->epoll, EPOLL_CTL_DEL, socket, NULL); /* may be closed already */
         return 0;
     }
-    if (watch == NULL) {
-        if ((watch = watch_create(transport, socket)) == NULL)
-            return -1;
-        (void)curl_multi_assign(transport->multi, socket, watch);
-    }
-    int events = ((what & CURL_POLL_IN) != 0 ? UV_READABLE : 0) |
-                 ((what & CURL_POLL_OUT) != 0 ? UV_WRITABLE : 0);
-    return uv_poll_start(&watch->poll, events, on_poll) == 0 ? 0 : -1;
+    event.events =
+        ((what & CURL_POLL_IN) != 0 ? EPOLLIN : 0) | ((what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0);
+    if (epoll_ctl(transport->epoll, EPOLL_CTL_ADD, socket, &event) == 0 ||
+        (errno == EEXIST && epoll_ctl(transport->epoll, EPOLL_CTL_MOD, socket, &event) == 0))
+        return 0;
+    return -1;
 }
 
 static bool prepare(struct transport *transport)
@@ -289,6 +272,11 @@ static bool prepare(struct transport *transport)
            curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, parallel) == CURLM_OK;
 }
 
+static void on_unneeded_closed(void *arg)
+{
+    (void)arg;
+}
+
 struct transport *transport_create(uv_loop_t *loop, const struct transport_options *options,
                                    struct error *err)
 {
@@ -303,7 +291,9 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
     transport->loop = loop;
     transport->counters.skew_ms = INT64_MIN;
     transport->options = *options;
-    if ((options->ca != NULL && (transport->ca = strdup(options->ca)) == NULL) ||
+    transport->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (transport->epoll < 0 ||
+        (options->ca != NULL && (transport->ca = strdup(options->ca)) == NULL) ||
         !prepare(transport))
         goto fail;
     exchange_ca(&transport->options, transport->ca);
@@ -311,21 +301,26 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
     if (reads && (transport->castore =
                       castore_create(loop, &transport->options, on_authorities, transport)) == NULL)
         goto fail;
-    (void)uv_timer_init(loop, &transport->timer); /* cannot fail */
+    if (uv_poll_init(loop, &transport->poll, transport->epoll) != 0)
+        goto fail;
+    (void)uv_poll_start(&transport->poll, UV_READABLE, on_ready); /* these cannot fail */
+    (void)uv_timer_init(loop, &transport->timer);
     (void)uv_timer_init(loop, &transport->patience);
-    transport->timer.data = transport->patience.data = transport;
-    transport->handles = 2 + reads;
+    transport->poll.data = transport->timer.data = transport->patience.data = transport;
+    transport->handles = 3 + reads;
     return transport;
 
 fail:
     if (transport != NULL) {
         (void)curl_multi_cleanup(transport->multi);
         (void)curl_share_cleanup(transport->share);
+        castore_destroy(transport->castore, on_unneeded_closed, NULL); /* at once: it reads not */
+        (void)close(transport->epoll);
         free(transport->ca);
     }
     free(transport);
     curl_global_cleanup();
-    error_set(err, ERROR_NOMEM, "memory is exhausted");
+    error_set(err, ERROR_NOMEM, "memory or descriptors are exhausted (LimitNOFILE=, ulimit -n)");
     return NULL;
 }
 
@@ -342,7 +337,7 @@ static void on_timer_closed(uv_handle_t *handle)
                        &(struct transport_answer){.end = TRANSPORT_CANCELLED, .words = ""});
         exchange_destroy(exchange);
     }
-    (void)curl_multi_cleanup(transport->multi); /* calls on_socket_change: watches close */
+    (void)curl_multi_cleanup(transport->multi); /* calls on_socket_change */
     (void)curl_share_cleanup(transport->share);
     curl_global_cleanup();
     castore_destroy(transport->castore, on_castore_closed, transport);
@@ -357,7 +352,8 @@ void transport_destroy(struct transport *transport, void (*closed)(void *arg), v
     transport->closing = true;
     transport->closed = closed;
     transport->closed_arg = arg;
-    uv_close((uv_handle_t *)&transport->patience, on_patience_closed);
+    uv_close((uv_handle_t *)&transport->patience, on_handle_closed);
+    uv_close((uv_handle_t *)&transport->poll, on_handle_closed);
     uv_close((uv_handle_t *)&transport->timer, on_timer_closed);
 }
 
