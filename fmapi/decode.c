@@ -187,11 +187,13 @@ void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int s
     out->token[0] = '\0';
     out->steps = NULL;
 
-    json_t *object = object_of(body, length);
     if (out->outcome == FM_OK &&
-        (kind == FMCALL_RELEASE || kind == FMCALL_END_STEP || kind == FMCALL_END_TREE))
+        (kind == FMCALL_RELEASE || kind == FMCALL_END_STEP || kind == FMCALL_END_TREE)) {
         (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
-    else if (out->outcome == FM_OK && kind == FMCALL_STEPS)
+        return;
+    }
+    json_t *object = object_of(body, length);
+    if (out->outcome == FM_OK && kind == FMCALL_STEPS)
         take_steps(out, status, object);
     else if (out->outcome == FM_OK && kind == FMCALL_CHECK && object != NULL &&
              json_object_get(object, "sessionToken") == NULL)

@@ -332,14 +332,13 @@ static void say(struct exchange *exchange, enum transport_end end, CURLcode code
     }
 }
 
-/* The other side's clock against ours, from the Date that HTTP wants in every answer. Its seconds
- * are whole: half of one is the best guess for the rest. */
-static int64_t skew_of(CURL *easy)
+/* Its seconds are whole: half of one is the best guess for the rest. */
+int64_t exchange_skew_ms(const struct exchange *exchange)
 {
     struct curl_header *date;
     struct timespec now;
 
-    if (curl_easy_header(easy, "Date", 0, CURLH_HEADER, -1, &date) != CURLHE_OK)
+    if (curl_easy_header(exchange->easy, "Date", 0, CURLH_HEADER, -1, &date) != CURLHE_OK)
         return INT64_MIN;
     time_t theirs = curl_getdate(date->value, NULL);
     if (theirs < 0 || clock_gettime(CLOCK_REALTIME, &now) != 0)
@@ -363,7 +362,6 @@ struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code
         .length = end == TRANSPORT_ANSWERED ? exchange->length : 0,
         .words = exchange->words,
         .took_us = (int64_t)((now_ns() - exchange->started_ns) / 1000),
-        .skew_ms = status > 0 ? skew_of(exchange->easy) : INT64_MIN,
         .tls_fault = exchange->tls_fault,
     };
 }

@@ -65,4 +65,8 @@ struct transport_answer exchange_perform(struct exchange *exchange);
 /* What came of it, valid as long as the exchange. */
 struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code);
 
+/* The other side's clock less ours, by the Date that HTTP wants in every answer; INT64_MIN: it had
+ * none. After the end. Reading one takes some ten thousand instructions. */
+int64_t exchange_skew_ms(const struct exchange *exchange);
+
 #endif

@@ -12,7 +12,17 @@
 #include <unistd.h>
 #include <uv.h>
 
-enum { READY_MAX = 64 /* sockets served in one turn; the others keep the set readable */ };
+enum {
+    READY_MAX = 32,
+    TURN_NS = 1000000, /* a handshake computes for one or two of these */
+    SKEW_EVERY_MS = 1000
+};
+
+/* Of a set of the kernel's, what it named and what of that is not served yet. */
+struct ready {
+    struct epoll_event events[READY_MAX];
+    int count, next;
+};
 
 struct transport {
     uv_loop_t *loop;
@@ -23,11 +33,13 @@ struct transport {
     CURLSH *share; /* TLS sessions: a new connection resumes an old one's */
     int epoll;     /* libcurl's sockets */
     uv_poll_t poll;
+    struct ready ready;
     uv_timer_t timer;
     uv_timer_t patience; /* of the exchanges that wait for the authorities */
     unsigned handles;    /* of the loop's that are ours and not yet closed */
     struct exchange *under_way;
     struct transport_counters counters;
+    uint64_t skew_seen_ms; /* the loop's time */
     bool closing;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -62,8 +74,19 @@ static void count(struct transport_counters *counters, CURL *easy,
     counters->bytes_in += (uint64_t)headers + (uint64_t)down;
     counters->bytes_out += (uint64_t)request + (uint64_t)up;
     counters->tls_errors += answer->tls_fault ? 1 : 0;
-    if (answer->skew_ms != INT64_MIN)
-        counters->skew_ms = answer->skew_ms;
+}
+
+static void compare_clocks(struct transport *transport, const struct exchange *exchange)
+{
+    const uint64_t now_ms = uv_now(transport->loop);
+    int64_t skew_ms;
+
+    if ((transport->counters.skew_ms == INT64_MIN ||
+         now_ms - transport->skew_seen_ms >= SKEW_EVERY_MS) &&
+        (skew_ms = exchange_skew_ms(exchange)) != INT64_MIN) {
+        transport->counters.skew_ms = skew_ms;
+        transport->skew_seen_ms = now_ms;
+    }
 }
 
 static void finish(struct transport *transport, struct exchange *exchange, CURLcode code)
@@ -71,6 +94,7 @@ static void finish(struct transport *transport, struct exchange *exchange, CURLc
     struct transport_answer answer = exchange_answer(exchange, code);
 
     count(&transport->counters, exchange->easy, &answer);
+    compare_clocks(transport, exchange);
     (void)curl_multi_remove_handle(transport->multi, exchange->easy);
     unlink_exchange(transport, exchange);
     exchange->done(exchange->done_arg, &answer);
@@ -121,17 +145,25 @@ static int ready_of(uint32_t events)
            (over || (events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0);
 }
 
-/* One that libcurl has closed since, in this turn, it no longer knows. */
+/* Sockets that a turn has no time for keep the set readable, and are first in the next: asked anew,
+ * the kernel would name them in the same order again (G11). One that libcurl has closed meanwhile
+ * it no longer knows, and one that has got its number has nothing to read. */
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
     struct transport *transport = poll->data;
-    struct epoll_event ready[READY_MAX];
+    struct ready *ready = &transport->ready;
     (void)status;
     (void)events;
 
-    const int count = epoll_wait(transport->epoll, ready, READY_MAX, 0);
-    for (int i = 0; i < count; i++)
-        drive(transport, ready[i].data.fd, ready_of(ready[i].events));
+    const uint64_t began_ns = uv_hrtime();
+    if (ready->next >= ready->count) {
+        ready->count = epoll_wait(transport->epoll, ready->events, READY_MAX, 0);
+        ready->next = 0;
+    }
+    while (ready->next < ready->count && uv_hrtime() - began_ns < TURN_NS) {
+        const struct epoll_event event = ready->events[ready->next++];
+        drive(transport, event.data.fd, ready_of(event.events));
+    }
 }
 
 /* The loop's, for what waited; libcurl may have to be left out of it when there is no memory. */

@@ -39,7 +39,6 @@ struct transport_answer {
     size_t length;
     const char *words; /* what went wrong, in words fit for a log; "" for ANSWERED */
     int64_t took_us;
-    int64_t skew_ms;        /* the other side's clock less ours; INT64_MIN: not known */
     bool tls_fault;         /* it ended so because of TLS */
     struct secrets secrets; /* what the request carried and the answer may quote; the session's */
 };
@@ -54,7 +53,8 @@ struct transport_options {
 
 struct transport_counters {
     uint64_t requests, connections, bytes_in, bytes_out, tls_errors;
-    int64_t skew_ms; /* of the answer that came last and said; INT64_MIN: none did */
+    int64_t skew_ms; /* the other side's clock less ours, looked at once a second; INT64_MIN: no
+                        answer said */
 };
 
 struct transport;
