@@ -18,8 +18,9 @@
  * tells; a connection that waits for us is suspended, gets its response queued while suspended,
  * and goes on in the MHD_run after its resume; all must be resumed before MHD_stop_daemon. */
 
-/* A millisecond is a handshake, and a few dozen microseconds a request. */
-enum { ROOM_PLACES = 64, ROOM_PLACES_TLS = 4 };
+/* A handshake computes for a millisecond or two, a request for a few dozen microseconds; and a room
+ * with TLS takes a descriptor and 16 KiB for itself (G11). */
+enum { ROOM_PLACES = 64, ROOM_PLACES_TLS = 2 };
 
 enum {
     ROOM_IDLE_SECONDS = 120,   /* a connection that says nothing is closed */
