@@ -12,6 +12,7 @@
 
 enum {
     BODY_FIRST = 4096,
+    READ_SIZE = 4096, /* libcurl reads a hundred of these before anybody else has a turn (G11) */
     CA_KEPT_S = 1, /* so many connections opened at once read the authorities once, and a file that
                       was changed counts for the next one; libcurl's own idea is a day */
 };
@@ -181,9 +182,10 @@ static bool set_course(struct exchange *exchange, CURLSH *share)
     return SET(CURLOPT_HTTPHEADER, exchange->headers) && SET(CURLOPT_PRIVATE, exchange) &&
            SET(CURLOPT_SHARE, share) && SET(CURLOPT_TIMEOUT_MS, (long)exchange->timeout_ms) &&
            SET(CURLOPT_CONNECTTIMEOUT_MS, (long)exchange->timeout_ms) &&
-           SET(CURLOPT_TCP_KEEPALIVE, 1L) && SET(CURLOPT_WRITEFUNCTION, on_body) &&
-           SET(CURLOPT_WRITEDATA, exchange) && SET(CURLOPT_PREREQFUNCTION, on_sending) &&
-           SET(CURLOPT_PREREQDATA, exchange) && SET(CURLOPT_ERRORBUFFER, exchange->curl_words);
+           SET(CURLOPT_TCP_KEEPALIVE, 1L) && SET(CURLOPT_BUFFERSIZE, (long)READ_SIZE) &&
+           SET(CURLOPT_WRITEFUNCTION, on_body) && SET(CURLOPT_WRITEDATA, exchange) &&
+           SET(CURLOPT_PREREQFUNCTION, on_sending) && SET(CURLOPT_PREREQDATA, exchange) &&
+           SET(CURLOPT_ERRORBUFFER, exchange->curl_words);
 }
 
 struct exchange *exchange_create(const struct transport_options *options, CURLSH *share,

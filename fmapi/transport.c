@@ -14,7 +14,7 @@
 
 enum {
     READY_MAX = 32,
-    TURN_NS = 1000000, /* a handshake computes for one or two of these */
+    TURN_NS = 1000000, /* no further socket is served behind it; a handshake takes one or two */
     SKEW_EVERY_MS = 1000
 };
 
@@ -35,6 +35,7 @@ struct transport {
     uv_poll_t poll;
     struct ready ready;
     uv_timer_t timer;
+    bool expiring;       /* libcurl is being told that its time has come */
     uv_timer_t patience; /* of the exchanges that wait for the authorities */
     unsigned handles;    /* of the loop's that are ours and not yet closed */
     struct exchange *under_way;
@@ -132,7 +133,11 @@ static void drive(struct transport *transport, curl_socket_t socket, int events)
 
 static void on_timer(uv_timer_t *timer)
 {
-    drive(timer->data, CURL_SOCKET_TIMEOUT, 0);
+    struct transport *transport = timer->data;
+
+    transport->expiring = true;
+    drive(transport, CURL_SOCKET_TIMEOUT, 0);
+    transport->expiring = false;
 }
 
 /* libcurl asks the socket what an error is when it reads; told of nothing but the error it gives up
@@ -236,6 +241,10 @@ static int on_timeout_change(CURLM *multi, long timeout_ms, void *arg)
 
     if (transport->closing || timeout_ms < 0)
         return uv_timer_stop(&transport->timer);
+    /* Of an answer that comes as fast as it is read libcurl takes a part and wants to go on at
+     * once, and libuv would let it, in the same turn, until the answer's end. */
+    if (timeout_ms == 0 && transport->expiring)
+        timeout_ms = 1;
     return uv_timer_start(&transport->timer, on_timer, (uint64_t)timeout_ms, 0) == 0 ? 0 : -1;
 }
 
@@ -267,8 +276,9 @@ static void on_castore_closed(void *arg)
     handle_closed(arg);
 }
 
-/* What is watched stands in the kernel only: libcurl 7.88 closes a socket that never got connected
- * without a word, and the set forgets it by itself, as libuv's handles do not. */
+/* What is watched stands in the kernel only. libcurl 7.88 closes a socket that never got connected
+ * before it says so here, and the kernel forgets it then, as a handle of libuv's would not. That
+ * wants no other process to have it: all are CLOEXEC, and children are spawned from this thread. */
 static int on_socket_change(CURL *easy, curl_socket_t socket, int what, void *arg, void *socket_arg)
 {
     struct transport *transport = arg;
@@ -282,10 +292,11 @@ static int on_socket_change(CURL *easy, curl_socket_t socket, int what, void *ar
     }
     event.events =
         ((what & CURL_POLL_IN) != 0 ? EPOLLIN : 0) | ((what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0);
-    if (epoll_ctl(transport->epoll, EPOLL_CTL_ADD, socket, &event) == 0 ||
-        (errno == EEXIST && epoll_ctl(transport->epoll, EPOLL_CTL_MOD, socket, &event) == 0))
-        return 0;
-    return -1;
+    /* Without memory for it the request ends in its time; told so, libcurl would end all, for good.
+     */
+    if (epoll_ctl(transport->epoll, EPOLL_CTL_ADD, socket, &event) < 0 && errno == EEXIST)
+        (void)epoll_ctl(transport->epoll, EPOLL_CTL_MOD, socket, &event);
+    return 0;
 }
 
 static bool prepare(struct transport *transport)
@@ -335,7 +346,7 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
         goto fail;
     if (uv_poll_init(loop, &transport->poll, transport->epoll) != 0)
         goto fail;
-    (void)uv_poll_start(&transport->poll, UV_READABLE, on_ready); /* these cannot fail */
+    (void)uv_poll_start(&transport->poll, UV_READABLE, on_ready); /* these three cannot fail */
     (void)uv_timer_init(loop, &transport->timer);
     (void)uv_timer_init(loop, &transport->patience);
     transport->poll.data = transport->timer.data = transport->patience.data = transport;

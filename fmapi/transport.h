@@ -12,8 +12,8 @@
 
 struct uv_loop_s; /* uv_loop_t; without <uv.h>, for one exchange alone needs no loop */
 
-/* HTTP requests on the loop: one libcurl multi handle whose sockets and timer are libuv's,
- * connections kept and reused (G8). Knows nothing of what is said.
+/* HTTP requests on the loop: one libcurl multi handle whose sockets the loop polls as one set, and
+ * whose timer is libuv's; connections kept and reused (G8). Knows nothing of what is said.
  *
  * Requests go to the URL and nowhere else: no redirects, no proxies, http and https only.
  *

@@ -8,8 +8,8 @@ static const struct report_goal g13 = {.id = "G13",
                                        .what = "durable node reports a second, of one job",
                                        .sense = REPORT_AT_LEAST,
                                        .limit = 20000};
-/* A count, but none that decides, as G4 is: few programs on a busy machine, and a commit begins
- * before many wait for it. */
+/* A count, but like G4 none that decides: with few nodes on a busy machine a commit begins before
+ * many wait for it. */
 static const struct report_goal g14 = {.id = "G14",
                                        .what = "commits a node report (count)",
                                        .sense = REPORT_AT_MOST,

@@ -262,6 +262,100 @@ static void no_page(void *arg, const char *const *names, size_t count)
     ++*(unsigned *)arg;
 }
 
+/* ---- turns of the loop ---- */
+
+struct turns {
+    uv_check_t check;
+    unsigned over, answers, in_this, most; /* turns, answers: of all, of this turn, of one */
+};
+
+static void on_turn_over(uv_check_t *check)
+{
+    struct turns *turns = check->data;
+    turns->over++;
+    turns->in_this = 0;
+}
+
+static void count_turns(struct turns *turns, struct pilot *pilot)
+{
+    assert_int_equal(uv_check_init(&pilot->loop, &turns->check), 0);
+    turns->check.data = turns;
+    assert_int_equal(uv_check_start(&turns->check, on_turn_over), 0);
+}
+
+/* An answer that comes as fast as it is read leaves turns to others (G11). */
+static void call__reads_a_part_in_a_turn(void **state)
+{
+    (void)state;
+    enum { A_TURN_AT_MOST = 1200000 }; /* three times a hundred reads */
+    struct plan plan = {.steps = {{.fault = PUPPET_PADDED, .status = 201, .body = TOKEN}}, 1};
+    struct scene scene;
+    struct turns turns = {0};
+    scene_init(&scene, &plan, 60000);
+    count_turns(&turns, &scene.pilot);
+    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+    assert_in_range(turns.over, strlen(TOKEN) * PUPPET_PADDING / A_TURN_AT_MOST, UINT32_MAX);
+    uv_close((uv_handle_t *)&turns.check, NULL);
+    scene_release(&scene);
+}
+
+enum { CALLS = 12 };
+
+static void take_at_once(void *arg, const struct fmapi_reply *reply)
+{
+    struct turns *turns = arg;
+    assert_int_equal(reply->outcome, FM_OK);
+    turns->answers++;
+    if (++turns->in_this > turns->most)
+        turns->most = turns->in_this;
+}
+
+/* Longer than all other answers are on their way. */
+static void take_long(void *arg, const struct fmapi_reply *reply)
+{
+    const uint64_t end = uv_hrtime() + 20000000;
+    take_at_once(arg, reply);
+    while (uv_hrtime() < end)
+        ;
+}
+
+static bool all_are_answered(void *arg)
+{
+    return ((const struct turns *)arg)->answers == CALLS;
+}
+
+static void call_all(struct pilot *pilot, fmapi_call_fn *take, struct turns *turns)
+{
+    turns->answers = turns->most = 0;
+    for (int i = 0; i < CALLS; i++)
+        assert_int_equal(fmapi_call(pilot->api, FMCALL_RESERVE, "c-1", 4, take, turns), 0);
+    pilot_await_that(pilot, all_are_answered, turns);
+}
+
+/* What a turn has no time for comes in the next ones, and nothing is forgotten. Over connections
+ * that stand: of one that is new libcurl looks at once more by itself, after 200 ms. */
+static void answers__wait_for_turns_with_time(void **state)
+{
+    (void)state;
+    struct plan plan = {.steps = {{.status = 201, .body = TOKEN}}, 1};
+    struct puppet *puppet =
+        puppet_create(&(struct puppet_options){.script = follow, .arg = &plan, .gathering = CALLS});
+    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct pilot pilot;
+    struct turns turns = {0};
+    options.parallel = CALLS;
+    pilot_init(&pilot, &options);
+    count_turns(&turns, &pilot);
+    call_all(&pilot, take_at_once, &turns);
+    puppet_gather(puppet, CALLS);
+    call_all(&pilot, take_long, &turns);
+    assert_int_equal(puppet_connections(puppet), CALLS);
+    assert_in_range(turns.most, 1, 2); /* one of a socket, and one of libcurl's timer */
+    uv_close((uv_handle_t *)&turns.check, NULL);
+    pilot_release(&pilot);
+    puppet_destroy(puppet);
+}
+
 static void destroy__ends_what_is_under_way(void **state)
 {
     (void)state;
@@ -342,6 +436,8 @@ int main(void)
         cmocka_unit_test(call__is_not_unreached_once_a_copy_has_left),
         cmocka_unit_test(call__notices_a_connection_closed_while_idle),
         cmocka_unit_test(call__knows_that_nobody_was_reached),
+        cmocka_unit_test(call__reads_a_part_in_a_turn),
+        cmocka_unit_test(answers__wait_for_turns_with_time),
         cmocka_unit_test(destroy__ends_what_is_under_way),
         cmocka_unit_test(destroy__comes_before_anything_was_sent),
         cmocka_unit_test(destroy__is_allowed_in_an_answer),

@@ -166,6 +166,27 @@ static bool reply(struct connection *connection, const struct puppet_answer *ans
     return sent && !half && !answer->close;
 }
 
+/* An extension of a chunk may be as long as it likes, and is no part of the body. */
+static bool reply_padded(struct connection *connection, const struct puppet_answer *answer)
+{
+    char *padding = malloc(PUPPET_PADDING);
+    char *head =
+        puppet_text("HTTP/1.1 %d Whatever\r\nTransfer-Encoding: chunked\r\n\r\n", answer->status);
+    bool sent = give(connection, head, strlen(head));
+
+    if (padding == NULL)
+        die("malloc");
+    memset(padding, 'e', PUPPET_PADDING);
+    for (const char *byte = answer->body; sent && *byte != '\0'; byte++) {
+        const char end[] = {'\r', '\n', *byte, '\r', '\n'};
+        sent = give(connection, "1;", 2) && give(connection, padding, PUPPET_PADDING) &&
+               give(connection, end, sizeof end);
+    }
+    free(padding);
+    free(head);
+    return sent && give(connection, "0\r\n\r\n", 5);
+}
+
 /* Carries the answer out; whether the connection lives on. */
 static bool act(struct connection *connection, const struct puppet_answer *answer)
 {
@@ -185,6 +206,8 @@ static bool act(struct connection *connection, const struct puppet_answer *answe
     case PUPPET_GARBAGE:
         (void)give(connection, garbage, sizeof garbage - 1);
         return false;
+    case PUPPET_PADDED:
+        return reply_padded(connection, answer);
     case PUPPET_NONE:
     case PUPPET_TRUNCATE:
     case PUPPET_STALL:

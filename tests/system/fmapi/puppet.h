@@ -24,7 +24,10 @@ enum puppet_fault {
     PUPPET_STALL,    /* the same, but keep the connection open until the end */
     PUPPET_SILENT,   /* say nothing until the end */
     PUPPET_GARBAGE,  /* bytes that are no HTTP */
+    PUPPET_PADDED,   /* the body in chunks of a byte, each with PUPPET_PADDING more on the way */
 };
+
+enum { PUPPET_PADDING = 1 << 20 };
 
 struct puppet_answer {
     int status;
