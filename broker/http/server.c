@@ -22,6 +22,8 @@ enum {
     HANDLES = 6
 };
 
+static const char clients[] = "clients' connections";
+
 struct server {
     uv_loop_t *loop;
     struct server_hooks hooks;
@@ -55,6 +57,19 @@ static void on_arrival(uv_poll_t *poll, int status, int events);
 static void on_timer(uv_timer_t *timer);
 static void run(struct server *server);
 static void on_room_closed(void *arg);
+
+/* ---- what the watchdog calls it ---- */
+
+static const char *enter(const struct server *server, const char *what)
+{
+    return server->hooks.turn ? turn_enter(server->hooks.turn, what) : NULL;
+}
+
+static void leave(const struct server *server, const char *before)
+{
+    if (server->hooks.turn)
+        turn_leave(server->hooks.turn, before);
+}
 
 /* ---- rooms ---- */
 
@@ -193,7 +208,9 @@ static void give_back(struct server *server)
     if (server->peak < CROWD || server->connections > server->peak / 4)
         return;
     server->peak = server->connections;
+    const char *before = enter(server, "giving back a crowd's memory");
     (void)malloc_trim(0);
+    leave(server, before);
 }
 
 static void rest(struct server *server)
@@ -240,8 +257,7 @@ static void on_idle(uv_idle_t *idle)
 
 static void run(struct server *server)
 {
-    const char *before =
-        server->hooks.turn ? turn_enter(server->hooks.turn, "clients' connections") : NULL;
+    const char *before = enter(server, clients);
     uint64_t began = uv_hrtime();
     server->running = true;
     /* One room has its turn whatever the other doors' took: a crowd there keeps nobody out here. */
@@ -258,8 +274,7 @@ static void run(struct server *server)
             calm(server, room, took_ns);
     }
     server->running = false;
-    if (server->hooks.turn)
-        turn_leave(server->hooks.turn, before);
+    leave(server, before);
     open_again(server);
     if (server->line.first)
         uv_idle_start(&server->idle, on_idle);
@@ -274,8 +289,10 @@ static void on_arrival(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     server_turn(server); /* whoever left before has made room */
+    const char *before = enter(server, clients);
     for (unsigned i = 0; i < at_once && let_in(server); i++)
         ;
+    leave(server, before);
 }
 
 static void on_check(uv_check_t *check)
