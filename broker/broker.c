@@ -175,8 +175,7 @@ static rlim_t raise_files_limit(const struct config *config)
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0)
         return 0;
-    /* With TLS two of them have one more together (broker/http/room.h). */
-    rlim_t wanted = (rlim_t)config->connections_max * 3 / 2 + 256;
+    const rlim_t wanted = http_descriptors(config->connections_max);
     files.rlim_cur = files.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &files);
     if (files.rlim_cur < wanted)

@@ -12,7 +12,7 @@
 
 enum {
     BODY_FIRST = 4096,
-    READ_SIZE = 4096, /* libcurl reads a hundred of these before anybody else has a turn (G11) */
+    READ_SIZE = 4096, /* libcurl reads some hundred of these at a time (G11) */
     CA_KEPT_S = 1, /* so many connections opened at once read the authorities once, and a file that
                       was changed counts for the next one; libcurl's own idea is a day */
 };

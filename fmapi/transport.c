@@ -35,6 +35,7 @@ struct transport {
     uv_poll_t poll;
     struct ready ready;
     uv_timer_t timer;
+    uv_idle_t again;     /* to set it in the next turn */
     bool expiring;       /* libcurl is being told that its time has come */
     uv_timer_t patience; /* of the exchanges that wait for the authorities */
     unsigned handles;    /* of the loop's that are ours and not yet closed */
@@ -234,17 +235,28 @@ static void be_patient(struct transport *transport, int64_t timeout_ms)
         (void)uv_timer_start(&transport->patience, on_patience, (uint64_t)timeout_ms, 0);
 }
 
+static void on_again(uv_idle_t *again)
+{
+    struct transport *transport = again->data;
+
+    (void)uv_idle_stop(again);
+    (void)uv_timer_start(&transport->timer, on_timer, 0, 0); /* cannot fail */
+}
+
+/* Of an answer that comes as fast as it is read libcurl takes a part and wants to go on at once;
+ * set from its own callback, libuv's timer would run in the same turn, again and again to the
+ * answer's end (G11). */
 static int on_timeout_change(CURLM *multi, long timeout_ms, void *arg)
 {
     struct transport *transport = arg;
     (void)multi;
 
+    (void)uv_idle_stop(&transport->again);
+    (void)uv_timer_stop(&transport->timer);
     if (transport->closing || timeout_ms < 0)
-        return uv_timer_stop(&transport->timer);
-    /* Of an answer that comes as fast as it is read libcurl takes a part and wants to go on at
-     * once, and libuv would let it, in the same turn, until the answer's end. */
+        return 0;
     if (timeout_ms == 0 && transport->expiring)
-        timeout_ms = 1;
+        return uv_idle_start(&transport->again, on_again) == 0 ? 0 : -1;
     return uv_timer_start(&transport->timer, on_timer, (uint64_t)timeout_ms, 0) == 0 ? 0 : -1;
 }
 
@@ -277,8 +289,8 @@ static void on_castore_closed(void *arg)
 }
 
 /* What is watched stands in the kernel only. libcurl 7.88 closes a socket that never got connected
- * before it says so here, and the kernel forgets it then, as a handle of libuv's would not. That
- * wants no other process to have it: all are CLOEXEC, and children are spawned from this thread. */
+ * before it says so here, and the kernel forgets it then, as a handle of libuv's would not; if no
+ * other process has it: of a child broker/child.c closes all before this thread goes on. */
 static int on_socket_change(CURL *easy, curl_socket_t socket, int what, void *arg, void *socket_arg)
 {
     struct transport *transport = arg;
@@ -292,8 +304,8 @@ static int on_socket_change(CURL *easy, curl_socket_t socket, int what, void *ar
     }
     event.events =
         ((what & CURL_POLL_IN) != 0 ? EPOLLIN : 0) | ((what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0);
-    /* Without memory for it the request ends in its time; told so, libcurl would end all, for good.
-     */
+    /* One that cannot be watched, for want of memory or by fs.epoll.max_user_watches, has no answer
+     * in time; told so, libcurl would end all requests, for good. */
     if (epoll_ctl(transport->epoll, EPOLL_CTL_ADD, socket, &event) < 0 && errno == EEXIST)
         (void)epoll_ctl(transport->epoll, EPOLL_CTL_MOD, socket, &event);
     return 0;
@@ -346,11 +358,13 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
         goto fail;
     if (uv_poll_init(loop, &transport->poll, transport->epoll) != 0)
         goto fail;
-    (void)uv_poll_start(&transport->poll, UV_READABLE, on_ready); /* these three cannot fail */
+    (void)uv_poll_start(&transport->poll, UV_READABLE, on_ready); /* these cannot fail */
     (void)uv_timer_init(loop, &transport->timer);
     (void)uv_timer_init(loop, &transport->patience);
-    transport->poll.data = transport->timer.data = transport->patience.data = transport;
-    transport->handles = 3 + reads;
+    (void)uv_idle_init(loop, &transport->again);
+    transport->poll.data = transport->timer.data = transport->patience.data =
+        transport->again.data = transport;
+    transport->handles = 4 + reads;
     return transport;
 
 fail:
@@ -397,6 +411,7 @@ void transport_destroy(struct transport *transport, void (*closed)(void *arg), v
     transport->closed_arg = arg;
     uv_close((uv_handle_t *)&transport->patience, on_handle_closed);
     uv_close((uv_handle_t *)&transport->poll, on_handle_closed);
+    uv_close((uv_handle_t *)&transport->again, on_handle_closed);
     uv_close((uv_handle_t *)&transport->timer, on_timer_closed);
 }
 

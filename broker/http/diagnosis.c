@@ -22,7 +22,6 @@ enum {
     LOOP_WARNING_US = 1000000,
     LOOP_PROBLEM_US = 10000000,
     RELEASES_MANY = 1000,
-    FILES_SPARE = 64, /* besides connections: the ledger, fabric manager, timers */
 };
 
 struct maker {
@@ -454,10 +453,11 @@ static void check_files(const struct maker *maker)
         find(maker, DIAGNOSIS_PROBLEM, "descriptors", advice,
              "%" PRIu64 " of %" PRIu64 " descriptors are open", facts->files_open,
              facts->files_max);
-    else if (facts->connections_max + (uint64_t)FILES_SPARE > facts->files_max)
+    else if (facts->files_needed > facts->files_max)
         find(maker, DIAGNOSIS_WARNING, "descriptors", advice,
-             "%" PRIu64 " descriptors are not enough for connections_max = %u", facts->files_max,
-             facts->connections_max);
+             "%" PRIu64
+             " descriptors are not enough for connections_max = %u, which needs %" PRIu64,
+             facts->files_max, facts->connections_max, facts->files_needed);
     else
         find(maker, DIAGNOSIS_OK, "descriptors", NULL, "%" PRIu64 " of %" PRIu64 " are open",
              facts->files_open, facts->files_max);

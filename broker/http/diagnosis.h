@@ -16,8 +16,8 @@ struct diagnosis_facts {
     const struct core_cluster_status *clusters; /* config->cluster_count of them */
     const struct engine_counters *counters;
     bool reload_refused; /* the last reload was, and the configuration before it is in force */
-    int64_t certificate_ends_ms; /* of the broker's own, in use; 0: it has none */
-    uint64_t files_open, files_max;
+    int64_t certificate_ends_ms;                  /* of the broker's own, in use; 0: it has none */
+    uint64_t files_open, files_max, files_needed; /* needed: for connections_max */
     unsigned connections_max;
 };
 

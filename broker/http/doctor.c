@@ -1,6 +1,7 @@
 #include "broker/http/call.h"
 #include "broker/http/diagnosis.h"
 #include "broker/http/gate.h"
+#include "broker/http/http.h"
 #include "broker/http/routes.h"
 #include "broker/http/tls.h"
 #include "broker/http/usage.h"
@@ -43,6 +44,7 @@ static void write_findings(struct call *call)
         .certificate_ends_ms = http->tls ? tls_expires(http->tls) * 1000 : 0,
         .files_open = usage.fds,
         .files_max = usage.fds_max,
+        .files_needed = http_descriptors(http->places.max),
         .connections_max = http->places.max,
     };
     writer_begin_array(&call->out, "findings");

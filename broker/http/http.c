@@ -5,6 +5,7 @@
 #include "broker/http/decoder.h"
 #include "broker/http/peer.h"
 #include "broker/http/resolver.h"
+#include "broker/http/room.h"
 #include "broker/http/shared.h"
 #include "broker/http/socket.h"
 #include "broker/http/stream.h"
@@ -17,7 +18,10 @@
 
 static_assert((int)HTTP_THREADS == (int)DECODER_THREADS + (int)RESOLVER_THREADS, "who has threads");
 
-enum { LEAVE_MS = 2000 /* at the end, for answers on their way to slow readers */ };
+enum {
+    LEAVE_MS = 2000,        /* at the end, for answers on their way to slow readers */
+    OTHER_DESCRIPTORS = 256 /* the ledger, the fabric manager, timers, sockets to listen at */
+};
 
 static const char no_memory[] =
     "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
@@ -179,6 +183,12 @@ static int workers_create(struct http *http, struct error *err)
         !(http->resolver = resolver_create(http->loop, host_look)))
         return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
     return 0;
+}
+
+/* A room takes one for itself. */
+uint64_t http_descriptors(unsigned connections_max)
+{
+    return (uint64_t)connections_max + connections_max / ROOM_PLACES_TLS + OTHER_DESCRIPTORS;
 }
 
 struct http *http_create(const struct http_options *options, struct error *err)

@@ -46,6 +46,9 @@ enum { HTTP_THREADS = 4 };
 
 struct http;
 
+/* Descriptors that the process needs for so many connections, all of them with TLS. */
+uint64_t http_descriptors(unsigned connections_max);
+
 /* Binds, starts to listen and registers itself with engine_listen; copies the options. While the
  * engine is not leader, calls that need it are answered 503. NULL with a sentence in err: a user
  * that does not exist, a socket in use, an address that is not loopback. */

@@ -18,7 +18,7 @@ enum {
     IDLE_LOOK_MS = 1000, /* how often rooms run for timeouts while there are connections */
     CROWD = 1024,        /* connections whose memory is worth giving back */
     ARRIVALS_AT_ONCE = 64,  /* accepted, before those who are here get their turn; */
-    HANDSHAKES_AT_ONCE = 2, /* of those with TLS, each of which takes a millisecond of work */
+    HANDSHAKES_AT_ONCE = 2, /* of those with TLS, each of which computes for one or two */
     HANDLES = 6
 };
 
