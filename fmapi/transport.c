@@ -153,7 +153,7 @@ static int ready_of(uint32_t events)
 
 /* Sockets that a turn has no time for keep the set readable, and are first in the next: asked anew,
  * the kernel would name them in the same order again (G11). One that libcurl has closed meanwhile
- * it no longer knows, and one that has got its number has nothing to read. */
+ * it no longer knows; at one that has got its number since it looks in vain. */
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
     struct transport *transport = poll->data;
