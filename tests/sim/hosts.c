@@ -194,6 +194,8 @@ static void prolog(struct sim *sim, void *what, uint64_t life)
         return;
     }
     host->sending = false;
+    if (host->unheard) /* it may have been heard all the same, and is not said again */
+        host->heard_lingering = 0;
     forget(host, job->number);
     if (host->heard_clean == job->number)
         host->heard_clean = 0;
