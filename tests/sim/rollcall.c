@@ -95,6 +95,11 @@ void rollcall_distrust(struct sim *sim)
     for (struct rollcall *roll = sim->rm.rollcalls; roll != NULL; roll = roll->next)
         roll->stale = true;
     sim->rm.rollcall_stale = sim->rm.rollcall_wanted; /* some still wait for the disk */
+    /* Nor is what is half said heard to its end: what was true of it is to be said once more before
+     * anybody lies again. */
+    for (size_t i = 0; sim->pieces != NULL && i < CLUSTERS_MAX; i++)
+        if (sim->rm.lacking_ms[i] == 0)
+            sim->rm.lacking_ms[i] = 1;
 }
 
 void rollcall_release(struct sim *sim)
