@@ -50,6 +50,19 @@ env -i MCAST_SLURM_SETTINGS="$dir/settings" SLURM_CLUSTER_NAME=elcap SLURM_JOB_I
     "$hooks/epilogslurmctld" 2>"$dir/said" && fail "epilogslurmctld released something"
 grep -q "$dir/none" "$dir/said" || fail "epilogslurmctld said: $(cat "$dir/said")"
 
+# A TaskProlog that is killed has printed nothing yet: slurmd writes it into its log (B8). It waits
+# here for the end of what it reads.
+mkdir "$dir/grants"
+mkfifo "$dir/grants/n1.7"
+printf 'MCAST_GRANTS=%s/grants\n' "$dir" >>"$dir/settings"
+env -i MCAST_SLURM_SETTINGS="$dir/settings" SLURMD_NODENAME=n1 SLURM_JOB_ID=7 \
+    "$hooks/taskprolog" >"$dir/said" &
+# shellcheck disable=SC2016 # they are the inner shell's
+timeout 60 sh -c 'exec 3>"$1" && kill "$2"' sh "$dir/grants/n1.7" $! ||
+    fail "taskprolog does not read its grant: $(cat "$dir/said")"
+wait $! || :
+[ ! -s "$dir/said" ] || fail "taskprolog, killed, had said: $(cat "$dir/said")"
+
 plugin=$(sed -n 's/^optional //p' "$hooks/plugstack.conf")
 case $plugin in
 "$dir"/usr/lib*/slurm/mcast_spank.so) ;;
