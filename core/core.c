@@ -59,6 +59,7 @@ void core_destroy(struct core *core)
     tombstones_release(&core->tombstones);
     strays_release(&core->strays);
     sighting_release(core);
+    alarm_release(core);
     eventlog_release(&core->events);
     for (uint32_t i = 0; i < core->cluster_count; i++)
         free(core->clusters[i]);
@@ -250,6 +251,15 @@ void core_step(struct core *core, const struct core_event *event)
         break;
     case CORE_FENCE:
         core_fence(core, event->u.fence.ticket, event->u.fence.node, event->u.fence.reason);
+        break;
+    case CORE_NODE_BOOT:
+        core_node_boot(core, event->u.boot.ticket, event->u.boot.node, event->u.boot.order);
+        break;
+    case CORE_ACCEPT_LOSS:
+        core_accept_loss(core, event->u.accept_loss.ticket);
+        break;
+    case CORE_CLAIM:
+        core_claim(core, event->u.claim.ticket, event->u.claim.cluster);
         break;
     case CORE_CLEANUP:
         core_cleanup(core, event);

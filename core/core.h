@@ -1,6 +1,7 @@
 #ifndef MCAST_CORE_CORE_H
 #define MCAST_CORE_CORE_H
 
+#include "core/alarm.h"
 #include "core/config.h"
 #include "core/effect.h"
 #include "core/fmcall.h"
@@ -42,6 +43,9 @@ enum core_event_kind {
     CORE_ROLLCALL_DONE, /* u.rollcall: exactly once for each EFFECT_ROLLCALL, but for `more` */
     CORE_NODE_REPORT,   /* u.report; answered once */
     CORE_FENCE,         /* u.fence; answered once */
+    CORE_NODE_BOOT,     /* u.boot; answered once */
+    CORE_ACCEPT_LOSS,   /* u.accept_loss; answered once */
+    CORE_CLAIM,         /* u.claim; answered once */
     CORE_CLEANUP,       /* u.cleanup; answered once */
     CORE_STEPS,         /* u.steps; answered once */
     CORE_CONFIGURE,     /* u.config, already checked: replaces the configuration (F5) */
@@ -105,7 +109,21 @@ struct core_event {
             enum node_state state; /* not FENCED */
             const char *services;  /* node_services_valid, or NULL */
             uint64_t order;        /* what the node said with a lower one is older; 0: not told */
+            const uint16_t *vnis;  /* of the services, as the node knows them */
+            unsigned vni_count;    /* at most VNI_PER_JOB_MAX; 0: not told */
         } report;
+        struct {
+            uint64_t ticket;
+            const char *node; /* node_name_valid; it has booted: no CXI service of before exists */
+            uint64_t order;   /* what the node said with a lower one is from before the boot */
+        } boot;
+        struct {
+            uint64_t ticket; /* an administrator says that what is missing is lost */
+        } accept_loss;
+        struct {
+            uint64_t ticket; /* an administrator says that no other broker uses the name */
+            const char *cluster;
+        } claim;
         struct {
             uint64_t ticket;
             const char *node;   /* node_name_valid */
@@ -203,6 +221,9 @@ struct core_cluster_status {
                               cluster's reservations; "" when none was seen */
 };
 bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out);
+
+/* What an administrator has to look at, index 0 on; false beyond. Valid until the next step. */
+bool core_alarm(const struct core *core, uint32_t index, struct core_alarm *out);
 
 /* The fabric manager's base URL in use, as jobs are told it; "" when there is none. */
 const char *core_fm_url(const struct core *core);

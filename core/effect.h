@@ -36,6 +36,8 @@ enum effect_kind {
     X(SYNCED, 200, "synced")                                                                       \
     X(REPORTED, 200, "reported") /* what a node says is kept */                                    \
     X(FENCED, 200, "fenced")                                                                       \
+    X(LOSS_ACCEPTED, 200, "loss-accepted")                                                         \
+    X(CLAIMED, 200, "claimed")                                                                     \
     X(CLEANED, 200, "cleaned")   /* the steps have no trees any more */                            \
     X(STEPS, 200, "steps")       /* what the fabric manager says of a job's steps */               \
     X(PENDING, 504, "pending")   /* not done in the time that was given for the answer */          \
@@ -79,10 +81,10 @@ struct answer {
                                               ALREADY_GONE (may be NULL) */
     const struct sync_found *sync;         /* SYNCED */
     const struct fmcall_steps *steps;      /* STEPS */
-    uint32_t fenced;                       /* FENCED: of how many reservations */
-    const char *field;                     /* the field at fault (INVALID, CONFLICT), or NULL */
-    const char *detail;                    /* one sentence for errors; a warning with CREATED, SAME;
-                                              or NULL */
+    uint32_t count;     /* FENCED, LOSS_ACCEPTED, CLAIMED: how many reservations it is about */
+    const char *field;  /* the field at fault (INVALID, CONFLICT), or NULL */
+    const char *detail; /* one sentence for errors; a warning with CREATED, SAME;
+                           or NULL */
 };
 
 struct effect {

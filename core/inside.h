@@ -68,6 +68,15 @@ struct link {
     char error[ERROR_TEXT_SIZE];
 };
 
+/* One that is on. */
+struct alarm {
+    struct alarm *next; /* raised later */
+    enum alarm_kind kind;
+    const char *cluster; /* the core's own copy, shared; NULL: not of one cluster */
+    int64_t since_ms;
+    char detail[ERROR_TEXT_SIZE];
+};
+
 struct core {
     struct core_config config;
     int64_t now_ms;
@@ -80,6 +89,7 @@ struct core {
     struct strays strays;
     struct eventlog events;
     struct link link;
+    struct alarm *alarms;       /* that are on, in the order in which they were raised */
     struct sighting *sightings; /* under way, in the order in which they began */
     struct cluster **clusters;
     uint32_t cluster_count;
@@ -124,7 +134,15 @@ void core_effects_clear(struct core *core);
 void core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
                  const struct reservation *reservation, const char *detail);
 
-enum { TRACE_WARNING = 4, TRACE_NOTICE = 5, TRACE_INFO = 6, TRACE_DEBUG = 7 };
+enum { TRACE_ERROR = 3, TRACE_WARNING = 4, TRACE_NOTICE = 5, TRACE_INFO = 6, TRACE_DEBUG = 7 };
+
+/* ---- alarm.c ---- */
+/* The first time it is an event and a line in the log, then only the detail is replaced. */
+__attribute__((format(printf, 4, 5))) void
+alarm_raise(struct core *core, enum alarm_kind kind, const char *cluster, const char *format, ...);
+void alarm_clear(struct core *core, enum alarm_kind kind, const char *cluster);
+bool alarm_on(const struct core *core, enum alarm_kind kind, const char *cluster);
+void alarm_release(struct core *core); /* all memory */
 
 /* ---- apply.c ---- */
 int core_apply(struct core *core, const struct record *record, struct error *err);
@@ -184,6 +202,13 @@ void core_call_done(struct core *core, const struct core_event *event);
 void core_granted_again(struct core *core, struct reservation *reservation);
 void core_node_report(struct core *core, const struct core_event *event);
 void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason);
+void core_node_boot(struct core *core, uint64_t ticket, const char *node, uint64_t order);
+
+/* ---- missing.c ---- */
+void core_accept_loss(struct core *core, uint64_t ticket);
+
+/* ---- claim.c ---- */
+void core_claim(struct core *core, uint64_t ticket, const char *cluster);
 
 /* ---- cleanup_ask.c ---- */
 void core_cleanup(struct core *core, const struct core_event *event);

@@ -156,5 +156,35 @@ void core_fence(struct core *core, uint64_t ticket, const char *node, const char
     core_trace(core, TRACE_NOTICE, "%s -> %u reservation%s no longer wait%s for it", words, count,
                count == 1 ? "" : "s", count == 1 ? "s" : "");
     core_answer(core, ticket, ANSWER_FENCED, NULL, NULL);
-    core->effects[core->effect_count - 1].u.answer.fenced = count;
+    core->effects[core->effect_count - 1].u.answer.count = count;
+}
+
+/* No CXI service outlives a boot, so what a node said before it is over, whether it could say so or
+ * not (F3). What it says later has a higher order. A node that has said nothing of a reservation
+ * may have made services since it booted, and this may have arrived before it could tell. */
+static bool ended_by_boot(const struct reservation *r, const char *node, uint64_t order)
+{
+    const struct node_report *known = nodes_find(r->reported, node);
+    return known != NULL && known->order < order &&
+           (known->state == NODE_CREATED || known->state == NODE_LINGERING);
+}
+
+void core_node_boot(struct core *core, uint64_t ticket, const char *node, uint64_t order)
+{
+    struct ledger_walk walk = {0}; /* acting may end one */
+    uint32_t count = 0;
+    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
+        if (!ended_by_boot(r, node, order))
+            continue;
+        count++;
+        save(core, r,
+             &(struct node_record){
+                 .number = r->number, .node = node, .order = order, .state = NODE_DESTROYED});
+        core_act(core, r);
+    }
+    core_trace(core, count > 0 ? TRACE_NOTICE : TRACE_DEBUG,
+               "node %s has booted -> its CXI services of before are gone, of %u reservation%s",
+               node, count, count == 1 ? "" : "s");
+    core_answer(core, ticket, ANSWER_REPORTED, NULL, NULL);
+    core->effects[core->effect_count - 1].u.answer.count = count;
 }

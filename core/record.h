@@ -121,7 +121,9 @@ struct reservation_record {
     X(LINK_UP, "link-up", 0)                                                                       \
     X(LINK_DOWN, "link-down", 0)                                                                   \
     X(LINGERING, "lingering", 0) /* on a node: to be drained (F9) */                               \
-    X(FENCED, "fenced", 0)
+    X(FENCED, "fenced", 0)                                                                         \
+    X(ALARM, "alarm", 0) /* something that an administrator has to look at (core/alarm.h) */       \
+    X(ALARM_OVER, "alarm-over", 0)
 
 enum event_kind {
     EVENT_NONE = 0,

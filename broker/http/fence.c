@@ -116,11 +116,11 @@ void fence_render(struct call *call, const struct answer *answer)
     struct census census = {.node = call->target.segments[2]};
     const bool all = count(engine_core(call->http->engine), &census);
     /* A name that is misspelt must not look like a node for which nobody waits. */
-    const bool known = !all || answer->fenced > 0 || census.found > 0 ||
+    const bool known = !all || answer->count > 0 || census.found > 0 ||
                        rights_list_node(call->http->rights, NULL, census.node);
     writer_begin_object(&call->out, NULL);
     writer_string(&call->out, "node", census.node);
-    writer_number(&call->out, "reservations", answer->fenced);
+    writer_number(&call->out, "reservations", answer->count);
     writer_number(&call->out, "active", census.active);
     writer_bool(&call->out, "known", known);
     writer_end_object(&call->out);

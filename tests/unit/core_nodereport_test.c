@@ -30,7 +30,7 @@ static uint32_t fence(struct driver *d, const char *node)
     driver_step(
         d, (struct core_event){.kind = CORE_FENCE, .u.fence = {++d->ticket, node, "power supply"}});
     assert_int_equal(driver_answered(d), ANSWER_FENCED);
-    return driver_answer(d)->fenced;
+    return driver_answer(d)->count;
 }
 
 static uint32_t held(const struct driver *d)

@@ -1,0 +1,41 @@
+#ifndef MCAST_CORE_ALARM_H
+#define MCAST_CORE_ALARM_H
+
+#include "core/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What stops the broker from acting until the cause is gone or an administrator decides (B11): when
+ * much is wrong at once, or when what is at the fabric manager may belong to somebody else, nothing
+ * is declared lost and nothing is deleted. */
+
+/* name, word, what to do about it */
+#define ALARM_KINDS(X)                                                                             \
+    X(MASS_LOSS, "mass-loss",                                                                      \
+      "check the fabric manager and what is in front of it; if the reservations are really gone: " \
+      "mcastctl accept-loss")                                                                      \
+    X(NAME_CONFLICT, "name-conflict",                                                              \
+      "find the other broker or Slurm that uses this cluster name; if there is none: mcastctl "    \
+      "claim CLUSTER")                                                                             \
+    X(OLD_LEDGER, "old-ledger",                                                                    \
+      "the ledger does not know all running jobs: wait until they are over, or, when no other "    \
+      "VNIs are in use on the nodes: mcastctl claim CLUSTER")
+
+enum alarm_kind {
+#define ALARM_ENUM_(name, word, advice) ALARM_##name,
+    ALARM_KINDS(ALARM_ENUM_)
+#undef ALARM_ENUM_
+        ALARM_KIND_COUNT
+};
+const char *alarm_kind_word(enum alarm_kind kind);
+const char *alarm_kind_advice(enum alarm_kind kind);
+
+struct core_alarm {
+    enum alarm_kind kind;
+    const char *cluster; /* NULL: not of one cluster */
+    int64_t since_ms;
+    const char *detail; /* one sentence: what was seen, and what is not done because of it */
+};
+
+#endif
