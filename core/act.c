@@ -244,7 +244,7 @@ void core_act(struct core *core, struct reservation *r)
     take_room(core, r);
     if (must_look_again(r) && r->errand->reserve_settles_ms <= core->now_ms) {
         r->errand->unsure = false;
-        r->errand->doubted = true;
+        r->errand->doubted = r->errand->retried = true;
     }
     let_vnis_go(core, r);
     if (everything_confirmed(core, r)) {

@@ -78,7 +78,7 @@ static void cleanup__is_saved_and_done_with_the_token(void **state)
     assert_string_equal(saved(&d, RECORD_CLEANUP)->u.cleanup.step, "/fA/fB");
     uint64_t call = driver_call(&d, FMCALL_END_STEP);
     assert_string_equal(step_named(&d), "/fA/fB");
-    assert_string_equal(token_shown(&d), "sess-1");
+    assert_string_equal(token_shown(&d), "sess-a");
     assert_int_equal(pending(&d), 1);
     driver_done(&d, call, FM_OK, NULL);
     assert_string_equal(saved(&d, RECORD_CLEANED)->u.cleanup.step, "/fA/fB");
@@ -116,14 +116,14 @@ static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
     clean(&d, "/fA");
     driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
     uint64_t call = driver_call(&d, FMCALL_STEPS);
-    assert_string_equal(token_shown(&d), "sess-1");
+    assert_string_equal(token_shown(&d), "sess-a");
     driver_done(&d, call, FM_REFUSED, NULL);
     call = driver_call(&d, FMCALL_STEPS);
     assert_null(token_shown(&d)); /* looking does no harm */
     steps_done(&d, call, steps, 2);
     call = driver_call(&d, FMCALL_END_TREE);
     assert_int_equal(driver_find(&d, EFFECT_CALL)->u.call.tree, 77);
-    assert_string_equal(token_shown(&d), "sess-1");
+    assert_string_equal(token_shown(&d), "sess-a");
     driver_done(&d, call, FM_GONE, NULL);
     /* I6: the step has closed 78 itself meanwhile, and that is another step's now. */
     static const uint16_t last[] = {79}, taken[] = {5, 78};
@@ -196,7 +196,7 @@ static void cleanup__the_login_not_after_the_site_forbids_it(void **state)
     driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
     clean(&d, "/fA");
     (void)driver_call(&d, FMCALL_END_STEP);
-    assert_string_equal(token_shown(&d), "sess-1");
+    assert_string_equal(token_shown(&d), "sess-a");
     driver_end(&d);
 }
 
@@ -634,9 +634,9 @@ static void cleanup__goes_on_after_a_restart(void **state)
     (void)state;
     struct driver d;
     driver_init(&d);
-    restart(&d, "sess-1", true);
+    restart(&d, "sess-a", true);
     (void)driver_call(&d, FMCALL_END_STEP);
-    assert_string_equal(token_shown(&d), "sess-1");
+    assert_string_equal(token_shown(&d), "sess-a");
     /* However the clock was set: not kept for longer than one that is asked for now. */
     driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
     driver_tick(&d, d.config.cleanup_timeout_ms);
@@ -653,7 +653,7 @@ static void cleanup__with_the_login_hits_no_later_life_after_a_restart(void **st
     d.config.cleanup_login = true;
     d.config.call_timeout_ms = 1000;
     d.config.reserve_timeout_ms = 2000;
-    restart(&d, "sess-1", false);
+    restart(&d, "sess-a", false);
     driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, NULL);
     driver_release(&d, "a");
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
