@@ -1,6 +1,5 @@
 #include "broker/config_check.h"
 
-#include "broker/settings.h"
 #include "core/nodelist.h"
 #include "core/sizing.h"
 #include "fmapi/baseurl.h"
@@ -69,16 +68,6 @@ static void check_exists(struct config_reading *reading, const char *key, const 
     if (path[0] == '/' && stat(path, &found) < 0)
         config_fault(reading, true, origin_of(reading, section, key), "%s = %s: %s", key, path,
                      strerror(errno));
-}
-
-/* Whoever can change who vouches for the fabric manager can be the fabric manager. */
-static void check_unchangeable(struct config_reading *reading, const char *key, const char *path)
-{
-    struct stat found;
-    if (path[0] == '/' && stat(path, &found) == 0 && (found.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        config_fault(reading, false, origin_of(reading, "fm", key),
-                     "%s = %s: others than its owner can change it: chmod go-w %s", key, path,
-                     path);
 }
 
 /* Of a certificate and its key, neither is of use alone. */
@@ -174,24 +163,9 @@ static void settle_root_key_file(struct config *config)
                        (int)(slash - config->state_path), config->state_path);
 }
 
-/* The key that names the file which a sentence is about. */
-static const char *key_named(const struct config *config, const char *sentence)
-{
-    const struct {
-        const char *key, *path;
-    } files[] = {{"mtls_cert", config->fm_mtls_cert}, {"mtls_key", config->fm_mtls_key}};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        if (files[i].path[0] != '\0' && strstr(sentence, files[i].path) != NULL)
-            return files[i].key;
-    }
-    return "authdir";
-}
-
 static void check_login(struct config_reading *reading)
 {
     const struct config *config = reading->config;
-    struct fmapi_options fabric;
-    struct error err = {0};
     for (uint32_t i = 0; i < config->core.fm_url_count; i++) {
         const char *url = config->core.fm_urls[i];
         if (!baseurl_private(url))
@@ -208,10 +182,6 @@ static void check_login(struct config_reading *reading)
         config_fault(reading, false, origin_of(reading, "fm", "auth"),
                      "auth = none without mtls_cert: the fabric manager is asked without any "
                      "login");
-    /* Only a warning: whoever runs --check need not be the user who may read it. */
-    if (settings_fabric(config, &fabric) && fmapi_check(&fabric, &err) < 0)
-        config_fault(reading, false, origin_of(reading, "fm", key_named(config, err.text)), "%s",
-                     err.text);
 }
 
 /* sound: all that was set could be read. Else what seems to be missing may be what was told. */
@@ -222,9 +192,7 @@ static void check_fm(struct config_reading *reading, bool sound)
     uint32_t addresses;
 
     check_exists(reading, "ca", "fm", config->fm_ca);
-    check_unchangeable(reading, "ca", config->fm_ca);
     check_exists(reading, "mtls_cert", "fm", config->fm_mtls_cert);
-    check_unchangeable(reading, "mtls_cert", config->fm_mtls_cert);
     check_exists(reading, "mtls_key", "fm", config->fm_mtls_key);
     check_exists(reading, "job_ca", "hwcoll", config->core.job_ca);
     check_pair(reading, "fm", "mtls_cert", config->fm_mtls_cert, "mtls_key", config->fm_mtls_key);

@@ -153,8 +153,8 @@ static int judge_end(const struct walk *walk)
     if (is_sticky(&found) && open_to_others(&found))
         return error_set(walk->err, ERROR_REFUSED,
                          "others can make files in %s, and so change %s: name a folder that is not "
-                         "shared, made with install -d -o %ju FOLDER",
-                         path, wanted->subject, (uintmax_t)(wanted->written ? wanted->user : 0));
+                         "shared, as install -d makes it",
+                         path, wanted->subject);
     return 0;
 }
 
