@@ -4,6 +4,7 @@
 #include "broker/engine.h"
 #include "broker/keyring.h"
 #include "broker/http/identity.h"
+#include "broker/http/mintlimit.h"
 #include "broker/http/places.h"
 #include "broker/http/routes.h"
 #include "broker/http/server.h"
@@ -61,6 +62,7 @@ struct http {
     uint64_t durable_seq; /* events up to here may be shown */
     uv_timer_t pulse;     /* keeps event streams from looking dead; at the end, the deadline */
 
+    struct mintlimit minted;
     struct traffic traffic;
     uint64_t reloads, reloads_refused;
     bool reload_refused; /* the last one: the files are not what is in force */

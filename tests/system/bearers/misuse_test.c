@@ -350,6 +350,36 @@ static void connections__are_counted(void **state)
     assert_true(await(is_let_in, headers, AWAIT_DEADLINE_MS));
 }
 
+/* Whichever token is shown, and whatever is asked for; other jobs get theirs, and what was given is
+ * good (B8). */
+static void minting__has_a_limit(void **state)
+{
+    (void)state;
+    enum { FAR_TOO_MANY = 1000 };
+    struct yard_job greedy = yard_reserve(yard, "fGreedy");
+    char own[MCAST_TOKEN_SIZE], theirs[MCAST_TOKEN_SIZE], retry[16];
+    struct answer answer;
+    int status = 201;
+    yard_mint(yard, greedy.token, NULL, own);
+    for (int i = 0; status == 201; i++) {
+        assert_true(i < FAR_TOO_MANY);
+        status = yard_ask(yard, "POST", TOKENS, i % 2 ? own : greedy.token, NULL, &answer);
+        if (status == 201) {
+            yard_remember(yard, json_string_value(json_object_get(answer.json, "token")));
+            answer_release(&answer);
+        }
+    }
+    assert_int_equal(status, 429);
+    assert_true(answer_header(&answer, "Retry-After", retry, sizeof retry));
+    assert_string_equal(retry, "1");
+    assert_string_equal(json_string_value(json_object_get(answer.json, "code")), "too-many-tokens");
+    assert_non_null(strstr(answer.body, "job fGreedy on cluster elcap"));
+    answer_release(&answer);
+    yard_mint(yard, other.token, NULL, theirs);
+    assert_int_equal(yard_ask(yard, "GET", OWN, own, NULL, NULL), 200);
+    yard_release(yard, "fGreedy");
+}
+
 static json_int_t rotate(json_int_t *dropped)
 {
     struct answer answer;
@@ -481,6 +511,7 @@ int main(void)
         cmocka_unit_test(token__is_judged_alone),
         cmocka_unit_test(tcp__is_as_good),
         cmocka_unit_test(connections__are_counted),
+        cmocka_unit_test(minting__has_a_limit),
         cmocka_unit_test(rotation__leaves_tokens_that_are_out),
         cmocka_unit_test(release__ends_all_tokens),
         cmocka_unit_test(rotation__drops_keys_that_nobody_needs),
