@@ -2,6 +2,7 @@
 
 #include "broker/http/gate.h"
 #include "broker/http/head.h"
+#include "broker/http/metrics.h"
 #include "broker/http/stream.h"
 #include "core/reservation.h"
 
@@ -165,6 +166,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     if (call->next)
         call->next->prev = call->prev;
     stream_destroy(call->stream);
+    metrics_text_drop(call->metrics_text);
     free(call->origin);
     free(call->token);
     body_drop(call);

@@ -3,6 +3,7 @@
 #include "broker/http/call.h"
 #include "broker/http/change.h"
 #include "broker/http/decoder.h"
+#include "broker/http/metrics.h"
 #include "broker/http/peer.h"
 #include "broker/http/resolver.h"
 #include "broker/http/room.h"
@@ -69,6 +70,7 @@ static void release(struct http *http)
         next = call->next;
         call_destroy(call);
     }
+    metrics_text_drop(http->metrics_text);
     if (http->no_memory)
         MHD_destroy_response(http->no_memory);
     rights_destroy(http->rights);

@@ -16,6 +16,7 @@
 
 struct call;
 struct decoder;
+struct metrics_text;
 struct peer;
 struct resolver;
 struct stream;
@@ -63,6 +64,7 @@ struct http {
     uv_timer_t pulse;     /* keeps event streams from looking dead; at the end, the deadline */
 
     struct mintlimit minted;
+    struct metrics_text *metrics_text; /* the newest; NULL: nobody has asked yet */
     struct traffic traffic;
     uint64_t reloads, reloads_refused;
     bool reload_refused; /* the last one: the files are not what is in force */

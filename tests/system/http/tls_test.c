@@ -111,7 +111,7 @@ static long accepted(struct tlssite *tls)
 {
     static const char name[] = "\nmcastd_http_connections_total{door=\"tcp\"} ";
     struct answer answer;
-    assert_int_equal(site_call(tls->site, "GET", "/metrics", NULL, &answer), 200);
+    assert_int_equal(site_metrics(tls->site, &answer), 200);
     const char *at = strstr(answer.body, name);
     assert_non_null(at);
     const long count = strtol(at + strlen(name), NULL, 10);
