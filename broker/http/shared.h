@@ -19,6 +19,7 @@ struct decoder;
 struct metrics_text;
 struct peer;
 struct resolver;
+struct slowheads;
 struct stream;
 struct tls;
 
@@ -53,8 +54,9 @@ struct http {
     int port;
     bool metrics_anonymous, quiescing, closing;
     struct places places;
-    struct peer *oldest_stranger, *newest_stranger; /* linked by newer and older */
-    struct MHD_Response *no_memory;                 /* made beforehand */
+    struct peer *newest_stranger; /* linked by newer and older */
+    struct slowheads *slowheads;
+    struct MHD_Response *no_memory; /* made beforehand */
 
     struct call *calls, *spare_calls; /* under way; kept for reuse */
     unsigned spare_count, owed;       /* owed: calls whose answer is not out yet */

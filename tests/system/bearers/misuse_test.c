@@ -329,7 +329,8 @@ static struct line *ask_from(unsigned host, const char *token, int status)
 }
 
 /* Bearers of one reservation have one share, from however many hosts of its job they come and
- * whichever of its tokens they show; they keep nobody else out, other jobs' bearers neither. */
+ * whichever of its tokens they show: a newcomer takes the place of one of them that is idle, and
+ * nobody else's, other jobs' bearers' neither. */
 static void connections__are_counted(void **state)
 {
     (void)state;
@@ -339,9 +340,16 @@ static void connections__are_counted(void **state)
     size_t count = 0;
     for (; count < SHARE; count++)
         lines[count] = ask_from(1 + (unsigned)count % HOSTS, count % 2 ? wide : job.token, 200);
-    lines[count++] = ask_from(HOSTS + 1, wide, 503);
-    lines[count++] = ask_from(1, job.token, 503);
+    lines[count++] = ask_from(HOSTS + 1, wide, 200);
+    lines[count++] = ask_from(1, job.token, 200);
     lines[count++] = ask_from(1, other.token, 200);
+    for (size_t i = 0; i < 2; i++) { /* those that were idle for longest */
+        struct answer answer;
+        assert_int_equal(line_answer(lines[i], false, &answer), 0);
+        assert_int_equal(answer.status, 503);
+        answer_release(&answer);
+        assert_true(line_ended(lines[i]));
+    }
     assert_int_equal(yard_ask(yard, "GET", "/v1/status", NULL, NULL, NULL), 200);
     assert_int_equal(yard_ask(yard, "GET", OWN, wide, NULL, NULL), 200);
     for (size_t i = 0; i < count; i++)

@@ -142,7 +142,10 @@ static void strangers__make_room(void **state)
     struct line *strangers[STRANGERS + 1], *boss = tlssite_line(tls, "boss");
     for (int i = 0; i <= STRANGERS; i++)
         strangers[i] = tlssite_line(tls, NULL);
-    assert_true(line_ended(strangers[0])); /* the oldest */
+    struct answer answer;
+    assert_int_equal(line_answer(strangers[0], false, &answer), 0); /* the oldest */
+    site_expect_problem(&answer, 503, "too-many-connections", NULL);
+    assert_true(line_ended(strangers[0]));
     struct line *late = tlssite_line(tls, "boss");
     assert_int_equal(site_ask(tls->site, late, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
     assert_int_equal(site_ask(tls->site, boss, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
