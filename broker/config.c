@@ -64,6 +64,7 @@ void config_destroy(struct config *config)
     if (config == NULL)
         return;
     config_words_destroy(config->admins);
+    config_words_destroy(config->metrics_users);
     for (size_t i = 0; i < CLUSTERS_MAX; i++)
         config_cluster_release(&config->clusters[i]);
     free(config);

@@ -39,6 +39,7 @@ struct config {
     char tls_cert[CONFIG_PATH_SIZE], tls_key[CONFIG_PATH_SIZE], tls_client_ca[CONFIG_PATH_SIZE];
     char munge_socket[108]; /* of munged; "": MUNGE credentials are not taken */
     char **admins;          /* as config_cluster.users */
+    char **metrics_users;   /* the same; NULL when unset */
     bool metrics_anonymous;
     char root_key_file[CONFIG_PATH_SIZE]; /* "": none, for CONFIG_STORE_MEMORY */
     uint32_t connections_max;

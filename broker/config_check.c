@@ -137,6 +137,7 @@ static void check_socket(struct config_reading *reading)
                      "group %s is not known on this host: create it, or give its numeric gid",
                      config->socket_group);
     check_users(reading, origin_of(reading, "broker", "admins"), config->admins);
+    check_users(reading, origin_of(reading, "broker", "metrics_users"), config->metrics_users);
     struct stat found;
     if (config->munge_socket[0] != '\0' && stat(config->munge_socket, &found) < 0)
         config_fault(reading, false, origin_of(reading, "broker", "munge_socket"),

@@ -525,7 +525,9 @@ enum mcast_events_flags {
 
 /* Replays the events after number `after` (0: all that are kept) and, with MCAST_FOLLOW, waits for
  * more. Once it has been connected, a lost connection is made again for as long as it takes, and no
- * event is missed or seen twice; the first connection, or a broker that refuses, ends it. Without
+ * event is missed or seen twice; the first connection, or a broker that refuses, ends it. So does a
+ * broker that has no event `after` (word "no-such-event"): its ledger is an older copy, and what
+ * has happened since is found by starting from the number that it names, or from 0. Without
  * MCAST_FOLLOW it returns MCAST_OK after the last event that is kept. Returns what the callback
  * returned, if that was positive. */
 MCAST_API int mcast_events(struct mcast *handle, uint64_t after, unsigned flags,

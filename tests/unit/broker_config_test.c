@@ -103,6 +103,7 @@ static void defaults__are_as_documented(void **state)
     assert_string_equal(config->listen, "");
     assert_string_equal(config->admins[0], "root");
     assert_null(config->admins[1]);
+    assert_null(config->metrics_users);
     assert_false(config->metrics_anonymous);
     assert_int_equal(config->connections_max, 4096);
     assert_int_equal(config->log_level, 6);
@@ -225,7 +226,8 @@ static void faults__are_all_told(void **state)
             "mcastd.conf:4: timeout is a key of [fm], not of [broker]\n"
             "mcastd.conf:5: there is no key frobnicate in [broker]; there are socket, socket_mode, "
             "socket_group, listen, tls_cert, tls_key, tls_client_ca, munge_socket, admins, "
-            "metrics_anonymous, root_key_file, connections_max, log_level, sync_grace, tombstone\n"
+            "metrics_users, metrics_anonymous, root_key_file, connections_max, log_level, "
+            "sync_grace, tombstone\n"
             "mcastd.conf:6: neither a section nor a comment nor \"key = value\": the = is missing\n"
             "mcastd.conf:7: there is no key before the =\n"
             "mcastd.conf:8: socket_mode = 999: allowed is an octal file mode, 0600 to 0777\n"

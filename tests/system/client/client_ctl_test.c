@@ -697,6 +697,7 @@ static void events__lines_and_json(void **state)
         {200, "text/event-stream", stream, THEN_KEEP},
         {200, "text/event-stream", stream, THEN_CLOSE},
         {403, PROBLEM, "{\"detail\":\"no longer yours\"}", THEN_KEEP},
+        {422, PROBLEM, "{\"code\":\"no-such-event\",\"detail\":\"the last one is 3\"}", THEN_KEEP},
     };
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("events", "--after=3"), 0);
@@ -712,6 +713,8 @@ static void events__lines_and_json(void **state)
     fakebroker_expect(test->fake, 4,
                       "GET /v1/events?after=42 HTTP/1.1\r\n" AGENT
                       "Accept: text/event-stream\r\nLast-Event-ID: 42\r\n\r\n");
+    assert_int_equal(RUN("events", "--after=5000"), 3);
+    assert_string_equal(test->err, "mcastctl: the last one is 3\n");
     end(test);
 }
 
