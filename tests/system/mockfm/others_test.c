@@ -67,17 +67,17 @@ static void gateway__answers_404_in_its_own_words(void **state)
     double_stop(fm);
 }
 
-struct patient {
+struct client {
     struct double_fm *fm;
     int refused;
 };
 
 static bool is_served(void *arg)
 {
-    struct patient *patient = arg;
-    int status = ask(patient->fm, "GET", DOUBLE_JOBS "/", NULL, NULL);
+    struct client *client = arg;
+    int status = ask(client->fm, "GET", DOUBLE_JOBS "/", NULL, NULL);
 
-    patient->refused += status == 404;
+    client->refused += status == 404;
     return status == 200;
 }
 
@@ -85,12 +85,12 @@ static bool is_served(void *arg)
 static void for_ms__is_over_some_time(void **state)
 {
     struct double_fm *fm = *state;
-    struct patient patient = {.fm = fm};
+    struct client client = {.fm = fm};
 
     double_start(fm, NULL);
     double_fault(fm, "{\"status\":404,\"body\":\"\",\"for_ms\":300}");
-    assert_true(await(is_served, &patient, AWAIT_DEADLINE_MS));
-    assert_true(patient.refused >= 1);
+    assert_true(await(is_served, &client, AWAIT_DEADLINE_MS));
+    assert_true(client.refused >= 1);
     double_stop(fm);
 }
 
