@@ -11,7 +11,7 @@ int otherclient_forget(struct fabric *fabric, const json_t *ids, int64_t now_us,
 
 /* Reserves each job of an array of objects: jobID, mcastLimit and, if it is to be a certain one,
  * sessionToken. One that is there is replaced, and has another token then. The number of jobs; or
- * -1 with a problem, and those before the one that it is about are made. */
+ * -1 with a problem: those before the one that it is about are made, and that one is gone. */
 int otherclient_put(struct fabric *fabric, const json_t *jobs, int64_t now_us,
                     struct problem *problem);
 
