@@ -679,6 +679,45 @@ static void cleanup__without_a_token_is_given_up(void **state)
     driver_end(&d);
 }
 
+static void forbid_the_login(struct driver *d)
+{
+    d->config.cleanup_login = false;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+}
+
+/* Without a token the login is the only way, where the site allows it; when a reload forbids it,
+ * what waits is given up and says so, and what is under way is not sent again (F5, F19). */
+static void cleanup__without_a_token_ends_when_a_reload_forbids_the_login(void **state)
+{
+    (void)state;
+    for (int under_way = 0; under_way < 2; under_way++) {
+        struct driver d;
+        driver_init(&d);
+        d.config.cleanup_login = true;
+        restart(&d, NULL, false);
+        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, NULL);
+        clean_within(&d, "/fA", false, 60000, no_scope, 0);
+        uint64_t call = driver_call(&d, FMCALL_END_STEP);
+        assert_null(token_shown(&d));
+        if (under_way) {
+            forbid_the_login(&d);
+            assert_null(driver_answer(&d));
+        }
+        driver_done(&d, call, FM_BUSY, NULL);
+        if (!under_way) {
+            assert_int_equal(pending(&d), 1);
+            forbid_the_login(&d);
+            driver_tick(&d, core_next_deadline(d.core) - d.now);
+        }
+        assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
+        assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
+        assert_non_null(strstr(driver_answer(&d)->detail, "no token of the job is known"));
+        assert_null(driver_find(&d, EFFECT_CALL));
+        assert_int_equal(pending(&d), 0);
+        driver_end(&d);
+    }
+}
+
 static void steps__are_shown_with_the_login(void **state)
 {
     (void)state;
@@ -765,6 +804,7 @@ int main(void)
         cmocka_unit_test(cleanup__goes_on_after_a_restart),
         cmocka_unit_test(cleanup__with_the_login_hits_no_later_life_after_a_restart),
         cmocka_unit_test(cleanup__without_a_token_is_given_up),
+        cmocka_unit_test(cleanup__without_a_token_ends_when_a_reload_forbids_the_login),
         cmocka_unit_test(steps__are_shown_with_the_login),
         cmocka_unit_test(steps__are_shown_before_what_fails),
     };

@@ -236,6 +236,41 @@ static void load__events_that_break_off_are_dropped(void **state)
     driver_end(&d);
 }
 
+/* One row is enough: of the last ones, after which the next event would not follow; and of those
+ * between, without which who replays them would not be told of the gap (F24). */
+static void load__one_missing_event_is_noticed(void **state)
+{
+    (void)state;
+    for (uint64_t last = 5; last <= 6; last++) {
+        struct driver d;
+        begin(&d);
+        load(&d, (struct record){.kind = RECORD_COUNTERS,
+                                 .u.counters = {.last_number = 8, .last_seq = last}});
+        for (uint64_t seq = 3; seq <= 5; seq++)
+            load(&d, (struct record){.kind = RECORD_EVENT,
+                                     .u.event = {.seq = seq, .kind = EVENT_LINK_UP, .time_ms = 1}});
+        core_start(d.core, d.now);
+        struct core_status status;
+        core_status(d.core, &status);
+        assert_int_equal(driver_count(&d, EFFECT_SAVE), last == 6);
+        assert_int_equal(status.last_seq, last);
+        driver_reserve(&d, driver_request("x", 2));
+        core_status(d.core, &status);
+        assert_int_equal(status.first_seq, last == 6 ? 7 : 3);
+        driver_end(&d);
+    }
+    struct driver d;
+    struct error err = {0};
+    const struct record after = {.kind = RECORD_EVENT,
+                                 .u.event = {.seq = 5, .kind = EVENT_LINK_UP, .time_ms = 1}};
+    begin(&d);
+    load(&d, (struct record){.kind = RECORD_EVENT,
+                             .u.event = {.seq = 3, .kind = EVENT_LINK_UP, .time_ms = 1}});
+    assert_int_equal(core_load(d.core, &after, &err), ERROR_CORRUPT);
+    assert_non_null(strstr(err.text, "event 5 does not follow event 3"));
+    driver_end(&d);
+}
+
 static void load__refuses_what_cannot_be(void **state)
 {
     (void)state;
@@ -334,6 +369,7 @@ int main(void)
         cmocka_unit_test(load__a_given_up_release_does_not_hit_the_next_life),
         cmocka_unit_test(load__holding_back_begins_anew),
         cmocka_unit_test(load__events_that_break_off_are_dropped),
+        cmocka_unit_test(load__one_missing_event_is_noticed),
         cmocka_unit_test(load__refuses_what_cannot_be),
         cmocka_unit_test(load__refuses_two_lives_with_one_name),
         cmocka_unit_test(load__pool_shrunk_meanwhile),
