@@ -423,7 +423,7 @@ static void ledger__that_is_of_another_user(void **state)
     assert_int_equal(chmod(in("state/state.db"), 0000), 0);
     refused("cannot open ", "must be writable for the user of mcastd");
     if (geteuid() != 0)
-        return;
+        skip(); /* only root can give files away */
     /* As root's sqlite3 restores a backup. */
     assert_int_equal(chmod(in("state/state.db"), 0666), 0);
     assert_int_equal(chown(in("state/state.db"), 0, 0), 0);
