@@ -1,5 +1,5 @@
 # These link core and cmocka, nothing else: what core needs beyond libc would not be found.
-foreach(noun names idset vnipool sizing nodelist nodeset nodefold environment ledger agenda callqueue tombstones
+foreach(noun names config idset vnipool sizing nodelist nodeset nodefold environment ledger agenda callqueue tombstones
         strays eventlog events record error secret reserve release link sync rollcall nodes
         nodereport look load steppath cleanup)
     mcast_unit(core_${noun} core)

@@ -718,6 +718,81 @@ static void cleanup__without_a_token_ends_when_a_reload_forbids_the_login(void *
     }
 }
 
+/* Without a token it is done with the login: like any step's end with it, it must be over before
+ * the next life of the job has the name (F21, I6). */
+static void cleanup__without_a_token_hits_no_later_life(void **state)
+{
+    (void)state;
+    for (int lost = 0; lost < 2; lost++) {
+        struct driver d;
+        driver_init(&d);
+        d.config.cleanup_login = true;
+        d.config.call_timeout_ms = 1000;
+        d.config.reserve_timeout_ms = 2000;
+        restart(&d, NULL, false);
+        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, NULL);
+        driver_tick(&d, d.config.call_timeout_ms); /* what was before the restart has settled */
+        clean(&d, "/fA");
+        uint64_t end_step = driver_call(&d, FMCALL_END_STEP);
+        driver_release(&d, "a");
+        driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+        driver_reserve(&d, driver_request("a", 128));
+        assert_null(driver_find(&d, EFFECT_CALL));
+        driver_done(&d, end_step, lost ? FM_TIMEOUT : FM_OK, NULL);
+        if (lost) {
+            assert_null(driver_find(&d, EFFECT_CALL));
+            driver_tick(&d, d.config.call_timeout_ms);
+        }
+        (void)driver_call(&d, FMCALL_RESERVE);
+        driver_end(&d);
+    }
+}
+
+/* What metrics and status count (B8): each end once, in its own number. */
+static void cleanup__is_counted_by_its_end(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_status status;
+    start(&d);
+    for (int i = 1; i <= 3; i++) {
+        clean(&d, "/fA");
+        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+        core_status(d.core, &status);
+        assert_int_equal(status.cleanups_done, i);
+    }
+    for (int i = 1; i <= 2; i++) {
+        clean(&d, "/fB");
+        uint64_t call = driver_call(&d, FMCALL_END_STEP);
+        driver_tick(&d, d.config.cleanup_timeout_ms);
+        driver_done(&d, call, FM_BUSY, NULL);
+        assert_int_equal(pending(&d), 0);
+        core_status(d.core, &status);
+        assert_int_equal(status.cleanups_given_up, i);
+    }
+    assert_int_equal(status.cleanups_done, 3);
+    driver_end(&d);
+}
+
+/* Who waits a millisecond waits; and many may wait when the broker stops. */
+static void cleanup__is_waited_for(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean_within(&d, "/fA", false, 1, no_scope, 0);
+    assert_null(driver_answer(&d));
+    uint64_t first = d.ticket;
+    clean_within(&d, "/fA", false, 60000, no_scope, 0);
+    clean_within(&d, "/fA", false, 60000, no_scope, 0);
+    assert_null(driver_answer(&d));
+    driver_tick(&d, 1);
+    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
+    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    assert_int_equal(driver_answer(&d)->ticket, first);
+    driver_end(&d); /* with two that wait */
+}
+
 static void steps__are_shown_with_the_login(void **state)
 {
     (void)state;
@@ -805,6 +880,9 @@ int main(void)
         cmocka_unit_test(cleanup__with_the_login_hits_no_later_life_after_a_restart),
         cmocka_unit_test(cleanup__without_a_token_is_given_up),
         cmocka_unit_test(cleanup__without_a_token_ends_when_a_reload_forbids_the_login),
+        cmocka_unit_test(cleanup__without_a_token_hits_no_later_life),
+        cmocka_unit_test(cleanup__is_counted_by_its_end),
+        cmocka_unit_test(cleanup__is_waited_for),
         cmocka_unit_test(steps__are_shown_with_the_login),
         cmocka_unit_test(steps__are_shown_before_what_fails),
     };

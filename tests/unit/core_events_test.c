@@ -58,6 +58,42 @@ static void events__are_pruned_by_age(void **state)
     driver_end(&d);
 }
 
+/* Before the first event the next one is number 1: who follows from there misses none. */
+static void events__begin_with_the_first(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d, 100, 0);
+    assert_int_equal(status_of(&d).last_seq, 0);
+    assert_int_equal(status_of(&d).first_seq, 1);
+    publish(&d, 0, 1);
+    assert_int_equal(status_of(&d).last_seq, 1);
+    assert_int_equal(status_of(&d).first_seq, 1);
+    driver_end(&d);
+}
+
+/* What metrics count (B8): by cluster and kind. */
+static void events__are_counted_by_cluster_and_kind(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_cluster_status first, second;
+    start(&d, 100, 0);
+    publish(&d, 0, 3);
+    driver_release(&d, "0");
+    assert_true(core_cluster_status(d.core, 0, &first));
+    assert_true(core_cluster_status(d.core, 1, &second));
+    assert_false(core_cluster_status(d.core, 2, &second));
+    assert_string_equal(first.name, "elcap");
+    assert_string_equal(second.name, "elcap2");
+    for (int kind = 1; kind < EVENT_KIND_COUNT; kind++) {
+        uint64_t told = kind == EVENT_UNAVAILABLE ? 3 : kind == EVENT_RELEASED ? 1 : 0;
+        assert_int_equal(first.told[kind], told);
+        assert_int_equal(second.told[kind], 0);
+    }
+    driver_end(&d);
+}
+
 static void events__of_any_age_stay_when_told_so(void **state)
 {
     (void)state;
@@ -74,6 +110,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events__are_pruned_by_number),
+        cmocka_unit_test(events__begin_with_the_first),
+        cmocka_unit_test(events__are_counted_by_cluster_and_kind),
         cmocka_unit_test(events__are_pruned_by_age),
         cmocka_unit_test(events__of_any_age_stay_when_told_so),
     };

@@ -70,6 +70,27 @@ static void release__is_recorded_with_its_time(void **state)
     driver_end(&d);
 }
 
+/* The intent is on disk, and was never sent: nothing can be there, and nothing is to be released.
+ */
+static void release__of_what_was_never_asked_for_asks_for_nothing(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_start(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_release(&d, "a");
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
+    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    driver_list(&d, NULL, 0, FM_OK);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_tick(&d, d.config.vni_hold_ms);
+    assert_null(driver_job(&d, "a"));
+    driver_end(&d);
+}
+
 /* F3: held back for the configured time, then free, then gone. */
 static void release__holds_vnis_back(void **state)
 {
@@ -296,6 +317,7 @@ int main(void)
         cmocka_unit_test(release__never_waits_for_the_fabric_manager),
         cmocka_unit_test(release__of_an_unconfigured_cluster_is_answered_once),
         cmocka_unit_test(release__is_recorded_with_its_time),
+        cmocka_unit_test(release__of_what_was_never_asked_for_asks_for_nothing),
         cmocka_unit_test(release__holds_vnis_back),
         cmocka_unit_test(release__vnis_come_back_although_the_manager_is_down),
         cmocka_unit_test(release__before_reserve_is_remembered),

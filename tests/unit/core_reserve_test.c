@@ -250,17 +250,26 @@ static void reserve__refuses_what_cannot_be(void **state)
     struct driver d;
     driver_init(&d);
     driver_up(&d);
-    struct reserve_request q = driver_request("a b", 2);
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_INVALID);
-    q = driver_request("a", 0);
-    driver_reserve(&d, q);
-    assert_string_equal(driver_answer(&d)->field, "node_count");
-    q = driver_request("a", 2);
-    q.vni_count = 5;
-    driver_reserve(&d, q);
-    assert_string_equal(driver_answer(&d)->field, "vni_count");
-    q = driver_request("a", 2);
+    enum { CASES = 5 };
+    struct reserve_request wrong[CASES];
+    static const char *const fields[] = {"job", "node_count", "vni_count", "vni_count",
+                                         "traffic_classes"};
+    static const char *const words[] = {"a job id is", "at least one node", "0-4 VNIs", "0-4 VNIs",
+                                        "an unknown traffic class"};
+    for (int i = 0; i < CASES; i++)
+        wrong[i] = driver_request(i == 0 ? "a b" : "a", i == 1 ? 0 : 2);
+    wrong[2].vni_count = 5;
+    wrong[3].vni_count = -2;
+    wrong[4].traffic_classes = TC_ALL + 1;
+    for (int i = 0; i < CASES; i++) {
+        driver_reserve(&d, wrong[i]);
+        assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
+        assert_int_equal(driver_answered(&d), ANSWER_INVALID);
+        assert_string_equal(driver_answer(&d)->field, fields[i]);
+        assert_non_null(strstr(driver_answer(&d)->detail, words[i]));
+        assert_null(driver_find(&d, EFFECT_SAVE));
+    }
+    struct reserve_request q = driver_request("a", 2);
     q.cluster = "other";
     driver_reserve(&d, q);
     assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
