@@ -32,7 +32,7 @@ ROOMS = {
 
 
 def equivalents(file):
-    """Entries of three lines, file, "- line", "+ line", and a reason; an empty line ends one."""
+    """Entries of three lines, file, "- line", "+ line" ("+ *": any mutant of it), and a reason."""
     listed = {}
     for entry in file.read_text().split("\n\n"):
         lines = [line for line in entry.splitlines() if line and not line.startswith("#")]
@@ -44,8 +44,10 @@ def equivalents(file):
     return listed
 
 
-def key_of(mutant):
-    return (mutant.file, mutant.original, mutant.mutated)
+def entry_of(mutant, listed):
+    """The entry that says that it is equivalent, or None."""
+    keys = [(mutant.file, mutant.original, mutated) for mutated in (mutant.mutated, "*")]
+    return next((key for key in keys if key in listed), None)
 
 
 def judge_all(workers, chosen, wanted, listed):
@@ -55,7 +57,7 @@ def judge_all(workers, chosen, wanted, listed):
         free.put(worker)
 
     def judge(mutant):
-        if key_of(mutant) in listed:
+        if entry_of(mutant, listed):
             return Result(mutant, LISTED, None)
         worker = free.get()
         try:
@@ -93,7 +95,7 @@ def table(results):
     return counts["all"]
 
 
-def summarize(arguments, results, listed, known):
+def summarize(arguments, results, listed, every):
     total = table(results)
     found = total[KILLED] + total[TIMEOUT]
     judged = found + total[SURVIVED]
@@ -101,8 +103,8 @@ def summarize(arguments, results, listed, known):
           "besides, %d made the same program, %d did not compile)" % (
               found, judged, 100 * found / max(judged, 1), arguments.seed, total[SAME],
               total[INVALID]))
-    for key in listed:
-        if key[0].startswith(arguments.room + "/") and key not in known:
+    for key in listed.keys() - {entry_of(mutant, listed) for mutant in every}:
+        if key[0].startswith(arguments.room + "/"):
             print("%s: no such mutant any more, its entry can go: %s" % (key[0], key[1]))
     if arguments.json:
         Path(arguments.json).write_text(json.dumps({
@@ -146,7 +148,7 @@ def main():
         min(arguments.count, len(chosen)), len(chosen), arguments.room,
         len(workers[0].builds[0].killers)), flush=True)
     results = judge_all(workers, chosen, arguments.count, listed)
-    summarize(arguments, results, listed, {key_of(m) for m in every})
+    summarize(arguments, results, listed, every)
 
 
 if __name__ == "__main__":

@@ -477,6 +477,32 @@ static void cleanup__is_bounded(void **state)
     driver_end(&d);
 }
 
+/* A thousand at once, then one each 20 ms; what was saved up is a thousand again, no more. */
+static void cleanup__is_paid_for(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    for (int round = 0; round < 2; round++) {
+        int taken = 0;
+        for (int i = 0; i < 1010; i++) {
+            clean(&d, "/fA");
+            taken += driver_answered(&d) == ANSWER_ACCEPTED;
+        }
+        assert_int_equal(taken, 1000);
+        for (int i = 0; i < 3; i++) {
+            d.now += 19;
+            clean(&d, "/fA");
+            assert_int_equal(driver_answered(&d), ANSWER_TOO_MANY);
+            d.now += 1;
+            clean(&d, "/fA");
+            assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
+        }
+        d.now += 100 * 1000;
+    }
+    driver_end(&d);
+}
+
 /* Whoever asks for the same step for ever keeps no other step waiting. */
 static void cleanup__repeated_takes_turns(void **state)
 {
@@ -871,6 +897,7 @@ int main(void)
         cmocka_unit_test(cleanup__with_the_login_hits_no_later_life),
         cmocka_unit_test(cleanup__of_a_job_without_addresses_has_nothing_to_do),
         cmocka_unit_test(cleanup__is_bounded),
+        cmocka_unit_test(cleanup__is_paid_for),
         cmocka_unit_test(cleanup__repeated_takes_turns),
         cmocka_unit_test(cleanup__waits_by_itself),
         cmocka_unit_test(cleanup__of_a_tree_that_stays_is_tried_later),

@@ -276,6 +276,26 @@ static void reserve__refuses_what_cannot_be(void **state)
     driver_end(&d);
 }
 
+/* F5, F21: who asks again after the timeout was lowered waits no longer than that. */
+static void reserve__repeated_waits_as_long_as_is_configured_now(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    d.config.reserve_timeout_ms = 500;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_reserve(&d, driver_request("a", 128));
+    assert_null(driver_answer(&d));
+    driver_tick(&d, 499);
+    assert_null(driver_answer(&d));
+    driver_tick(&d, 1);
+    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 2);
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_TIMEOUT);
+    driver_end(&d);
+}
+
 /* F21: given up in time; a late success is a leak in the making and is released. */
 static void reserve__late_success_is_released(void **state)
 {
@@ -556,6 +576,7 @@ int main(void)
         cmocka_unit_test(reserve__is_idempotent),
         cmocka_unit_test(reserve__another_request_conflicts),
         cmocka_unit_test(reserve__refuses_what_cannot_be),
+        cmocka_unit_test(reserve__repeated_waits_as_long_as_is_configured_now),
         cmocka_unit_test(reserve__late_success_is_released),
         cmocka_unit_test(reserve__unanswered_is_released_until_it_cannot_come_back),
         cmocka_unit_test(reserve__no_to_a_retry_does_not_settle_the_first_try),
