@@ -852,6 +852,29 @@ static void steps__are_shown_with_the_login(void **state)
     driver_end(&d);
 }
 
+/* Nobody waits for it any more when the link is up at last: it is not asked. */
+static void steps__are_not_asked_for_when_nobody_waits(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_UNREACHED);
+    driver_step(
+        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 100}});
+    assert_null(driver_answer(&d));
+    driver_tick(&d, 100);
+    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    driver_tick(&d, core_next_deadline(d.core) - d.now);
+    driver_login(&d);
+    static const char *const names[] = {"elcap-a"};
+    driver_list(&d, names, 1, FM_OK);
+    assert_int_equal(driver_count(&d, EFFECT_CALL), 1);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_end(&d);
+}
+
 /* Whoever looks at a job whose cleanups fail waits for no cleanup. */
 static void steps__are_shown_before_what_fails(void **state)
 {
@@ -911,6 +934,7 @@ int main(void)
         cmocka_unit_test(cleanup__is_counted_by_its_end),
         cmocka_unit_test(cleanup__is_waited_for),
         cmocka_unit_test(steps__are_shown_with_the_login),
+        cmocka_unit_test(steps__are_not_asked_for_when_nobody_waits),
         cmocka_unit_test(steps__are_shown_before_what_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,6 +72,37 @@ static void events__begin_with_the_first(void **state)
     driver_end(&d);
 }
 
+/* A step that publishes more than is kept drops none of its own: they are still to be told. */
+static void events__of_one_step_outlive_it(void **state)
+{
+    (void)state;
+    enum { JOBS = 600 };
+    struct driver d;
+    size_t count, released = 0;
+    start(&d, 1, 0);
+    d.config.sync_lot = 100 * JOBS; /* all in one step */
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    publish(&d, 0, JOBS);
+    for (int pass = 0; pass < 2; pass++) {
+        d.now += d.config.sync_grace_ms;
+        driver_step(&d, (struct core_event){
+                            .kind = CORE_SYNC,
+                            .u.sync = {.ticket = ++d.ticket, .cluster = "elcap", .count = 0}});
+    }
+    const struct effect *effects = core_effects(d.core, &count);
+    uint64_t seq = status_of(&d).last_seq;
+    for (size_t i = count; i-- > 0;) {
+        if (effects[i].kind != EFFECT_EVENT)
+            continue;
+        assert_int_equal(effects[i].u.event->kind, EVENT_RELEASED);
+        assert_int_equal(effects[i].u.event->seq, seq--);
+        assert_string_equal(effects[i].u.event->cluster, "elcap");
+        released++;
+    }
+    assert_int_equal(released, JOBS);
+    driver_end(&d);
+}
+
 /* What metrics count (B8): by cluster and kind. */
 static void events__are_counted_by_cluster_and_kind(void **state)
 {
@@ -111,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events__are_pruned_by_number),
         cmocka_unit_test(events__begin_with_the_first),
+        cmocka_unit_test(events__of_one_step_outlive_it),
         cmocka_unit_test(events__are_counted_by_cluster_and_kind),
         cmocka_unit_test(events__are_pruned_by_age),
         cmocka_unit_test(events__of_any_age_stay_when_told_so),
