@@ -231,6 +231,104 @@ static void link__follows_a_reload_of_the_urls(void **state)
     driver_end(&d);
 }
 
+static void configure_urls(struct driver *d, const char *first, const char *second,
+                           const char *third)
+{
+    const char *const urls[] = {first, second, third};
+    d->config.fm_url_count = 0;
+    for (size_t i = 0; i < 3 && urls[i] != NULL; i++)
+        strcpy(d->config.fm_urls[d->config.fm_url_count++], urls[i]);
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+}
+
+/* F5, F13: from the URL in use, wherever the new order has it, on to the one behind it; and a wait
+ * only when all of the new ones have failed. */
+static void link__tries_the_urls_in_the_order_of_a_reload(void **state)
+{
+    (void)state;
+    struct driver d;
+    const struct core_event refused = {.kind = CORE_LOGIN_DONE,
+                                       .u.login = {.ok = false, .words = "refused"}};
+    two_urls(&d);
+    driver_up(&d); /* at "http://fm", the first of two */
+    configure_urls(&d, "http://a", "http://fm", "http://b");
+    assert_int_equal(link_of(&d), LINK_UP);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_TIMEOUT);
+    assert_int_equal(login_url(&d), 2);
+    assert_string_equal(core_fm_url(d.core), "http://b");
+    driver_step(&d, refused);
+    assert_int_equal(login_url(&d), 0);
+    driver_step(&d, refused);
+    assert_null(driver_find(&d, EFFECT_LOGIN)); /* all three have failed */
+    assert_string_equal(core_fm_url(d.core), "http://fm");
+    assert_int_equal(core_next_deadline(d.core) - d.now, d.config.link_retry_ms);
+
+    /* Others altogether: the first of them, at once. */
+    configure_urls(&d, "http://c", "http://d", NULL);
+    assert_string_equal(core_fm_url(d.core), "http://c");
+    assert_int_equal(login_url(&d), 0);
+    driver_step(&d, refused);
+    assert_int_equal(login_url(&d), 1);
+    driver_login(&d);
+    driver_list(&d, NULL, 0, FM_OK);
+    /* Of two only the one in use is left. */
+    configure_urls(&d, "http://d", NULL, NULL);
+    assert_int_equal(link_of(&d), LINK_UP);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_TIMEOUT);
+    assert_string_equal(core_fm_url(d.core), "http://d");
+    driver_tick(&d, core_next_deadline(d.core) - d.now);
+    assert_int_equal(login_url(&d), 0);
+    driver_end(&d);
+}
+
+/* A login that began at the URL before says nothing of the one that is next (two of them). */
+static void link__ignores_a_login_at_the_url_before(void **state)
+{
+    (void)state;
+    struct driver d;
+    two_urls(&d);
+    driver_start(&d);
+    assert_int_equal(login_url(&d), 0);
+    struct core_config without = d.config;
+    without.fm_present = false;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    assert_null(driver_find(&d, EFFECT_LOGIN)); /* one at a time */
+    assert_string_equal(core_fm_url(d.core), "http://fm2");
+    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    assert_int_equal(login_url(&d), 1);
+    assert_int_equal(link_of(&d), LINK_LOGGING_IN);
+    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    assert_int_equal(link_of(&d), LINK_LISTING);
+    driver_end(&d);
+}
+
+/* F20: nor does a list that ends when the link is down. */
+static void link__ignores_a_list_from_before_it_was_lost(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_start(&d);
+    driver_login(&d);
+    const struct effect *list = driver_find(&d, EFFECT_LIST);
+    assert_non_null(list);
+    const uint64_t id = list->u.list.id;
+    struct core_config without = d.config;
+    without.fm_present = false;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
+    driver_step(&d, (struct core_event){.kind = CORE_LIST_DONE,
+                                        .u.list_done = {.list = id, .outcome = FM_OK}});
+    assert_int_equal(link_of(&d), LINK_DOWN);
+    assert_int_equal(driver_count(&d, EFFECT_SAVE), 0);
+    struct core_status status;
+    core_status(d.core, &status);
+    assert_int_equal(status.link_listed_ms, 0);
+    driver_end(&d);
+}
+
 static void link__three_timeouts_in_a_row_lose_it(void **state)
 {
     (void)state;
@@ -847,6 +945,9 @@ int main(void)
         cmocka_unit_test(link__gone_is_not_all_while_a_first_try_was_open),
         cmocka_unit_test(link__tries_the_urls_in_turn),
         cmocka_unit_test(link__follows_a_reload_of_the_urls),
+        cmocka_unit_test(link__tries_the_urls_in_the_order_of_a_reload),
+        cmocka_unit_test(link__ignores_a_login_at_the_url_before),
+        cmocka_unit_test(link__ignores_a_list_from_before_it_was_lost),
         cmocka_unit_test(link__three_timeouts_in_a_row_lose_it),
         cmocka_unit_test(link__lost_reservation_is_told_once),
         cmocka_unit_test(link__checks_the_token),

@@ -250,20 +250,49 @@ static void reserve__refuses_what_cannot_be(void **state)
     struct driver d;
     driver_init(&d);
     driver_up(&d);
-    struct reserve_request q = driver_request("a b", 2);
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_INVALID);
-    q = driver_request("a", 0);
-    driver_reserve(&d, q);
-    assert_string_equal(driver_answer(&d)->field, "node_count");
-    q = driver_request("a", 2);
-    q.vni_count = 5;
-    driver_reserve(&d, q);
-    assert_string_equal(driver_answer(&d)->field, "vni_count");
-    q = driver_request("a", 2);
+    enum { CASES = 5 };
+    struct reserve_request wrong[CASES];
+    static const char *const fields[] = {"job", "node_count", "vni_count", "vni_count",
+                                         "traffic_classes"};
+    static const char *const words[] = {"a job id is", "at least one node", "0-4 VNIs", "0-4 VNIs",
+                                        "an unknown traffic class"};
+    for (int i = 0; i < CASES; i++)
+        wrong[i] = driver_request(i == 0 ? "a b" : "a", i == 1 ? 0 : 2);
+    wrong[2].vni_count = 5;
+    wrong[3].vni_count = -2;
+    wrong[4].traffic_classes = TC_ALL + 1;
+    for (int i = 0; i < CASES; i++) {
+        driver_reserve(&d, wrong[i]);
+        assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
+        assert_int_equal(driver_answered(&d), ANSWER_INVALID);
+        assert_string_equal(driver_answer(&d)->field, fields[i]);
+        assert_non_null(strstr(driver_answer(&d)->detail, words[i]));
+        assert_null(driver_find(&d, EFFECT_SAVE));
+    }
+    struct reserve_request q = driver_request("a", 2);
     q.cluster = "other";
     driver_reserve(&d, q);
     assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
+    driver_end(&d);
+}
+
+/* F5, F21: who asks again after the timeout was lowered waits no longer than that. */
+static void reserve__repeated_waits_as_long_as_is_configured_now(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    d.config.reserve_timeout_ms = 500;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_reserve(&d, driver_request("a", 128));
+    assert_null(driver_answer(&d));
+    driver_tick(&d, 499);
+    assert_null(driver_answer(&d));
+    driver_tick(&d, 1);
+    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 2);
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_TIMEOUT);
     driver_end(&d);
 }
 
@@ -597,6 +626,7 @@ int main(void)
         cmocka_unit_test(reserve__is_idempotent),
         cmocka_unit_test(reserve__another_request_conflicts),
         cmocka_unit_test(reserve__refuses_what_cannot_be),
+        cmocka_unit_test(reserve__repeated_waits_as_long_as_is_configured_now),
         cmocka_unit_test(reserve__late_success_is_released),
         cmocka_unit_test(reserve__unanswered_is_released_until_it_cannot_come_back),
         cmocka_unit_test(reserve__no_to_a_retry_does_not_settle_the_first_try),

@@ -301,7 +301,7 @@ static void ledger__that_is_of_another_user(void **state)
     assert_int_equal(chmod(service_path("state/state.db"), 0000), 0);
     service_refused("cannot open ", "must be writable for the user of mcastd");
     if (geteuid() != 0)
-        return;
+        skip(); /* only root can give files away */
     /* As root's sqlite3 restores a backup. */
     assert_int_equal(chmod(service_path("state/state.db"), 0644), 0);
     assert_int_equal(chown(service_path("state/state.db"), 0, 0), 0);
