@@ -38,15 +38,11 @@ static const struct config_key keys[] = {
      .sentence = "Socket of this host's munged; unset: MUNGE credentials are not taken. Whoever is root on any host "
                  "with the same MUNGE key can pose as any user, but never as root of this one."},
     {"broker", "admins", CONFIG_USERS, "root", AT(admins),
-<<<<<<< HEAD
      .sentence = "Users who may do everything; cert:NAME is whoever has a certificate of that name. Not nobody: as that "
                  "appears whoever the kernel cannot name."},
-=======
-     .sentence = "Users who may do everything; cert:NAME is whoever has a certificate of that name."},
     {"broker", "metrics_users", CONFIG_USERS, NULL, AT(metrics_users), .example = "cert:prometheus",
      .sentence = "Users who may read /metrics besides those with a role (admins, resource managers, nodes), written as "
                  "in admins; they may do nothing else."},
->>>>>>> h-http
     {"broker", "metrics_anonymous", CONFIG_BOOL, "no", AT(metrics_anonymous),
      .sentence = "Whether /metrics may be read by anyone who can connect, whoever that is."},
     {"broker", "root_key_file", CONFIG_PATH, NULL, AT(root_key_file), .restart = true,
