@@ -177,7 +177,7 @@ int statedir_remove(const struct statedir *dir, const char *name, struct error *
     return 0;
 }
 
-void statedir_boot(char out[STATEDIR_BOOT_SIZE])
+static void read_boot(char out[STATEDIR_BOOT_SIZE])
 {
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     ssize_t got = fd < 0 ? -1 : read(fd, out, STATEDIR_BOOT_SIZE - 1);
@@ -185,4 +185,13 @@ void statedir_boot(char out[STATEDIR_BOOT_SIZE])
         close(fd);
     out[got > 0 ? got : 0] = '\0';
     out[strcspn(out, "\n")] = '\0';
+}
+
+/* Asked once for each of many notes; no process sees two of them. */
+void statedir_boot(char out[STATEDIR_BOOT_SIZE])
+{
+    static char boot[STATEDIR_BOOT_SIZE];
+    if (boot[0] == '\0')
+        read_boot(boot);
+    memcpy(out, boot, STATEDIR_BOOT_SIZE);
 }

@@ -155,6 +155,30 @@ static void notes__are_for_nobody_else_to_read(void **state)
     assert_non_null(strstr(err.text, "it belongs to uid 4711"));
 }
 
+/* F9: with growing pauses, up to an hour. */
+static void note__is_due_after_growing_pauses(void **state)
+{
+    (void)state;
+    struct error err;
+    struct note note = example(1, "f1"), back;
+    const int64_t begin = 5000, hour = 3600 * 1000;
+    int64_t pause = 30 * 1000;
+    assert_true(note_is_due(&note, 0));
+    for (int i = 0; i < 7; i++, pause *= 2) {
+        note_tried(&note, begin);
+        assert_false(note_is_due(&note, begin + pause - 1));
+        assert_true(note_is_due(&note, begin + pause));
+    }
+    for (int i = 0; i < 2000; i++)
+        note_tried(&note, begin);
+    assert_false(note_is_due(&note, begin + hour - 1));
+    assert_true(note_is_due(&note, begin + hour));
+    assert_int_equal(note_write(&dir, &note, &err), 0);
+    assert_int_equal(note_read(&dir, 1, &back, &err), 0);
+    assert_int_equal(back.tries, note.tries);
+    assert_int_equal(back.tried_ms, begin);
+}
+
 static void note__reports_have_words(void **state)
 {
     (void)state;
@@ -324,6 +348,7 @@ int main(void)
         TEST(note__of_an_earlier_start_is_not_current),
         TEST(note__is_owed_in_order),
         TEST(notes__are_for_nobody_else_to_read),
+        TEST(note__is_due_after_growing_pauses),
         TEST(note__reports_have_words),
         TEST(note__what_it_never_wrote_is_refused),
         TEST(notes__are_by_number_and_damaged_ones_are_counted),
