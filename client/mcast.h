@@ -359,11 +359,14 @@ struct mcast_node_report {
     size_t service_count;
     uint64_t order; /* grows with each report of this node for this reservation: one that arrives
                        after a later one changes nothing. 0: whatever arrives last is believed */
+    const uint16_t *vnis; /* vni_count of them, at most 4, for a broker that has lost the
+                             reservation; or NULL */
+    size_t vni_count;
 };
 
 #define MCAST_NODE_REPORT_INIT                                                                     \
     {                                                                                              \
-        sizeof(struct mcast_node_report), NULL, NULL, NULL, NULL, 0, NULL, 0, 0                    \
+        sizeof(struct mcast_node_report), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, NULL, 0           \
     }
 
 /* Tells which services a job has on a node. The VNIs of a released job are given to nobody until
@@ -373,6 +376,13 @@ struct mcast_node_report {
  * must be destroyed at once. */
 MCAST_API int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report,
                                 bool *releasing, struct mcast_error *error);
+
+/* A node has booted, and no CXI service outlives that: what it reported with a lower order is over.
+ * order: higher than those of its reports before the boot, lower than those after it, from 1.
+ * *reservations (NULL: not wanted): for how many this ended something. MCAST_NOT_FOUND with the
+ * word "no-such-path": the broker is older than this. */
+MCAST_API int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
+                                uint64_t *reservations, struct mcast_error *error);
 
 /* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
  * started anew), so none of them waits for its reports. reason: one line of 1–200 bytes, for log

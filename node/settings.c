@@ -75,6 +75,9 @@ static const struct key keys[] = {
     {"traffic_classes", TYPE_CLASSES, AT(traffic_classes), 0, "best_effort low_latency",
      "What jobs may have here, of best_effort, low_latency, bulk_data, dedicated_access. A job "
      "gets those of its reservation that are allowed."},
+    {"vnis", TYPE_IDSET, AT(vnis), 0, "1024-65535",
+     "VNIs that jobs may have here, which the broker's [vni] pool lies within. For others no "
+     "service is made, whatever the broker says; never for 1 and 10, which are the system's."},
     {"pool", TYPE_IDSET, AT(pool), 0, "",
      "VNIs that are mcastd's alone on this node, such as 1024-65535: a service for one of them "
      "that "

@@ -28,7 +28,7 @@ struct settings {
     bool report, single_node, adjust_limits, housekeeping;
     uint32_t min_nics;
     uint32_t traffic_classes; /* bits of enum traffic_class */
-    struct idset pool;
+    struct idset pool, vnis;
     struct limits_rules limits;
 };
 

@@ -251,6 +251,14 @@ bool rights_is_node(const struct rights *rights, const struct identity *identity
     return nodes && has_name(&identity->proof, node) && nodelist_contains(nodes, node);
 }
 
+bool rights_is_host(const struct rights *rights, const struct identity *identity, const char *node)
+{
+    for (size_t i = 0; i < rights->cluster_count; i++)
+        if (rights_is_node(rights, identity, rights->clusters[i], node))
+            return true;
+    return false;
+}
+
 bool rights_is_among(const struct rights *rights, const struct identity *identity,
                      const char *cluster, const char *nodes)
 {

@@ -66,6 +66,9 @@ bool rights_manages(const struct rights *rights, const struct identity *identity
 bool rights_is_node(const struct rights *rights, const struct identity *identity,
                     const char *cluster, const char *node);
 
+/* Whether the peer is this node of any cluster. */
+bool rights_is_host(const struct rights *rights, const struct identity *identity, const char *node);
+
 /* Whether the peer is a node of this cluster that the host list names; NULL names them all, as a
  * job does that only said how many it has. */
 bool rights_is_among(const struct rights *rights, const struct identity *identity,

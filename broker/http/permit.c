@@ -40,5 +40,7 @@ enum permit permit_judge(const struct rights *rights, const struct identity *ide
     if (need == NEED_NODE && !manages &&
         !rights_is_node(rights, identity, about->cluster, about->node))
         return PERMIT_NODE;
+    if (need == NEED_HOST && !identity->admin && !rights_is_host(rights, identity, about->node))
+        return PERMIT_HOST;
     return PERMIT_GIVEN;
 }

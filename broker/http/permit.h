@@ -15,6 +15,7 @@ enum permit {
     PERMIT_MANAGERS, /* is no admin and manages no cluster */
     PERMIT_CLUSTER,  /* does not manage the cluster of the path */
     PERMIT_NODE,     /* nor is the node of the path */
+    PERMIT_HOST,     /* is no admin, nor the node of the path */
     PERMIT_ADMINS,   /* is no admin */
     PERMIT_BEARERS   /* shows no token of a job: 401 */
 };

@@ -29,6 +29,7 @@ enum need {
     NEED_MANAGER, /* resource manager of any cluster, or admin */
     NEED_CLUSTER, /* resource manager of the cluster in the path, or admin */
     NEED_NODE,    /* as CLUSTER, or the node in the path, of this cluster */
+    NEED_HOST,    /* admin, or the node in the path, of any cluster */
     NEED_ADMIN,
     NEED_BEARER, /* a token of a job; nobody else, whatever it may do elsewhere */
 };

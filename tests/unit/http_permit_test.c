@@ -167,6 +167,7 @@ static const struct {
     {METHOD_GET, "/v1/jobs", NEED_PEER},
     {METHOD_POST, "/v1/clusters/{}/sync", NEED_CLUSTER},
     {METHOD_PUT, "/v1/nodes/{}/fence", NEED_ADMIN},
+    {METHOD_PUT, "/v1/nodes/{}/boot", NEED_HOST},
     {METHOD_GET, "/v1/events", NEED_MANAGER},
     {METHOD_GET, "/v1/status", NEED_PEER},
     {METHOD_GET, "/v1/doctor", NEED_PEER},
@@ -203,13 +204,19 @@ static void each_change__is_the_managers(void **state)
     for (size_t i = 0; i < ROUTES; i++)
         if (routes[i].changes || routes[i].method != METHOD_GET)
             assert_true(routes[i].need == NEED_CLUSTER || routes[i].need == NEED_ADMIN ||
-                        routes[i].need == NEED_NODE || routes[i].need == NEED_BEARER);
+                        routes[i].need == NEED_NODE || routes[i].need == NEED_HOST ||
+                        routes[i].need == NEED_BEARER);
 }
 
 /* What who may not act for the cluster is told about a node that it is not either (S5). */
 static enum permit nor_node(enum permit cluster)
 {
     return cluster == PERMIT_CLUSTER ? PERMIT_NODE : cluster;
+}
+
+static enum permit nor_host(enum permit admin)
+{
+    return admin == PERMIT_ADMINS ? PERMIT_HOST : admin;
 }
 
 static void each_identity__is_told_the_same_everywhere(void **state)
@@ -245,6 +252,10 @@ static void each_identity__is_told_the_same_everywhere(void **state)
             {NEED_NODE, "elcap", "elcap8", false, nor_node(identities[i].elcap)},
             {NEED_NODE, "elcap", "", false, nor_node(identities[i].elcap)},
             {NEED_NODE, "tuo", "elcap7", false, nor_node(identities[i].tuo)},
+            {NEED_HOST, "", "elcap7", false,
+             is_elcap7 ? PERMIT_GIVEN : nor_host(identities[i].admin)},
+            {NEED_HOST, "", "elcap8", false, nor_host(identities[i].admin)},
+            {NEED_HOST, "", "", false, nor_host(identities[i].admin)},
         };
         for (size_t j = 0; j < sizeof asked / sizeof asked[0]; j++) {
             const struct permit_about about = {asked[j].cluster, asked[j].node};
