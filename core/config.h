@@ -20,12 +20,16 @@ struct cluster_config {
     int64_t rollcall_every_ms; /* and is, this often; 0: only after a start and a reconnect */
 };
 
+/* Instead of a duration: only what a node says itself ends it (F3). */
+enum { HOLD_UNTIL_REPORTED = -1 };
+
 struct core_config {
     struct idset vni_pool; /* F1; 1 and 10 are never given out, whatever it says */
     uint32_t vni_per_job;  /* 0–4, when a job does not say (F2) */
     bool vni_single_node;  /* single-node jobs get VNIs too (F2) */
     bool vni_required;     /* a job that cannot have its VNIs fails (F4) */
-    int64_t vni_hold_ms;   /* how long a released VNI is held back (F3) */
+    int64_t vni_hold_ms;   /* how long a node that has said nothing holds a released VNI at most, or
+                              HOLD_UNTIL_REPORTED (F3) */
 
     uint32_t classes_default; /* enum traffic_class bits, when a job does not say (F12) */
     uint32_t classes_allowed; /* what a job may ask for */
@@ -41,8 +45,12 @@ struct core_config {
     int64_t call_timeout_ms; /* of one call; also how long a call given up may still be acted on */
     uint32_t calls_at_once;  /* calls under way at the fabric manager */
     int64_t relist_ms;       /* while up, compare with the fabric manager this often; 0: never */
-    int64_t stray_grace_ms;  /* between the two looks before a stray is deleted */
-    int64_t link_retry_ms;   /* first wait before logging in again; doubles to 32 times it */
+    int64_t stray_grace_ms;  /* between two looks at the fabric manager before something there is
+                                taken for lost, or for a leftover (F20, F22) */
+    uint32_t mass_loss_percent; /* when more than this share of the reservations, 1-100, */
+    uint32_t mass_loss_min;     /* and at least so many are missing there, none is declared lost and
+                                   none is deleted until an administrator decides (B11) */
+    int64_t link_retry_ms;      /* first wait before logging in again; doubles to 32 times it */
 
     int64_t cleanup_timeout_ms; /* a step's trees that could not be removed for so long stay until
                                    the job ends (F19) */
