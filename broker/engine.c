@@ -249,6 +249,12 @@ static bool wants_answer(const struct core_event *event, uint64_t *ticket)
     case CORE_FENCE:
         *ticket = event->u.fence.ticket;
         return true;
+    case CORE_ACCEPT_LOSS:
+        *ticket = event->u.accept_loss.ticket;
+        return true;
+    case CORE_CLAIM:
+        *ticket = event->u.claim.ticket;
+        return true;
     case CORE_CLEANUP:
         *ticket = event->u.cleanup.ticket;
         return true;
