@@ -125,7 +125,7 @@ static void check_trust(struct config_reading *reading, const char *path,
         .path = path,
         .kind = kind,
         .user = user,
-        .subject = "the configuration, who is an admin with it",
+        .subject = "the configuration and its admins",
     };
     struct error err = {0};
     if (trustedpath_check(&wanted, &err) == ERROR_REFUSED)

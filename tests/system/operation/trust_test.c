@@ -107,7 +107,7 @@ static void place__that_is_another_users(void **state)
     }
     service_put("conf.d/99-admin.conf", 0644, "[broker]\nadmins = 65533\n");
     assert_int_equal(chown(service_path("conf.d/99-admin.conf"), OTHER_UID, 0), 0);
-    refused("99-admin.conf: ", "the configuration, who is an admin with it: chown root ");
+    refused("99-admin.conf: ", "the configuration and its admins: chown root ");
     assert_int_equal(unlink(service_path("conf.d/99-admin.conf")), 0);
     assert_int_equal(service_run("--check"), 0);
 }
