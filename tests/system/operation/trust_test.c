@@ -130,6 +130,21 @@ static void folder__above_all(void **state)
     assert_null(strstr(service_said, "[broker] socket: "));
 }
 
+/* One run tells it all, with what else is wrong. */
+static void places__are_told_with_other_faults(void **state)
+{
+    (void)state;
+    service_put("conf.d/30-users.conf", 0644, "[broker]\nadmins = nobody\n");
+    assert_int_equal(chmod(service_path("run"), 0777), 0);
+    assert_int_equal(chmod(service_path("conf.d"), 0777), 0);
+    assert_int_equal(chmod(service_path("login/passwd"), 0644), 0);
+    refused("30-users.conf:2: ", "user nobody stands for every user");
+    static const char *const named[] = {"[broker] socket: ", "/conf.d, and so change ",
+                                        "login/passwd can be read by others"};
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
+        assert_non_null(strstr(service_said, named[i]));
+}
+
 /* Of a hashed folder each file counts. */
 static void folder_of_authorities__is_looked_through(void **state)
 {
@@ -203,6 +218,7 @@ int main(void)
         SERVICE_TEST(place__that_others_can_write),
         SERVICE_TEST(place__that_is_another_users),
         SERVICE_TEST(folder__above_all),
+        SERVICE_TEST(places__are_told_with_other_faults),
         SERVICE_TEST(folder_of_authorities__is_looked_through),
         SERVICE_TEST(socket_of_munge__is_looked_at),
         SERVICE_TEST(login__that_others_can_read),
