@@ -38,8 +38,8 @@ static const struct config_key keys[] = {
      .sentence = "Socket of this host's munged; unset: MUNGE credentials are not taken. Whoever is root on any host "
                  "with the same MUNGE key can pose as any user, but never as root of this one."},
     {"broker", "admins", CONFIG_USERS, "root", AT(admins),
-     .sentence = "Users who may do everything; cert:NAME is whoever has a certificate of that name. The user nobody is refused: all "
-                 "users that the kernel cannot name appear as it."},
+     .sentence = "Users who may do everything; cert:NAME is whoever has a certificate of that name. Not nobody: as that "
+                 "appears whoever the kernel cannot name."},
     {"broker", "metrics_anonymous", CONFIG_BOOL, "no", AT(metrics_anonymous),
      .sentence = "Whether /metrics may be read by anyone who can connect."},
     {"broker", "root_key_file", CONFIG_PATH, NULL, AT(root_key_file), .restart = true,
