@@ -137,7 +137,7 @@ MCAST_API int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const 
 
 /* Who may serve the broker's Unix socket: root, this process's own user, the owner of the socket's
  * folder if only he and root can put a socket there, and this user, by name or uid. Another one is
- * sent nothing: MCAST_UNREACHABLE, "untrusted". NULL: MCAST_SERVER_USER, or else nobody more. */
+ * sent nothing: MCAST_UNREACHABLE, "untrusted". NULL: MCAST_SERVER_USER, if it is set. */
 MCAST_API int mcast_set_server_user(struct mcast *handle, const char *user,
                                     struct mcast_error *error);
 

@@ -184,7 +184,7 @@ static void ctl__without_a_broker_is_4(void **state)
 }
 
 /* B8: in mcastd's place, while it is away. */
-static void ctl__tells_nothing_to_a_stranger(void **state)
+static void ctl__tells_nothing_to_a_server_of_another_user(void **state)
 {
     (void)state;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -192,7 +192,7 @@ static void ctl__tells_nothing_to_a_stranger(void **state)
     if (geteuid() != 0)
         skip();
     struct test *test = begin(NULL, 0);
-    snprintf(address.sun_path, sizeof(address.sun_path), "%.80s/stranger",
+    snprintf(address.sun_path, sizeof(address.sun_path), "%.80s/other",
              fakebroker_folder(test->fake));
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
@@ -926,7 +926,7 @@ int main(void)
         cmocka_unit_test(ctl__explains_itself),
         cmocka_unit_test(ctl__misuse_is_2_and_sends_nothing),
         cmocka_unit_test(ctl__without_a_broker_is_4),
-        cmocka_unit_test(ctl__tells_nothing_to_a_stranger),
+        cmocka_unit_test(ctl__tells_nothing_to_a_server_of_another_user),
         cmocka_unit_test(ctl__refused_is_1_and_not_found_3),
         cmocka_unit_test(ctl__not_now_is_4),
         cmocka_unit_test(reserve__sends_the_options),

@@ -296,7 +296,7 @@ static void restart_key__is_refused_whole_and_named(void **state)
     assert_logged("reload: [state] store = sqlite -> memory needs a restart");
 }
 
-/* B8: whoever could have written it may not become an admin by it. */
+/* B8: a user who could have written it must not become an admin by it. */
 static void configuration_that_others_can_change__is_refused(void **state)
 {
     (void)state;
