@@ -499,6 +499,9 @@ int engine_start(struct engine *engine, struct error *err)
 
     engine->role = ROLE_LEADER;
     engine->stepping = true;
+    char boot[BOOT_ID_MAX + 1];
+    clock_boot(boot);
+    core_clock(engine->core, boot, clock_offset_ms(&engine->clock));
     core_start(engine->core, engine_now_ms(engine));
     carry_out(engine);
     engine->stepping = false;
