@@ -54,7 +54,8 @@ struct mcast_error {
     int status;     /* HTTP status, 0 when there was no answer */
     char word[48];  /* stable word: the broker's `code`, or "no-connection", "broken", "timeout",
                        "tls" (no trust, or no common ground), "munge" (no credential to be had),
-                       "denied" (the socket may not be used), "libcurl" (it is not installed, and
+                       "denied" (the socket may not be used), "untrusted" (who serves it is not
+                       the broker), "libcurl" (it is not installed, and
                        the broker is not on a Unix socket) */
     char field[64]; /* the field of the request that was refused, or "" */
     char text[508]; /* one sentence, without a full stop at its end */
@@ -110,7 +111,8 @@ MCAST_API int mcast_set_patience(struct mcast *handle, unsigned milliseconds,
 
 /* Over TCP the broker is always verified, and wants to know who asks. What is not set here comes
  * from the environment, at the first call: MCAST_CACERT, MCAST_CERT and MCAST_KEY,
- * MCAST_MUNGE_SOCKET. On a Unix socket none of it is looked at. Files are read for each connection,
+ * MCAST_MUNGE_SOCKET. On a Unix socket none of it is looked at: there the kernel tells both who the
+ * other is. Files are read for each connection,
  * so that they can be renewed; what is wrong with one shows at the next call, as MCAST_USAGE. */
 
 /* Whose signature on the broker's certificate is good: a PEM file, or a folder as openssl rehash
@@ -132,6 +134,12 @@ enum mcast_munge {
  * MCAST_MUNGE_AUTO. socket: of munged; NULL: MCAST_MUNGE_SOCKET, or else libmunge's own. */
 MCAST_API int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *socket,
                               struct mcast_error *error);
+
+/* Who may serve the broker's Unix socket: root, this process's own user, the owner of the socket's
+ * folder if only he and root can put a socket there, and this user, by name or uid. Another one is
+ * sent nothing: MCAST_UNREACHABLE, "untrusted". NULL: MCAST_SERVER_USER, or else nobody more. */
+MCAST_API int mcast_set_server_user(struct mcast *handle, const char *user,
+                                    struct mcast_error *error);
 
 /* The name by which this host stands in job's node lists: with a MUNGE credential root of the host
  * may do what a node may, see the jobs that run on it and report for it, if the broker finds the
@@ -527,7 +535,9 @@ enum mcast_events_flags {
 
 /* Replays the events after number `after` (0: all that are kept) and, with MCAST_FOLLOW, waits for
  * more. Once it has been connected, a lost connection is made again for as long as it takes, and no
- * event is missed or seen twice; the first connection, or a broker that refuses, ends it. Without
+ * event is missed or seen twice; the first connection, or a broker that refuses, ends it. So does a
+ * broker that has no event `after` (word "no-such-event"): its ledger is an older copy, and what
+ * has happened since is found by starting from the number that it names, or from 0. Without
  * MCAST_FOLLOW it returns MCAST_OK after the last event that is kept. Returns what the callback
  * returned, if that was positive. */
 MCAST_API int mcast_events(struct mcast *handle, uint64_t after, unsigned flags,

@@ -257,6 +257,10 @@ static int check_identity(struct call *call)
     case PERMIT_UNLISTED:
         return gate_forbid(call, "none of its names stands in 'admins', nor in 'users' or 'nodes' "
                                  "of a cluster, in the configuration");
+    case PERMIT_ROLES:
+        return gate_forbid(call, "only admins, resource managers, nodes and 'metrics_users' read "
+                                 "the metrics; see these in the configuration (with "
+                                 "'metrics_anonymous' everybody does)");
     case PERMIT_MANAGERS:
         return gate_forbid(call, "only an admin or the resource manager of a cluster may; see "
                                  "'admins' and 'users' in the configuration");

@@ -36,6 +36,7 @@ struct proof {
 struct identity {
     struct proof proof;
     bool admin;
+    bool metrics;      /* is named to read /metrics, and has no other right from that */
     uint64_t clusters; /* bit i: resource manager of cluster i of the rights */
     uint64_t node_of;  /* bit i: a node of cluster i */
     const char *node;  /* borrowed from the proof's names: the first that is a node's; or NULL */
@@ -48,8 +49,9 @@ struct http_cluster;
 
 /* Resolves names to uids. NULL with a sentence in err that names the user nobody knows, or what is
  * wrong with a cluster's host list. */
-struct rights *rights_create(const char *const *admins, const struct http_cluster *clusters,
-                             size_t cluster_count, struct error *err);
+struct rights *rights_create(const char *const *admins, const char *const *metrics_users,
+                             const struct http_cluster *clusters, size_t cluster_count,
+                             struct error *err);
 void rights_destroy(struct rights *rights); /* NULL is allowed */
 
 /* Root over MUNGE is nobody's manager, whatever the lists say: the root of every host with the key

@@ -24,7 +24,7 @@ void methods_format(char *out, size_t size, unsigned methods);
 enum need {
     NEED_NOTHING,
     NEED_LOOK,    /* nothing, but what is shown must be good */
-    NEED_METRICS, /* nothing where the site says so, else as PEER */
+    NEED_METRICS, /* nothing where the site says so, else a role, or to be named for it */
     NEED_PEER,    /* a proven identity; the handler decides the rest */
     NEED_MANAGER, /* resource manager of any cluster, or admin */
     NEED_CLUSTER, /* resource manager of the cluster in the path, or admin */

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -177,6 +179,37 @@ static void ctl__without_a_broker_is_4(void **state)
                         "or directory; is it running? (systemctl status mcastd), or name it with "
                         "--url\n");
     assert_int_equal(RUN("events", "--follow", "--url", "unix:/nonexistent/s"), 4);
+    end(test);
+}
+
+/* B8: in mcastd's place, while it is away. */
+static void ctl__tells_nothing_to_a_stranger(void **state)
+{
+    (void)state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char byte;
+    if (geteuid() != 0)
+        skip();
+    struct test *test = begin(NULL, 0);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%.80s/stranger",
+             fakebroker_folder(test->fake));
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(seteuid(65533), 0); /* who listens is who serves */
+    int rc = listen(listener, 1);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(rc, 0);
+    assert_int_equal(RUN("--url", address.sun_path, "status"), 4);
+    assert_has(test->err, "mcastctl: what listens at ");
+    assert_has(test->err, " is not taken for mcastd (user 65533 serves it, who is neither root nor "
+                          "user 0, its folder's), and nothing was sent; ");
+    int client = accept(listener, NULL, NULL);
+    assert_int_equal(recv(client, &byte, 1, 0), 0);
+    close(client);
+    assert_int_equal(RUN("--url", address.sun_path, "--server-user", "no_such_user", "status"), 4);
+    assert_has(test->err, "and the user that should, 'no_such_user', is not known");
+    close(listener);
+    unlink(address.sun_path);
     end(test);
 }
 
@@ -669,6 +702,7 @@ static void events__lines_and_json(void **state)
         {200, "text/event-stream", stream, THEN_KEEP},
         {200, "text/event-stream", stream, THEN_CLOSE},
         {403, PROBLEM, "{\"detail\":\"no longer yours\"}", THEN_KEEP},
+        {422, PROBLEM, "{\"code\":\"no-such-event\",\"detail\":\"the last one is 3\"}", THEN_KEEP},
     };
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("events", "--after=3"), 0);
@@ -684,6 +718,8 @@ static void events__lines_and_json(void **state)
     fakebroker_expect(test->fake, 4,
                       "GET /v1/events?after=42 HTTP/1.1\r\n" AGENT
                       "Accept: text/event-stream\r\nLast-Event-ID: 42\r\n\r\n");
+    assert_int_equal(RUN("events", "--after=5000"), 3);
+    assert_string_equal(test->err, "mcastctl: the last one is 3\n");
     end(test);
 }
 
@@ -823,6 +859,7 @@ int main(void)
         cmocka_unit_test(ctl__explains_itself),
         cmocka_unit_test(ctl__misuse_is_2_and_sends_nothing),
         cmocka_unit_test(ctl__without_a_broker_is_4),
+        cmocka_unit_test(ctl__tells_nothing_to_a_stranger),
         cmocka_unit_test(ctl__refused_is_1_and_not_found_3),
         cmocka_unit_test(ctl__not_now_is_4),
         cmocka_unit_test(reserve__sends_the_options),
