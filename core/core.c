@@ -126,6 +126,8 @@ static void show_hold_end(const struct core *core, struct reservation *r)
 static void settle_after_load(struct core *core, struct reservation *r)
 {
     int64_t settles = core->now_ms + core->config.call_timeout_ms;
+    if (r->state == JOB_RELEASING && r->released_ms > core->now_ms)
+        r->released_ms = core->now_ms; /* the clock was set back since */
     show_hold_end(core, r);
     r->repeated = r->reported == NULL; /* else it is on disk */
     if (may_have_called(r))
@@ -228,6 +230,7 @@ void core_start(struct core *core, int64_t now_ms)
     struct ledger_walk all = {0}, again = {0};
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &all)) != NULL;)
         settle_after_load(core, r);
+    conflict_resume(core);
     /* Acting may end one, and another life of its job. */
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &again)) != NULL;) {
         if (r->hwcoll == HWCOLL_WANTED && !core->config.fm_present)

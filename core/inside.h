@@ -124,6 +124,8 @@ struct core {
     uint64_t gone, missing; /* missing.c: of reservations that should be there, so many are said to
                                be gone; or a list did not name them */
     uint64_t unknown_lives; /* reservations that only nodes know: node_number is not 0 */
+    char suspect_node[NODELIST_NAME_MAX + 1]; /* reported a number that was never given; or "" */
+    uint64_t suspect_number; /* what was reserved up to then says nothing of who has its VNIs now */
     int64_t suspect_ms;     /* when a job was seen that the ledger does not know */
     struct tokenset tokens; /* session tokens of reservations */
 
@@ -252,6 +254,7 @@ void core_accept_loss(struct core *core, uint64_t ticket);
 /* ---- claim.c ---- */
 /* There is something under a name of ours that may be another broker's. */
 void conflict_raise(struct core *core, const char *cluster, const char *job, const char *why);
+void conflict_resume(struct core *core); /* after a restart */
 void conflict_watch(struct core *core); /* after a whole list: ends alarms whose cause is gone */
 /* Jobs may run that the ledger does not know: free VNIs are not given out for a while. */
 void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why);
@@ -287,6 +290,7 @@ extern const struct fmcall_steps cleanup_no_steps;
 
 /* ---- rollcall.c ---- */
 void rollcall_start(struct core *core); /* at the start, and when the link is up again: all */
+void rollcall_soon(struct core *core, struct cluster *cluster); /* one that begins from now on */
 void rollcall_configure(struct core *core);
 void rollcall_tick(struct core *core);
 int64_t rollcall_deadline(const struct core *core);
