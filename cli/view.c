@@ -166,8 +166,9 @@ int view_reservation(const struct mcast_reservation *reservation)
     row(table, "Created", reservation->created);
     if (reservation->released)
         row(table, "Released", reservation->released);
-    if (reservation->held_until) {
-        row(table, "VNIs held until", reservation->held_until);
+    if (reservation->held) {
+        row(table, "VNIs held until",
+            reservation->held_until ? reservation->held_until : "all its nodes have reported");
         char *waiting = view_waiting(reservation);
         row(table, "Waiting for", waiting);
         free(waiting);
