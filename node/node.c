@@ -12,6 +12,8 @@ int node_remember(struct node *node, bool change, struct error *err)
     int rc = statedir_open(&node->dir, node->settings.spool, change, err);
     if (rc == 0)
         rc = notes_load(&node->notes, &node->dir, err);
+    if (rc == 0 && change)
+        rc = boot_open(&node->boot, &node->dir, &node->notes, err);
     if (rc == 0 && node->notes.damaged > 0)
         say("%s/%s cannot be read as a note of a job; it is left as it is: see which services are "
             "there "
@@ -54,6 +56,8 @@ static int connect_broker(struct node *node, struct mcast_error *error)
         rc = mcast_set_cacert(node->broker, settings->cacert, error);
     if (rc == 0 && settings->cert[0])
         rc = mcast_set_certificate(node->broker, settings->cert, settings->key, error);
+    if (rc == 0 && settings->server_user[0])
+        rc = mcast_set_server_user(node->broker, settings->server_user, error);
     if (rc == 0)
         rc = mcast_set_node(node->broker, node->name, error);
     if (rc == 0 && settings->munge_socket[0])

@@ -32,6 +32,8 @@ const struct route routes[ROUTES] = {
      .render = sync_render, .body_max = SYNC_BODY_MAX, .changes = true},
     {METHOD_PUT, NEED_ADMIN, "/v1/nodes/{}/fence", .handle = fence_handle, .render = fence_render,
      .body_max = SMALL_BODY_MAX, .changes = true},
+    {METHOD_PUT, NEED_HOST, "/v1/nodes/{}/boot", .handle = boot_handle, .render = boot_render,
+     .body_max = SMALL_BODY_MAX, .changes = true},
     {METHOD_POST, NEED_ADMIN, "/v1/accept-loss", .handle = accept_loss_handle,
      .render = accept_loss_render, .body_max = SMALL_BODY_MAX, .changes = true},
     {METHOD_POST, NEED_ADMIN, "/v1/clusters/{}/claim", .handle = claim_handle,
