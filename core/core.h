@@ -253,6 +253,10 @@ struct core_waiting {
 };
 void core_waiting(const struct reservation *reservation, struct core_waiting *out);
 
+/* Until when nodes that have said nothing hold back a released job's VNIs; INT64_MAX: until they
+ * have ([vni] hold = reports). */
+int64_t core_held_until(const struct core *core, const struct reservation *reservation);
+
 /* Those of them that have said nothing, in the order of the job's node list; without any when the
  * job named no nodes, or nothing is waited for. Reads a name for each of the job's nodes, so it is
  * asked for only where there are not too many. */

@@ -53,6 +53,11 @@ void core_status(const struct core *core, struct core_status *out)
     };
 }
 
+int64_t core_held_until(const struct core *core, const struct reservation *reservation)
+{
+    return hold_end(core, reservation);
+}
+
 bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out)
 {
     static const struct cluster none;
