@@ -183,7 +183,6 @@ void core_clock(struct core *core, const char *boot, int64_t offset_ms)
  * not set. Else nobody knows how long this broker was away, and holding back VNIs begins anew. */
 static void compare_clocks(struct core *core)
 {
-    struct facts_record facts;
     int64_t moved = core->clock_now_ms - core->facts.clock_ms;
     bool same_boot = core->boot_now[0] != '\0' && strcmp(core->boot_now, core->boot) == 0;
     if (same_boot && moved >= -CLOCK_TOLERANCE_MS && moved <= CLOCK_TOLERANCE_MS)
@@ -198,9 +197,18 @@ static void compare_clocks(struct core *core)
                                         : "the host was booted",
             core->vnis.held.count);
     core->facts.holds_from_ms = core->now_ms;
-    if (core->boot_now[0] == '\0')
-        return; /* the next start will not know either */
-    facts = core->facts;
+    core->clock_unsaved = core->boot_now[0] != '\0'; /* else the next start will not know either */
+    if (core->vnis.held.count > 0)
+        core_keep_clock(core);
+}
+
+/* Not before something is held back: most starts save nothing. */
+void core_keep_clock(struct core *core)
+{
+    struct facts_record facts = core->facts;
+    if (!core->clock_unsaved)
+        return;
+    core->clock_unsaved = false;
     facts.boot = core->boot_now;
     facts.clock_ms = core->clock_now_ms;
     core_save_facts(core, &facts);

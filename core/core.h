@@ -188,6 +188,7 @@ struct core_status {
     const char *link_url;   /* base URL in use, or to be tried next; "" when there is none */
     const char *link_error; /* last trouble in words; "" when none since it came up */
     uint32_t vnis_free, vnis_live, vnis_held, vnis_pool;
+    uint32_t vnis_quarantined;   /* perhaps in use by jobs that the ledger does not know */
     uint32_t addresses_total;    /* 0: not known */
     uint64_t addresses_reserved; /* asked for and not yet known to be given back */
     uint32_t addresses_per_job;  /* 0: none can be computed */

@@ -120,6 +120,7 @@ struct core {
     char boot[BOOT_ID_MAX + 1];     /* in which times of the ledger were written */
     char boot_now[BOOT_ID_MAX + 1]; /* "": not told */
     int64_t clock_now_ms;           /* Unix time less the time since that boot */
+    bool clock_unsaved;             /* the facts on disk are of another boot, or clock */
     uint64_t gone, missing; /* missing.c: of reservations that should be there, so many are said to
                                be gone; or a list did not name them */
     uint64_t unknown_lives; /* reservations that only nodes know: node_number is not 0 */
@@ -187,6 +188,9 @@ const struct cluster_config *core_cluster_config(const struct core *core, const 
 enum budget { BUDGET_ROOM, BUDGET_SOON, BUDGET_NONE };
 enum budget core_budget(struct core *core, const char *cluster, uint32_t addresses);
 const char *core_budget_words(struct core *core, const char *cluster, uint32_t addresses);
+
+/* ---- core.c ---- */
+void core_keep_clock(struct core *core); /* VNIs are about to be held back */
 
 /* ---- hold.c ---- */
 /* Whether each node has said that nothing of the job is left there, so that its VNIs can do no
