@@ -342,11 +342,11 @@ static void keep_all_left(struct note *note, const struct note *before,
     }
 }
 
-/* The broker has been told that it lingers, of the same services. */
+/* The broker has been told that it lingers, of the same services, and not long ago. */
 static bool is_told(const struct note *before, const struct note *now)
 {
-    bool same = before->state == NOTE_LINGERING && now->state == NOTE_LINGERING && !before->owed &&
-                !before->postponed && before->service_count == now->service_count;
+    bool same = note_was_told(before, note_clock_ms()) && now->state == NOTE_LINGERING &&
+                before->service_count == now->service_count;
     for (unsigned int i = 0; same && i < now->service_count; i++)
         same = now->services[i].id == before->services[i].id &&
                strcmp(now->services[i].device, before->services[i].device) == 0;

@@ -92,6 +92,8 @@ static void keep(struct node *node, struct note *note)
     struct error err;
     int rc;
     note->owed = false;
+    if (note->state == NOTE_LINGERING)
+        note->told_ms = note_clock_ms();
     if (note->state == NOTE_GONE)
         rc = note_remove(&node->dir, note->claim.number, &err);
     else

@@ -44,6 +44,8 @@ static void settings__have_defaults(void **state)
     assert_int_equal(settings.traffic_classes, TC_BEST_EFFORT | TC_LOW_LATENCY);
     assert_int_equal(settings.traffic_classes, 0x0a);
     assert_int_equal(settings.pool.count, 0);
+    assert_int_equal(settings.vnis.count, 65535 - 1024 + 1);
+    assert_false(idset_has(&settings.vnis, 1023));
     assert_int_equal(settings.limits.of[CXI_RSRC_TYPE_PTE].def, 6);
     assert_int_equal(settings.limits.of[CXI_RSRC_TYPE_LE].max, 16384);
 }
