@@ -183,6 +183,15 @@ static bool is_in_the_way(const struct job *job)
     return job->life == JOB_LIVE && job->forgotten;
 }
 
+/* What is there is found when that job is over. */
+static bool something_is_in_the_way(const struct scene *scene)
+{
+    for (size_t i = 0; i < CROWD_JOBS; i++)
+        if (is_in_the_way(crowd_job(scene->crowd, i)))
+            return true;
+    return false;
+}
+
 static void compare_held(struct comparison *comparison, const json_t *held, size_t *foreign,
                          size_t *ours)
 {
@@ -350,5 +359,6 @@ void audit(struct scene *scene)
         verdict_fault(&scene->verdict, "F24: subscribers do not hear all events");
     compare_stories(scene);
     ledger_compare(scene);
-    scene->old_state = scene->annals.leftovers = false;
+    scene->old_state = false;
+    scene->annals.leftovers = something_is_in_the_way(scene);
 }
