@@ -41,6 +41,26 @@ const struct object *fabric_find(const struct fabric *f, const char *name)
     return at < f->count ? &f->objects[at] : NULL;
 }
 
+struct object *fabric_add(struct sim *sim, const char *name, uint32_t limit)
+{
+    bool room = sim->fabric.addresses + limit <= sim->profile.capacity;
+    return room && !fabric_find(&sim->fabric, name) ? add(sim, name, limit) : NULL;
+}
+
+void fabric_drop(struct sim *sim, const char *name)
+{
+    size_t at = place_of(&sim->fabric, name);
+    if (at < sim->fabric.count)
+        drop(&sim->fabric, at);
+}
+
+void fabric_disown(struct sim *sim, const char *name)
+{
+    size_t at = place_of(&sim->fabric, name);
+    if (at < sim->fabric.count)
+        sim->fabric.objects[at].returned = true;
+}
+
 static void add_foreign(struct sim *sim, const char *name)
 {
     if (fabric_find(&sim->fabric, name))
@@ -359,7 +379,7 @@ static enum fmcall_outcome act(struct sim *sim, struct wire_call *call)
     case FMCALL_RESERVE:
         return reserve(sim, call->name, call->addresses, call->number, call->token);
     case FMCALL_CHECK:
-        object = fabric_find(&sim->fabric, call->name);
+        object = gateway_find(sim, call->name);
         if (object)
             strcpy(call->token, object->token);
         return object ? FM_OK : FM_GONE;
@@ -379,7 +399,8 @@ static enum fmcall_outcome act(struct sim *sim, struct wire_call *call)
 
 enum fmcall_outcome fabric_act(struct sim *sim, struct wire_call *call)
 {
-    enum fmcall_outcome outcome = act(sim, call);
+    enum fmcall_outcome outcome =
+        gateway_hides(sim, call) ? gateway_hidden(sim, call) : act(sim, call);
     char tree[8] = "";
     if (call->kind == FMCALL_END_TREE)
         snprintf(tree, sizeof tree, " %u", call->tree);

@@ -35,7 +35,10 @@ struct object {
     uint64_t made;   /* grows by one an object */
     uint64_t number; /* of the reservation that asked for it; 0: none of ours did */
     bool foreign;    /* not ours to touch */
-    bool returned;   /* it came back with an old state: nobody asked for it */
+    bool unknown;    /* not made by us, and nobody has said that it is ours to remove */
+    bool returned;   /* it came back with an old state, or its release was answered as if it were
+                        not there: nobody asked for it */
+    const struct job *forgotten_by; /* … our ledger, which went back: of this job */
     uint16_t trees[STEPS][STEP_TREES]; /* 0: none */
 };
 
@@ -66,6 +69,13 @@ void fabric_begin(struct sim *sim);
 void fabric_storm(struct sim *sim);
 /* Healthy from now on. */
 void fabric_calm(struct sim *sim);
+
+/* Somebody else makes an object; NULL: the name is taken, or there is no room. */
+struct object *fabric_add(struct sim *sim, const char *name, uint32_t limit);
+/* It is not there any more, for whatever reason. */
+void fabric_drop(struct sim *sim, const char *name);
+/* We are told that it is not there. */
+void fabric_disown(struct sim *sim, const char *name);
 
 const struct object *fabric_find(const struct fabric *fabric, const char *name);
 

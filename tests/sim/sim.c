@@ -64,6 +64,7 @@ static void phase_begins(struct sim *sim, enum sim_phase phase)
     if (phase == PHASE_STORM)
         return;
     fabric_calm(sim);
+    gateway_calm(sim);
     doors_calm(sim);
     edge_calm(sim);
     reload_calm(sim);
@@ -93,6 +94,7 @@ static void live(struct sim *sim)
         edge_storm(sim);
         reload_storm(sim);
         fabric_storm(sim);
+        gateway_storm(sim);
         doors_storm(sim);
         rm_storm(sim, round);
         run_for(sim, profile->storm_ms);
@@ -124,6 +126,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     books_init(&sim);
     doors_init(&sim);
     fabric_init(&sim);
+    gateway_init(&sim);
     wire_init(&sim);
     journal_init(&sim);
     edge_init(&sim);
@@ -143,6 +146,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     edge_release(&sim);
     journal_release(&sim);
     wire_release(&sim);
+    gateway_release(&sim);
     fabric_release(&sim);
     asks_release(&sim);
     books_release(&sim);

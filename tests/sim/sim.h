@@ -9,6 +9,7 @@
 #include "tests/sim/edge.h"
 #include "tests/sim/fabric.h"
 #include "tests/sim/fault.h"
+#include "tests/sim/gateway.h"
 #include "tests/sim/journal.h"
 #include "tests/sim/profile.h"
 #include "tests/sim/queue.h"
@@ -50,6 +51,7 @@ struct sim {
     struct edge edge;
     struct journal journal;
     struct fabric fabric;
+    struct gateway gateway;
     struct doors doors;
     struct wire wire;
     struct rm rm;
