@@ -39,7 +39,7 @@ void fabric_step(struct fabric *fabric, uint64_t id, enum fmcall_kind kind,
 void fabric_login(struct fabric *fabric, uint32_t url);
 void fabric_list(struct fabric *fabric, uint64_t list);
 
-enum { FABRIC_KINDS = 7, FABRIC_OUTCOMES = 11 };
+enum { FABRIC_KINDS = 7, FABRIC_OUTCOMES = FM_NOT_ROUTED + 1 };
 /* What has ended, by enum fmcall_kind and enum fmcall_outcome; whole lists are kind FMCALL_NONE. */
 struct fabric_counters {
     uint64_t calls[FABRIC_KINDS][FABRIC_OUTCOMES];

@@ -120,6 +120,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
             no_longer_asked(core, r);
         return;
     case FM_BUSY:
+    case FM_NOT_ROUTED:
     case FM_TIMEOUT:
     case FM_BROKEN:
         r->errand->unsure = true;

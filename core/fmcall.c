@@ -49,6 +49,8 @@ const char *fmcall_outcome_word(enum fmcall_outcome outcome)
         return "unauthorized";
     case FM_REFUSED:
         return "refused";
+    case FM_NOT_ROUTED:
+        return "not-routed";
     }
     return "unknown";
 }

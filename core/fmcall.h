@@ -23,10 +23,11 @@ enum fmcall_kind {
  */
 enum fmcall_outcome {
     FM_OK = 1, /* 2xx, for RESERVE with a usable sessionToken, which CHECK may lack: acted */
-    FM_GONE,   /* 404: there is no such job (for RELEASE, CHECK, STEPS and END_STEP) or tree */
+    FM_GONE,   /* its own 404: there is no such job (for RELEASE, CHECK, STEPS and END_STEP) or tree
+                */
     FM_EXISTS, /* 409 to RESERVE: the name is taken: not acted */
-    FM_DENIED, /* another 4xx (403, 409 to CHECK or RELEASE, 404 to RESERVE), 507: a definite no:
-                  not acted */
+    FM_DENIED, /* another 4xx (403, 409 to CHECK or RELEASE, its own 404 to RESERVE), 507: a
+                  definite no: not acted */
     FM_BUSY, /* 408, 425, 429, 500, 502, 503, 504, any other answer that tells nothing, a body that
                 cannot be understood: may have acted; the link is alive */
     FM_TIMEOUT,      /* no answer in time: may act even later, for as long again */
@@ -35,6 +36,9 @@ enum fmcall_outcome {
     FM_UNAUTHORIZED, /* 401, or 403 to the list, and a fresh login did not help: not acted */
     FM_REFUSED,      /* 401 or 403 to a job's session token: it does not open this, or nothing any
                         more: not acted. Says nothing about the login or the link. */
+    FM_NOT_ROUTED,   /* 404 that is not in the fabric manager's own form: a gateway answered, or the
+                        path is wrong: says nothing about the object; may have acted, for as little
+                        is known */
 };
 
 /* What FM_OK of STEPS brings: the steps that have trees, and these. Borrowed, all of it. */
@@ -63,7 +67,8 @@ bool fmcall_is_cleanup(enum fmcall_kind kind);
 /* Whether the request may still be acted on, or may have been, without our knowing. */
 static inline bool fmcall_unsure(enum fmcall_outcome outcome)
 {
-    return outcome == FM_BUSY || outcome == FM_TIMEOUT || outcome == FM_BROKEN;
+    return outcome == FM_BUSY || outcome == FM_TIMEOUT || outcome == FM_BROKEN ||
+           outcome == FM_NOT_ROUTED;
 }
 
 #endif

@@ -103,10 +103,9 @@ __attribute__((format(printf, 3, 4))) static void say(char words[static DECODE_W
     va_end(args);
 }
 
-/* The fabric manager's own words: libfabric reads "message", Slurm reads "detail"; either may be
- * the one that helps. */
-static void say_theirs(char words[static DECODE_WORDS_SIZE], int status, json_t *object,
-                       size_t length, const struct secrets *secrets)
+/* What an object says for people: libfabric reads "message", Slurm reads "detail"; either may be
+ * the one that helps. "" when there is neither. */
+static void texts_of(char out[static WORDS_MAX + 1], json_t *object, const struct secrets *secrets)
 {
     char message[WORDS_MAX + 1] = "";
     char detail[WORDS_MAX + 1] = "";
@@ -118,17 +117,77 @@ static void say_theirs(char words[static DECODE_WORDS_SIZE], int status, json_t 
 
     if (message[0] != '\0' && detail[0] != '\0' && strstr(message, detail) == NULL) {
         char both[2 * WORDS_MAX + 4];
-        char cut[WORDS_MAX + 1];
         int written = snprintf(both, sizeof both, "%s (%s)", message, detail);
-        words_clean(cut, sizeof cut, both, (size_t)written);
-        say(words, status, "%s", cut);
-    } else if (message[0] != '\0' || detail[0] != '\0') {
-        say(words, status, "%s", message[0] != '\0' ? message : detail);
-    } else if (object == NULL && length > 0) {
-        say(words, status, "the body is not a JSON object; is this the fabric manager?");
+        words_clean(out, WORDS_MAX + 1, both, (size_t)written);
     } else {
-        (void)snprintf(words, DECODE_WORDS_SIZE, "HTTP %d", status);
+        memcpy(out, message[0] != '\0' ? message : detail, WORDS_MAX + 1);
     }
+}
+
+static void say_theirs(char words[static DECODE_WORDS_SIZE], int status, json_t *object,
+                       size_t length, const struct secrets *secrets)
+{
+    char texts[WORDS_MAX + 1];
+    texts_of(texts, object, secrets);
+    if (texts[0] != '\0')
+        say(words, status, "%s", texts);
+    else if (object == NULL && length > 0)
+        say(words, status, "the body is not a JSON object; is this the fabric manager?");
+    else
+        (void)snprintf(words, DECODE_WORDS_SIZE, "HTTP %d", status);
+}
+
+/* The fabric manager's own error document says of which kind it is. No gateway's answer does,
+ * however much it resembles one (fabric-manager.md, "Jobs"). */
+static bool is_own_404(const json_t *object)
+{
+    const json_t *code = json_object_get(object, "statusCode");
+    const char *kind = json_string_value(json_object_get(object, "documentKind"));
+
+    return json_integer_value(code) == 404 && kind != NULL && strstr(kind, "ErrorResponse") != NULL;
+}
+
+/* The first words of a text; of a page its title, for a page may quote the request. */
+static void first_words(char out[static WORDS_MAX + 1], const char *body, size_t length,
+                        const struct secrets *secrets)
+{
+    static const char blanks[] = " \t\r\n";
+    char text[SECRETS_TEXT_MAX + 1], blanked[SECRETS_TEXT_MAX + 1];
+
+    if (length >= sizeof text)
+        return;
+    memcpy(text, body, length);
+    text[length] = '\0';
+    (void)secrets_blank(secrets, text, blanked, sizeof blanked);
+    const char *start = blanked + strspn(blanked, blanks);
+    const char *end = strchr(start, '\0');
+    if (*start == '<') {
+        const char *title = strcasestr(start, "<title>");
+        start = title != NULL ? title + strlen("<title>") : end;
+        start += strspn(start, blanks);
+        end = start + strcspn(start, "<");
+    }
+    while (end > start && strchr(blanks, end[-1]) != NULL)
+        end--;
+    words_clean(out, WORDS_MAX + 1, start, (size_t)(end - start));
+}
+
+/* Another server answered in the fabric manager's place: what it says helps to find out which. */
+static void say_not_routed(char words[static DECODE_WORDS_SIZE], json_t *object, const char *body,
+                           size_t length, const struct secrets *secrets)
+{
+    char texts[WORDS_MAX + 1] = "";
+    if (object != NULL)
+        texts_of(texts, object, secrets);
+    else if (length > 0)
+        first_words(texts, body, length, secrets);
+    if (texts[0] == '\0' && length > 0)
+        (void)snprintf(texts, sizeof texts, "%s of %zu bytes without a message",
+                       object != NULL ? "a JSON object" : "a body", length);
+    (void)snprintf(words, DECODE_WORDS_SIZE,
+                   "HTTP 404 that the fabric manager did not write (a gateway in front of it? a "
+                   "wrong [fm] url?): %s",
+                   length > 0 ? texts : "the body is empty");
 }
 
 /* Tokens go into headers and, unescaped, into other programs' JSON (fabric-manager.md). */
@@ -193,18 +252,20 @@ void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int s
         return;
     }
     json_t *object = object_of(body, length);
-    if (out->outcome == FM_OK && kind == FMCALL_STEPS)
+    if (status == 404 && !is_own_404(object)) {
+        out->outcome = FM_NOT_ROUTED;
+        say_not_routed(out->words, object, body, length, secrets);
+    } else if (out->outcome != FM_OK) {
+        say_theirs(out->words, status, object, length, secrets);
+    } else if (kind == FMCALL_STEPS) {
         take_steps(out, status, object);
-    else if (out->outcome == FM_OK && kind == FMCALL_CHECK && object != NULL &&
-             json_object_get(object, "sessionToken") == NULL)
+    } else if (kind == FMCALL_CHECK && object != NULL &&
+               json_object_get(object, "sessionToken") == NULL) {
         /* It is there; not every manager need show a token twice. */
         (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
-    else if (out->outcome == FM_OK)
+    } else {
         take_token(out, status, object, length);
-    else
-        say_theirs(out->words, status, object, length, secrets);
-    if (out->outcome == FM_GONE && object == NULL && length > 0)
-        out->outcome = FM_BUSY;
+    }
     json_decref(object);
 }
 
@@ -313,7 +374,10 @@ enum fmcall_outcome decode_page(struct decoded_page *page, int status, const cha
     enum fmcall_outcome outcome = outcome_of_status(FMCALL_NONE, false, status);
     json_t *object = object_of(body, length);
 
-    if (outcome != FM_OK) {
+    if (status == 404 && !is_own_404(object)) {
+        outcome = FM_NOT_ROUTED;
+        say_not_routed(words, object, body, length, secrets);
+    } else if (outcome != FM_OK) {
         say_theirs(words, status, object, length, secrets);
     } else if (object == NULL) {
         say(words, status, "the list is not whole: the body is not a JSON object");

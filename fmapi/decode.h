@@ -27,7 +27,9 @@ struct decoded {
 
 /* An answer to a call. FM_OK of RESERVE and CHECK needs a usable token; an answer without one is
  * FM_BUSY, for the call was acted on. FM_OK of STEPS needs a "jobSteps" that can be read. 404 is
- * FM_GONE only when the body is empty or a JSON object: a gateway's page says nothing about a job.
+ * FM_NOT_ROUTED unless the body is the fabric manager's own error document, a JSON object whose
+ * "statusCode" is 404 and whose "documentKind" names an ErrorResponse: what a gateway says in its
+ * place tells nothing about a job.
  * session: the call was made with a job's session token, of which 401 and 403 then speak.
  *
  * The server's own words are blanked (secrets.h) of secrets, which are what the request carried,

@@ -53,12 +53,16 @@ static void check_token(const struct decoded *decoded, enum fmcall_kind kind, co
 
 /* What the core concludes from the outcome must be in the status (fmcall.h). */
 static void check_outcome(enum fmcall_outcome outcome, enum fmcall_kind kind, bool session,
-                          int status)
+                          int status, const json_t *object)
 {
-    FUZZ_CHECK(outcome >= FM_OK && outcome <= FM_REFUSED && outcome != FM_TIMEOUT &&
+    FUZZ_CHECK(outcome >= FM_OK && outcome <= FM_NOT_ROUTED && outcome != FM_TIMEOUT &&
                outcome != FM_BROKEN && outcome != FM_UNREACHED);
     FUZZ_CHECK(outcome != FM_OK || (status >= 200 && status <= 299));
     FUZZ_CHECK(outcome != FM_GONE || (status == 404 && kind != FMCALL_RESERVE));
+    /* Whoever does not say that he is a fabric manager has said nothing about what is there. */
+    FUZZ_CHECK(outcome != FM_GONE || (json_object_get(object, "documentKind") != NULL &&
+                                      json_object_get(object, "statusCode") != NULL));
+    FUZZ_CHECK(outcome != FM_NOT_ROUTED || status == 404);
     FUZZ_CHECK(outcome != FM_EXISTS || (status == 409 && kind == FMCALL_RESERVE));
     FUZZ_CHECK(outcome != FM_DENIED || (status >= 400 && status <= 499) || status == 507);
     FUZZ_CHECK((outcome == FM_UNAUTHORIZED) ==
@@ -95,7 +99,7 @@ void fuzz_one(struct fuzz_input *in)
     char *body = fuzz_bytes(in, &length);
     json_t *object = length > 0 ? json_loadb(body, length, 0, NULL) : NULL;
     decode_call(&decoded, kind, session, status, body, length, &secrets);
-    check_outcome(decoded.outcome, kind, session, status);
+    check_outcome(decoded.outcome, kind, session, status, object);
     FUZZ_CHECK((decoded.steps != NULL) == (kind == FMCALL_STEPS && decoded.outcome == FM_OK));
     if (decoded.steps != NULL)
         check_steps(jobsteps_list(decoded.steps));

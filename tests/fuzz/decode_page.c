@@ -46,7 +46,8 @@ void fuzz_one(struct fuzz_input *in)
         FUZZ_CHECK(status >= 200 && status <= 299);
         check_page(&page, object);
     } else {
-        FUZZ_CHECK(outcome == FM_BUSY || outcome == FM_DENIED || outcome == FM_UNAUTHORIZED);
+        FUZZ_CHECK(outcome == FM_BUSY || outcome == FM_DENIED || outcome == FM_UNAUTHORIZED ||
+                   outcome == FM_NOT_ROUTED);
         FUZZ_CHECK(page.count == 0 && !page.names && !page.next && page.claimed == -1);
         FUZZ_CHECK(words[0] != '\0' && fuzz_is_line(words));
         for (size_t i = 0; i < secrets.count; i++)

@@ -254,7 +254,7 @@ static void summary(const struct sweep_outcome *out, double seconds)
     print_counts("faults", total->faults, FAULT_COUNT, fault_name);
     print_counts("answers", total->answers, ANSWERS, answer_name);
     print_counts("events", total->events, EVENT_KIND_COUNT, event_name);
-    print_counts("outcomes", total->outcomes, FM_REFUSED + 1, outcome_name);
+    print_counts("outcomes", total->outcomes, FM_NOT_ROUTED + 1, outcome_name);
 }
 
 static void print_again(const struct profile *profile)

@@ -9,8 +9,18 @@
 #include <cmocka.h>
 
 #include "fmapi/decode.h"
+#include "fmapi/words.h"
 
 static const struct secrets none;
+
+/* The fabric manager's own error document, with these texts; what else answers 404, says: */
+#define OWN_404(texts)                                                                             \
+    "{" texts                                                                                      \
+    "\"statusCode\":404,\"documentKind\":\"com:vmware:xenon:common:ServiceErrorResponse\","        \
+    "\"errorCode\":0}"
+#define NOT_ROUTED                                                                                 \
+    "HTTP 404 that the fabric manager did not write (a gateway in front of it? a wrong [fm] "      \
+    "url?): "
 
 #define TOKEN "\"sessionToken\":\"tok-1\""
 
@@ -34,10 +44,10 @@ static const struct call_row call_rows[] = {
     {FMCALL_RESERVE, 409, "{}", FM_EXISTS, "HTTP 409"},
     {FMCALL_CHECK, 409, "{}", FM_DENIED, "HTTP 409"},
     {FMCALL_RELEASE, 409, "{}", FM_DENIED, "HTTP 409"},
-    {FMCALL_RESERVE, 404, "{}", FM_DENIED, "HTTP 404"},
-    {FMCALL_CHECK, 404, "{}", FM_GONE, "HTTP 404"},
-    {FMCALL_RELEASE, 404, "", FM_GONE, "HTTP 404"},
-    {FMCALL_RELEASE, 404, "{\"detail\":\"no such job c-1\"}", FM_GONE, "HTTP 404: no such job c-1"},
+    {FMCALL_RESERVE, 404, OWN_404(), FM_DENIED, "HTTP 404"},
+    {FMCALL_CHECK, 404, OWN_404(), FM_GONE, "HTTP 404"},
+    {FMCALL_RELEASE, 404, OWN_404("\"detail\":\"no such job c-1\","), FM_GONE,
+     "HTTP 404: no such job c-1"},
     {FMCALL_RESERVE, 401, "{}", FM_UNAUTHORIZED, "HTTP 401"},
     {FMCALL_RELEASE, 403, "{}", FM_DENIED, "HTTP 403"},
     {FMCALL_CHECK, 403, "{}", FM_DENIED, "HTTP 403"},
@@ -57,12 +67,6 @@ static const struct call_row call_rows[] = {
     {FMCALL_RELEASE, 302, "{}", FM_BUSY, "HTTP 302"},
     {FMCALL_RESERVE, 0, "", FM_BUSY, "HTTP 0"},
     {FMCALL_RESERVE, 999, "", FM_BUSY, "HTTP 999"},
-
-    /* 404 from something that is not the fabric manager must not end a reservation */
-    {FMCALL_CHECK, 404, "<html>Not Found</html>", FM_BUSY,
-     "HTTP 404: the body is not a JSON object; is this the fabric manager?"},
-    {FMCALL_RELEASE, 404, "[]", FM_BUSY,
-     "HTTP 404: the body is not a JSON object; is this the fabric manager?"},
 
     /* the fabric manager's words: either field, both, odd ones */
     {FMCALL_RESERVE, 400, "{\"message\":\"m\"}", FM_DENIED, "HTTP 400: m"},
@@ -127,12 +131,10 @@ static const struct call_row call_rows[] = {
     {FMCALL_END_STEP, 200, "", FM_OK, "HTTP 200"},
     {FMCALL_END_TREE, 201, "<html>", FM_OK, "HTTP 201"},
     {FMCALL_END_TREE, 204, "", FM_OK, "HTTP 204"},
-    {FMCALL_END_STEP, 404, "{\"detail\":\"no such job c-1\"}", FM_GONE,
+    {FMCALL_END_STEP, 404, OWN_404("\"detail\":\"no such job c-1\","), FM_GONE,
      "HTTP 404: no such job c-1"},
-    {FMCALL_END_TREE, 404, "", FM_GONE, "HTTP 404"},
-    {FMCALL_STEPS, 404, "{}", FM_GONE, "HTTP 404"},
-    {FMCALL_END_STEP, 404, "<html>Not Found</html>", FM_BUSY,
-     "HTTP 404: the body is not a JSON object; is this the fabric manager?"},
+    {FMCALL_END_TREE, 404, OWN_404(), FM_GONE, "HTTP 404"},
+    {FMCALL_STEPS, 404, OWN_404(), FM_GONE, "HTTP 404"},
     {FMCALL_END_STEP, 409, "{}", FM_BUSY, "HTTP 409"},
     {FMCALL_END_TREE, 409, "{}", FM_BUSY, "HTTP 409"},
     {FMCALL_STEPS, 409, "{}", FM_DENIED, "HTTP 409"},
@@ -165,7 +167,9 @@ static const struct call_row session_rows[] = {
      "HTTP 401: the body is not a JSON object; is this the fabric manager?"},
     {FMCALL_END_STEP, 403, "{\"message\":\"log in\"}", FM_REFUSED, "HTTP 403: log in"},
     {FMCALL_END_TREE, 403, "", FM_REFUSED, "HTTP 403"},
-    {FMCALL_END_STEP, 404, "{}", FM_GONE, "HTTP 404"},
+    {FMCALL_END_STEP, 404, OWN_404(), FM_GONE, "HTTP 404"},
+    {FMCALL_END_STEP, 404, "{}", FM_NOT_ROUTED,
+     NOT_ROUTED "a JSON object of 2 bytes without a message"},
     {FMCALL_END_STEP, 200, "{}", FM_OK, "HTTP 200"},
     {FMCALL_STEPS, 429, "{}", FM_BUSY, "HTTP 429"},
 };
@@ -195,6 +199,66 @@ static void decode_call__knows_every_answer(void **state)
         check_row(&call_rows[i], false);
     for (size_t i = 0; i < sizeof session_rows / sizeof session_rows[0]; i++)
         check_row(&session_rows[i], true);
+}
+
+/* Who answers 404 in the fabric manager's place: nothing of it may end a reservation (F22). */
+static const struct {
+    const char *body;
+    const char *said;
+} gateways[] = {
+    {"", "the body is empty"}, /* Envoy */
+    {"{}", "a JSON object of 2 bytes without a message"},
+    {"[]", "[]"},
+    {"404 page not found\n", "404 page not found"}, /* Go */
+    {"{\"message\":\"no Route matched with those values\"}",
+     "no Route matched with those values"},                                            /* Kong */
+    {"{\"statusCode\":404,\"message\":\"Resource not found\"}", "Resource not found"}, /* Azure */
+    {"{\"timestamp\":\"2026-11-22T00:00:00Z\",\"status\":404,\"error\":\"Not Found\","
+     "\"path\":\"/fabric/collectives/jobs/c-1\"}",
+     "a JSON object of 107 bytes without a message"}, /* Spring */
+    {"{\"message\":\"Not Found\"}", "Not Found"},     /* AWS API Gateway */
+    {"{\"type\":\"about:blank\",\"title\":\"Not Found\",\"status\":404,\"detail\":\"no such "
+     "route\"}",
+     "no such route"}, /* RFC 9457 */
+    {"<html>\r\n<head><title>404 Not Found</title></head>\r\n<body>\r\n<center>nginx</center>\r\n"
+     "</body>\r\n</html>\r\n",
+     "404 Not Found"},
+    {"\n<!DOCTYPE html><TITLE>\n gone\x1b \n</TITLE>", "gone?"},
+    {"<html>no title</html>", "a body of 21 bytes without a message"},
+    {"<html><title>unfinished", "unfinished"},
+    /* half of the own form is not the own form */
+    {"{\"message\":\"Service not found\",\"statusCode\":404,\"detail\":\"no such job c-1\"}",
+     "Service not found (no such job c-1)"},
+    {"{\"message\":\"m\",\"statusCode\":\"404\",\"documentKind\":\"x:ServiceErrorResponse\"}", "m"},
+    {"{\"message\":\"m\",\"statusCode\":404.0,\"documentKind\":\"x:ServiceErrorResponse\"}", "m"},
+    {"{\"message\":\"m\",\"statusCode\":503,\"documentKind\":\"x:ServiceErrorResponse\"}", "m"},
+    {"{\"message\":\"m\",\"documentKind\":\"x:ServiceErrorResponse\"}", "m"},
+    {"{\"message\":\"m\",\"statusCode\":404,\"documentKind\":\"\"}", "m"},
+    {"{\"message\":\"m\",\"statusCode\":404,\"documentKind\":\"com:mock-fm:collectives:Job\"}",
+     "m"},
+    {"{\"message\":\"m\",\"statusCode\":404,\"documentKind\":[\"x:ServiceErrorResponse\"]}", "m"},
+    {"[{\"statusCode\":404,\"documentKind\":\"x:ServiceErrorResponse\"}]",
+     "[{\"statusCode\":404,\"documentKind\":\"x:ServiceErrorResponse\"}]"},
+};
+
+static void decode__takes_no_gateways_404_for_gone(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof gateways / sizeof gateways[0]; i++) {
+        const char *body = gateways[i].body;
+        struct decoded_page page;
+        char expected[DECODE_WORDS_SIZE], words[DECODE_WORDS_SIZE];
+        (void)snprintf(expected, sizeof expected, NOT_ROUTED "%s", gateways[i].said);
+        for (int kind = FMCALL_RESERVE; kind <= FMCALL_END_TREE; kind++)
+            for (int session = 0; session < 2; session++)
+                check_row(
+                    &(struct call_row){(enum fmcall_kind)kind, 404, body, FM_NOT_ROUTED, expected},
+                    session);
+        assert_int_equal(decode_page(&page, 404, body, strlen(body), &none, words), FM_NOT_ROUTED);
+        assert_string_equal(words, expected);
+        assert_int_equal(page.count, 0);
+        decoded_page_release(&page);
+    }
 }
 
 /* Any cut of a good answer is not an answer; the bytes lie at the end of their block, so that the
@@ -300,7 +364,38 @@ static void decode__passes_on_no_secret(void **state)
         (void)decode_page(&page, 400, row->body, strlen(row->body), &carried, words);
         assert_string_equal(words, row->words);
         decoded_page_release(&page);
+        /* a gateway's 404 is shown as it came */
+        decode_call(&out, FMCALL_CHECK, false, 404, row->body, strlen(row->body), &carried);
+        assert_int_equal(out.outcome, FM_NOT_ROUTED);
+        assert_memory_equal(out.words, NOT_ROUTED, sizeof NOT_ROUTED - 1);
+        assert_null(strstr(out.words, "pw-1"));
+        assert_null(strstr(out.words, "tok-1"));
+        assert_null(strstr(out.words, "Y3hp"));
     }
+}
+
+/* Words of a gateway's 404: bounded, one line, and none where secrets cannot be looked for. */
+static void decode__bounds_a_gateways_words(void **state)
+{
+    (void)state;
+    static const struct secrets carried = {.values = {"QQQQQQQQ"}, .count = 1};
+    static char body[SECRETS_TEXT_MAX + 1];
+    struct decoded out;
+
+    for (size_t before = 0; before < 400; before++) {
+        memset(body, before % 2 ? '\n' : 'm', before);
+        (void)snprintf(body + before, sizeof body - before, "QQQQQQQQ\nQQQQQQQQ");
+        decode_call(&out, FMCALL_CHECK, false, 404, body, strlen(body), &carried);
+        assert_int_equal(out.outcome, FM_NOT_ROUTED);
+        assert_null(strstr(out.words, "QQ"));
+        assert_null(strchr(out.words, '\n'));
+    }
+    memset(body, 'm', sizeof body);
+    decode_call(&out, FMCALL_CHECK, false, 404, body, sizeof body, &carried);
+    assert_string_equal(out.words, NOT_ROUTED "a body of 16385 bytes without a message");
+    decode_call(&out, FMCALL_CHECK, false, 404, body, sizeof body - 1, &carried);
+    assert_int_equal(strlen(out.words), strlen(NOT_ROUTED) + WORDS_MAX);
+    assert_string_equal(out.words + strlen(out.words) - 4, "m...");
 }
 
 /* Wherever the words are cut, no beginning of a secret is left. */
@@ -421,8 +516,8 @@ static void decode_page__carries_other_answers(void **state)
     static const struct {
         int status;
         enum fmcall_outcome outcome;
-    } rows[] = {{401, FM_UNAUTHORIZED}, {403, FM_UNAUTHORIZED}, {404, FM_DENIED}, {429, FM_BUSY},
-                {500, FM_BUSY},         {503, FM_BUSY},         {302, FM_BUSY},   {400, FM_DENIED}};
+    } rows[] = {{401, FM_UNAUTHORIZED}, {403, FM_UNAUTHORIZED}, {429, FM_BUSY},  {500, FM_BUSY},
+                {503, FM_BUSY},         {302, FM_BUSY},         {400, FM_DENIED}};
     static const char body[] = "{\"detail\":\"why\",\"documentLinks\":[\"/j/c-1\"]}";
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -442,10 +537,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decode_call__knows_every_answer),
+        cmocka_unit_test(decode__takes_no_gateways_404_for_gone),
         cmocka_unit_test(decode_call__takes_no_truncated_body),
         cmocka_unit_test(decode_call__bounds_tokens),
         cmocka_unit_test(decode_call__bounds_words),
         cmocka_unit_test(decode__passes_on_no_secret),
+        cmocka_unit_test(decode__bounds_a_gateways_words),
         cmocka_unit_test(decode__cuts_no_secret),
         cmocka_unit_test(decode_call__survives_deep_nesting),
         cmocka_unit_test(decode_page__knows_every_shape),

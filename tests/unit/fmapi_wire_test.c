@@ -121,7 +121,13 @@ static void one_call__goes_out_with_the_token_and_is_understood(void **state)
          "HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\n{\"jobSteps\":{\"/fA\":[77]}}", FM_OK,
          "HTTP 200"},
         {FMCALL_END_TREE, "DELETE /fabric/collectives/multicasts/77 HTTP/1.1\r\n",
-         "HTTP/1.1 404 Gone\r\nContent-Length: 2\r\n\r\n{}", FM_GONE, "HTTP 404"},
+         "HTTP/1.1 404 Gone\r\nContent-Length: 56\r\n\r\n"
+         "{\"statusCode\":404,\"documentKind\":\"common:ErrorResponse\"}",
+         FM_GONE, "HTTP 404"},
+        {FMCALL_END_TREE, "DELETE /fabric/collectives/multicasts/77 HTTP/1.1\r\n",
+         "HTTP/1.1 404 Not Found\r\nContent-Length: 19\r\n\r\n404 page not found\n", FM_NOT_ROUTED,
+         "HTTP 404 that the fabric manager did not write (a gateway in front of it? a wrong [fm] "
+         "url?): 404 page not found"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct server server;

@@ -174,7 +174,13 @@ static void list__says_when_it_is_not_whole(void **state)
     lists(&none, FM_BUSY, "", "the list is not whole: documentLinks is missing", 1);
 
     struct book moved = {.pages = {{.status = 404, .body = "{\"message\":\"no such path\"}"}}};
-    lists(&moved, FM_DENIED, "", "HTTP 404: no such path", 1);
+    lists(&moved, FM_NOT_ROUTED, "", "did not write (a gateway in front of it? a wrong [fm] url?)",
+          1);
+
+    struct book off = {
+        .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"/2\"}"},
+                  {.status = 404, .body = ""}}};
+    lists(&off, FM_NOT_ROUTED, "c-1|", "the body is empty", 2);
 }
 
 static void list__notices_pages_that_repeat(void **state)

@@ -319,8 +319,10 @@ static void answers__mean_what_they_mean_to_other_calls(void **state)
         enum fmcall_outcome outcome;
     } rows[] = {
         {200, "{\"jobSteps\":{}}", PUPPET_NONE, FM_OK},
-        {404, "{}", PUPPET_NONE, FM_GONE},
-        {404, "<html>", PUPPET_NONE, FM_BUSY},
+        {404, "{\"statusCode\":404,\"documentKind\":\"common:ErrorResponse\"}", PUPPET_NONE,
+         FM_GONE},
+        {404, "{}", PUPPET_NONE, FM_NOT_ROUTED},
+        {404, "<html>", PUPPET_NONE, FM_NOT_ROUTED},
         {400, "{}", PUPPET_NONE, FM_DENIED},
         {429, "{}", PUPPET_NONE, FM_BUSY},
         {503, "", PUPPET_NONE, FM_BUSY},

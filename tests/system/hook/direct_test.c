@@ -184,6 +184,22 @@ static void fm__that_is_busy_is_asked_again(void **state)
     porch_close(porch);
 }
 
+/* A gateway's 404 does not mean that the trees are gone (F19). */
+static void gateway__that_answers_404_has_ended_nothing(void **state)
+{
+    (void)state;
+    struct porch *porch = porch_open("own-job", false);
+    porch_tell_fm(porch, "POST", "/mock/faults",
+                  "{\"status\":404,\"body\":{\"message\":\"no Route matched with those values\"}}");
+    assert_int_equal(PORCH_RUN(porch, "--wait", "--strict", "--deadline", "1s"), 1);
+    said(porch, "no Route matched with those values");
+    porch_trees_are(porch, PORCH_ALL);
+    porch_tell_fm(porch, "DELETE", "/mock/faults", NULL);
+    assert_int_equal(PORCH_RUN(porch, "--wait", "--strict"), 0);
+    porch_trees_are(porch, PORCH_WITHOUT_STEP);
+    porch_close(porch);
+}
+
 static void environment__that_is_incomplete_is_told_in_words(void **state)
 {
     (void)state;
@@ -260,6 +276,7 @@ int main(void)
         cmocka_unit_test(job__of_another_is_out_of_reach),
         cmocka_unit_test(fm__that_cannot_be_trusted_is_sent_nothing),
         cmocka_unit_test(fm__that_is_busy_is_asked_again),
+        cmocka_unit_test(gateway__that_answers_404_has_ended_nothing),
         cmocka_unit_test(environment__that_is_incomplete_is_told_in_words),
         cmocka_unit_test(options__that_are_wrong_fail_no_job),
     };
