@@ -334,6 +334,14 @@ void asks_died(struct sim *sim, uint64_t durable)
     asks->ended_count = asks->pending_count = 0;
 }
 
+void asks_rewound(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->asks.count; i++) {
+        sim->asks.all[i].excused = true;
+        sim->asks.all[i].told = false;
+    }
+}
+
 void asks_restarted(struct sim *sim)
 {
     for (size_t i = 0; i < sim->disk.cleanup_count; i++)

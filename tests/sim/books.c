@@ -51,7 +51,30 @@ static bool holds(const struct sim *sim, const struct entry *e, uint16_t vni)
         return false;
     if (!e->freed_batch)
         return e->gone_batch == 0 || e->told;
-    return e->told && !e->given_batch && sim->now_ms < e->freed_ms + sim->config.vni_hold_ms;
+    return e->told && !e->given_batch &&
+           (sim->config.vni_hold_ms < 0 || sim->now_ms < e->freed_ms + sim->config.vni_hold_ms);
+}
+
+/* F3: a node that nobody knew of any more has said that it has services with it. */
+static bool node_keeps(const struct sim *sim, uint16_t vni)
+{
+    for (size_t i = 0; i < sim->rm.job_count; i++)
+        if (hosts_keep(sim->rm.jobs[i], vni) != NULL)
+            return true;
+    return false;
+}
+
+/* The ledger knows that it has gone back: what it does not know may be in use. */
+static void is_quarantined(struct sim *sim, const struct entry *born, uint16_t vni)
+{
+    const struct rewind *rewind = &sim->rewind;
+    for (size_t at = 0; at < rewind->lost_count; at++) {
+        const struct entry *lost = rewind->lost[at];
+        for (int i = 0; i < lost->vni_count; i++)
+            if (lost->vnis[i] == vni && rewind_in_use(sim, lost))
+                sim_fail(sim, "I1", "number %llu got VNI %u, %s uses it, and the ledger is old",
+                         n(born->number), vni, rm_job_name(lost->job));
+    }
 }
 
 static void vnis_are_free(struct sim *sim, const struct entry *born)
@@ -64,6 +87,11 @@ static void vnis_are_free(struct sim *sim, const struct entry *born)
         for (int j = 0; j < i; j++)
             if (born->vnis[j] == vni)
                 sim_fail(sim, "I1", "number %llu got VNI %u twice", n(born->number), vni);
+        if (node_keeps(sim, vni))
+            sim_fail(sim, "I1", "number %llu got VNI %u, a node has said that it has it still",
+                     n(born->number), vni);
+        if (sim->rewind.suspect)
+            is_quarantined(sim, born, vni);
     }
     for (size_t at = 0; at < sim->books.count; at++) {
         const struct entry *e = sim->books.entries[at];
@@ -75,8 +103,8 @@ static void vnis_are_free(struct sim *sim, const struct entry *born)
     }
 }
 
-/* Whether the broker has been told that services will not go, and nothing better since. */
-static bool lingers_in_core(const struct sim *sim, const struct entry *e)
+/* Whether the broker has been told that there are services, and nothing better since. */
+static bool waits_in_core(const struct sim *sim, const struct entry *e)
 {
     if (e->job == NULL)
         return false;
@@ -84,7 +112,10 @@ static bool lingers_in_core(const struct sim *sim, const struct entry *e)
         core_find(sim->edge.core, rm_cluster_name(sim, e->job), e->job->id);
     while (r != NULL && r->number != e->number)
         r = r->older;
-    return r != NULL && r->reported != NULL && r->reported->lingering > 0;
+    struct core_waiting waiting = {0};
+    if (r != NULL && r->reported != NULL)
+        core_waiting(r, &waiting);
+    return waiting.lingering + waiting.created > 0;
 }
 
 /* Whether the broker may still hold its VNIs back: a restart begins that anew. */
@@ -92,10 +123,25 @@ static bool held_in_core(const struct sim *sim, const struct entry *e)
 {
     if (e->given_batch)
         return false;
-    if (lingers_in_core(sim, e)) /* time does not free it */
+    if (sim->config.vni_hold_ms < 0 || waits_in_core(sim, e)) /* time does not free it */
         return true;
     int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
     return sim->now_ms <= from + sim->config.vni_hold_ms + HOLD_LATE_MS;
+}
+
+bool books_nobody_has(const struct sim *sim, uint16_t vni, uint64_t but)
+{
+    if (!idset_has(&sim->config.vni_pool, vni))
+        return false;
+    for (size_t at = 0; at < sim->books.count; at++) {
+        const struct entry *e = sim->books.entries[at];
+        if (e == NULL || e->number == but)
+            continue;
+        for (int i = 0; i < e->vni_count; i++)
+            if (e->vnis[i] == vni && (e->freed_batch == 0 ? e->gone_batch == 0 : held_in_core(sim, e)))
+                return false;
+    }
+    return true;
 }
 
 /* F4: a refusal for want of VNIs is only right when there are too few. */
@@ -114,6 +160,8 @@ static void vnis_are_short(struct sim *sim, const struct request *request, unsig
         }
         available += !used;
     }
+    if (admin_sees(sim, ALARM_OLD_LEDGER, NULL)) /* those that are not used may be in use */
+        return;
     if (available >= asked || !sim->config.vni_required)
         sim_fail(sim, "F4", "%s was refused %u VNIs although %u are available",
                  rm_job_name(request->job), asked, available);
@@ -140,6 +188,7 @@ static struct entry *born(struct sim *sim, const struct reservation_record *r, u
     struct entry *e = memory_zeroed(sizeof *e);
     books->entries[r->number - 1] = e;
     e->number = r->number;
+    e->epoch = books->epoch;
     e->job = rm_find(sim, r->cluster, r->job);
     e->vni_count = r->vni_count;
     e->node_count = r->node_count;
@@ -160,16 +209,18 @@ static bool relies_on(const struct entry *e)
 static void vnis_given_back(struct sim *sim, struct entry *e, uint64_t batch)
 {
     int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
-    const struct host *lingers = hosts_lingering(e->job, e->number);
-    if (lingers != NULL && e->back_batch == 0 && e->vni_count > 0)
-        sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has said: lingering",
-                 n(e->number), lingers->name);
+    const struct host *known = hosts_known(e->job, e->number, e->epoch);
+    bool untold = !e->told || e->vni_count == 0;
+    if (known != NULL && e->back_batch == 0 && !untold)
+        sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has said: %s",
+                 n(e->number), known->name, node_state_word(known->heard_state));
     if (e->back_batch == 0)
         e->back_batch = batch;
-    if (e->given_batch || e->vni_count == 0 || sim->now_ms >= from + sim->config.vni_hold_ms)
+    if (e->given_batch || untold ||
+        (sim->config.vni_hold_ms >= 0 && sim->now_ms >= from + sim->config.vni_hold_ms))
         return;
     e->given_batch = batch;
-    const struct host *host = hosts_present(e->job, e->number);
+    const struct host *host = hosts_present(e->job, e->number, e->epoch);
     if (host)
         sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has services for them",
                  n(e->number), host->name);
@@ -212,15 +263,26 @@ static void gone_saved(struct sim *sim, uint64_t number, uint64_t batch)
         sim_fail(sim, "I2", "number %llu is gone and nobody released it", n(number));
 }
 
+/* Where nothing is found in any way, and that is little, nobody can know better. And a ledger that
+ * went back may take what its job has now for another one's. */
+static bool excused(const struct sim *sim, const struct entry *e)
+{
+    struct core_status status;
+    core_status(sim->edge.core, &status);
+    return (gateway_found_nothing(sim) && status.jobs_reserved + 1 < 3) ||
+           (sim->rewind.done && !relies_on(e));
+}
+
 /* I4: once, and only when it is true. */
 static void lost_saved(struct sim *sim, struct entry *e, uint64_t batch)
 {
     if (e->lost_batch)
         sim_fail(sim, "I4", "number %llu is declared lost twice", n(e->number));
     e->lost_batch = batch;
-    if (!e->forgotten && e->told)
-        sim_fail(sim, "I4", "number %llu is declared lost, the fabric manager never lost it",
+    if (!e->forgotten && e->told && !excused(sim, e))
+        sim_fail(sim, "I11", "number %llu is declared lost, the fabric manager never lost it",
                  n(e->number));
+    fabric_is_alien_of(sim, e->job);
 }
 
 static void event_saved(struct sim *sim, const struct event_record *event, uint64_t batch)
@@ -397,10 +459,20 @@ static void sync_refused(struct sim *sim, const struct request *request)
         sim_fail(sim, "F20", "a sync that names %s was refused", job->id);
 }
 
+/* Whom it names is known to run, whatever the ledger knows. */
+static void sync_answered(struct sim *sim, const struct request *request)
+{
+    const char *cluster = sim->config.clusters[request->cluster].name;
+    for (size_t i = 0; i < request->named; i++)
+        rm_find(sim, cluster, request->roster.active[i])->named = true;
+}
+
 /* A node's word is taken as long as the reservation is there. */
 static void report_answered(struct sim *sim, const struct request *request, const struct told *told)
 {
     const struct entry *e = find(&sim->books, request->report.number);
+    if (e && (e->job != request->job || request->report.epoch != e->epoch))
+        e = NULL; /* its number has been given out again */
     bool late = told->kind == ANSWER_GIVEN_BACK && request->report.state == NODE_CREATED;
     bool gone = told->kind == ANSWER_NOT_FOUND && (!e || e->gone_batch);
     if (told->kind != ANSWER_REPORTED && !late && !gone)
@@ -416,15 +488,25 @@ void books_answered(struct sim *sim, const struct request *request, const struct
         reserve_answered(sim, request, told);
     else if (request->kind == REQUEST_RELEASE)
         release_answered(sim, request, told, batch);
-    else if (request->kind == REQUEST_REPORT)
+    else if (request->kind == REQUEST_REPORT) {
         report_answered(sim, request, told);
+        hosts_heard(sim, request, told);
+    }
     else if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS)
         asks_answered(sim, request, told);
     else if (request->kind == REQUEST_FENCE && told->kind != ANSWER_FENCED)
         sim_fail(sim, "answers", "a fence was answered: %s", answer_word(told->kind));
+    else if (request->kind == REQUEST_BOOT && told->kind != ANSWER_REPORTED)
+        sim_fail(sim, "answers", "a boot was answered: %s", answer_word(told->kind));
+    else if (request->kind == REQUEST_ACCEPT_LOSS && told->kind != ANSWER_LOSS_ACCEPTED)
+        sim_fail(sim, "answers", "accept-loss was answered: %s", answer_word(told->kind));
+    else if (request->kind == REQUEST_CLAIM && told->kind != ANSWER_CLAIMED)
+        sim_fail(sim, "answers", "a claim was answered: %s", answer_word(told->kind));
     else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)
         sync_refused(sim, request);
-    else if (request->kind == REQUEST_SYNC && told->kind != ANSWER_SYNCED)
+    else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_SYNCED)
+        sync_answered(sim, request);
+    else if (request->kind == REQUEST_SYNC)
         sim_fail(sim, "answers", "a sync was answered: %s", answer_word(told->kind));
 }
 
@@ -545,6 +627,8 @@ void books_restarted(struct sim *sim)
     for (size_t at = 0; at < sim->books.count; at++) {
         struct entry *e = sim->books.entries[at];
         const struct reservation_record *saved = e ? disk_find(&sim->disk, e->number) : NULL;
+        if (saved && saved->fm_side == FM_SIDE_MAYBE) /* it may be about to be asked for */
+            e->unsure = true;
         if (saved && saved->state == JOB_RELEASING && saved->vni_count > 0)
             e->rested_ms = sim->now_ms;
         if (!e || !e->job)
@@ -560,6 +644,56 @@ void books_restarted(struct sim *sim)
     }
 }
 
+/* ---- an older state of the disk ---- */
+
+/* It knows the reservation as it was then. */
+static void as_it_was(struct entry *e, const struct reservation_record *saved)
+{
+    bool releasing = saved->state == JOB_RELEASING;
+    e->freed_batch = releasing ? 1 : 0;
+    e->free_told &= releasing;
+    e->gone_batch = e->back_batch = e->given_batch = 0;
+    e->lost_batch = saved->hwcoll == HWCOLL_LOST ? 1 : 0;
+    e->saved_hwcoll = e->event_hwcoll = e->told_hwcoll = saved->hwcoll;
+    if (releasing && saved->vni_count < e->vni_count)
+        e->back_batch = e->given_batch = 1;
+}
+
+static bool keeps_word(const struct entry *e, const struct reservation_record *saved)
+{
+    const char *token = secret_none(saved->token) ? "" : secret_expose(saved->token);
+    return saved->hwcoll != HWCOLL_WANTED && strcmp(token, e->token) == 0;
+}
+
+void books_rewound(struct sim *sim)
+{
+    struct books *books = &sim->books;
+    struct rewind *rewind = &sim->rewind;
+    books->epoch++;
+    books->last_seq_told = sim->disk.last_seq;
+    for (size_t at = 0; at < books->count; at++) {
+        struct entry *e = books->entries[at];
+        const struct reservation_record *saved = disk_find(&sim->disk, at + 1);
+        struct job *job = e ? e->job : NULL;
+        bool kept = e && saved && keeps_word(e, saved);
+        if (saved && e)
+            as_it_was(e, saved);
+        if (job && job->told_number == at + 1 && !kept)
+            job->told = false;
+        if (e && saved && !kept)
+            e->told = false;
+        if (!e || e->number <= rewind->last_number)
+            continue;
+        books->entries[at] = NULL;
+        GROW(rewind->lost, rewind->lost_count, rewind->lost_room);
+        rewind->lost[rewind->lost_count++] = e;
+    }
+    if (books->count > rewind->last_number)
+        books->count = rewind->last_number;
+    for (size_t i = 0; i < sim->rm.job_count; i++)
+        sim->rm.jobs[i]->named = false;
+}
+
 /* ---- the fabric manager's losses ---- */
 
 void books_forgotten(struct sim *sim, uint64_t number)
@@ -567,4 +701,18 @@ void books_forgotten(struct sim *sim, uint64_t number)
     struct entry *e = find(&sim->books, number);
     if (e)
         e->forgotten = true;
+}
+
+void books_asked_fm(struct sim *sim, uint64_t number)
+{
+    struct entry *e = find(&sim->books, number);
+    if (e && e->job)
+        e->job->asked_fm = true;
+}
+
+void books_unsure(struct sim *sim, uint64_t number)
+{
+    struct entry *e = find(&sim->books, number);
+    if (e)
+        e->unsure = true;
 }

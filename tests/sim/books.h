@@ -16,6 +16,7 @@ struct sim;
 
 struct entry { /* one reservation number that was ever durable, or is about to be */
     uint64_t number;
+    uint32_t epoch;  /* of the ledger that gave it */
     struct job *job; /* NULL: of no job that a resource manager knows */
     uint16_t vnis[VNI_PER_JOB_MAX];
     uint8_t vni_count;
@@ -38,6 +39,7 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint64_t back_batch;  /* its VNIs were given back; 0: they were not */
     uint64_t given_batch; /* its VNIs were given back before their time; 0: they were not */
 
+    bool unsure;         /* whether the fabric manager made something for it cannot be known */
     bool forgotten;      /* the fabric manager lost what it held for it, once at least */
     uint64_t lost_batch; /* of the event that told so; 0: none yet */
 };
@@ -46,6 +48,7 @@ struct books {
     struct entry **entries; /* number n is at n - 1; NULL: not there */
     size_t count, room;
     uint64_t last_seq_told;
+    uint32_t epoch; /* grows by one when the ledger goes back: numbers are given out again */
 };
 
 void books_init(struct sim *sim);
@@ -68,8 +71,18 @@ void books_event_told(struct sim *sim, uint64_t seq, uint64_t number, uint8_t ki
 void books_died(struct sim *sim, uint64_t durable);
 void books_restarted(struct sim *sim);
 
+/* The disk holds an older state (rewind.h), and the broker is dead. */
+void books_rewound(struct sim *sim);
+
 /* The fabric manager lost the object of a reservation; number 0 is allowed. */
 void books_forgotten(struct sim *sim, uint64_t number);
+
+/* Whether the VNI is in no reservation but this one, and in the pool. */
+bool books_nobody_has(const struct sim *sim, uint16_t vni, uint64_t but);
+
+/* The fabric manager is asked to reserve for it; and what came of that is not known. */
+void books_asked_fm(struct sim *sim, uint64_t number);
+void books_unsure(struct sim *sim, uint64_t number);
 
 /* Whether a job was told of its reservation and relies on it now. */
 static inline bool books_protects(const struct job *job)

@@ -37,6 +37,9 @@ struct disk {
 void disk_init(struct disk *disk);
 void disk_release(struct disk *disk);
 
+/* A copy of all that is on it. */
+void disk_copy(struct disk *copy, const struct disk *disk);
+
 /* Makes the first count records of the batch durable. NULL, or what no right core would write. */
 const char *disk_apply(struct disk *disk, const struct batch *batch, size_t count);
 

@@ -447,6 +447,8 @@ bool edge_receive(struct sim *sim, struct request *request)
         pieces_send(sim, &event);
         return true;
     }
+    if (request->kind == REQUEST_CLAIM)
+        admin_heard(sim, request);
     step_of(sim, &event, request);
     bool nobody_to_ask = before.link == LINK_DOWN || !sim->config.fm_present;
     if (request->kind == REQUEST_RESERVE && nobody_to_ask && !request->answered)

@@ -54,11 +54,57 @@ void fabric_drop(struct sim *sim, const char *name)
         drop(&sim->fabric, at);
 }
 
+static bool in_cluster(const char *name, const char *cluster)
+{
+    size_t length = strlen(cluster);
+    return strncmp(name, cluster, length) == 0 && name[length] == '-';
+}
+
+void fabric_is_alien(struct sim *sim, const char *name)
+{
+    for (uint32_t i = 0; i < sim->config.cluster_count; i++)
+        sim->fabric.alien[i] |= in_cluster(name, sim->config.clusters[i].name);
+}
+
+void fabric_is_alien_of(struct sim *sim, const struct job *job)
+{
+    if (job != NULL)
+        sim->fabric.alien[job->cluster] = true;
+}
+
+void fabric_claimed(struct sim *sim, const char *cluster)
+{
+    struct fabric *f = &sim->fabric;
+    for (size_t at = 0; at < f->count; at++)
+        f->objects[at].unknown &= !in_cluster(f->objects[at].name, cluster);
+}
+
+void fabric_rewound(struct sim *sim)
+{
+    struct fabric *f = &sim->fabric;
+    for (size_t at = 0; at < f->count; at++) {
+        struct object *object = &f->objects[at];
+        char cluster[CLUSTER_NAME_MAX + 1];
+        const char *job;
+        if (object->number == 0 || books_entry(&sim->books, object->number) != NULL)
+            continue;
+        object->number = 0;
+        object->returned = true;
+        if (fm_name_split(object->name, cluster, &job))
+            object->forgotten_by = rm_find(sim, cluster, job);
+        fabric_is_alien(sim, object->name);
+    }
+    for (uint32_t i = 0; i < sim->config.cluster_count; i++)
+        f->alien[i] = true;
+}
+
 void fabric_disown(struct sim *sim, const char *name)
 {
     size_t at = place_of(&sim->fabric, name);
-    if (at < sim->fabric.count)
-        sim->fabric.objects[at].returned = true;
+    if (at == sim->fabric.count)
+        return;
+    sim->fabric.objects[at].returned = true;
+    fabric_is_alien(sim, name);
 }
 
 static void add_foreign(struct sim *sim, const char *name)
@@ -159,7 +205,10 @@ static void restore(struct sim *sim, void *what, uint64_t mark)
         if (!find_made(f->backup, f->backup_count, f->objects[i].made))
             books_forgotten(sim, f->objects[i].number);
     for (size_t i = 0; i < f->backup_count; i++) {
-        f->backup[i].returned |= !find_made(f->objects, f->count, f->backup[i].made);
+        if (find_made(f->objects, f->count, f->backup[i].made))
+            continue;
+        f->backup[i].returned = true;
+        fabric_is_alien(sim, f->backup[i].name);
     }
     free(f->objects);
     f->objects = f->backup;
@@ -215,7 +264,8 @@ static void stray_appears(struct sim *sim, void *what, uint64_t mark)
     if (fabric_find(&sim->fabric, name) || (job && job->active))
         return;
     sim_trace(sim, "fm: stray %s appears", name);
-    add(sim, name, 1);
+    add(sim, name, 1)->unknown = !job || !job->asked_fm;
+    fabric_is_alien(sim, name);
     fault_count(&sim->faults, FAULT_STRAY);
 }
 
@@ -269,14 +319,31 @@ static bool named_by(const struct object *object, const char *name, enum plant p
     return strcmp(object->name, name) == 0;
 }
 
-static enum fmcall_outcome release(struct sim *sim, const char *name)
+/* I11: nothing of a running job, and nothing that may be somebody else's. */
+static void may_go(struct sim *sim, const struct object *object, const struct wire_call *call)
 {
+    const struct entry *e = books_entry(&sim->books, object->number);
+    const struct entry *by = books_entry(&sim->books, call->number);
+    if (object->foreign)
+        sim_fail(sim, "I6", "%s is not ours and was deleted", object->name);
+    else if (object->unknown && (by == NULL || !by->unsure))
+        sim_fail(sim, "I6", "%s may be another broker's and was deleted", object->name);
+    else if (e != NULL && e->told && !e->lost_batch && books_protects(e->job) &&
+             e->job->told_number == e->number && strcmp(e->token, object->token) == 0)
+        sim_fail(sim, "I11", "%s was deleted, and its job runs", object->name);
+    else if (object->forgotten_by != NULL && object->forgotten_by->active &&
+             object->forgotten_by->named && !object->forgotten_by->told)
+        sim_fail(sim, "I11", "%s was deleted, and a list of jobs has named its job", object->name);
+}
+
+static enum fmcall_outcome release(struct sim *sim, const struct wire_call *call)
+{
+    const char *name = call->name;
     struct fabric *f = &sim->fabric;
     for (size_t at = 0; at < f->count; at++) {
         if (!named_by(&f->objects[at], name, sim->profile.plant))
             continue;
-        if (f->objects[at].foreign)
-            sim_fail(sim, "I6", "%s is not ours and was deleted", f->objects[at].name);
+        may_go(sim, &f->objects[at], call);
         drop(f, at);
         return FM_OK;
     }
@@ -384,7 +451,7 @@ static enum fmcall_outcome act(struct sim *sim, struct wire_call *call)
             strcpy(call->token, object->token);
         return object ? FM_OK : FM_GONE;
     case FMCALL_RELEASE:
-        return release(sim, call->name);
+        return release(sim, call);
     case FMCALL_STEPS:
         return show_steps(sim, call);
     case FMCALL_END_STEP:

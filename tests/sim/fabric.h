@@ -1,6 +1,7 @@
 #ifndef MCAST_SIM_FABRIC_H
 #define MCAST_SIM_FABRIC_H
 
+#include "core/config.h"
 #include "core/fmcall.h"
 #include "core/names.h"
 #include "tests/sim/rng.h"
@@ -18,6 +19,7 @@
  * its trees one by one, or not even these. No id of a tree is given out twice: against one that is,
  * while a call that removes the former tree may still be acted on, nobody could do anything. */
 
+struct job;
 struct sim;
 struct wire_call;
 
@@ -51,6 +53,8 @@ struct fabric {
     uint32_t addresses;
     uint32_t foreign;
     bool up;
+    bool alien[CLUSTERS_MAX]; /* there has been something under its name that we had not made, or
+                                 that we were told was not there */
     bool restored; /* an old state of it has come back */
     struct {
         uint64_t number; /* of the reservation */
@@ -74,6 +78,12 @@ void fabric_calm(struct sim *sim);
 struct object *fabric_add(struct sim *sim, const char *name, uint32_t limit);
 /* It is not there any more, for whatever reason. */
 void fabric_drop(struct sim *sim, const char *name);
+/* There is something that we cannot know of. */
+void fabric_is_alien(struct sim *sim, const char *name);
+void fabric_is_alien_of(struct sim *sim, const struct job *job); /* NULL is allowed */
+/* We are told that what is there under the cluster's name is ours, or nobody's. */
+void fabric_rewound(struct sim *sim); /* our ledger went back */
+void fabric_claimed(struct sim *sim, const char *cluster);
 /* We are told that it is not there. */
 void fabric_disown(struct sim *sim, const char *name);
 

@@ -164,6 +164,11 @@ void profile_draw(struct profile *p)
         p->faults &= ~((uint64_t)1 << FAULT_FM_FORGETS | (uint64_t)1 << FAULT_STRAY |
                        (uint64_t)1 << FAULT_FM_RESTORES);
 
+    /* Until the core can do it. */
+    p->faults &= ~((uint64_t)1 << FAULT_FM_LIES | (uint64_t)1 << FAULT_RIVAL |
+                   (uint64_t)1 << FAULT_LEDGER_BACK | (uint64_t)1 << FAULT_NODE_CUT_OFF |
+                   (uint64_t)1 << FAULT_NODE_BOOTS | (uint64_t)1 << FAULT_CROWD);
+
     /* What may follow one after the other: the link's longest pause, calls that act late and their
      * repeats, two lists and two syncs or roll calls with their grace periods. */
     p->quiet_ms = 60000 + 4 * 32 * config->link_retry_ms + 12 * config->call_timeout_ms +

@@ -115,7 +115,8 @@ const char *rm_job_name(const struct job *job)
 const char *rm_request_word(const struct request *request)
 {
     static const char *const words[] = {
-        "reserve", "release", "sync", "node report", "fence", "cleanup", "look at the steps"};
+        "reserve", "release", "sync", "node report", "fence", "cleanup", "look at the steps", "boot", "accept-loss",
+        "claim"};
     return words[request->kind];
 }
 
@@ -256,11 +257,16 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
         break;
     case REQUEST_REPORT:
     case REQUEST_FENCE:
+    case REQUEST_BOOT:
         hosts_event(sim, request, event);
         break;
     case REQUEST_CLEANUP:
     case REQUEST_STEPS:
         bearer_event(sim, request, event);
+        break;
+    case REQUEST_ACCEPT_LOSS:
+    case REQUEST_CLAIM:
+        admin_event(sim, request, event);
         break;
     }
 }
@@ -358,7 +364,7 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     sim->result.lives++;
     job->stage = STAGE_STARTING;
     job->active = true;
-    job->told = false;
+    job->told = job->named = false;
     if (job->life == 1 || rng_chance(rng, 200))
         job->wanted = draw_wanted(rng);
     sim_trace(sim, "rm: %s-%s starts, life %u", rm_cluster_name(sim, job), job->id, job->life);
@@ -447,7 +453,7 @@ static void reserve_answered(struct sim *sim, const struct request *request)
         return;
     if (request->told.kind == ANSWER_CREATED || request->told.kind == ANSWER_SAME) {
         job_runs(sim, job);
-        hosts_prolog(sim, job, request->told.vni_count > 0 ? request->told.number : 0);
+        hosts_prolog(sim, job, &request->told);
         bearer_begins(sim, job, &request->told);
     } else if (rng_chance(&job->rng, 500))
         begin_release(sim, job); /* its epilog runs all the same */
@@ -473,7 +479,8 @@ static void answer_arrives(struct sim *sim, void *what, uint64_t mark)
         reserve_answered(sim, request);
     else if (request->kind == REQUEST_RELEASE)
         release_answered(sim, request);
-    else if (request->kind == REQUEST_REPORT || request->kind == REQUEST_FENCE)
+    else if (request->kind == REQUEST_REPORT || request->kind == REQUEST_FENCE ||
+             request->kind == REQUEST_BOOT)
         hosts_answered(sim, request);
 }
 
@@ -481,6 +488,7 @@ void rm_told(struct sim *sim, const struct told *told)
 {
     struct request *request = sim->rm.requests[told->ticket - 1];
     request->told = *told;
+    request->told.epoch = sim->books.epoch;
     sim_trace(sim, "broker: answers ticket %llu (%s %s): %s, number %llu, hwcoll %s",
               (unsigned long long)told->ticket, rm_request_word(request), rm_job_name(request->job),
               answer_word(told->kind), (unsigned long long)told->number,

@@ -46,7 +46,12 @@ struct job {
     bool told;
     uint64_t told_number;
 
-    uint64_t number; /* of the reservation with which it last ran */
+    uint64_t number; /* of the reservation with which it last ran, */
+    uint32_t epoch;  /* of this ledger (rewind.h) */
+    uint16_t vnis[VNI_PER_JOB_MAX]; /* with these */
+    unsigned vni_count;
+    bool asked_fm; /* the fabric manager has been asked for something under its name */
+    bool named;    /* a whole list of jobs has named it since the ledger went back */
     struct host hosts[HOSTS_MAX];
 };
 
@@ -58,6 +63,9 @@ enum request_kind {
     REQUEST_FENCE,
     REQUEST_CLEANUP, /* of a bearer */
     REQUEST_STEPS,   /* of an operator */
+    REQUEST_BOOT,    /* of a node */
+    REQUEST_ACCEPT_LOSS,
+    REQUEST_CLAIM,
 };
 
 struct request { /* one message; a duplicate is another one */

@@ -63,12 +63,14 @@ static void phase_begins(struct sim *sim, enum sim_phase phase)
     sim_trace(sim, "-- %s", words[phase]);
     if (phase == PHASE_STORM)
         return;
+    sim->calm++;
     fabric_calm(sim);
     gateway_calm(sim);
     doors_calm(sim);
     edge_calm(sim);
     reload_calm(sim);
     hosts_calm(sim);
+    admin_calm(sim);
 }
 
 static bool settled(const struct sim *sim)
@@ -84,6 +86,12 @@ static void run_quiet(struct sim *sim, int64_t span_ms)
         run_for(sim, 20);
 }
 
+/* Until VNIs come back by time; where only the nodes' word counts, they have it by then. */
+static int64_t longest_hold(const struct sim *sim)
+{
+    return sim->config.vni_hold_ms > 0 ? sim->config.vni_hold_ms : 0;
+}
+
 static void live(struct sim *sim)
 {
     const struct profile *profile = &sim->profile;
@@ -95,6 +103,8 @@ static void live(struct sim *sim)
         reload_storm(sim);
         fabric_storm(sim);
         gateway_storm(sim);
+        rival_storm(sim);
+        rewind_storm(sim);
         doors_storm(sim);
         rm_storm(sim, round);
         run_for(sim, profile->storm_ms);
@@ -105,8 +115,9 @@ static void live(struct sim *sim)
     if (sim->result.failed)
         return;
     phase_begins(sim, PHASE_DRAIN);
+    rival_leaves(sim);
     rm_drain(sim);
-    run_quiet(sim, profile->quiet_ms + profile->config.vni_hold_ms);
+    run_quiet(sim, profile->quiet_ms + longest_hold(sim));
     check_empty(sim);
 }
 
@@ -127,6 +138,8 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     doors_init(&sim);
     fabric_init(&sim);
     gateway_init(&sim);
+    rival_init(&sim);
+    rewind_init(&sim);
     wire_init(&sim);
     journal_init(&sim);
     edge_init(&sim);
@@ -147,6 +160,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     journal_release(&sim);
     wire_release(&sim);
     gateway_release(&sim);
+    rewind_release(&sim);
     fabric_release(&sim);
     asks_release(&sim);
     books_release(&sim);

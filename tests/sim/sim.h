@@ -1,6 +1,7 @@
 #ifndef MCAST_SIM_SIM_H
 #define MCAST_SIM_SIM_H
 
+#include "tests/sim/admin.h"
 #include "tests/sim/asks.h"
 #include "tests/sim/bearer.h"
 #include "tests/sim/books.h"
@@ -13,6 +14,8 @@
 #include "tests/sim/journal.h"
 #include "tests/sim/profile.h"
 #include "tests/sim/queue.h"
+#include "tests/sim/rewind.h"
+#include "tests/sim/rival.h"
 #include "tests/sim/rm.h"
 #include "tests/sim/wire.h"
 
@@ -52,6 +55,9 @@ struct sim {
     struct journal journal;
     struct fabric fabric;
     struct gateway gateway;
+    struct rival rival;
+    struct rewind rewind;
+    uint64_t calm; /* grows by one with each */
     struct doors doors;
     struct wire wire;
     struct rm rm;

@@ -136,6 +136,8 @@ static void call_ends(struct sim *sim, void *what, uint64_t mark)
         enum fmcall_outcome outcome = call->forced ? call->forced : call->came;
         if (outcome == 0)
             outcome = FM_BROKEN; /* the fabric manager went down before it acted */
+        if (call->kind == FMCALL_RESERVE && fmcall_unsure(outcome))
+            books_unsure(sim, call->number);
         edge_call_done(sim, call, forgotten_late(sim, call, outcome));
     }
     drop_reference(&sim->wire, call);
@@ -177,8 +179,10 @@ void wire_send(struct sim *sim, const struct word *word)
         sim_later(sim, j.act_ms, call_acts, call, 0);
     }
     sim_later(sim, j.end_ms, call_ends, call, 0);
-    if (call->kind == FMCALL_RESERVE)
+    if (call->kind == FMCALL_RESERVE) {
+        books_asked_fm(sim, call->number);
         check_budget(sim, call);
+    }
 }
 
 void wire_cut(struct sim *sim)
@@ -187,6 +191,8 @@ void wire_cut(struct sim *sim)
         if (call->ended)
             continue;
         call->ended = true;
+        if (call->kind == FMCALL_RESERVE)
+            books_unsure(sim, call->number);
         if (call->act_ms > sim->now_ms + sim->config.call_timeout_ms)
             call->act_ms = INT64_MAX;
     }
