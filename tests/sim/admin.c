@@ -12,8 +12,8 @@ bool admin_sees(const struct sim *sim, enum alarm_kind kind, const char *cluster
 {
     struct core_alarm alarm;
     for (uint32_t i = 0; sim->edge.core != NULL && core_alarm(sim->edge.core, i, &alarm); i++)
-        if (alarm.kind == kind && (cluster == NULL || alarm.cluster == NULL ||
-                                   strcmp(alarm.cluster, cluster) == 0))
+        if (alarm.kind == kind &&
+            (cluster == NULL || alarm.cluster == NULL || strcmp(alarm.cluster, cluster) == 0))
             return true;
     return false;
 }
@@ -81,8 +81,8 @@ static void look(struct sim *sim, void *what, uint64_t mark)
 void admin_calm(struct sim *sim)
 {
     /* What the broker was told before is old by then. */
-    int64_t wait = 2 * (sim->config.relist_ms + sim->config.stray_grace_ms) +
-                   4 * sim->config.call_timeout_ms;
+    int64_t wait =
+        2 * (sim->config.relist_ms + sim->config.stray_grace_ms) + 4 * sim->config.call_timeout_ms;
     sim_later(sim, wait, look, NULL, sim->calm);
 }
 

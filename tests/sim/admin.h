@@ -7,8 +7,8 @@
 
 /* The modelled administrator: when it is calm he looks at the broker's alarms now and then, finds
  * out what is true, and says so: that what is missing is lost, when the fabric manager really has
- * lost it; that a cluster's name is ours alone, when no second broker is there. He fences nodes that
- * will not come back. */
+ * lost it; that a cluster's name is ours alone, when no second broker is there. He fences nodes
+ * that will not come back. */
 
 struct sim;
 struct request;

@@ -54,17 +54,11 @@ struct books {
 void books_init(struct sim *sim);
 void books_release(struct sim *sim);
 
-/* A sync reaches the broker: whom it names. */
-void books_sync_begins(struct sim *sim, struct request *request);
-
 /* What the core does, in this order within a step. */
 void books_saved(struct sim *sim, const struct record *record, uint64_t batch);
-void books_answered(struct sim *sim, const struct request *request, const struct told *told,
-                    uint64_t batch);
 void books_check(struct sim *sim);
 
 /* What leaves the broker. */
-void books_told(struct sim *sim, const struct request *request);
 void books_event_told(struct sim *sim, uint64_t seq, uint64_t number, uint8_t kind);
 
 /* The broker died, having made durable all batches up to this one; and lives again. */
@@ -90,5 +84,9 @@ static inline bool books_protects(const struct job *job)
     return job && job->active && job->told;
 }
 const struct entry *books_entry(const struct books *books, uint64_t number); /* or NULL */
+struct entry *books_at(struct sim *sim, uint64_t number);                    /* or NULL */
+
+/* How many VNIs of the pool are in nobody's hands and not held back, at least. */
+unsigned books_vnis_available(const struct sim *sim);
 
 #endif

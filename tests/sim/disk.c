@@ -122,8 +122,7 @@ void disk_copy(struct disk *copy, const struct disk *disk)
     copy_all(&copy->nodes, &copy->node_count, &copy->node_room, disk->nodes, disk->node_count);
     copy_all(&copy->cleanups, &copy->cleanup_count, &copy->cleanup_room, disk->cleanups,
              disk->cleanup_count);
-    copy_all(&copy->events, &copy->event_count, &copy->event_room, disk->events,
-             disk->event_count);
+    copy_all(&copy->events, &copy->event_count, &copy->event_room, disk->events, disk->event_count);
 }
 
 /* Where the number is, or would be put in. */

@@ -11,8 +11,9 @@
 
 enum {
     TIMER_LATE_MAX_MS = 150,
-    TICKS_AT_ONCE_MAX = 1000,    /* at one moment of virtual time: more than a sync has lots */
-    SYNC_TAKES_MAX_MS = 60000,   /* all of whose lots may come late */
+    TICKS_AT_ONCE_MAX = 1000,  /* at one moment of virtual time: more than a sync has lots */
+    SYNC_TAKES_MAX_MS = 60000, /* all of whose lots may come late */
+    CALLS_AT_ONCE_MAX = 20000,
     TICKS_IN_WINDOW_MAX = 20000, /* in WINDOW_MS of it */
     WINDOW_MS = 10000,
     CLOCK_OFF_MAX_MS = 24 * 3600 * 1000,
@@ -192,6 +193,11 @@ static void call_is_allowed(struct sim *sim, const struct word *word)
         !sim->config.cleanup_login)
         sim_fail(sim, "I6", "a step of %s is ended with the login, and the site does not allow it",
                  word->u.call.name);
+    edge->calls_at_once = edge->called_ms == sim->now_ms ? edge->calls_at_once + 1 : 0;
+    edge->called_ms = sim->now_ms;
+    if (edge->calls_at_once > CALLS_AT_ONCE_MAX)
+        sim_fail(sim, "calls", "a busy loop: %u calls at one moment, now %s of %s",
+                 edge->calls_at_once, fmcall_kind_word(word->u.call.kind), word->u.call.name);
     if (edge->call_count >= sim->config.calls_at_once)
         sim_fail(sim, "calls", "more than %u calls under way", sim->config.calls_at_once);
     GROW(edge->calls, edge->call_count, edge->call_room);
@@ -211,7 +217,7 @@ static void answer_is_allowed(struct sim *sim, const struct word *word)
         request->answered = true;
         edge->open[i] = edge->open[--edge->open_count];
         sim->result.answers[word->u.told.kind]++;
-        books_answered(sim, request, &word->u.told, word->batch);
+        answers_given(sim, request, &word->u.told, word->batch);
         return;
     }
     sim_fail(sim, "answers", "an answer to ticket %llu, which is not open",
@@ -443,7 +449,7 @@ bool edge_receive(struct sim *sim, struct request *request)
     struct core_event event;
     rm_event(sim, request, &event);
     if (request->kind == REQUEST_SYNC) {
-        books_sync_begins(sim, request);
+        answers_sync_begins(sim, request);
         pieces_send(sim, &event);
         return true;
     }

@@ -38,6 +38,8 @@ struct edge {
     uint64_t timer;
     int64_t ticked_ms, window_ms;
     uint32_t ticks_at_once, ticks_in_window;
+    int64_t called_ms;      /* the last call, */
+    uint32_t calls_at_once; /* … and how many at that moment */
 
     uint32_t fuse; /* dies at the fuse-th crash point from now; 0: lives on */
     char **listed; /* planted PARTIAL_LIST: what the last list showed */

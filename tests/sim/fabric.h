@@ -40,7 +40,7 @@ struct object {
     bool unknown;    /* not made by us, and nobody has said that it is ours to remove */
     bool returned;   /* it came back with an old state, or its release was answered as if it were
                         not there: nobody asked for it */
-    const struct job *forgotten_by; /* … our ledger, which went back: of this job */
+    const struct job *forgotten_by;    /* … our ledger, which went back: of this job */
     uint16_t trees[STEPS][STEP_TREES]; /* 0: none */
 };
 
@@ -55,7 +55,7 @@ struct fabric {
     bool up;
     bool alien[CLUSTERS_MAX]; /* there has been something under its name that we had not made, or
                                  that we were told was not there */
-    bool restored; /* an old state of it has come back */
+    bool restored;            /* an old state of it has come back */
     struct {
         uint64_t number; /* of the reservation */
         int step;

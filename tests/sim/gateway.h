@@ -8,9 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What stands before the fabric manager's state and answers in its place for a while: a gateway that
- * has lost its route, and answers 404 by itself; a backend that does not find what there is, and
- * says so in the fabric manager's own form; replicas that answer what is read from an older state.
+/* What stands before the fabric manager's state and answers in its place for a while: a gateway
+ * that has lost its route, and answers 404 by itself; a backend that does not find what there is,
+ * and says so in the fabric manager's own form; replicas that answer what is read from an older
+ * state.
  *
  * What the core may rely on, and this keeps: what a CHECK says is untrue, or old, for less than the
  * stray grace, or the lists of that time are true; or none of them finds anything at all, and then
@@ -37,7 +38,7 @@ struct gateway {
     bool used;         /* LIE_BOTH */
     bool list_old;     /* LIE_STALE: lists come from the replica */
     int64_t old_until_ms;
-    int64_t until_ms; /* of the last episode */
+    int64_t until_ms;       /* of the last episode */
     struct object *replica; /* LIE_STALE: the state of then */
     size_t replica_count, replica_room;
     struct rng rng;

@@ -322,7 +322,8 @@ static void epilog(struct sim *sim, void *what, uint64_t number)
     struct host *host = what;
     struct rng *rng = &host->job->rng;
     bool again = host->job->stage == STAGE_RUNNING && host->job->number == number;
-    if (host->dead || host->cut_off || again) /* its id and its reservation are in use again: hooks are in order */
+    if (host->dead || host->cut_off ||
+        again) /* its id and its reservation are in use again: hooks are in order */
         return;
     if (host->present && host->number == number &&
         fault_happens(&sim->faults, FAULT_NODE_CUT_OFF, rng)) {

@@ -27,7 +27,7 @@ struct host_report {
     unsigned vni_count;
     uint32_t order;
     uint32_t attempt; /* … of sending it */
-    uint8_t state; /* enum node_state, or HOST_BOOTED */
+    uint8_t state;    /* enum node_state, or HOST_BOOTED */
 };
 enum { HOST_BOOTED = 100 };
 
@@ -41,9 +41,9 @@ struct host {
     unsigned vni_count;
     bool dead;
     bool fenced;
-    bool cut_off;         /* nothing arrives, and its epilog does not run */
-    bool untellable;      /* what it said last may be unknown, and it will not say it again */
-    uint64_t heard_clean; /* the broker has its word that nothing is left of this reservation */
+    bool cut_off;          /* nothing arrives, and its epilog does not run */
+    bool untellable;       /* what it said last may be unknown, and it will not say it again */
+    uint64_t heard_clean;  /* the broker has its word that nothing is left of this reservation */
     uint64_t heard_number; /* … that services of this reservation are there: */
     uint8_t heard_state;   /* created, or lingering */
     uint16_t kept[VNI_PER_JOB_MAX]; /* … with these VNIs, when the broker did not know it */

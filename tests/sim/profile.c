@@ -167,7 +167,7 @@ void profile_draw(struct profile *p)
     /* Until the core can do it. */
     p->faults &= ~((uint64_t)1 << FAULT_FM_LIES | (uint64_t)1 << FAULT_RIVAL |
                    (uint64_t)1 << FAULT_LEDGER_BACK | (uint64_t)1 << FAULT_NODE_CUT_OFF |
-                   (uint64_t)1 << FAULT_NODE_BOOTS | (uint64_t)1 << FAULT_CROWD);
+                   (uint64_t)1 << FAULT_NODE_BOOTS);
 
     /* What may follow one after the other: the link's longest pause, calls that act late and their
      * repeats, two lists and two syncs or roll calls with their grace periods. */

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /* A ledger that goes back: the broker dies, and finds an older state of its disk when it starts, as
- * after a restored backup or a snapshot of its machine. Jobs, nodes and the fabric manager have gone
- * on. What was acknowledged since then is unknown to it, and so are the reservations that have begun
- * since: jobs run with VNIs and addresses of which only resource managers, nodes and the fabric
- * manager know. Once in a run at most. */
+ * after a restored backup or a snapshot of its machine. Jobs, nodes and the fabric manager have
+ * gone on. What was acknowledged since then is unknown to it, and so are the reservations that have
+ * begun since: jobs run with VNIs and addresses of which only resource managers, nodes and the
+ * fabric manager know. Once in a run at most. */
 
 struct sim;
 struct entry;
@@ -20,7 +20,7 @@ struct job;
 struct rewind {
     struct disk kept;
     bool taken, done;
-    bool suspect; /* the broker knows, and the hold since then is not over */
+    bool suspect;         /* the broker knows, and the hold since then is not over */
     uint64_t last_number; /* the highest that it knew then */
     struct entry **lost;  /* reservations begun since */
     size_t lost_count, lost_room;

@@ -115,8 +115,8 @@ const char *rm_job_name(const struct job *job)
 const char *rm_request_word(const struct request *request)
 {
     static const char *const words[] = {
-        "reserve", "release", "sync", "node report", "fence", "cleanup", "look at the steps", "boot", "accept-loss",
-        "claim"};
+        "reserve", "release",           "sync", "node report", "fence",
+        "cleanup", "look at the steps", "boot", "accept-loss", "claim"};
     return words[request->kind];
 }
 
@@ -165,7 +165,7 @@ static void trace_arrival(struct sim *sim, const struct request *request)
 static void arrive(struct sim *sim, void *what, uint64_t lost)
 {
     struct request *request = what;
-    if (request->kind == REQUEST_RELEASE)
+    if (request->kind == REQUEST_RELEASE && request->job)
         request->job->releases_travelling--;
     if (lost)
         return;
@@ -184,7 +184,7 @@ void rm_send(struct sim *sim, struct request *request, int64_t travel_ms)
 {
     struct rng *rng = dice_of(sim, request);
     bool lost = fault_happens(&sim->faults, FAULT_REQUEST_LOST, rng);
-    if (request->kind == REQUEST_RELEASE)
+    if (request->kind == REQUEST_RELEASE && request->job)
         request->job->releases_travelling++;
     sim_later(sim, travel_ms, arrive, request, lost);
 }
@@ -244,7 +244,10 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
         event->kind = CORE_RELEASE;
         event->u.release.ticket = request->ticket;
         event->u.release.cluster = cluster;
-        event->u.release.job = request->job->id;
+        if (request->stranger)
+            snprintf(request->nodes, sizeof request->nodes, "s%llu",
+                     (unsigned long long)request->stranger);
+        event->u.release.job = request->stranger ? request->nodes : request->job->id;
         break;
     case REQUEST_SYNC:
         event->kind = CORE_SYNC;
@@ -464,7 +467,7 @@ static void reserve_answered(struct sim *sim, const struct request *request)
 static void release_answered(struct sim *sim, const struct request *request)
 {
     struct job *job = request->job;
-    if (job->stage != STAGE_ENDING || job->life != request->life)
+    if (!job || job->stage != STAGE_ENDING || job->life != request->life)
         return;
     if (fault_happens(&sim->faults, FAULT_DOUBLE_RELEASE, &job->rng))
         rm_send(sim, rm_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
@@ -493,7 +496,7 @@ void rm_told(struct sim *sim, const struct told *told)
               (unsigned long long)told->ticket, rm_request_word(request), rm_job_name(request->job),
               answer_word(told->kind), (unsigned long long)told->number,
               told->number ? hwcoll_state_word(told->hwcoll) : "-");
-    books_told(sim, request);
+    answers_told(sim, request);
     struct rng *rng = dice_of(sim, request);
     if (!fault_happens(&sim->faults, FAULT_ANSWER_LOST, rng))
         sim_later(sim, travel(sim, rng), answer_arrives, request, 0);

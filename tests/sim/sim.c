@@ -2,6 +2,7 @@
 #include "tests/sim/pieces.h"
 
 #include "tests/sim/check.h"
+#include "tests/sim/crowd.h"
 #include "tests/sim/reload.h"
 
 #include <stdarg.h>
@@ -105,6 +106,7 @@ static void live(struct sim *sim)
         gateway_storm(sim);
         rival_storm(sim);
         rewind_storm(sim);
+        crowd_storm(sim);
         doors_storm(sim);
         rm_storm(sim, round);
         run_for(sim, profile->storm_ms);

@@ -2,6 +2,7 @@
 #define MCAST_SIM_SIM_H
 
 #include "tests/sim/admin.h"
+#include "tests/sim/answers.h"
 #include "tests/sim/asks.h"
 #include "tests/sim/bearer.h"
 #include "tests/sim/books.h"

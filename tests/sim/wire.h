@@ -46,8 +46,8 @@ struct wire_list { /* being read; the core may have forgotten it and asked for a
     uint64_t id, process;
     uint32_t door;
     enum list_view view; /* when it began */
-    bool shifting;      /* pages by offset instead of by the last entry seen */
-    uint64_t last_made; /* … of the page before */
+    bool shifting;       /* pages by offset instead of by the last entry seen */
+    uint64_t last_made;  /* … of the page before */
     size_t offset;
     uint32_t pages_left; /* until it fails; UINT32_MAX: it does not */
 };
