@@ -45,9 +45,10 @@ static enum fmcall_kind wanted_call(const struct core *core, const struct reserv
 {
     if (r->errand == NULL || r->errand->call != 0 || core->link.state != LINK_UP)
         return FMCALL_NONE;
-    if (!reservation_wants_hwcoll(r))
-        return r->fm_side != FM_SIDE_NOTHING && !older_life_remains(r) ? FMCALL_RELEASE
-                                                                       : FMCALL_NONE;
+    if (!reservation_wants_hwcoll(r)) {
+        bool ours = r->fm_side != FM_SIDE_NOTHING && r->origin != ORIGIN_FOUND;
+        return ours && !older_life_remains(r) ? FMCALL_RELEASE : FMCALL_NONE;
+    }
     if (r->hwcoll == HWCOLL_RESERVED)
         return r->errand->doubted ? FMCALL_CHECK : FMCALL_NONE;
     if (r->fm_side == FM_SIDE_NOTHING) /* there is no room for it yet */
@@ -93,7 +94,7 @@ static int64_t due(const struct core *core, const struct reservation *r)
     int64_t when = cleanup_deadline(core, r);
     const struct errand *e = r->errand;
     if (r->state == JOB_RELEASING && r->vni_count > 0 && !r->overdue)
-        when = earlier(when, r->hold_until_ms);
+        when = earlier(when, hold_end(core, r));
     if (e == NULL)
         return when;
     if (r->hwcoll == HWCOLL_WANTED) {
@@ -146,36 +147,20 @@ static void end(struct core *core, struct reservation *r)
     core_act_on_lives(core, r->cluster, r->job);
 }
 
-/* Every node has said that nothing of the job is left there, so its VNIs can do no harm (F3). One
- * that never said anything may have services that it could not tell of yet. */
-static bool every_node_is_clean(const struct reservation *r)
-{
-    return nodes_clean(r->reported) >= r->node_count && !r->regranted;
-}
-
-/* The time is up and some nodes that had services have not said that they are gone (F3). */
+/* The time is up, and not every node has said that its services are gone (F3). Sites whose nodes
+ * never report see this at each job's end. */
 static void tell_unconfirmed(struct core *core, const struct reservation *r)
 {
     struct core_waiting waiting;
     core_waiting(r, &waiting);
-    if (waiting.count == 0 || r->reported == NULL)
+    if (waiting.count == 0)
         return;
     core->unconfirmed += r->vni_count;
-    core_trace_of(core, r, TRACE_WARNING,
-                  "%s-%s: %u of its %u nodes have not said that its CXI services are gone%s%s%s, "
-                  "and [vni] hold is over -> its VNIs may be given out again",
-                  r->cluster, r->job, waiting.count, r->node_count, waiting.named > 0 ? " (" : "",
-                  waiting.named > 0 ? waiting.names[0] : "",
-                  waiting.named == 0  ? ""
-                  : waiting.named > 1 ? ", …)"
-                                      : ")");
-}
-
-/* A node has said that services will not go: there a process can still use the VNIs, whatever the
- * time. Only the node itself, or an administrator who fences it, can say otherwise (F3, I1). */
-static bool lingers(const struct reservation *r)
-{
-    return r->reported != NULL && r->reported->lingering > 0;
+    core_trace_of(
+        core, r, r->reported == NULL ? TRACE_INFO : TRACE_WARNING,
+        "%s-%s: %u of its %u nodes have not said that its CXI services are gone, and [vni] "
+        "hold is over -> its VNIs may be given out again",
+        r->cluster, r->job, waiting.count, r->node_count);
 }
 
 static void keep_overdue(struct core *core, struct reservation *r)
@@ -187,23 +172,32 @@ static void keep_overdue(struct core *core, struct reservation *r)
     core->overdue += r->vni_count;
     core_waiting(r, &waiting);
     core_trace_of(core, r, TRACE_WARNING,
-                  "%s-%s: [vni] hold is over, and its CXI services on %s%s will not go -> its VNIs "
-                  "stay held back until they are destroyed there or the node is fenced",
-                  r->cluster, r->job, waiting.names[0], waiting.named_lingering > 1 ? ", …" : "");
+                  "%s-%s: [vni] hold is over, and %s%s has CXI services of it -> its VNIs stay "
+                  "held back until the node reports that they are destroyed, reports that it has "
+                  "booted, or is fenced (mcastctl fence)",
+                  r->cluster, r->job, waiting.names[0], waiting.named > 1 ? ", …" : "");
+}
+
+/* Nothing else in the ledger shows after a restart where the round of VNIs went on (F3). */
+static void keep_round(struct core *core, const struct reservation *r)
+{
+    if (r->number == core->facts.round_number)
+        core_save_facts(core, &core->facts);
 }
 
 static void let_vnis_go(struct core *core, struct reservation *r)
 {
-    bool clean = every_node_is_clean(r);
+    bool clean = hold_all_clean(r);
     if (r->state != JOB_RELEASING || r->vni_count == 0 ||
-        (r->hold_until_ms > core->now_ms && !clean))
+        (hold_end(core, r) > core->now_ms && !clean))
         return;
-    if (lingers(r)) {
+    if (!clean && hold_has_services(r)) {
         keep_overdue(core, r);
         return;
     }
     if (!clean)
         tell_unconfirmed(core, r);
+    keep_round(core, r);
     struct reservation_record rec = reservation_record(r);
     rec.vni_count = 0;
     if (r->fm_side == FM_SIDE_NOTHING) {
@@ -305,7 +299,7 @@ static void answer_waiters(struct core *core, struct reservation *r)
         struct waiter *next = w->next;
         if (r->wish == WISH_REQUIRED && r->hwcoll != HWCOLL_RESERVED)
             core_answer(core, w->ticket, ANSWER_NO_HWCOLL, NULL,
-                        core_text(core, "hardware collectives are required and not to be had: %s",
+                        core_text(core, "hardware collectives are required but not available: %s",
                                   r->reason != NULL ? r->reason : "unknown"));
         else
             core_answer(core, w->ticket, w->repeat ? ANSWER_SAME : ANSWER_CREATED, r,
@@ -344,7 +338,12 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
                          reason,
                          r->wish == WISH_REQUIRED ? "is refused, it required" : "runs without",
                          side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
+    bool refused = r->wish == WISH_REQUIRED && hwcoll != HWCOLL_RESERVED;
+    if (refused)
+        keep_round(core, r);
     struct reservation_record rec = reservation_record(r);
+    if (refused)
+        rec.vni_count = 0; /* no answer has told them to anyone, so nothing can use them */
     rec.hwcoll = (uint8_t)hwcoll;
     rec.fm_side = (uint8_t)side;
     rec.token = token;
@@ -355,7 +354,7 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
     r->errand->tries = 0;
     core_publish(core, core_event_of(hwcoll), r, reason);
     answer_waiters(core, r);
-    if (r->wish == WISH_REQUIRED && hwcoll != HWCOLL_RESERVED)
+    if (refused)
         core_begin_release(core, r, "its reserve failed");
     else
         core_act(core, r);

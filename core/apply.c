@@ -51,6 +51,7 @@ static void drop_errand(struct core *core, struct reservation *r)
     if (e == NULL)
         return;
     callqueue_remove(&core->calls, e);
+    missing_forget(core, e);
     if (e->prev != NULL)
         e->prev->next = e->next;
     else
@@ -95,6 +96,12 @@ static void tally(struct use *u, const struct reservation *r, bool add)
         count(&u->jobs_reserved, 1, add);
     if (r->state == JOB_ACTIVE && reservation_adopted(r))
         count(&u->jobs_adopted, 1, add);
+    if (r->origin != ORIGIN_FOUND)
+        return;
+    if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
+        count(&u->jobs_found, 1, add);
+    if (r->fm_side != FM_SIDE_NOTHING)
+        count(&u->found, 1, add);
 }
 
 /* What a reservation occupies: VNIs, addresses, its place in the counts. Taken back before it
@@ -102,6 +109,10 @@ static void tally(struct use *u, const struct reservation *r, bool add)
 static bool occupy(struct core *core, const struct reservation *r, bool add)
 {
     bool fits = true;
+    if (add && r->vni_count > 0 && r->number >= core->facts.round_number) {
+        core->facts.round_number = r->number;
+        core->facts.next_vni = core->vnis.after = (uint32_t)r->vnis[r->vni_count - 1] + 1;
+    }
     for (int i = 0; i < r->vni_count; i++) {
         if (!add)
             vnipool_drop(&core->vnis, r->vnis[i]);
@@ -112,6 +123,8 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
     }
     if (r->overdue)
         count(&core->overdue, r->vni_count, add);
+    if (r->node_number != 0)
+        count(&core->unknown_lives, 1, add);
     struct cluster *cluster = core_cluster(core, r->cluster);
     tally(&core->all, r, add);
     tally(&cluster->use, r, add);
@@ -140,7 +153,9 @@ static void replace_token(struct core *core, struct reservation *r, struct secre
     char *old = (char *)(uintptr_t)secret_expose(r->token);
     if (old == secret_expose(with))
         return;
+    tokenset_remove(&core->tokens, r);
     r->token = secret_copy(with);
+    tokenset_add(&core->tokens, r);
     if (old != NULL)
         explicit_bzero(old, strlen(old));
     core_discard(core, old);
@@ -169,6 +184,8 @@ static void take_over(struct core *core, struct reservation *r,
     r->hwcoll = rec->hwcoll;
     r->fm_side = rec->fm_side;
     r->regranted = rec->regranted;
+    r->origin = rec->origin;
+    r->node_number = rec->node_number;
     if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
         (void)core_errand(core, r);
 }
@@ -205,7 +222,7 @@ static int check(const struct core *core, const struct reservation_record *rec, 
         rec->vni_count > VNI_PER_JOB_MAX || !between(rec->state, JOB_ACTIVE, JOB_RELEASING) ||
         !between(rec->wish, WISH_AUTO, WISH_REQUIRED) ||
         !between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_SIDE_HELD ||
-        rec->regranted > 1 || contradicts(rec))
+        rec->regranted > 1 || rec->origin > ORIGIN_CLAIMED || contradicts(rec))
         return error_set(err, ERROR_CORRUPT, "reservation %llu holds a value that none can have",
                          (unsigned long long)rec->number);
     if (ledger_by_number(&core->ledger, rec->number) == NULL && core->ledger.row_count > 0 &&
@@ -315,6 +332,18 @@ static int apply_event(struct core *core, const struct event_record *event, stru
     return 0;
 }
 
+static int apply_facts(struct core *core, const struct facts_record *facts, struct error *err)
+{
+    if (facts->boot == NULL || strlen(facts->boot) > BOOT_ID_MAX)
+        return error_set(err, ERROR_CORRUPT, "the boot in the ledger's facts is not one");
+    memmove(core->boot, facts->boot, strlen(facts->boot) + 1);
+    core->facts = *facts;
+    core->facts.boot = core->boot;
+    if (facts->next_vni > 0)
+        core->vnis.after = facts->next_vni;
+    return 0;
+}
+
 int core_apply(struct core *core, const struct record *record, struct error *err)
 {
     switch (record->kind) {
@@ -340,6 +369,8 @@ int core_apply(struct core *core, const struct record *record, struct error *err
     case RECORD_FOUNDED:
         core->founded = true;
         return 0;
+    case RECORD_FACTS:
+        return apply_facts(core, &record->u.facts, err);
     }
     return error_set(err, ERROR_CORRUPT, "a record of unknown kind %d", (int)record->kind);
 }
@@ -373,6 +404,14 @@ void core_save_founded(struct core *core)
 {
     struct record record = {.kind = RECORD_FOUNDED};
     apply_own(core, &record);
+    core_effect(core, EFFECT_SAVE)->u.record = record;
+}
+
+void core_save_facts(struct core *core, const struct facts_record *facts)
+{
+    struct record record = {.kind = RECORD_FACTS, .u.facts = *facts};
+    apply_own(core, &record);
+    record.u.facts = core->facts;
     core_effect(core, EFFECT_SAVE)->u.record = record;
 }
 

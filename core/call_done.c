@@ -79,6 +79,33 @@ static void no_longer_asked(struct core *core, struct reservation *r)
     core_act_on_lives(core, r->cluster, r->job);
 }
 
+/* I6: with the token of another job each could reach the trees of the other. */
+static void reserved(struct core *core, struct reservation *r, struct secret token)
+{
+    const struct reservation *other = tokenset_find(&core->tokens, token);
+    r->errand->listed_from = core->last_list + 1;
+    if (other == NULL)
+        core_settle(core, r, HWCOLL_RESERVED, side_after_yes(r), token, NULL);
+    else
+        core_settle(core, r, HWCOLL_DENIED, side_after_yes(r), (struct secret){0},
+                    core_text(core,
+                              "the fabric manager gave it the session token that %s-%s has: "
+                              "unusable",
+                              other->cluster, other->job));
+}
+
+/* No earlier try of ours is open, so it is another's: not ours to delete (B11). */
+static void name_is_taken(struct core *core, struct reservation *r)
+{
+    conflict_raise(core, r->cluster, r->job, "this broker did not make it");
+    if (r->hwcoll == HWCOLL_WANTED)
+        core_settle(core, r, HWCOLL_DENIED, FM_SIDE_NOTHING, (struct secret){0},
+                    "the fabric manager has a reservation under its name that this broker did not "
+                    "make");
+    else
+        no_longer_asked(core, r);
+}
+
 static void reserve_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
                          struct secret token, const char *words)
 {
@@ -86,7 +113,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     switch (outcome) {
     case FM_OK:
         if (wanted) {
-            core_settle(core, r, HWCOLL_RESERVED, side_after_yes(r), token, NULL);
+            reserved(core, r, token);
             return;
         }
         core_trace_of(core, r, TRACE_NOTICE,
@@ -96,6 +123,10 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
         core_act(core, r);
         return;
     case FM_EXISTS:
+        if (!r->errand->unsure) {
+            name_is_taken(core, r);
+            return;
+        }
         core_trace_of(
             core, r, TRACE_NOTICE,
             "%s-%s: the fabric manager has one under this name already -> release it first",
@@ -131,43 +162,26 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     }
 }
 
-/* F22: gone from the fabric manager while the job is active. Once only: the state says so. */
-static void lose(struct core *core, struct reservation *r, enum fm_side side, const char *reason)
-{
-    core_trace_event(core, r, EVENT_LOST, TRACE_WARNING, "%s-%s: %s -> lost, its job is told",
-                     r->cluster, r->job, reason);
-    struct reservation_record rec = reservation_record(r);
-    rec.hwcoll = HWCOLL_LOST;
-    rec.fm_side = (uint8_t)side;
-    rec.token = (struct secret){0};
-    rec.reason = reason;
-    (void)core_save(core, &rec);
-    core_publish(core, EVENT_LOST, r, reason);
-    core_act(core, r);
-}
-
 static void check_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
                        struct secret token, const char *words)
 {
+    bool other = !secret_none(r->token) && !secret_none(token) && !secret_equal(r->token, token);
     if (r->hwcoll != HWCOLL_RESERVED || r->state != JOB_ACTIVE) {
         core_act(core, r);
-    } else if (outcome == FM_GONE) {
-        r->errand->doubted = false;
-        lose(core, r, side_after_no(r), "the fabric manager no longer has its reservation");
-    } else if (outcome == FM_OK && !secret_none(r->token) && !secret_none(token) &&
-               !secret_equal(r->token, token)) {
-        r->errand->doubted = false;
-        lose(core, r, r->fm_side, "the fabric manager has another reservation under its name");
+    } else if (outcome == FM_GONE || (outcome == FM_OK && other)) {
+        missing_gone(core, r, other);
     } else if (outcome == FM_OK) {
+        missing_forget(core, r->errand);
         r->errand->doubted = false;
         r->errand->tries = 0;
+        missing_watch(core);
         core_act(core, r);
     } else {
         again_later(core, r, FMCALL_CHECK, words, backoff(r));
     }
 }
 
-static void released_at_fm(struct core *core, struct reservation *r)
+void core_released_at_fm(struct core *core, struct reservation *r)
 {
     struct errand *e = r->errand;
     bool wanted = r->hwcoll == HWCOLL_WANTED;
@@ -183,6 +197,7 @@ static void released_at_fm(struct core *core, struct reservation *r)
         e->unsure = false;
     e->tries = 0;
     e->retry_ms = 0;
+    e->not_routed_ms = 0;
     /* Whoever still wants one takes room for it anew: what was in its way may have been a stray,
      * under the name of one that was itself waiting for room (I8). */
     set_side(core, r, wanted && e->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING);
@@ -193,11 +208,12 @@ static void release_done(struct core *core, struct reservation *r, enum fmcall_o
                          const char *words)
 {
     if (outcome == FM_OK || outcome == FM_GONE) {
-        released_at_fm(core, r);
+        core_released_at_fm(core, r);
         return;
     }
     if (fmcall_unsure(outcome))
         r->errand->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
+    r->errand->not_routed_ms = outcome == FM_NOT_ROUTED ? core->now_ms : 0;
     again_later(core, r, FMCALL_RELEASE, words, backoff(r));
 }
 

@@ -1,12 +1,149 @@
 #include "core/inside.h"
 
-/* An administrator says that no other broker uses a cluster's name (B4, B11). */
+#include <string.h>
+
+/* Names of ours at the fabric manager that this ledger cannot explain: another broker may use the
+ * cluster's name, or the ledger may be new, or older than the jobs that run (B4, B11). What is not
+ * proved to be ours is not deleted. */
+
+void conflict_raise(struct core *core, const char *cluster, const char *job, const char *why)
+{
+    core_cluster(core, cluster)->conflict_ms = core->now_ms;
+    alarm_raise(core, ALARM_NAME_CONFLICT, cluster,
+                "the fabric manager has a reservation %s-%s, and %s; what is not known to be this "
+                "broker's is not deleted",
+                cluster, job, why);
+}
+
+void conflict_watch(struct core *core)
+{
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        struct cluster *cluster = core->clusters[i];
+        /* What was seen after the list began is not yet in it. */
+        if (cluster->use.found == 0 && cluster->contested == 0 &&
+            cluster->conflict_ms < core->link.began_ms)
+            alarm_clear(core, ALARM_NAME_CONFLICT, cluster->name);
+    }
+}
+
+/* The jobs that run may have VNIs which this ledger takes for free. */
+void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why)
+{
+    alarm_raise(core, ALARM_OLD_LEDGER, cluster,
+                "%s-%s %s; VNIs that are not known to be free are not given out", cluster, job,
+                why);
+    if (core->facts.suspect)
+        return;
+    core->suspect_ms = core->now_ms;
+    struct facts_record facts = core->facts;
+    facts.suspect = 1;
+    core_save_facts(core, &facts);
+    vnipool_begin_quarantine(&core->vnis);
+}
+
+static void suspect_end(struct core *core, const char *why)
+{
+    struct facts_record facts = core->facts;
+    facts.suspect = 0;
+    core_save_facts(core, &facts);
+    vnipool_end_quarantine(&core->vnis);
+    for (uint32_t i = 0; i < core->cluster_count; i++)
+        alarm_clear(core, ALARM_OLD_LEDGER, core->clusters[i]->name);
+    alarm_clear(core, ALARM_OLD_LEDGER, NULL);
+    core_trace(core, TRACE_NOTICE, "%s -> %u VNIs can be given out again", why,
+               core->vnis.free.count);
+}
+
+void suspect_resume(struct core *core)
+{
+    if (!core->facts.suspect)
+        return;
+    core->suspect_ms = core->now_ms;
+    vnipool_begin_quarantine(&core->vnis);
+    alarm_raise(core, ALARM_OLD_LEDGER, NULL,
+                "before the restart jobs were seen that this ledger does not know; VNIs that are "
+                "not known to be free are not given out");
+}
+
+static bool knows_all_jobs(const struct core *core)
+{
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        if (core->clusters[i]->unknown_jobs > 0)
+            return false;
+    }
+    return core->all.jobs_adopted == 0;
+}
+
+static bool is_over(const struct core *core)
+{
+    if (knows_all_jobs(core))
+        return core->suspect_ms < core->now_ms;
+    return core->config.vni_hold_ms >= 0 &&
+           core->now_ms >= core->suspect_ms + core->config.vni_hold_ms;
+}
+
+void suspect_watch(struct core *core)
+{
+    if (!core->facts.suspect || !is_over(core))
+        return;
+    suspect_end(core,
+                knows_all_jobs(core)
+                    ? "all jobs that the ledger did not know are over"
+                    : "[vni] hold is over since jobs were seen that the ledger does not know");
+}
+
+int64_t suspect_deadline(const struct core *core)
+{
+    if (!core->facts.suspect || core->config.vni_hold_ms < 0)
+        return INT64_MAX;
+    return core->suspect_ms + core->config.vni_hold_ms;
+}
+
+static void claim_strays(struct core *core, const char *cluster)
+{
+    for (size_t i = 0; i < core->strays.known.count; i++) {
+        struct stray *stray = &core->strays.known.items[i];
+        char name[CLUSTER_NAME_MAX + 1];
+        const char *job;
+        if (fm_name_split(stray->name, name, &job) && strcmp(name, cluster) == 0)
+            stray->history = STRAY_OVER;
+    }
+}
+
+static void claim_found(struct core *core, struct reservation *r)
+{
+    struct reservation_record rec = reservation_record(r);
+    missing_forget(core, r->errand);
+    rec.origin = ORIGIN_CLAIMED;
+    (void)core_save(core, &rec);
+    core_act(core, r);
+}
 
 void core_claim(struct core *core, uint64_t ticket, const char *cluster)
 {
-    if (core_cluster_config(core, cluster) == NULL)
+    uint32_t count = 0;
+    if (core_cluster_config(core, cluster) == NULL) {
         core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
                     core_text(core, "no cluster \"%.40s\" is configured", cluster));
-    else
-        core_answer(core, ticket, ANSWER_CLAIMED, NULL, NULL);
+        return;
+    }
+    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
+        next = e->next;
+        if (e->owner == NULL || e->owner->origin != ORIGIN_FOUND ||
+            strcmp(e->owner->cluster, cluster) != 0)
+            continue;
+        claim_found(core, e->owner);
+        count++;
+    }
+    claim_strays(core, cluster);
+    core_cluster(core, cluster)->contested = 0;
+    core_trace(core, TRACE_NOTICE,
+               "an administrator says that cluster %s is this broker's alone -> %u reservations "
+               "found at the fabric manager are its own",
+               cluster, count);
+    alarm_clear(core, ALARM_NAME_CONFLICT, cluster);
+    if (core->facts.suspect)
+        suspect_end(core, "an administrator has looked");
+    core_answer(core, ticket, ANSWER_CLAIMED, NULL, NULL);
+    core->effects[core->effect_count - 1].u.answer.count = count;
 }

@@ -25,6 +25,8 @@ void core_config_init(struct core_config *config)
     config->calls_at_once = 16;
     config->relist_ms = 600 * 1000;
     config->stray_grace_ms = 30 * 1000;
+    config->mass_loss_percent = 10;
+    config->mass_loss_min = 3;
     config->link_retry_ms = 1000;
 
     config->cleanup_timeout_ms = 600 * 1000;
@@ -102,6 +104,9 @@ int core_config_check(const struct core_config *c, struct error *err)
                          "[fm] timeout, reserve_timeout and link_retry are above 0");
     if (c->fm_url_count > FM_URLS_MAX || (c->fm_present && c->fm_url_count == 0))
         return error_set(err, ERROR_INVALID, "[fm] url: 1-%d URLs are allowed", FM_URLS_MAX);
+    if (c->mass_loss_percent == 0 || c->mass_loss_percent > 100 || c->mass_loss_min == 0)
+        return error_set(err, ERROR_INVALID,
+                         "[fm] mass_loss_percent is 1-100, mass_loss_min at least 1");
     if (c->events_keep == 0)
         return error_set(err, ERROR_INVALID, "[state] events_keep is at least 1");
     return 0;

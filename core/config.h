@@ -12,6 +12,9 @@
 
 enum { CLUSTERS_MAX = 64, FM_URLS_MAX = 4, FM_URL_SIZE = 512 };
 
+/* [vni] hold: nodes that have said nothing of a job are waited for however long. */
+enum { HOLD_UNTIL_REPORTED = -1 };
+
 struct cluster_config {
     char name[CLUSTER_NAME_MAX + 1];
     uint32_t budget; /* multicast addresses that its jobs may hold together; 0: no limit but the
@@ -25,7 +28,8 @@ struct core_config {
     uint32_t vni_per_job;  /* 0–4, when a job does not say (F2) */
     bool vni_single_node;  /* single-node jobs get VNIs too (F2) */
     bool vni_required;     /* a job that cannot have its VNIs fails (F4) */
-    int64_t vni_hold_ms;   /* how long a released VNI is held back (F3) */
+    int64_t vni_hold_ms;   /* how long nodes that have said nothing hold back a released VNI (F3);
+                              or HOLD_UNTIL_REPORTED */
 
     uint32_t classes_default; /* enum traffic_class bits, when a job does not say (F12) */
     uint32_t classes_allowed; /* what a job may ask for */
@@ -41,8 +45,12 @@ struct core_config {
     int64_t call_timeout_ms; /* of one call; also how long a call given up may still be acted on */
     uint32_t calls_at_once;  /* calls under way at the fabric manager */
     int64_t relist_ms;       /* while up, compare with the fabric manager this often; 0: never */
-    int64_t stray_grace_ms;  /* between the two looks before a stray is deleted */
-    int64_t link_retry_ms;   /* first wait before logging in again; doubles to 32 times it */
+    int64_t stray_grace_ms; /* between the two looks before something at the fabric manager is taken
+                               for lost, or a stray is deleted */
+    /* When more of the reservations than this are missing at the fabric manager, and at least so
+     * many, none is declared lost and no stray is deleted (B11). */
+    uint32_t mass_loss_percent, mass_loss_min;
+    int64_t link_retry_ms; /* first wait before logging in again; doubles to 32 times it */
 
     int64_t cleanup_timeout_ms; /* a step's trees that could not be removed for so long stay until
                                    the job ends (F19) */

@@ -3,17 +3,20 @@
 #include "core/memory.h"
 #include "core/sizing.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    DUE_PER_TICK = 1000, /* so that no step keeps the loop away for long */
+    DUE_PER_TICK = 1000,       /* so that no step keeps the loop away for long */
+    CLOCK_TOLERANCE_MS = 2000, /* leap seconds, and the time between reading two clocks */
 };
 
 struct core *core_create(const struct core_config *config)
 {
     struct core *core = memory_zeroed(sizeof *core);
     core->config = *config;
+    core->facts.boot = core->boot;
     ledger_init(&core->ledger);
     ledger_postpone(&core->ledger);
     vnipool_init(&core->vnis);
@@ -60,6 +63,7 @@ void core_destroy(struct core *core)
     strays_release(&core->strays);
     sighting_release(core);
     alarm_release(core);
+    tokenset_release(&core->tokens);
     eventlog_release(&core->events);
     for (uint32_t i = 0; i < core->cluster_count; i++)
         free(core->clusters[i]);
@@ -114,10 +118,6 @@ static bool may_have_called(const struct reservation *r)
 static void settle_after_load(struct core *core, struct reservation *r)
 {
     int64_t settles = core->now_ms + core->config.call_timeout_ms;
-    /* F3: how long we were away cannot be known, the clock may have been set meanwhile; so holding
-     * back begins anew. */
-    if (r->state == JOB_RELEASING && r->vni_count > 0)
-        r->hold_until_ms = core->now_ms + core->config.vni_hold_ms;
     r->repeated = r->reported == NULL; /* else it is on disk */
     if (may_have_called(r))
         (void)core_errand(core, r);
@@ -163,10 +163,46 @@ static void drop_broken_off_events(struct core *core)
     core_save_prune(core, core->events.next - 1);
 }
 
+void core_clock(struct core *core, const char *boot, int64_t offset_ms)
+{
+    assert(strlen(boot) <= BOOT_ID_MAX);
+    strcpy(core->boot_now, boot);
+    core->clock_now_ms = offset_ms;
+}
+
+/* F3: times on disk can be compared with now when the host has not booted since and its clock was
+ * not set. Else nobody knows how long this broker was away, and holding back VNIs begins anew. */
+static void compare_clocks(struct core *core)
+{
+    struct facts_record facts;
+    int64_t moved = core->clock_now_ms - core->facts.clock_ms;
+    bool same_boot = core->boot_now[0] != '\0' && strcmp(core->boot_now, core->boot) == 0;
+    if (same_boot && moved >= -CLOCK_TOLERANCE_MS && moved <= CLOCK_TOLERANCE_MS)
+        return;
+    if (core->vnis.held.count > 0 && core->config.vni_hold_ms != HOLD_UNTIL_REPORTED)
+        core_trace(
+            core, TRACE_NOTICE,
+            "%s, so it is not known how long mcastd was away -> [vni] hold of %u VNIs begins "
+            "anew",
+            same_boot                   ? "the clock was set"
+            : core->boot_now[0] == '\0' ? "the boot of the host is not known"
+                                        : "the host was booted",
+            core->vnis.held.count);
+    core->facts.holds_from_ms = core->now_ms;
+    if (core->boot_now[0] == '\0')
+        return; /* the next start will not know either */
+    facts = core->facts;
+    facts.boot = core->boot_now;
+    facts.clock_ms = core->clock_now_ms;
+    core_save_facts(core, &facts);
+}
+
 void core_start(struct core *core, int64_t now_ms)
 {
     begin_step(core, now_ms);
     ledger_index(&core->ledger);
+    compare_clocks(core);
+    suspect_resume(core);
     drop_broken_off_events(core);
     core->link.since_ms = now_ms;
     strcpy(core->link.error, core->config.fm_present ? "" : "no fabric manager is configured");
@@ -184,11 +220,31 @@ void core_start(struct core *core, int64_t now_ms)
     }
 }
 
+/* What is held back now goes by the new [vni] hold. At most as many as there are VNIs. */
+static void hold_anew(struct core *core)
+{
+    struct ledger_walk walk = {0};
+    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
+        if (r->state != JOB_RELEASING || r->vni_count == 0)
+            continue;
+        if (r->overdue)
+            core->overdue -= r->vni_count;
+        r->overdue = false;
+        core_act(core, r);
+    }
+}
+
 static void configure(struct core *core, const struct core_config *config)
 {
     bool had_fm = core->config.fm_present;
     bool moved = link_configure(core, config);
+    bool hold = core->config.vni_hold_ms != config->vni_hold_ms;
+    bool relist = core->config.relist_ms != config->relist_ms;
     core->config = *config;
+    if (relist && core->link.state == LINK_UP)
+        link_list_next(core);
+    if (hold)
+        hold_anew(core);
     vnipool_configure(&core->vnis, &config->vni_pool);
     callqueue_resize(&core->calls, config->calls_at_once);
     core->room_made = true;
@@ -206,6 +262,7 @@ static void look_at_what_is_due(struct core *core)
 {
     link_tick(core);
     rollcall_tick(core);
+    suspect_watch(core);
     for (int i = 0; i < DUE_PER_TICK; i++) {
         struct reservation *r = agenda_first(&core->agenda);
         if (r == NULL || r->due_ms > core->now_ms)
@@ -291,5 +348,7 @@ int64_t core_next_deadline(const struct core *core)
         when = rollcall;
     if (sighting < when)
         when = sighting;
+    if (suspect_deadline(core) < when)
+        when = suspect_deadline(core);
     return r != NULL && r->due_ms < when ? r->due_ms : when;
 }

@@ -9,6 +9,7 @@
 #include "core/ledger.h"
 #include "core/sighting.h"
 #include "core/strays.h"
+#include "core/tokenset.h"
 #include "core/tombstones.h"
 #include "core/vnipool.h"
 
@@ -24,6 +25,8 @@ struct use {
     uint64_t leaving;  /* of these, no longer wanted: to be released */
     uint64_t releases; /* reservations that are to be released there */
     uint64_t jobs_active, jobs_releasing, jobs_reserved, jobs_adopted;
+    uint64_t jobs_found; /* of the adopted ones: ORIGIN_FOUND */
+    uint64_t found;      /* ORIGIN_FOUND, active or not, and still at the fabric manager */
 };
 
 /* Asking a resource manager which of its jobs are active. */
@@ -35,6 +38,7 @@ struct rollcall {
     int64_t asked_ms;
     int64_t due_ms;    /* none under way: when to ask; INT64_MAX: never */
     int64_t whole_ms;  /* last whole one since the start; 0: none */
+    int64_t seen_ms;   /* when that one was asked; 0: none */
     uint64_t failures; /* since the start */
     char error[ERROR_TEXT_SIZE];
 };
@@ -48,6 +52,11 @@ struct cluster {
     struct rollcall rollcall;
     char neighbour[64]; /* a name at the fabric manager that endangers ours, or "" */
     bool told_namesake; /* a reservation was listed that may be of a Slurm cluster named alike */
+    uint32_t contested; /* names in the last whole list whose jobs have nothing there by the ledger,
+                           and that it cannot explain */
+    int64_t conflict_ms;   /* when a sign of another broker was seen last; 0: never */
+    uint64_t sighting;     /* the last one that was compared */
+    uint32_t unknown_jobs; /* that it named and the ledger does not know */
 };
 
 struct link {
@@ -64,6 +73,7 @@ struct link {
     bool again;                 /* it is for another URL by now: log in again when it ends */
     uint32_t url;               /* index of the URL in use, or to be tried next */
     uint64_t list;              /* id of the list under way, 0: none */
+    int64_t began_ms;           /* when that, or the last one, began */
     uint32_t told[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that news are told */
     char error[ERROR_TEXT_SIZE];
 };
@@ -104,8 +114,17 @@ struct core {
     uint64_t overdue;     /* VNIs held back although their time is over */
     uint64_t cleanups;    /* on disk, of all reservations */
     uint64_t cleanups_done, cleanups_given_up;
-    uint64_t room_wanted; /* reservations that wait for others' addresses */
-    bool founded;         /* RECORD_FOUNDED is there */
+    uint64_t room_wanted;           /* reservations that wait for others' addresses */
+    bool founded;                   /* RECORD_FOUNDED is there */
+    struct facts_record facts;      /* its boot is the next one, */
+    char boot[BOOT_ID_MAX + 1];     /* in which times of the ledger were written */
+    char boot_now[BOOT_ID_MAX + 1]; /* "": not told */
+    int64_t clock_now_ms;           /* Unix time less the time since that boot */
+    uint64_t gone, missing; /* missing.c: of reservations that should be there, so many are said to
+                               be gone; or a list did not name them */
+    uint64_t unknown_lives; /* reservations that only nodes know: node_number is not 0 */
+    int64_t suspect_ms;     /* when a job was seen that the ledger does not know */
+    struct tokenset tokens; /* session tokens of reservations */
 
     struct effect *effects;
     size_t effect_count, effect_room;
@@ -150,6 +169,7 @@ int core_apply(struct core *core, const struct record *record, struct error *err
 struct reservation *core_save(struct core *core, const struct reservation_record *record);
 void core_save_gone(struct core *core, struct reservation *reservation);
 void core_save_founded(struct core *core);
+void core_save_facts(struct core *core, const struct facts_record *facts);
 void core_save_node(struct core *core, const struct node_record *record);
 void core_save_cleanup(struct core *core, const struct cleanup_record *record);
 void core_save_cleaned(struct core *core, const struct cleanup_record *record);
@@ -167,6 +187,14 @@ const struct cluster_config *core_cluster_config(const struct core *core, const 
 enum budget { BUDGET_ROOM, BUDGET_SOON, BUDGET_NONE };
 enum budget core_budget(struct core *core, const char *cluster, uint32_t addresses);
 const char *core_budget_words(struct core *core, const char *cluster, uint32_t addresses);
+
+/* ---- hold.c ---- */
+/* Whether each node has said that nothing of the job is left there, so that its VNIs can do no
+ * harm; whether one has said that it has services, which time does not end (F3). */
+bool hold_all_clean(const struct reservation *reservation);
+bool hold_has_services(const struct reservation *reservation);
+/* Until when nodes that have said nothing hold back its VNIs; INT64_MAX: until they report. */
+int64_t hold_end(const struct core *core, const struct reservation *reservation);
 
 /* ---- act.c ---- */
 void core_act(struct core *core, struct reservation *reservation);
@@ -186,6 +214,8 @@ const char *core_warning(struct core *core, const struct reservation *reservatio
 enum event_kind core_event_of(enum hwcoll_state hwcoll);
 /* Those that wait for addresses look again, if there may be room now. */
 void core_act_on_room(struct core *core);
+/* The fabric manager has given up the reservation. */
+void core_released_at_fm(struct core *core, struct reservation *reservation);
 /* Gives up waiting for the fabric manager (F21). */
 void core_give_up(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,
                   const char *reason);
@@ -205,9 +235,25 @@ void core_fence(struct core *core, uint64_t ticket, const char *node, const char
 void core_node_boot(struct core *core, uint64_t ticket, const char *node, uint64_t order);
 
 /* ---- missing.c ---- */
+/* The fabric manager says of one that should be there that there is none, or one with another
+ * token. May end as `lost`. */
+void missing_gone(struct core *core, struct reservation *reservation, bool other_token);
+/* It is there, or need not be there any more. */
+void missing_forget(struct core *core, struct errand *errand);
+/* A list was read whole, and errand->listed says what it named. */
+void missing_compare(struct core *core);
+void missing_watch(struct core *core); /* raises the alarm or ends it */
 void core_accept_loss(struct core *core, uint64_t ticket);
 
 /* ---- claim.c ---- */
+/* There is something under a name of ours that may be another broker's. */
+void conflict_raise(struct core *core, const char *cluster, const char *job, const char *why);
+void conflict_watch(struct core *core); /* after a whole list: ends alarms whose cause is gone */
+/* Jobs may run that the ledger does not know: free VNIs are not given out for a while. */
+void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why);
+void suspect_resume(struct core *core); /* after a restart */
+void suspect_watch(struct core *core);  /* ends it when its time has come */
+int64_t suspect_deadline(const struct core *core);
 void core_claim(struct core *core, uint64_t ticket, const char *cluster);
 
 /* ---- cleanup_ask.c ---- */
@@ -252,6 +298,8 @@ void link_came_up(struct core *core);
 void link_tick(struct core *core);
 int64_t link_deadline(const struct core *core);
 void link_list(struct core *core);
+void link_list_next(struct core *core); /* a list has ended: when the next one is due */
+void link_list_within(struct core *core, int64_t wait_ms); /* while up: compares again by then */
 /* Finds the URL in use in the new configuration, which is not yet in force. Whether it is another
  * one; then, when it is in force, link_move. */
 bool link_configure(struct core *core, const struct core_config *config);
@@ -263,6 +311,10 @@ void link_heard(struct core *core);
 void link_unheard(struct core *core, const char *words);
 
 /* ---- listing.c ---- */
+/* Takes in what was found at the fabric manager; NULL: it is over already. */
+struct reservation *listing_take_in(struct core *core, const char *cluster, const char *job,
+                                    enum job_state state, enum reservation_origin origin,
+                                    const char *reason);
 void listing_names(struct core *core, uint64_t list, const char *const *names, size_t count);
 void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome, const char *words);
 

@@ -59,8 +59,25 @@ void link_start(struct core *core)
 void link_list(struct core *core)
 {
     core->link.list = ++core->last_list;
+    core->link.began_ms = core->now_ms;
     strays_begin(&core->strays);
     core_effect(core, EFFECT_LIST)->u.list.id = core->link.list;
+}
+
+/* Sooner than usual while something there is not as it should be. */
+void link_list_next(struct core *core)
+{
+    int64_t wait = core->config.relist_ms > 0 ? core->config.relist_ms : INT64_MAX;
+    bool odd = core->strays.known.count > 0 || core->missing > 0 || core->alarms != NULL;
+    if (odd && core->config.stray_grace_ms < wait)
+        wait = core->config.stray_grace_ms;
+    core->link.relist_ms = wait == INT64_MAX ? INT64_MAX : core->now_ms + wait;
+}
+
+void link_list_within(struct core *core, int64_t wait_ms)
+{
+    if (core->link.state == LINK_UP && core->link.relist_ms > core->now_ms + wait_ms)
+        core->link.relist_ms = core->now_ms + wait_ms;
 }
 
 void link_login_done(struct core *core, bool ok, const char *words)

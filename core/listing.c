@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Comparing what the fabric manager lists with the ledger (F20, F22). Only a list that was read
- * whole concludes anything, and nothing is touched that is not provably ours: an exact cluster name
- * of our configuration, and a job that the ledger knows to be over. */
+/* Comparing what the fabric manager lists with the ledger (F20, F22, B11). Only a list that was
+ * read whole concludes anything, and nothing is deleted that is not provably ours: an exact cluster
+ * name of our configuration, and a job that the ledger knows to be over. */
 
 /* Somebody else's name, which may hold anything: it will be shown to people. */
 static void keep_neighbour(struct cluster *cluster, const char *name)
@@ -56,13 +56,13 @@ static void warn_of_namesake(struct core *core, const char *name, const char *jo
                name, job, name, name);
 }
 
-/* Whether some life of the job may be what was listed. */
-static bool in_ledger(const struct core *core, const char *cluster, const char *job)
+/* The life of the job that may be what was listed, or NULL. */
+static struct reservation *in_ledger(const struct core *core, const char *cluster, const char *job)
 {
-    const struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     while (r != NULL && r->fm_side == FM_SIDE_NOTHING)
         r = r->older;
-    return r != NULL;
+    return r;
 }
 
 void listing_names(struct core *core, uint64_t list, const char *const *names, size_t count)
@@ -72,9 +72,12 @@ void listing_names(struct core *core, uint64_t list, const char *const *names, s
     for (size_t i = 0; i < count; i++) {
         char cluster[CLUSTER_NAME_MAX + 1];
         const char *job;
-        if (!fm_name_split(names[i], cluster, &job) || core_cluster_config(core, cluster) == NULL)
+        struct reservation *r;
+        if (!fm_name_split(names[i], cluster, &job) || core_cluster_config(core, cluster) == NULL) {
             warn_of_neighbour(core, names[i]);
-        else if (!in_ledger(core, cluster, job)) {
+        } else if ((r = in_ledger(core, cluster, job)) != NULL) {
+            r->errand->listed = list;
+        } else {
             warn_of_namesake(core, cluster, job);
             strays_seen(&core->strays, names[i], core->now_ms);
         }
@@ -89,7 +92,8 @@ static void doubt_active(struct core *core)
     for (struct errand *e = core->errands, *next; e != NULL; e = next) {
         next = e->next;
         struct reservation *r = e->owner;
-        if (r == NULL || r->state != JOB_ACTIVE || r->hwcoll != HWCOLL_RESERVED)
+        if (r == NULL || r->state != JOB_ACTIVE || r->hwcoll != HWCOLL_RESERVED ||
+            r->origin == ORIGIN_FOUND)
             continue;
         e->doubted = true;
         core_act(core, r);
@@ -97,9 +101,11 @@ static void doubt_active(struct core *core)
 }
 
 /* A reservation without VNIs, so that the ordinary life of one takes care of the rest. */
-static void take_in(struct core *core, const char *cluster, const char *job, enum job_state state,
-                    enum hwcoll_state hwcoll, const char *reason)
+struct reservation *listing_take_in(struct core *core, const char *cluster, const char *job,
+                                    enum job_state state, enum reservation_origin origin,
+                                    const char *reason)
 {
+    bool active = state == JOB_ACTIVE;
     uint32_t addresses; /* as many as we would have asked for: nothing tells how many it has */
     (void)sizing_addresses(&core->config, &addresses, NULL);
     struct reservation_record rec = {
@@ -111,87 +117,138 @@ static void take_in(struct core *core, const char *cluster, const char *job, enu
         .uid = UID_UNKNOWN,
         .wish = WISH_AUTO,
         .state = (uint8_t)state,
-        .hwcoll = (uint8_t)hwcoll,
+        .hwcoll = active ? HWCOLL_RESERVED : HWCOLL_RELEASED,
         .fm_side = FM_SIDE_HELD,
+        .origin = (uint8_t)origin,
         .created_ms = core->now_ms,
-        .released_ms = state == JOB_RELEASING ? core->now_ms : 0,
-        .hold_until_ms = state == JOB_RELEASING ? core->now_ms : 0,
+        .released_ms = active ? 0 : core->now_ms,
+        .hold_until_ms = active ? 0 : core->now_ms,
     };
     struct reservation *r = core_save(core, &rec);
+    uint64_t number = r->number;
     core_publish(core, EVENT_ADOPTED, r, reason);
     core_act(core, r);
+    return ledger_by_number(&core->ledger, number);
 }
 
-/* Nobody wants it: the job's own reservation, if there is one, gets it to release. */
-static void release_stray(struct core *core, const char *name)
+/* What the events say of the jobs whose names are listed and not in the ledger. One pass over all
+ * events that are kept. */
+static void read_histories(struct core *core)
 {
-    char cluster[CLUSTER_NAME_MAX + 1];
-    const char *job;
-    if (!fm_name_split(name, cluster, &job))
-        return;
-    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
-    if (in_ledger(core, cluster, job))
-        return; /* reserved while the list was read: it is somebody's now */
+    for (uint64_t seq = core_first_seq(core); core->strays.known.count > 0 && seq <= core->last_seq;
+         seq++) {
+        const struct event_record *event = eventlog_at(&core->events, seq);
+        char name[FM_NAME_MAX + 1];
+        if (event == NULL || event->job == NULL)
+            continue;
+        fm_name_format(name, event->cluster, event->job);
+        struct stray *stray = strays_find(&core->strays, name);
+        if (stray == NULL)
+            continue;
+        if (event->kind == EVENT_RESERVED)
+            stray->history = STRAY_RESERVED;
+        else if (event->kind == EVENT_LOST) /* what is there now is not what we reserved */
+            stray->history = STRAY_UNKNOWN;
+        else if (event->kind == EVENT_RELEASED && stray->history == STRAY_RESERVED)
+            stray->history = STRAY_OVER;
+    }
+}
+
+/* A leftover of ours: its job was reserved here and is over, by the ledger's own events; unless
+ * something says that they are not the whole truth. */
+static bool may_delete(struct core *core, const struct cluster *cluster, const struct stray *stray)
+{
+    const struct cluster_config *config = core_cluster_config(core, cluster->name);
+    return !alarm_on(core, ALARM_MASS_LOSS, NULL) &&
+           !alarm_on(core, ALARM_NAME_CONFLICT, cluster->name) &&
+           (stray->named == 0 || stray->named < cluster->sighting) &&
+           (!config->rollcall || cluster->rollcall.seen_ms > stray->first_ms);
+}
+
+static void delete_stray(struct core *core, const char *cluster, const char *job,
+                         struct reservation *r)
+{
+    core_trace(core, TRACE_NOTICE,
+               "fabric manager lists %s-%s, whose job is over by the ledger -> delete", cluster,
+               job);
     if (r == NULL) {
-        core_trace(core, TRACE_NOTICE, "fabric manager lists %s, ledger does not know it -> delete",
-                   name);
-        take_in(core, cluster, job, JOB_RELEASING, HWCOLL_RELEASED, "left at the fabric manager");
+        (void)listing_take_in(core, cluster, job, JOB_RELEASING, ORIGIN_CLAIMED,
+                              "left at the fabric manager");
         return;
     }
-    core_trace_of(core, r, TRACE_NOTICE,
-                  "fabric manager lists %s, ledger has it %s without -> delete", name,
-                  hwcoll_state_word(r->hwcoll));
     struct reservation_record rec = reservation_record(r);
     rec.fm_side = FM_SIDE_HELD;
     (void)core_save(core, &rec);
     core_act(core, r);
 }
 
-static void take_stray(void *arg, const char *name)
+/* Found, and taken for active: another broker's perhaps, or the ledger is not the one that it was
+ * reserved with. */
+static void adopt_stray(struct core *core, const char *cluster, const char *job)
 {
-    release_stray(arg, name);
+    const char *why = core->founded ? "this ledger has no record of it" : "this ledger is new";
+    core_trace(core, TRACE_WARNING, "fabric manager lists %s-%s, %s -> taken for active", cluster,
+               job, why);
+    (void)listing_take_in(core, cluster, job, JOB_ACTIVE, ORIGIN_FOUND,
+                          core->founded ? "found at the fabric manager" : "found by a new ledger");
+    conflict_raise(core, cluster, job, why);
+    if (!core->founded)
+        suspect_begin(core, cluster, job, "was there before this ledger, which is new");
 }
 
-/* A ledger that has never seen a list cannot know what is over: perhaps the state was lost while
- * jobs run. What is there is taken for active until a sync, a release or a new reserve says
- * otherwise. */
-static void take_for_active(void *arg, const char *name)
+/* Whether it stays a stray. */
+static bool judge_stray(void *arg, const struct stray *stray)
 {
     struct core *core = arg;
-    char cluster[CLUSTER_NAME_MAX + 1];
+    char cluster_name[CLUSTER_NAME_MAX + 1];
     const char *job;
-    if (!fm_name_split(name, cluster, &job))
-        return;
-    if (ledger_newest(&core->ledger, cluster, job) != NULL) {
-        release_stray(core, name);
-        return;
+    if (!fm_name_split(stray->name, cluster_name, &job) || in_ledger(core, cluster_name, job))
+        return false; /* reserved, or taken in, since it was listed */
+    struct cluster *cluster = core_cluster(core, cluster_name);
+    struct reservation *r = ledger_newest(&core->ledger, cluster_name, job);
+    bool over = stray->history == STRAY_OVER || (r != NULL && r->hwcoll == HWCOLL_RELEASED);
+    bool again = core->now_ms - stray->first_ms >= core->config.stray_grace_ms;
+    if (r == NULL && !core->founded) {
+        adopt_stray(core, cluster_name, job);
+        return false;
     }
-    core_trace(core, TRACE_WARNING,
-               "fabric manager lists %s, this ledger is new -> taken for active until a sync says "
-               "otherwise",
-               name);
-    take_in(core, cluster, job, JOB_ACTIVE, HWCOLL_RESERVED, "found by a new ledger");
+    if (!again)
+        return true;
+    if (over && (r == NULL || r->state == JOB_RELEASING)) {
+        if (!may_delete(core, cluster, stray))
+            return true;
+        delete_stray(core, cluster_name, job, r);
+        return false;
+    }
+    if (r == NULL) {
+        adopt_stray(core, cluster_name, job);
+        return false;
+    }
+    if (!over) {
+        cluster->contested++;
+        conflict_raise(core, cluster_name, job, "its job has none by this ledger");
+    }
+    return true; /* until its job is over */
 }
 
 static void judge_strays(struct core *core)
 {
-    if (core->founded) {
-        strays_take(&core->strays, core->now_ms - core->config.stray_grace_ms, take_stray, core);
-        return;
-    }
-    strays_take(&core->strays, core->now_ms, take_for_active, core);
-    core_save_founded(core);
+    for (uint32_t i = 0; i < core->cluster_count; i++)
+        core->clusters[i]->contested = 0;
+    read_histories(core);
+    strays_judge(&core->strays, judge_stray, core);
+    if (!core->founded)
+        core_save_founded(core);
 }
 
 static void compare(struct core *core)
 {
     strays_keep(&core->strays);
+    missing_compare(core);
     doubt_active(core);
     judge_strays(core);
-    int64_t wait = core->config.relist_ms > 0 ? core->config.relist_ms : INT64_MAX;
-    if (core->strays.known.count > 0 && core->config.stray_grace_ms < wait)
-        wait = core->config.stray_grace_ms;
-    core->link.relist_ms = wait == INT64_MAX ? INT64_MAX : core->now_ms + wait;
+    conflict_watch(core);
+    link_list_next(core);
 }
 
 static bool link_broken(enum fmcall_outcome outcome)

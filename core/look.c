@@ -22,7 +22,7 @@ void core_status(const struct core *core, struct core_status *out)
         .link_error = core->link.error,
         .vnis_free = core->vnis.free.count,
         .vnis_live = core->vnis.live.count,
-        .vnis_held = core->vnis.held.count,
+        .vnis_held = core->vnis.held.count + core->vnis.suspect.count,
         .vnis_pool = core->vnis.pool.count,
         .addresses_total = core->config.total_addresses,
         .addresses_reserved = core->all.addresses,

@@ -30,7 +30,8 @@ bool cluster_name_valid(const char *name)
 
 bool job_id_valid(const char *job)
 {
-    return every(job, JOB_ID_MAX, job_char);
+    /* As the last segment of a URL both mean another path, for clients and for gateways. */
+    return every(job, JOB_ID_MAX, job_char) && strcmp(job, ".") != 0 && strcmp(job, "..") != 0;
 }
 
 static bool step_char(char c)

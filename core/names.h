@@ -22,7 +22,7 @@ enum {
  * names can be taken for another's (B4). */
 bool cluster_name_valid(const char *name);
 
-/* 1–128 of [A-Za-z0-9._:@+-]. */
+/* 1–128 of [A-Za-z0-9._:@+-], but neither "." nor "..". */
 bool job_id_valid(const char *job);
 
 /* 1–512 printable bytes without space, quote, backslash: libfabric puts it into JSON unescaped

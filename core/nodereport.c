@@ -1,22 +1,39 @@
 #include "core/inside.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { UNKNOWN_LIVES_MAX = 256 };
 
 /* Nodes say what became of a job's CXI services: its VNIs are held back until each has said that
  * none is left (F3), or its time is over. */
 
-static struct reservation *find(struct core *core, const char *cluster, const char *job,
-                                uint64_t number)
+/* A life that only nodes know has a name of its own, "<job>@<number>": so that nothing takes it for
+ * the job's newest life. */
+static void name_unknown_life(char out[static JOB_ID_MAX + 1], const char *job, uint64_t number)
 {
+    (void)snprintf(out, JOB_ID_MAX + 1, "%.100s@%llu", job, (unsigned long long)number);
+}
+
+static struct reservation *find_life(struct core *core, const char *cluster, const char *job,
+                                     uint64_t number)
+{
+    char unknown[JOB_ID_MAX + 1];
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     while (r != NULL && r->number != number)
         r = r->older;
-    return r;
+    if (r != NULL)
+        return r;
+    name_unknown_life(unknown, job, number);
+    r = ledger_newest(&core->ledger, cluster, unknown);
+    return r != NULL && r->node_number == number ? r : NULL;
 }
 
 /* Of the nodes that it named; when it named none, no more than it has. */
 static bool has_node(const struct reservation *r, const char *node)
 {
+    if (r->node_number != 0)
+        return true; /* it has the nodes that say so */
     if (r->nodes != NULL)
         return nodes_named(r->reported, r->nodes, r->node_count, node);
     return nodes_find(r->reported, node) != NULL || r->reported == NULL ||
@@ -73,14 +90,83 @@ static void tell_lingering(struct core *core, struct reservation *r, const char 
                      r->cluster, r->job, detail);
 }
 
+/* VNIs that the node names and that are nobody's here. */
+static uint8_t free_vnis(const struct core *core, const struct core_event *event,
+                         uint16_t vnis[static VNI_PER_JOB_MAX])
+{
+    uint8_t count = 0;
+    for (unsigned i = 0; i < event->u.report.vni_count && count < VNI_PER_JOB_MAX; i++) {
+        uint16_t vni = event->u.report.vnis[i];
+        bool twice = false;
+        for (uint8_t j = 0; j < count; j++)
+            twice |= vnis[j] == vni;
+        if (!twice && !idset_has(&core->vnis.live, vni) && !idset_has(&core->vnis.held, vni))
+            vnis[count++] = vni;
+    }
+    return count;
+}
+
+/* Services of a reservation that this ledger does not know. Its VNIs may be in use on the node, so
+ * they are held back until that says otherwise (I1); as many reservations as one node, or a few,
+ * can make so are no harm to others. NULL: there is nothing to hold back. */
+static struct reservation *take_in_unknown_life(struct core *core, const struct core_event *event)
+{
+    const char *cluster = event->u.report.cluster, *job = event->u.report.job;
+    uint64_t number = event->u.report.number;
+    bool future = number > core->last_number;
+    char name[JOB_ID_MAX + 1];
+    name_unknown_life(name, job, number);
+    struct reservation_record rec = {.number = core->last_number + 1,
+                                     .node_number = number,
+                                     .cluster = cluster,
+                                     .job = name,
+                                     .uid = UID_UNKNOWN,
+                                     .wish = WISH_OFF,
+                                     .state = JOB_RELEASING,
+                                     .hwcoll = HWCOLL_OFF,
+                                     .created_ms = core->now_ms,
+                                     .released_ms = core->now_ms};
+    if (core_cluster_config(core, cluster) == NULL || !job_id_valid(job) ||
+        (event->u.report.state != NODE_LINGERING &&
+         !(future && event->u.report.state == NODE_CREATED)))
+        return NULL;
+    rec.vni_count = free_vnis(core, event, rec.vnis);
+    core_trace(
+        core, TRACE_WARNING,
+        "node %s has CXI services of %s-%s, reservation %llu, which this ledger %s -> %u VNIs "
+        "are held back until it says that they are gone%s",
+        event->u.report.node, cluster, job, (unsigned long long)number,
+        future ? "never gave" : "has no more", rec.vni_count,
+        rec.vni_count < event->u.report.vni_count
+            ? "; THE OTHERS ARE IN USE BY ANOTHER JOB: end the processes there"
+            : "");
+    if (rec.vni_count == 0 || core->unknown_lives >= UNKNOWN_LIVES_MAX)
+        return NULL;
+    if (future)
+        alarm_raise(core, ALARM_OLD_LEDGER, cluster,
+                    "node %s has CXI services of reservation %llu of %s-%s, and this ledger has "
+                    "given no number above %llu: it may have been restored",
+                    event->u.report.node, (unsigned long long)number, cluster, job,
+                    (unsigned long long)core->last_number);
+    return core_save(core, &rec);
+}
+
+/* Nobody knows how many nodes such a life has: those that report. */
+static void add_node(struct core *core, struct reservation *r)
+{
+    struct reservation_record rec = reservation_record(r);
+    rec.node_count++;
+    (void)core_save(core, &rec);
+}
+
 void core_node_report(struct core *core, const struct core_event *event)
 {
     uint64_t ticket = event->u.report.ticket;
     const char *cluster = event->u.report.cluster, *job = event->u.report.job;
     const char *node = event->u.report.node, *services = event->u.report.services;
     enum node_state state = event->u.report.state;
-    struct reservation *r = find(core, cluster, job, event->u.report.number);
-    if (r == NULL) {
+    struct reservation *r = find_life(core, cluster, job, event->u.report.number);
+    if (r == NULL && (r = take_in_unknown_life(core, event)) == NULL) {
         core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
                     core_text(core,
                               "job %.130s of %.40s has no such reservation any more: services "
@@ -105,6 +191,8 @@ void core_node_report(struct core *core, const struct core_event *event)
     }
     const struct node_report *known = nodes_find(r->reported, node);
     uint64_t order = event->u.report.order;
+    if (known == NULL && r->node_number != 0)
+        add_node(core, r);
     bool old = overtaken(known, order);
     bool news =
         !old && (known == NULL || known->state != state || !same_text(known->services, services));
@@ -118,7 +206,7 @@ void core_node_report(struct core *core, const struct core_event *event)
     if (news && state == NODE_LINGERING)
         tell_lingering(core, r, node, services);
     core_answer(core, ticket, ANSWER_REPORTED, r, NULL);
-    if (news && r->state == JOB_RELEASING)
+    if ((news || r->node_number != 0) && r->state == JOB_RELEASING)
         core_act(core, r);
 }
 

@@ -81,13 +81,24 @@ struct cleanup_record {
     uint8_t below;      /* 1: all steps below it too */
 };
 
+/* Who says that the reservation is one of this broker's jobs. */
+enum reservation_origin {
+    ORIGIN_JOB = 0,     /* a reserve */
+    ORIGIN_FOUND = 1,   /* nobody: the fabric manager listed it and this ledger did not know it. It
+                           may   be another broker's, so it is never deleted there (B11) */
+    ORIGIN_CLAIMED = 2, /* found; a resource manager names it, the ledger remembers its job as over,
+                           or an administrator says that no other broker uses the cluster's name */
+};
+
 struct reservation_record {
-    uint64_t number;     /* grows for ever, never reused (S3) */
-    const char *cluster; /* never NULL */
-    const char *job;     /* never NULL */
-    const char *nodes;   /* node list as given, or NULL */
-    struct secret token; /* the fabric manager's sessionToken, or none */
-    const char *reason;  /* why hwcoll is not reserved, in words; or NULL */
+    uint64_t number;      /* grows for ever, never reused (S3) */
+    uint64_t node_number; /* its number in reports of nodes; 0: the same. Not for a life of the job
+                             that the ledger had forgotten, or never knew */
+    const char *cluster;  /* never NULL */
+    const char *job;      /* never NULL */
+    const char *nodes;    /* node list as given, or NULL */
+    struct secret token;  /* the fabric manager's sessionToken, or none */
+    const char *reason;   /* why hwcoll is not reserved, in words; or NULL */
     uint32_t uid;
     uint32_t node_count;
     uint32_t cores_per_node; /* 0: not told */
@@ -101,11 +112,25 @@ struct reservation_record {
     uint8_t state;           /* enum job_state */
     uint8_t hwcoll;          /* enum hwcoll_state */
     uint8_t fm_side;         /* enum fm_side */
+    uint8_t origin;          /* enum reservation_origin */
     uint8_t regranted;       /* 1: granted more than once, perhaps to a job that started anew before
                                 its release came: which life a node speaks of cannot be told */
     int64_t created_ms;      /* Unix time in milliseconds, as all times here */
     int64_t released_ms;     /* 0 while active */
-    int64_t hold_until_ms;   /* VNIs are held back until then; 0 while active */
+    int64_t hold_until_ms;   /* nodes that say nothing hold back VNIs until then; 0 while active,
+                                or when they are waited for however long */
+};
+
+enum { BOOT_ID_MAX = 40 };
+
+/* What the ledger remembers beside reservations. */
+struct facts_record {
+    uint64_t round_number; /* the reservation with the highest number that was given VNIs */
+    uint32_t next_vni;     /* the search for free ones goes on here: round robin (F3) */
+    uint8_t suspect;       /* 1: jobs may run that this ledger does not know (alarm.h) */
+    const char *boot;      /* boot of the host in which all times below were written; "": unknown */
+    int64_t clock_ms;      /* Unix time less the time since that boot */
+    int64_t holds_from_ms; /* times of before cannot be compared with those of now */
 };
 
 /* X(NAME, "word", fatal): F24. A fatal event is one that the resource manager must turn into an
@@ -156,6 +181,7 @@ enum record_kind {
     RECORD_NODE = 7,        /* insert or replace by number and node */
     RECORD_CLEANUP = 8,     /* insert or replace by number, step and below */
     RECORD_CLEANED = 9,     /* delete it; give_up_ms does not count */
+    RECORD_FACTS = 10,      /* insert or replace: there is one */
 };
 
 struct record {
@@ -167,6 +193,7 @@ struct record {
         struct event_record event;
         struct node_record node;
         struct cleanup_record cleanup; /* CLEANUP, CLEANED */
+        struct facts_record facts;
         struct {
             uint64_t last_number;
             uint64_t last_seq;

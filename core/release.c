@@ -33,7 +33,8 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     rec.hwcoll = hwcoll_after_release(r);
     rec.token = (struct secret){0}; /* the release itself is done with the broker's own login */
     rec.released_ms = core->now_ms;
-    rec.hold_until_ms = core->now_ms + core->config.vni_hold_ms;
+    bool by_time = core->config.vni_hold_ms != HOLD_UNTIL_REPORTED;
+    rec.hold_until_ms = by_time ? core->now_ms + core->config.vni_hold_ms : 0;
     (void)core_save(core, &rec);
     core_publish(core, EVENT_RELEASED, r, why);
     if (r->errand != NULL)

@@ -24,9 +24,11 @@ struct reservation_record reservation_record(const struct reservation *r)
         .hwcoll = r->hwcoll,
         .fm_side = r->fm_side,
         .regranted = r->regranted,
+        .hold_until_ms = r->hold_until_ms,
+        .origin = r->origin,
+        .node_number = r->node_number,
         .created_ms = r->created_ms,
         .released_ms = r->released_ms,
-        .hold_until_ms = r->hold_until_ms,
     };
     memcpy(record.vnis, r->vnis, sizeof record.vnis);
     return record;

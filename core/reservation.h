@@ -43,6 +43,14 @@ struct errand {
     bool unsure;  /* a RESERVE was given up, or a crash hid what came of it: it may have been, or
                      may yet be, acted on; until a RELEASE sent after it settled is answered */
     bool doubted; /* to be asked for by name */
+    /* missing.c: what the fabric manager says of one that should be there. */
+    uint64_t listed;      /* the last list that named it */
+    uint64_t listed_from; /* lists from this one on began when it was there already */
+    int64_t gone_ms;      /* when it first said that there is none, or another one; 0: it did not */
+    int64_t absent_ms;    /* when the last whole list began, if that did not name it; else 0 */
+    int64_t not_routed_ms; /* when the last RELEASE was sent, if all that came was another's 404 */
+    bool other_token;      /* of gone_ms: there is one with another token */
+    bool loss_accepted;    /* by an administrator: of gone_ms */
 };
 
 struct reservation {
@@ -58,13 +66,14 @@ struct reservation {
     char *nodes, *reason;          /* NULL when not there */
     struct secret token;           /* none when not there */
     int64_t created_ms, released_ms, hold_until_ms;
+    uint64_t node_number; /* as in the record */
     uint32_t uid, node_count, cores_per_node, addresses, min_nodes;
     int64_t due_ms;
     uint64_t synced;   /* last sync that named it */
     int64_t missed_ms; /* when a sync first lacked it; 0: none did */
     int64_t alive_ms;  /* when it was last reserved, or asked for again; 0: not since the start */
     uint16_t vnis[VNI_PER_JOB_MAX];
-    uint8_t vni_count, vni_asked, traffic_classes, wish, state, hwcoll, fm_side, regranted;
+    uint8_t vni_count, vni_asked, traffic_classes, wish, state, hwcoll, fm_side, origin, regranted;
     bool repeated; /* granted more than once, or that cannot be told: saved as `regranted` as soon
                       as a node reports, which is when it counts */
     bool overdue;  /* its VNIs would be free by time, but services linger */

@@ -17,7 +17,7 @@ static void refuse(struct core *core, uint64_t ticket, enum answer_kind kind, co
 static const char *invalid_field(const struct reserve_request *q, const char **detail)
 {
     if (!job_id_valid(q->job)) {
-        *detail = "a job id is 1-128 of A-Z a-z 0-9 . _ : @ + -";
+        *detail = "a job id is 1-128 of A-Z a-z 0-9 . _ : @ + -, and not \".\" or \"..\"";
         return "job";
     }
     if (q->node_count == 0) {
@@ -136,6 +136,15 @@ static void refuse_classes(struct core *core, uint64_t ticket, const struct rese
                      traffic_class_word(first)));
 }
 
+/* Another's reservation, or one that cannot be told from it, is under the job's name (B11). */
+static bool name_is_found(const struct core *core, const char *cluster, const char *job)
+{
+    const struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    while (r != NULL && (r->origin != ORIGIN_FOUND || r->fm_side == FM_SIDE_NOTHING))
+        r = r->older;
+    return r != NULL;
+}
+
 /* Fills in what becomes of the wish before anyone is asked; its reason may point into `why`. */
 static void decide_hwcoll(struct core *core, const struct cluster_config *cluster,
                           struct reservation_record *rec, struct error *why)
@@ -154,7 +163,11 @@ static void decide_hwcoll(struct core *core, const struct cluster_config *cluste
         return;
     }
     enum budget budget = core_budget(core, cluster->name, rec->addresses);
-    if (budget == BUDGET_NONE) {
+    if (name_is_found(core, cluster->name, rec->job)) {
+        rec->hwcoll = HWCOLL_DENIED;
+        rec->reason = "the fabric manager has a reservation under its name that this broker did "
+                      "not make";
+    } else if (budget == BUDGET_NONE) {
         rec->hwcoll = HWCOLL_DENIED;
         rec->reason = core_budget_words(core, cluster->name, rec->addresses);
     } else if (!link_worth_waiting(&core->link)) {
@@ -195,8 +208,12 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec, unsig
         rec->vni_count = (uint8_t)wanted;
         return true;
     }
-    *detail = core_text(core, "failed to reserve %u VNI%s (%u available)", wanted,
-                        wanted == 1 ? "" : "s", core->vnis.free.count);
+    *detail = core_text(core, "failed to reserve %u VNI%s (%u available%s)", wanted,
+                        wanted == 1 ? "" : "s", core->vnis.free.count,
+                        core->vnis.suspect.count == 0
+                            ? ""
+                            : ", others may be in use by jobs that the ledger does not know: see "
+                              "mcastctl status");
     return !core->config.vni_required;
 }
 
@@ -206,6 +223,16 @@ static void refuse_vnis(struct core *core, uint64_t ticket, const struct reserve
     core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u held back",
                q->cluster, q->job, detail, core->vnis.live.count, core->vnis.held.count);
     refuse(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
+}
+
+/* Whether the same request can be granted at another time, so that to repeat it makes sense. */
+static bool can_ever_be(const struct core *core, const struct cluster_config *cluster,
+                        const struct reservation_record *rec)
+{
+    uint32_t total = core->config.total_addresses;
+    return rec->hwcoll != HWCOLL_INELIGIBLE && rec->hwcoll != HWCOLL_OFF &&
+           (total == 0 || rec->addresses <= total) &&
+           (cluster->budget == 0 || rec->addresses <= cluster->budget);
 }
 
 static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *q,
@@ -235,8 +262,9 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
     decide_hwcoll(core, cluster, &rec, &why);
     if (rec.wish == WISH_REQUIRED && rec.hwcoll != HWCOLL_WANTED) {
         refuse(
-            core, ticket, ANSWER_NO_HWCOLL, "hwcoll",
-            core_text(core, "hardware collectives are required and not to be had: %s", rec.reason));
+            core, ticket, can_ever_be(core, cluster, &rec) ? ANSWER_NO_HWCOLL : ANSWER_INVALID,
+            "hwcoll",
+            core_text(core, "hardware collectives are required but not available: %s", rec.reason));
         return;
     }
     create(core, ticket, &rec);

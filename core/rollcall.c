@@ -107,6 +107,7 @@ void rollcall_compared(struct core *core, const struct sighting *s)
         core_trace(core, TRACE_NOTICE, "list_command of cluster %s answers again", cluster->name);
     roll->error[0] = '\0';
     roll->whole_ms = core->now_ms;
+    roll->seen_ms = s->seen_ms;
     core_trace(core, TRACE_DEBUG,
                "cluster %s names %u active jobs: %u are ours, %u have no reservation; %u of ours "
                "are not named, %u of these a second time",

@@ -55,6 +55,31 @@ static void note(const char ***names, uint32_t *count, const char *name)
     (*count)++;
 }
 
+/* A job that the resource manager says is active, and the ledger has not as such, while the fabric
+ * manager lists a reservation of it: two witnesses against the ledger, which may be older than the
+ * job (B11). Taken for active, as a new ledger does. */
+static struct reservation *named_job(struct core *core, const struct sighting *s, const char *job)
+{
+    const char *cluster = s->cluster->name;
+    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    char name[FM_NAME_MAX + 1];
+    if (r != NULL && r->origin == ORIGIN_FOUND && r->state == JOB_ACTIVE && r->synced == 0)
+        suspect_begin(core, cluster, job, "runs, and this ledger does not know its reservation");
+    if ((r != NULL && r->state == JOB_ACTIVE) || !job_id_valid(job))
+        return r;
+    fm_name_format(name, cluster, job);
+    struct stray *stray = strays_find(&core->strays, name);
+    if (stray == NULL)
+        return r;
+    stray->named = s->id;
+    if (r != NULL)
+        return r;
+    r = listing_take_in(core, cluster, job, JOB_ACTIVE, ORIGIN_FOUND, "its job is named as active");
+    conflict_raise(core, cluster, job, "this ledger has no record of it");
+    suspect_begin(core, cluster, job, "runs, and this ledger does not know its reservation");
+    return r;
+}
+
 void sighting_name(struct core *core, struct sighting *s, const char *const *active, size_t count)
 {
     struct sync_found *found = &s->found;
@@ -62,7 +87,7 @@ void sighting_name(struct core *core, struct sighting *s, const char *const *act
         return;
     found->active += (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
-        struct reservation *r = ledger_newest(&core->ledger, s->cluster->name, active[i]);
+        struct reservation *r = named_job(core, s, active[i]);
         if (r == NULL || r->state != JOB_ACTIVE) {
             note(&found->unknown, &found->unknown_count, active[i]);
             continue;
@@ -133,6 +158,8 @@ static void turn(struct core *core, struct sighting *s)
 {
     if (!compare_lot(core, s))
         return;
+    s->cluster->sighting = s->id;
+    s->cluster->unknown_jobs = s->found.unknown_count;
     if (s->kind == SIGHTING_SYNC)
         sync_compared(core, s);
     else

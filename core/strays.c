@@ -56,34 +56,42 @@ static void drop_repeats(struct stray_names *names)
     names->count = kept;
 }
 
+struct stray *strays_find(const struct strays *s, const char *name)
+{
+    const struct stray key = {.name = (char *)(uintptr_t)name};
+    return s->known.count == 0
+               ? NULL
+               : bsearch(&key, s->known.items, s->known.count, sizeof *s->known.items, by_name);
+}
+
 void strays_keep(struct strays *s)
 {
     if (s->fresh.count > 0)
         qsort(s->fresh.items, s->fresh.count, sizeof *s->fresh.items, by_name);
     drop_repeats(&s->fresh);
-    for (size_t i = 0; i < s->fresh.count && s->known.count > 0; i++) {
-        const struct stray *before = bsearch(&s->fresh.items[i], s->known.items, s->known.count,
-                                             sizeof *s->known.items, by_name);
-        if (before != NULL)
-            s->fresh.items[i].first_ms = before->first_ms;
+    for (size_t i = 0; i < s->fresh.count; i++) {
+        struct stray *fresh = &s->fresh.items[i];
+        const struct stray *before = strays_find(s, fresh->name);
+        char *name = fresh->name;
+        if (before == NULL)
+            continue;
+        *fresh = *before;
+        fresh->name = name;
     }
     names_release(&s->known);
     s->known = s->fresh;
     s->fresh = (struct stray_names){0};
 }
 
-void strays_take(struct strays *s, int64_t seen_by_ms, void (*take)(void *arg, const char *name),
-                 void *arg)
+void strays_judge(struct strays *s, bool (*judge)(void *arg, const struct stray *stray), void *arg)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->known.count; i++) {
         struct stray stray = s->known.items[i];
-        if (stray.first_ms > seen_by_ms) {
+        if (judge(arg, &stray))
             s->known.items[kept++] = stray;
-            continue;
-        }
-        take(arg, stray.name);
-        free(stray.name);
+        else
+            free(stray.name);
     }
     s->known.count = kept;
 }

@@ -1,16 +1,26 @@
 #ifndef MCAST_CORE_STRAYS_H
 #define MCAST_CORE_STRAYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* What whole lists of the fabric manager showed under our clusters' names although the ledger knows
- * nothing of it. Seen once it is a suspicion; seen again after a grace period it is deleted (F20).
- * A list of n names costs n log n, whatever their order. */
+/* What whole lists of the fabric manager showed under our clusters' names although the ledger has
+ * nothing there. Seen once it is a suspicion; seen again a grace period later it is judged (F20,
+ * B11). A list of n names costs n log n, whatever their order. */
+
+/* What the ledger's events say of the job that the name is of. */
+enum stray_history {
+    STRAY_UNKNOWN = 0, /* no reservation of it was made here, or the last one was told as lost */
+    STRAY_RESERVED,    /* one was made here, no event says that it is over */
+    STRAY_OVER,        /* and it was released: this is a leftover of ours */
+};
 
 struct stray {
     char *name;       /* "<cluster>-<job>" */
     int64_t first_ms; /* when it was first seen */
+    uint64_t named;   /* the last sync or roll call that named its job; 0: none */
+    enum stray_history history;
 };
 
 struct stray_names {
@@ -32,12 +42,15 @@ void strays_begin(struct strays *strays);
 /* The list that is being read shows it. */
 void strays_seen(struct strays *strays, const char *name, int64_t now_ms);
 
-/* The list was whole: what it showed is what is known, each with the time it was first seen. */
+/* The list was whole: what it showed is what is known, each with what was known of it. */
 void strays_keep(struct strays *strays);
 
-/* Takes out those first seen at or before then, and gives each to take, which must not use strays.
- * The name dies after the call. */
-void strays_take(struct strays *strays, int64_t seen_by_ms,
-                 void (*take)(void *arg, const char *name), void *arg);
+/* The known one of this name, or NULL. Valid until strays_keep or strays_judge. */
+struct stray *strays_find(const struct strays *strays, const char *name);
+
+/* Gives each known one to judge, which must not change strays; those for which it returns false are
+ * taken out. */
+void strays_judge(struct strays *strays, bool (*judge)(void *arg, const struct stray *stray),
+                  void *arg);
 
 #endif

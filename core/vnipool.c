@@ -17,19 +17,40 @@ void vnipool_init(struct vnipool *p)
     memset(p, 0, sizeof *p);
 }
 
+/* What is in the pool and neither live nor held: free, or suspect. */
+static void find_free(struct vnipool *p)
+{
+    struct idset known = p->free;
+    p->free = p->suspect = (struct idset){.count = 0};
+    for (int vni = idset_next(&p->pool, 0), first = vni; vni >= 0;) {
+        if (!idset_has(&p->live, (uint16_t)vni) && !idset_has(&p->held, (uint16_t)vni))
+            idset_add(!p->quarantine || idset_has(&known, (uint16_t)vni) ? &p->free : &p->suspect,
+                      (uint16_t)vni);
+        vni = idset_next(&p->pool, (uint32_t)vni + 1);
+        if (vni == first)
+            break;
+    }
+}
+
+void vnipool_begin_quarantine(struct vnipool *p)
+{
+    p->free = (struct idset){.count = 0};
+    p->quarantine = true;
+    find_free(p);
+}
+
+void vnipool_end_quarantine(struct vnipool *p)
+{
+    p->quarantine = false;
+    find_free(p);
+}
+
 void vnipool_configure(struct vnipool *p, const struct idset *set)
 {
     p->pool = *set;
     for (size_t i = 0; i < sizeof default_service / sizeof *default_service; i++)
         idset_remove(&p->pool, default_service[i]);
-    p->free = p->pool;
-    for (int vni = idset_next(&p->pool, 0), first = vni; vni >= 0;) {
-        if (idset_has(&p->live, (uint16_t)vni) || idset_has(&p->held, (uint16_t)vni))
-            idset_remove(&p->free, (uint16_t)vni);
-        vni = idset_next(&p->pool, (uint32_t)vni + 1);
-        if (vni == first)
-            break;
-    }
+    find_free(p);
 }
 
 bool vnipool_pick(const struct vnipool *p, unsigned count, uint16_t *vnis)
@@ -50,8 +71,8 @@ bool vnipool_take(struct vnipool *p, uint16_t vni)
     if (idset_has(&p->live, vni) || idset_has(&p->held, vni))
         return false;
     idset_remove(&p->free, vni);
+    idset_remove(&p->suspect, vni);
     idset_add(&p->live, vni);
-    p->after = (uint32_t)vni + 1;
     return true;
 }
 
@@ -60,6 +81,7 @@ bool vnipool_hold(struct vnipool *p, uint16_t vni)
     if (idset_has(&p->live, vni) || idset_has(&p->held, vni))
         return false;
     idset_remove(&p->free, vni);
+    idset_remove(&p->suspect, vni);
     idset_add(&p->held, vni);
     return true;
 }

@@ -12,10 +12,12 @@
 
 struct vnipool {
     struct idset pool; /* may be given out: as configured, without 1 and 10 */
-    struct idset free; /* in the pool, neither live nor held */
+    struct idset free; /* in the pool, neither live, held nor suspect */
     struct idset live;
     struct idset held;
-    uint32_t after; /* the search for a free one starts here: round robin */
+    struct idset suspect; /* in the pool; jobs that the ledger does not know may use them */
+    bool quarantine;      /* what comes into the pool is suspect */
+    uint32_t after;       /* the search for a free one starts here: round robin */
 };
 
 void vnipool_init(struct vnipool *p);
@@ -33,6 +35,11 @@ bool vnipool_take(struct vnipool *p, uint16_t vni);
 
 bool vnipool_hold(struct vnipool *p, uint16_t vni); /* free → held, when a record says so */
 void vnipool_drop(struct vnipool *p, uint16_t vni); /* live or held → free, if in the pool */
+
+/* All that are free become suspect: only those that are given back from now on are known to be free
+ * (B11). At its end the suspect ones are free again. */
+void vnipool_begin_quarantine(struct vnipool *p);
+void vnipool_end_quarantine(struct vnipool *p);
 
 /* How many of a set can be given out: the default service's own, 1 and 10, never are (cxi.md). */
 uint32_t vnipool_usable(const struct idset *set);

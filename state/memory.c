@@ -19,6 +19,7 @@ struct memory {
     struct rows reservations, events;
     uint64_t last_number, last_seq;
     bool founded;
+    struct record *facts; /* packed, owned; NULL: none */
 };
 
 static int memory_load(struct store *store, int (*each)(void *, const struct record *), void *arg,
@@ -33,6 +34,8 @@ static int memory_load(struct store *store, int (*each)(void *, const struct rec
     int code = each(arg, &counters);
     if (code == 0 && memory->founded)
         code = each(arg, &founded);
+    if (code == 0 && memory->facts)
+        code = each(arg, memory->facts);
     if (code == 0)
         code = rows_each(&memory->reservations, each, arg);
     if (code == 0)
@@ -91,6 +94,10 @@ static void apply(struct memory *memory, struct record *record)
     case RECORD_CLEANED:
         rows_drop_cleanup(&memory->reservations, record->u.cleanup.number, &record->u.cleanup);
         break;
+    case RECORD_FACTS:
+        packed_destroy(memory->facts);
+        memory->facts = record;
+        return;
     case RECORD_COUNTERS:
     case RECORD_FOUNDED:
         break;
@@ -146,6 +153,7 @@ static void memory_close(struct store *store)
     commit_drop(&memory->commit);
     rows_release(&memory->reservations);
     rows_release(&memory->events);
+    packed_destroy(memory->facts);
     close(memory->fd);
     free(memory);
 }

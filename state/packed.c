@@ -20,6 +20,7 @@ static const size_t string_offsets[][STRINGS_MAX + 1] = {
                      offsetof(struct record, u.node.services)},
     [RECORD_CLEANUP] = {offsetof(struct record, u.cleanup.step)},
     [RECORD_CLEANED] = {offsetof(struct record, u.cleanup.step)},
+    [RECORD_FACTS] = {offsetof(struct record, u.facts.boot)},
 };
 
 static const char *string_at(const struct record *record, size_t offset)

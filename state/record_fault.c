@@ -51,6 +51,10 @@ static const char *reservation_fault(const struct reservation_record *r)
         return "fm_side is out of range";
     if (r->regranted > 1)
         return "regranted is out of range";
+    if (r->origin > ORIGIN_CLAIMED)
+        return "origin is out of range";
+    if (r->node_number > INT64_MAX)
+        return "node_number is out of range";
     if (!is_time(r->created_ms) || !is_time(r->released_ms) || !is_time(r->hold_until_ms))
         return "a time is out of range";
     return NULL;
@@ -101,6 +105,21 @@ static const char *cleanup_fault(const struct cleanup_record *c)
     return NULL;
 }
 
+static const char *facts_fault(const struct facts_record *f)
+{
+    if (f->round_number > INT64_MAX)
+        return "round_number is out of range";
+    if (f->next_vni > UINT16_MAX + 1)
+        return "next_vni is out of range";
+    if (f->suspect > 1)
+        return "suspect is out of range";
+    if (!f->boot || strlen(f->boot) > BOOT_ID_MAX)
+        return "boot is missing or too long";
+    if (!is_time(f->clock_ms) || !is_time(f->holds_from_ms))
+        return "a time is out of range";
+    return NULL;
+}
+
 const char *record_fault(const struct record *record)
 {
     switch (record->kind) {
@@ -122,6 +141,8 @@ const char *record_fault(const struct record *record)
     case RECORD_CLEANUP:
     case RECORD_CLEANED:
         return cleanup_fault(&record->u.cleanup);
+    case RECORD_FACTS:
+        return facts_fault(&record->u.facts);
     case RECORD_FOUNDED:
         return NULL;
     }

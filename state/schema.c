@@ -89,6 +89,22 @@ static const char make_nodes[] = "CREATE TABLE cleanup("
  * damaged. */
 static const char counters_lag[] = "";
 
+/* 5 → 6. */
+static const char make_facts[] = "CREATE TABLE facts("
+                                 " id INTEGER PRIMARY KEY,"
+                                 " round_number INTEGER NOT NULL,"
+                                 " next_vni INTEGER NOT NULL,"
+                                 " suspect INTEGER NOT NULL,"
+                                 " boot TEXT NOT NULL,"
+                                 " clock_ms INTEGER NOT NULL,"
+                                 " holds_from_ms INTEGER NOT NULL);"
+                                 "ALTER TABLE reservation ADD COLUMN"
+                                 " node_number INTEGER NOT NULL DEFAULT 0;"
+                                 "ALTER TABLE reservation ADD COLUMN"
+                                 " origin INTEGER NOT NULL DEFAULT 0;"
+                                 /* What was found so far has no token and no owner. */
+                                 "UPDATE reservation SET origin=2 WHERE uid=4294967295;";
+
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. What has been released is
  * never changed again: a new version is a new step. */
 static const struct {
@@ -96,7 +112,7 @@ static const struct {
     bool alone; /* not in a transaction, with the log emptied after it; may be done twice */
 } steps[SCHEMA_VERSION] = {
     {make_tables, false}, {seal_tokens, false},  {write_anew, true},
-    {make_nodes, false},  {counters_lag, false},
+    {make_nodes, false},  {counters_lag, false}, {make_facts, false},
 };
 
 static int pragma_value(sqlite3 *db, const char *pragma, int *value)

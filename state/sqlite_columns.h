@@ -26,7 +26,9 @@
     X(created_ms, created_ms)                                                                      \
     X(released_ms, released_ms)                                                                    \
     X(hold_until_ms, hold_until_ms)                                                                \
-    X(regranted, regranted)
+    X(regranted, regranted)                                                                        \
+    X(node_number, node_number)                                                                    \
+    X(origin, origin)
 
 #define EVENT_NUMBERS(X)                                                                           \
     X(seq, seq)                                                                                    \
@@ -37,6 +39,8 @@
 
 #define CLEANUP_COLUMNS "number,step,below,give_up_ms"
 #define NODE_COLUMNS "number,node,state,services,\"order\""
+
+#define FACTS_COLUMNS "round_number,next_vni,suspect,boot,clock_ms,holds_from_ms"
 
 #define COLUMN_NAME_(column, field) #column ","
 #define COLUMN_MARK_(column, field) "?,"

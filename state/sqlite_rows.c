@@ -31,6 +31,7 @@ int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path,
         {&rows->cleanup, "INSERT OR REPLACE INTO cleanup(" CLEANUP_COLUMNS ") VALUES(?,?,?,?)"},
         {&rows->cleaned, "DELETE FROM cleanup WHERE number=? AND step=? AND below=?"},
         {&rows->cleanups_gone, "DELETE FROM cleanup WHERE number=?"},
+        {&rows->facts, "INSERT OR REPLACE INTO facts(id," FACTS_COLUMNS ") VALUES(1,?,?,?,?,?,?)"},
         {&rows->ledger, "UPDATE ledger SET last_number=max(last_number,?),"
                         "last_seq=max(last_seq,?),founded=max(founded,?) WHERE id=1"},
     };
@@ -48,9 +49,9 @@ int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path,
 void sqlite_rows_release(struct sqlite_rows *rows)
 {
     sqlite3_stmt *statements[] = {
-        rows->begin,   rows->commit,  rows->rollback,     rows->reservation, rows->gone,
-        rows->event,   rows->prune,   rows->ledger,       rows->node,        rows->nodes_gone,
-        rows->cleanup, rows->cleaned, rows->cleanups_gone};
+        rows->begin,   rows->commit,  rows->rollback,      rows->reservation, rows->gone,
+        rows->event,   rows->prune,   rows->ledger,        rows->node,        rows->nodes_gone,
+        rows->cleanup, rows->cleaned, rows->cleanups_gone, rows->facts};
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
         sqlite3_finalize(statements[i]);
     *rows = (struct sqlite_rows){0};
@@ -120,6 +121,18 @@ static int write_cleanup(sqlite3_stmt *statement, const struct cleanup_record *r
     return text_bind(statement, 2, record->step) ? SQLITE_NOMEM : run(statement);
 }
 
+static int write_facts(sqlite3_stmt *statement, const struct facts_record *facts)
+{
+    sqlite3_bind_int64(statement, 1, (sqlite3_int64)facts->round_number);
+    sqlite3_bind_int64(statement, 2, facts->next_vni);
+    sqlite3_bind_int(statement, 3, facts->suspect);
+    if (text_bind(statement, 4, facts->boot))
+        return SQLITE_NOMEM;
+    sqlite3_bind_int64(statement, 5, facts->clock_ms);
+    sqlite3_bind_int64(statement, 6, facts->holds_from_ms);
+    return run(statement);
+}
+
 static int write_gone(struct sqlite_rows *rows, uint64_t number)
 {
     int rc = run_number(rows->gone, number);
@@ -145,6 +158,8 @@ static int write_record(struct sqlite_rows *rows, const struct record *record)
         return write_cleanup(rows->cleanup, &record->u.cleanup);
     case RECORD_CLEANED:
         return write_cleanup(rows->cleaned, &record->u.cleanup);
+    case RECORD_FACTS:
+        return write_facts(rows->facts, &record->u.facts);
     case RECORD_COUNTERS:
     case RECORD_FOUNDED:
         break; /* both go with the ledger's row, at most once a batch */
@@ -263,6 +278,25 @@ static const char *read_event(sqlite3_stmt *statement, struct record *out)
     return record_fault(out);
 }
 
+/* -1, which no number here can be, for what does not fit. */
+static sqlite3_int64 number_at(sqlite3_stmt *statement, int column, sqlite3_int64 max)
+{
+    sqlite3_int64 value = sqlite3_column_int64(statement, column);
+    return sqlite3_column_type(statement, column) != SQLITE_INTEGER || value > max ? -1 : value;
+}
+
+static const char *read_facts(sqlite3_stmt *statement, struct record *out)
+{
+    *out = (struct record){.kind = RECORD_FACTS};
+    out->u.facts.round_number = (uint64_t)number_at(statement, 0, INT64_MAX);
+    out->u.facts.next_vni = (uint32_t)number_at(statement, 1, UINT16_MAX + 1);
+    out->u.facts.suspect = (uint8_t)number_at(statement, 2, 1);
+    out->u.facts.boot = text_at(statement, 3);
+    out->u.facts.clock_ms = number_at(statement, 4, INT64_MAX);
+    out->u.facts.holds_from_ms = number_at(statement, 5, INT64_MAX);
+    return record_fault(out);
+}
+
 static int damaged(const struct reader *reader, const char *table, sqlite3_int64 row,
                    const char *fault)
 {
@@ -297,6 +331,15 @@ static int visit_node(struct reader *reader, sqlite3_stmt *statement)
     if (fault)
         return damaged(reader, "node report of reservation", sqlite3_column_int64(statement, 0),
                        fault);
+    return give(reader, &record);
+}
+
+static int visit_facts(struct reader *reader, sqlite3_stmt *statement)
+{
+    struct record record;
+    const char *fault = read_facts(statement, &record);
+    if (fault)
+        return damaged(reader, "facts", 1, fault);
     return give(reader, &record);
 }
 
@@ -380,6 +423,8 @@ int sqlite_rows_load(struct sqlite_rows *rows, int (*each)(void *, const struct 
     if (count == 0)
         return damaged(&reader, "ledger", 1, "missing");
     if (count > 0)
+        count = read_table(&reader, "SELECT " FACTS_COLUMNS " FROM facts WHERE id=1", visit_facts);
+    if (count >= 0)
         count =
             read_table(&reader, "SELECT " RESERVATION_COLUMNS " FROM reservation ORDER BY number",
                        visit_reservation);

@@ -14,7 +14,7 @@ struct sqlite_rows {
     const char *path; /* for messages */
     struct sealing *sealing;
     sqlite3_stmt *begin, *commit, *rollback;
-    sqlite3_stmt *reservation, *gone, *event, *prune, *ledger;
+    sqlite3_stmt *reservation, *gone, *event, *prune, *ledger, *facts;
     sqlite3_stmt *node, *nodes_gone;
     sqlite3_stmt *cleanup, *cleaned, *cleanups_gone;
 };

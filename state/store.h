@@ -29,10 +29,10 @@ struct store *store_sqlite_open(const char *path, const char *key_file, struct e
  * surely nothing in it. Only looks, so that whoever asks may be another user, beside a broker. */
 bool store_sqlite_sealed(const char *path);
 
-/* Calls each once for every record: first RECORD_COUNTERS, then RECORD_FOUNDED if there, then
- * reservations by ascending number, then what nodes reported for them, then events by ascending
- * seq. Strings are valid during the call. each returns 0, or a negative code that ends the load and
- * is returned. Only before the first commit. */
+/* Calls each once for every record: first RECORD_COUNTERS, then RECORD_FOUNDED and RECORD_FACTS if
+ * there, then reservations by ascending number, then what nodes reported for them, then events by
+ * ascending seq. Strings are valid during the call. each returns 0, or a negative code that ends
+ * the load and is returned. Only before the first commit. */
 int store_load(struct store *store, int (*each)(void *arg, const struct record *record), void *arg,
                struct error *err);
 

@@ -92,6 +92,11 @@ void machine_keep(struct machine *machine, const struct record *record)
     case RECORD_FOUNDED:
         machine->founded = true;
         break;
+    case RECORD_FACTS:
+        machine->facts = record->u.facts;
+        memmove(machine->boot, record->u.facts.boot, strlen(record->u.facts.boot) + 1);
+        machine->has_facts = true;
+        break;
     case RECORD_NODE:
         rows_put_node(rows, record->u.node.number, &record->u.node);
         break;
@@ -498,6 +503,10 @@ void machine_crash(struct machine *machine)
                                          .u.counters = {machine->last_number, machine->last_seq}});
     if (machine->founded)
         (void)load(machine, &(struct record){.kind = RECORD_FOUNDED});
+    struct record facts = {.kind = RECORD_FACTS, .u.facts = machine->facts};
+    facts.u.facts.boot = machine->boot;
+    if (machine->has_facts)
+        (void)load(machine, &facts);
     (void)rows_each(&machine->reservations, load, machine);
     (void)rows_each_node(&machine->reservations, load, machine);
     (void)rows_each(&machine->events, load, machine);

@@ -31,6 +31,9 @@ struct machine {
     struct rows reservations, events; /* on disk */
     uint64_t last_number, last_seq, last_ticket, last_call;
     bool founded;
+    bool has_facts;
+    struct facts_record facts; /* its boot is the next one */
+    char boot[BOOT_ID_MAX + 1];
     struct machine_asked asked[MACHINE_ASKED_MAX];
     struct machine_call calls[MACHINE_ASKED_MAX];
     size_t asked_count, call_count;

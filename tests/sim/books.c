@@ -320,6 +320,7 @@ void books_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_PRUNE:
     case RECORD_COUNTERS:
     case RECORD_FOUNDED:
+    case RECORD_FACTS:
     case RECORD_NODE:
     case RECORD_CLEANUP:
     case RECORD_CLEANED:

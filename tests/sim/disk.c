@@ -295,6 +295,13 @@ static const char *apply_one(struct disk *disk, const struct record *record)
     case RECORD_FOUNDED:
         disk->founded = true;
         return NULL;
+    case RECORD_FACTS:
+        if (!record->u.facts.boot || strlen(record->u.facts.boot) >= sizeof disk->boot)
+            return "facts without a boot";
+        strcpy(disk->boot, record->u.facts.boot);
+        disk->facts = record->u.facts;
+        disk->has_facts = true;
+        return NULL;
     case RECORD_NODE:
         return put_node(disk, record);
     case RECORD_CLEANUP:
@@ -330,6 +337,11 @@ int disk_load(const struct disk *disk, int (*each)(void *arg, const struct recor
     int result = each(arg, &counters);
     if (result == 0 && disk->founded)
         result = each(arg, &(struct record){.kind = RECORD_FOUNDED});
+    if (result == 0 && disk->has_facts) {
+        struct record facts = {.kind = RECORD_FACTS, .u.facts = disk->facts};
+        facts.u.facts.boot = disk->boot;
+        result = each(arg, &facts);
+    }
     for (size_t i = 0; i < disk->reservation_count && result == 0; i++)
         result = each(arg, disk->reservations[i]);
     for (size_t i = 0; i < disk->cleanup_count && result == 0; i++)

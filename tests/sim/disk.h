@@ -32,6 +32,9 @@ struct disk {
     uint64_t last_number, last_seq;       /* the highest ever saved */
     uint64_t deleted_number, deleted_seq; /* the highest that is not there any more */
     bool founded;
+    bool has_facts;
+    struct facts_record facts; /* its boot is the next one */
+    char boot[BOOT_ID_MAX + 1];
 };
 
 void disk_init(struct disk *disk);
@@ -43,7 +46,7 @@ void disk_copy(struct disk *copy, const struct disk *disk);
 /* Makes the first count records of the batch durable. NULL, or what no right core would write. */
 const char *disk_apply(struct disk *disk, const struct batch *batch, size_t count);
 
-/* Every record in the store's order: counters, founded, reservations, nodes, cleanups, events.
+/* Every record in the store's order: counters, founded, facts, reservations, nodes, cleanups, events.
  * Stops when each returns other than 0, and returns that. */
 int disk_load(const struct disk *disk, int (*each)(void *arg, const struct record *record),
               void *arg);

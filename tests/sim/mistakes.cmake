@@ -57,7 +57,7 @@ mcast_mistake(skip-intent 50 apply.c
 mcast_mistake(reuse-held-back 50 vnipool.c
     [[idset_add(&p->held, vni);]] [[idset_add(&p->free, vni);]])
 mcast_mistake(hold-ends-at-a-start 50 core.c
-    [[r->hold_until_ms = core->now_ms + core->config.vni_hold_ms;]] [[r->hold_until_ms = core->now_ms;]])
+    [[core->facts.holds_from_ms = core->now_ms;]] [[core->facts.holds_from_ms = 0;]])
 mcast_mistake(forget-late-success 50 call_done.c
     [[set_side(core, r, side_after_yes(r));
         core_act(core, r);
@@ -73,9 +73,9 @@ mcast_mistake(release-counts-too-early 50 call_done.c
     [[if (e->sent_ms < settles) {]] [[if (e->sent_ms < 0) {]])
 mcast_mistake(release-given-up-is-done 100 call_done.c
     [[if (outcome == FM_OK || outcome == FM_GONE) {
-        released_at_fm]]
+        core_released_at_fm]]
     [[if (outcome == FM_OK || outcome == FM_GONE || outcome == FM_TIMEOUT) {
-        released_at_fm]])
+        core_released_at_fm]])
 mcast_mistake(name-does-not-rest 100 act.c
     [[return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;]]
     [[return FMCALL_RESERVE;]])
@@ -92,10 +92,10 @@ mcast_mistake(the-last-piece-is-all 1000 sync.c
     [[if (event->u.sync.more)]] [[if (event->u.sync.more && (s->id = ++core->last_sighting) > 0)]])
 mcast_mistake(repeat-is-no-sign-of-life 1500 reserve.c
     [[r->missed_ms = 0; /* as good]] [[/* as good]])
-mcast_mistake(lost-is-not-told 50 call_done.c
+mcast_mistake(lost-is-not-told 50 missing.c
     [[core_publish(core, EVENT_LOST, r, reason);]] [[(void)reason;]])
 mcast_mistake(another-token-is-as-good 3000 call_done.c
-    [[!secret_equal(r->token, token)) {]] [[false) {]])
+    [[!secret_equal(r->token, token);]] [[false;]])
 mcast_mistake(leaving-does-not-count 300 budget.c
     [[purse->limit == 0 || purse->used + addresses <= purse->limit]]
     [[purse->limit == 0 || purse->used - purse->leaving + addresses <= purse->limit]])
@@ -107,16 +107,17 @@ mcast_mistake(half-a-roll-call-counts 50 rollcall.c
     [[!event->u.rollcall.ok)]] [[event->u.rollcall.id == 0)]])
 mcast_mistake(a-late-roll-call-is-fresh 8000 rollcall.c
     [[cluster->name, roll->asked_ms]] [[cluster->name, core->now_ms]])
-mcast_mistake(silence-is-clean 300 act.c
+mcast_mistake(silence-is-clean 300 hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return r->reported != NULL && nodes_clean(r->reported) >= r->reported->count;]])
 mcast_mistake(time-heals-lingering 300 act.c
-    [[if (lingers(r)) {]] [[if (lingers(r) && core->now_ms < r->hold_until_ms) {]])
+    [[if (!clean && hold_has_services(r)) {]] [[if (!clean && hold_end(core, r) > core->now_ms) {]])
 mcast_mistake(any-life-will-do 300 nodereport.c
-    [[while (r != NULL && r->number != number)]] [[while (r != NULL && r->number < number)]])
+    [[while (r != NULL && r->number != number)]]
+    [[while (r != NULL && r->number < number)]])
 mcast_mistake(old-word-counts 8000 nodereport.c
     [[order != 0 && order < known->order]] [[order > known->order && order == 0]])
-mcast_mistake(granted-twice-is-once 3000 act.c
+mcast_mistake(granted-twice-is-once 3000 hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return nodes_clean(r->reported) >= r->node_count;]])
 mcast_mistake(one-scope-is-enough 300 cleanup_ask.c

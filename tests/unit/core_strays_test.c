@@ -9,21 +9,25 @@
 #include "core/strays.h"
 
 struct taken {
+    int64_t seen_by_ms;
     char names[64];
 };
 
-static void take(void *arg, const char *name)
+static bool is_kept(void *arg, const struct stray *stray)
 {
     struct taken *taken = arg;
-    strcat(taken->names, name);
+    if (stray->first_ms > taken->seen_by_ms)
+        return true;
+    strcat(taken->names, stray->name);
     strcat(taken->names, " ");
+    return false;
 }
 
 static void strays__keep_when_first_seen(void **state)
 {
     (void)state;
     struct strays s;
-    struct taken taken = {""};
+    struct taken taken = {0};
     strays_init(&s);
     strays_begin(&s);
     strays_seen(&s, "c-2", 10);
@@ -38,11 +42,36 @@ static void strays__keep_when_first_seen(void **state)
     strays_seen(&s, "c-2", 51);
     strays_keep(&s);
     assert_int_equal(s.known.count, 3);
-    strays_take(&s, 11, take, &taken);
+    taken.seen_by_ms = 11;
+    strays_judge(&s, is_kept, &taken);
     assert_string_equal(taken.names, "c-2 ");
-    strays_take(&s, 50, take, &taken);
+    taken.seen_by_ms = 50;
+    strays_judge(&s, is_kept, &taken);
     assert_string_equal(taken.names, "c-2 c-3 c-4 ");
     assert_int_equal(s.known.count, 0);
+    strays_release(&s);
+}
+
+/* What is known of a stray stays with it as long as lists show it, and is found by its name. */
+static void strays__keep_what_is_known(void **state)
+{
+    (void)state;
+    struct strays s;
+    strays_init(&s);
+    assert_null(strays_find(&s, "c-1"));
+    strays_seen(&s, "c-1", 10);
+    strays_seen(&s, "c-2", 10);
+    assert_null(strays_find(&s, "c-1")); /* not before the list was whole */
+    strays_keep(&s);
+    strays_find(&s, "c-2")->history = STRAY_OVER;
+    strays_find(&s, "c-2")->named = 7;
+    strays_begin(&s);
+    strays_seen(&s, "c-2", 20);
+    strays_keep(&s);
+    assert_null(strays_find(&s, "c-1"));
+    assert_int_equal(strays_find(&s, "c-2")->history, STRAY_OVER);
+    assert_int_equal(strays_find(&s, "c-2")->named, 7);
+    assert_int_equal(strays_find(&s, "c-2")->first_ms, 10);
     strays_release(&s);
 }
 
@@ -51,7 +80,7 @@ static void strays__unfinished_list_counts_for_nothing(void **state)
 {
     (void)state;
     struct strays s;
-    struct taken taken = {""};
+    struct taken taken = {0};
     strays_init(&s);
     strays_begin(&s);
     strays_seen(&s, "c-1", 10);
@@ -59,7 +88,8 @@ static void strays__unfinished_list_counts_for_nothing(void **state)
     strays_begin(&s);
     strays_seen(&s, "c-2", 20);
     strays_begin(&s);
-    strays_take(&s, 99, take, &taken);
+    taken.seen_by_ms = 99;
+    strays_judge(&s, is_kept, &taken);
     assert_string_equal(taken.names, "c-1 ");
     strays_keep(&s);
     assert_int_equal(s.known.count, 0);
@@ -91,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strays__keep_when_first_seen),
+        cmocka_unit_test(strays__keep_what_is_known),
         cmocka_unit_test(strays__unfinished_list_counts_for_nothing),
         cmocka_unit_test(strays__take_any_order),
     };

@@ -217,6 +217,11 @@ static inline int write_line(void *arg, const struct record *record)
     case RECORD_FOUNDED:
         fprintf(out, "founded\n");
         return 0;
+    case RECORD_FACTS:
+        fprintf(out, "facts %ju %u %u %s %jd %jd\n", (uintmax_t)record->u.facts.round_number,
+                record->u.facts.next_vni, record->u.facts.suspect, record->u.facts.boot,
+                (intmax_t)record->u.facts.clock_ms, (intmax_t)record->u.facts.holds_from_ms);
+        return 0;
     case RECORD_RESERVATION:
         fprintf(out, "reservation %ju %s-%s\n", (uintmax_t)r->number, r->cluster, r->job);
         return 0;
