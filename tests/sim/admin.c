@@ -48,6 +48,11 @@ static bool is_lost(const struct sim *sim)
     return c.lost;
 }
 
+bool admin_can_tell(const struct sim *sim, const char *cluster)
+{
+    return !sim->rival.present && !rival_in(sim, cluster) && !rewind_unknown(sim);
+}
+
 /* ---- what he does about it ---- */
 
 static void say(struct sim *sim, enum request_kind kind, uint32_t cluster)
@@ -70,9 +75,9 @@ static void look(struct sim *sim, void *what, uint64_t mark)
         say(sim, REQUEST_ACCEPT_LOSS, 0);
     for (uint32_t i = 0; i < sim->config.cluster_count; i++) {
         const char *cluster = sim->config.clusters[i].name;
-        bool alone = !rival_in(sim, cluster) && !sim->rival.present;
-        if ((admin_sees(sim, ALARM_NAME_CONFLICT, cluster) && alone) ||
-            (admin_sees(sim, ALARM_OLD_LEDGER, cluster) && alone && !rewind_unknown(sim)))
+        bool asks = admin_sees(sim, ALARM_NAME_CONFLICT, cluster) ||
+                    admin_sees(sim, ALARM_OLD_LEDGER, cluster);
+        if (asks && admin_can_tell(sim, cluster))
             say(sim, REQUEST_CLAIM, i);
     }
     sim_later(sim, LOOKS_EVERY_MS, look, NULL, mark);

@@ -1,6 +1,7 @@
 #include "tests/sim/answers.h"
 
 #include "core/reservation.h"
+#include "core/sizing.h"
 #include "tests/sim/sim.h"
 
 #include <string.h>
@@ -66,12 +67,30 @@ static void granted(struct sim *sim, const struct request *request, const struct
                  n(job->told_number), n(told->number));
 }
 
+/* Required, and no other time would make a difference. */
+static bool never_eligible(const struct sim *sim, const struct request *request)
+{
+    const struct core_config *config = &sim->config;
+    const struct wanted *wanted = &request->wanted;
+    const struct cluster_config *cluster = &config->clusters[request->cluster];
+    uint32_t addresses;
+    struct error err;
+    if (wanted->wish != WISH_REQUIRED || request->nonsense != 0)
+        return false;
+    if (sizing_decide(config, wanted->wish, wanted->node_count, &addresses, &err) != HWCOLL_WANTED)
+        return true;
+    return (config->total_addresses > 0 && addresses > config->total_addresses) ||
+           (cluster->budget > 0 && addresses > cluster->budget);
+}
+
 static void reserve_answered(struct sim *sim, const struct request *request,
                              const struct told *told)
 {
     const struct job *job = request->job;
     bool relied = books_protects(job) && job->life == request->life;
     bool invalid = told->kind == ANSWER_INVALID || told->kind == ANSWER_NO_CLUSTER;
+    if (told->kind == ANSWER_INVALID && never_eligible(sim, request))
+        return;
     if (invalid != (request->nonsense != 0)) {
         sim_fail(sim, "answers", "a %s reserve of %s was answered: %s",
                  request->nonsense ? "nonsensical" : "sensible", rm_job_name(job),

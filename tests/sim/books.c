@@ -54,8 +54,8 @@ static bool holds(const struct sim *sim, const struct entry *e, uint16_t vni)
         has |= e->vnis[i] == vni;
     if (!has)
         return false;
-    if (!e->freed_batch)
-        return e->gone_batch == 0 || e->told;
+    if (!e->freed_batch) /* what nobody was told can be given back at once */
+        return (e->gone_batch == 0 && !e->given_batch) || e->told;
     return e->told && !e->given_batch &&
            (sim->config.vni_hold_ms < 0 || sim->now_ms < e->freed_ms + sim->config.vni_hold_ms);
 }
@@ -235,7 +235,9 @@ static void reservation_saved(struct sim *sim, const struct reservation_record *
         return;
     bool same = r->vni_count == e->vni_count &&
                 memcmp(r->vnis, e->vnis, r->vni_count * sizeof *r->vnis) == 0;
-    if (r->state == JOB_ACTIVE && !same)
+    if (r->state == JOB_ACTIVE && r->vni_count == 0 && !e->told)
+        e->given_batch = e->back_batch = batch;
+    else if (r->state == JOB_ACTIVE && !same)
         sim_fail(sim, "F5", "the VNIs of number %llu changed while its job runs", n(e->number));
     if (r->state == JOB_ACTIVE && e->freed_batch)
         sim_fail(sim, "I2", "number %llu is active again after its release", n(e->number));
@@ -270,7 +272,7 @@ static bool excused(const struct sim *sim, const struct entry *e)
 {
     struct core_status status;
     core_status(sim->edge.core, &status);
-    return (gateway_found_nothing(sim) && status.jobs_reserved + 1 < 3) ||
+    return (gateway_found_nothing(sim) && status.jobs_reserved + 1 < sim->config.mass_loss_min) ||
            (sim->rewind.done && !relies_on(e));
 }
 

@@ -20,6 +20,18 @@ static struct job *job_behind(const struct sim *sim, const char *name)
 
 /* ---- the broker itself ---- */
 
+/* What the broker has found and nobody has said is its own: it stays there. */
+static uint64_t unclaimed(const struct sim *sim)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < sim->disk.reservation_count; i++) {
+        const struct reservation_record *r = &sim->disk.reservations[i]->u.reservation;
+        count += r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND &&
+                 r->fm_side != FM_SIDE_NOTHING;
+    }
+    return count;
+}
+
 static void broker_is_settled(struct sim *sim)
 {
     struct core_status status;
@@ -35,7 +47,7 @@ static void broker_is_settled(struct sim *sim)
     if (sim->config.fm_present && status.link != LINK_UP)
         sim_fail(sim, "F20", "the fabric manager is healthy, the link is %s: %s",
                  link_state_word(status.link), status.link_error);
-    if (status.releases_pending + status.calls_queued_reserve > 0)
+    if (status.releases_pending + status.calls_queued_reserve > unclaimed(sim))
         sim_fail(sim, "quiet", "calls that change something are queued");
 }
 
@@ -66,6 +78,13 @@ static void is_expected(void *arg, const struct reservation *r)
     if (r->state != JOB_ACTIVE)
         return;
     const struct job *job = rm_find(sim, r->cluster, r->job);
+    char name[FM_NAME_MAX + 1];
+    fm_name_format(name, r->cluster, r->job);
+    if (r->origin == ORIGIN_FOUND && fabric_find(&sim->fabric, name) != NULL &&
+        !admin_can_tell(sim, r->cluster))
+        return;
+    if (rewind_concerns(sim, job) && job->active)
+        return;
     if (!books_protects(job) || job->told_number != r->number)
         sim_fail(sim, "I3", "number %llu (%s-%s) is active, and no job of that name is",
                  n(r->number), r->cluster, r->job);
@@ -81,9 +100,20 @@ static void each_reservation_is_expected(struct sim *sim)
 
 /* ---- the fabric manager ---- */
 
+/* The broker has said that it does not know whose things are, and nobody can tell it. */
+static bool is_disputed(const struct sim *sim, const struct object *object)
+{
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *job;
+    return fm_name_split(object->name, cluster, &job) &&
+           admin_sees(sim, ALARM_NAME_CONFLICT, cluster) && !admin_can_tell(sim, cluster);
+}
+
 static void object_is_expected(struct sim *sim, const struct object *object)
 {
     const struct job *job = job_behind(sim, object->name);
+    if (is_disputed(sim, object))
+        return;
     if (!books_protects(job)) {
         sim_fail(sim, "I3", "the fabric manager holds %s for no active job: a leak", object->name);
         return;
@@ -92,6 +122,9 @@ static void object_is_expected(struct sim *sim, const struct object *object)
     const struct reservation *r = core_find(sim->edge.core, rm_cluster_name(sim, job), job->id);
     if (!e || !r)
         return; /* books_check has said so */
+    /* What came there by itself stays until the job is over. */
+    if ((!e->token[0] || e->lost_batch) && (object->unknown || object->returned))
+        return;
     if (!e->token[0] || e->lost_batch)
         sim_fail(sim, "I3", "the fabric manager holds %s, its job was told hwcoll %s: a leak",
                  object->name, hwcoll_state_word(r->hwcoll));
