@@ -170,7 +170,7 @@ static void confirmed_vnis_are_free(struct sim *sim)
     for (uint64_t number = 1; number <= sim->books.count; number++) {
         const struct entry *e = books_entry(&sim->books, number);
         const struct reservation_record *saved = disk_find(&sim->disk, number);
-        if (e && !e->regranted && saved && saved->state == JOB_RELEASING && saved->vni_count > 0 &&
+        if (e && e->job && !e->regranted && saved && saved->state == JOB_RELEASING && saved->vni_count > 0 &&
             hosts_heard_clean(e->job, number) >= e->node_count)
             sim_fail(sim, "F3", "number %llu: all %u nodes are clean, its VNIs are held back",
                      n(number), e->node_count);

@@ -407,18 +407,15 @@ static bool being_fenced(const struct host *host)
     return host->outbox_count > 0 && host->outbox[0].state == NODE_FENCED;
 }
 
-/* Whether the ledger waits for its word. */
-static bool waited_for(const struct sim *sim, const struct host *host, uint64_t number)
+static struct host *named(struct sim *sim, const char *name)
 {
-    for (size_t i = 0; i < sim->disk.node_count; i++) {
-        const struct node_record *node = &sim->disk.nodes[i]->u.node;
-        if (node->number == number && strcmp(node->node, host->name) == 0)
-            return node->state == NODE_LINGERING || node->state == NODE_CREATED;
-    }
-    return sim->config.vni_hold_ms < 0; /* it has said nothing */
+    unsigned job, index;
+    if (sscanf(name, "j%un%u", &job, &index) != 2 || job >= sim->rm.job_count || index >= HOSTS_MAX)
+        return NULL;
+    return host_at(sim, sim->rm.jobs[job], index);
 }
 
-/* Nothing of it is left there, and it cannot say so, or has nobody to. */
+/* Nothing of what the broker waits for is left there, and it cannot say so, or has nobody to. */
 static bool to_vouch_for(const struct sim *sim, const struct host *host)
 {
     return !host->present && !host->dead && host->outbox_count == 0 &&
@@ -432,18 +429,34 @@ static void vouch(struct sim *sim, struct host *host)
     rm_send(sim, request, 0);
 }
 
-static void look_after_job(struct sim *sim, const struct reservation_record *r)
+static void look_at(struct sim *sim, struct host *host, uint64_t number)
+{
+    if (host->dead && !host->fenced && !being_fenced(host))
+        fence(sim, host, number);
+    else if (to_vouch_for(sim, host))
+        vouch(sim, host);
+}
+
+static void look_at_silent(struct sim *sim, const struct reservation_record *r)
 {
     struct job *job = rm_find(sim, r->cluster, r->job);
-    for (uint32_t at = 0; job != NULL && at < r->node_count && at < HOSTS_MAX; at++) {
-        struct host *host = host_at(sim, job, at);
-        if (!waited_for(sim, host, r->number))
-            continue;
-        if (host->dead && !being_fenced(host))
-            fence(sim, host, r->number);
-        else if (to_vouch_for(sim, host))
-            vouch(sim, host);
+    for (uint32_t at = 0; job != NULL && at < r->node_count && at < HOSTS_MAX; at++)
+        if (r->state == JOB_RELEASING && r->vni_count > 0)
+            look_at(sim, host_at(sim, job, at), r->number);
+}
+
+static void look_after_all(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->disk.node_count; i++) {
+        const struct node_record *node = &sim->disk.nodes[i]->u.node;
+        const struct reservation_record *r = disk_find(&sim->disk, node->number);
+        struct host *host = named(sim, node->node);
+        if (host != NULL && r != NULL && r->state == JOB_RELEASING &&
+            (node->state == NODE_LINGERING || node->state == NODE_CREATED))
+            look_at(sim, host, node->number);
     }
+    for (size_t i = 0; i < sim->disk.reservation_count && sim->config.vni_hold_ms < 0; i++)
+        look_at_silent(sim, &sim->disk.reservations[i]->u.reservation);
 }
 
 static void look_after(struct sim *sim, void *what, uint64_t mark)
@@ -451,11 +464,7 @@ static void look_after(struct sim *sim, void *what, uint64_t mark)
     (void)what;
     if (sim->phase == PHASE_STORM || mark != sim->calm)
         return;
-    for (size_t i = 0; i < sim->disk.reservation_count; i++) {
-        const struct reservation_record *r = &sim->disk.reservations[i]->u.reservation;
-        if (r->state == JOB_RELEASING && r->vni_count > 0)
-            look_after_job(sim, r);
-    }
+    look_after_all(sim);
     sim_later(sim, LOOK_AFTER_MS, look_after, NULL, mark);
 }
 
@@ -472,13 +481,23 @@ void hosts_calm(struct sim *sim)
 
 /* ---- an older state of the disk ---- */
 
+static bool is_on_disk(const struct sim *sim, const struct host *host)
+{
+    for (size_t i = 0; i < sim->disk.node_count; i++) {
+        const struct node_record *node = &sim->disk.nodes[i]->u.node;
+        if (node->number == host->heard_number && strcmp(node->node, host->name) == 0)
+            return node->state == NODE_LINGERING || node->state == NODE_CREATED;
+    }
+    return false;
+}
+
 void hosts_rewound(struct sim *sim)
 {
     for (size_t i = 0; i < sim->rm.job_count; i++)
         for (uint32_t at = 0; at < HOSTS_MAX; at++) {
             struct host *host = &sim->rm.jobs[i]->hosts[at];
             host->heard_clean = host->kept_count = 0;
-            if (host->heard_number != 0 && !waited_for(sim, host, host->heard_number))
+            if (!is_on_disk(sim, host))
                 host->heard_number = 0;
         }
 }
