@@ -2,6 +2,7 @@
 
 #include "broker/config_check.h"
 #include "broker/config_file.h"
+#include "trust/trustedpath.h"
 #include "broker/config_table.h"
 #include "broker/config_value.h"
 #include "broker/config_words.h"
@@ -63,6 +64,7 @@ void config_destroy(struct config *config)
     if (config == NULL)
         return;
     config_words_destroy(config->admins);
+    config_words_destroy(config->metrics_users);
     for (size_t i = 0; i < CLUSTERS_MAX; i++)
         config_cluster_release(&config->clusters[i]);
     free(config);
@@ -85,13 +87,19 @@ static void read_drop_in(struct config_reading *reading, const char *folder, con
         config_file_read(reading, path);
 }
 
+/* Beside the file. False: its path is too long. */
+static bool drop_in_folder(const char *path, char folder[CONFIG_PATH_SIZE])
+{
+    const char *slash = strrchr(path, '/');
+    int length = snprintf(folder, CONFIG_PATH_SIZE, "%.*sconf.d",
+                          slash != NULL ? (int)(slash - path) + 1 : 0, path);
+    return length >= 0 && length < CONFIG_PATH_SIZE;
+}
+
 static void read_drop_ins(struct config_reading *reading, const char *path)
 {
     char folder[CONFIG_PATH_SIZE];
-    const char *slash = strrchr(path, '/');
-    int length = snprintf(folder, sizeof folder, "%.*sconf.d",
-                          slash != NULL ? (int)(slash - path) + 1 : 0, path);
-    if (length < 0 || (size_t)length >= sizeof folder) {
+    if (!drop_in_folder(path, folder)) {
         config_fault(reading, true, NULL, "the path is longer than %zu bytes", sizeof folder - 1);
         return;
     }
@@ -109,14 +117,35 @@ static void read_drop_ins(struct config_reading *reading, const char *path)
     free(found);
 }
 
-int config_load(struct config *config, const char *path, config_report_fn *report, void *arg)
+/* ---- who could have written it ---- */
+
+static void check_trust(struct config_reading *reading, const char *path,
+                        enum trustedpath_kind kind, uid_t user, unsigned file)
 {
-    return config_load_and_look(config, path, NULL, report, arg);
+    const struct trustedpath wanted = {
+        .path = path,
+        .kind = kind,
+        .user = user,
+        .subject = "the configuration, who is an admin with it",
+    };
+    struct error err = {0};
+    if (trustedpath_check(&wanted, &err) == ERROR_REFUSED)
+        config_fault(reading, true, &(struct config_origin){.file = file}, "%s", err.text);
 }
 
-int config_load_and_look(struct config *config, const char *path,
-                         void (*look)(struct config_reading *reading), config_report_fn *report,
-                         void *arg)
+static void check_all_trust(struct config_reading *reading, const char *path, uid_t user)
+{
+    char folder[CONFIG_PATH_SIZE];
+    for (unsigned i = 0; i < reading->file_count; i++)
+        check_trust(reading, reading->files[i], TRUSTEDPATH_FILE, user, i + 1);
+    if (drop_in_folder(path, folder))
+        check_trust(reading, folder, TRUSTEDPATH_FOLDER, user, 1);
+}
+
+/* ---- all of it ---- */
+
+static int load(struct config *config, const char *path, bool judge, uid_t user,
+                config_look_fn *look, config_report_fn *report, void *arg)
 {
     struct config_reading *reading = calloc(1, sizeof *reading);
     if (reading == NULL) {
@@ -131,10 +160,24 @@ int config_load_and_look(struct config *config, const char *path,
         read_drop_ins(reading, path);
         config_check(reading);
     }
-    if (reading->faults == 0 && look != NULL)
+    bool sound = reading->faults == 0;
+    if (judge)
+        check_all_trust(reading, path, user);
+    if (sound && look != NULL)
         look(reading);
     unsigned faults = reading->faults;
     config_file_release(reading);
     free(reading);
     return faults == 0 ? 0 : ERROR_INVALID;
+}
+
+int config_load(struct config *config, const char *path, config_report_fn *report, void *arg)
+{
+    return load(config, path, false, 0, NULL, report, arg);
+}
+
+int config_load_as(struct config *config, const char *path, uid_t user, config_look_fn *look,
+                   config_report_fn *report, void *arg)
+{
+    return load(config, path, true, user, look, report, arg);
 }

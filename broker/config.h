@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /* mcastd's configuration: what the files say, checked and complete (programs.md).
  *
@@ -38,6 +39,7 @@ struct config {
     char tls_cert[CONFIG_PATH_SIZE], tls_key[CONFIG_PATH_SIZE], tls_client_ca[CONFIG_PATH_SIZE];
     char munge_socket[108]; /* of munged; "": MUNGE credentials are not taken */
     char **admins;          /* as config_cluster.users */
+    char **metrics_users;   /* the same; NULL when unset */
     bool metrics_anonymous;
     char root_key_file[CONFIG_PATH_SIZE]; /* "": none, for CONFIG_STORE_MEMORY */
     uint32_t connections_max;
@@ -73,12 +75,13 @@ void config_cluster_release(struct config_cluster *cluster);
  */
 int config_load(struct config *config, const char *path, config_report_fn *report, void *arg);
 
-/* The same, and lets look report what else is wrong (config_file.h) when it fits together; NULL: is
- * not asked. */
+/* The same for a service of this user: what others than root and this user can change is no
+ * configuration, neither a file nor the folder conf.d (B8). When all could be read and fits
+ * together, look, if it is not NULL, reports what else is wrong (config_file.h). */
 struct config_reading;
-int config_load_and_look(struct config *config, const char *path,
-                         void (*look)(struct config_reading *reading), config_report_fn *report,
-                         void *arg);
+typedef void config_look_fn(struct config_reading *reading);
+int config_load_as(struct config *config, const char *path, uid_t user, config_look_fn *look,
+                   config_report_fn *report, void *arg);
 
 /* All keys with type, range, default and sentence; a file to begin with; mcastd.conf(5) in roff. */
 void config_print_help(FILE *out);

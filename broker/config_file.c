@@ -396,10 +396,6 @@ bool config_file_read(struct config_reading *reading, const char *path)
         fclose(source.file);
         return false;
     }
-    if (found && (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        config_fault(
-            reading, false, &source.here,
-            "others than its owner can change this file, and so become admins: chmod go-w");
     int rc = ini_parse_stream(next_line, &source, on_pair, &source);
     if (ferror(source.file) != 0)
         FAULT(&source, "cannot be read on: %s; look at its disk", strerror(errno));

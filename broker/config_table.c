@@ -38,9 +38,13 @@ static const struct config_key keys[] = {
      .sentence = "Socket of this host's munged; unset: MUNGE credentials are not taken. Whoever is root on any host "
                  "with the same MUNGE key can pose as any user, but never as root of this one."},
     {"broker", "admins", CONFIG_USERS, "root", AT(admins),
-     .sentence = "Users who may do everything; cert:NAME is whoever has a certificate of that name."},
+     .sentence = "Users who may do everything; cert:NAME is whoever has a certificate of that name. Not nobody: as that "
+                 "appears whoever the kernel cannot name."},
+    {"broker", "metrics_users", CONFIG_USERS, NULL, AT(metrics_users), .example = "cert:prometheus",
+     .sentence = "Users who may read /metrics besides those with a role (admins, resource managers, nodes), written as "
+                 "in admins; they may do nothing else."},
     {"broker", "metrics_anonymous", CONFIG_BOOL, "no", AT(metrics_anonymous),
-     .sentence = "Whether /metrics may be read by anyone who can connect."},
+     .sentence = "Whether /metrics may be read by anyone who can connect, whoever that is."},
     {"broker", "root_key_file", CONFIG_PATH, NULL, AT(root_key_file), .restart = true,
      .example = "/var/lib/mcastd/root.keys",
      .sentence = "Keys that the broker's own bearer tokens are made with; made when missing, mode 0600, replaced by "
@@ -113,7 +117,8 @@ static const struct config_key keys[] = {
      .sentence = "Jobs that may share one node."},
     {"hwcoll", "job_url", CONFIG_URL, NULL, AT(core.job_url), .example = "https://fmn:8001",
      .sentence = "Base URL of the fabric manager that jobs are told instead of the one in use: libfabric shows no client "
-                 "certificate, so where [fm] url demands one it needs another address, which does not."},
+                 "certificate, so where [fm] url demands one it needs another address, which does not. What jobs are "
+                 "told must be https, or this host: their session tokens go there."},
     {"hwcoll", "job_ca", CONFIG_JOB_CA, "auto", AT(core.job_ca),
      .sentence = "How jobs verify the fabric manager: yes (the node's system store), no, or a path that exists on this "
                  "host and on the nodes; auto: no for http, else [fm] ca, else yes."},

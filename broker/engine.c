@@ -243,6 +243,9 @@ static bool wants_answer(const struct core_event *event, uint64_t *ticket)
     case CORE_NODE_REPORT:
         *ticket = event->u.report.ticket;
         return true;
+    case CORE_NODE_BOOT:
+        *ticket = event->u.boot.ticket;
+        return true;
     case CORE_FENCE:
         *ticket = event->u.fence.ticket;
         return true;

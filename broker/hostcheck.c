@@ -1,7 +1,7 @@
 #include "broker/hostcheck.h"
 
-#include "broker/commandcheck.h"
 #include "broker/http/tls.h"
+#include "broker/pathcheck.h"
 #include "state/store.h"
 #include "tokens/rootkeys.h"
 #include "tokens/seal_key.h"
@@ -196,7 +196,7 @@ void hostcheck_look(struct config_reading *reading)
     bool clients = check_certificate(reading, "broker", "tls_client_ca", config->tls_client_ca);
     (void)check_certificate(reading, "fm", "ca", config->fm_ca);
     (void)check_certificate(reading, "fm", "mtls_cert", config->fm_mtls_cert);
-    commandcheck_look(reading);
+    pathcheck_look(reading);
     if (own && clients) /* else it would be told in other words once more */
         check_tls(reading);
 }

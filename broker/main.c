@@ -1,12 +1,12 @@
 /* mcastd: reads the configuration, and runs the broker or one of its small tasks. */
 
 #include "broker/broker.h"
-#include "broker/commandcheck.h"
 #include "broker/config.h"
 #include "broker/firstkey.h"
 #include "broker/hostcheck.h"
 #include "broker/log.h"
 #include "broker/options.h"
+#include "broker/pathcheck.h"
 #include "broker/serviceuser.h"
 #include "state/store.h"
 
@@ -35,7 +35,10 @@ static void log_fault(void *arg, bool fault, const char *line)
     log_line(fault ? LOG_ERR : LOG_WARNING, "%s", line);
 }
 
-static struct config *load_config(const char *path, void (*look)(struct config_reading *reading),
+/* Whoever wrote the configuration: nothing will be done because of what it says. */
+static const uid_t ANYONE = (uid_t)-1;
+
+static struct config *load_config(const char *path, uid_t user, config_look_fn *look,
                                   config_report_fn *report)
 {
     struct config *config = config_create();
@@ -43,7 +46,9 @@ static struct config *load_config(const char *path, void (*look)(struct config_r
         log_line(LOG_ERR, "memory is exhausted");
         return NULL;
     }
-    if (config_load_and_look(config, path, look, report, NULL) < 0) {
+    int rc = user == ANYONE ? config_load(config, path, report, NULL)
+                            : config_load_as(config, path, user, look, report, NULL);
+    if (rc < 0) {
         config_destroy(config);
         return NULL;
     }
@@ -58,20 +63,24 @@ static void print_nothing(void *arg, bool fault, const char *line)
 }
 
 /* Whatever is wrong with the configuration is told afterwards. */
-static int become_service(const struct options *options, struct error *err)
+static int find_service(struct serviceuser *user, const struct options *options, struct error *err)
 {
-    struct serviceuser user;
     struct config *config = config_create();
     if (config == NULL)
         return error_set(err, ERROR_NOMEM, "memory is exhausted");
     (void)config_load(config, options->config_path, print_nothing, NULL);
-    int rc = serviceuser_find(&user, options->user, config, err);
-    if (rc == ERROR_NOT_FOUND && options->user == NULL)
-        rc = 0; /* the missing folder is told with the rest, as root sees it */
-    else if (rc == 0)
-        rc = serviceuser_become(&user, err);
+    int rc = serviceuser_find(user, options->user, config, err);
     config_destroy(config);
     return rc;
+}
+
+static int become_service(const struct options *options, struct error *err)
+{
+    struct serviceuser user;
+    int rc = find_service(&user, options, err);
+    if (rc == ERROR_NOT_FOUND && options->user == NULL)
+        return 0; /* the missing folder is told with the rest, as root sees it */
+    return rc < 0 ? rc : serviceuser_become(&user, err);
 }
 
 static int check(const struct options *options)
@@ -83,16 +92,20 @@ static int check(const struct options *options)
         fprintf(stderr, "mcastd: %s\n", rc < 0 ? err.text : "memory is exhausted");
         return EXIT_FAILURE;
     }
-    rc = config_load_and_look(config, options->config_path, hostcheck_look, print_fault, NULL);
+    rc = config_load_as(config, options->config_path, geteuid(), hostcheck_look, print_fault, NULL);
     config_destroy(config);
     return rc == 0 ? 0 : EXIT_FAILURE;
 }
 
 static int make_key(const struct options *options)
 {
-    struct config *config = load_config(options->config_path, NULL, print_faults_only);
+    struct serviceuser user;
     struct error err = {0};
     bool made = false;
+    /* Root makes a file where the configuration says: no third user may have a say in that. Where
+     * the service's user is not found, no file is made. */
+    uid_t trusted = find_service(&user, options, &err) == 0 ? user.uid : ANYONE;
+    struct config *config = load_config(options->config_path, trusted, NULL, print_faults_only);
     if (config == NULL)
         return EXIT_FAILURE;
     int rc = firstkey_make(config, options->user, &made, &err);
@@ -116,7 +129,7 @@ static int run(const struct options *options)
     (void)sigemptyset(&hangup);
     (void)sigaddset(&hangup, SIGHUP);
     (void)sigprocmask(SIG_BLOCK, &hangup, NULL);
-    struct config *config = load_config(options->config_path, commandcheck_look, log_fault);
+    struct config *config = load_config(options->config_path, geteuid(), pathcheck_look, log_fault);
     return config != NULL ? broker_run(config, options->config_path, options->log_level)
                           : EXIT_FAILURE;
 }

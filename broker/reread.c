@@ -1,11 +1,12 @@
 #include "broker/reread.h"
 
-#include "broker/commandcheck.h"
+#include "broker/pathcheck.h"
 #include "broker/settings.h"
 #include "fmapi/fmapi.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What there is no memory for is left out: the log is where it would have gone. */
 static void keep_line(void *arg, bool fault, const char *line)
@@ -30,7 +31,7 @@ static int read_config(struct reread *reread)
         keep_line(reread, true, "memory is exhausted");
         return ERROR_NOMEM;
     }
-    int rc = config_load_and_look(config, reread->path, commandcheck_look, keep_line, reread);
+    int rc = config_load_as(config, reread->path, geteuid(), pathcheck_look, keep_line, reread);
     if (rc < 0)
         config_destroy(config);
     else

@@ -98,6 +98,7 @@ void settings_http(const struct config *config, struct settings_http *out)
         .tls_client_ca = or_null(config->tls_client_ca),
         .munge_socket = or_null(config->munge_socket),
         .admins = names_of(config->admins),
+        .metrics_users = names_of(config->metrics_users),
         .clusters = out->clusters,
         .cluster_count = config->core.cluster_count,
         .metrics_anonymous = config->metrics_anonymous,

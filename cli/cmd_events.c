@@ -6,7 +6,9 @@
 static const char usage[] =
     "Usage: mcastctl events [--after N] [--follow]\n"
     "Prints what happened, oldest first: number, time, kind, job, words. An event marked '!' is\n"
-    "fatal for its job. With --json, one object a line.\n\n"
+    "fatal for its job. With --json, one object a line. Ends with 3 when there is no event N "
+    "(yet):\n"
+    "the broker's ledger may have been restored from an older copy.\n\n"
     "  --after N        only events after number N (default: all that are kept)\n"
     "  --follow         go on with what happens from now on, also over restarts of the broker\n\n"
     "Example:\n"

@@ -18,6 +18,7 @@ enum {
     OPTION_CERT,
     OPTION_KEY,
     OPTION_MUNGE_SOCKET,
+    OPTION_SERVER_USER,
     OPTION_PATIENCE,
 };
 
@@ -31,6 +32,7 @@ const struct option command_shared_options[] = {
     {"cert", required_argument, NULL, OPTION_CERT},
     {"key", required_argument, NULL, OPTION_KEY},
     {"munge-socket", required_argument, NULL, OPTION_MUNGE_SOCKET},
+    {"server-user", required_argument, NULL, OPTION_SERVER_USER},
     {"patience", required_argument, NULL, OPTION_PATIENCE},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, COMMAND_VERSION},
@@ -51,6 +53,9 @@ const char command_common_usage[] =
     "  --munge-socket PATH\n"
     "                   munged that says who asks, where there is no certificate (default:\n"
     "                   MCAST_MUNGE_SOCKET, or libmunge's own)\n"
+    "  --server-user USER\n"
+    "                   who may serve the broker's Unix socket besides root and the owner of its\n"
+    "                   folder (default: MCAST_SERVER_USER, or nobody)\n"
     "  --patience TIME  how long to ask on while the broker is away or says \"not now\": 30s, 2m;\n"
     "                   a mere number is seconds (default: not at all)\n"
     "  -h, --help       this text\n"
@@ -79,6 +84,9 @@ bool command_store(struct common *common, int option, const char *value)
         return true;
     case OPTION_MUNGE_SOCKET:
         common->munge_socket = value;
+        return true;
+    case OPTION_SERVER_USER:
+        common->server_user = value;
         return true;
     case OPTION_PATIENCE:
         common->patience = value;
@@ -214,6 +222,8 @@ int command_connect(const struct common *common, struct mcast **out, struct mcas
         rc = mcast_set_certificate(*out, common->cert, common->key, error);
     if (rc == 0 && common->munge_socket)
         rc = mcast_set_munge(*out, MCAST_MUNGE_ALWAYS, common->munge_socket, error);
+    if (rc == 0 && common->server_user)
+        rc = mcast_set_server_user(*out, common->server_user, error);
     if (rc == 0 && common->patience)
         rc = be_patient(*out, common->patience, error);
     if (rc < 0) {

@@ -22,6 +22,7 @@ struct common {
     const char *cluster; /* --cluster, or MCAST_CLUSTER; NULL: neither, or empty */
     bool json;
     const char *cacert, *cert, *key; /* NULL: MCAST_CACERT, MCAST_CERT, MCAST_KEY */
+    const char *server_user;         /* NULL: MCAST_SERVER_USER */
     const char *munge_socket;        /* NULL: MCAST_MUNGE_SOCKET; else MUNGE must work */
     const char *patience;            /* how long to ask on; NULL: not at all */
 };

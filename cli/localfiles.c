@@ -64,19 +64,6 @@ static void judge_secret(struct findings *findings, const char *what, const char
                       path);
 }
 
-/* Whoever can change it can make himself an admin. */
-static void judge_config(struct findings *findings, const char *path)
-{
-    struct stat status;
-    char advice[LOCALFILES_PATH_MAX + 64];
-    if (stat(path, &status) < 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0)
-        return;
-    snprintf(advice, sizeof(advice), "chmod go-w %s, and look who changed it last", path);
-    findings_addf(findings, FINDING_PROBLEM, "files", advice,
-                  "the configuration %s can be changed by others (mode %04o)", path,
-                  (unsigned)status.st_mode & 07777U);
-}
-
 /* ---- all of them ---- */
 
 static int is_conf(const struct dirent *entry)
@@ -86,24 +73,24 @@ static int is_conf(const struct dirent *entry)
            strcmp(entry->d_name + length - strlen(".conf"), ".conf") == 0;
 }
 
-static void read_file(struct findings *findings, const char *path, struct named *named)
+/* What is wrong in it, mcastd says. */
+static void read_file(const char *path, struct named *named)
 {
-    judge_config(findings, path);
-    (void)ini_parse(path, take_value, named); /* what is wrong in it, mcastd says */
+    (void)ini_parse(path, take_value, named);
 }
 
 /* The file, and then conf.d beside it, as mcastd reads them. */
-static void read_all(struct findings *findings, const char *path, struct named *named)
+static void read_all(const char *path, struct named *named)
 {
     char folder[LOCALFILES_PATH_MAX], one[2 * LOCALFILES_PATH_MAX];
     struct dirent **entries = NULL;
     const char *slash = strrchr(path, '/');
-    read_file(findings, path, named);
+    read_file(path, named);
     snprintf(folder, sizeof(folder), "%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
     int count = scandir(folder, &entries, is_conf, alphasort);
     for (int i = 0; i < count; i++) {
         snprintf(one, sizeof(one), "%s/%s", folder, entries[i]->d_name);
-        read_file(findings, one, named);
+        read_file(one, named);
         free(entries[i]);
     }
     free(entries);
@@ -192,7 +179,7 @@ void localfiles_judge(struct findings *findings, const char *path,
         return;
     }
     check_config(findings, config);
-    read_all(findings, config, &named);
+    read_all(config, &named);
     judge_secret(findings, "the state's key", named.key_file);
     judge_login(findings, &named);
     if (named.mtls_key[0])

@@ -10,8 +10,8 @@
 
 enum { LOCALFILES_PATH_MAX = 1024 };
 
-/* Has mcastd check the configuration, and looks at the files itself: are secrets their owner's
- * alone, is the configuration nobody else's to change? path: of the configuration; NULL:
+/* Has mcastd check the configuration, which names each file and folder that others can change, and
+ * looks itself whether secrets are their owner's alone. path: of the configuration; NULL:
  * LOCALFILES_CONFIG, which need not be there, for a node has none. munge_socket receives what
  * [broker] munge_socket says, "" when it says nothing. */
 void localfiles_judge(struct findings *findings, const char *path,

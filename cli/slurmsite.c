@@ -299,8 +299,8 @@ const char *slurmsite_setting(const struct slurmsite *site, const char *name)
 /* As the hooks have it. */
 static void set_surroundings(const struct slurmsite *site)
 {
-    static const char *const names[] = {"MCAST_URL", "MCAST_CACERT", "MCAST_CERT", "MCAST_KEY",
-                                        "MCAST_MUNGE_SOCKET"};
+    static const char *const names[] = {"MCAST_URL", "MCAST_CACERT",       "MCAST_CERT",
+                                        "MCAST_KEY", "MCAST_MUNGE_SOCKET", "MCAST_SERVER_USER"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *value = slurmsite_setting(site, names[i]);
         if (value)

@@ -90,6 +90,17 @@ static const char *environment(const char *name)
     return value && value[0] ? value : NULL;
 }
 
+int credentials_set_server_user(struct credentials *credentials, const char *user,
+                                struct mcast_error *error)
+{
+    return replace(&credentials->server_user, user, error);
+}
+
+const char *credentials_server_user(const struct credentials *credentials)
+{
+    return credentials->server_user ? credentials->server_user : environment("MCAST_SERVER_USER");
+}
+
 int credentials_settle(struct credentials *credentials, struct mcast_error *error)
 {
     const char *socket = environment("MCAST_MUNGE_SOCKET");
@@ -133,6 +144,7 @@ int credentials_copy(struct credentials *out, const struct credentials *given,
         (rc = replace(&out->cert, given->cert, error)) < 0 ||
         (rc = replace(&out->key, given->key, error)) < 0 ||
         (rc = replace(&out->munge_socket, given->munge_socket, error)) < 0 ||
+        (rc = replace(&out->server_user, given->server_user, error)) < 0 ||
         (rc = replace(&out->node, given->node, error)) < 0)
         return rc;
     out->munge = given->munge;
@@ -146,6 +158,7 @@ void credentials_release(struct credentials *credentials)
     free(credentials->cert);
     free(credentials->key);
     free(credentials->munge_socket);
+    free(credentials->server_user);
     free(credentials->node);
     *credentials = (struct credentials){0};
 }

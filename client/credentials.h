@@ -2,7 +2,7 @@
 #define MCAST_CLIENT_CREDENTIALS_H
 
 /* What a client trusts over TCP, and how it proves who it is: CA, client certificate, MUNGE
- * (api.md, "Who may do what"). On a Unix socket the kernel does all that. */
+ * (docs/security.md). On a Unix socket the kernel tells both who the other is. */
 
 #include "client/mcast.h"
 
@@ -10,6 +10,7 @@ struct credentials {
     char *cacert;       /* file or hashed folder; NULL: the system's store */
     char *cert, *key;   /* PEM files, both or neither */
     char *munge_socket; /* of munged; NULL: libmunge's own */
+    char *server_user;  /* who may serve the Unix socket, too; NULL: MCAST_SERVER_USER */
     char *node;         /* which root says it is, beside a MUNGE credential; NULL: none */
     enum mcast_munge munge;
     bool settled; /* credentials_settle has been here */
@@ -24,6 +25,13 @@ int credentials_set_munge(struct credentials *credentials, enum mcast_munge use,
                           struct mcast_error *error);
 int credentials_set_node(struct credentials *credentials, const char *node,
                          struct mcast_error *error);
+
+int credentials_set_server_user(struct credentials *credentials, const char *user,
+                                struct mcast_error *error);
+
+/* A user's name or uid, as it was set or as MCAST_SERVER_USER says (not in set-user-id programs);
+ * or NULL. */
+const char *credentials_server_user(const struct credentials *credentials);
 
 /* Before the first request over TCP: what was not set comes from MCAST_CACERT, MCAST_CERT,
  * MCAST_KEY and MCAST_MUNGE_SOCKET (not in set-user-id programs). */

@@ -76,6 +76,11 @@ int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *sock
     return credentials_set_munge(transport_credentials(handle->transport), use, socket, error);
 }
 
+int mcast_set_server_user(struct mcast *handle, const char *user, struct mcast_error *error)
+{
+    return credentials_set_server_user(transport_credentials(handle->transport), user, error);
+}
+
 int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error)
 {
     return credentials_set_node(transport_credentials(handle->transport), node, error);

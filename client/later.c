@@ -53,7 +53,7 @@ enum mcast_exit mcast_exit_status(const struct mcast_error *error)
     case MCAST_UNCLEAR:
     case MCAST_NOMEM: /* nothing was said about the request, either */
         return MCAST_EXIT_NO_ANSWER;
-    default:
-        return MCAST_EXIT_REFUSED;
+    default: /* an event's number that never was: as a job that is not there */
+        return strcmp(error->word, "no-such-event") ? MCAST_EXIT_REFUSED : MCAST_EXIT_NOT_FOUND;
     }
 }

@@ -1,4 +1,5 @@
 #include "client/line.h"
+#include "client/serveruser.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -86,6 +87,18 @@ bool line_take(struct line *line, struct flight *flight)
     return true;
 }
 
+/* Before anything is sent: a token may be in it. */
+static enum line_state judge_server(struct line *line)
+{
+    const struct flight_peer *peer = line->flight->peer;
+    char words[TROUBLE_WORDS_SIZE] = "";
+    if (serveruser_trusted(line->fd, peer->endpoint.socket,
+                           credentials_server_user(&peer->credentials), words, sizeof(words)))
+        return line->state = LINE_BUSY;
+    flight_set_trouble(line->flight, TROUBLE_UNTRUSTED, words);
+    return line->state = LINE_FAILED;
+}
+
 enum line_state line_connect(struct line *line)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -95,7 +108,7 @@ enum line_state line_connect(struct line *line)
         line->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     strcpy(address.sun_path, line->flight->peer->endpoint.socket);
     if (line->fd >= 0 && connect(line->fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
-        return line->state = LINE_BUSY;
+        return judge_server(line);
     if (line->fd >= 0 && errno == EAGAIN)
         return line->state; /* waiting still */
     line->flight->trouble.os_error = errno;

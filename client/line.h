@@ -36,8 +36,9 @@ void line_destroy(struct line *line); /* takes NULL */
 /* Makes it a flight's, with its request. False: memory is exhausted. */
 bool line_take(struct line *line, struct flight *flight);
 
-/* Makes a connection to the flight's socket where there is none: LINE_BUSY, LINE_FAILED, or
- * LINE_WAITING: the broker has no room for another one at the moment. */
+/* Makes a connection to the flight's socket where there is none: LINE_BUSY, LINE_FAILED (also when
+ * who serves it may not be the broker: serveruser.h), or LINE_WAITING: the broker has no room for
+ * another one at the moment. */
 enum line_state line_connect(struct line *line);
 
 /* Writes and reads what can be written and read now. */

@@ -54,7 +54,8 @@ struct mcast_error {
     int status;     /* HTTP status, 0 when there was no answer */
     char word[48];  /* stable word: the broker's `code`, or "no-connection", "broken", "timeout",
                        "tls" (no trust, or no common ground), "munge" (no credential to be had),
-                       "denied" (the socket may not be used), "libcurl" (it is not installed, and
+                       "denied" (the socket may not be used), "untrusted" (who serves it is not
+                       the broker), "libcurl" (it is not installed, and
                        the broker is not on a Unix socket) */
     char field[64]; /* the field of the request that was refused, or "" */
     char text[508]; /* one sentence, without a full stop at its end */
@@ -110,7 +111,8 @@ MCAST_API int mcast_set_patience(struct mcast *handle, unsigned milliseconds,
 
 /* Over TCP the broker is always verified, and wants to know who asks. What is not set here comes
  * from the environment, at the first call: MCAST_CACERT, MCAST_CERT and MCAST_KEY,
- * MCAST_MUNGE_SOCKET. On a Unix socket none of it is looked at. Files are read for each connection,
+ * MCAST_MUNGE_SOCKET. On a Unix socket none of it is looked at: there the kernel tells both who the
+ * other is. Files are read for each connection,
  * so that they can be renewed; what is wrong with one shows at the next call, as MCAST_USAGE. */
 
 /* Whose signature on the broker's certificate is good: a PEM file, or a folder as openssl rehash
@@ -132,6 +134,12 @@ enum mcast_munge {
  * MCAST_MUNGE_AUTO. socket: of munged; NULL: MCAST_MUNGE_SOCKET, or else libmunge's own. */
 MCAST_API int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *socket,
                               struct mcast_error *error);
+
+/* Who may serve the broker's Unix socket: root, this process's own user, the owner of the socket's
+ * folder if only he and root can put a socket there, and this user, by name or uid. Another one is
+ * sent nothing: MCAST_UNREACHABLE, "untrusted". NULL: MCAST_SERVER_USER, or else nobody more. */
+MCAST_API int mcast_set_server_user(struct mcast *handle, const char *user,
+                                    struct mcast_error *error);
 
 /* The name by which this host stands in job's node lists: with a MUNGE credential root of the host
  * may do what a node may, see the jobs that run on it and report for it, if the broker finds the
@@ -351,11 +359,14 @@ struct mcast_node_report {
     size_t service_count;
     uint64_t order; /* grows with each report of this node for this reservation: one that arrives
                        after a later one changes nothing. 0: whatever arrives last is believed */
+    const uint16_t *vnis; /* vni_count of them, at most 4, for a broker that has lost the
+                             reservation; or NULL */
+    size_t vni_count;
 };
 
 #define MCAST_NODE_REPORT_INIT                                                                     \
     {                                                                                              \
-        sizeof(struct mcast_node_report), NULL, NULL, NULL, NULL, 0, NULL, 0, 0                    \
+        sizeof(struct mcast_node_report), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, NULL, 0           \
     }
 
 /* Tells which services a job has on a node. The VNIs of a released job are given to nobody until
@@ -365,6 +376,13 @@ struct mcast_node_report {
  * must be destroyed at once. */
 MCAST_API int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report,
                                 bool *releasing, struct mcast_error *error);
+
+/* A node has booted, and no CXI service outlives that: what it reported with a lower order is over.
+ * order: higher than those of its reports before the boot, lower than those after it, from 1.
+ * *reservations (NULL: not wanted): for how many this ended something. MCAST_NOT_FOUND with the
+ * word "no-such-path": the broker is older than this. */
+MCAST_API int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
+                                uint64_t *reservations, struct mcast_error *error);
 
 /* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
  * started anew), so none of them waits for its reports. reason: one line of 1–200 bytes, for log
@@ -517,7 +535,9 @@ enum mcast_events_flags {
 
 /* Replays the events after number `after` (0: all that are kept) and, with MCAST_FOLLOW, waits for
  * more. Once it has been connected, a lost connection is made again for as long as it takes, and no
- * event is missed or seen twice; the first connection, or a broker that refuses, ends it. Without
+ * event is missed or seen twice; the first connection, or a broker that refuses, ends it. So does a
+ * broker that has no event `after` (word "no-such-event"): its ledger is an older copy, and what
+ * has happened since is found by starting from the number that it names, or from 0. Without
  * MCAST_FOLLOW it returns MCAST_OK after the last event that is kept. Returns what the callback
  * returned, if that was positive. */
 MCAST_API int mcast_events(struct mcast *handle, uint64_t after, unsigned flags,

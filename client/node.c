@@ -1,4 +1,4 @@
-/* What a node tells of a job's services. */
+/* What a node tells of jobs' services. */
 
 #include "client/fault.h"
 #include "client/field.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SERVICES_MAX = 16, PATH_SIZE = NAMES_PATH_MAX + 7 + NAMES_NODE_MAX + 1 };
+enum { SERVICES_MAX = 16, VNIS_MAX = 4, PATH_SIZE = NAMES_PATH_MAX + 7 + NAMES_NODE_MAX + 1 };
 
 static int adopt(struct mcast_node_report *mine, const struct mcast_node_report *given,
                  struct mcast_error *error)
@@ -41,6 +41,17 @@ static int make_path(char path[PATH_SIZE], const struct mcast_node_report *repor
     return 0;
 }
 
+static int encode_vnis(json_t *body, const struct mcast_node_report *report)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < report->vni_count; i++)
+        json_array_append_new(list, json_integer(report->vnis[i]));
+    if (json_array_size(list) == report->vni_count)
+        return json_object_set_new(body, "vnis", list);
+    json_decref(list);
+    return -1;
+}
+
 static json_t *encode(const struct mcast_node_report *report)
 {
     json_t *body =
@@ -56,6 +67,8 @@ static json_t *encode(const struct mcast_node_report *report)
     if (rc == 0 && report->order > 0)
         rc = json_object_set_new(body, "order", json_integer((json_int_t)report->order));
     json_decref(list);
+    if (rc == 0 && report->vni_count > 0)
+        rc = encode_vnis(body, report);
     if (rc == 0)
         return body;
     json_decref(body);
@@ -86,12 +99,12 @@ int node_errand(struct errand *errand, const struct mcast_node_report *report,
     errand->read = read_report;
     if ((rc = adopt(&mine, report, error)) < 0 || (rc = make_path(path, &mine, error)) < 0)
         return rc;
-    if (!mine.state || mine.service_count > SERVICES_MAX || mine.number == 0 ||
-        mine.number > INT64_MAX || mine.order > INT64_MAX)
+    if (!mine.state || mine.service_count > SERVICES_MAX || mine.vni_count > VNIS_MAX ||
+        mine.number == 0 || mine.number > INT64_MAX || mine.order > INT64_MAX)
         return fault_set(error, MCAST_USAGE,
                          "a report needs a state and the reservation's number, and has at most %d "
-                         "services",
-                         SERVICES_MAX);
+                         "services and %d VNIs",
+                         SERVICES_MAX, VNIS_MAX);
     if ((rc = errand_path(errand, path, error)) < 0)
         return rc;
     return errand_body(errand, encode(&mine), "the report's words are", error);
@@ -108,5 +121,28 @@ int mcast_report_node(struct mcast *handle, const struct mcast_node_report *repo
     errand_release(&errand);
     if (rc == 0 && releasing)
         *releasing = result.releasing;
+    return rc;
+}
+
+int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
+                      uint64_t *reservations, struct mcast_error *error)
+{
+    char path[PATH_SIZE], body[48];
+    uint64_t count = 0;
+    json_t *root = NULL;
+    int rc = names_check_node(node, error);
+    if (rc == 0 && (order == 0 || order > INT64_MAX))
+        rc = fault_set(error, MCAST_USAGE, "a boot needs an order, from 1");
+    if (rc < 0)
+        return rc;
+    snprintf(path, PATH_SIZE, "/v1/nodes/%s/boot", node);
+    snprintf(body, sizeof(body), "{\"order\":%llu}", (unsigned long long)order);
+    struct call call = {.method = "PUT", .path = path, .body = body};
+    rc = handle_call_json(handle, &call, &root, error);
+    if (rc == 0)
+        rc = field_uint64(root, "reservations", FIELD_OPTIONAL, UINT64_MAX, &count, error);
+    if (rc == 0 && reservations)
+        *reservations = count;
+    json_decref(root);
     return rc;
 }

@@ -50,6 +50,16 @@ static int explain_absence(const struct trouble *trouble, const struct trouble_p
                           peer, os_error ? strerror(os_error) : trouble->words);
 }
 
+static int explain_wrong_user(const char *words, const struct trouble_place *place,
+                              struct mcast_error *error)
+{
+    return fault_set_word(error, MCAST_UNREACHABLE, "untrusted",
+                          "what listens at %s is not taken for mcastd (%s), and nothing was sent; "
+                          "stop it, or if this is the user of mcastd, set server_user (or "
+                          "MCAST_SERVER_USER) to it",
+                          endpoint_name(place->endpoint), words);
+}
+
 /* Nothing was sent: the server is not the one that was wanted, or nobody can tell. */
 static int explain_distrust(const char *words, const struct trouble_place *place,
                             struct mcast_error *error)
@@ -119,6 +129,8 @@ int trouble_explain(const struct trouble *trouble, const struct trouble_place *p
     case TROUBLE_ABSENT:
     case TROUBLE_NO_HOST:
         return explain_absence(trouble, place, error);
+    case TROUBLE_UNTRUSTED:
+        return explain_wrong_user(trouble->words, place, error);
     case TROUBLE_DISTRUST:
         return explain_distrust(trouble->words, place, error);
     case TROUBLE_HANDSHAKE:

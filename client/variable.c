@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { VALUE_MAX = 4096 };
+
 const char *const envnames[ENVNAME_COUNT + 1] = {
     [ENVNAME_MIN_NODES] = "FI_CXI_HWCOLL_MIN_NODES",
     [ENVNAME_ADDRESSES] = "FI_CXI_HWCOLL_ADDRS_PER_JOB",
@@ -20,6 +22,25 @@ static bool name_valid(const char *name)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
     return name[0] && !(name[0] >= '0' && name[0] <= '9') && name[strspn(name, allowed)] == '\0';
+}
+
+/* Only what libfabric and MPI read of Slingshot: a broker that is not what it claims to be must not
+ * set LD_PRELOAD or PATH of whoever evaluates this, who may be root. */
+static bool is_slingshot_s(const char *name)
+{
+    return strncmp(name, "FI_CXI_", 7) == 0 || strncmp(name, "SLINGSHOT_", 10) == 0;
+}
+
+/* A line break would begin a line of its own in a TaskProlog's output. */
+static bool value_valid(const char *value)
+{
+    if (strlen(value) > VALUE_MAX)
+        return false;
+    for (; *value; value++) {
+        if ((unsigned char)*value < ' ' || *value == 0x7f)
+            return false;
+    }
+    return true;
 }
 
 struct mcast_variable variable_of(const char *name, const char *value)
@@ -38,9 +59,16 @@ int variable_decode(json_t *object, struct mcast_variable **out, size_t *count,
         return fault_nomem(error);
     json_object_foreach(object, name, value)
     {
-        if (!name_valid(name) || !json_is_string(value)) {
+        int rc = 0;
+        if (!name_valid(name) || !json_is_string(value))
+            rc = field_fault(error, "env", "not an object of environment variables");
+        else if (!is_slingshot_s(name))
+            continue;
+        else if (!value_valid(json_string_value(value)))
+            rc = field_fault(error, "env", "not of one line in each variable");
+        if (rc < 0) {
             free(list);
-            return field_fault(error, "env", "not an object of environment variables");
+            return rc;
         }
         list[used++] = variable_of(name, json_string_value(value));
     }

@@ -11,8 +11,9 @@
 struct mcast_variable variable_of(const char *name, const char *value);
 
 /* Decodes an object into *count variables; the array is the caller's to free(), its strings are the
- * object's. A name that no shell would take, or a value that is no string, is MCAST_UNCLEAR: names
- * end up in `eval`. */
+ * object's. They end up in `eval`, also of root, and who answers need not be what it claims to be:
+ * a name that no shell would take, a value that is no string or more than one line is
+ * MCAST_UNCLEAR, and what is not called FI_CXI_… or SLINGSHOT_… is left out. */
 int variable_decode(json_t *object, struct mcast_variable **out, size_t *count,
                     struct mcast_error *error);
 

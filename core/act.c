@@ -244,7 +244,7 @@ void core_act(struct core *core, struct reservation *r)
     take_room(core, r);
     if (must_look_again(r) && r->errand->reserve_settles_ms <= core->now_ms) {
         r->errand->unsure = false;
-        r->errand->doubted = true;
+        r->errand->doubted = r->errand->retried = true;
     }
     let_vnis_go(core, r);
     if (everything_confirmed(core, r)) {
@@ -329,6 +329,21 @@ enum fm_side core_side_unwanted(const struct reservation *r)
     return unsure && r->fm_side == FM_SIDE_HELD ? FM_SIDE_MAYBE : (enum fm_side)r->fm_side;
 }
 
+/* No answer has told its VNIs to anyone, so nothing can use them. */
+static void end_refused(struct core *core, struct reservation *r)
+{
+    uint64_t number = r->number;
+    core_begin_release(core, r, "its reserve failed");
+    r = ledger_by_number(&core->ledger, number);
+    if (r == NULL || r->vni_count == 0)
+        return;
+    keep_round(core, r);
+    struct reservation_record rec = reservation_record(r);
+    rec.vni_count = 0;
+    (void)core_save(core, &rec);
+    core_act(core, r);
+}
+
 void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
                  enum fm_side side, struct secret token, const char *reason)
 {
@@ -338,12 +353,7 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
                          reason,
                          r->wish == WISH_REQUIRED ? "is refused, it required" : "runs without",
                          side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
-    bool refused = r->wish == WISH_REQUIRED && hwcoll != HWCOLL_RESERVED;
-    if (refused)
-        keep_round(core, r);
     struct reservation_record rec = reservation_record(r);
-    if (refused)
-        rec.vni_count = 0; /* no answer has told them to anyone, so nothing can use them */
     rec.hwcoll = (uint8_t)hwcoll;
     rec.fm_side = (uint8_t)side;
     rec.token = token;
@@ -354,8 +364,8 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
     r->errand->tries = 0;
     core_publish(core, core_event_of(hwcoll), r, reason);
     answer_waiters(core, r);
-    if (refused)
-        core_begin_release(core, r, "its reserve failed");
+    if (r->wish == WISH_REQUIRED && hwcoll != HWCOLL_RESERVED)
+        end_refused(core, r);
     else
         core_act(core, r);
 }

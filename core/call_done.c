@@ -172,7 +172,7 @@ static void check_done(struct core *core, struct reservation *r, enum fmcall_out
         missing_gone(core, r, other);
     } else if (outcome == FM_OK) {
         missing_forget(core, r->errand);
-        r->errand->doubted = false;
+        r->errand->doubted = r->errand->retried = false;
         r->errand->tries = 0;
         missing_watch(core);
         core_act(core, r);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { NUMBERS_SKIPPED = 1 << 20 };
+
 /* Names of ours at the fabric manager that this ledger cannot explain: another broker may use the
  * cluster's name, or the ledger may be new, or older than the jobs that run (B4, B11). What is not
  * proved to be ours is not deleted. */
@@ -35,6 +37,10 @@ void suspect_begin(struct core *core, const char *cluster, const char *job, cons
     if (core->facts.suspect)
         return;
     core->suspect_ms = core->now_ms;
+    /* What the lost part of the ledger numbered must not be taken for what comes now: by nodes, and
+     * by those who still have a token of it (I6). */
+    if (core->founded)
+        core->last_number += NUMBERS_SKIPPED;
     struct facts_record facts = core->facts;
     facts.suspect = 1;
     core_save_facts(core, &facts);

@@ -212,8 +212,10 @@ static bool judge_stray(void *arg, const struct stray *stray)
         adopt_stray(core, cluster_name, job);
         return false;
     }
-    if (!again)
+    if (!again) { /* what is seen for the first time ends no alarm either */
+        cluster->contested += !over;
         return true;
+    }
     if (over && (r == NULL || r->state == JOB_RELEASING)) {
         if (!may_delete(core, cluster, stray))
             return true;

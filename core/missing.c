@@ -55,7 +55,7 @@ void missing_watch(struct core *core)
 /* F22: once only, the state says so. */
 static void lose(struct core *core, struct reservation *r)
 {
-    bool other = r->errand->other_token;
+    bool other = r->errand->other_token, open = r->errand->unsure || r->errand->retried;
     const char *reason = other ? "the fabric manager has another reservation under its name"
                                : "the fabric manager no longer has its reservation";
     core_trace_event(core, r, EVENT_LOST, TRACE_WARNING,
@@ -64,12 +64,12 @@ static void lose(struct core *core, struct reservation *r)
     struct reservation_record rec = reservation_record(r);
     rec.hwcoll = HWCOLL_LOST;
     /* Another's is not ours to delete. But an earlier try of ours may yet be acted on. */
-    rec.fm_side = r->errand->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;
+    rec.fm_side = open ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;
     rec.token = (struct secret){0};
     rec.reason = reason;
     (void)core_save(core, &rec);
     core_publish(core, EVENT_LOST, r, reason);
-    if (other)
+    if (other && !open)
         conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
     core_act(core, r);
 }

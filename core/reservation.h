@@ -43,6 +43,8 @@ struct errand {
     bool unsure;  /* a RESERVE was given up, or a crash hid what came of it: it may have been, or
                      may yet be, acted on; until a RELEASE sent after it settled is answered */
     bool doubted; /* to be asked for by name */
+    bool retried; /* an unanswered RESERVE came before the one that was answered: what is there with
+                     another token is that one's */
     /* missing.c: what the fabric manager says of one that should be there. */
     uint64_t listed;      /* the last list that named it */
     uint64_t listed_from; /* lists from this one on began when it was there already */

@@ -17,7 +17,8 @@ struct vnipool {
     struct idset held;
     struct idset suspect; /* in the pool; jobs that the ledger does not know may use them */
     bool quarantine;      /* what comes into the pool is suspect */
-    uint32_t after;       /* the search for a free one starts here: round robin */
+    uint32_t after;       /* the search for a free one starts here: whoever takes the newest ones
+                             moves it on (round robin) */
 };
 
 void vnipool_init(struct vnipool *p);

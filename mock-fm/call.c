@@ -254,10 +254,9 @@ static enum MHD_Result start(struct call *call)
         return finish(call);
     }
     note(call);
-    call->fault = faults_pick(calls->control->faults, call->method, call->path,
+    call->fault = faults_pick(calls->control->faults, &call->request,
                               auth_shows_session(call->authorization));
-    if (call->fault.page_size > 0)
-        call->request.page_size = call->fault.page_size;
+    fault_bend_request(&call->fault, &call->request);
     if (call->fault.act_after_ms > 0) {
         suspend(call, WAITING_TO_ACT, (uint64_t)call->fault.act_after_ms);
         return MHD_YES;

@@ -4,6 +4,7 @@
 
 #include "mock-fm/document.h"
 #include "mock-fm/nic.h"
+#include "mock-fm/otherclient.h"
 
 typedef json_t *handler(struct control *control, const struct request *request,
                         struct problem *problem);
@@ -83,6 +84,10 @@ static json_t *post_faults(struct control *control, const struct request *reques
     else
         result = faults_add(control->faults, rules, problem);
     json_decref(rules);
+    /* For reads that lag: there is no other way to know later what was held before. */
+    if (result == 0 && faults_lag(control->faults) && !control->fabric->replica &&
+        !(control->fabric->replica = replica_create(control->fabric->objects)))
+        result = problem_set(problem, 500, "out of memory");
     return result < 0 ? NULL : faults_document(control->faults);
 }
 
@@ -92,6 +97,8 @@ static json_t *delete_faults(struct control *control, const struct request *requ
     (void)request;
     (void)problem;
     faults_clear(control->faults);
+    replica_destroy(control->fabric->replica);
+    control->fabric->replica = NULL;
     return faults_document(control->faults);
 }
 
@@ -111,10 +118,25 @@ static json_t *post_forget(struct control *control, const struct request *reques
             goto done;
         }
     }
-    lost = fabric_forget(control->fabric, jobs, request->now_us, problem);
+    lost = otherclient_forget(control->fabric, jobs, request->now_us, problem);
 done:
     json_decref(body);
     return lost < 0 ? NULL : json_pack("{s:i}", "forgotten", lost);
+}
+
+static json_t *post_put(struct control *control, const struct request *request,
+                        struct problem *problem)
+{
+    json_t *body =
+        json_loadb(request->body_length ? request->body : "", request->body_length, 0, NULL);
+    const json_t *jobs = json_object_get(body, "jobs");
+    int made =
+        json_is_array(jobs)
+            ? otherclient_put(control->fabric, jobs, request->now_us, problem)
+            : problem_set(problem, 400, "send {\"jobs\":[{\"jobID\":\"…\",\"mcastLimit\":N}]}");
+
+    json_decref(body);
+    return made < 0 ? NULL : json_pack("{s:i}", "put", made);
 }
 
 static json_t *count_jobs(const struct control *control)
@@ -175,6 +197,7 @@ static const struct {
     {"DELETE", "/mock/faults", delete_faults}, {"POST", "/mock/forget", post_forget},
     {"POST", "/mock/snapshot", post_snapshot}, {"POST", "/mock/restore", post_restore},
     {"POST", "/mock/revoke", post_revoke},     {"POST", "/mock/reload", post_reload},
+    {"POST", "/mock/put", post_put},
 };
 
 bool control_owns(const char *path)
@@ -188,7 +211,8 @@ void control_answer(struct control *control, const struct request *request, stru
 
     problem_set(&problem, 404,
                 "the control paths are GET /mock/state, GET /mock/log, GET, POST and DELETE "
-                "/mock/faults, POST /mock/forget, /mock/snapshot, /mock/restore, /mock/revoke and "
+                "/mock/faults, POST /mock/forget, /mock/put, /mock/snapshot, /mock/restore, "
+                "/mock/revoke and "
                 "/mock/reload");
     *answer = (struct answer){0};
     for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {

@@ -22,6 +22,8 @@ int fabric_commit(struct fabric *fabric, const struct change *change, struct pro
     result = objects_apply(fabric->objects, change);
     if (result < 0)
         return problem_set(problem, 500, "cannot apply the change: %s", strerror(-result));
+    if (fabric->replica && replica_add(fabric->replica, change) < 0)
+        return problem_set(problem, 500, "out of memory");
     return 0;
 }
 
@@ -109,47 +111,51 @@ static int list_jobs(struct fabric *fabric, const struct request *request, const
     return succeed(answer, 200, document_of_page(&page, DOCUMENT_JOBS), problem);
 }
 
-static int create_job(struct fabric *fabric, const char *id, int64_t limit, int64_t now_us,
-                      struct answer *answer, struct problem *problem)
+int fabric_reserve(struct fabric *fabric, const struct fabric_wish *wish, struct problem *problem)
 {
     uint64_t serial = objects_totals(fabric->objects).last_serial + 1;
     char token[SESSION_TOKEN_SIZE];
-    struct change change = {
-        .kind = CHANGE_JOB, .at_us = now_us, .job = id, .token = token, .serial = serial};
+    struct change change = {.kind = CHANGE_JOB,
+                            .at_us = wish->now_us,
+                            .job = wish->id,
+                            .token = wish->token ? wish->token : token,
+                            .serial = serial};
     int result;
 
-    if (objects_may_reserve(fabric->objects, id, limit, problem) < 0)
+    if (objects_may_reserve(fabric->objects, wish->id, wish->limit, problem) < 0)
         return -1;
-    change.limit = (unsigned)limit;
+    change.limit = (unsigned)wish->limit;
     if (session_token(&fabric->mint, serial, token) < 0)
         return problem_set(problem, 500, "no random numbers for a session token");
     result = fabric_commit(fabric, &change, problem);
     explicit_bzero(token, sizeof token);
-    if (result < 0)
-        return -1;
-    return succeed(answer, 201, document_of_job(objects_job(fabric->objects, id)), problem);
+    return result;
 }
 
 static int post_job(struct fabric *fabric, const struct request *request, const char *name,
                     struct answer *answer, struct problem *problem)
 {
-    const json_t *id, *limit;
+    struct fabric_wish wish = {.token = request->session_token, .now_us = request->now_us};
+    const json_t *limit;
     json_t *body;
     int result;
 
     (void)name;
     if (need_login(fabric, request, problem) < 0 || !(body = parse_body(request, problem)))
         return -1;
-    id = json_object_get(body, "jobID");
+    wish.id = json_string_value(json_object_get(body, "jobID"));
     limit = json_object_get(body, "mcastLimit");
-    if (!json_is_string(id))
+    wish.limit = json_integer_value(limit);
+    if (!wish.id)
         result = problem_set(problem, 400, "jobID must be a string");
     else if (!json_is_integer(limit))
         result = problem_set(problem, 400, "mcastLimit must be a number from 1 to %d",
                              OBJECTS_MCAST_IDS);
     else
-        result = create_job(fabric, json_string_value(id), json_integer_value(limit),
-                            request->now_us, answer, problem);
+        result = fabric_reserve(fabric, &wish, problem);
+    if (result == 0)
+        result =
+            succeed(answer, 201, document_of_job(objects_job(fabric->objects, wish.id)), problem);
     json_decref(body);
     return result;
 }
@@ -449,47 +455,34 @@ static int dispatch(struct fabric *fabric, const struct request *request, struct
                        allowed_methods(base, name != NULL));
 }
 
+/* A read, from a replica that lags: it knows neither jobs nor tokens of late. */
+static int dispatch_behind(struct fabric *fabric, const struct request *request,
+                           struct answer *answer, struct problem *problem)
+{
+    struct fabric behind = *fabric;
+    int result;
+
+    behind.objects = replica_objects(fabric->replica, &request->lag, request->now_us);
+    if (!behind.objects)
+        return problem_set(problem, 500, "out of memory");
+    result = dispatch(&behind, request, answer, problem);
+    objects_destroy(behind.objects);
+    return result;
+}
+
 void fabric_answer(struct fabric *fabric, const struct request *request, struct answer *answer)
 {
+    bool behind = (request->lag.ms > 0 || request->lag.writes > 0) && fabric->replica &&
+                  strcmp(request->method, "GET") == 0;
     struct problem problem;
     const char *name, *base;
 
     *answer = (struct answer){0};
-    if (dispatch(fabric, request, answer, &problem) == 0)
+    if ((behind ? dispatch_behind : dispatch)(fabric, request, answer, &problem) == 0)
         return;
     answer_problem(answer, &problem);
     if (problem.status != 405)
         return;
     base = split(request->path, &name);
     answer->allow = base ? allowed_methods(base, name != NULL) : "GET";
-}
-
-static int forget_one(struct fabric *fabric, const char *id, int64_t now_us,
-                      struct problem *problem)
-{
-    struct change change = {.kind = CHANGE_JOB_GONE, .at_us = now_us, .job = id};
-
-    if (!id || !objects_job(fabric->objects, id))
-        return 0;
-    return fabric_commit(fabric, &change, problem) < 0 ? -1 : 1;
-}
-
-int fabric_forget(struct fabric *fabric, const json_t *ids, int64_t now_us, struct problem *problem)
-{
-    const struct job *job;
-    int lost = 0;
-
-    for (size_t i = 0; i < json_array_size(ids); i++) {
-        int result = forget_one(fabric, json_string_value(json_array_get(ids, i)), now_us, problem);
-
-        if (result < 0)
-            return -1;
-        lost += result;
-    }
-    while (!ids && (job = objects_first(fabric->objects))) {
-        if (forget_one(fabric, job->id, now_us, problem) < 0)
-            return -1;
-        lost++;
-    }
-    return lost;
 }

@@ -11,6 +11,7 @@
 #include "mock-fm/inventory.h"
 #include "mock-fm/journal.h"
 #include "mock-fm/objects.h"
+#include "mock-fm/replica.h"
 #include "mock-fm/request.h"
 #include "mock-fm/session.h"
 
@@ -24,6 +25,16 @@ struct fabric {
     struct session_mint mint;
     enum session_reach reach;
     struct inventory inventory;
+    struct replica *replica; /* while a rule may ask for reads that lag; owned by whoever owns this;
+                                otherwise NULL */
+};
+
+/* A reservation that is to be made. */
+struct fabric_wish {
+    const char *id;
+    int64_t limit;
+    const char *token; /* NULL: a token of its own */
+    int64_t now_us;
 };
 
 /* Makes a change durable, then puts it in force; to be answered only then. 0, or -1 with a 500. */
@@ -33,9 +44,7 @@ int fabric_commit(struct fabric *fabric, const struct change *change, struct pro
  * caller releases it. */
 void fabric_answer(struct fabric *fabric, const struct request *request, struct answer *answer);
 
-/* Loses these jobs (an array of ids) or, with NULL, all: as a fabric manager that lost its state.
- * Unknown ids are passed over. The number of jobs lost, or -1 with a problem. */
-int fabric_forget(struct fabric *fabric, const json_t *ids, int64_t now_us,
-                  struct problem *problem);
+/* 0, or -1 with a problem (objects_may_reserve). */
+int fabric_reserve(struct fabric *fabric, const struct fabric_wish *wish, struct problem *problem);
 
 #endif

@@ -86,6 +86,11 @@ static bool is_header_name(const char *name)
            strcasecmp(name, "Transfer-Encoding") != 0;
 }
 
+static int read_token(const json_t *value, void *field)
+{
+    return json_is_string(value) && json_string_length(value) > 0 ? read_body(value, field) : -1;
+}
+
 static int read_headers(const json_t *value, void *field)
 {
     const char *name;
@@ -128,6 +133,8 @@ static const struct field {
     {"session", read_login, offsetof(struct fault_rule, login), "true or false"},
     {"count", read_number, offsetof(struct fault_rule, count), "a number, 0 or more"},
     {"skip", read_number, offsetof(struct fault_rule, skip), "a number, 0 or more"},
+    {"every", read_interval, offsetof(struct fault_rule, every), "1 to 3600000"},
+    {"for_ms", read_interval, offsetof(struct fault_rule, for_ms), "1 to 3600000"},
     {"probability", read_probability, offsetof(struct fault_rule, probability), "from 0 to 1"},
     {"act_after_ms", read_delay, offsetof(struct fault_rule, fault.act_after_ms), "0 to 3600000"},
     {"delay_ms", read_delay, offsetof(struct fault_rule, fault.delay_ms), "0 to 3600000"},
@@ -154,6 +161,10 @@ static const struct field {
     {"length_4096", read_flag, offsetof(struct fault_rule, fault.length_4096), "true or false"},
     {"page_size", read_page_size, offsetof(struct fault_rule, fault.page_size),
      "a number, 1 or more"},
+    {"session_token", read_token, offsetof(struct fault_rule, fault.session_token),
+     "a string that is not empty"},
+    {"stale_ms", read_interval, offsetof(struct fault_rule, fault.lag.ms), "1 to 3600000"},
+    {"stale_writes", read_interval, offsetof(struct fault_rule, fault.lag.writes), "1 to 3600000"},
 };
 
 static int read_field(struct fault_rule *rule, const char *name, const json_t *value,
@@ -186,6 +197,7 @@ struct fault_rule *fault_rule_create(const json_t *text, struct problem *problem
         goto fail;
     }
     rule->count = -1;
+    rule->every = 1;
     rule->probability = 1;
     json_object_foreach(rule->text, name, value)
     {
@@ -209,23 +221,33 @@ void fault_rule_destroy(struct fault_rule *rule)
     free(rule);
 }
 
-bool fault_rule_fires(struct fault_rule *rule, const char *method, const char *path, bool session,
+static bool is_for(const struct fault_rule *rule, const struct request *request, bool session)
+{
+    if (rule->method && strcmp(rule->method, request->method) != 0)
+        return false;
+    if (rule->path && fnmatch(rule->path, request->path, 0) != 0)
+        return false;
+    return rule->login == FAULT_ANY_LOGIN || session == (rule->login == FAULT_SESSION);
+}
+
+bool fault_rule_fires(struct fault_rule *rule, const struct request *request, bool session,
                       uint64_t *dice)
 {
-    if (rule->method && strcmp(rule->method, method) != 0)
-        return false;
-    if (rule->path && fnmatch(rule->path, path, 0) != 0)
-        return false;
-    if (rule->login != FAULT_ANY_LOGIN && session != (rule->login == FAULT_SESSION))
+    if (!is_for(rule, request, session))
         return false;
     rule->matched++;
-    if (rule->matched <= (uint64_t)rule->skip)
+    if (rule->matched <= (uint64_t)rule->skip ||
+        (rule->matched - (uint64_t)rule->skip) % (uint64_t)rule->every != 0)
+        return false;
+    if (rule->for_ms > 0 && rule->fired > 0 &&
+        request->now_us - rule->first_us >= rule->for_ms * 1000)
         return false;
     if (rule->count >= 0 && rule->fired >= (uint64_t)rule->count)
         return false;
     if (rule->probability < 1 && dice_fraction(dice) >= rule->probability)
         return false;
-    rule->fired++;
+    if (rule->fired++ == 0)
+        rule->first_us = request->now_us;
     return true;
 }
 
@@ -235,6 +257,7 @@ void fault_copy(struct fault *to, const struct fault *from)
     json_incref(to->body);
     json_incref(to->merge);
     json_incref(to->headers);
+    json_incref(to->session_token);
 }
 
 void fault_release(struct fault *fault)
@@ -242,7 +265,16 @@ void fault_release(struct fault *fault)
     json_decref(fault->body);
     json_decref(fault->merge);
     json_decref(fault->headers);
-    fault->body = fault->merge = fault->headers = NULL;
+    json_decref(fault->session_token);
+    fault->body = fault->merge = fault->headers = fault->session_token = NULL;
+}
+
+void fault_bend_request(const struct fault *fault, struct request *request)
+{
+    if (fault->page_size > 0)
+        request->page_size = fault->page_size;
+    request->session_token = json_string_value(fault->session_token);
+    request->lag = fault->lag;
 }
 
 bool fault_lets_act(const struct fault *fault)

@@ -8,6 +8,7 @@
 
 #include "mock-fm/answer.h"
 #include "mock-fm/problem.h"
+#include "mock-fm/request.h"
 
 #define FAULT_DELAY_MAX_MS 3600000
 #define FAULT_BODY_MAX (64 << 20) /* bytes; more than any client should take */
@@ -41,6 +42,8 @@ struct fault {
     bool patch_no_body;
     bool length_4096; /* fill the body up to a multiple of 4096 bytes */
     uint64_t page_size;
+    json_t *session_token;  /* owned; a job that is made gets this one */
+    struct replica_lag lag; /* how far behind a read is answered */
 };
 
 /* Of which requests a rule is for. */
@@ -56,7 +59,10 @@ struct fault_rule {
     enum fault_login login;
     int64_t count;      /* fires so often at most; -1: always */
     int64_t skip;       /* lets so many pass first */
+    int64_t every;      /* then fires for every so many-th */
     double probability; /* then fires so often */
+    int64_t for_ms;     /* fires for so long, from its first time on; 0: for ever */
+    int64_t first_us;   /* when that was */
     struct fault fault;
     json_t *text; /* as it was given */
     uint64_t matched, fired;
@@ -68,12 +74,15 @@ void fault_rule_destroy(struct fault_rule *rule);
 
 /* Does it fire for this request, which shows a session token or not? Counts the request; may
  * advance the dice. */
-bool fault_rule_fires(struct fault_rule *rule, const char *method, const char *path, bool session,
+bool fault_rule_fires(struct fault_rule *rule, const struct request *request, bool session,
                       uint64_t *dice);
 
 /* A fault that outlives its rule: `to` gets references of its own, given back by fault_release. */
 void fault_copy(struct fault *to, const struct fault *from);
 void fault_release(struct fault *fault);
+
+/* What is asked for, as the fault has it. What it then refers to is the fault's. */
+void fault_bend_request(const struct fault *fault, struct request *request);
 
 /* Does the request do what it asks for? */
 bool fault_lets_act(const struct fault *fault);

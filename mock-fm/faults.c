@@ -50,17 +50,28 @@ void faults_clear(struct faults *faults)
     drop_behind(faults, 0);
 }
 
-struct fault faults_pick(struct faults *faults, const char *method, const char *path, bool session)
+struct fault faults_pick(struct faults *faults, const struct request *request, bool session)
 {
     for (size_t i = 0; i < faults->count; i++) {
         struct fault fault;
 
-        if (!fault_rule_fires(faults->rules[i], method, path, session, &faults->dice))
+        if (!fault_rule_fires(faults->rules[i], request, session, &faults->dice))
             continue;
         fault_copy(&fault, &faults->rules[i]->fault);
         return fault;
     }
     return (struct fault){0};
+}
+
+bool faults_lag(const struct faults *faults)
+{
+    for (size_t i = 0; i < faults->count; i++) {
+        const struct replica_lag *lag = &faults->rules[i]->fault.lag;
+
+        if (lag->ms > 0 || lag->writes > 0)
+            return true;
+    }
+    return false;
 }
 
 json_t *faults_document(const struct faults *faults)

@@ -24,7 +24,10 @@ void faults_clear(struct faults *faults);
 
 /* What goes wrong with this request, which shows a session token or not: a copy, to be released, as
  * the rule may be gone before the request is answered. */
-struct fault faults_pick(struct faults *faults, const char *method, const char *path, bool session);
+struct fault faults_pick(struct faults *faults, const struct request *request, bool session);
+
+/* May one of them ask for a read that lags? */
+bool faults_lag(const struct faults *faults);
 
 /* The rules as given, each with the counters `matched` and `fired`. */
 json_t *faults_document(const struct faults *faults);

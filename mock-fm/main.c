@@ -130,6 +130,7 @@ static void close_all(struct program *program)
     faults_release(&program->faults);
     journal_close(program->fabric.journal);
     objects_destroy(program->fabric.objects);
+    replica_destroy(program->fabric.replica);
     auth_close(program->auth);
     accesstokens_destroy(program->tokens);
 }

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* No job's, whatever is configured (F1). */
+enum { VNI_SYSTEM_A = 1, VNI_SYSTEM_B = 10 };
+
 static int check_names(const struct mcast_reservation *reservation, const char *cluster,
                        const char *job, struct error *err)
 {
@@ -68,6 +71,27 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
         return error_set(err, ERROR_INVALID,
                          "the reservation does not tell its owner (uid), and a service must be "
                          "its owner's alone");
+    return 0;
+}
+
+int claim_check_vnis(const struct claim *claim, const struct idset *allowed, struct error *err)
+{
+    char name[CLAIM_NAME_SIZE];
+    claim_name(claim, name);
+    for (unsigned int i = 0; i < claim->vni_count; i++) {
+        const uint16_t vni = claim->vnis[i];
+        if (vni == VNI_SYSTEM_A || vni == VNI_SYSTEM_B)
+            return error_set(err, ERROR_FULL,
+                             "the reservation of job %s has VNI %u, which is the system's: nothing "
+                             "is done for it; check which broker answers (node.conf: url, cacert)",
+                             name, vni);
+        if (!idset_has(allowed, vni))
+            return error_set(err, ERROR_FULL,
+                             "the reservation of job %s has VNI %u, which no job may have on this "
+                             "node: nothing is done for it; compare vnis in node.conf with the "
+                             "broker's [vni] pool",
+                             name, vni);
+    }
     return 0;
 }
 

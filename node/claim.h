@@ -5,6 +5,7 @@
 
 #include "client/mcast.h"
 #include "core/error.h"
+#include "core/idset.h"
 #include "core/names.h"
 #include "cxi/abi.h"
 
@@ -37,6 +38,10 @@ struct claim {
 int claim_from_reservation(struct claim *claim, const struct mcast_reservation *reservation,
                            const char *cluster, const char *job, const char *node,
                            struct error *err);
+
+/* ERROR_FULL: a VNI is the system's (1, 10), or not of those that jobs may have on this node: who
+ * gave it is no broker of this site, or the two are not configured alike. */
+int claim_check_vnis(const struct claim *claim, const struct idset *allowed, struct error *err);
 
 /* "cluster/job", for people. Returns out. */
 const char *claim_name(const struct claim *claim, char out[CLAIM_NAME_SIZE]);

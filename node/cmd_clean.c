@@ -71,6 +71,18 @@ static int clean_life(struct node *node, const struct wanted *wanted, const stru
     return rc;
 }
 
+/* A broker can lose its ledger: what it does not know may run all the same. */
+static bool may_run(const struct note *note)
+{
+    char name[CLAIM_NAME_SIZE];
+    bool may = life_may_run(note);
+    if (may)
+        say("the broker does not know job %s, but uid %u has processes here: its services are left "
+            "alone; mcast-node epilog --job %s destroys them",
+            claim_name(&note->claim, name), note->claim.uid, note->claim.job);
+    return may;
+}
+
 /* What is remembered: job by job. */
 static int clean_remembered(struct node *node, const struct wanted *wanted)
 {
@@ -82,7 +94,9 @@ static int clean_remembered(struct node *node, const struct wanted *wanted)
         if (note->state == NOTE_GONE || !note_is_current(note))
             continue; /* nothing is there; report_spool tells */
         enum standing_of_job is = standing_ask(node, &note->claim, &one);
-        if (is != STANDING_OVER) {
+        if (is == STANDING_NO_JOB && may_run(note))
+            continue;
+        if (is != STANDING_OVER && is != STANDING_NO_JOB) {
             rc = one == COMMAND_DONE ? rc : one;
             continue;
         }

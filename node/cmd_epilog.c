@@ -14,9 +14,9 @@ static const char epilog_usage[] =
     "Usage: mcast-node epilog --job JOB [OPTIONS]\n"
     "After a job's last process: destroys the job's services on this node, and no others, and\n"
     "tells the broker, now or when it can be reached again. For a job that has none, there is\n"
-    "nothing to do. What is busy for longer is left to housekeeping. Services of earlier jobs "
-    "that\n"
-    "were in use when these ended are tried once more. Exit status 5 says to drain the node; 7,\n"
+    "nothing to do. What is busy for longer is left to housekeeping. Services of a few earlier\n"
+    "jobs of its owner that were in use when these ended are tried once more. Exit status 5 says "
+    "to drain the node; 7,\n"
     "that another job of the owner may use what is left, and the node is to go on.\n\n"
     "  --job JOB            the job\n"
     "  --reservation FILE   its reservation, as for prolog, for a node that does not remember it\n"
@@ -28,8 +28,8 @@ static const char epilog_usage[] =
 
 static const char housekeeping_usage[] =
     "Usage: mcast-node housekeeping --job JOB [OPTIONS]\n"
-    "As epilog, with patience for what is still busy. Exit status 5 says to drain the node; 7 does "
-    "not.\n\n"
+    "As epilog, with patience for what is still busy, and for a few services of earlier jobs,\n"
+    "whoever's, now and then. Exit status 5 says to drain the node; 7 does not.\n\n"
     "  --job JOB            the job\n"
     "  --reservation FILE   its reservation, as for prolog\n"
     "  --retry-busy TIME    how long to try on while services are busy (default: node.conf, 5m)\n"
@@ -117,9 +117,11 @@ static bool is_of_job(const struct node *node, const struct note *note, const ch
 }
 
 /* A job that nothing is remembered of: the broker, or the document, says what to look for. */
-static int destroy_unremembered(struct node *node, const struct wanted *wanted, const char *job)
+static int destroy_unremembered(struct node *node, const struct wanted *wanted, const char *job,
+                                uint32_t *owner)
 {
     struct claim claim;
+    struct error err;
     struct note note;
     int rc = reservation_fetch(node, wanted->subject.reservation, job, true, &claim);
     if (rc == COMMAND_NOT_FOUND)
@@ -132,6 +134,12 @@ static int destroy_unremembered(struct node *node, const struct wanted *wanted, 
         return rc;
     if (claim.vni_count == 0)
         return COMMAND_DONE;
+    *owner = claim.uid;
+    /* Not made here; and what else has these VNIs is not to be destroyed for a false broker. */
+    if (claim_check_vnis(&claim, &node->settings.vnis, &err) < 0) {
+        say("%s", err.text);
+        return COMMAND_DONE;
+    }
     life_intend(node, &claim, &note);
     return destroy(node, wanted, &note, false);
 }
@@ -143,22 +151,26 @@ static int epilog(struct node *node, const struct wanted *wanted, const char *jo
         return command_failed(&err);
     int rc = COMMAND_DONE;
     bool remembered = false;
+    uint32_t owner = UINT32_MAX; /* not known: it has left nothing */
     for (size_t i = 0; i < node->notes.count; i++) {
         struct note note = node->notes.at[i];
         if (!is_of_job(node, &note, job))
             continue;
         remembered = true;
+        owner = note.claim.uid;
         rc = worse(rc, destroy(node, wanted, &note, true));
         node->notes.at[i].owed = false; /* it has had its turn */
         node->notes.at[i].postponed = true;
     }
     if (!remembered || wanted->subject.reservation)
-        rc = worse(rc, destroy_unremembered(node, wanted, job));
+        rc = worse(rc, destroy_unremembered(node, wanted, job, &owner));
     if (wanted->subject.dry_run)
         return rc;
-    /* What an earlier job left may have been used by this one. While a further one may use it, this
-     * job's hooks have nothing more to do. */
-    if (remainder_retry(node) == COMMAND_BUSY)
+    /* What an earlier job of its owner left may have been used by this one. While a further one may
+     * use it, this job's hooks have nothing more to do. */
+    if (remainder_retry(node,
+                        wanted->command == &command_epilog ? REMAINDER_OF_OWNER : REMAINDER_DUE,
+                        owner) == COMMAND_BUSY)
         rc = COMMAND_BUSY;
     report_spool(node, 0);
     return rc;

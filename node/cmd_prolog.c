@@ -60,6 +60,14 @@ static uint32_t count_cores(const struct wanted *wanted, const struct claim *cla
     return online > 0 ? (uint32_t)online : 1;
 }
 
+/* By an earlier run: the job may have begun. */
+static bool was_made(const struct node *node, const struct note *note)
+{
+    const struct note *before = notes_newest(&node->notes, note->claim.cluster, note->claim.job);
+    return before && before->claim.number == note->claim.number && before->state == NOTE_MADE &&
+           note_is_current(before);
+}
+
 /* The broker is told. What it does not take because it comes too late must not stay (F3, F10). */
 static int tell(struct node *node, struct note *note)
 {
@@ -68,8 +76,10 @@ static int tell(struct node *node, struct note *note)
     enum report_fate fate = report_send(node, note, &error);
     if (fate == REPORT_KEPT)
         report_say_kept(note, &error);
-    if (fate != REPORT_NOT_OURS)
+    if (fate != REPORT_NOT_OURS && fate != REPORT_UNKNOWN)
         return COMMAND_DONE;
+    if (fate == REPORT_UNKNOWN && was_made(node, note) && report_spare(node, note, &error))
+        return COMMAND_NOT_FOUND;
     say("the job's services are destroyed again: %s", error.text);
     if (life_destroy(node, note, true, 0, &err) < 0)
         return command_failed(&err);

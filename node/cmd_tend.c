@@ -29,7 +29,7 @@ static int tend(struct node *node)
     struct error err;
     if (node_remember(node, true, &err) < 0)
         return command_failed(&err);
-    int rc = remainder_retry(node);
+    int rc = remainder_retry(node, REMAINDER_ALL, UINT32_MAX);
     report_spool(node, 0);
     if (!node->broker_gone || rc != COMMAND_DONE)
         return rc;

@@ -81,3 +81,37 @@ const char *holders_describe(const char *proc, uint32_t uid, const char *device,
         snprintf(out + used, HOLDERS_TEXT_SIZE - used, " of uid %u", uid);
     return out;
 }
+
+/* Of /proc/PID/status. The owner of the folder is root where a process lets nobody look. */
+static bool is_living(const char *process, uint32_t uid)
+{
+    char path[PATH_SIZE], line[128];
+    unsigned int ids[4];
+    bool dead = false, found = false;
+    snprintf(path, sizeof path, "%s/status", process);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        dead |= strncmp(line, "State:\tZ", 8) == 0 || strncmp(line, "State:\tX", 8) == 0;
+        if (sscanf(line, "Uid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) == 4)
+            found = ids[0] == uid || ids[1] == uid || ids[2] == uid || ids[3] == uid;
+    }
+    if (file)
+        fclose(file);
+    return found && !dead;
+}
+
+bool holders_user_lives(const char *proc, uint32_t uid)
+{
+    char process[PATH_SIZE - 8];
+    bool lives = false;
+    DIR *processes = opendir(proc);
+    const struct dirent *entry;
+    while (processes && !lives && (entry = readdir(processes)) != NULL) {
+        snprintf(process, sizeof process, "%.30s/%.250s", proc, entry->d_name);
+        lives =
+            strspn(entry->d_name, "0123456789") == strlen(entry->d_name) && is_living(process, uid);
+    }
+    if (processes)
+        closedir(processes);
+    return lives;
+}

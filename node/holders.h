@@ -4,6 +4,7 @@
 /* Which processes keep a service busy, as far as can be seen: those of its owner that have the NIC
  * open. The driver does not tell. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* All that one run looks at, part of a second's worth: a user can have millions of
@@ -14,5 +15,9 @@ enum { HOLDERS_TEXT_SIZE = 256, HOLDERS_LOOKS_MAX = 20000 };
  * may be. proc: "/proc". device: "cxi0". looks: so far, of all calls; at first 0. Returns out. */
 const char *holders_describe(const char *proc, uint32_t uid, const char *device,
                              unsigned int *looks, char out[HOLDERS_TEXT_SIZE]);
+
+/* Whether a process of the user's lives on this node, whatever it has open: his job may run, and
+ * not use the NIC yet. */
+bool holders_user_lives(const char *proc, uint32_t uid);
 
 #endif

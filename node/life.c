@@ -4,6 +4,7 @@
 #include "node/create.h"
 #include "node/destroy.h"
 #include "node/holders.h"
+#include "node/leftovers.h"
 #include "node/limits.h"
 #include "node/match.h"
 #include "node/say.h"
@@ -140,8 +141,16 @@ static int create_all(struct node *node, const struct create_order *order, struc
     return rc < 0 ? rc : 0;
 }
 
-static int destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
-                   enum note_state clean, struct error *err);
+/* How services of one life are destroyed. */
+struct ending {
+    bool known; /* something may have been made */
+    int64_t budget_ms;
+    enum note_state clean;       /* the state when none is left */
+    struct destroy_result *left; /* NULL: what is left is said */
+};
+
+static int destroy(struct node *node, struct note *note, const struct ending *ending,
+                   struct error *err);
 
 /* What was made is not to stay; why it had to be undone is what err goes on saying. That nothing is
  * left is not told: this prolog may be run again, and be killed before it tells of what it made
@@ -149,7 +158,7 @@ static int destroy(struct node *node, struct note *note, bool known, int64_t bud
 static void undo(struct node *node, struct note *note, bool known)
 {
     struct error why;
-    if (destroy(node, note, known, 0, NOTE_INTENDED, &why) < 0)
+    if (destroy(node, note, &(struct ending){.known = known, .clean = NOTE_INTENDED}, &why) < 0)
         say("%s", why.text);
 }
 
@@ -166,6 +175,18 @@ static int check_remainders(const struct node *node, const struct claim *claim, 
         "a VNI of the job is still in use here, by what is left of job %s; run the job "
         "again, which gets others",
         claim_name(&other->claim, name));
+}
+
+/* What the job is not to have here because of what earlier jobs left. One that has it already keeps
+ * it, whatever they do. */
+static int check_earlier(const struct node *node, const struct claim *claim,
+                         const struct note *before, struct error *err)
+{
+    if (before->claim.number == claim->number && before->state == NOTE_MADE &&
+        note_is_current(before))
+        return 0;
+    int rc = check_remainders(node, claim, err);
+    return rc == 0 ? leftovers_check(&node->notes, &node->nics, claim, err) : rc;
 }
 
 int life_create(struct node *node, const struct claim *claim, uint32_t cores, struct note *note,
@@ -185,15 +206,17 @@ int life_create(struct node *node, const struct claim *claim, uint32_t cores, st
     life_intend(node, claim, note);
     note->order = before.order;
     limits_want(&node->settings.limits, cores, &want);
-    int rc = node_find_nics(node, err);
-    if (rc == 0)
+    int rc = claim_check_vnis(claim, &node->settings.vnis, err);
+    if (rc < 0)
+        return rc; /* nor is anything destroyed for who gave it */
+    if ((rc = node_find_nics(node, err)) == 0)
         rc = check_nics(node, err);
     if (rc == 0 && !(order.traffic_classes = choose_classes(node, claim, err)))
         rc = ERROR_FULL;
     if (rc == 0 && node->nics.count == 0)
         return 0;
     if (rc == 0)
-        rc = check_remainders(node, claim, err);
+        rc = check_earlier(node, claim, &before, err);
     if (rc == 0 && (rc = note_write(&node->dir, note, err)) == 0) {
         known = true;
         rc = create_all(node, &order, note, err);
@@ -226,23 +249,35 @@ static void keep_left(struct note *note, const char *device, unsigned int id)
     service->id = id;
 }
 
-static void say_left(struct node *node, const struct note *note, const struct destroy_left *left)
+const char *life_describe_left(struct node *node, const struct note *note,
+                               const struct destroy_left *left, char out[LIFE_LEFT_TEXT_SIZE])
 {
+    const size_t size = LIFE_LEFT_TEXT_SIZE;
     char name[CLAIM_NAME_SIZE], holders[HOLDERS_TEXT_SIZE];
     claim_name(&note->claim, name);
     if (left->failure == -EBUSY)
-        say("%s: service %u of job %s is still in use: by %s", left->device, left->id, name,
-            holders_describe("/proc", note->claim.uid, left->device, &node->looks, holders));
+        snprintf(out, size, "%s: service %u of job %s is still in use: by %s", left->device,
+                 left->id, name,
+                 holders_describe("/proc", note->claim.uid, left->device, &node->looks, holders));
     else if (left->failure == -EPERM)
-        say("%s: service %u of job %s cannot be destroyed: that needs CAP_SYS_ADMIN; run it as "
-            "root",
-            left->device, left->id, name);
+        snprintf(out, size,
+                 "%s: service %u of job %s cannot be destroyed: that needs CAP_SYS_ADMIN; run it "
+                 "as root",
+                 left->device, left->id, name);
     else if (left->id)
-        say("%s: service %u of job %s cannot be destroyed: %s; look at dmesg", left->device,
-            left->id, name, strerror(-left->failure));
+        snprintf(out, size, "%s: service %u of job %s cannot be destroyed: %s; look at dmesg",
+                 left->device, left->id, name, strerror(-left->failure));
     else
-        say("%s cannot be asked for its services: %s; those of job %s may still be there",
-            left->device, strerror(-left->failure), name);
+        snprintf(out, size,
+                 "%s cannot be asked for its services: %s; those of job %s may still be there",
+                 left->device, strerror(-left->failure), name);
+    return out;
+}
+
+bool life_may_run(const struct note *note)
+{
+    return note->state == NOTE_MADE && note_is_current(note) &&
+           holders_user_lives("/proc", note->claim.uid);
 }
 
 /* A NIC that has gone, with a service on it, is not known to be clean: it may come back with the
@@ -264,7 +299,7 @@ static void add_absent(const struct node *node, const struct note *before,
 }
 
 /* Fills what is left. Negative: the NICs cannot be asked, and nothing is known. */
-static int destroy_all(struct node *node, const struct note *note, bool known, int64_t budget_ms,
+static int destroy_all(struct node *node, const struct note *note, const struct ending *ending,
                        struct destroy_result *result, struct error *err)
 {
     struct search search = {.node = node, .claim = &note->claim};
@@ -273,12 +308,12 @@ static int destroy_all(struct node *node, const struct note *note, bool known, i
     if (!note_is_current(note))
         return 0;
     int rc = node_find_nics(node, err);
-    if (rc < 0 && !known)
+    if (rc < 0 && !ending->known)
         return rc == ERROR_NOT_FOUND ? 0 : rc;
-    if (rc < 0) {
+    if (rc < 0 && !ending->left)
         say("%s", err->text);
-    } else {
-        patience_begin(&patience, &patience_real, budget_ms);
+    if (rc == 0) {
+        patience_begin(&patience, &patience_real, ending->budget_ms);
         destroy_services(&node->nics, is_meant, &search, &patience, result);
     }
     add_absent(node, note, result);
@@ -290,32 +325,62 @@ static int destroy_all(struct node *node, const struct note *note, bool known, i
     return 0;
 }
 
-/* clean: the state when none is left. */
-static int destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
-                   enum note_state clean, struct error *err)
+static void keep_all_left(struct note *note, const struct note *before,
+                          const struct destroy_result *result)
 {
-    struct destroy_result result;
-    int rc = destroy_all(node, note, known, budget_ms, &result, err);
-    if (rc < 0)
-        return rc;
-    struct note before = *note;
     note->service_count = 0;
-    note->stuck = note->postponed = false;
-    for (unsigned int i = 0; i < result.left_count; i++) {
-        const struct destroy_left *left = &result.left[i];
-        say_left(node, note, left);
+    note->stuck = false;
+    for (unsigned int i = 0; i < result->left_count; i++) {
+        const struct destroy_left *left = &result->left[i];
         note->stuck |= left->failure != -EBUSY;
         keep_left(note, left->device, left->id);
-        for (unsigned int s = 0; left->id == 0 && s < before.service_count; s++) {
-            if (strcmp(before.services[s].device, left->device) == 0)
-                keep_left(note, left->device, before.services[s].id);
+        for (unsigned int s = 0; left->id == 0 && s < before->service_count; s++) {
+            if (strcmp(before->services[s].device, left->device) == 0)
+                keep_left(note, left->device, before->services[s].id);
         }
     }
-    note->state = result.left_count > 0 ? NOTE_LINGERING : clean;
+}
+
+/* The broker has been told that it lingers, of the same services. */
+static bool is_told(const struct note *before, const struct note *now)
+{
+    bool same = before->state == NOTE_LINGERING && now->state == NOTE_LINGERING && !before->owed &&
+                !before->postponed && before->service_count == now->service_count;
+    for (unsigned int i = 0; same && i < now->service_count; i++)
+        same = now->services[i].id == before->services[i].id &&
+               strcmp(now->services[i].device, before->services[i].device) == 0;
+    return same;
+}
+
+static void note_end(const struct node *node, struct note *note, const struct note *before,
+                     const struct destroy_result *result, enum note_state clean)
+{
+    keep_all_left(note, before, result);
+    note->state = result->left_count > 0 ? NOTE_LINGERING : clean;
     note->owed = false;
     /* For a node that is none of the job's, the broker neither waits nor takes a word. */
-    if (node->settings.report && !note->claim.elsewhere && note_report_word(note->state))
+    if (node->settings.report && !note->claim.elsewhere && note_report_word(note->state) &&
+        !is_told(before, note))
         note_owe(note);
+    note->postponed = false;
+    if (note->state == NOTE_LINGERING)
+        note_tried(note, note_clock_ms());
+}
+
+static int destroy(struct node *node, struct note *note, const struct ending *ending,
+                   struct error *err)
+{
+    struct destroy_result result;
+    struct note before = *note;
+    char text[LIFE_LEFT_TEXT_SIZE];
+    int rc = destroy_all(node, note, ending, &result, err);
+    if (rc < 0)
+        return rc;
+    note_end(node, note, &before, &result, ending->clean);
+    for (unsigned int i = 0; !ending->left && i < result.left_count; i++)
+        say("%s", life_describe_left(node, note, &result.left[i], text));
+    if (ending->left)
+        *ending->left = result;
     if (note->state == NOTE_GONE && !note->owed)
         return note_remove(&node->dir, note->claim.number, err);
     return note_write(&node->dir, note, err);
@@ -324,7 +389,14 @@ static int destroy(struct node *node, struct note *note, bool known, int64_t bud
 int life_destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
                  struct error *err)
 {
-    return destroy(node, note, known, budget_ms, NOTE_GONE, err);
+    const struct ending ending = {.known = known, .budget_ms = budget_ms, .clean = NOTE_GONE};
+    return destroy(node, note, &ending, err);
+}
+
+int life_retry(struct node *node, struct note *note, struct destroy_result *left, struct error *err)
+{
+    const struct ending ending = {.known = true, .clean = NOTE_GONE, .left = left};
+    return destroy(node, note, &ending, err);
 }
 
 /* ---- Plans ---- */
@@ -366,14 +438,18 @@ int life_plan_create(struct node *node, const struct claim *claim, uint32_t core
                      struct error *err)
 {
     struct cxi_rsrc_limits want;
+    struct note before = {0};
     struct create_order order = {
         .claim = claim, .want = &want, .exact = !node->settings.adjust_limits};
     limits_want(&node->settings.limits, cores, &want);
-    int rc = node_find_nics(node, err);
-    if (rc == 0)
+    int rc = claim_check_vnis(claim, &node->settings.vnis, err);
+    if (rc == 0 && (rc = node_find_nics(node, err)) == 0)
         rc = check_nics(node, err);
     if (rc == 0 && !(order.traffic_classes = choose_classes(node, claim, err)))
         rc = ERROR_FULL;
+    (void)note_read(&node->dir, claim->number, &before, NULL);
+    if (rc == 0)
+        rc = check_earlier(node, claim, &before, err);
     for (unsigned int i = 0; rc == 0 && i < node->nics.count; i++)
         rc = plan_on(node, &node->nics.at[i], &order, err);
     return rc;

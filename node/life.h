@@ -8,6 +8,7 @@
  * never told "destroyed" after somebody made them anew; and a prolog that was slow, and comes to
  * its turn when the epilog is over, learns that the job is. */
 
+#include "node/destroy.h"
 #include "node/node.h"
 
 /* Of all lives of a job. 0, or negative. Waits for whoever has it. */
@@ -31,6 +32,20 @@ int life_create(struct node *node, const struct claim *claim, uint32_t cores, st
  * touched: what a note says is another's is not taken for this one's. */
 int life_destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
                  struct error *err);
+
+/* Tries once more, of a note that lingers, and says nothing: what is left is in *left. That it
+ * still lingers is not owed to the broker again. */
+int life_retry(struct node *node, struct note *note, struct destroy_result *left,
+               struct error *err);
+
+/* What is left, why, and by whom it is used, for people. Returns out. */
+enum { LIFE_LEFT_TEXT_SIZE = 640 };
+const char *life_describe_left(struct node *node, const struct note *note,
+                               const struct destroy_left *left, char out[LIFE_LEFT_TEXT_SIZE]);
+
+/* Whether the node itself says that the job runs: no epilog has been here, and its owner has a
+ * process here. What the broker does not know of it may be the broker's loss. */
+bool life_may_run(const struct note *note);
 
 /* The job's service on the NIC, or NULL; not one that is said to be another life's. */
 const struct cxi_svc_desc *life_service(const struct node *node, const struct claim *claim,

@@ -54,6 +54,8 @@ static int connect_broker(struct node *node, struct mcast_error *error)
         rc = mcast_set_cacert(node->broker, settings->cacert, error);
     if (rc == 0 && settings->cert[0])
         rc = mcast_set_certificate(node->broker, settings->cert, settings->key, error);
+    if (rc == 0 && settings->server_user[0])
+        rc = mcast_set_server_user(node->broker, settings->server_user, error);
     if (rc == 0)
         rc = mcast_set_node(node->broker, node->name, error);
     if (rc == 0 && settings->munge_socket[0])

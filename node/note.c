@@ -13,6 +13,9 @@
 static const char suffix[] = ".json";
 enum { NAME_SIZE = 32 };
 
+/* Between two tries of what lingers; doubled with each. */
+enum { PAUSE_FIRST_MS = 30 * 1000, PAUSE_LONGEST_MS = 3600 * 1000, TRIES_COUNTED_MAX = 1000 };
+
 const char *note_state_word(enum note_state state)
 {
     static const char *const words[] = {
@@ -54,6 +57,30 @@ void note_owe(struct note *note)
     note->order = now_ms > note->order ? now_ms : note->order + 1;
 }
 
+int64_t note_clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void note_tried(struct note *note, int64_t now_ms)
+{
+    if (note->tries < TRIES_COUNTED_MAX)
+        note->tries++;
+    note->tried_ms = now_ms;
+}
+
+bool note_is_due(const struct note *note, int64_t now_ms)
+{
+    int64_t pause = PAUSE_FIRST_MS;
+    for (unsigned int i = 1; i < note->tries && pause < PAUSE_LONGEST_MS; i++)
+        pause *= 2;
+    if (pause > PAUSE_LONGEST_MS)
+        pause = PAUSE_LONGEST_MS;
+    return note->tries == 0 || now_ms - note->tried_ms >= pause;
+}
+
 bool note_is_current(const struct note *note)
 {
     char boot[STATEDIR_BOOT_SIZE];
@@ -76,12 +103,13 @@ char *note_format(const struct note *note)
     json_t *vnis = json_array();
     for (unsigned int i = 0; i < claim->vni_count; i++)
         json_array_append_new(vnis, json_integer(claim->vnis[i]));
-    json_t *root = json_pack("{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:b,s:I,s:o}", "cluster",
+    json_t *root = json_pack("{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:o}", "cluster",
                              claim->cluster, "job", claim->job, "number", (json_int_t)claim->number,
                              "uid", (json_int_t)claim->uid, "vnis", vnis, "node", note->node,
                              "boot", note->boot, "state", note_state_word(note->state), "owed",
                              note->owed, "postponed", note->postponed, "order",
-                             (json_int_t)note->order, "services", format_services(note));
+                             (json_int_t)note->order, "tries", (json_int_t)note->tries, "tried",
+                             (json_int_t)note->tried_ms, "services", format_services(note));
     char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
     json_decref(root);
     return text;
@@ -131,14 +159,17 @@ static bool take(struct note *note, json_t *root)
     const char *cluster, *job, *node, *boot, *state;
     json_int_t number, uid, order;
     json_t *vnis, *services;
-    int owed, postponed = 0; /* which older notes have not */
-    if (json_unpack(root, "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s?b,s:I,s:o}", "cluster", &cluster,
-                    "job", &job, "number", &number, "uid", &uid, "vnis", &vnis, "node", &node,
-                    "boot", &boot, "state", &state, "owed", &owed, "postponed", &postponed, "order",
-                    &order, "services", &services) < 0)
+    int owed, postponed = 0; /* which older notes have not, as what follows */
+    json_int_t tries = 0, tried_ms = 0;
+    if (json_unpack(root, "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s?b,s:I,s?I,s?I,s:o}", "cluster",
+                    &cluster, "job", &job, "number", &number, "uid", &uid, "vnis", &vnis, "node",
+                    &node, "boot", &boot, "state", &state, "owed", &owed, "postponed", &postponed,
+                    "order", &order, "tries", &tries, "tried", &tried_ms, "services",
+                    &services) < 0)
         return false;
     if (!cluster_name_valid(cluster) || !job_id_valid(job) || number < 1 || uid < 0 ||
-        uid >= UINT32_MAX || order < 0 || !state_from_word(state, &note->state))
+        uid >= UINT32_MAX || order < 0 || tries < 0 || tries > TRIES_COUNTED_MAX || tried_ms < 0 ||
+        !state_from_word(state, &note->state))
         return false;
     claim->number = (uint64_t)number;
     claim->uid = (uint32_t)uid;
@@ -146,6 +177,8 @@ static bool take(struct note *note, json_t *root)
     note->owed = owed;
     note->postponed = postponed;
     note->order = (uint64_t)order;
+    note->tries = (unsigned int)tries;
+    note->tried_ms = tried_ms;
     return copy(claim->cluster, sizeof claim->cluster, cluster) &&
            copy(claim->job, sizeof claim->job, job) && copy(note->node, sizeof note->node, node) &&
            copy(note->boot, sizeof note->boot, boot) && take_vnis(claim, vnis) &&

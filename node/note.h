@@ -39,10 +39,12 @@ struct note {
     char node[NOTE_NODE_SIZE];
     char boot[STATEDIR_BOOT_SIZE]; /* services do not survive a start of the machine */
     enum note_state state;
-    bool owed;      /* the broker has not been told the state */
-    bool postponed; /* lingering, and its own housekeeping is to come */
-    bool stuck;     /* lingering, and not only because it is in use; not kept */
-    uint64_t order; /* grows with each state to be told, even if the folder was lost between */
+    bool owed;          /* the broker has not been told the state */
+    bool postponed;     /* lingering, and its own housekeeping is to come */
+    bool stuck;         /* lingering, and not only because it is in use; not kept */
+    uint64_t order;     /* grows with each state to be told, even if the folder was lost between */
+    unsigned int tries; /* lingering: how often it was tried to destroy it, in vain */
+    int64_t tried_ms;   /* and when, the last time, by note_clock_ms */
     unsigned int service_count;
     struct note_service services[NOTE_SERVICES_MAX];
 };
@@ -52,6 +54,16 @@ const char *note_report_word(enum note_state state); /* NULL: nothing to tell */
 
 /* The state is to be told, as newer than all that was told before. */
 void note_owe(struct note *note);
+
+/* The time since the machine was started, which nobody sets. */
+int64_t note_clock_ms(void);
+
+/* It was tried in vain. */
+void note_tried(struct note *note, int64_t now_ms);
+
+/* Whether it is time to try again, by somebody who has no part in it: with growing pauses, up to an
+ * hour. */
+bool note_is_due(const struct note *note, int64_t now_ms);
 
 /* Whether it was written since the machine was started. */
 bool note_is_current(const struct note *note);

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a hook tries of earlier jobs. */
+enum { HOOK_TRIES_MAX = 4, EXCUSE_SIZE = 2 * CLAIM_NAME_SIZE + 160 };
+
 static const char between[] = ", \t\n";
 
 bool remainder_users_valid(const char *users)
@@ -25,64 +28,152 @@ static bool has_job(const char *users, uint32_t uid)
     return false;
 }
 
+/* now: what is remembered by now, as jobs have come and gone while it was tried. */
+static int judge(const struct node *node, const struct notes *now, const struct note *note,
+                 char excuse[EXCUSE_SIZE])
+{
+    char name[CLAIM_NAME_SIZE], theirs[CLAIM_NAME_SIZE];
+    const struct note *other = note->stuck ? NULL : notes_other_of_owner(now, note);
+    claim_name(&note->claim, name);
+    if (other)
+        snprintf(excuse, EXCUSE_SIZE,
+                 "what job %s left may be used by job %s, as uid %u has both: it is tried again, "
+                 "and its VNIs are held back until it is gone",
+                 name, claim_name(&other->claim, theirs), note->claim.uid);
+    else if (!note->stuck && node->users && has_job(node->users, note->claim.uid))
+        snprintf(excuse, EXCUSE_SIZE,
+                 "what job %s left may be used by another job of uid %u: it is tried again, and "
+                 "its VNIs are held back until it is gone",
+                 name, note->claim.uid);
+    else
+        return COMMAND_BUSY;
+    return COMMAND_IN_USE;
+}
+
 int remainder_judge(struct node *node, const struct note *note)
 {
-    char name[CLAIM_NAME_SIZE];
+    char excuse[EXCUSE_SIZE];
     struct notes now;
     struct error err;
-    if (note->stuck)
-        return COMMAND_BUSY;
-    /* Jobs have come and gone while it was tried. */
     if (notes_load(&now, &node->dir, &err) < 0) {
         say("%s", err.text);
         return COMMAND_BUSY;
     }
-    const struct note *other = notes_other_of_owner(&now, note);
-    bool excused = other || (node->users && has_job(node->users, note->claim.uid));
-    claim_name(&note->claim, name);
-    if (other) {
-        char theirs[CLAIM_NAME_SIZE];
-        say("what job %s left may be used by job %s, as uid %u has both: it is tried again, and "
-            "its VNIs are held back until it is gone",
-            name, claim_name(&other->claim, theirs), note->claim.uid);
-    } else if (excused) {
-        say("what job %s left may be used by another job of uid %u: it is tried again, and its "
-            "VNIs are held back until it is gone",
-            name, note->claim.uid);
-    }
+    int rc = judge(node, &now, note, excuse);
+    if (rc == COMMAND_IN_USE)
+        say("%s", excuse);
     notes_release(&now);
-    return excused ? COMMAND_IN_USE : COMMAND_BUSY;
+    return rc;
+}
+
+/* What one run has found. */
+struct round {
+    struct notes now;
+    int rc; /* the worst */
+    unsigned int jobs, services, untold;
+    char left[LIFE_LEFT_TEXT_SIZE]; /* one of what is left, of those that rc is about */
+    char excuse[EXCUSE_SIZE];
+};
+
+static void count_left(struct round *round, struct node *node, const struct note *note,
+                       const struct destroy_result *result)
+{
+    char excuse[EXCUSE_SIZE] = "";
+    int rc = judge(node, &round->now, note, excuse);
+    round->jobs++;
+    round->services += result->left_count;
+    if (round->rc == COMMAND_BUSY || (rc == COMMAND_IN_USE && round->rc == rc))
+        return;
+    round->rc = rc;
+    memcpy(round->excuse, excuse, sizeof excuse);
+    if (result->left_count > 0)
+        life_describe_left(node, note, &result->left[0], round->left);
 }
 
 /* One life's. The caller has its lock. */
-static int retry(struct node *node, uint64_t number)
+static void retry(struct node *node, struct round *round, uint64_t number)
 {
     struct note note;
     struct error err;
     struct mcast_error error;
+    struct destroy_result result;
     if (note_read(&node->dir, number, &note, NULL) < 0 || note.state != NOTE_LINGERING ||
         note.postponed)
-        return COMMAND_DONE; /* somebody has seen to it since it was listed */
-    if (life_destroy(node, &note, true, 0, &err) < 0)
-        return command_failed(&err);
-    if (report_send(node, &note, &error) == REPORT_KEPT)
+        return; /* somebody has seen to it since it was listed */
+    if (life_retry(node, &note, &result, &err) < 0) {
+        int rc = command_failed(&err);
+        round->rc = round->rc == COMMAND_BUSY ? round->rc : rc;
+        return;
+    }
+    if (report_send(node, &note, &error) == REPORT_KEPT && round->untold++ == 0)
         report_say_kept(&note, &error);
-    return note.state == NOTE_LINGERING ? remainder_judge(node, &note) : COMMAND_DONE;
+    if (note.state == NOTE_LINGERING)
+        count_left(round, node, &note, &result);
 }
 
-int remainder_retry(struct node *node)
+static void say_round(const struct round *round)
 {
-    int rc = COMMAND_DONE;
+    if (round->services == 1)
+        say("%s", round->left);
+    else if (round->services > 1)
+        say("%s; in all %u services of %u earlier job%s could not be destroyed", round->left,
+            round->services, round->jobs, round->jobs == 1 ? "" : "s");
+    if (round->rc == COMMAND_IN_USE)
+        say("%s", round->excuse);
+}
+
+static int by_try(const void *left, const void *right)
+{
+    const struct note *a = *(struct note *const *)left, *b = *(struct note *const *)right;
+    return (a->tried_ms > b->tried_ms) - (a->tried_ms < b->tried_ms);
+}
+
+/* Adds those of the owner, or of others, which are to be tried: the longest untried first. */
+static size_t choose(struct node *node, enum remainder_scope scope, uint32_t uid, bool owner_s,
+                     struct note **chosen)
+{
+    size_t count = 0;
+    const int64_t now_ms = note_clock_ms();
     for (size_t i = 0; i < node->notes.count; i++) {
         struct note *note = &node->notes.at[i];
-        if (note->state != NOTE_LINGERING || note->postponed || !note_is_current(note) ||
-            !life_try_lock(node, &note->claim))
-            continue;
-        int one = retry(node, note->claim.number);
-        life_unlock(node, &note->claim);
-        note->owed = false; /* it has had its turn */
-        if (rc != COMMAND_BUSY && one != COMMAND_DONE)
-            rc = one;
+        if (note->state == NOTE_LINGERING && !note->postponed && note_is_current(note) &&
+            (note->claim.uid == uid) == owner_s &&
+            (owner_s || scope == REMAINDER_ALL || note_is_due(note, now_ms)))
+            chosen[count++] = note;
     }
-    return rc;
+    qsort(chosen, count, sizeof *chosen, by_try);
+    return count;
+}
+
+static void try_all(struct node *node, struct round *round, struct note **chosen, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!life_try_lock(node, &chosen[i]->claim))
+            continue;
+        retry(node, round, chosen[i]->claim.number);
+        life_unlock(node, &chosen[i]->claim);
+        chosen[i]->owed = false; /* it has had its turn */
+    }
+}
+
+int remainder_retry(struct node *node, enum remainder_scope scope, uint32_t uid)
+{
+    struct round round = {.rc = COMMAND_DONE};
+    struct error err;
+    struct note **chosen = calloc(node->notes.count + 1, sizeof(struct note *));
+    if (!chosen)
+        return command_no_memory();
+    size_t count = choose(node, scope, uid, true, chosen);
+    if (scope != REMAINDER_OF_OWNER)
+        count += choose(node, scope, uid, false, chosen + count);
+    if (scope != REMAINDER_ALL && count > HOOK_TRIES_MAX)
+        count = HOOK_TRIES_MAX;
+    if (count > 0 && notes_load(&round.now, &node->dir, &err) < 0)
+        round.rc = command_failed(&err);
+    else
+        try_all(node, &round, chosen, count);
+    say_round(&round);
+    notes_release(&round.now);
+    free(chosen);
+    return round.rc;
 }

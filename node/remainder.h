@@ -16,10 +16,19 @@
  * another job here, as this node remembers or node->users says; else COMMAND_BUSY. */
 int remainder_judge(struct node *node, const struct note *note);
 
-/* Tries once more to destroy what lingers of all jobs whose hooks are through, and reports it. What
- * is in work elsewhere is left to those who have it, and so is what is marked as postponed in
- * node->notes. COMMAND_DONE; or, of what is still there, COMMAND_BUSY before COMMAND_IN_USE. */
-int remainder_retry(struct node *node);
+/* Of whose earlier jobs it is tried. A user can leave many: a hook of his job has a few of his,
+ * those that were not tried for the longest, and one of somebody else's job none. */
+enum remainder_scope {
+    REMAINDER_OF_OWNER, /* epilog */
+    REMAINDER_DUE,      /* housekeeping, which nobody's job waits for: then others' that are due */
+    REMAINDER_ALL,      /* tend */
+};
+
+/* Tries once more to destroy what lingers of jobs whose hooks are through, and reports what has
+ * changed. What is in work elsewhere is left to those who have it, and so is what is marked as
+ * postponed in node->notes. Says in one line what is left. uid: the owner. COMMAND_DONE; or, of
+ * what is still there, COMMAND_BUSY before COMMAND_IN_USE. */
+int remainder_retry(struct node *node, enum remainder_scope scope, uint32_t uid);
 
 /* Whether it is a list of user ids, such as "1000,1001" or lines of them. */
 bool remainder_users_valid(const char *users);

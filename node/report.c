@@ -64,7 +64,7 @@ static enum report_fate judge(const struct note *note, int rc, const struct mcas
     if (is_older(error))
         return REPORT_REFUSED;
     if (rc == MCAST_NOT_FOUND)
-        return created ? REPORT_NOT_OURS : REPORT_TAKEN;
+        return created ? REPORT_UNKNOWN : REPORT_TAKEN;
     if (created && strcmp(error->word, "vnis-given-back") == 0)
         return REPORT_NOT_OURS;
     return is_passing(error) ? REPORT_KEPT : REPORT_REFUSED;
@@ -119,6 +119,17 @@ void report_say_kept(const struct note *note, const struct mcast_error *error)
         claim_name(&note->claim, name), note_report_word(note->state), error->text);
 }
 
+bool report_spare(struct node *node, struct note *note, const struct mcast_error *error)
+{
+    char name[CLAIM_NAME_SIZE];
+    if (!life_may_run(note))
+        return false;
+    say("warning: job %s: %s; its owner has processes here, so its services stay until its epilog",
+        claim_name(&note->claim, name), error->text);
+    keep(node, note);
+    return true;
+}
+
 /* One life's. error: why it is kept. */
 static enum report_fate deliver(struct node *node, uint64_t number, struct mcast_error *error)
 {
@@ -134,7 +145,9 @@ static enum report_fate deliver(struct node *node, uint64_t number, struct mcast
         note.service_count = 0;
     }
     enum report_fate fate = report_send(node, &note, error);
-    if (fate == REPORT_NOT_OURS) {
+    if (fate == REPORT_UNKNOWN && report_spare(node, &note, error))
+        return REPORT_TAKEN;
+    if (fate == REPORT_NOT_OURS || fate == REPORT_UNKNOWN) {
         char name[CLAIM_NAME_SIZE];
         say("job %s: %s; its services are destroyed", claim_name(&note.claim, name), error->text);
         if (life_destroy(node, &note, true, 0, &err) < 0)

@@ -44,6 +44,9 @@ static const struct key keys[] = {
     {"key", TYPE_PATH, AT(key), 0, "", "The certificate's key, PEM, readable by root alone."},
     {"munge_socket", TYPE_PATH, AT(munge_socket), 0, "",
      "Of munged, where there is no certificate. Empty: libmunge's own."},
+    {"server_user", TYPE_TEXT, AT(server_user), 0, "",
+     "Who may serve the broker's Unix socket besides root and the owner of its folder: a name or a "
+     "uid. Empty: MCAST_SERVER_USER, or nobody more."},
     {"timeout", TYPE_DURATION, AT(timeout_ms), 0, "5s",
      "How long to wait for one answer, the connection included, which has five seconds at most."},
     {"busy_retry", TYPE_DURATION, AT(busy_ms), 0, "30s",
@@ -72,6 +75,9 @@ static const struct key keys[] = {
     {"traffic_classes", TYPE_CLASSES, AT(traffic_classes), 0, "best_effort low_latency",
      "What jobs may have here, of best_effort, low_latency, bulk_data, dedicated_access. A job "
      "gets those of its reservation that are allowed."},
+    {"vnis", TYPE_IDSET, AT(vnis), 0, "1024-65535",
+     "VNIs that jobs may have here, which the broker's [vni] pool lies within. For others no "
+     "service is made, whatever the broker says; never for 1 and 10, which are the system's."},
     {"pool", TYPE_IDSET, AT(pool), 0, "",
      "VNIs that are mcastd's alone on this node, such as 1024-65535: a service for one of them "
      "that "

@@ -19,6 +19,7 @@ struct settings {
     char url[SETTINGS_TEXT_SIZE]; /* "": as libmcast finds the broker */
     char cacert[SETTINGS_TEXT_SIZE], cert[SETTINGS_TEXT_SIZE], key[SETTINGS_TEXT_SIZE];
     char munge_socket[SETTINGS_TEXT_SIZE];
+    char server_user[SETTINGS_TEXT_SIZE];
     char cluster[SETTINGS_TEXT_SIZE]; /* "": none */
     char node[SETTINGS_TEXT_SIZE];    /* "": the host's name */
     char spool[SETTINGS_TEXT_SIZE];
@@ -27,7 +28,7 @@ struct settings {
     bool report, single_node, adjust_limits, housekeeping;
     uint32_t min_nics;
     uint32_t traffic_classes; /* bits of enum traffic_class */
-    struct idset pool;
+    struct idset pool, vnis;
     struct limits_rules limits;
 };
 

@@ -58,16 +58,20 @@ enum standing_of_job standing_ask(struct node *node, const struct claim *claim, 
     struct mcast_error error;
     struct mcast_reservation *seen = NULL;
     char name[CLAIM_NAME_SIZE];
-    bool over = true;
+    bool over = true, known = true;
     struct mcast *broker = node_broker(node, &error);
     int code = broker ? mcast_show(broker, claim->cluster, claim->job, &seen, &error) : error.code;
-    if (code == 0)
+    if (code == 0) {
         over = is_over(claim, seen);
-    else if (code == MCAST_NOT_FOUND)
+    } else if (code == MCAST_NOT_FOUND) {
+        known = false;
         code = ask_list(node, claim, &over, &error);
+    }
     mcast_reservation_free(seen);
+    if (code == 0 && over)
+        return known ? STANDING_OVER : STANDING_NO_JOB;
     if (code == 0)
-        return over ? STANDING_OVER : STANDING_ACTIVE;
+        return STANDING_ACTIVE;
     node->broker_gone = code == MCAST_UNREACHABLE;
     *rc = unanswered(node, &error);
     say("whether job %s is active cannot be known, so its services are left alone",

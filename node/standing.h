@@ -8,7 +8,8 @@
 
 enum standing_of_job {
     STANDING_ACTIVE,
-    STANDING_OVER,    /* released, or not known any more */
+    STANDING_OVER,    /* released */
+    STANDING_NO_JOB,  /* the broker knows no such job: it is over, or the broker has lost it */
     STANDING_UNKNOWN, /* the broker did not say: *rc is the exit code, after a message */
 };
 

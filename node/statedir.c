@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* A note is some hundred bytes. */
-enum { FILE_MAX = 64 * 1024 };
+enum { FILE_MAX = 64 * 1024, FOLDER_MODE = 0700, FILE_MODE = 0600 };
 
 static int failed(const struct statedir *dir, const char *what, struct error *err)
 {
@@ -17,24 +17,50 @@ static int failed(const struct statedir *dir, const char *what, struct error *er
                      strerror(errno));
 }
 
+/* Notes tell whose jobs run here and on which VNIs: nobody else may read them, also in a folder
+ * that an older release made, nor write what root then believes. */
+static int close_to_others(const struct statedir *dir, struct error *err)
+{
+    struct stat status;
+    if (fstat(dir->directory, &status) < 0)
+        return failed(dir, "it cannot be looked at", err);
+    if (status.st_uid != geteuid())
+        return error_set(err, ERROR_REFUSED,
+                         "%s: it belongs to uid %u, who could read and change what is remembered; "
+                         "chown it to uid %u (node.conf: spool)",
+                         dir->path, (unsigned)status.st_uid, (unsigned)geteuid());
+    if ((status.st_mode & 07777) != FOLDER_MODE && fchmod(dir->directory, FOLDER_MODE) < 0)
+        return failed(dir, "its mode cannot be set", err);
+    return 0;
+}
+
+static int open_to_change(struct statedir *dir, struct error *err)
+{
+    int rc = close_to_others(dir, err);
+    if (rc < 0)
+        return rc;
+    /* Whoever can open a file can lock it. */
+    dir->lock =
+        openat(dir->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+    if (dir->lock < 0 || fchmod(dir->lock, FILE_MODE) < 0)
+        return failed(dir, "its lock cannot be opened", err);
+    return 0;
+}
+
 int statedir_open(struct statedir *dir, const char *path, bool change, struct error *err)
 {
     *dir = (struct statedir){.directory = -1, .lock = -1};
     snprintf(dir->path, sizeof dir->path, "%s", path);
-    /* Tasks look, whatever the hook's umask. */
-    if (change && (mkdir(path, 0755) < 0 ? errno != EEXIST : chmod(path, 0755) < 0))
+    if (change && mkdir(path, FOLDER_MODE) < 0 && errno != EEXIST)
         return failed(dir, "it cannot be made", err);
     dir->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!change)
         return 0;
     if (dir->directory < 0)
         return failed(dir, "it cannot be opened", err);
-    /* Root's alone, also where an older one was not: whoever can open a file can lock it. */
-    dir->lock = openat(dir->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (dir->lock >= 0 && fchmod(dir->lock, 0600) == 0)
-        return 0;
-    int rc = failed(dir, "its lock cannot be opened", err);
-    statedir_close(dir);
+    int rc = open_to_change(dir, err);
+    if (rc < 0)
+        statedir_close(dir);
     return rc;
 }
 
@@ -99,6 +125,8 @@ int statedir_read(const struct statedir *dir, const char *name, char **text, str
                                : failed(dir, name, err);
     char *content = malloc(FILE_MAX);
     int rc = 0;
+    if (dir->lock >= 0)
+        (void)!fchmod(fd, FILE_MODE); /* of an older release */
     if (!content)
         rc = error_set(err, ERROR_NOMEM, "memory is exhausted");
     else if (read_all(fd, content, FILE_MAX) < 0)
@@ -121,7 +149,7 @@ static bool write_all(int fd, const char *text)
         text += put > 0 ? put : 0;
         length -= put > 0 ? (size_t)put : 0;
     }
-    return fchmod(fd, 0644) == 0 && fsync(fd) == 0;
+    return fchmod(fd, FILE_MODE) == 0 && fsync(fd) == 0;
 }
 
 int statedir_write(const struct statedir *dir, const char *name, const char *text,
@@ -129,8 +157,8 @@ int statedir_write(const struct statedir *dir, const char *name, const char *tex
 {
     char fresh[64];
     snprintf(fresh, sizeof fresh, ".new.%ld", (long)getpid());
-    int fd =
-        openat(dir->directory, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    int fd = openat(dir->directory, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                    FILE_MODE);
     if (fd < 0)
         return failed(dir, "a file cannot be made in it", err);
     bool whole = write_all(fd, text);
@@ -149,7 +177,7 @@ int statedir_remove(const struct statedir *dir, const char *name, struct error *
     return 0;
 }
 
-void statedir_boot(char out[STATEDIR_BOOT_SIZE])
+static void read_boot(char out[STATEDIR_BOOT_SIZE])
 {
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     ssize_t got = fd < 0 ? -1 : read(fd, out, STATEDIR_BOOT_SIZE - 1);
@@ -157,4 +185,13 @@ void statedir_boot(char out[STATEDIR_BOOT_SIZE])
         close(fd);
     out[got > 0 ? got : 0] = '\0';
     out[strcspn(out, "\n")] = '\0';
+}
+
+/* Asked once for each of many notes; no process sees two of them. */
+void statedir_boot(char out[STATEDIR_BOOT_SIZE])
+{
+    static char boot[STATEDIR_BOOT_SIZE];
+    if (boot[0] == '\0')
+        read_boot(boot);
+    memcpy(out, boot, STATEDIR_BOOT_SIZE);
 }

@@ -20,8 +20,8 @@ struct statedir {
 
 enum { STATEDIR_NICS = 0 };
 
-/* change: makes it if need be, and allows locks; else one that is not there, or not to be read, is
- * as empty. ERROR_IO. */
+/* change: makes it if need be, closes it to other users, and allows locks; else one that is not
+ * there, or not to be read, is as empty. ERROR_IO; ERROR_REFUSED: it belongs to another user. */
 int statedir_open(struct statedir *dir, const char *path, bool change, struct error *err);
 void statedir_close(struct statedir *dir);
 

@@ -2,6 +2,7 @@
 
 #include "broker/http/gate.h"
 #include "broker/http/head.h"
+#include "broker/http/metrics.h"
 #include "broker/http/stream.h"
 #include "core/reservation.h"
 
@@ -165,9 +166,11 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     if (call->next)
         call->next->prev = call->prev;
     stream_destroy(call->stream);
+    metrics_text_drop(call->metrics_text);
     free(call->origin);
     free(call->token);
     body_drop(call);
+    peer_request_over(call->peer);
     if (call->owed && --http->owed == 0 && http->quiescing)
         http_settled(http);
     call_give_back(http, call);
@@ -220,6 +223,7 @@ static enum MHD_Result send_answer(struct call *call)
     struct http *http = call->http;
     assert(call->phase == CALL_SPOKEN);
     call->phase = CALL_SENT;
+    peer_answers(call->peer);
     body_drop(call);
     int64_t took_us = call->stream ? -1 : (int64_t)((uv_hrtime() - call->begun_ns) / 1000);
     struct MHD_Response *response = call->out.failed ? NULL : response_create(call);
@@ -385,6 +389,7 @@ static bool need_no_body(struct call *call)
 static bool begin(struct call *call, const struct head *head)
 {
     call->begun = true;
+    peer_head_whole(call->peer);
     call->begun_ns = uv_hrtime();
     call->head = !strcmp(head->method, "HEAD");
     if (head_check(call->connection, head, &call->problem) < 0) {
@@ -415,10 +420,9 @@ static bool go_on(struct call *call)
 
 void call_proved(struct call *call)
 {
-    struct http *http = call->http;
     call->phase = CALL_PROVED; /* from now on the server may close it */
     room_resume(call->peer->room, call->connection);
-    http_turn(http);
+    http_turn(call->http);
 }
 
 static enum MHD_Result take_body(struct call *call, const char *data, size_t size)
@@ -455,6 +459,7 @@ static void handle(struct call *call)
 static enum MHD_Result decide(struct call *call)
 {
     call->phase = CALL_DECIDING;
+    peer_decides(call->peer);
     owe(call);
     call->deciding = true;
     if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_again(call) < 0)
@@ -477,6 +482,8 @@ enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const 
     struct call *call = *context;
     if (!call)
         return MHD_queue_response(connection, MHD_HTTP_SERVICE_UNAVAILABLE, door->http->no_memory);
+    if (call->peer->closing)
+        return MHD_NO;
     if (!call->begun) {
         const struct head head = {
             .method = method, .target = url, .version = version, .uri = call->uri};

@@ -60,8 +60,9 @@ struct call {
     int node_state;       /* enum node_state that a node reports */
     uint64_t begun_ns;    /* by uv_hrtime, when its head was there */
     const char *type;     /* of the answer */
-    const char *document; /* an answer that is not in out: lives as long as the program */
+    const char *document; /* an answer that is not in out: lives as long as the program, */
     size_t document_length;
+    struct metrics_text *metrics_text; /* or as this, of which it has a use; or NULL */
     char allow[32];
     struct stream *stream; /* the answer is this stream, */
     uint64_t durable_seq;  /* and when it begins, events up to here are durable */

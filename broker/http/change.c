@@ -22,7 +22,8 @@ void change_release(struct http_change *change)
 int change_read(struct http_change *change, const struct http_options *options, struct error *err)
 {
     *change = (struct http_change){.metrics_anonymous = options->metrics_anonymous};
-    change->rights = rights_create(options->admins, options->clusters, options->cluster_count, err);
+    change->rights = rights_create(options->admins, options->metrics_users, options->clusters,
+                                   options->cluster_count, err);
     if (!change->rights)
         return ERROR_INVALID;
     if (options->munge_socket && !(change->munge_socket = strdup(options->munge_socket)))

@@ -2,12 +2,14 @@
 #include "broker/http/routes.h"
 #include "broker/http/stream.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* GET /v1/events. Last-Event-ID, which a browser or library sends when it connects again, counts
  * for more than the address it connects to. */
 static int position(struct call *call, uint64_t *after, bool *given)
 {
+    const uint64_t last = core_last_seq(engine_core(call->http->engine));
     const char *field = "after", *text = target_query(&call->target, field);
     const char *id =
         MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, "Last-Event-ID");
@@ -17,10 +19,17 @@ static int position(struct call *call, uint64_t *after, bool *given)
     }
     *after = 0;
     *given = text != NULL;
-    if (!text || target_number(text, UINT64_MAX - 1, after))
+    if (text && !target_number(text, UINT64_MAX - 1, after))
+        return problem_set(&call->problem, 422, "invalid", field,
+                           "%s must be the sequence number of an event, or 0", field);
+    if (*after <= last)
         return 0;
-    return problem_set(&call->problem, 422, "invalid", field,
-                       "%s must be the sequence number of an event, or 0", field);
+    /* Who waited for the next number would miss all events up to there (F24). */
+    return problem_set(&call->problem, 422, "no-such-event", field,
+                       "%s: there is no event %" PRIu64 ", the last one is %" PRIu64
+                       "; the ledger may have been restored from an older copy; start from %" PRIu64
+                       ", or from 0 for all that are kept",
+                       field, *after, last, last);
 }
 
 void events_handle(struct call *call)

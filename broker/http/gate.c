@@ -29,12 +29,20 @@ static int find_route(struct call *call, const char *method)
                        "%.16s is not possible here; allowed: %s", method, call->allow);
 }
 
+/* Which node the path is about, where only that node may; or NULL. */
+static const char *named_node(const struct call *call)
+{
+    const size_t segment = call->route->need == NEED_NODE ? 6 : 2;
+    const bool names = call->route->need == NEED_NODE || call->route->need == NEED_HOST;
+    return names ? call->target.segments[segment] : NULL;
+}
+
 int gate_forbid(struct call *call, const char *lacks)
 {
     char who[IDENTITY_TEXT_SIZE], deed[128] = "do this";
     const struct proof *proof = &call->identity.proof;
-    if (call->route->need == NEED_NODE)
-        snprintf(deed, sizeof deed, "report for node %.80s", call->target.segments[6]);
+    if (named_node(call))
+        snprintf(deed, sizeof deed, "report for node %.80s", named_node(call));
     if (proof->kind == PROOF_MUNGE && proof->uid == 0 && !call->origin) /* 'admins' may name root */
         lacks = "root by MUNGE is the root of any host that has the key, and never an admin, a "
                 "resource manager or an owner; use the Unix socket on the broker's host, a "
@@ -69,7 +77,8 @@ static const char *claimed_node(const struct call *call)
 {
     switch (call->route->need) {
     case NEED_NODE:
-        return call->target.segments[6];
+    case NEED_HOST:
+        return named_node(call);
     case NEED_PEER:
     case NEED_LOOK:
         return MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, GATE_NODE_HEADER);
@@ -234,9 +243,9 @@ static int check_identity(struct call *call)
 {
     const struct http *http = call->http;
     const struct target *target = &call->target;
+    const char *node = named_node(call);
     const struct permit_about about = {
-        .cluster = target->segment_count > 2 ? target->segments[2] : "",
-        .node = target->segment_count > 6 ? target->segments[6] : ""};
+        .cluster = target->segment_count > 2 ? target->segments[2] : "", .node = node ? node : ""};
     if (check_origin(call) < 0)
         return -1;
     switch (permit_judge(http->rights, &call->identity, call->route->need, &about,
@@ -248,6 +257,10 @@ static int check_identity(struct call *call)
     case PERMIT_UNLISTED:
         return gate_forbid(call, "none of its names stands in 'admins', nor in 'users' or 'nodes' "
                                  "of a cluster, in the configuration");
+    case PERMIT_ROLES:
+        return gate_forbid(call, "only admins, resource managers, nodes and 'metrics_users' read "
+                                 "the metrics; see these in the configuration (with "
+                                 "'metrics_anonymous' everybody does)");
     case PERMIT_MANAGERS:
         return gate_forbid(call, "only an admin or the resource manager of a cluster may; see "
                                  "'admins' and 'users' in the configuration");
@@ -258,6 +271,9 @@ static int check_identity(struct call *call)
         return gate_forbid(call, "only an admin, this cluster's resource manager, or the node may, "
                                  "by a certificate with its name or as root by MUNGE; the name "
                                  "has to stand in 'nodes' of the cluster");
+    case PERMIT_HOST:
+        return gate_forbid(call, "only an admin or the node may, by a certificate with its name or "
+                                 "as root by MUNGE; the name has to stand in 'nodes' of a cluster");
     case PERMIT_ADMINS:
         return gate_forbid(call, "only an admin may; see 'admins' in the configuration");
     case PERMIT_BEARERS:

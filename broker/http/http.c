@@ -3,6 +3,7 @@
 #include "broker/http/call.h"
 #include "broker/http/change.h"
 #include "broker/http/decoder.h"
+#include "broker/http/metrics.h"
 #include "broker/http/peer.h"
 #include "broker/http/resolver.h"
 #include "broker/http/room.h"
@@ -69,6 +70,7 @@ static void release(struct http *http)
         next = call->next;
         call_destroy(call);
     }
+    metrics_text_drop(http->metrics_text);
     if (http->no_memory)
         MHD_destroy_response(http->no_memory);
     rights_destroy(http->rights);
@@ -100,7 +102,7 @@ static void close_all(struct http *http)
 {
     struct decoder *decoder = http->decoder;
     struct resolver *resolver = http->resolver;
-    http->handles = 1u + (decoder != NULL) + (resolver != NULL);
+    http->handles = 1u + (decoder != NULL) + (resolver != NULL) + (http->slowheads != NULL);
     uv_close((uv_handle_t *)&http->pulse, on_timer_closed);
     http->decoder = NULL;
     if (decoder)
@@ -116,6 +118,8 @@ static void close_all(struct http *http)
         http->handles++;
         server_destroy(server, on_closed, http);
     }
+    if (http->slowheads) /* after the connections */
+        slowheads_destroy(http->slowheads, on_closed, http);
 }
 
 static int door_open(struct http *http, int which, int fd, struct error *err)
@@ -179,6 +183,9 @@ static int prepare(struct http *http, const struct http_options *options, struct
 
 static int workers_create(struct http *http, struct error *err)
 {
+    http->slowheads = slowheads_create(http->loop, peer_too_slow, http, err);
+    if (!http->slowheads)
+        return ERROR_IO;
     if (!(http->decoder = decoder_create(http->loop, mungecred_decode)) ||
         !(http->resolver = resolver_create(http->loop, host_look)))
         return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");

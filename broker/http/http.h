@@ -34,6 +34,8 @@ struct http_options {
     const char *tls_client_ca; /* NULL: client certificates prove nothing */
     const char *munge_socket;  /* of munged; NULL: MUNGE credentials are not taken */
     const char *const *admins; /* as http_cluster.users */
+    const char *const
+        *metrics_users; /* the same: may read /metrics, as those with a role do; NULL: none */
     const struct http_cluster *clusters;
     size_t cluster_count;
     bool metrics_anonymous;   /* /metrics without a proven identity */
@@ -56,9 +58,9 @@ struct http *http_create(const struct http_options *options, struct error *err);
 
 /* A reload, in steps, so that it happens wholly or not at all together with what others reload.
  *
- * Heeds admins, clusters, metrics_anonymous, the TLS files (read again, whether or not their names
- * have changed) and munge_socket; the rest is as http_create had it. Rights change for connections
- * that are open, too: each request is judged by what is known when it comes. */
+ * Heeds admins, metrics_users, clusters, metrics_anonymous, the TLS files (read again, whether or
+ * not their names have changed) and munge_socket; the rest is as http_create had it. Rights change
+ * for connections that are open, too: each request is judged by what is known when it comes. */
 struct http_change;
 
 /* Reads and resolves all of it, which may take long: in any thread, for nothing is changed. NULL

@@ -13,12 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum grant_role { GRANT_ADMIN, GRANT_METRICS, GRANT_MANAGER };
+
 /* One line of the lists: this user, in this role. */
 struct grant {
     char *certificate; /* name in it; NULL: uid counts */
     uint32_t uid;
-    bool admin;
-    size_t cluster; /* index; when not admin */
+    enum grant_role role;
+    size_t cluster; /* index; of a MANAGER */
 };
 
 struct rights {
@@ -69,12 +71,12 @@ static int grant_read(struct grant *grant, const char *user, struct error *err)
     return grant->certificate ? 0 : error_set(err, ERROR_NOMEM, "no memory for the lists of users");
 }
 
-static int grants_add(struct rights *rights, const char *const *users, bool admin, size_t cluster,
-                      struct error *err)
+static int grants_add(struct rights *rights, const char *const *users, enum grant_role role,
+                      size_t cluster, struct error *err)
 {
     for (; users && *users; users++) {
         struct grant *grant = &rights->grants[rights->grant_count++];
-        grant->admin = admin;
+        grant->role = role;
         grant->cluster = cluster;
         int rc = grant_read(grant, *users, err);
         if (rc < 0)
@@ -88,7 +90,7 @@ static int cluster_add(struct rights *rights, size_t index, const struct http_cl
 {
     uint32_t count;
     snprintf(rights->clusters[index], sizeof rights->clusters[index], "%s", cluster->name);
-    int rc = grants_add(rights, cluster->users, false, index, err);
+    int rc = grants_add(rights, cluster->users, GRANT_MANAGER, index, err);
     if (rc < 0)
         return error_prefix(err, "users of cluster '%s'", cluster->name);
     if (!cluster->nodes)
@@ -99,14 +101,15 @@ static int cluster_add(struct rights *rights, size_t index, const struct http_cl
     return rights->nodes[index] ? 0 : error_set(err, ERROR_NOMEM, "no memory for a list of nodes");
 }
 
-struct rights *rights_create(const char *const *admins, const struct http_cluster *clusters,
-                             size_t cluster_count, struct error *err)
+struct rights *rights_create(const char *const *admins, const char *const *metrics_users,
+                             const struct http_cluster *clusters, size_t cluster_count,
+                             struct error *err)
 {
     if (cluster_count > CLUSTERS_MAX) {
         error_set(err, ERROR_FULL, "there can be %d clusters at most", CLUSTERS_MAX);
         return NULL;
     }
-    size_t grants = list_length(admins);
+    size_t grants = list_length(admins) + list_length(metrics_users);
     for (size_t i = 0; i < cluster_count; i++)
         grants += list_length(clusters[i].users);
     struct rights *rights = calloc(1, sizeof *rights + grants * sizeof rights->grants[0]);
@@ -115,8 +118,12 @@ struct rights *rights_create(const char *const *admins, const struct http_cluste
         return NULL;
     }
     rights->cluster_count = cluster_count;
-    if (grants_add(rights, admins, true, 0, err) < 0) {
+    if (grants_add(rights, admins, GRANT_ADMIN, 0, err) < 0) {
         error_prefix(err, "admins");
+        goto fail;
+    }
+    if (grants_add(rights, metrics_users, GRANT_METRICS, 0, err) < 0) {
+        error_prefix(err, "metrics_users");
         goto fail;
     }
     for (size_t i = 0; i < cluster_count; i++)
@@ -184,8 +191,10 @@ struct identity rights_judge(const struct rights *rights, const struct proof *pr
         const struct grant *grant = &rights->grants[i];
         if (!grant_is_for(grant, proof))
             continue;
-        if (grant->admin)
+        if (grant->role == GRANT_ADMIN)
             identity.admin = true;
+        else if (grant->role == GRANT_METRICS)
+            identity.metrics = true;
         else
             identity.clusters |= UINT64_C(1) << grant->cluster;
     }
@@ -240,6 +249,14 @@ bool rights_is_node(const struct rights *rights, const struct identity *identity
 {
     const char *nodes = nodes_of(rights, identity, cluster);
     return nodes && has_name(&identity->proof, node) && nodelist_contains(nodes, node);
+}
+
+bool rights_is_host(const struct rights *rights, const struct identity *identity, const char *node)
+{
+    for (size_t i = 0; i < rights->cluster_count; i++)
+        if (rights_is_node(rights, identity, rights->clusters[i], node))
+            return true;
+    return false;
 }
 
 bool rights_is_among(const struct rights *rights, const struct identity *identity,

@@ -36,6 +36,7 @@ struct proof {
 struct identity {
     struct proof proof;
     bool admin;
+    bool metrics;      /* is named to read /metrics, and has no other right from that */
     uint64_t clusters; /* bit i: resource manager of cluster i of the rights */
     uint64_t node_of;  /* bit i: a node of cluster i */
     const char *node;  /* borrowed from the proof's names: the first that is a node's; or NULL */
@@ -48,8 +49,9 @@ struct http_cluster;
 
 /* Resolves names to uids. NULL with a sentence in err that names the user nobody knows, or what is
  * wrong with a cluster's host list. */
-struct rights *rights_create(const char *const *admins, const struct http_cluster *clusters,
-                             size_t cluster_count, struct error *err);
+struct rights *rights_create(const char *const *admins, const char *const *metrics_users,
+                             const struct http_cluster *clusters, size_t cluster_count,
+                             struct error *err);
 void rights_destroy(struct rights *rights); /* NULL is allowed */
 
 /* Root over MUNGE is nobody's manager, whatever the lists say: the root of every host with the key
@@ -63,6 +65,9 @@ bool rights_manages(const struct rights *rights, const struct identity *identity
 /* Whether the peer is this node of this cluster, and so may report for it. */
 bool rights_is_node(const struct rights *rights, const struct identity *identity,
                     const char *cluster, const char *node);
+
+/* Whether the peer is this node of any cluster. */
+bool rights_is_host(const struct rights *rights, const struct identity *identity, const char *node);
 
 /* Whether the peer is a node of this cluster that the host list names; NULL names them all, as a
  * job does that only said how many it has. */

@@ -3,6 +3,10 @@
 #include "broker/http/call.h"
 #include "broker/http/usage.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
 static void write_storage(struct exposition *to, const struct readings *readings)
 {
     const struct engine_counters *counters = &readings->counters;
@@ -85,16 +89,79 @@ static void write_process(struct exposition *to, const struct readings *readings
     write_usage(to, counters->started_ms);
 }
 
-void metrics_handle(struct call *call)
+static void render(const struct http *http, struct writer *out)
 {
-    struct exposition to = {.out = &call->out};
-    struct readings readings = {.http = call->http, .core = engine_core(call->http->engine)};
+    struct exposition to = {.out = out};
+    struct readings readings = {.http = http, .core = engine_core(http->engine)};
+    writer_reset(out);
     core_status(readings.core, &readings.status);
-    engine_counters(call->http->engine, &readings.counters);
+    engine_counters(http->engine, &readings.counters);
     write_process(&to, &readings);
     metrics_jobs(&to, &readings);
     metrics_fabric(&to, &readings);
     write_storage(&to, &readings);
     metrics_requests(&to, &readings);
+}
+
+/* ---- the text that is shared ---- */
+
+struct metrics_text {
+    unsigned uses; /* by http, while it is the newest, and by each answer that is under way */
+    uint64_t rendered_ms;
+    struct writer out;
+};
+
+void metrics_text_drop(struct metrics_text *text)
+{
+    if (!text || --text->uses > 0)
+        return;
+    writer_release(&text->out);
+    free(text);
+}
+
+/* An admin who has just done something need not wait to see it. */
+static bool wants_fresh(const struct call *call)
+{
+    const char *control = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
+                                                      MHD_HTTP_HEADER_CACHE_CONTROL);
+    return call->identity.admin && control && !strcasecmp(control, "no-cache");
+}
+
+/* The newest, rendered now if it is too old; NULL: no memory. What is being sent is not changed. */
+static struct metrics_text *newest_text(struct http *http, bool fresh)
+{
+    struct metrics_text *text = http->metrics_text;
+    const uint64_t now_ms = uv_now(http->loop);
+    if (text && !fresh && now_ms - text->rendered_ms < METRICS_EVERY_MS)
+        return text;
+    if (!text || text->uses > 1) {
+        metrics_text_drop(text);
+        text = http->metrics_text = calloc(1, sizeof *text);
+        if (!text)
+            return NULL;
+        text->uses = 1;
+    }
+    render(http, &text->out);
+    text->rendered_ms = now_ms;
+    if (!text->out.failed)
+        return text;
+    http->metrics_text = NULL;
+    metrics_text_drop(text);
+    return NULL;
+}
+
+void metrics_handle(struct call *call)
+{
+    struct metrics_text *text = newest_text(call->http, wants_fresh(call));
+    if (!text) {
+        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+                    "there is no memory to write the metrics; try again");
+        call_refuse(call);
+        return;
+    }
+    text->uses++;
+    call->metrics_text = text;
+    call->document = text->out.data;
+    call->document_length = text->out.used;
     call_reply(call, MHD_HTTP_OK, EXPOSITION_TYPE);
 }

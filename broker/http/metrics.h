@@ -5,7 +5,16 @@
 #include "broker/http/shared.h"
 
 /* GET /metrics in parts, one for each thing that is measured (docs/metrics.md). What is written is
- * bounded by clusters, routes and configured URLs, however many jobs there are. */
+ * bounded by clusters, routes and configured URLs, however many jobs there are.
+ *
+ * Writing it takes the loop longer than most requests do, so whoever asks within METRICS_EVERY_MS
+ * gets the same text (B8). */
+
+enum { METRICS_EVERY_MS = 1000 };
+
+/* An answer's, or the newest, is not used any more; NULL is allowed. */
+struct metrics_text;
+void metrics_text_drop(struct metrics_text *text);
 
 struct readings {
     const struct http *http;

@@ -22,9 +22,11 @@ static void write_connections(struct exposition *to, const struct http *http)
                       "Connections accepted, by door.");
     for (int door = 0; door < DOORS; door++)
         exposition_count(to, traffic->accepted[door], LABELS("door", door_word(door)));
-    exposition_family(to, "mcastd_http_connections_refused_total", METRIC_COUNTER,
-                      "Connections refused: a manager's above the limit (told 503), or above the "
-                      "share of those without a role (closed).");
+    exposition_family(
+        to, "mcastd_http_connections_refused_total", METRIC_COUNTER,
+        "Connections refused or closed, and told 503: a manager's above the limit; "
+        "above the share of those without a role; an idle or unfinished one displaced "
+        "by a newcomer; one whose request's head was too slow.");
     for (int refusal = 0; refusal < TRAFFIC_REFUSALS; refusal++)
         exposition_count(to, traffic->refused[refusal],
                          LABELS("reason", traffic_refusal_word((enum traffic_refusal)refusal)));

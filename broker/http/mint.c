@@ -45,6 +45,24 @@ static int check_scope(const struct tokenproof *proof, const struct bearer_limit
     return tokenproof_allows(proof, BEARER_CLEANUP, steps, problem);
 }
 
+/* A loop in a job's script must not keep the others waiting, nor fill the log. */
+static int check_limit(struct call *call)
+{
+    struct http *http = call->http;
+    const struct bearer_scope *scope = &call->identity.proof.token->scope;
+    const uint64_t wait_ms = mintlimit_take(&http->minted, scope->number, uv_now(http->loop));
+    if (wait_ms == 0)
+        return 0;
+    const unsigned wait_s = (unsigned)((wait_ms + 999) / 1000);
+    problem_set(&call->problem, MHD_HTTP_TOO_MANY_REQUESTS, "too-many-tokens", NULL,
+                "job %s on cluster %s asks for too many tokens (%d at once, then one a second); "
+                "narrow one that it has, which needs no broker (mcastctl token narrow), or ask "
+                "again in %u s",
+                scope->job, scope->cluster, MINTLIMIT_AT_ONCE, wait_s);
+    call->problem.retry_after = wait_s;
+    return -1;
+}
+
 static void write_token(struct call *call, const struct bearer *bearer)
 {
     static const char kind;
@@ -87,6 +105,8 @@ void mint_handle(struct call *call)
     int rc = mint_body_parse(call->body, call->body_used, now, &limits, &call->problem);
     if (rc == 0)
         rc = check_scope(proof, &limits, &call->problem);
+    if (rc == 0)
+        rc = check_limit(call);
     if (rc == 0)
         rc = mint(call, &limits);
     if (rc < 0) {

@@ -35,6 +35,8 @@ void node_handle(struct call *call)
     event.u.report.node = node;
     event.u.report.state = body.state;
     event.u.report.services = body.services[0] != '\0' ? body.services : NULL;
+    event.u.report.vnis = body.vni_count > 0 ? body.vnis : NULL;
+    event.u.report.vni_count = body.vni_count;
     engine_step(call->http->engine, &event);
 }
 

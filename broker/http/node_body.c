@@ -9,9 +9,9 @@
 
 enum { FIELD_SIZE = 48, SERVICE_ID_MAX = 999999999 };
 
-enum member { STATE, NUMBER, ORDER, SERVICES };
-static const char *const names[] = {
-    [STATE] = "state", [NUMBER] = "number", [ORDER] = "order", [SERVICES] = "services", NULL};
+enum member { STATE, NUMBER, ORDER, SERVICES, VNIS };
+static const char *const names[] = {[STATE] = "state",       [NUMBER] = "number", [ORDER] = "order",
+                                    [SERVICES] = "services", [VNIS] = "vnis",     NULL};
 
 struct reading {
     struct node_body *body;
@@ -143,6 +143,36 @@ static int read_services(struct json_scan *scan, struct node_body *body)
     return json_scan_list(scan, read_service, body);
 }
 
+static int refuse_vnis(struct problem *problem)
+{
+    return problem_set(problem, 422, "invalid", "vnis",
+                       "vnis must be a list of at most %d different VNIs, numbers from 1 to 65535",
+                       VNI_PER_JOB_MAX);
+}
+
+static int read_vni(struct json_scan *scan, size_t index, void *arg)
+{
+    struct node_body *body = arg;
+    int64_t vni;
+    if (index == VNI_PER_JOB_MAX)
+        return refuse_vnis(scan->problem);
+    if (json_scan_number(scan, "vnis", 1, UINT16_MAX, &vni) < 0)
+        return -1;
+    for (unsigned i = 0; i < body->vni_count; i++) {
+        if (body->vnis[i] == vni)
+            return refuse_vnis(scan->problem);
+    }
+    body->vnis[body->vni_count++] = (uint16_t)vni;
+    return 0;
+}
+
+static int read_vnis(struct json_scan *scan, struct node_body *body)
+{
+    if (json_scan_kind(scan) && *scan->at != '[')
+        return refuse_vnis(scan->problem);
+    return json_scan_list(scan, read_vni, body);
+}
+
 static int read_member(struct json_scan *scan, const char *name, void *arg)
 {
     struct reading *reading = arg;
@@ -158,6 +188,8 @@ static int read_member(struct json_scan *scan, const char *name, void *arg)
         return read_count(scan, ORDER, &reading->body->order);
     case SERVICES:
         return read_services(scan, reading->body);
+    case VNIS:
+        return read_vnis(scan, reading->body);
     }
     return -1;
 }

@@ -1,8 +1,12 @@
 #include "broker/http/peer.h"
 
+#include "broker/http/farewell.h"
+#include "broker/http/problem.h"
 #include "broker/http/tls.h"
 #include "broker/http/tokenproof.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -13,6 +17,13 @@ enum { FRESH_MAX = 256, FRESH_MS = 2000 };
 static int fd_of(struct MHD_Connection *connection)
 {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+static gnutls_session_t session_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info ? (gnutls_session_t)info->tls_session : NULL;
 }
 
 /* ---- who it is ---- */
@@ -70,8 +81,6 @@ static void strangers_add(struct http *http, struct peer *peer)
     peer->older = http->newest_stranger;
     if (peer->older)
         peer->older->newer = peer;
-    else
-        http->oldest_stranger = peer;
     http->newest_stranger = peer;
 }
 
@@ -79,8 +88,6 @@ static void strangers_remove(struct http *http, struct peer *peer)
 {
     if (peer->older)
         peer->older->newer = peer->newer;
-    else
-        http->oldest_stranger = peer->newer;
     if (peer->newer)
         peer->newer->older = peer->older;
     else
@@ -89,27 +96,51 @@ static void strangers_remove(struct http *http, struct peer *peer)
     peer->stranger = false;
 }
 
-static void shut(struct peer *peer)
+static void tell_and_shut(struct peer *peer, const struct problem *problem)
 {
+    if (!peer->answering)
+        farewell_send(fd_of(peer->connection), session_of(peer->connection), problem);
     shutdown(fd_of(peer->connection), SHUT_RDWR); /* MHD reads its end next, and frees it */
 }
 
-/* Closes the oldest stranger, of the newcomer's address if it is that which has too many. */
+static void dismiss(struct peer *peer, const struct problem *problem)
+{
+    struct http *http = peer->door->http;
+    assert(!peer->closing);
+    if (peer->stranger)
+        strangers_remove(http, peer);
+    places_give_back(&http->places, &peer->place);
+    slowhead_forget(http->slowheads, &peer->head);
+    peer->closing = true;
+    tell_and_shut(peer, problem);
+}
+
+/* Closes the connection that has to make room for this newcomer; false: none does. */
 static bool make_room(struct http *http, const struct holder *newcomer)
 {
-    struct peer *peer = http->oldest_stranger;
-    if (places_share_full(&http->places, newcomer))
-        while (peer && !holder_equal(newcomer, share_holder(peer->share)))
-            peer = peer->newer;
-    if (!peer)
+    struct problem problem;
+    struct place *place = places_displaced(&http->places, newcomer);
+    if (!place)
         return false;
-    strangers_remove(http, peer);
-    places_give_back(&http->places, peer->share);
-    peer->share = NULL;
-    peer->closing = true;
-    http->traffic.refused[REFUSED_SHARE]++;
-    shut(peer);
+    struct peer *peer = (struct peer *)((char *)place - offsetof(struct peer, place));
+    problem_set(&problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many-connections", NULL,
+                "this connection was idle, or its request not whole, and another one needed its "
+                "place; connect again when there is something to ask");
+    dismiss(peer, &problem);
+    http->traffic.refused[REFUSED_DISPLACED]++;
     return true;
+}
+
+void peer_too_slow(void *arg, struct slowhead *head)
+{
+    struct http *http = arg;
+    struct problem problem;
+    problem_set(&problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-slow", NULL,
+                "the head of this request was not whole %d s after its first byte; send it again, "
+                "at once",
+                SLOWHEAD_MS / 1000);
+    dismiss(head->owner, &problem);
+    http->traffic.refused[REFUSED_SLOW]++;
 }
 
 /* All nodes of a large job come at once, and a handshake is a millisecond of work. Were all let in,
@@ -130,16 +161,22 @@ bool peer_has_room(void *arg)
     return room > 0;
 }
 
-static bool take_stranger(struct peer *peer)
+/* With its share of the places, if need be with another's. */
+static bool take_share(struct peer *peer, const struct holder *holder)
 {
     struct http *http = peer->door->http;
+    const uint64_t now_ms = uv_now(http->loop);
+    return places_take_share(&http->places, &peer->place, holder, now_ms) ||
+           (make_room(http, holder) &&
+            places_take_share(&http->places, &peer->place, holder, now_ms));
+}
+
+static bool take_stranger(struct peer *peer)
+{
     const struct holder holder = holder_of(peer, HOLDER_STRANGER);
-    peer->share = places_take_share(&http->places, &holder);
-    if (!peer->share && make_room(http, &holder))
-        peer->share = places_take_share(&http->places, &holder);
-    if (!peer->share)
+    if (!take_share(peer, &holder))
         return false;
-    strangers_add(http, peer);
+    strangers_add(peer->door->http, peer);
     MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
                               (unsigned)ROOM_STRANGER_SECONDS);
     return true;
@@ -150,7 +187,8 @@ static bool has_role(const struct identity *identity)
     return identity->admin || identity->clusters != 0;
 }
 
-/* False: the connection is to be closed unheard, for its user has as many as it may have. */
+/* False: the connection is to be closed unheard: all that its user, or users, may have are worked
+ * for at this moment. */
 static bool take_place(struct peer *peer)
 {
     struct places *places = &peer->door->http->places;
@@ -163,8 +201,7 @@ static bool take_place(struct peer *peer)
     /* Should the kernel not have told the uid, nobody's is what it counts for. */
     const bool told = peer->proof.kind == PROOF_SOCKET;
     const struct holder holder = holder_of_user(told ? peer->proof.uid : UINT32_MAX);
-    peer->share = places_take_share(places, &holder);
-    return peer->share != NULL;
+    return take_share(peer, &holder);
 }
 
 /* Of somebody without a role. A token proves no host: its job can have it on thousands of them. A
@@ -182,15 +219,13 @@ void peer_settle(struct peer *peer, const struct identity *identity)
     if (!peer->stranger || identity->proof.kind == PROOF_NONE)
         return;
     strangers_remove(http, peer);
-    places_give_back(&http->places, peer->share);
-    peer->share = NULL;
+    places_give_back(&http->places, &peer->place);
     if (!has_role(identity)) {
         const struct holder holder = holder_proved(peer, identity);
-        peer->share = places_take_share(&http->places, &holder);
-        peer->surplus = !peer->share;
+        peer->surplus = !take_share(peer, &holder);
         http->traffic.refused[REFUSED_SHARE] += peer->surplus;
     }
-    if (!peer->share && !places_take(&http->places) && !peer->surplus) {
+    if (!peer->place.share && !places_take(&http->places) && !peer->surplus) {
         peer->surplus = true;
         http->traffic.refused[REFUSED_LIMIT]++;
     }
@@ -198,14 +233,35 @@ void peer_settle(struct peer *peer, const struct identity *identity)
                               (unsigned)ROOM_IDLE_SECONDS);
 }
 
-/* ---- its handshake ---- */
+/* ---- its requests ---- */
 
-static gnutls_session_t session_of(struct MHD_Connection *connection)
+void peer_head_whole(struct peer *peer)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-    return info ? (gnutls_session_t)info->tls_session : NULL;
+    slowhead_whole(peer->door->http->slowheads, &peer->head);
 }
+
+void peer_decides(struct peer *peer)
+{
+    place_works(&peer->place);
+}
+
+/* Who does not take his answer keeps the broker waiting as well. */
+void peer_answers(struct peer *peer)
+{
+    peer->answering = true;
+    place_waits(&peer->place, uv_now(peer->door->http->loop));
+}
+
+void peer_request_over(struct peer *peer)
+{
+    peer->answering = false;
+    if (peer->closing)
+        return;
+    place_waits(&peer->place, uv_now(peer->door->http->loop));
+    slowhead_over(peer->door->http->slowheads, &peer->head);
+}
+
+/* ---- its handshake ---- */
 
 static struct peer *peer_of(gnutls_session_t session)
 {
@@ -221,6 +277,8 @@ static void finished(gnutls_session_t session, struct peer *peer)
     peer->certificate = certificate_take(session);
     peer->judged = 0;
     peer_settle(peer, peer_identity(peer));
+    if (!peer->closing)
+        slowhead_expect(peer->door->http->slowheads, &peer->head, fd_of(peer->connection));
 }
 
 /* Whether a certificate is trusted is told in words when a request comes (certificate_fault); here
@@ -269,9 +327,19 @@ static void leave(struct peer *peer)
     if (peer->stranger)
         strangers_remove(http, peer);
     if (!peer->closing)
-        places_give_back(&http->places, peer->share);
+        places_give_back(&http->places, &peer->place);
+    slowhead_forget(http->slowheads, &peer->head);
     http->traffic.open[peer->door - http->doors]--;
     peer_destroy(peer);
+}
+
+static void refuse_newcomer(struct peer *peer)
+{
+    struct problem problem;
+    problem_set(&problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many-connections", NULL,
+                "all connections that users without a role may have are in use; try again, and "
+                "keep a connection for several requests");
+    tell_and_shut(peer, &problem);
 }
 
 static struct peer *arrive(struct door *door, struct room *room, struct MHD_Connection *connection)
@@ -286,15 +354,18 @@ static struct peer *arrive(struct door *door, struct room *room, struct MHD_Conn
     peer->came_ms = uv_now(http->loop);
     if (door->local)
         prove_locally(peer);
+    peer->head.owner = peer;
     if (!take_place(peer)) {
         http->traffic.refused[REFUSED_SHARE]++;
-        shut(peer);
+        refuse_newcomer(peer);
         peer_destroy(peer);
         return NULL;
     }
     http->traffic.refused[REFUSED_LIMIT] += peer->surplus;
     http->traffic.open[door - http->doors]++;
     dress(peer);
+    if (!peer->tls)
+        slowhead_expect(http->slowheads, &peer->head, fd_of(connection));
     return peer;
 }
 

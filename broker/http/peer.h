@@ -4,23 +4,26 @@
 #include "broker/http/certificate.h"
 #include "broker/http/identity.h"
 #include "broker/http/shared.h"
+#include "broker/http/slowhead.h"
 
 /* One connection: who is at its other end, and the place that it holds (places.h).
  *
  * Over TCP it begins as a stranger, with little time. It gets a place of its own kind when its
- * certificate or a credential in one of its requests proves who it is; when strangers have all
- * their places, the one who has been one for longest is closed to make room for the next. */
+ * certificate or a credential in one of its requests proves who it is. When a kind has all its
+ * places, one that keeps the broker waiting is closed to make room for the next: it is told 503. */
 
 struct peer {
     struct door *door;
     struct room *room; /* of its server */
     struct MHD_Connection *connection;
     struct peer *older, *newer; /* while a stranger: the others */
-    struct share *share;        /* NULL: has a manager's place, or none any more */
-    uint64_t came_ms;           /* by the loop's clock */
+    struct place place;
+    struct slowhead head; /* of its next request */
+    uint64_t came_ms;     /* by the loop's clock */
     bool stranger;
-    bool closing; /* made room for another: its place is given back already */
-    bool surplus; /* above the limit: its next request is answered 503, and it is closed */
+    bool answering; /* an answer is queued and not gone yet */
+    bool closing;   /* is told to go: its place is given back, and no request of it counts */
+    bool surplus;   /* above the limit: its next request is answered 503, and it is closed */
 
     struct tls *tls;                 /* what its handshake uses; NULL: not encrypted */
     struct certificate *certificate; /* shown, whatever it is worth; or NULL */
@@ -28,6 +31,16 @@ struct peer {
     struct identity identity;
     uint64_t judged; /* by the http->rights of this generation; 0: not yet */
 };
+
+/* What becomes of its requests: the head of one is whole, the broker decides, its answer is queued,
+ * it is over. */
+void peer_head_whole(struct peer *peer);
+void peer_decides(struct peer *peer);
+void peer_answers(struct peer *peer);
+void peer_request_over(struct peer *peer);
+
+/* The head of its next request takes too long: closes it. For slowheads_create, arg is the http. */
+void peer_too_slow(void *arg, struct slowhead *head);
 
 /* Hooks of the server; arg is the struct door. */
 bool peer_has_room(void *arg); /* false: too many are at their handshake */

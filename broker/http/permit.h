@@ -11,9 +11,11 @@ enum permit {
     PERMIT_GIVEN,
     PERMIT_NOBODY,   /* has proved nothing: 401 */
     PERMIT_UNLISTED, /* its certificate names nobody that stands in a list */
+    PERMIT_ROLES,    /* is no admin, manager or node, nor named to read the metrics */
     PERMIT_MANAGERS, /* is no admin and manages no cluster */
     PERMIT_CLUSTER,  /* does not manage the cluster of the path */
     PERMIT_NODE,     /* nor is the node of the path */
+    PERMIT_HOST,     /* is no admin, nor the node of the path */
     PERMIT_ADMINS,   /* is no admin */
     PERMIT_BEARERS   /* shows no token of a job: 401 */
 };

@@ -1,5 +1,6 @@
 #include "broker/http/places.h"
 
+#include <assert.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@ struct share {
     struct share *prev, *next;
     struct holder holder;
     unsigned taken;
+    struct place *oldest, *newest; /* of those that keep the broker waiting: by next and prev */
 };
 
 struct holder holder_of_user(uint32_t uid)
@@ -45,11 +47,6 @@ bool holder_equal(const struct holder *a, const struct holder *b)
     return a->kind == b->kind && memcmp(a->who, b->who, sizeof a->who) == 0;
 }
 
-const struct holder *share_holder(const struct share *share)
-{
-    return &share->holder;
-}
-
 /* A list: as many as there are users, addresses and reservations without a role connected at this
  * moment. */
 static struct share *share_find(const struct places *places, const struct holder *holder)
@@ -76,16 +73,27 @@ static struct share *share_of(struct places *places, const struct holder *holder
     return share;
 }
 
-static unsigned *kind_count(struct places *places, enum holder_kind kind)
+static enum places_class class_of(enum holder_kind kind)
 {
-    return kind == HOLDER_STRANGER ? &places->strangers
-           : kind == HOLDER_BEARER ? &places->bearers
-                                   : &places->common;
+    switch (kind) {
+    case HOLDER_NODE:
+        return CLASS_NODES;
+    case HOLDER_BEARER:
+        return CLASS_BEARERS;
+    case HOLDER_STRANGER:
+        return CLASS_STRANGERS;
+    case HOLDER_USER:
+    case HOLDER_ADDRESS:
+        break;
+    }
+    return CLASS_USERS;
 }
 
-static unsigned kind_max(const struct places *places, enum holder_kind kind)
+unsigned places_class_max(const struct places *places, enum places_class which)
 {
-    return places->max / (kind == HOLDER_STRANGER ? 4 : kind == HOLDER_BEARER ? 8 : 2);
+    static const unsigned eighths[CLASSES] = {
+        [CLASS_USERS] = 1, [CLASS_NODES] = 3, [CLASS_BEARERS] = 1, [CLASS_STRANGERS] = 2};
+    return (unsigned)((uint64_t)places->max * eighths[which] / 8);
 }
 
 static unsigned share_max(enum holder_kind kind)
@@ -93,25 +101,49 @@ static unsigned share_max(enum holder_kind kind)
     return kind == HOLDER_STRANGER ? PLACES_STRANGER_SHARE : PLACES_SHARE;
 }
 
-bool places_share_full(const struct places *places, const struct holder *holder)
+static bool is_full(const struct share *share)
 {
-    const struct share *share = share_find(places, holder);
-    return share && share->taken >= share_max(holder->kind);
+    return share && share->taken >= share_max(share->holder.kind);
 }
 
-struct share *places_take_share(struct places *places, const struct holder *holder)
+bool places_take_share(struct places *places, struct place *place, const struct holder *holder,
+                       uint64_t now_ms)
 {
-    unsigned *together = kind_count(places, holder->kind);
-    if (places->taken >= places->max || *together >= kind_max(places, holder->kind) ||
-        places_share_full(places, holder))
-        return NULL;
+    const enum places_class which = class_of(holder->kind);
+    assert(!place->share);
+    if (places->taken >= places->max || places->count[which] >= places_class_max(places, which) ||
+        is_full(share_find(places, holder)))
+        return false;
     struct share *share = share_of(places, holder);
     if (!share)
-        return NULL;
+        return false;
     share->taken++;
-    ++*together;
+    places->count[which]++;
     places->taken++;
-    return share;
+    *place = (struct place){.share = share};
+    place_waits(place, now_ms);
+    return true;
+}
+
+struct place *places_displaced(const struct places *places, const struct holder *newcomer)
+{
+    const struct share *own = share_find(places, newcomer);
+    const struct share *most = NULL;
+    unsigned most_taken = 0;
+    if (is_full(own))
+        return own->oldest;
+    /* The list begins with who came last: of equals the first is taken. */
+    for (const struct share *share = places->shares; share; share = share->next) {
+        if (!share->oldest || class_of(share->holder.kind) != class_of(newcomer->kind))
+            continue;
+        const unsigned taken = share->taken + (share == own);
+        if (taken > most_taken ||
+            (taken == most_taken && share->oldest->since_ms <= most->oldest->since_ms)) {
+            most = share;
+            most_taken = taken;
+        }
+    }
+    return most ? most->oldest : NULL;
 }
 
 bool places_take(struct places *places)
@@ -119,12 +151,16 @@ bool places_take(struct places *places)
     return ++places->taken <= places->max;
 }
 
-void places_give_back(struct places *places, struct share *share)
+void places_give_back(struct places *places, struct place *place)
 {
+    struct share *share = place->share;
+    assert(places->taken > 0);
+    place_works(place); /* out of the list */
+    *place = (struct place){0};
     places->taken--;
     if (!share)
         return;
-    --*kind_count(places, share->holder.kind);
+    places->count[class_of(share->holder.kind)]--;
     if (--share->taken > 0)
         return;
     if (share->prev)
@@ -134,4 +170,37 @@ void places_give_back(struct places *places, struct share *share)
     if (share->next)
         share->next->prev = share->prev;
     free(share);
+}
+
+void place_works(struct place *place)
+{
+    struct share *share = place->share;
+    if (!place->waiting)
+        return;
+    if (place->prev)
+        place->prev->next = place->next;
+    else
+        share->oldest = place->next;
+    if (place->next)
+        place->next->prev = place->prev;
+    else
+        share->newest = place->prev;
+    place->prev = place->next = NULL;
+    place->waiting = false;
+}
+
+void place_waits(struct place *place, uint64_t now_ms)
+{
+    struct share *share = place->share;
+    if (!share)
+        return;
+    place_works(place);
+    place->waiting = true;
+    place->since_ms = now_ms;
+    place->prev = share->newest;
+    if (place->prev)
+        place->prev->next = place;
+    else
+        share->oldest = place;
+    share->newest = place;
 }

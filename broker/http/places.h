@@ -7,16 +7,25 @@
 
 /* Who may hold how many connections, so that nobody locks the resource managers out. Pure.
  *
- * Who comes over TCP is a stranger until a certificate or a credential proves more: strangers have
- * little, but always a little, for the oldest of them make room for the next (peer.c). Users and
- * nodes, each for themselves, who have proved themselves but have no role, have half of the places.
- * Bearers of tokens have an eighth of their own: one job's token is on all of its nodes, and must
- * not take the places of everybody's nodes. Managers and admins have all that is left. */
+ * Who has no role belongs to one of four classes, each with places of its own, which no other class
+ * can take (places.c). Who comes over TCP is a stranger until a certificate or a credential proves
+ * more. One user can have many uids (user namespaces) and one host many addresses: so a class has a
+ * bound, and when it is reached, a newcomer takes the place of the connection that has kept the
+ * broker waiting for longest, of the holder who has most. Managers and admins have all that is
+ * left, an eighth at least. */
 
 enum {
     PLACES_SHARE = 64,         /* connections of one user, of users of one address, of nodes of one
                                   address, or of all bearers of one reservation */
     PLACES_STRANGER_SHARE = 16 /* of strangers of one address */
+};
+
+enum places_class {
+    CLASS_USERS,     /* of the host's socket, and whoever else has proved to be somebody */
+    CLASS_NODES,     /* who have proved to be nodes */
+    CLASS_BEARERS,   /* of tokens: one job's token is on all of its nodes */
+    CLASS_STRANGERS, /* who have proved nothing yet */
+    CLASSES
 };
 
 /* Whose share a connection counts for. */
@@ -38,29 +47,44 @@ bool holder_equal(const struct holder *a, const struct holder *b);
 
 /* One holder, as long as it has a place. */
 struct share;
-const struct holder *share_holder(const struct share *share);
+
+/* One connection's place; all zero: a manager's, or none. */
+struct place {
+    struct share *share;       /* NULL: a manager's */
+    struct place *prev, *next; /* of the same share, while it keeps the broker waiting */
+    bool waiting;              /* it does: between two requests, or in the middle of one */
+    uint64_t since_ms;         /* and since when */
+};
 
 struct places {
-    unsigned max;       /* for all together */
-    unsigned taken;     /* of them */
-    unsigned common;    /* of those taken: users, addresses and nodes */
-    unsigned bearers;   /* of those taken */
-    unsigned strangers; /* of those taken */
+    unsigned max;            /* for all together */
+    unsigned taken;          /* of them */
+    unsigned count[CLASSES]; /* of those taken, by those without a role */
     struct share *shares;
 };
 
-/* NULL: it has its share, or its kind has theirs together (USER, ADDRESS and NODE half of the
- * places, BEARER an eighth, STRANGER a quarter), or every place is taken, or there is no memory. */
-struct share *places_take_share(struct places *places, const struct holder *holder);
+/* How many the class may have. */
+unsigned places_class_max(const struct places *places, enum places_class which);
 
-/* Whether places_take_share would fail because of this holder's share, not of everybody's. */
-bool places_share_full(const struct places *places, const struct holder *holder);
+/* Takes one, waiting since now. False: the holder has its share, or its class has theirs together,
+ * or every place is taken, or there is no memory. The place stays where it is until given back. */
+bool places_take_share(struct places *places, struct place *place, const struct holder *holder,
+                       uint64_t now_ms);
+
+/* The place that has to be given up so that this newcomer finds one: of its own, if it has its
+ * share; else of whoever of its class has most, the newcomer counted. NULL: none keeps the broker
+ * waiting. */
+struct place *places_displaced(const struct places *places, const struct holder *newcomer);
 
 /* Takes a place for an admin or resource manager. False: it is one above the limit. It counts all
  * the same, and is given back. */
 bool places_take(struct places *places);
 
-/* share: NULL for a place of places_take. */
-void places_give_back(struct places *places, struct share *share);
+/* The place may be taken again for another. */
+void places_give_back(struct places *places, struct place *place);
+
+/* The broker works for it now; it waits for its client again. Nothing for a manager's. */
+void place_works(struct place *place);
+void place_waits(struct place *place, uint64_t now_ms);
 
 #endif

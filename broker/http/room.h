@@ -24,8 +24,9 @@ enum { ROOM_PLACES = 64, ROOM_PLACES_TLS = 2 };
 
 enum {
     ROOM_IDLE_SECONDS = 120,   /* a connection that says nothing is closed */
-    ROOM_STRANGER_SECONDS = 10 /* the same of one that has proved nothing: also a handshake's end,
-                                  for within it nothing counts as said */
+    ROOM_STRANGER_SECONDS = 12 /* the same of one that has proved nothing: also a handshake's end,
+                                  for within it nothing counts as said. More than a head has
+                                  (slowhead.h), so that who is too slow is told so */
 };
 
 struct room;

@@ -24,11 +24,12 @@ void methods_format(char *out, size_t size, unsigned methods);
 enum need {
     NEED_NOTHING,
     NEED_LOOK,    /* nothing, but what is shown must be good */
-    NEED_METRICS, /* nothing where the site says so, else as PEER */
+    NEED_METRICS, /* nothing where the site says so, else a role, or to be named for it */
     NEED_PEER,    /* a proven identity; the handler decides the rest */
     NEED_MANAGER, /* resource manager of any cluster, or admin */
     NEED_CLUSTER, /* resource manager of the cluster in the path, or admin */
     NEED_NODE,    /* as CLUSTER, or the node in the path, of this cluster */
+    NEED_HOST,    /* admin, or the node in the path, of any cluster */
     NEED_ADMIN,
     NEED_BEARER, /* a token of a job; nobody else, whatever it may do elsewhere */
 };

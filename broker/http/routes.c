@@ -32,6 +32,8 @@ const struct route routes[ROUTES] = {
      .render = sync_render, .body_max = SYNC_BODY_MAX, .changes = true},
     {METHOD_PUT, NEED_ADMIN, "/v1/nodes/{}/fence", .handle = fence_handle, .render = fence_render,
      .body_max = SMALL_BODY_MAX, .changes = true},
+    {METHOD_PUT, NEED_HOST, "/v1/nodes/{}/boot", .handle = boot_handle, .render = boot_render,
+     .body_max = SMALL_BODY_MAX, .changes = true},
     {METHOD_GET, NEED_MANAGER, "/v1/events", .handle = events_handle, .query = events_query},
     {METHOD_GET, NEED_PEER, "/v1/status", .handle = status_handle, .always = true},
     {METHOD_GET, NEED_PEER, "/v1/doctor", .handle = doctor_handle, .always = true},

@@ -4,6 +4,7 @@
 #include "broker/engine.h"
 #include "broker/keyring.h"
 #include "broker/http/identity.h"
+#include "broker/http/mintlimit.h"
 #include "broker/http/places.h"
 #include "broker/http/routes.h"
 #include "broker/http/server.h"
@@ -15,8 +16,10 @@
 
 struct call;
 struct decoder;
+struct metrics_text;
 struct peer;
 struct resolver;
+struct slowheads;
 struct stream;
 struct tls;
 
@@ -51,8 +54,9 @@ struct http {
     int port;
     bool metrics_anonymous, quiescing, closing;
     struct places places;
-    struct peer *oldest_stranger, *newest_stranger; /* linked by newer and older */
-    struct MHD_Response *no_memory;                 /* made beforehand */
+    struct peer *newest_stranger; /* linked by newer and older */
+    struct slowheads *slowheads;
+    struct MHD_Response *no_memory; /* made beforehand */
 
     struct call *calls, *spare_calls; /* under way; kept for reuse */
     unsigned spare_count, owed;       /* owed: calls whose answer is not out yet */
@@ -61,6 +65,8 @@ struct http {
     uint64_t durable_seq; /* events up to here may be shown */
     uv_timer_t pulse;     /* keeps event streams from looking dead; at the end, the deadline */
 
+    struct mintlimit minted;
+    struct metrics_text *metrics_text; /* the newest; NULL: nobody has asked yet */
     struct traffic traffic;
     uint64_t reloads, reloads_refused;
     bool reload_refused; /* the last one: the files are not what is in force */

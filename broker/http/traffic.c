@@ -9,7 +9,11 @@ const char *door_word(int door)
 
 const char *traffic_refusal_word(enum traffic_refusal refusal)
 {
-    return refusal == REFUSED_LIMIT ? "limit" : "share";
+    static const char *const words[TRAFFIC_REFUSALS] = {[REFUSED_LIMIT] = "limit",
+                                                        [REFUSED_SHARE] = "share",
+                                                        [REFUSED_DISPLACED] = "displaced",
+                                                        [REFUSED_SLOW] = "slow"};
+    return words[refusal];
 }
 
 void traffic_answered(struct traffic *traffic, const struct route *route, int status,

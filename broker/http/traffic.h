@@ -14,10 +14,12 @@ const char *door_word(int door); /* "unix", "tcp" */
 
 enum traffic_refusal {
     REFUSED_LIMIT, /* an admin or resource manager, every place is taken: told 503 */
-    REFUSED_SHARE, /* nobody with a role, and those have their share of the places: closed */
+    REFUSED_SHARE, /* nobody with a role, and all that those may have are worked for: told 503 */
+    REFUSED_DISPLACED, /* closed because a newcomer needed the place: told 503 */
+    REFUSED_SLOW,      /* closed because a request's head did not end: told 503 */
     TRAFFIC_REFUSALS
 };
-const char *traffic_refusal_word(enum traffic_refusal refusal); /* "limit", "share" */
+const char *traffic_refusal_word(enum traffic_refusal refusal); /* "limit", "share", … */
 
 enum { STATUS_FIRST = 100, STATUS_END = 600 };
 

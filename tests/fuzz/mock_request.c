@@ -122,9 +122,8 @@ static void answer_one(struct control *control, const struct auth *oauth, struct
         oauth_answer(oauth, request, &answer);
         check_answer(&none, request->method, &answer);
     } else {
-        struct fault fault = faults_pick(control->faults, request->method, request->path, session);
-        if (fault.page_size > 0)
-            request->page_size = fault.page_size;
+        struct fault fault = faults_pick(control->faults, request, session);
+        fault_bend_request(&fault, request);
         if (fault_lets_act(&fault))
             fabric_answer(control->fabric, request, &answer);
         bool refused = answer.status >= 400, let_in = request->authorization != NULL;
@@ -180,6 +179,7 @@ void fuzz_one(struct fuzz_input *in)
     for (int i = 0; i < REQUESTS_MAX && in->left > 0; i++)
         ask(&control, oauth, in);
     backup_destroy(control.backup);
+    replica_destroy(fabric.replica);
     faults_release(&faults);
     if (control.log)
         requestlog_destroy(control.log);

@@ -103,6 +103,7 @@ static void defaults__are_as_documented(void **state)
     assert_string_equal(config->listen, "");
     assert_string_equal(config->admins[0], "root");
     assert_null(config->admins[1]);
+    assert_null(config->metrics_users);
     assert_false(config->metrics_anonymous);
     assert_int_equal(config->connections_max, 4096);
     assert_int_equal(config->log_level, 6);
@@ -225,7 +226,8 @@ static void faults__are_all_told(void **state)
             "mcastd.conf:4: timeout is a key of [fm], not of [broker]\n"
             "mcastd.conf:5: there is no key frobnicate in [broker]; there are socket, socket_mode, "
             "socket_group, listen, tls_cert, tls_key, tls_client_ca, munge_socket, admins, "
-            "metrics_anonymous, root_key_file, connections_max, log_level, sync_grace, tombstone\n"
+            "metrics_users, metrics_anonymous, root_key_file, connections_max, log_level, "
+            "sync_grace, tombstone\n"
             "mcastd.conf:6: neither a section nor a comment nor \"key = value\": the = is missing\n"
             "mcastd.conf:7: there is no key before the =\n"
             "mcastd.conf:8: socket_mode = 999: allowed is an octal file mode, 0600 to 0777\n"
@@ -355,7 +357,10 @@ static void job_ca__follows_the_url(void **state)
                                              "[hwcoll]\njob_ca = no\n"),
                      0);
     assert_string_equal(config->core.job_ca, "no");
-    assert_string_equal(heard, "W mcastd.conf:7: " NO_LOGIN "W mcastd.conf:7: " NO_LOGIN);
+    assert_string_equal(heard, "W mcastd.conf:7: " NO_LOGIN "W mcastd.conf:7: " NO_LOGIN
+                               "W mcastd.conf:9: job_ca = no: ANYONE on the way can pose as the "
+                               "fabric manager and read the session tokens of jobs; set it to yes, "
+                               "or to a file of authorities\n");
 }
 
 static void job_ca__follows_the_url_of_jobs(void **state)
@@ -366,6 +371,64 @@ static void job_ca__follows_the_url_of_jobs(void **state)
                      0);
     assert_string_equal(config->core.job_url, "http://localhost:8001");
     assert_string_equal(config->core.job_ca, "no");
+}
+
+/* B8: every user whom the kernel cannot name has this uid. */
+static void users__that_stand_for_unknown_ones_are_refused(void **state)
+{
+    (void)state;
+    static const char *const users[] = {"nobody", "65534"};
+    static const char *const forms[] = {
+        "[broker]\nadmins = root\n  %s\n" CLUSTER,
+        "[cluster \"elcap\"]\nusers = root %s\n",
+    };
+    for (size_t i = 0; i < sizeof users / sizeof users[0]; i++) {
+        for (size_t j = 0; j < sizeof forms / sizeof forms[0]; j++) {
+            char text[256], words[64];
+            (void)snprintf(text, sizeof text, forms[j], users[i]);
+            (void)snprintf(words, sizeof words, "mcastd.conf:2: user %s ", users[i]);
+            config_destroy(config);
+            config = config_create();
+            heard[0] = '\0';
+            assert_int_equal(load_text(text), ERROR_INVALID);
+            assert_non_null(strstr(heard, words));
+            assert_non_null(strstr(heard, "that the kernel cannot name: name a user of its own"));
+        }
+    }
+}
+
+/* F16: what jobs are told carries their tokens. */
+static void way_of_jobs__that_others_can_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *words;
+        int rc;
+    } cases[] = {
+        {"[fm]\nurl = https://fmn https://fmn2\n[hwcoll]\njob_ca = no\n",
+         "W mcastd.conf:4: job_ca = no: ANYONE on the way can pose as the fabric manager", 0},
+        {"[fm]\nurl = http://127.0.0.1:1 http://[::1]:1\n[hwcoll]\njob_ca = no\n", "", 0},
+        {"[fm]\nurl = https://fmn http://fmn:80\n",
+         "mcastd.conf:2: http://fmn:80: with http the session tokens of jobs cross the network",
+         ERROR_INVALID},
+        {"[fm]\nurl = https://fmn\n[hwcoll]\njob_url = http://10.1.2.3\njob_ca = no\n",
+         "mcastd.conf:4: http://10.1.2.3: with http the session tokens of jobs", ERROR_INVALID},
+        {"[fm]\nurl = http://fmn\n[hwcoll]\njob_url = https://fmn\n",
+         "W mcastd.conf:2: http://fmn: with http the login crosses", 0},
+        {"[hwcoll]\njob_url = http://fmn\njob_ca = no\n", "", 0}, /* no job is told */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256];
+        (void)snprintf(text, sizeof text, "%s" CLUSTER, cases[i].text);
+        config_destroy(config);
+        config = config_create();
+        heard[0] = '\0';
+        assert_int_equal(load_text(text), cases[i].rc);
+        if (strstr(heard, cases[i].words) == NULL)
+            fail_msg("case %zu: %s", i, heard);
+        if (cases[i].words[0] == '\0' && strstr(heard, "job_ca") != NULL)
+            fail_msg("case %zu: %s", i, heard);
+    }
 }
 
 static void urls__are_several_of_one_fabric(void **state)
@@ -399,22 +462,36 @@ static void authdir__follows_auth(void **state)
     assert_string_equal(config->fm_authdir, "/etc/fmsim");
 }
 
-static void others__that_could_change_what_is_trusted_are_told_of(void **state)
+static int load_as(uid_t user)
 {
-    (void)state;
-    char text[1024];
-    write_text("ca.pem", "x");
-    (void)snprintf(text, sizeof text, CLUSTER "[fm]\nca = %s\n", path_of("ca.pem"));
-    assert_int_equal(load_text(text), 0);
-    assert_string_equal(heard, "");
-    assert_int_equal(chmod(path_of("ca.pem"), 0666), 0);
-    assert_int_equal(chmod(path_of("mcastd.conf"), 0664), 0);
     config_destroy(config);
     config = config_create();
-    assert_int_equal(load(), 0);
-    assert_non_null(strstr(heard, "W mcastd.conf: others than its owner can change this file"));
-    assert_non_null(strstr(heard, "W mcastd.conf:4: ca = "));
-    assert_non_null(strstr(heard, "others than its owner can change it: chmod go-w"));
+    heard[0] = '\0';
+    return config_load_as(config, path_of("mcastd.conf"), user, NULL, on_report, NULL);
+}
+
+/* B8: each file and the folder by itself, also where there are other faults. */
+static void files__that_others_can_change_are_no_configuration(void **state)
+{
+    (void)state;
+    write_text("mcastd.conf", CLUSTER);
+    assert_int_equal(load_as(geteuid()), 0);
+    assert_string_equal(heard, "");
+    assert_int_equal(chmod(path_of("mcastd.conf"), 0664), 0);
+    assert_int_equal(mkdir(path_of("conf.d"), 0755), 0);
+    write_text("conf.d/10.conf", "[vni]\nper_job = 9\n");
+    assert_int_equal(chmod(path_of("conf.d/10.conf"), 0646), 0);
+    assert_int_equal(load_as(geteuid()), ERROR_INVALID);
+    assert_non_null(strstr(heard, "\nmcastd.conf: others than its owner can write to "));
+    assert_non_null(strstr(heard, "conf.d/10.conf:2: per_job = 9"));
+    assert_non_null(strstr(heard, "\nconf.d/10.conf: others than its owner can write to "));
+    assert_int_equal(chmod(path_of("mcastd.conf"), 0644), 0);
+    assert_int_equal(unlink(path_of("conf.d/10.conf")), 0);
+    assert_int_equal(chmod(path_of("conf.d"), 01777), 0);
+    assert_int_equal(load_as(geteuid()), ERROR_INVALID);
+    assert_non_null(strstr(heard, "mcastd.conf: others can make files in "));
+    assert_int_equal(chmod(path_of("conf.d"), 0755), 0);
+    assert_int_equal(load_as(geteuid()), 0);
 }
 
 static void tcp__beyond_this_host_needs_tls(void **state)
@@ -450,15 +527,15 @@ static void doubtful_settings__are_warned_of(void **state)
     char text[512];
     (void)snprintf(text, sizeof text,
                    "[fm]\nurl = http://fmn:8000\nauthdir = %s\nverify = no\n"
+                   "[hwcoll]\njob_url = https://fmn:8001\n"
                    "[cluster \"foo\"]\nusers = root\n"
                    "[cluster \"foo2\"]\n",
                    folder);
     assert_int_equal(load_text(text), 0);
     assert_non_null(strstr(heard, "W mcastd.conf:4: verify = no: ANYONE"));
     assert_non_null(strstr(heard, "W mcastd.conf:2: http://fmn:8000: with http the login crosses"));
-    assert_non_null(strstr(heard, "passwd"));
-    assert_non_null(strstr(heard, "W mcastd.conf:7: cluster \"foo2\" has no users"));
-    assert_non_null(strstr(heard, "W mcastd.conf:7: cluster \"foo2\" begins with the name of "
+    assert_non_null(strstr(heard, "W mcastd.conf:9: cluster \"foo2\" has no users"));
+    assert_non_null(strstr(heard, "W mcastd.conf:9: cluster \"foo2\" begins with the name of "
                                   "cluster \"foo\""));
     assert_null(strstr(heard, "cluster \"foo\" begins"));
 }
@@ -642,9 +719,11 @@ int main(void)
         FOLDER_TEST(files_named__must_exist),
         FOLDER_TEST(job_ca__follows_the_url),
         FOLDER_TEST(job_ca__follows_the_url_of_jobs),
+        FOLDER_TEST(users__that_stand_for_unknown_ones_are_refused),
+        FOLDER_TEST(way_of_jobs__that_others_can_read),
         FOLDER_TEST(urls__are_several_of_one_fabric),
         FOLDER_TEST(authdir__follows_auth),
-        FOLDER_TEST(others__that_could_change_what_is_trusted_are_told_of),
+        FOLDER_TEST(files__that_others_can_change_are_no_configuration),
         FOLDER_TEST(tcp__beyond_this_host_needs_tls),
         FOLDER_TEST(sizing__that_serves_no_job_is_warned_of),
         FOLDER_TEST(doubtful_settings__are_warned_of),

@@ -136,6 +136,144 @@ static struct engine_counters counters_of(const struct stand *stand)
     return counters;
 }
 
+/* ---- the edge to the fabric manager (the linker's --wrap) ---- */
+
+static struct {
+    enum fmcall_kind kind;
+    uint64_t id, list;
+    char name[64], step[64], token[64];
+    uint32_t addresses;
+    uint16_t tree;
+    unsigned calls, logins;
+} asked; /* last */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
+void __wrap_fabric_login(struct fabric *fabric, uint32_t url);
+void __wrap_fabric_list(struct fabric *fabric, uint64_t list);
+void __wrap_fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, const char *name,
+                        uint32_t addresses);
+void __wrap_fabric_step(struct fabric *fabric, uint64_t id, enum fmcall_kind kind,
+                        const struct fmapi_step *what);
+
+void __wrap_fabric_login(struct fabric *fabric, uint32_t url)
+{
+    (void)fabric;
+    assert_int_equal(url, 0);
+    asked.logins++;
+}
+
+void __wrap_fabric_list(struct fabric *fabric, uint64_t list)
+{
+    (void)fabric;
+    asked.list = list;
+}
+
+void __wrap_fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, const char *name,
+                        uint32_t addresses)
+{
+    (void)fabric;
+    asked.calls++;
+    asked.id = id;
+    asked.kind = kind;
+    asked.addresses = addresses;
+    (void)snprintf(asked.name, sizeof asked.name, "%s", name);
+}
+
+void __wrap_fabric_step(struct fabric *fabric, uint64_t id, enum fmcall_kind kind,
+                        const struct fmapi_step *what)
+{
+    __wrap_fabric_call(fabric, id, kind, what->name, 0);
+    asked.tree = what->tree;
+    (void)snprintf(asked.step, sizeof asked.step, "%s", what->step != NULL ? what->step : "");
+    (void)snprintf(asked.token, sizeof asked.token, "%s",
+                   secret_none(what->token) ? "" : secret_expose(what->token));
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+static void save_all(struct stand *stand)
+{
+    turn(stand);
+    if (stand->gate.batch != NULL)
+        gate_finish(&stand->gate, &stand->loop, 0);
+    turn(stand);
+}
+
+/* The call that is under way ends so. */
+static void answered(struct stand *stand, enum fmcall_outcome outcome, const char *token,
+                     const struct fmcall_steps *steps)
+{
+    struct core_event event = {.kind = CORE_CALL_DONE,
+                               .u.call = {.id = asked.id,
+                                          .outcome = outcome,
+                                          .token = secret_of(token),
+                                          .steps = steps,
+                                          .words = "as told"}};
+    engine_step(stand->engine, &event);
+    save_all(stand);
+}
+
+/* With a fabric manager: the core's link is up. */
+static void link_up(struct stand *stand)
+{
+    struct error err = {0};
+    stand->config.fm_present = true;
+    stand->config.fm_url_count = 1;
+    strcpy(stand->config.fm_urls[0], "http://fm");
+    stand->config.addresses_per_job = 23;
+    stand->config.min_nodes = 2;
+    struct engine_settings settings = {.core = &stand->config, .keep_fabric = true};
+    memset(&asked, 0, sizeof asked);
+    assert_int_equal(engine_configure(stand->engine, &settings, &err), 0);
+    assert_int_equal(asked.logins, 1);
+    struct core_event login = {.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}};
+    engine_step(stand->engine, &login);
+    save_all(stand);
+    assert_int_not_equal(asked.list, 0);
+    struct core_event listed = {.kind = CORE_LIST_DONE,
+                                .u.list_done = {.list = asked.list, .outcome = FM_OK}};
+    engine_step(stand->engine, &listed);
+    save_all(stand);
+}
+
+/* F8, F19: how many addresses, which step, which tree, and with which token. */
+static void calls__reach_the_fabric_manager_whole(void **state)
+{
+    struct stand *stand = *state;
+    static const uint16_t trees[] = {4077};
+    static const struct fmcall_step step = {"/fA", trees, 1};
+    static const struct fmcall_steps steps = {.steps = &step, .count = 1};
+    static const char *const scope[] = {NULL};
+    link_up(stand);
+    reserve(stand, 1, "f1");
+    turn(stand);
+    assert_int_equal(asked.calls, 0); /* B6: not before the intent is on disk */
+    save_all(stand);
+    assert_int_equal(asked.kind, FMCALL_RESERVE);
+    assert_string_equal(asked.name, "elcap-f1");
+    assert_int_equal(asked.addresses, 23);
+    answered(stand, FM_OK, "sess-1", NULL);
+
+    struct core_event cleanup = {
+        .kind = CORE_CLEANUP,
+        .u.cleanup = {.ticket = 2, .number = 1, .step = "/fA", .scopes = scope}};
+    engine_step(stand->engine, &cleanup);
+    save_all(stand);
+    assert_int_equal(asked.kind, FMCALL_END_STEP);
+    assert_string_equal(asked.name, "elcap-f1");
+    assert_string_equal(asked.step, "/fA");
+    assert_string_equal(asked.token, "sess-1");
+    answered(stand, FM_REFUSED, NULL, NULL);
+    assert_int_equal(asked.kind, FMCALL_STEPS);
+    answered(stand, FM_OK, NULL, &steps);
+    assert_int_equal(asked.kind, FMCALL_END_TREE);
+    assert_string_equal(asked.step, "/fA");
+    assert_int_equal(asked.tree, 4077);
+    assert_string_equal(asked.token, "sess-1");
+    answered(stand, FM_GONE, NULL, NULL);
+    answered(stand, FM_OK, NULL, NULL); /* STEPS: none is left */
+    assert_int_equal(asked.calls, 5);
+}
+
 /* B6, I2: what is acknowledged is on disk. */
 static void answer__goes_out_when_it_is_durable(void **state)
 {
@@ -440,6 +578,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STAND_TEST(answer__goes_out_when_it_is_durable),
+        STAND_TEST(calls__reach_the_fabric_manager_whole),
         STAND_TEST(repeat__waits_for_the_first),
         STAND_TEST(requests_of_one_turn__share_a_commit),
         STAND_TEST(failing_store__refuses_and_recovers),

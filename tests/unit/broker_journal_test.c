@@ -299,6 +299,119 @@ static void deposed__says_nothing_but_no(void **state)
     assert_true(journal_clean(desk->journal));
 }
 
+/* What the journal does with memory is seen where it asks for it (the linker's --wrap). */
+static unsigned words_made; /* new memory for a word without a name */
+static const char *wiped;   /* what was wiped last, before it was */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
+void *__real_memory_zeroed(size_t size);
+void *__wrap_memory_zeroed(size_t size);
+void __real_explicit_bzero(void *memory, size_t size);
+void __wrap_explicit_bzero(void *memory, size_t size);
+
+void *__wrap_memory_zeroed(size_t size)
+{
+    words_made += size == sizeof(struct word) + 1;
+    return __real_memory_zeroed(size);
+}
+
+void __wrap_explicit_bzero(void *memory, size_t size)
+{
+    static char copy[64];
+    (void)snprintf(copy, sizeof copy, "%.*s", (int)size, (const char *)memory);
+    wiped = copy;
+    __real_explicit_bzero(memory, size);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+/* Everything that the fabric manager is asked for is in the word, not in the effect, which is gone
+ * when the disk has it (F8, F19). */
+static void call__carries_what_it_asks_for(void **state)
+{
+    (void)state;
+    char name[] = "elcap-f1", step[] = "/fA/fB", token[] = "sess-1";
+    struct effect effect = {.kind = EFFECT_CALL,
+                            .u.call = {.id = 7,
+                                       .kind = FMCALL_END_TREE,
+                                       .name = name,
+                                       .addresses = 23,
+                                       .step = step,
+                                       .tree = 4077,
+                                       .token = secret_of(token)}};
+    struct desk *desk = *state;
+    struct word *whole = journal_word_call(&effect);
+    memset(name, 'x', sizeof name - 1);
+    memset(step, 'x', sizeof step - 1);
+    memset(token, 'x', sizeof token - 1);
+    assert_int_equal(whole->kind, WORD_CALL);
+    assert_int_equal(whole->u.call.id, 7);
+    assert_int_equal(whole->u.call.kind, FMCALL_END_TREE);
+    assert_int_equal(whole->u.call.addresses, 23);
+    assert_int_equal(whole->u.call.tree, 4077);
+    assert_string_equal(whole->name, "elcap-f1");
+    assert_string_equal(whole->u.call.step, "/fA/fB");
+    assert_string_equal(secret_expose(whole->u.call.token), "sess-1");
+    journal_say(desk->journal, whole);
+    effect.u.call.step = NULL;
+    effect.u.call.token = secret_of(NULL);
+    struct word *bare = journal_word_call(&effect);
+    assert_null(bare->u.call.step);
+    assert_true(secret_none(bare->u.call.token));
+    journal_say(desk->journal, bare);
+    journal_flush(desk->journal);
+    assert_string_equal(desk->said, "C7 C7 ");
+}
+
+/* peers.md: a token does not outlive the call that it was for, said or not. */
+static void call__is_wiped_when_it_has_been_said(void **state)
+{
+    struct desk *desk = *state;
+    const struct effect effect = {
+        .kind = EFFECT_CALL,
+        .u.call = {.kind = FMCALL_END_STEP, .name = "elcap-f1", .token = secret_of("sess-1")}};
+    wiped = NULL;
+    journal_say(desk->journal, journal_word_call(&effect));
+    journal_flush(desk->journal);
+    assert_non_null(wiped);
+    assert_string_equal(wiped, "sess-1");
+    wiped = NULL;
+    save(desk, 1);
+    journal_say(desk->journal, journal_word_call(&effect));
+    journal_turn(desk->journal);
+    gate_finish(&desk->gate, &desk->loop, ERROR_NOT_LEADER);
+    assert_non_null(wiped);
+    assert_string_equal(wiped, "sess-1");
+}
+
+/* Words of answers are used again, up to a bound; those of calls are not kept. */
+static void words__are_used_again(void **state)
+{
+    struct desk *desk = *state;
+    enum { WORDS = 600, KEPT = 512 };
+    for (int round = 0; round < 3; round++) {
+        words_made = 0;
+        for (uint64_t i = 0; i < WORDS; i++) {
+            struct word *word = journal_word(desk->journal, WORD_ANSWER, NULL);
+            assert_int_equal(word->u.ticket, 0);
+            assert_int_equal(word->code, 0);
+            word->u.ticket = i + 1;
+            journal_say(desk->journal, word);
+        }
+        desk->said[0] = '\0';
+        journal_flush(desk->journal);
+        assert_int_equal(words_made, round == 0 ? WORDS : WORDS - KEPT);
+    }
+    words_made = 0;
+    const struct effect call = {.kind = EFFECT_CALL,
+                                .u.call = {.kind = FMCALL_RESERVE, .name = "elcap-f1"}};
+    for (int i = 0; i < KEPT + 1; i++) {
+        journal_say(desk->journal, journal_word_call(&call));
+        journal_flush(desk->journal);
+        look(desk, 1);
+    }
+    assert_int_equal(words_made, 0);
+}
+
 /* Leaks are found by the sanitizer. */
 static void destroy__forgets_what_is_unsaved(void **state)
 {
@@ -417,6 +530,9 @@ int main(void)
         DESK_TEST(saying__may_cause_more_words),
         DESK_TEST(failed_commit__is_repeated_and_its_answers_are_refused_once),
         DESK_TEST(deposed__says_nothing_but_no),
+        DESK_TEST(call__carries_what_it_asks_for),
+        DESK_TEST(call__is_wiped_when_it_has_been_said),
+        DESK_TEST(words__are_used_again),
         DESK_TEST(destroy__forgets_what_is_unsaved),
         DESK_TEST(destroy__forgets_a_batch_that_failed),
     };

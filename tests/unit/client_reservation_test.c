@@ -136,6 +136,9 @@ static void reservation__refuses_odd_answers(void **state)
         {"env", "{\"A;rm\":\"x\"}"},
         {"env", "{\"\":\"x\"}"},
         {"env", "{\"1A\":\"x\"}"},
+        {"env", "{\"FI_CXI_X\":\"a\\nexport LD_PRELOAD=/tmp/x.so\"}"},
+        {"env", "{\"FI_CXI_X\":\"\\u001b[2J\"}"},
+        {"env", "{\"FI_CXI_X\":\"\\u007f\"}"},
         {"warning", "{}"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -150,6 +153,27 @@ static void reservation__refuses_odd_answers(void **state)
         assert_non_null(strstr(error.text, cases[i].field));
         assert_null(strstr(error.text, "s3cr3t"));
     }
+}
+
+/* They are evaluated by shells of root's, too (B3): a false broker sets nothing but what
+ * Slingshot's libraries read. */
+static void reservation__passes_on_variables_of_slingshot_only(void **state)
+{
+    (void)state;
+    static const char env[] =
+        "{\"LD_PRELOAD\":\"/tmp/x.so\",\"PATH\":\"/tmp\",\"FI_CXI_A\":\"/a b\","
+        "\"FI_PROVIDER_PATH\":\"/tmp\",\"SLINGSHOT_VNIS\":\"1024\","
+        "\"XFI_CXI_A\":\"x\"}";
+    struct mcast_reservation *r = NULL;
+    struct mcast_error error;
+    json_t *root = json_loads(whole, 0, NULL);
+    assert_int_equal(json_object_set_new(root, "env", json_loads(env, 0, NULL)), 0);
+    assert_int_equal(reservation_decode(root, &r, &error), 0);
+    assert_int_equal(r->env_count, 2);
+    assert_string_equal(r->env[0].name, "FI_CXI_A");
+    assert_string_equal(r->env[0].value, "/a b");
+    assert_string_equal(r->env[1].name, "SLINGSHOT_VNIS");
+    mcast_reservation_free(r);
 }
 
 static void reservation__refuses_what_is_no_object(void **state)
@@ -229,6 +253,7 @@ int main(void)
         cmocka_unit_test(reservation__needs_only_its_names),
         cmocka_unit_test(reservation__of_a_job_that_is_gone),
         cmocka_unit_test(reservation__refuses_odd_answers),
+        cmocka_unit_test(reservation__passes_on_variables_of_slingshot_only),
         cmocka_unit_test(reservation__refuses_what_is_no_object),
         cmocka_unit_test(reservation__free_takes_null),
     };

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -36,7 +37,8 @@ struct asked {
     struct flight flight;
 };
 
-static void listen_on(struct stand *stand, int backlog)
+/* Who listens is who serves, for the kernel. */
+static void listen_as(struct stand *stand, int backlog, uid_t user)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     strcpy(address.sun_path, stand->peer.endpoint.socket);
@@ -44,13 +46,23 @@ static void listen_on(struct stand *stand, int backlog)
     assert_true(stand->listener >= 0);
     unlink(address.sun_path);
     assert_int_equal(bind(stand->listener, (struct sockaddr *)&address, sizeof(address)), 0);
-    assert_int_equal(listen(stand->listener, backlog), 0);
+    uid_t self = geteuid();
+    assert_int_equal(seteuid(user), 0);
+    int rc = listen(stand->listener, backlog);
+    assert_int_equal(seteuid(self), 0);
+    assert_int_equal(rc, 0);
+}
+
+static void listen_on(struct stand *stand, int backlog)
+{
+    listen_as(stand, backlog, geteuid());
 }
 
 static int set_up(void **state)
 {
     struct stand *stand = calloc(1, sizeof(*stand));
     assert_non_null(stand);
+    unsetenv("MCAST_SERVER_USER");
     snprintf(stand->folder, sizeof(stand->folder), "/tmp/mcast-way-XXXXXX");
     assert_non_null(mkdtemp(stand->folder));
     snprintf(stand->peer.endpoint.socket, sizeof(stand->peer.endpoint.socket), "%s/s",
@@ -65,6 +77,7 @@ static int tear_down(void **state)
 {
     struct stand *stand = *state;
     reactor_destroy(stand->reactor);
+    credentials_release(&stand->peer.credentials);
     close(stand->listener);
     unlink(stand->peer.endpoint.socket);
     rmdir(stand->folder);
@@ -447,6 +460,59 @@ static void way__given_up(void **state)
     }
 }
 
+/* ---- who serves it (B8) ---- */
+
+enum { STRANGER = 65533 };
+
+/* It is not asked, and hears nothing: neither a head nor a token. */
+static void expect_distrust(struct stand *stand, const char *words)
+{
+    struct asked asked;
+    struct mcast_error error;
+    char byte;
+    ask(stand, &asked, "/v1/own");
+    asked.call.token = secret_of("of-a-job");
+    launch(stand, &asked);
+    turn(stand);
+    assert_true(asked.flight.landed);
+    assert_int_equal(conclude(stand, &asked, &error), MCAST_UNREACHABLE);
+    assert_string_equal(error.word, "untrusted");
+    assert_false(mcast_later(&error, NULL));
+    assert_int_equal(mcast_exit_status(&error), MCAST_EXIT_NO_ANSWER);
+    if (!strstr(error.text, words))
+        fail_msg("\"%s\" is not in: %s", words, error.text);
+    int client = accept_one(stand);
+    assert_int_equal(recv(client, &byte, 1, 0), 0);
+    close(client);
+    assert_int_equal(stand->reached, 0);
+}
+
+static void way__a_server_of_another_user(void **state)
+{
+    struct stand *stand = *state;
+    struct asked asked;
+    if (geteuid() != 0)
+        skip();
+    close(stand->listener);
+    listen_as(stand, 16, STRANGER);
+    expect_distrust(stand, "user 65533 serves it, who is neither root nor user 0, its folder's");
+    expect_distrust(stand, "set server_user (or MCAST_SERVER_USER) to it");
+    /* What the program says counts for more than the environment. */
+    setenv("MCAST_SERVER_USER", "65533", 1);
+    assert_int_equal(credentials_set_server_user(&stand->peer.credentials, "daemon", NULL), 0);
+    expect_distrust(stand, "user 65533 serves it");
+    assert_int_equal(credentials_set_server_user(&stand->peer.credentials, NULL, NULL), 0);
+    ask(stand, &asked, "/v1/own");
+    launch(stand, &asked);
+    assert_false(asked.flight.landed);
+    assert_int_equal(stand->reached, 1);
+    int client = accept_one(stand);
+    assert_int_equal(send(client, ANSWER, strlen(ANSWER), MSG_NOSIGNAL), strlen(ANSWER));
+    close(client);
+    await(stand, &asked);
+    expect_answer(stand, &asked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -462,6 +528,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(way__no_answer_in_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(way__no_room_for_another_connection, set_up, tear_down),
         cmocka_unit_test_setup_teardown(way__given_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(way__a_server_of_another_user, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 # These link core and cmocka, nothing else: what core needs beyond libc would not be found.
-foreach(noun names idset vnipool sizing nodelist nodeset nodefold environment ledger agenda callqueue tombstones
-        strays eventlog events error secret reserve release link sync rollcall nodes
+foreach(noun names config idset vnipool sizing nodelist nodeset nodefold environment ledger agenda callqueue tombstones
+        strays eventlog events record error secret reserve release link sync rollcall nodes
         nodereport look load steppath cleanup)
     mcast_unit(core_${noun} core)
 endforeach()

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "core/callqueue.h"
@@ -65,6 +66,60 @@ static void callqueue__one_place_serves_both_lanes(void **state)
     callqueue_release(&q);
 }
 
+/* How many of each lane are under way at once when all of them wait, for each number of places:
+ * reserves may have all, others three quarters, cleanups an eighth, and one at least of each. */
+static void callqueue__shares_places(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t places, reserves, others, cleanups;
+    } cases[] = {{1, 1, 1, 0},    {2, 2, 1, 0},    {3, 3, 2, 0},    {4, 4, 3, 1},   {5, 5, 3, 1},
+                 {7, 7, 5, 1},    {8, 8, 6, 1},    {9, 9, 6, 2},    {12, 12, 9, 2}, {15, 15, 11, 2},
+                 {16, 16, 12, 2}, {17, 17, 12, 3}, {32, 32, 24, 4}, {64, 64, 48, 8}};
+    static struct errand reserves[80], releases[80], checks[80], cleanups[80];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct callqueue q;
+        callqueue_init(&q);
+        callqueue_resize(&q, cases[i].places);
+        memset(reserves, 0, sizeof reserves);
+        memset(releases, 0, sizeof releases);
+        memset(checks, 0, sizeof checks);
+        memset(cleanups, 0, sizeof cleanups);
+        for (int k = 0; k < 80; k++) {
+            callqueue_push(&q, &cleanups[k], LANE_CLEANUP, FMCALL_END_STEP);
+            callqueue_push(&q, &checks[k], LANE_CHECK, FMCALL_CHECK);
+            callqueue_push(&q, &releases[k], LANE_RELEASE, FMCALL_RELEASE);
+        }
+        while (callqueue_begin(&q, cases[i].places) != NULL)
+            continue;
+        assert_int_equal(q.lanes[LANE_CLEANUP].under_way, cases[i].cleanups);
+        assert_int_equal(q.lanes[LANE_RELEASE].under_way, cases[i].others - cases[i].cleanups);
+        assert_int_equal(q.lanes[LANE_CHECK].under_way, 0);
+        for (int k = 0; k < 80; k++)
+            callqueue_push(&q, &reserves[k], LANE_RESERVE, FMCALL_RESERVE);
+        while (callqueue_begin(&q, cases[i].places) != NULL)
+            continue;
+        assert_int_equal(q.lanes[LANE_RESERVE].under_way, cases[i].reserves - cases[i].others);
+        callqueue_release(&q);
+    }
+}
+
+/* With few places a cleanup waits for releases, and goes when none waits. */
+static void callqueue__cleanups_go_when_no_release_waits(void **state)
+{
+    (void)state;
+    for (uint32_t places = 1; places <= 3; places++) {
+        struct callqueue q;
+        struct errand cleanup = {0}, check = {0};
+        callqueue_init(&q);
+        callqueue_resize(&q, places);
+        callqueue_push(&q, &check, LANE_CHECK, FMCALL_CHECK);
+        callqueue_push(&q, &cleanup, LANE_CLEANUP, FMCALL_END_STEP);
+        assert_ptr_equal(callqueue_begin(&q, places), &cleanup);
+        callqueue_release(&q);
+    }
+}
+
 static void callqueue_end__knows_only_calls_under_way(void **state)
 {
     (void)state;
@@ -107,6 +162,8 @@ int main(void)
         cmocka_unit_test(callqueue__releases_never_starve_reserves),
         cmocka_unit_test(callqueue__releases_go_before_questions),
         cmocka_unit_test(callqueue__one_place_serves_both_lanes),
+        cmocka_unit_test(callqueue__shares_places),
+        cmocka_unit_test(callqueue__cleanups_go_when_no_release_waits),
         cmocka_unit_test(callqueue_end__knows_only_calls_under_way),
         cmocka_unit_test(callqueue_remove__from_any_place),
     };

@@ -78,7 +78,7 @@ static void cleanup__is_saved_and_done_with_the_token(void **state)
     assert_string_equal(saved(&d, RECORD_CLEANUP)->u.cleanup.step, "/fA/fB");
     uint64_t call = driver_call(&d, FMCALL_END_STEP);
     assert_string_equal(step_named(&d), "/fA/fB");
-    assert_string_equal(token_shown(&d), "sess-1");
+    assert_string_equal(token_shown(&d), "sess-a");
     assert_int_equal(pending(&d), 1);
     driver_done(&d, call, FM_OK, NULL);
     assert_string_equal(saved(&d, RECORD_CLEANED)->u.cleanup.step, "/fA/fB");
@@ -116,14 +116,14 @@ static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
     clean(&d, "/fA");
     driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
     uint64_t call = driver_call(&d, FMCALL_STEPS);
-    assert_string_equal(token_shown(&d), "sess-1");
+    assert_string_equal(token_shown(&d), "sess-a");
     driver_done(&d, call, FM_REFUSED, NULL);
     call = driver_call(&d, FMCALL_STEPS);
     assert_null(token_shown(&d)); /* looking does no harm */
     steps_done(&d, call, steps, 2);
     call = driver_call(&d, FMCALL_END_TREE);
     assert_int_equal(driver_find(&d, EFFECT_CALL)->u.call.tree, 77);
-    assert_string_equal(token_shown(&d), "sess-1");
+    assert_string_equal(token_shown(&d), "sess-a");
     driver_done(&d, call, FM_GONE, NULL);
     /* I6: the step has closed 78 itself meanwhile, and that is another step's now. */
     static const uint16_t last[] = {79}, taken[] = {5, 78};
@@ -196,7 +196,7 @@ static void cleanup__the_login_not_after_the_site_forbids_it(void **state)
     driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
     clean(&d, "/fA");
     (void)driver_call(&d, FMCALL_END_STEP);
-    assert_string_equal(token_shown(&d), "sess-1");
+    assert_string_equal(token_shown(&d), "sess-a");
     driver_end(&d);
 }
 
@@ -477,6 +477,32 @@ static void cleanup__is_bounded(void **state)
     driver_end(&d);
 }
 
+/* A thousand at once, then one each 20 ms; what was saved up is a thousand again, no more. */
+static void cleanup__is_paid_for(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    for (int round = 0; round < 2; round++) {
+        int taken = 0;
+        for (int i = 0; i < 1010; i++) {
+            clean(&d, "/fA");
+            taken += driver_answered(&d) == ANSWER_ACCEPTED;
+        }
+        assert_int_equal(taken, 1000);
+        for (int i = 0; i < 3; i++) {
+            d.now += 19;
+            clean(&d, "/fA");
+            assert_int_equal(driver_answered(&d), ANSWER_TOO_MANY);
+            d.now += 1;
+            clean(&d, "/fA");
+            assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
+        }
+        d.now += 100 * 1000;
+    }
+    driver_end(&d);
+}
+
 /* Whoever asks for the same step for ever keeps no other step waiting. */
 static void cleanup__repeated_takes_turns(void **state)
 {
@@ -634,9 +660,9 @@ static void cleanup__goes_on_after_a_restart(void **state)
     (void)state;
     struct driver d;
     driver_init(&d);
-    restart(&d, "sess-1", true);
+    restart(&d, "sess-a", true);
     (void)driver_call(&d, FMCALL_END_STEP);
-    assert_string_equal(token_shown(&d), "sess-1");
+    assert_string_equal(token_shown(&d), "sess-a");
     /* However the clock was set: not kept for longer than one that is asked for now. */
     driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
     driver_tick(&d, d.config.cleanup_timeout_ms);
@@ -653,7 +679,7 @@ static void cleanup__with_the_login_hits_no_later_life_after_a_restart(void **st
     d.config.cleanup_login = true;
     d.config.call_timeout_ms = 1000;
     d.config.reserve_timeout_ms = 2000;
-    restart(&d, "sess-1", false);
+    restart(&d, "sess-a", false);
     driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, NULL);
     driver_release(&d, "a");
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
@@ -677,6 +703,120 @@ static void cleanup__without_a_token_is_given_up(void **state)
     assert_non_null(strstr(driver_answer(&d)->detail, "cleanup_login"));
     assert_int_equal(pending(&d), 0);
     driver_end(&d);
+}
+
+static void forbid_the_login(struct driver *d)
+{
+    d->config.cleanup_login = false;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+}
+
+/* Without a token the login is the only way, where the site allows it; when a reload forbids it,
+ * what waits is given up and says so, and what is under way is not sent again (F5, F19). */
+static void cleanup__without_a_token_ends_when_a_reload_forbids_the_login(void **state)
+{
+    (void)state;
+    for (int under_way = 0; under_way < 2; under_way++) {
+        struct driver d;
+        driver_init(&d);
+        d.config.cleanup_login = true;
+        restart(&d, NULL, false);
+        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, NULL);
+        clean_within(&d, "/fA", false, 60000, no_scope, 0);
+        uint64_t call = driver_call(&d, FMCALL_END_STEP);
+        assert_null(token_shown(&d));
+        if (under_way) {
+            forbid_the_login(&d);
+            assert_null(driver_answer(&d));
+        }
+        driver_done(&d, call, FM_BUSY, NULL);
+        if (!under_way) {
+            assert_int_equal(pending(&d), 1);
+            forbid_the_login(&d);
+            driver_tick(&d, core_next_deadline(d.core) - d.now);
+        }
+        assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
+        assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
+        assert_non_null(strstr(driver_answer(&d)->detail, "no token of the job is known"));
+        assert_null(driver_find(&d, EFFECT_CALL));
+        assert_int_equal(pending(&d), 0);
+        driver_end(&d);
+    }
+}
+
+/* Without a token it is done with the login: like any step's end with it, it must be over before
+ * the next life of the job has the name (F21, I6). */
+static void cleanup__without_a_token_hits_no_later_life(void **state)
+{
+    (void)state;
+    for (int lost = 0; lost < 2; lost++) {
+        struct driver d;
+        driver_init(&d);
+        d.config.cleanup_login = true;
+        d.config.call_timeout_ms = 1000;
+        d.config.reserve_timeout_ms = 2000;
+        restart(&d, NULL, false);
+        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, NULL);
+        driver_tick(&d, d.config.call_timeout_ms); /* what was before the restart has settled */
+        clean(&d, "/fA");
+        uint64_t end_step = driver_call(&d, FMCALL_END_STEP);
+        driver_release(&d, "a");
+        driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+        driver_reserve(&d, driver_request("a", 128));
+        assert_null(driver_find(&d, EFFECT_CALL));
+        driver_done(&d, end_step, lost ? FM_TIMEOUT : FM_OK, NULL);
+        if (lost) {
+            assert_null(driver_find(&d, EFFECT_CALL));
+            driver_tick(&d, d.config.call_timeout_ms);
+        }
+        (void)driver_call(&d, FMCALL_RESERVE);
+        driver_end(&d);
+    }
+}
+
+/* What metrics and status count (B8): each end once, in its own number. */
+static void cleanup__is_counted_by_its_end(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_status status;
+    start(&d);
+    for (int i = 1; i <= 3; i++) {
+        clean(&d, "/fA");
+        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+        core_status(d.core, &status);
+        assert_int_equal(status.cleanups_done, i);
+    }
+    for (int i = 1; i <= 2; i++) {
+        clean(&d, "/fB");
+        uint64_t call = driver_call(&d, FMCALL_END_STEP);
+        driver_tick(&d, d.config.cleanup_timeout_ms);
+        driver_done(&d, call, FM_BUSY, NULL);
+        assert_int_equal(pending(&d), 0);
+        core_status(d.core, &status);
+        assert_int_equal(status.cleanups_given_up, i);
+    }
+    assert_int_equal(status.cleanups_done, 3);
+    driver_end(&d);
+}
+
+/* Who waits a millisecond waits; and many may wait when the broker stops. */
+static void cleanup__is_waited_for(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean_within(&d, "/fA", false, 1, no_scope, 0);
+    assert_null(driver_answer(&d));
+    uint64_t first = d.ticket;
+    clean_within(&d, "/fA", false, 60000, no_scope, 0);
+    clean_within(&d, "/fA", false, 60000, no_scope, 0);
+    assert_null(driver_answer(&d));
+    driver_tick(&d, 1);
+    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
+    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    assert_int_equal(driver_answer(&d)->ticket, first);
+    driver_end(&d); /* with two that wait */
 }
 
 static void steps__are_shown_with_the_login(void **state)
@@ -708,6 +848,29 @@ static void steps__are_shown_with_the_login(void **state)
         &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 5000}});
     driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_DENIED, NULL);
     assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_end(&d);
+}
+
+/* Nobody waits for it any more when the link is up at last: it is not asked. */
+static void steps__are_not_asked_for_when_nobody_waits(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_UNREACHED);
+    driver_step(
+        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 100}});
+    assert_null(driver_answer(&d));
+    driver_tick(&d, 100);
+    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    driver_tick(&d, core_next_deadline(d.core) - d.now);
+    driver_login(&d);
+    static const char *const names[] = {"elcap-a"};
+    driver_list(&d, names, 1, FM_OK);
+    assert_int_equal(driver_count(&d, EFFECT_CALL), 1);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
     assert_null(driver_find(&d, EFFECT_CALL));
     driver_end(&d);
 }
@@ -757,6 +920,7 @@ int main(void)
         cmocka_unit_test(cleanup__with_the_login_hits_no_later_life),
         cmocka_unit_test(cleanup__of_a_job_without_addresses_has_nothing_to_do),
         cmocka_unit_test(cleanup__is_bounded),
+        cmocka_unit_test(cleanup__is_paid_for),
         cmocka_unit_test(cleanup__repeated_takes_turns),
         cmocka_unit_test(cleanup__waits_by_itself),
         cmocka_unit_test(cleanup__of_a_tree_that_stays_is_tried_later),
@@ -765,7 +929,12 @@ int main(void)
         cmocka_unit_test(cleanup__goes_on_after_a_restart),
         cmocka_unit_test(cleanup__with_the_login_hits_no_later_life_after_a_restart),
         cmocka_unit_test(cleanup__without_a_token_is_given_up),
+        cmocka_unit_test(cleanup__without_a_token_ends_when_a_reload_forbids_the_login),
+        cmocka_unit_test(cleanup__without_a_token_hits_no_later_life),
+        cmocka_unit_test(cleanup__is_counted_by_its_end),
+        cmocka_unit_test(cleanup__is_waited_for),
         cmocka_unit_test(steps__are_shown_with_the_login),
+        cmocka_unit_test(steps__are_not_asked_for_when_nobody_waits),
         cmocka_unit_test(steps__are_shown_before_what_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,9 +171,34 @@ static inline void driver_tick(struct driver *d, int64_t ms)
 /* A job with its addresses, as most tests need one. */
 static inline void driver_reserved_job(struct driver *d, const char *job)
 {
+    char token[FM_NAME_MAX];
+    (void)snprintf(token, sizeof token, "sess-%s", job);
     driver_reserve(d, driver_request(job, 128));
-    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-1");
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, token);
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
+}
+
+/* A list with nothing in it, and what is asked for because of it is gone: twice, a grace period
+ * apart, for one job that has addresses. */
+static inline void driver_lose(struct driver *d)
+{
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
+    driver_tick(d, d->config.stray_grace_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
+}
+
+/* Whether an alarm of this kind is on. */
+static inline bool driver_alarm(const struct driver *d, enum alarm_kind kind)
+{
+    struct core_alarm alarm;
+    for (uint32_t i = 0; core_alarm(d->core, i, &alarm); i++) {
+        if (alarm.kind == kind)
+            return true;
+    }
+    return false;
 }
 
 static inline const struct reservation *driver_job(const struct driver *d, const char *job)

@@ -58,6 +58,73 @@ static void events__are_pruned_by_age(void **state)
     driver_end(&d);
 }
 
+/* Before the first event the next one is number 1: who follows from there misses none. */
+static void events__begin_with_the_first(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d, 100, 0);
+    assert_int_equal(status_of(&d).last_seq, 0);
+    assert_int_equal(status_of(&d).first_seq, 1);
+    publish(&d, 0, 1);
+    assert_int_equal(status_of(&d).last_seq, 1);
+    assert_int_equal(status_of(&d).first_seq, 1);
+    driver_end(&d);
+}
+
+/* A step that publishes more than is kept drops none of its own: they are still to be told. */
+static void events__of_one_step_outlive_it(void **state)
+{
+    (void)state;
+    enum { JOBS = 600 };
+    struct driver d;
+    size_t count, released = 0;
+    start(&d, 1, 0);
+    d.config.sync_lot = 100 * JOBS; /* all in one step */
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    publish(&d, 0, JOBS);
+    for (int pass = 0; pass < 2; pass++) {
+        d.now += d.config.sync_grace_ms;
+        driver_step(&d, (struct core_event){
+                            .kind = CORE_SYNC,
+                            .u.sync = {.ticket = ++d.ticket, .cluster = "elcap", .count = 0}});
+    }
+    const struct effect *effects = core_effects(d.core, &count);
+    uint64_t seq = status_of(&d).last_seq;
+    for (size_t i = count; i-- > 0;) {
+        if (effects[i].kind != EFFECT_EVENT)
+            continue;
+        assert_int_equal(effects[i].u.event->kind, EVENT_RELEASED);
+        assert_int_equal(effects[i].u.event->seq, seq--);
+        assert_string_equal(effects[i].u.event->cluster, "elcap");
+        released++;
+    }
+    assert_int_equal(released, JOBS);
+    driver_end(&d);
+}
+
+/* What metrics count (B8): by cluster and kind. */
+static void events__are_counted_by_cluster_and_kind(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_cluster_status first, second;
+    start(&d, 100, 0);
+    publish(&d, 0, 3);
+    driver_release(&d, "0");
+    assert_true(core_cluster_status(d.core, 0, &first));
+    assert_true(core_cluster_status(d.core, 1, &second));
+    assert_false(core_cluster_status(d.core, 2, &second));
+    assert_string_equal(first.name, "elcap");
+    assert_string_equal(second.name, "elcap2");
+    for (int kind = 1; kind < EVENT_KIND_COUNT; kind++) {
+        uint64_t told = kind == EVENT_UNAVAILABLE ? 3 : kind == EVENT_RELEASED ? 1 : 0;
+        assert_int_equal(first.told[kind], told);
+        assert_int_equal(second.told[kind], 0);
+    }
+    driver_end(&d);
+}
+
 static void events__of_any_age_stay_when_told_so(void **state)
 {
     (void)state;
@@ -74,6 +141,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events__are_pruned_by_number),
+        cmocka_unit_test(events__begin_with_the_first),
+        cmocka_unit_test(events__of_one_step_outlive_it),
+        cmocka_unit_test(events__are_counted_by_cluster_and_kind),
         cmocka_unit_test(events__are_pruned_by_age),
         cmocka_unit_test(events__of_any_age_stay_when_told_so),
     };

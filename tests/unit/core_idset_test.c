@@ -99,12 +99,54 @@ static void idset_format__reports_length_of_what_does_not_fit(void **state)
     assert_string_equal(text, "100");
 }
 
+/* Whatever the size, it is text, and no byte behind it is written. */
+static void idset_format__stays_within_its_size(void **state)
+{
+    (void)state;
+    struct idset set;
+    char out[16];
+    assert_int_equal(idset_parse(&set, "5,7-9", NULL), 0);
+    for (size_t size = 0; size <= sizeof out; size++) {
+        memset(out, '#', sizeof out);
+        assert_int_equal(idset_format(&set, out, size), strlen("5,7-9"));
+        for (size_t i = size > strlen("5,7-9") + 1 ? strlen("5,7-9") + 1 : size; i < sizeof out;
+             i++)
+            assert_int_equal(out[i], '#');
+        if (size > 0)
+            assert_string_equal(out, size > strlen("5,7-9") ? "5,7-9" : size > 1 ? "5" : "");
+    }
+    idset_init(&set);
+    assert_int_equal(idset_format(&set, out, 1), 0);
+    assert_string_equal(out, "");
+}
+
+/* Removed again, wherever they lie, as if they had never been there. */
+static void idset_remove__leaves_nothing_behind(void **state)
+{
+    (void)state;
+    struct idset set, empty;
+    idset_init(&set);
+    idset_init(&empty);
+    for (uint32_t id = 0; id <= UINT16_MAX; id += 63)
+        idset_add(&set, (uint16_t)id);
+    for (uint32_t id = 0; id <= UINT16_MAX; id += 63) {
+        assert_int_equal(idset_next(&set, 0), id);
+        idset_remove(&set, (uint16_t)id);
+        idset_remove(&set, (uint16_t)id); /* twice is once */
+    }
+    assert_int_equal(idset_next(&set, 0), -1);
+    assert_int_equal(idset_next(&set, UINT16_MAX), -1);
+    assert_memory_equal(&set, &empty, sizeof set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idset_parse__reads_ranges_and_merges),
         cmocka_unit_test(idset_parse__refuses_and_changes_nothing),
+        cmocka_unit_test(idset_format__stays_within_its_size),
         cmocka_unit_test(idset_next__wraps),
+        cmocka_unit_test(idset_remove__leaves_nothing_behind),
         cmocka_unit_test(idset_next__walks_all),
         cmocka_unit_test(idset_format__reports_length_of_what_does_not_fit),
     };

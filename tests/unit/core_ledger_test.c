@@ -42,6 +42,42 @@ static void ledger__finds_newest_life_first(void **state)
     ledger_release(&l);
 }
 
+/* The newest life goes, and others whose names fall into the same chain are found all the same. */
+static void ledger__keeps_names_behind_a_life_that_goes(void **state)
+{
+    (void)state;
+    enum { JOBS = 200 };
+    static struct reservation *lives[2][JOBS];
+    struct ledger l;
+    char job[16];
+    uint64_t number = 0;
+    ledger_init(&l);
+    for (int life = 0; life < 2; life++) {
+        for (int i = 0; i < JOBS; i++) {
+            (void)snprintf(job, sizeof job, "job%d", i);
+            lives[life][i] = make(++number, job);
+            ledger_insert(&l, lives[life][i]);
+        }
+    }
+    assert_int_equal(l.names, JOBS);
+    for (int i = 0; i < JOBS; i++) {
+        ledger_remove(&l, lives[1][i]);
+        for (int k = 0; k < JOBS; k++)
+            assert_ptr_equal(ledger_newest(&l, "c", lives[0][k]->job), lives[k > i][k]);
+    }
+    for (int i = 0; i < JOBS; i++) {
+        ledger_remove(&l, lives[0][i]);
+        for (int k = 0; k < JOBS; k++)
+            assert_ptr_equal(ledger_newest(&l, "c", lives[0][k]->job), k > i ? lives[0][k] : NULL);
+    }
+    assert_int_equal(l.names, 0);
+    for (int i = 0; i < JOBS; i++) {
+        free(lives[0][i]);
+        free(lives[1][i]);
+    }
+    ledger_release(&l);
+}
+
 /* Many come and go; number order, names and compaction hold. */
 static void ledger__survives_churn(void **state)
 {
@@ -178,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ledger__finds_newest_life_first),
+        cmocka_unit_test(ledger__keeps_names_behind_a_life_that_goes),
         cmocka_unit_test(ledger__survives_churn),
         cmocka_unit_test(names__get_one_bucket_more_at_a_time),
         cmocka_unit_test(walk__sees_what_stays),

@@ -65,6 +65,94 @@ static void load__brings_everything_back(void **state)
     driver_end(&d);
 }
 
+/* F22: each field is what it was, and what is saved of it next is no less. */
+static void load__brings_back_each_field(void **state)
+{
+    (void)state;
+    struct driver d;
+    begin(&d);
+    const struct record record = {.kind = RECORD_RESERVATION,
+                                  .u.reservation = {.number = 5,
+                                                    .cluster = "elcap",
+                                                    .job = "a",
+                                                    .nodes = "elcap[1-128]",
+                                                    .token = secret_of("sess-1"),
+                                                    .reason = "a reason",
+                                                    .uid = 5588,
+                                                    .node_count = 128,
+                                                    .cores_per_node = 96,
+                                                    .addresses = 23,
+                                                    .min_nodes = 64,
+                                                    .vnis = {1030, 1031, 1032},
+                                                    .vni_count = 3,
+                                                    .vni_asked = 4,
+                                                    .traffic_classes = TC_BULK_DATA,
+                                                    .wish = WISH_REQUIRED,
+                                                    .state = JOB_ACTIVE,
+                                                    .hwcoll = HWCOLL_RESERVED,
+                                                    .fm_side = FM_SIDE_HELD,
+                                                    .regranted = 1,
+                                                    .created_ms = 17,
+                                                    .released_ms = 18,
+                                                    .hold_until_ms = 19}};
+    load(&d, record);
+    core_start(d.core, d.now);
+    const struct reservation_record *was = &record.u.reservation,
+                                    is = reservation_record(driver_job(&d, "a"));
+    assert_int_equal(is.number, was->number);
+    assert_string_equal(is.cluster, was->cluster);
+    assert_string_equal(is.job, was->job);
+    assert_string_equal(is.nodes, was->nodes);
+    assert_string_equal(secret_expose(is.token), "sess-1");
+    assert_string_equal(is.reason, was->reason);
+    assert_int_equal(is.uid, was->uid);
+    assert_int_equal(is.node_count, was->node_count);
+    assert_int_equal(is.cores_per_node, was->cores_per_node);
+    assert_int_equal(is.addresses, was->addresses);
+    assert_int_equal(is.min_nodes, was->min_nodes);
+    assert_memory_equal(is.vnis, was->vnis, sizeof is.vnis);
+    assert_int_equal(is.vni_count, was->vni_count);
+    assert_int_equal(is.vni_asked, was->vni_asked);
+    assert_int_equal(is.traffic_classes, was->traffic_classes);
+    assert_int_equal(is.wish, was->wish);
+    assert_int_equal(is.state, was->state);
+    assert_int_equal(is.hwcoll, was->hwcoll);
+    assert_int_equal(is.fm_side, was->fm_side);
+    assert_int_equal(is.regranted, was->regranted);
+    assert_int_equal(is.created_ms, was->created_ms);
+    assert_int_equal(is.released_ms, was->released_ms);
+    assert_int_equal(is.hold_until_ms, was->hold_until_ms);
+    driver_end(&d);
+}
+
+/* F3: whether it was granted twice before the restart nothing tells, unless a node had reported
+ * before: then it would be on disk. So the first report after it counts for any life. */
+static void load__does_not_know_which_life_a_node_speaks_of(void **state)
+{
+    (void)state;
+    for (int reported = 0; reported < 2; reported++) {
+        struct driver d;
+        begin(&d);
+        load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING));
+        if (reported)
+            load(&d,
+                 (struct record){
+                     .kind = RECORD_NODE,
+                     .u.node = {.number = 5, .node = "elcap1", .order = 1, .state = NODE_CREATED}});
+        core_start(d.core, d.now);
+        driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                            .u.report = {.ticket = 1,
+                                                         .cluster = "elcap",
+                                                         .job = "a",
+                                                         .number = 5,
+                                                         .node = "elcap2",
+                                                         .state = NODE_CREATED,
+                                                         .order = 2}});
+        assert_int_equal(driver_job(&d, "a")->regranted, !reported);
+        driver_end(&d);
+    }
+}
+
 /* A crash between the intent and the answer: asked again, under the same name. */
 static void load__intent_is_finished(void **state)
 {
@@ -236,6 +324,41 @@ static void load__events_that_break_off_are_dropped(void **state)
     driver_end(&d);
 }
 
+/* One row is enough: of the last ones, after which the next event would not follow; and of those
+ * between, without which who replays them would not be told of the gap (F24). */
+static void load__one_missing_event_is_noticed(void **state)
+{
+    (void)state;
+    for (uint64_t last = 5; last <= 6; last++) {
+        struct driver d;
+        begin(&d);
+        load(&d, (struct record){.kind = RECORD_COUNTERS,
+                                 .u.counters = {.last_number = 8, .last_seq = last}});
+        for (uint64_t seq = 3; seq <= 5; seq++)
+            load(&d, (struct record){.kind = RECORD_EVENT,
+                                     .u.event = {.seq = seq, .kind = EVENT_LINK_UP, .time_ms = 1}});
+        core_start(d.core, d.now);
+        struct core_status status;
+        core_status(d.core, &status);
+        assert_int_equal(driver_count(&d, EFFECT_SAVE), last == 6);
+        assert_int_equal(status.last_seq, last);
+        driver_reserve(&d, driver_request("x", 2));
+        core_status(d.core, &status);
+        assert_int_equal(status.first_seq, last == 6 ? 7 : 3);
+        driver_end(&d);
+    }
+    struct driver d;
+    struct error err = {0};
+    const struct record after = {.kind = RECORD_EVENT,
+                                 .u.event = {.seq = 5, .kind = EVENT_LINK_UP, .time_ms = 1}};
+    begin(&d);
+    load(&d, (struct record){.kind = RECORD_EVENT,
+                             .u.event = {.seq = 3, .kind = EVENT_LINK_UP, .time_ms = 1}});
+    assert_int_equal(core_load(d.core, &after, &err), ERROR_CORRUPT);
+    assert_non_null(strstr(err.text, "event 5 does not follow event 3"));
+    driver_end(&d);
+}
+
 static void load__refuses_what_cannot_be(void **state)
 {
     (void)state;
@@ -326,6 +449,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(load__brings_everything_back),
+        cmocka_unit_test(load__brings_back_each_field),
+        cmocka_unit_test(load__does_not_know_which_life_a_node_speaks_of),
         cmocka_unit_test(load__intent_is_finished),
         cmocka_unit_test(load__intent_is_given_up_when_the_link_does_not_come),
         cmocka_unit_test(load__intent_is_given_up_without_a_fabric_manager),
@@ -334,6 +459,7 @@ int main(void)
         cmocka_unit_test(load__a_given_up_release_does_not_hit_the_next_life),
         cmocka_unit_test(load__holding_back_begins_anew),
         cmocka_unit_test(load__events_that_break_off_are_dropped),
+        cmocka_unit_test(load__one_missing_event_is_noticed),
         cmocka_unit_test(load__refuses_what_cannot_be),
         cmocka_unit_test(load__refuses_two_lives_with_one_name),
         cmocka_unit_test(load__pool_shrunk_meanwhile),

@@ -36,6 +36,9 @@ static void nodefold__writes_lists_as_people_do(void **state)
         {"n08,n9,n010,n11", "n[08,9,010,11]"},
         {"n[9-10],n011", "n[9-10,011]"},
         {"n2,n1", "n[2,1]"},
+        {"n1,n,n2", "n1,n,n2"},
+        {"n,n1", "n,n1"},
+        {"n1,n1", "n[1,1]"},
         {"a[1-2]b,7,8", "a1b,a2b,[7-8]"},
         {"a[1-2],b[1-2]", "a[1-2],b[1-2]"},
         {"x[1-2]y[3-4]", "x1y[3-4],x2y[3-4]"},
@@ -105,11 +108,38 @@ static void nodefold__is_bounded_and_loses_nothing(void **state)
     }
 }
 
+/* Up to the last byte, whatever the lengths: names of one digit, each with a prefix of its own or
+ * all with the same. The rest is counted, and the text is a list of the others. */
+static void nodefold__fills_its_text_to_the_end(void **state)
+{
+    (void)state;
+    for (int length = 1; length < 64; length++) {
+        for (int apart = 0; apart < 2; apart++) {
+            struct nodefold out = {.used = 0};
+            struct error err;
+            char name[80];
+            uint32_t count, added = 0;
+            for (; out.left_out == 0; added++) {
+                (void)snprintf(name, sizeof name, "%c%0*dx%u",
+                               apart ? 'a' + (int)(added % 26) : 'a', length, 0, added * 2 % 10);
+                nodefold_add(&out, name);
+            }
+            nodefold_end(&out);
+            assert_int_equal(out.count + out.left_out, added);
+            assert_int_equal(nodelist_count(out.text, &count, &err), 0);
+            assert_int_equal(count, out.count);
+            /* What is left free would not hold two more of them. */
+            assert_true(strlen(out.text) + 2 * (strlen(name) + 32) > sizeof out.text);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodefold__writes_lists_as_people_do),
         cmocka_unit_test(nodefold__is_bounded_and_loses_nothing),
+        cmocka_unit_test(nodefold__fills_its_text_to_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -85,6 +86,21 @@ static void nodelist_count__text_is_bounded(void **state)
     assert_int_equal(nodelist_count(longest, &count, NULL), ERROR_INVALID);
     longest[NODES_TEXT_MAX] = '\0';
     assert_int_equal(nodelist_count(longest, &count, NULL), 0);
+}
+
+static void nodelist_contains__the_longest_name(void **state)
+{
+    (void)state;
+    char name[NODELIST_NAME_MAX + 2], list[NODELIST_NAME_MAX + 16];
+    memset(name, 'n', sizeof name);
+    name[NODELIST_NAME_MAX] = '\0';
+    assert_true(nodelist_contains(name, name));
+    name[NODELIST_NAME_MAX - 1] = '7';
+    (void)snprintf(list, sizeof list, "%.*s[1-9]", NODELIST_NAME_MAX - 1, name);
+    assert_true(nodelist_contains(list, name));
+    name[NODELIST_NAME_MAX] = 'n';
+    name[NODELIST_NAME_MAX + 1] = '\0';
+    assert_false(nodelist_contains(list, name));
 }
 
 static void nodelist_contains__what_it_would_expand_to(void **state)
@@ -240,6 +256,7 @@ int main(void)
         cmocka_unit_test(nodelist_count__refuses),
         cmocka_unit_test(nodelist_count__many_brackets_do_not_overflow),
         cmocka_unit_test(nodelist_count__text_is_bounded),
+        cmocka_unit_test(nodelist_contains__the_longest_name),
         cmocka_unit_test(nodelist_contains__what_it_would_expand_to),
         cmocka_unit_test(nodelist_contains__many_brackets_take_no_time),
         cmocka_unit_test(nodelist_each__names_all_in_order),

@@ -201,7 +201,7 @@ static void report__lingering_outlasts_the_hold(void **state)
         driver_tick(&d, d.config.vni_hold_ms);
         assert_int_equal(held(&d), 1);
         assert_int_equal(driver_find(&d, EFFECT_TRACE)->u.trace.level, 4);
-        assert_non_null(strstr(driver_find(&d, EFFECT_TRACE)->u.trace.text, "on n1 will not go"));
+        assert_non_null(strstr(driver_find(&d, EFFECT_TRACE)->u.trace.text, "n1 has CXI services"));
         core_status(d.core, &status);
         assert_int_equal(status.vnis_overdue, 1);
         assert_int_equal(core_next_deadline(d.core), INT64_MAX); /* time is not waited for */
@@ -309,10 +309,172 @@ static void report__too_late_to_have_made_services(void **state)
     d.config.fm_present = true;
     driver_release(&d, "a");
     assert_int_equal(report(&d, "a", 1, "n1", NODE_CREATED), ANSWER_REPORTED); /* still held back */
+    (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
     driver_tick(&d, d.config.vni_hold_ms);
     assert_int_equal(held(&d), 0);
     assert_int_equal(report(&d, "a", 1, "n2", NODE_CREATED), ANSWER_GIVEN_BACK);
     assert_int_equal(report(&d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
+    driver_end(&d);
+}
+
+/* F3, I1: a node that has said "created" is not overtaken by time: it may be cut off, with its
+ * services alive. */
+static void report__created_outlasts_the_hold(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_status status;
+    start(&d);
+    (void)report_in_order(&d, "a", 1, "n1", NODE_CREATED, 5);
+    driver_release(&d, "a");
+    driver_tick(&d, 10 * d.config.vni_hold_ms);
+    assert_int_equal(held(&d), 1);
+    core_status(d.core, &status);
+    assert_int_equal(status.vnis_overdue, 1);
+    (void)report_in_order(&d, "a", 1, "n1", NODE_LINGERING, 6); /* back, and known */
+    assert_int_equal(driver_answered(&d), ANSWER_REPORTED);
+    assert_int_equal(held(&d), 1);
+    (void)report_in_order(&d, "a", 1, "n1", NODE_DESTROYED, 7);
+    assert_int_equal(held(&d), 0);
+    driver_end(&d);
+}
+
+static void boot(struct driver *d, const char *node, uint64_t order)
+{
+    driver_step(d,
+                (struct core_event){.kind = CORE_NODE_BOOT, .u.boot = {++d->ticket, node, order}});
+    assert_int_equal(driver_answered(d), ANSWER_REPORTED);
+}
+
+/* F3: no service outlives a boot. What was said after it counts, whatever arrives first. */
+static void report__boot_ends_what_was_said_before(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    (void)report_in_order(&d, "a", 1, "n1", NODE_CREATED, 5);
+    (void)report_in_order(&d, "a", 1, "n2", NODE_LINGERING, 5);
+    (void)report_in_order(&d, "a", 1, "n3", NODE_CREATED, 9);
+    driver_release(&d, "a");
+    boot(&d, "n1", 8);
+    assert_int_equal(driver_answer(&d)->count, 1);
+    boot(&d, "n2", 8);
+    boot(&d, "n3", 8); /* it has made services since */
+    assert_int_equal(driver_answer(&d)->count, 0);
+    boot(&d, "n4", 8);
+    driver_tick(&d, d.config.vni_hold_ms);
+    assert_int_equal(held(&d), 1);
+    (void)report_in_order(&d, "a", 1, "n1", NODE_CREATED, 5); /* late: from before the boot */
+    assert_int_equal(held(&d), 1);
+    boot(&d, "n3", 10);
+    assert_int_equal(held(&d), 0);
+    driver_end(&d);
+}
+
+/* [vni] hold = reports: silence is waited for, too. */
+static void report__silence_is_waited_for_unless_the_site_says_how_long(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_release(&d, "a");
+    driver_tick(&d, INT64_C(365) * 24 * 3600 * 1000);
+    assert_int_equal(held(&d), 1);
+    for (int i = 1; i <= 3; i++)
+        (void)report(&d, "a", 1, i == 1 ? "n1" : i == 2 ? "n2" : "n3", NODE_DESTROYED);
+    assert_int_equal(held(&d), 0);
+    driver_end(&d);
+}
+
+/* F3: a hold that ends by time without any report is counted as well. */
+static void report__hold_without_any_report_is_counted(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_status status;
+    start(&d);
+    driver_release(&d, "a");
+    driver_tick(&d, d.config.vni_hold_ms);
+    assert_int_equal(held(&d), 0);
+    assert_non_null(strstr(driver_find(&d, EFFECT_TRACE)->u.trace.text, "3 of its 3 nodes"));
+    core_status(d.core, &status);
+    assert_int_equal(status.vnis_unconfirmed, 1);
+    driver_end(&d);
+}
+
+/* A lower [vni] hold applies to what is held back already; one that is higher, too. */
+static void report__reload_of_hold_applies_to_what_is_held(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    int64_t hold = d.config.vni_hold_ms;
+    driver_release(&d, "a");
+    driver_tick(&d, 5000);
+    d.config.vni_hold_ms = 2 * hold;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_tick(&d, hold);
+    assert_int_equal(held(&d), 1);
+    d.config.vni_hold_ms = hold;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    assert_int_equal(held(&d), 0);
+    driver_end(&d);
+}
+
+static enum answer_kind report_vnis(struct driver *d, const char *job, uint64_t number,
+                                    enum node_state node_state, uint16_t vni)
+{
+    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                       .u.report = {.ticket = ++d->ticket,
+                                                    .cluster = "elcap",
+                                                    .job = job,
+                                                    .number = number,
+                                                    .node = "n1",
+                                                    .state = node_state,
+                                                    .services = "cxi0:12",
+                                                    .vnis = &vni,
+                                                    .vni_count = 1}});
+    return driver_answered(d);
+}
+
+/* I1: services of a life that the ledger has forgotten hold their VNI back again. */
+static void report__late_lingering_holds_its_vni_again(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d); /* has 1024 */
+    assert_int_equal(report_vnis(&d, "old", 77, NODE_DESTROYED, 1030), ANSWER_NOT_FOUND);
+    assert_int_equal(report_vnis(&d, "old", 77, NODE_LINGERING, 1024), ANSWER_NOT_FOUND);
+    assert_int_equal(report_vnis(&d, "old", 77, NODE_LINGERING, 1030), ANSWER_REPORTED);
+    assert_int_equal(held(&d), 1);
+    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER)); /* a number that was never given */
+    (void)report_vnis(&d, "old", 77, NODE_LINGERING, 1030);
+    assert_int_equal(held(&d), 1);
+    driver_tick(&d, 10 * d.config.vni_hold_ms);
+    assert_int_equal(held(&d), 1);
+    driver_reserve(&d, driver_request("old", 2)); /* it is not in the way of the same job */
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_int_equal(driver_job(&d, "old")->state, JOB_ACTIVE);
+    assert_int_equal(report_vnis(&d, "old", 77, NODE_DESTROYED, 1030), ANSWER_REPORTED);
+    assert_int_equal(held(&d), 0);
+    driver_end(&d);
+}
+
+/* One node cannot fill the ledger, nor empty the pool, by what it says of reservations that never
+ * were. */
+static void report__unknown_lives_are_bounded(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_status status;
+    start(&d);
+    for (uint16_t i = 0; i < 1000; i++)
+        (void)report_vnis(&d, "old", 100u + i, NODE_LINGERING, (uint16_t)(2000 + i));
+    core_status(d.core, &status);
+    assert_int_equal(status.jobs_releasing, 256);
+    assert_true(status.vnis_free > 60000);
     driver_end(&d);
 }
 
@@ -393,6 +555,13 @@ static void report__that_was_overtaken_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(report__created_outlasts_the_hold),
+        cmocka_unit_test(report__boot_ends_what_was_said_before),
+        cmocka_unit_test(report__silence_is_waited_for_unless_the_site_says_how_long),
+        cmocka_unit_test(report__hold_without_any_report_is_counted),
+        cmocka_unit_test(report__reload_of_hold_applies_to_what_is_held),
+        cmocka_unit_test(report__late_lingering_holds_its_vni_again),
+        cmocka_unit_test(report__unknown_lives_are_bounded),
         cmocka_unit_test(report__frees_vnis_when_all_are_clean),
         cmocka_unit_test(waiting__tells_whom_to_fence),
         cmocka_unit_test(waiting__names_the_first),

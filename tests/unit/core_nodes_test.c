@@ -95,6 +95,21 @@ static void node_name__valid(void **state)
     assert_false(node_name_valid("n[1-2]"));
 }
 
+/* Of the 256 bytes exactly these may stand in a node's name, and in that of a device. */
+static void node_name__has_no_other_bytes(void **state)
+{
+    (void)state;
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789._-";
+    for (int byte = 1; byte < 256; byte++) {
+        const char name[] = {'x', (char)byte, 'x', '\0'};
+        const char service[] = {'x', (char)byte, 'x', ':', '1', '\0'};
+        const bool expected = strchr(allowed, byte) != NULL;
+        assert_int_equal(node_name_valid(name), expected);
+        assert_int_equal(node_services_valid(service), expected);
+    }
+}
+
 static void node_services__valid(void **state)
 {
     (void)state;
@@ -110,6 +125,15 @@ static void node_services__valid(void **state)
     char text[NODE_SERVICES_MAX + 8] = "";
     while (strlen(text) <= NODE_SERVICES_MAX)
         strcat(text, strlen(text) == 0 ? "cxi0:1" : ",cxi0:1");
+    assert_false(node_services_valid(text));
+    /* As long as it may be, to the byte: 56 times 7, and 8. */
+    text[0] = '\0';
+    for (int i = 0; i < 56; i++)
+        strcat(text, "cxi0:1,");
+    strcat(text, "cxi0:111");
+    assert_int_equal(strlen(text), NODE_SERVICES_MAX);
+    assert_true(node_services_valid(text));
+    strcat(text, "1");
     assert_false(node_services_valid(text));
 }
 
@@ -156,6 +180,7 @@ int main(void)
         cmocka_unit_test(nodes__each_of_many_is_found),
         cmocka_unit_test(nodes_named__says_what_the_list_says),
         cmocka_unit_test(node_name__valid),
+        cmocka_unit_test(node_name__has_no_other_bytes),
         cmocka_unit_test(node_services__valid),
         cmocka_unit_test(node_state__words),
     };

@@ -20,6 +20,77 @@ static void release__never_waits_for_the_fabric_manager(void **state)
     driver_end(&d);
 }
 
+/* B6: one answer a request, and no word of a cluster that nobody configured is remembered. */
+static void release__of_an_unconfigured_cluster_is_answered_once(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_step(
+        &d, (struct core_event){.kind = CORE_RELEASE,
+                                .u.release = {.ticket = 7, .cluster = "elsewhere", .job = "a"}});
+    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
+    assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
+    assert_int_equal(driver_answer(&d)->ticket, 7);
+    assert_string_equal(driver_answer(&d)->detail, "no cluster \"elsewhere\" is configured");
+    /* Of a configured one it is remembered, and answered once, too. */
+    driver_release(&d, "a");
+    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
+    assert_int_equal(driver_answered(&d), ANSWER_NOT_FOUND);
+    driver_end(&d);
+}
+
+/* F18: when it was released is on disk and shown; of an active job there is no such time. */
+static void release__is_recorded_with_its_time(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    const int64_t created = d.now;
+    assert_int_equal(driver_job(&d, "a")->released_ms, 0);
+    d.now += 12345;
+    driver_release(&d, "a");
+    const struct effect *saved = driver_find(&d, EFFECT_SAVE);
+    assert_non_null(saved);
+    assert_int_equal(saved->u.record.kind, RECORD_RESERVATION);
+    assert_int_equal(saved->u.record.u.reservation.released_ms, d.now);
+    assert_int_equal(saved->u.record.u.reservation.created_ms, created);
+    assert_int_equal(saved->u.record.u.reservation.hold_until_ms, d.now + d.config.vni_hold_ms);
+    assert_int_equal(driver_job(&d, "a")->released_ms, d.now);
+    /* The second release, and what the fabric manager answers, do not change it. */
+    const int64_t released = d.now;
+    uint64_t call = driver_call(&d, FMCALL_RELEASE);
+    d.now += 1000;
+    driver_release(&d, "a");
+    driver_done(&d, call, FM_OK, NULL);
+    assert_int_equal(driver_job(&d, "a")->released_ms, released);
+    driver_end(&d);
+}
+
+/* The intent is on disk, and was never sent: nothing can be there, and nothing is to be released.
+ */
+static void release__of_what_was_never_asked_for_asks_for_nothing(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_start(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_release(&d, "a");
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
+    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    driver_list(&d, NULL, 0, FM_OK);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_tick(&d, d.config.vni_hold_ms);
+    assert_null(driver_job(&d, "a"));
+    driver_end(&d);
+}
+
 /* F3: held back for the configured time, then free, then gone. */
 static void release__holds_vnis_back(void **state)
 {
@@ -244,6 +315,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(release__never_waits_for_the_fabric_manager),
+        cmocka_unit_test(release__of_an_unconfigured_cluster_is_answered_once),
+        cmocka_unit_test(release__is_recorded_with_its_time),
+        cmocka_unit_test(release__of_what_was_never_asked_for_asks_for_nothing),
         cmocka_unit_test(release__holds_vnis_back),
         cmocka_unit_test(release__vnis_come_back_although_the_manager_is_down),
         cmocka_unit_test(release__before_reserve_is_remembered),

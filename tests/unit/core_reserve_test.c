@@ -250,20 +250,49 @@ static void reserve__refuses_what_cannot_be(void **state)
     struct driver d;
     driver_init(&d);
     driver_up(&d);
-    struct reserve_request q = driver_request("a b", 2);
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_INVALID);
-    q = driver_request("a", 0);
-    driver_reserve(&d, q);
-    assert_string_equal(driver_answer(&d)->field, "node_count");
-    q = driver_request("a", 2);
-    q.vni_count = 5;
-    driver_reserve(&d, q);
-    assert_string_equal(driver_answer(&d)->field, "vni_count");
-    q = driver_request("a", 2);
+    enum { CASES = 5 };
+    struct reserve_request wrong[CASES];
+    static const char *const fields[] = {"job", "node_count", "vni_count", "vni_count",
+                                         "traffic_classes"};
+    static const char *const words[] = {"a job id is", "at least one node", "0-4 VNIs", "0-4 VNIs",
+                                        "an unknown traffic class"};
+    for (int i = 0; i < CASES; i++)
+        wrong[i] = driver_request(i == 0 ? "a b" : "a", i == 1 ? 0 : 2);
+    wrong[2].vni_count = 5;
+    wrong[3].vni_count = -2;
+    wrong[4].traffic_classes = TC_ALL + 1;
+    for (int i = 0; i < CASES; i++) {
+        driver_reserve(&d, wrong[i]);
+        assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
+        assert_int_equal(driver_answered(&d), ANSWER_INVALID);
+        assert_string_equal(driver_answer(&d)->field, fields[i]);
+        assert_non_null(strstr(driver_answer(&d)->detail, words[i]));
+        assert_null(driver_find(&d, EFFECT_SAVE));
+    }
+    struct reserve_request q = driver_request("a", 2);
     q.cluster = "other";
     driver_reserve(&d, q);
     assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
+    driver_end(&d);
+}
+
+/* F5, F21: who asks again after the timeout was lowered waits no longer than that. */
+static void reserve__repeated_waits_as_long_as_is_configured_now(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    d.config.reserve_timeout_ms = 500;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_reserve(&d, driver_request("a", 128));
+    assert_null(driver_answer(&d));
+    driver_tick(&d, 499);
+    assert_null(driver_answer(&d));
+    driver_tick(&d, 1);
+    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 2);
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_TIMEOUT);
     driver_end(&d);
 }
 
@@ -346,7 +375,13 @@ static void reserve__second_try_is_checked_when_the_first_has_settled(void **sta
     assert_null(driver_find(&d, EFFECT_CALL));
     driver_tick(&d, d.config.call_timeout_ms - 250);
     driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
+    assert_int_equal(driver_events(&d, EVENT_LOST), 0); /* said once */
+    driver_tick(&d, d.config.stray_grace_ms);
+    driver_list(&d, (const char *const[]){"elcap-a"}, 1, FM_OK);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
     assert_int_equal(driver_events(&d, EVENT_LOST), 1);
+    (void)driver_call(&d, FMCALL_RELEASE); /* what is there is the first try's: ours */
+    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
     driver_end(&d);
 }
 
@@ -380,15 +415,17 @@ static void reserve__required_fails_and_gives_everything_back(void **state)
     struct core_status status;
     core_status(d.core, &status);
     assert_int_equal(status.jobs_active, 0);
-    assert_int_equal(status.vnis_held, 1); /* they could be seen while it waited (F3) */
+    assert_int_equal(status.vnis_held, 0); /* they were told to nobody */
+    assert_int_equal(status.vnis_live, 0);
     assert_int_equal(status.addresses_reserved, 0);
-    q.node_count = 2; /* too small: known at once */
+    q.node_count = 2; /* too small: no use in asking again */
     driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_NO_HWCOLL);
+    assert_int_equal(driver_answered(&d), ANSWER_INVALID);
+    assert_string_equal(driver_answer(&d)->field, "hwcoll");
     driver_end(&d);
 }
 
-/* Something sits under the name already: it is released, then asked again. */
+/* Something sits under the name already: it is deleted only when it can be an earlier try's. */
 static void reserve__name_in_use_is_cleared_first(void **state)
 {
     (void)state;
@@ -396,11 +433,80 @@ static void reserve__name_in_use_is_cleared_first(void **state)
     driver_init(&d);
     driver_up(&d);
     driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_tick(&d, 250);
     driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_EXISTS, NULL);
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-2");
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_string_equal(secret_expose(driver_job(&d, "a")->token), "sess-2");
+    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
+    driver_end(&d);
+}
+
+/* B11: with no earlier try open it is another broker's. */
+static void reserve__name_of_another_is_left_alone(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_EXISTS, NULL);
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
+    assert_int_equal(driver_events(&d, EVENT_ALARM), 1);
+    driver_release(&d, "a");
+    for (int i = 0; i < 4; i++) { /* it stays there, and so does the alarm */
+        assert_null(driver_find(&d, EFFECT_CALL));
+        driver_tick(&d, d.config.relist_ms);
+        driver_list(&d, (const char *const[]){"elcap-a"}, 1, FM_OK);
+        assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
+    }
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_OK);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_OK);
+    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
+    driver_end(&d);
+}
+
+/* I6: each would reach the trees of the other. */
+static void reserve__token_of_another_job_is_unusable(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    driver_reserve(&d, driver_request("b", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
+    assert_true(secret_none(driver_job(&d, "b")->token));
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_release(&d, "a"); /* then the token is free */
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_reserve(&d, driver_request("c", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_RESERVED);
+    driver_end(&d);
+}
+
+/* F3, F4: when refused as required, its VNIs were told to nobody: the pool does not run dry. */
+static void reserve__refusals_do_not_empty_the_pool(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    memset(&d.config.vni_pool, 0, sizeof d.config.vni_pool);
+    assert_int_equal(idset_parse(&d.config.vni_pool, "2000-2001", NULL), 0);
+    driver_up(&d);
+    for (int i = 0; i < 5; i++) {
+        char job[2] = {(char)('a' + i), '\0'};
+        struct reserve_request q = driver_request(job, 128);
+        q.wish = WISH_REQUIRED;
+        driver_reserve(&d, q);
+        driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_DENIED, NULL);
+        assert_int_equal(driver_answered(&d), ANSWER_NO_HWCOLL);
+    }
     driver_end(&d);
 }
 
@@ -451,35 +557,6 @@ static void reserve__waits_for_room_that_is_being_made(void **state)
     driver_end(&d);
 }
 
-/* I8: what waits for room still waits when a stray under its own name was put away. */
-static void reserve__behind_a_stray_does_not_jump_the_budget(void **state)
-{
-    (void)state;
-    static const char *const stray[] = {"elcap-c"};
-    struct driver d;
-    driver_init(&d);
-    d.config.clusters[0].budget = 23;
-    d.config.relist_ms = d.config.stray_grace_ms = 100;
-    d.config.reserve_timeout_ms = 60000;
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_tick(&d, 100);
-    driver_list(&d, stray, 1, FM_OK); /* seen once: a suspicion */
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
-    driver_release(&d, "a");
-    uint64_t release = driver_call(&d, FMCALL_RELEASE);
-    driver_reserve(&d, driver_request("c", 128)); /* waits for a's addresses */
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_tick(&d, 100);
-    driver_list(&d, stray, 1, FM_OK); /* seen twice: it is in c's way */
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_null(driver_find(&d, EFFECT_CALL)); /* a's are still not back */
-    driver_done(&d, release, FM_OK, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-c");
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_RESERVED);
-    driver_end(&d);
-}
-
 /* Every error with the fabric manager's own words. */
 static void reserve__timeout_tells_the_managers_last_words(void **state)
 {
@@ -522,6 +599,8 @@ static void reserve__clears_the_name_only_when_no_release_is_open(void **state)
     d.config.reserve_timeout_ms = 60000;
     driver_up(&d);
     driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_tick(&d, 250);
     driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_EXISTS, NULL);
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_BUSY, NULL);
     driver_tick(&d, 250);
@@ -547,6 +626,7 @@ int main(void)
         cmocka_unit_test(reserve__is_idempotent),
         cmocka_unit_test(reserve__another_request_conflicts),
         cmocka_unit_test(reserve__refuses_what_cannot_be),
+        cmocka_unit_test(reserve__repeated_waits_as_long_as_is_configured_now),
         cmocka_unit_test(reserve__late_success_is_released),
         cmocka_unit_test(reserve__unanswered_is_released_until_it_cannot_come_back),
         cmocka_unit_test(reserve__no_to_a_retry_does_not_settle_the_first_try),
@@ -554,9 +634,11 @@ int main(void)
         cmocka_unit_test(reserve__denied_keeps_the_managers_words),
         cmocka_unit_test(reserve__required_fails_and_gives_everything_back),
         cmocka_unit_test(reserve__name_in_use_is_cleared_first),
+        cmocka_unit_test(reserve__name_of_another_is_left_alone),
+        cmocka_unit_test(reserve__token_of_another_job_is_unusable),
+        cmocka_unit_test(reserve__refusals_do_not_empty_the_pool),
         cmocka_unit_test(reserve__stays_within_the_budget),
         cmocka_unit_test(reserve__waits_for_room_that_is_being_made),
-        cmocka_unit_test(reserve__behind_a_stray_does_not_jump_the_budget),
         cmocka_unit_test(reserve__timeout_tells_the_managers_last_words),
         cmocka_unit_test(reserve__released_while_waiting_holds_its_vni),
         cmocka_unit_test(reserve__clears_the_name_only_when_no_release_is_open),

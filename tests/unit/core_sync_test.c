@@ -246,6 +246,52 @@ static void sync__beside_another_releases_nobody_that_is_named(void **state)
     driver_end(&d);
 }
 
+/* F22: a list that names nothing that is here is strange: a list of other ids. Once one has named
+ * something it is believed, until a reload: that may have brought another way to ask. */
+static void sync__of_strangers_is_strange_again_after_a_reload(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const ours[] = {"a"}, *const others[] = {"zzz"};
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    d.now++;
+    assert_int_equal(sync_with(&d, ours, 1)->confirmed, 1);
+    assert_int_equal(sync_with(&d, others, 1)->suspect_count, 1);
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_step(
+        &d,
+        (struct core_event){
+            .kind = CORE_SYNC,
+            .u.sync = {.ticket = ++d.ticket, .cluster = "elcap", .active = others, .count = 1}});
+    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
+    assert_int_equal(driver_answered(&d), ANSWER_INVALID);
+    assert_string_equal(driver_answer(&d)->field, "active");
+    assert_int_equal(sync_with(&d, ours, 1)->confirmed, 1);
+    assert_int_equal(sync_with(&d, others, 1)->unknown_count, 1);
+    driver_end(&d);
+}
+
+/* A cluster that was taken out of the configuration is none, wherever its name may still lie. */
+static void sync__of_a_cluster_that_was_the_last_is_refused(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    d.config.cluster_count = 1;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_step(&d, (struct core_event){.kind = CORE_SYNC,
+                                        .u.sync = {.ticket = ++d.ticket, .cluster = "elcap2"}});
+    assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
+    struct reserve_request q = driver_request("a", 2);
+    q.cluster = "elcap2";
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
+    driver_end(&d);
+}
+
 /* A cluster that the configuration has only for the last of its pieces was not named whole. */
 static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
 {
@@ -276,6 +322,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sync__of_strangers_is_refused),
+        cmocka_unit_test(sync__of_strangers_is_strange_again_after_a_reload),
+        cmocka_unit_test(sync__of_a_cluster_that_was_the_last_is_refused),
         cmocka_unit_test(sync__takes_two_passes),
         cmocka_unit_test(sync__naming_it_clears_the_suspicion),
         cmocka_unit_test(sync__is_about_one_cluster),

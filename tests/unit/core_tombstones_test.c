@@ -42,11 +42,48 @@ static void tombstones__are_bounded_oldest_goes_first(void **state)
     tombstones_release(&t);
 }
 
+/* Stones that the chains lead to; more than there are when one is in two of them, or in a circle.
+ */
+static uint32_t chained(const struct tombstones *t)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->room; i++) {
+        for (const struct tombstone *s = t->buckets[i]; s != NULL && count <= t->room; s = s->chain)
+            count++;
+    }
+    return count;
+}
+
+/* Each place of a full ring is taken from its former job, and out of that job's chain. */
+static void tombstones__of_a_full_ring_are_reused(void **state)
+{
+    (void)state;
+    struct tombstones t;
+    char job[32], overtaken[32];
+    tombstones_init(&t);
+    for (int i = 0; i < 3 * TOMBSTONES_MAX; i++) {
+        snprintf(job, sizeof job, "job%d", i);
+        tombstones_put(&t, "c", job, TOMBSTONE_GONE, 100);
+        if (i >= TOMBSTONES_MAX && i < TOMBSTONES_MAX + 64)
+            assert_int_equal(chained(&t), TOMBSTONES_MAX);
+    }
+    assert_int_equal(t.room, TOMBSTONES_MAX);
+    assert_int_equal(chained(&t), TOMBSTONES_MAX);
+    for (int i = 0; i < TOMBSTONES_MAX; i++) {
+        snprintf(job, sizeof job, "job%d", 2 * TOMBSTONES_MAX + i);
+        assert_int_equal(tombstones_get(&t, "c", job, 0), TOMBSTONE_GONE);
+        snprintf(overtaken, sizeof overtaken, "job%d", TOMBSTONES_MAX + i);
+        assert_int_equal(tombstones_get(&t, "c", overtaken, 0), TOMBSTONE_NONE);
+    }
+    tombstones_release(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tombstones__last_until_their_time),
         cmocka_unit_test(tombstones__are_bounded_oldest_goes_first),
+        cmocka_unit_test(tombstones__of_a_full_ring_are_reused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

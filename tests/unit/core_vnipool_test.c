@@ -19,6 +19,7 @@ static uint16_t take_one(struct vnipool *pool)
     uint16_t vni;
     assert_true(vnipool_pick(pool, 1, &vni));
     assert_true(vnipool_take(pool, vni));
+    pool->after = (uint32_t)vni + 1;
     return vni;
 }
 

@@ -26,6 +26,28 @@ static long ca_kept_s;               /* how long they count */
 static const void *posted;           /* body that stays ours */
 static struct curl_blob cert, key;
 static struct curl_slist *head;
+/* What else matters; a number or a pointer, as it was set last, and how often. */
+enum { OPTIONS = 16 };
+static const CURLoption watched[OPTIONS] = {CURLOPT_FOLLOWLOCATION,
+                                            CURLOPT_NOSIGNAL,
+                                            CURLOPT_SSLVERSION,
+                                            CURLOPT_SSL_VERIFYPEER,
+                                            CURLOPT_SSL_VERIFYHOST,
+                                            CURLOPT_PATH_AS_IS,
+                                            CURLOPT_HTTP_VERSION,
+                                            CURLOPT_TIMEOUT_MS,
+                                            CURLOPT_PROTOCOLS_STR,
+                                            CURLOPT_PROXY,
+                                            CURLOPT_NOPROXY,
+                                            CURLOPT_CUSTOMREQUEST,
+                                            CURLOPT_URL,
+                                            CURLOPT_WRITEFUNCTION,
+                                            CURLOPT_PREREQFUNCTION,
+                                            CURLOPT_CONNECTTIMEOUT_MS};
+static struct {
+    unsigned times;
+    void *value;
+} seen[OPTIONS];
 static bool copies_a_secret; /* into memory of libcurl's, which does not wipe it */
 
 static void note(struct place *place, const char *path)
@@ -41,6 +63,12 @@ CURLcode __wrap_curl_easy_setopt(CURL *easy, CURLoption option, ...)
     va_start(args, option);
     void *value = va_arg(args, void *);
     va_end(args);
+    for (int i = 0; i < OPTIONS; i++) {
+        if (watched[i] == option) {
+            seen[i].times++;
+            seen[i].value = value;
+        }
+    }
     if (option == CURLOPT_CAINFO)
         note(&file, value);
     if (option == CURLOPT_CAPATH)
@@ -142,6 +170,190 @@ static void exchange__gives_secrets_that_can_be_wiped(void **state)
     exchange_destroy(exchange);
 }
 
+/* ---- what is set ---- */
+
+static void *value_of(CURLoption option)
+{
+    for (int i = 0; i < OPTIONS; i++) {
+        if (watched[i] == option) {
+            assert_true(seen[i].times > 0);
+            return seen[i].value;
+        }
+    }
+    fail_msg("option %d is not watched", (int)option);
+    return NULL;
+}
+
+static long number_of(CURLoption option)
+{
+    return (long)(intptr_t)value_of(option);
+}
+
+static struct exchange *begin(bool verify, bool repeatable, size_t answer_max, int64_t timeout_ms)
+{
+    static char url[] = "https://fmn/a/../b";
+    struct transport_options options = {.verify = verify, .parallel = 1};
+    struct request request = {
+        .method = "DELETE", .url = url, .repeatable = repeatable, .answer_max = answer_max};
+    memset(seen, 0, sizeof seen);
+    struct exchange *exchange = exchange_create(&options, NULL, &request, NULL, timeout_ms);
+    assert_non_null(exchange);
+    return exchange;
+}
+
+/* F13: to the fabric manager that was named, by HTTP over TLS 1.2 at least, and nowhere else. */
+static void exchange__goes_where_it_is_sent(void **state)
+{
+    (void)state;
+    for (int verify = 0; verify < 2; verify++) {
+        struct exchange *exchange = begin(verify, false, 1, 1000);
+        assert_int_equal(number_of(CURLOPT_SSL_VERIFYPEER), verify);
+        assert_int_equal(number_of(CURLOPT_SSL_VERIFYHOST), verify ? 2 : 0);
+        assert_int_equal(number_of(CURLOPT_SSLVERSION), CURL_SSLVERSION_TLSv1_2);
+        assert_int_equal(number_of(CURLOPT_FOLLOWLOCATION), 0);
+        assert_int_equal(number_of(CURLOPT_PATH_AS_IS), 1);
+        assert_int_equal(number_of(CURLOPT_NOSIGNAL), 1);
+        assert_int_equal(number_of(CURLOPT_HTTP_VERSION), CURL_HTTP_VERSION_1_1);
+        assert_string_equal(value_of(CURLOPT_PROTOCOLS_STR), "http,https");
+        assert_string_equal(value_of(CURLOPT_PROXY), "");
+        assert_string_equal(value_of(CURLOPT_NOPROXY), "*");
+        assert_string_equal(value_of(CURLOPT_CUSTOMREQUEST), "DELETE");
+        assert_string_equal(value_of(CURLOPT_URL), "https://fmn/a/../b");
+        exchange_destroy(exchange);
+    }
+}
+
+/* F21: never for ever; and one that had to wait before has no more than what is left. */
+static void exchange__has_an_end(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t asked;
+        long set;
+    } cases[] = {{1000000, 1000000}, {1, 1}, {0, 1}, {-5, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct exchange *exchange = begin(true, false, 1, cases[i].asked);
+        assert_int_equal(number_of(CURLOPT_TIMEOUT_MS), cases[i].set);
+        assert_int_equal(number_of(CURLOPT_CONNECTTIMEOUT_MS), cases[i].set);
+        assert_in_range(exchange_left_ms(exchange), 0, cases[i].set);
+        exchange_destroy(exchange);
+    }
+    struct exchange *exchange = begin(true, false, 1, 1000000);
+    exchange->started_ns -= UINT64_C(400) * 1000 * 1000000;
+    assert_in_range(exchange_left_ms(exchange), 1, 600000);
+    exchange_waited(exchange, "it waited");
+    assert_in_range(number_of(CURLOPT_TIMEOUT_MS), 1, 600000);
+    assert_in_range(number_of(CURLOPT_CONNECTTIMEOUT_MS), 1, 600000);
+    assert_string_equal(exchange->curl_words, "");
+    exchange->started_ns -= UINT64_C(600) * 1000 * 1000000;
+    assert_int_equal(exchange_left_ms(exchange), 0);
+    exchange_waited(exchange, "it waited");
+    assert_int_equal(number_of(CURLOPT_TIMEOUT_MS), 1); /* 0 would be for ever */
+    assert_int_equal(number_of(CURLOPT_CONNECTTIMEOUT_MS), 1);
+    assert_string_equal(exchange->curl_words, "it waited");
+    exchange_destroy(exchange);
+}
+
+/* ---- what comes of it, as libcurl says ---- */
+
+typedef size_t write_fn(char *bytes, size_t size, size_t count, void *arg);
+typedef int sending_fn(void *arg, char *ip, char *local_ip, int port, int local_port);
+
+static size_t answer_comes(struct exchange *exchange, const char *bytes, size_t size)
+{
+    write_fn *write = (write_fn *)(uintptr_t)value_of(CURLOPT_WRITEFUNCTION);
+    return write((char *)(uintptr_t)bytes, 1, size, exchange);
+}
+
+static int is_sent(struct exchange *exchange)
+{
+    sending_fn *sending = (sending_fn *)(uintptr_t)value_of(CURLOPT_PREREQFUNCTION);
+    return sending(exchange, NULL, NULL, 0, 0);
+}
+
+/* Up to the byte that is allowed, however it is cut in pieces. */
+static void answer__of_any_length(void **state)
+{
+    (void)state;
+    enum { MAX = 20000 };
+    static char text[MAX + 1];
+    static const size_t pieces[] = {1, 7, 4095, 4096, 4097, MAX};
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)('a' + i % 26);
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        struct exchange *exchange = begin(true, false, MAX, 1000);
+        assert_int_equal(is_sent(exchange), CURL_PREREQFUNC_OK);
+        assert_int_equal(answer_comes(exchange, text, 0), 0);
+        for (size_t at = 0; at < MAX; at += pieces[i]) {
+            size_t size = MAX - at < pieces[i] ? MAX - at : pieces[i];
+            assert_int_equal(answer_comes(exchange, text + at, size), size);
+        }
+        struct transport_answer answer = exchange_answer(exchange, CURLE_OK);
+        assert_int_equal(answer.end, TRANSPORT_ANSWERED);
+        assert_int_equal(answer.length, MAX);
+        assert_memory_equal(answer.body, text, MAX);
+        assert_string_equal(answer.words, "");
+        assert_true(answer.took_us >= 0);
+        assert_false(answer.tls_fault);
+        assert_int_equal(answer_comes(exchange, text, 1), 0); /* one too many ends it */
+        answer = exchange_answer(exchange, CURLE_WRITE_ERROR);
+        assert_int_equal(answer.end, TRANSPORT_TOO_LONG);
+        assert_string_equal(answer.words, "the answer is longer than 20000 bytes");
+        assert_null(answer.body);
+        assert_int_equal(answer.length, 0);
+        exchange_destroy(exchange);
+    }
+}
+
+/* F21: what may have left is told from what never did; and what may not be asked twice is not sent
+ * again on a new connection. */
+static void answer__tells_what_may_have_left(void **state)
+{
+    (void)state;
+    static const struct {
+        CURLcode code;
+        int times; /* on_sending */
+        bool repeatable;
+        enum transport_end end;
+        const char *words;
+    } cases[] = {
+        {CURLE_COULDNT_CONNECT, 0, false, TRANSPORT_UNREACHED, "cannot be reached: "},
+        {CURLE_OPERATION_TIMEDOUT, 0, false, TRANSPORT_UNREACHED, "cannot be reached: "},
+        {CURLE_OPERATION_TIMEDOUT, 1, false, TRANSPORT_TIMEOUT, "no whole answer in time"},
+        {CURLE_RECV_ERROR, 1, false, TRANSPORT_BROKEN, "the connection broke: "},
+        {CURLE_ABORTED_BY_CALLBACK, 2, false, TRANSPORT_BROKEN,
+         "the connection broke: it ended without an answer"},
+        {CURLE_RECV_ERROR, 2, true, TRANSPORT_BROKEN, "the connection broke: "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct exchange *exchange = begin(true, cases[i].repeatable, 10, 1000);
+        if (cases[i].times > 0)
+            assert_int_equal(is_sent(exchange), CURL_PREREQFUNC_OK);
+        if (cases[i].times > 1)
+            assert_int_equal(is_sent(exchange),
+                             cases[i].repeatable ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT);
+        assert_int_equal(answer_comes(exchange, "half", 4), 4);
+        struct transport_answer answer = exchange_answer(exchange, cases[i].code);
+        assert_int_equal(answer.end, cases[i].end);
+        assert_int_equal(strncmp(answer.words, cases[i].words, strlen(cases[i].words)), 0);
+        assert_int_equal(strstr(answer.words, "without an answer") != NULL,
+                         cases[i].times > 1 && !cases[i].repeatable);
+        assert_int_equal(answer.status, 0);
+        assert_null(answer.body); /* half an answer is none */
+        assert_int_equal(answer.length, 0);
+        exchange_destroy(exchange);
+    }
+}
+
+/* Without a Date nothing is known of the other side's clock. */
+static void skew__is_unknown_without_a_date(void **state)
+{
+    (void)state;
+    struct exchange *exchange = begin(true, false, 10, 1000);
+    assert_true(exchange_skew_ms(exchange) == INT64_MIN);
+    exchange_destroy(exchange);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +361,11 @@ int main(void)
         cmocka_unit_test(exchange__trusts_the_systems_when_none_is_named),
         cmocka_unit_test(exchange__reads_authorities_again),
         cmocka_unit_test(exchange__gives_secrets_that_can_be_wiped),
+        cmocka_unit_test(exchange__goes_where_it_is_sent),
+        cmocka_unit_test(exchange__has_an_end),
+        cmocka_unit_test(answer__of_any_length),
+        cmocka_unit_test(answer__tells_what_may_have_left),
+        cmocka_unit_test(skew__is_unknown_without_a_date),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static struct rights *site(void)
                                                    {"empty", nobody, "shared[1-2]"},
                                                    {"none", NULL, NULL}};
     struct error err;
-    struct rights *rights = rights_create(root, clusters, 4, &err);
+    struct rights *rights = rights_create(root, NULL, clusters, 4, &err);
     assert_non_null(rights);
     return rights;
 }
@@ -208,16 +208,16 @@ static void rights__name_what_is_wrong_with_a_list(void **state)
     static const char *const nameless[] = {"cert:", NULL};
     const struct http_cluster cluster = {"elcap", unknown, NULL}, nodes = {"elcap", NULL, "n[2-1]"};
     struct error err;
-    assert_null(rights_create(unknown, NULL, 0, &err));
+    assert_null(rights_create(unknown, NULL, NULL, 0, &err));
     assert_int_equal(err.code, ERROR_INVALID);
     assert_non_null(strstr(err.text, "admins: "));
     assert_non_null(strstr(err.text, "no-such-user-here"));
-    assert_null(rights_create(root, &cluster, 1, &err));
+    assert_null(rights_create(root, NULL, &cluster, 1, &err));
     assert_non_null(strstr(err.text, "users of cluster 'elcap': "));
-    assert_null(rights_create(root, &nodes, 1, &err));
+    assert_null(rights_create(root, NULL, &nodes, 1, &err));
     assert_non_null(strstr(err.text, "nodes of cluster 'elcap': "));
-    assert_null(rights_create(too_large, NULL, 0, &err));
-    assert_null(rights_create(nameless, NULL, 0, &err));
+    assert_null(rights_create(too_large, NULL, NULL, 0, &err));
+    assert_null(rights_create(nameless, NULL, NULL, 0, &err));
     assert_non_null(strstr(err.text, "cert:NAME"));
 }
 

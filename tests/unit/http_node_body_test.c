@@ -51,6 +51,32 @@ static void report__needs_no_services(void **state)
     assert_int_equal(body.state, NODE_LINGERING);
 }
 
+static void vnis__are_read_and_may_be_missing(void **state)
+{
+    (void)state;
+    struct node_body body;
+    struct problem problem;
+    assert_int_equal(parse("{\"state\":\"created\",\"number\":1}", &body, &problem), 0);
+    assert_int_equal(body.vni_count, 0);
+    assert_int_equal(parse("{\"state\":\"created\",\"number\":1,\"vnis\":[]}", &body, &problem), 0);
+    assert_int_equal(body.vni_count, 0);
+    assert_int_equal(
+        parse("{\"state\":\"created\",\"number\":1,\"vnis\":[1024,1,65535,7]}", &body, &problem),
+        0);
+    assert_int_equal(body.vni_count, 4);
+    assert_int_equal(body.vnis[0], 1024);
+    assert_int_equal(body.vnis[2], 65535);
+    static const char *const wrong[] = {"[0]",         "[65536]", "[\"1024\"]",  "1024",
+                                        "[1024,1024]", "{}",      "[1,2,3,4,5]", "null"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "{\"state\":\"created\",\"number\":1,\"vnis\":%s}", wrong[i]);
+        assert_int_equal(parse(text, &body, &problem), -1);
+        assert_int_equal(problem.status, 422);
+        assert_string_equal(problem.field, "vnis");
+    }
+}
+
 /* Two services of one NIC are two, also when one's text begins as the other's does. */
 static void services__may_share_a_nic(void **state)
 {
@@ -177,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(report__is_read_whole),
         cmocka_unit_test(report__needs_no_services),
+        cmocka_unit_test(vnis__are_read_and_may_be_missing),
         cmocka_unit_test(services__may_share_a_nic),
         cmocka_unit_test(services__may_be_sixteen),
         cmocka_unit_test(services__too_long_together_are_refused),

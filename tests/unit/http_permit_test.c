@@ -14,18 +14,21 @@
 
 static const char *const admins[] = {"0", "100", "cert:boss", NULL};
 static const char *const managers[] = {"0", "200", "cert:rm", NULL};
+static const char *const readers[] = {"300", "cert:prometheus", NULL};
 static const char *const boss[] = {"boss", NULL}, *const rm[] = {"rm", NULL},
-                         *const node[] = {"elcap7", NULL}, *const visitor[] = {"visitor", NULL};
+                         *const node[] = {"elcap7", NULL}, *const visitor[] = {"visitor", NULL},
+                         *const prometheus[] = {"prometheus", NULL};
 
 static const struct tokenproof token = {.session = true};
 
 /* What each identity is told: by a route that needs a peer, a manager, the manager of elcap,
- * the one of tuo, and an admin. */
+ * the one of tuo, and an admin; and by the metrics. */
 static const struct {
     struct proof proof;
-    enum permit peer, manager, elcap, tuo, admin;
+    enum permit peer, manager, elcap, tuo, admin, metrics;
 } identities[] = {
     {{.kind = PROOF_NONE},
+     PERMIT_NOBODY,
      PERMIT_NOBODY,
      PERMIT_NOBODY,
      PERMIT_NOBODY,
@@ -36,8 +39,10 @@ static const struct {
      PERMIT_NOBODY,
      PERMIT_NOBODY,
      PERMIT_NOBODY,
+     PERMIT_NOBODY,
      PERMIT_NOBODY},
     {{.kind = PROOF_SOCKET, .uid = 0},
+     PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_GIVEN,
@@ -48,32 +53,38 @@ static const struct {
      PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_GIVEN,
+     PERMIT_GIVEN,
      PERMIT_GIVEN},
     {{.kind = PROOF_SOCKET, .uid = 200},
      PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_CLUSTER,
-     PERMIT_ADMINS},
+     PERMIT_ADMINS,
+     PERMIT_GIVEN},
     {{.kind = PROOF_SOCKET, .uid = 5588},
      PERMIT_GIVEN,
      PERMIT_MANAGERS,
      PERMIT_CLUSTER,
      PERMIT_CLUSTER,
-     PERMIT_ADMINS},
+     PERMIT_ADMINS,
+     PERMIT_ROLES},
     {{.kind = PROOF_MUNGE, .uid = 0},
      PERMIT_GIVEN,
      PERMIT_MANAGERS,
      PERMIT_CLUSTER,
      PERMIT_CLUSTER,
-     PERMIT_ADMINS},
+     PERMIT_ADMINS,
+     PERMIT_ROLES},
     {{.kind = PROOF_MUNGE, .uid = 0, .names = node},
      PERMIT_GIVEN,
      PERMIT_MANAGERS,
      PERMIT_CLUSTER,
      PERMIT_CLUSTER,
-     PERMIT_ADMINS},
+     PERMIT_ADMINS,
+     PERMIT_GIVEN},
     {{.kind = PROOF_MUNGE, .uid = 100},
+     PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_GIVEN,
@@ -84,14 +95,17 @@ static const struct {
      PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_CLUSTER,
-     PERMIT_ADMINS},
+     PERMIT_ADMINS,
+     PERMIT_GIVEN},
     {{.kind = PROOF_MUNGE, .uid = 5588},
      PERMIT_GIVEN,
      PERMIT_MANAGERS,
      PERMIT_CLUSTER,
      PERMIT_CLUSTER,
-     PERMIT_ADMINS},
+     PERMIT_ADMINS,
+     PERMIT_ROLES},
     {{.kind = PROOF_CERTIFICATE, .names = boss},
+     PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_GIVEN,
@@ -102,19 +116,36 @@ static const struct {
      PERMIT_GIVEN,
      PERMIT_GIVEN,
      PERMIT_CLUSTER,
-     PERMIT_ADMINS},
+     PERMIT_ADMINS,
+     PERMIT_GIVEN},
     {{.kind = PROOF_CERTIFICATE, .names = node},
      PERMIT_GIVEN,
      PERMIT_MANAGERS,
      PERMIT_CLUSTER,
      PERMIT_CLUSTER,
-     PERMIT_ADMINS},
+     PERMIT_ADMINS,
+     PERMIT_GIVEN},
     {{.kind = PROOF_CERTIFICATE, .names = visitor},
      PERMIT_UNLISTED,
      PERMIT_UNLISTED,
      PERMIT_UNLISTED,
      PERMIT_UNLISTED,
+     PERMIT_UNLISTED,
      PERMIT_UNLISTED},
+    {{.kind = PROOF_SOCKET, .uid = 300},
+     PERMIT_GIVEN,
+     PERMIT_MANAGERS,
+     PERMIT_CLUSTER,
+     PERMIT_CLUSTER,
+     PERMIT_ADMINS,
+     PERMIT_GIVEN},
+    {{.kind = PROOF_CERTIFICATE, .names = prometheus},
+     PERMIT_UNLISTED,
+     PERMIT_UNLISTED,
+     PERMIT_UNLISTED,
+     PERMIT_UNLISTED,
+     PERMIT_UNLISTED,
+     PERMIT_GIVEN},
 };
 
 /* What each route needs, said once more: a route that is added or eased shows here. */
@@ -136,6 +167,7 @@ static const struct {
     {METHOD_GET, "/v1/jobs", NEED_PEER},
     {METHOD_POST, "/v1/clusters/{}/sync", NEED_CLUSTER},
     {METHOD_PUT, "/v1/nodes/{}/fence", NEED_ADMIN},
+    {METHOD_PUT, "/v1/nodes/{}/boot", NEED_HOST},
     {METHOD_GET, "/v1/events", NEED_MANAGER},
     {METHOD_GET, "/v1/status", NEED_PEER},
     {METHOD_GET, "/v1/doctor", NEED_PEER},
@@ -172,7 +204,8 @@ static void each_change__is_the_managers(void **state)
     for (size_t i = 0; i < ROUTES; i++)
         if (routes[i].changes || routes[i].method != METHOD_GET)
             assert_true(routes[i].need == NEED_CLUSTER || routes[i].need == NEED_ADMIN ||
-                        routes[i].need == NEED_NODE || routes[i].need == NEED_BEARER);
+                        routes[i].need == NEED_NODE || routes[i].need == NEED_HOST ||
+                        routes[i].need == NEED_BEARER);
 }
 
 /* What who may not act for the cluster is told about a node that it is not either (S5). */
@@ -181,13 +214,18 @@ static enum permit nor_node(enum permit cluster)
     return cluster == PERMIT_CLUSTER ? PERMIT_NODE : cluster;
 }
 
+static enum permit nor_host(enum permit admin)
+{
+    return admin == PERMIT_ADMINS ? PERMIT_HOST : admin;
+}
+
 static void each_identity__is_told_the_same_everywhere(void **state)
 {
     (void)state;
     static const struct http_cluster clusters[] = {{"elcap", managers, "elcap[1-100]"},
                                                    {"tuo", NULL, NULL}};
     struct error err;
-    struct rights *rights = rights_create(admins, clusters, 2, &err);
+    struct rights *rights = rights_create(admins, readers, clusters, 2, &err);
     assert_non_null(rights);
     for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++) {
         const struct identity who = rights_judge(rights, &identities[i].proof);
@@ -202,7 +240,7 @@ static void each_identity__is_told_the_same_everywhere(void **state)
             {NEED_NOTHING, "", "", false, PERMIT_GIVEN},
             {NEED_LOOK, "", "", false, PERMIT_GIVEN},
             {NEED_METRICS, "", "", true, PERMIT_GIVEN},
-            {NEED_METRICS, "", "", false, identities[i].peer},
+            {NEED_METRICS, "", "", false, identities[i].metrics},
             {NEED_PEER, "", "", true, identities[i].peer},
             {NEED_MANAGER, "", "", true, identities[i].manager},
             {NEED_CLUSTER, "elcap", "", false, identities[i].elcap},
@@ -214,6 +252,10 @@ static void each_identity__is_told_the_same_everywhere(void **state)
             {NEED_NODE, "elcap", "elcap8", false, nor_node(identities[i].elcap)},
             {NEED_NODE, "elcap", "", false, nor_node(identities[i].elcap)},
             {NEED_NODE, "tuo", "elcap7", false, nor_node(identities[i].tuo)},
+            {NEED_HOST, "", "elcap7", false,
+             is_elcap7 ? PERMIT_GIVEN : nor_host(identities[i].admin)},
+            {NEED_HOST, "", "elcap8", false, nor_host(identities[i].admin)},
+            {NEED_HOST, "", "", false, nor_host(identities[i].admin)},
         };
         for (size_t j = 0; j < sizeof asked / sizeof asked[0]; j++) {
             const struct permit_about about = {asked[j].cluster, asked[j].node};

@@ -11,13 +11,49 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { MAX = 400, UIDS = 10 };
+enum { MAX = 1024, SHARES = MAX / PLACES_SHARE };
 
-static struct share *take(struct places *places, uint32_t uid)
+static struct places places;
+static struct place taken[2 * MAX];
+static unsigned count;
+static uint64_t now_ms;
+
+static int empty(void **state)
 {
-    const struct holder holder = holder_of_user(uid);
-    return places_take_share(places, &holder);
+    (void)state;
+    places = (struct places){.max = MAX};
+    memset(taken, 0, sizeof taken);
+    count = 0;
+    now_ms = 1000;
+    return 0;
+}
+
+/* Each a moment later than the one before. */
+static bool take(struct holder holder)
+{
+    if (!places_take_share(&places, &taken[count], &holder, now_ms++))
+        return false;
+    count++;
+    return true;
+}
+
+static unsigned take_all(struct holder holder)
+{
+    unsigned more = 0;
+    while (take(holder))
+        more++;
+    return more;
+}
+
+static void give_all_back(void)
+{
+    while (count > 0)
+        places_give_back(&places, &taken[--count]);
+    assert_null(places.shares);
+    for (int i = 0; i < CLASSES; i++)
+        assert_int_equal(places.count[i], 0);
 }
 
 static struct holder address(enum holder_kind kind, const char *text)
@@ -30,56 +66,150 @@ static struct holder address(enum holder_kind kind, const char *text)
     return holder_of_address(kind, (const struct sockaddr *)&v6);
 }
 
+static struct holder host(enum holder_kind kind, unsigned number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "10.0.%u.%u", number / 250, 1 + number % 250);
+    return address(kind, text);
+}
+
+static unsigned displaced(struct holder newcomer)
+{
+    const struct place *place = places_displaced(&places, &newcomer);
+    assert_non_null(place);
+    return (unsigned)(place - taken);
+}
+
 static void uid__has_its_share_only(void **state)
 {
     (void)state;
-    struct places places = {.max = MAX};
-    struct share *share = NULL;
-    for (int i = 0; i < PLACES_SHARE; i++) {
-        struct share *taken = take(&places, 1000);
-        assert_non_null(taken);
-        assert_true(!share || share == taken);
-        share = taken;
-    }
-    assert_null(take(&places, 1000));
+    assert_int_equal(take_all(holder_of_user(1000)), PLACES_SHARE);
     assert_int_equal(places.taken, PLACES_SHARE);
-    struct share *other = take(&places, 1001);
-    assert_non_null(other);
-    places_give_back(&places, share);
-    assert_ptr_equal(take(&places, 1000), share);
-    for (int i = 0; i < PLACES_SHARE; i++)
-        places_give_back(&places, share);
-    places_give_back(&places, other);
-    assert_null(places.shares);
+    assert_true(take(holder_of_user(1001)));
+    assert_ptr_not_equal(taken[0].share, taken[PLACES_SHARE].share);
+    assert_ptr_equal(taken[0].share, taken[1].share);
+    places_give_back(&places, &taken[0]);
+    const struct holder again = holder_of_user(1000);
+    assert_true(places_take_share(&places, &taken[0], &again, now_ms));
+    assert_ptr_equal(taken[0].share, taken[1].share);
+    give_all_back();
     assert_int_equal(places.taken, 0);
-    assert_int_equal(places.common, 0);
 }
 
-/* Many uids together leave half of the places to those with a role, who can take all of them. */
-static void uids__have_half_together(void **state)
+/* Each class fills up, in whatever order, and leaves the others theirs; managers an eighth. */
+static void class__has_places_of_its_own(void **state)
 {
     (void)state;
-    struct places places = {.max = MAX};
-    struct share *shares[MAX];
-    unsigned common = 0;
-    for (uint32_t uid = 0; uid < UIDS; uid++)
-        for (int i = 0; i < PLACES_SHARE; i++) {
-            struct share *share = take(&places, uid);
-            if (share)
-                shares[common++] = share;
-        }
-    assert_int_equal(common, MAX / 2);
-    for (int i = 0; i < MAX / 2; i++)
+    for (unsigned i = 0; i < SHARES; i++) {
+        take_all(holder_of_bearer(1 + i));
+        take_all(holder_of_user(100000 + i));
+        take_all(host(HOLDER_ADDRESS, i));
+        take_all(host(HOLDER_NODE, i));
+    }
+    for (unsigned i = 0; i < MAX / PLACES_STRANGER_SHARE; i++)
+        take_all(host(HOLDER_STRANGER, i));
+    assert_int_equal(places.count[CLASS_USERS], MAX / 8);
+    assert_int_equal(places.count[CLASS_BEARERS], MAX / 8);
+    assert_int_equal(places.count[CLASS_NODES], 3 * MAX / 8);
+    assert_int_equal(places.count[CLASS_STRANGERS], MAX / 4);
+    assert_int_equal(places.taken, 7 * MAX / 8);
+    for (int i = 0; i < MAX / 8; i++)
         assert_true(places_take(&places));
     assert_false(places_take(&places)); /* counted nevertheless */
-    places_give_back(&places, shares[--common]);
-    assert_null(take(&places, UIDS)); /* every place is taken still */
-    places_give_back(&places, NULL);
-    assert_non_null(shares[common++] = take(&places, UIDS));
-    while (common > 0)
-        places_give_back(&places, shares[--common]);
-    assert_null(places.shares);
-    assert_int_equal(places.taken, MAX / 2);
+    places_give_back(&places, &taken[--count]);
+    assert_false(take(host(HOLDER_STRANGER, 999))); /* every place is taken still */
+    places_give_back(&places, &(struct place){0});
+    assert_true(take(host(HOLDER_STRANGER, 999)));
+    give_all_back();
+    assert_int_equal(places.taken, MAX / 8);
+}
+
+/* 33 sub-uids of one user, as newuidmap gives them out, against nodes and one honest owner (B8). */
+static void many_uids__leave_nodes_and_owners_theirs(void **state)
+{
+    (void)state;
+    enum { SUB_UIDS = 33 };
+    for (uint32_t i = 0; i < SUB_UIDS; i++)
+        take_all(holder_of_user(100000 + i));
+    assert_int_equal(places.count[CLASS_USERS], MAX / 8);
+    assert_int_equal(take_all(host(HOLDER_NODE, 1)), PLACES_SHARE);
+    const struct holder owner = holder_of_user(5588);
+    assert_false(take(owner));
+    assert_int_equal(displaced(owner), 0); /* the oldest of the first, who has most */
+    places_give_back(&places, &taken[0]);
+    assert_true(take(owner));
+    assert_int_equal(displaced(owner), PLACES_SHARE); /* of the second, who now has one more */
+}
+
+/* Whoever has most is who a newcomer of its own would have, too. */
+static void newcomer__displaces_whoever_has_most(void **state)
+{
+    (void)state;
+    places.max = 64; /* 8 users */
+    for (int i = 0; i < 4; i++) {
+        assert_true(take(holder_of_user(1)));
+        assert_true(take(holder_of_user(2)));
+    }
+    assert_int_equal(displaced(holder_of_user(3)), 0); /* equal: the oldest of all */
+    assert_int_equal(displaced(holder_of_user(2)), 1); /* it would have most */
+    place_works(&taken[0]);
+    assert_int_equal(displaced(holder_of_user(3)), 1);
+    place_waits(&taken[0], now_ms);
+    assert_int_equal(displaced(holder_of_user(1)), 2);
+    for (unsigned i = 0; i < 8; i += 2)
+        place_works(&taken[i]);
+    assert_int_equal(displaced(holder_of_user(1)), 1); /* of its own none waits for its client */
+    for (unsigned i = 1; i < 8; i += 2)
+        place_works(&taken[i]);
+    const struct holder newcomer = holder_of_user(3);
+    assert_null(places_displaced(&places, &newcomer));
+    place_waits(&taken[5], now_ms);
+    assert_int_equal(displaced(newcomer), 5);
+    const struct holder node = host(HOLDER_NODE, 1); /* who has nothing to do with them */
+    assert_null(places_displaced(&places, &node));
+}
+
+/* Who has all its share changes one of its own for another, and nobody else's. */
+static void newcomer__of_a_full_share_displaces_its_own(void **state)
+{
+    (void)state;
+    assert_true(take(holder_of_user(1)));
+    assert_int_equal(take_all(holder_of_user(2)), PLACES_SHARE);
+    assert_int_equal(displaced(holder_of_user(2)), 1);
+    place_works(&taken[1]);
+    place_waits(&taken[1], now_ms);
+    assert_int_equal(displaced(holder_of_user(2)), 2);
+    for (unsigned i = 1; i <= PLACES_SHARE; i++)
+        place_works(&taken[i]);
+    const struct holder two = holder_of_user(2);
+    assert_null(places_displaced(&places, &two));
+}
+
+/* However many addresses strangers come from, and who has proved something is none of them. */
+static void strangers__have_a_small_share(void **state)
+{
+    (void)state;
+    assert_int_equal(take_all(host(HOLDER_STRANGER, 1)), PLACES_STRANGER_SHARE);
+    assert_true(take(host(HOLDER_STRANGER, 2)));
+    assert_int_equal(take_all(host(HOLDER_NODE, 1)), PLACES_SHARE);
+    assert_int_equal(places.count[CLASS_STRANGERS], PLACES_STRANGER_SHARE + 1);
+}
+
+/* A job's user cannot take what the root of his node needs to end jobs there. */
+static void node__has_a_share_beside_its_users(void **state)
+{
+    (void)state;
+    assert_int_equal(take_all(host(HOLDER_ADDRESS, 1)), PLACES_SHARE);
+    assert_int_equal(take_all(host(HOLDER_NODE, 1)), PLACES_SHARE);
+    give_all_back();
+}
+
+/* One job's token, on however many hosts, is one holder. */
+static void bearers__have_one_share_each(void **state)
+{
+    (void)state;
+    assert_int_equal(take_all(holder_of_bearer(1)), PLACES_SHARE);
+    assert_true(take(holder_of_bearer(2)));
 }
 
 static void holder__is_a_uid_or_an_address(void **state)
@@ -108,109 +238,6 @@ static void holder__is_a_uid_or_an_address(void **state)
     assert_false(holder_equal(&one, &two));
 }
 
-/* However many addresses strangers come from, a quarter is all they have, and whoever has proved
- * something does not count among them. */
-static void strangers__have_a_quarter_together(void **state)
-{
-    (void)state;
-    struct places places = {.max = MAX};
-    struct share *shares[MAX];
-    unsigned taken = 0, from_one = 0;
-    for (int host = 1; host < 100; host++) {
-        char text[32];
-        snprintf(text, sizeof text, "10.0.0.%d", host);
-        const struct holder holder = address(HOLDER_STRANGER, text);
-        while ((shares[taken] = places_take_share(&places, &holder)) != NULL) {
-            taken++;
-            from_one += host == 1;
-        }
-        if (host == 1)
-            assert_true(places_share_full(&places, &holder));
-    }
-    assert_int_equal(from_one, PLACES_STRANGER_SHARE);
-    assert_int_equal(taken, MAX / 4);
-    assert_int_equal(places.strangers, MAX / 4);
-    const struct holder node = address(HOLDER_NODE, "10.0.0.1");
-    struct share *share = places_take_share(&places, &node);
-    assert_non_null(share);
-    assert_int_equal(places.common, 1);
-    places_give_back(&places, share);
-    while (taken > 0)
-        places_give_back(&places, shares[--taken]);
-    assert_null(places.shares);
-    assert_int_equal(places.strangers, 0);
-    assert_int_equal(places.taken, 0);
-}
-
-/* A job's user cannot take what the root of his node needs to end jobs there. */
-static void node__has_a_share_beside_its_users(void **state)
-{
-    (void)state;
-    struct places places = {.max = 1024};
-    struct share *shares[2 * PLACES_SHARE + 1];
-    const struct holder users = address(HOLDER_ADDRESS, "10.0.0.1");
-    const struct holder node = address(HOLDER_NODE, "10.0.0.1");
-    unsigned taken = 0;
-    while ((shares[taken] = places_take_share(&places, &users)) != NULL)
-        taken++;
-    assert_int_equal(taken, PLACES_SHARE);
-    assert_false(places_share_full(&places, &node));
-    while ((shares[taken] = places_take_share(&places, &node)) != NULL)
-        taken++;
-    assert_int_equal(taken, 2 * PLACES_SHARE);
-    while (taken > 0)
-        places_give_back(&places, shares[--taken]);
-    assert_null(places.shares);
-}
-
-/* One job's token, on however many hosts, is one holder; and all jobs' together leave users, nodes
- * and managers theirs. */
-static void bearers__have_an_eighth_together(void **state)
-{
-    (void)state;
-    struct places places = {.max = 1024};
-    struct share *shares[1024];
-    unsigned taken = 0, of_one = 0, nodes = 0;
-    for (uint64_t number = 1; number <= 40; number++) {
-        const struct holder holder = holder_of_bearer(number);
-        while ((shares[taken] = places_take_share(&places, &holder)) != NULL) {
-            taken++;
-            of_one += number == 1;
-        }
-        if (number == 1)
-            assert_true(places_share_full(&places, &holder));
-    }
-    assert_int_equal(of_one, PLACES_SHARE);
-    assert_int_equal(taken, 1024 / 8);
-    assert_int_equal(places.bearers, taken);
-    assert_int_equal(places.common, 0);
-    for (int host = 1; host <= 200; host++) {
-        char text[32];
-        snprintf(text, sizeof text, "10.0.0.%d", host);
-        const struct holder node = address(HOLDER_ADDRESS, text);
-        struct share *share;
-        while ((share = places_take_share(&places, &node)) != NULL) {
-            shares[taken++] = share;
-            nodes++;
-        }
-    }
-    assert_int_equal(nodes, 1024 / 2);
-    for (int i = 0; i < 1024 / 4; i++) { /* and strangers have taken all of theirs */
-        char text[32];
-        snprintf(text, sizeof text, "10.0.1.%d", i % 64);
-        const struct holder stranger = address(HOLDER_STRANGER, text);
-        assert_non_null(shares[taken++] = places_take_share(&places, &stranger));
-    }
-    for (int i = 0; i < 1024 / 8; i++)
-        assert_true(places_take(&places));
-    assert_false(places_take(&places));
-    while (taken > 0)
-        places_give_back(&places, shares[--taken]);
-    assert_null(places.shares);
-    assert_int_equal(places.bearers, 0);
-    assert_int_equal(places.taken, 1024 / 8 + 1);
-}
-
 static void holder__of_a_token_is_its_reservation(void **state)
 {
     (void)state;
@@ -224,12 +251,15 @@ static void holder__of_a_token_is_its_reservation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(uid__has_its_share_only),
-        cmocka_unit_test(uids__have_half_together),
+        cmocka_unit_test_setup(uid__has_its_share_only, empty),
+        cmocka_unit_test_setup(class__has_places_of_its_own, empty),
+        cmocka_unit_test_setup(many_uids__leave_nodes_and_owners_theirs, empty),
+        cmocka_unit_test_setup(newcomer__displaces_whoever_has_most, empty),
+        cmocka_unit_test_setup(newcomer__of_a_full_share_displaces_its_own, empty),
         cmocka_unit_test(holder__is_a_uid_or_an_address),
-        cmocka_unit_test(strangers__have_a_quarter_together),
-        cmocka_unit_test(node__has_a_share_beside_its_users),
-        cmocka_unit_test(bearers__have_an_eighth_together),
+        cmocka_unit_test_setup(strangers__have_a_small_share, empty),
+        cmocka_unit_test_setup(node__has_a_share_beside_its_users, empty),
+        cmocka_unit_test_setup(bearers__have_one_share_each, empty),
         cmocka_unit_test(holder__of_a_token_is_its_reservation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include "mock-fm/control.h"
 #include "mock-fm/fabric.h"
+#include "mock-fm/otherclient.h"
 
 #define LOGIN "Basic Y3hpOmZtLXBhc3N3MHJk" /* cxi:fm-passw0rd */
 #define JOBS "/fabric/collectives/jobs"
@@ -434,9 +435,9 @@ static void fabric__forgets_some_or_all(void **state)
     reserve(bench, "c-2", 2, bearer);
     assert_int_equal(grow(bench, "c-2", "0", bearer), 201);
     reserve(bench, "c-3", 2, bearer);
-    assert_int_equal(fabric_forget(&bench->fabric, some, 1, &problem), 1);
+    assert_int_equal(otherclient_forget(&bench->fabric, some, 1, &problem), 1);
     assert_null(objects_job(bench->fabric.objects, "c-1"));
-    assert_int_equal(fabric_forget(&bench->fabric, NULL, 1, &problem), 2);
+    assert_int_equal(otherclient_forget(&bench->fabric, NULL, 1, &problem), 2);
     assert_int_equal(objects_totals(bench->fabric.objects).jobs, 0);
     assert_int_equal(objects_totals(bench->fabric.objects).trees, 0);
     json_decref(some);

@@ -23,10 +23,16 @@ static struct faults with_rules(const char *rules)
     return faults;
 }
 
+static struct fault pick(struct faults *faults, const char *method, bool session)
+{
+    return faults_pick(faults, &(struct request){.method = method, .path = "/"}, session);
+}
+
 /* The status that a rule answers with, 0 when none fires. */
 static int status_of(struct faults *faults, const char *method, const char *path)
 {
-    struct fault fault = faults_pick(faults, method, path, false);
+    struct fault fault =
+        faults_pick(faults, &(struct request){.method = method, .path = path}, false);
     int status = fault.status;
 
     fault_release(&fault);
@@ -57,11 +63,11 @@ static void rule__tells_session_tokens_from_logins(void **state)
 
     (void)state;
     for (int session = 0; session <= 1; session++) {
-        struct fault fault = faults_pick(&faults, "PATCH", "/", session);
+        struct fault fault = pick(&faults, "PATCH", session);
 
         assert_int_equal(fault.status, session ? 401 : 500);
         fault_release(&fault);
-        fault = faults_pick(&faults, "GET", "/", session);
+        fault = pick(&faults, "GET", session);
         assert_int_equal(fault.status, 503);
         fault_release(&fault);
     }
@@ -84,6 +90,57 @@ static void rule__skips_and_counts(void **state)
     assert_int_equal(json_integer_value(json_object_get(rule, "fired")), 3);
     json_decref(document);
     faults_release(&faults);
+}
+
+static void rule__fires_for_every_so_many(void **state)
+{
+    struct faults faults = with_rules("{\"skip\":1,\"every\":3,\"count\":2,\"status\":500}");
+    static const int expected[] = {0, 0, 0, 500, 0, 0, 500, 0, 0, 0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        assert_int_equal(status_of(&faults, "GET", "/"), expected[i]);
+    faults_release(&faults);
+}
+
+static int status_at(struct faults *faults, int64_t ms)
+{
+    const struct request request = {.method = "GET", .path = "/", .now_us = ms * 1000};
+    struct fault fault = faults_pick(faults, &request, false);
+
+    return fault.status;
+}
+
+/* From its first time on, not from when it was given. */
+static void rule__fires_for_some_time(void **state)
+{
+    struct faults faults = with_rules("{\"for_ms\":100,\"status\":500}");
+
+    (void)state;
+    assert_int_equal(status_at(&faults, 7000), 500);
+    assert_int_equal(status_at(&faults, 7099), 500);
+    assert_int_equal(status_at(&faults, 7100), 0);
+    assert_int_equal(status_at(&faults, 9000), 0);
+    faults_release(&faults);
+}
+
+static void request__is_bent(void **state)
+{
+    struct faults faults = with_rules("{\"session_token\":\"sess-1\",\"stale_ms\":5,"
+                                      "\"stale_writes\":7,\"page_size\":2}");
+    struct request request = {.method = "GET", .path = "/"};
+    struct fault fault = faults_pick(&faults, &request, false);
+
+    (void)state;
+    assert_true(faults_lag(&faults));
+    faults_release(&faults); /* the fault outlives its rule */
+    assert_false(faults_lag(&faults));
+    fault_bend_request(&fault, &request);
+    assert_string_equal(request.session_token, "sess-1");
+    assert_int_equal(request.lag.ms, 5);
+    assert_int_equal(request.lag.writes, 7);
+    assert_int_equal(request.page_size, 2);
+    fault_release(&fault);
 }
 
 static void rule__used_up_leaves_room_for_the_next(void **state)
@@ -128,6 +185,12 @@ static void rule__that_is_wrong_is_named_and_adds_nothing(void **state)
         {"{\"drop\":true}", "drop"},
         {"{\"count\":-1}", "count"},
         {"{\"probability\":1.5}", "probability"},
+        {"{\"every\":0}", "every"},
+        {"{\"for_ms\":0}", "for_ms"},
+        {"{\"stale_ms\":0}", "stale_ms"},
+        {"{\"stale_writes\":\"2\"}", "stale_writes"},
+        {"{\"session_token\":\"\"}", "session_token"},
+        {"{\"session_token\":7}", "session_token"},
         {"{\"delay_ms\":3600001}", "delay_ms"},
         {"{\"garbage\":1}", "garbage"},
         {"{\"page_size\":0}", "page_size"},
@@ -214,7 +277,7 @@ static void merge__replaces_and_takes_away(void **state)
     faults_init(&faults, 1);
     assert_int_equal(faults_add(&faults, rules, &problem), 0);
     json_decref(rules);
-    fault = faults_pick(&faults, "POST", "/", false);
+    fault = pick(&faults, "POST", false);
     faults_release(&faults); /* the fault outlives its rule */
     fault_bend_answer(&fault, "POST", &answer);
     assert_int_equal(json_integer_value(json_object_get(answer.document, "sessionToken")), 12);
@@ -291,6 +354,9 @@ int main(void)
         cmocka_unit_test(rule__hits_method_and_path),
         cmocka_unit_test(rule__tells_session_tokens_from_logins),
         cmocka_unit_test(rule__skips_and_counts),
+        cmocka_unit_test(rule__fires_for_every_so_many),
+        cmocka_unit_test(rule__fires_for_some_time),
+        cmocka_unit_test(request__is_bent),
         cmocka_unit_test(rule__used_up_leaves_room_for_the_next),
         cmocka_unit_test(probability__repeats_with_the_seed),
         cmocka_unit_test(rule__that_is_wrong_is_named_and_adds_nothing),

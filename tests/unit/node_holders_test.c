@@ -119,15 +119,34 @@ static void holders__are_looked_for_so_many_times_only(void **state)
     assert_int_equal(looks, HOLDERS_LOOKS_MAX);
 }
 
+static void add_status(const char *pid, const char *text)
+{
+    char path[PATH_SIZE];
+    assert_true(snprintf(path, sizeof path, "%s/%s", proc, pid) < PATH_SIZE);
+    assert_int_equal(mkdir(path, 0755), 0);
+    assert_int_equal(folder_write(path, "status", 0644, text), 0);
+}
+
+static void holders__user_lives_in_any_process_of_his(void **state)
+{
+    (void)state;
+    add_status("11", "Name:\thpl\nState:\tZ (zombie)\nUid:\t5588\t5588\t5588\t5588\n");
+    add_status("12", "Name:\tsh\nState:\tS (sleeping)\nUid:\t0\t0\t0\t0\n");
+    add_status("self", "Name:\tsh\nState:\tR (running)\nUid:\t5588\t5588\t5588\t5588\n");
+    assert_false(holders_user_lives(proc, 5588));
+    assert_true(holders_user_lives(proc, 0));
+    add_status("13", "Name:\tsu\nState:\tS (sleeping)\nUid:\t0\t0\t5588\t0\n");
+    assert_true(holders_user_lives(proc, 5588));
+    assert_false(holders_user_lives(proc, 558));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(holders__are_who_has_the_nic_open),
-        TEST(holders__of_others_do_not_count),
-        TEST(holders__are_three_and_so_many_more),
-        TEST(holders__have_names_that_are_text),
-        TEST(holders__nobody_is_seen),
+        TEST(holders__are_who_has_the_nic_open),          TEST(holders__of_others_do_not_count),
+        TEST(holders__are_three_and_so_many_more),        TEST(holders__have_names_that_are_text),
+        TEST(holders__user_lives_in_any_process_of_his),  TEST(holders__nobody_is_seen),
         TEST(holders__are_looked_for_so_many_times_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -110,6 +111,72 @@ static void note__is_owed_in_order(void **state)
     note.order = first + 3600000; /* the clock was set back */
     note_owe(&note);
     assert_int_equal(note.order, first + 3600001);
+}
+
+static unsigned int mode_of(const char *name)
+{
+    char path[120];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/spool/%s", folder, name);
+    assert_int_equal(stat(path, &status), 0);
+    return status.st_mode & 07777U;
+}
+
+/* B8: whose jobs run here, and on which VNIs, is no other user's to read; an older release let
+ * everybody. */
+static void notes__are_for_nobody_else_to_read(void **state)
+{
+    (void)state;
+    struct error err;
+    struct notes notes;
+    struct statedir again;
+    char path[120];
+    struct note note = example(4711, "f17");
+    assert_int_equal(note_write(&dir, &note, &err), 0);
+    assert_int_equal(mode_of(""), 0700);
+    assert_int_equal(mode_of("4711.json"), 0600);
+    assert_int_equal(mode_of("lock"), 0600);
+    snprintf(path, sizeof path, "%s/spool/4711.json", folder);
+    assert_int_equal(chmod(path, 0644), 0);
+    snprintf(path, sizeof path, "%s/spool", folder);
+    assert_int_equal(chmod(path, 0755), 0);
+    assert_int_equal(statedir_open(&again, path, true, &err), 0);
+    assert_int_equal(notes_load(&notes, &again, &err), 0);
+    assert_int_equal(notes.count, 1);
+    notes_release(&notes);
+    statedir_close(&again);
+    assert_int_equal(mode_of(""), 0700);
+    assert_int_equal(mode_of("4711.json"), 0600);
+    /* One of another user's: he could read and write whatever its mode. */
+    if (geteuid() != 0)
+        return;
+    assert_int_equal(chown(path, 4711, 4711), 0);
+    assert_int_equal(statedir_open(&again, path, true, &err), ERROR_REFUSED);
+    assert_non_null(strstr(err.text, "it belongs to uid 4711"));
+}
+
+/* F9: with growing pauses, up to an hour. */
+static void note__is_due_after_growing_pauses(void **state)
+{
+    (void)state;
+    struct error err;
+    struct note note = example(1, "f1"), back;
+    const int64_t begin = 5000, hour = 3600 * 1000;
+    int64_t pause = 30 * 1000;
+    assert_true(note_is_due(&note, 0));
+    for (int i = 0; i < 7; i++, pause *= 2) {
+        note_tried(&note, begin);
+        assert_false(note_is_due(&note, begin + pause - 1));
+        assert_true(note_is_due(&note, begin + pause));
+    }
+    for (int i = 0; i < 2000; i++)
+        note_tried(&note, begin);
+    assert_false(note_is_due(&note, begin + hour - 1));
+    assert_true(note_is_due(&note, begin + hour));
+    assert_int_equal(note_write(&dir, &note, &err), 0);
+    assert_int_equal(note_read(&dir, 1, &back, &err), 0);
+    assert_int_equal(back.tries, note.tries);
+    assert_int_equal(back.tried_ms, begin);
 }
 
 static void note__reports_have_words(void **state)
@@ -280,6 +347,8 @@ int main(void)
         TEST(note__comes_back_as_it_was),
         TEST(note__of_an_earlier_start_is_not_current),
         TEST(note__is_owed_in_order),
+        TEST(notes__are_for_nobody_else_to_read),
+        TEST(note__is_due_after_growing_pauses),
         TEST(note__reports_have_words),
         TEST(note__what_it_never_wrote_is_refused),
         TEST(notes__are_by_number_and_damaged_ones_are_counted),

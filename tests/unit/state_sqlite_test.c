@@ -195,8 +195,8 @@ static void schema__newer_is_refused_and_left_alone(void **state)
     make_file(fixture, 1);
     execute(fixture, "PRAGMA user_version=7");
     assert_refused(fixture, ERROR_VERSION,
-                   "was written by a newer mcastd (schema 7, this one knows 5): install that");
-    execute(fixture, "PRAGMA user_version=4");
+                   "was written by a newer mcastd (schema 7, this one knows 6): install that");
+    execute(fixture, "PRAGMA user_version=6");
     fixture_open(fixture);
     assert_ledger(fixture->store, "counters 1 1\nreservation 1 elcap-f1\nevent 1 of 1\n");
 }
@@ -335,12 +335,20 @@ static void row__that_no_broker_wrote_is_refused(void **state)
         {"UPDATE reservation SET state=3", "state is out of range"},
         {"UPDATE reservation SET hwcoll=10", "hwcoll is out of range"},
         {"UPDATE reservation SET fm_side=3", "fm_side is out of range"},
+        {"UPDATE reservation SET origin=3", "origin is out of range"},
+        {"UPDATE reservation SET node_number=-1", "node_number is out of range"},
+        {"UPDATE facts SET round_number='a'", "facts 1: round_number is out of range"},
+        {"UPDATE facts SET next_vni=65537", "facts 1: next_vni is out of range"},
+        {"UPDATE facts SET suspect=2", "facts 1: suspect is out of range"},
+        {"UPDATE facts SET clock_ms=-1", "facts 1: a time is out of range"},
+        {"UPDATE facts SET holds_from_ms='a'", "facts 1: a time is out of range"},
+        {"UPDATE facts SET boot=printf('%.*c', 41, 'x')", "facts 1: boot is missing or too long"},
         {"UPDATE reservation SET cluster='el-cap'", "cluster is not a cluster's name"},
         {"UPDATE reservation SET job='a b'", "job is not a job id"},
         {"UPDATE reservation SET number=4611686018427387904", "ledger 1: a counter is out"},
         {"UPDATE reservation SET number=-4", "reservation -4: number is out of range"},
         {"UPDATE event SET kind=0", "event 3: kind is out of range"},
-        {"UPDATE event SET kind=12", "kind is out of range"},
+        {"UPDATE event SET kind=14", "kind is out of range"},
         {"UPDATE event SET number=-1", "event 3: number is"},
         {"UPDATE event SET cluster='-'", "cluster is not a cluster's name"},
         {"UPDATE event SET seq=4611686018427387904", "ledger 1: a counter is out"},
@@ -360,7 +368,8 @@ static void row__that_no_broker_wrote_is_refused(void **state)
     struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture_open(fixture);
-        COMMIT(fixture->store, reservation(3, "f3"), event(3, 3));
+        COMMIT(fixture->store, reservation(3, "f3"), event(3, 3),
+               (struct record){.kind = RECORD_FACTS, .u.facts = {.boot = "b1"}});
         store_close(fixture->store);
         execute(fixture, cases[i].change);
         fixture_open(fixture);

@@ -464,6 +464,40 @@ static void narrowing__never_widens(void **state)
     assert_true(accepted > 1000 && lost > 500 && kept > 200);
 }
 
+/* The kernel's random numbers, or none (the linker's --wrap). */
+static bool no_random_bytes;
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
+int __real_randombytes_draw(unsigned char *bytes, size_t size, struct error *err);
+int __wrap_randombytes_draw(unsigned char *bytes, size_t size, struct error *err);
+
+int __wrap_randombytes_draw(unsigned char *bytes, size_t size, struct error *err)
+{
+    if (no_random_bytes)
+        return error_set(err, ERROR_IO, "there are none");
+    return __real_randombytes_draw(bytes, size, err);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+/* B3: a token with a nonce that can be guessed is worse than none. */
+static void mint__fails_without_random_bytes(void **state)
+{
+    (void)state;
+    const struct rootkeys keys = ring();
+    struct bearer bearer, before;
+    struct error err = {0};
+    memset(&bearer, 0x5a, sizeof bearer);
+    memcpy(&before, &bearer, sizeof before);
+    no_random_bytes = true;
+    int code = issuer_mint(&keys, 4711, "elcap", "f1", &bearer, &err);
+    no_random_bytes = false;
+    assert_int_equal(code, ERROR_IO);
+    assert_string_equal(err.text, "there are none");
+    assert_memory_equal(&bearer, &before, sizeof bearer);
+    assert_int_equal(issuer_mint(&keys, 4711, "elcap", "f1", &bearer, &err), 0);
+    assert_int_equal(issuer_verify(&keys, &bearer, NOW, &err), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,6 +513,7 @@ int main(void)
         cmocka_unit_test(caveats__cannot_be_taken_away),
         cmocka_unit_test(mac__fits_one_token_only),
         cmocka_unit_test(narrowing__never_widens),
+        cmocka_unit_test(mint__fails_without_random_bytes),
     };
     return cmocka_run_group_tests_name("tokens_issuer", tests, NULL, NULL);
 }

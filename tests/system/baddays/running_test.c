@@ -192,7 +192,7 @@ static void disk__without_space_is_survived(void **state)
     open_with_jobs(&clients);
     assert_int_equal(stage_stop_broker(clients.stage), 0);
     assert_int_equal(mkdir(clients_file(&clients, "disk", disk), 0700), 0);
-    if (mount("none", disk, "tmpfs", 0, "size=1m") < 0) {
+    if (mount("none", disk, "tmpfs", 0, "size=1m,mode=755") < 0) {
         clients_close(&clients);
         skip();
     }

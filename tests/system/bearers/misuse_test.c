@@ -329,7 +329,8 @@ static struct line *ask_from(unsigned host, const char *token, int status)
 }
 
 /* Bearers of one reservation have one share, from however many hosts of its job they come and
- * whichever of its tokens they show; they keep nobody else out, other jobs' bearers neither. */
+ * whichever of its tokens they show: a newcomer takes the place of one of them that is idle, and
+ * nobody else's, other jobs' bearers' neither. */
 static void connections__are_counted(void **state)
 {
     (void)state;
@@ -339,15 +340,52 @@ static void connections__are_counted(void **state)
     size_t count = 0;
     for (; count < SHARE; count++)
         lines[count] = ask_from(1 + (unsigned)count % HOSTS, count % 2 ? wide : job.token, 200);
-    lines[count++] = ask_from(HOSTS + 1, wide, 503);
-    lines[count++] = ask_from(1, job.token, 503);
+    lines[count++] = ask_from(HOSTS + 1, wide, 200);
+    lines[count++] = ask_from(1, job.token, 200);
     lines[count++] = ask_from(1, other.token, 200);
+    for (size_t i = 0; i < 2; i++) { /* those that were idle for longest */
+        struct answer answer;
+        assert_int_equal(line_answer(lines[i], false, &answer), 0);
+        assert_int_equal(answer.status, 503);
+        answer_release(&answer);
+        assert_true(line_ended(lines[i]));
+    }
     assert_int_equal(yard_ask(yard, "GET", "/v1/status", NULL, NULL, NULL), 200);
     assert_int_equal(yard_ask(yard, "GET", OWN, wide, NULL, NULL), 200);
     for (size_t i = 0; i < count; i++)
         line_close(lines[i]);
     snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", wide);
     assert_true(await(is_let_in, headers, AWAIT_DEADLINE_MS));
+}
+
+/* Whichever token is shown, and whatever is asked for; other jobs get theirs, and what was given is
+ * good (B8). */
+static void minting__has_a_limit(void **state)
+{
+    (void)state;
+    enum { FAR_TOO_MANY = 1000 };
+    struct yard_job greedy = yard_reserve(yard, "fGreedy");
+    char own[MCAST_TOKEN_SIZE], theirs[MCAST_TOKEN_SIZE], retry[16];
+    struct answer answer;
+    int status = 201;
+    yard_mint(yard, greedy.token, NULL, own);
+    for (int i = 0; status == 201; i++) {
+        assert_true(i < FAR_TOO_MANY);
+        status = yard_ask(yard, "POST", TOKENS, i % 2 ? own : greedy.token, NULL, &answer);
+        if (status == 201) {
+            yard_remember(yard, json_string_value(json_object_get(answer.json, "token")));
+            answer_release(&answer);
+        }
+    }
+    assert_int_equal(status, 429);
+    assert_true(answer_header(&answer, "Retry-After", retry, sizeof retry));
+    assert_string_equal(retry, "1");
+    assert_string_equal(json_string_value(json_object_get(answer.json, "code")), "too-many-tokens");
+    assert_non_null(strstr(answer.body, "job fGreedy on cluster elcap"));
+    answer_release(&answer);
+    yard_mint(yard, other.token, NULL, theirs);
+    assert_int_equal(yard_ask(yard, "GET", OWN, own, NULL, NULL), 200);
+    yard_release(yard, "fGreedy");
 }
 
 static json_int_t rotate(json_int_t *dropped)
@@ -481,6 +519,7 @@ int main(void)
         cmocka_unit_test(token__is_judged_alone),
         cmocka_unit_test(tcp__is_as_good),
         cmocka_unit_test(connections__are_counted),
+        cmocka_unit_test(minting__has_a_limit),
         cmocka_unit_test(rotation__leaves_tokens_that_are_out),
         cmocka_unit_test(release__ends_all_tokens),
         cmocka_unit_test(rotation__drops_keys_that_nobody_needs),

@@ -139,7 +139,7 @@ static void async__asks_all_that_a_job_needs(void **state)
 {
     (void)state;
     static const struct reply script[] = {
-        {200, NULL, "{\"A\":\"1\",\"B\":\"2\"}", THEN_KEEP},
+        {200, NULL, "{\"FI_CXI_A\":\"1\",\"FI_CXI_B\":\"2\"}", THEN_KEEP},
         {200, NULL, "{\"steps\":[{\"step\":\"/fA\",\"trees\":[1]}],\"skipped\":0}", THEN_KEEP},
         {200, NULL, "{\"state\":\"destroyed\",\"reservation\":\"releasing\"}", THEN_KEEP},
         {200, NULL, "{\"active\":1,\"confirmed\":1}", THEN_KEEP},
@@ -154,7 +154,7 @@ static void async__asks_all_that_a_job_needs(void **state)
     await_answer(async, &heard);
     fakebroker_expect(fake, 1, BARE("GET", "/v1/clusters/elcap/jobs/f1/env?step=%2FfA"));
     assert_int_equal(heard.env_count, 2);
-    assert_string_equal(heard.first, "A=1");
+    assert_string_equal(heard.first, "FI_CXI_A=1");
     assert_int_equal(mcast_async_steps(async, "elcap", "f1", 5, hear, &heard, NULL, NULL), 0);
     await_answer(async, &heard);
     fakebroker_expect(fake, 2, BARE("GET", "/v1/clusters/elcap/jobs/f1/steps?wait=5ms"));

@@ -130,16 +130,45 @@ static void report__says_what_became_of_services(void **state)
     report.state = "destroyed";
     report.service_count = 0;
     report.order = 2;
+    report.vnis = (const uint16_t[]){1024, 65535};
+    report.vni_count = 2;
     assert_int_equal(mcast_report_node(handle, &report, &releasing, NULL), 0);
     assert_true(releasing);
     fakebroker_expect(fake, 2,
                       "PUT /v1/clusters/elcap/jobs/f1/nodes/elcap7 HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\nContent-Type: application/json\r\n"
-                      "Content-Length: 45\r\n\r\n"
-                      "{\"state\":\"destroyed\",\"number\":4711,\"order\":2}");
+                      "Content-Length: 65\r\n\r\n"
+                      "{\"state\":\"destroyed\",\"number\":4711,\"order\":2,"
+                      "\"vnis\":[1024,65535]}");
     assert_int_equal(mcast_report_node(handle, &report, NULL, &error), MCAST_REFUSED);
     assert_string_equal(error.word, "vnis-given-back");
     assert_int_equal(mcast_report_node(handle, &report, NULL, &error), MCAST_NOT_FOUND);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+static void boot__is_one_request(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL, "{\"node\":\"elcap7\",\"reservations\":3}", THEN_KEEP},
+        {404, "application/problem+json", "{\"code\":\"no-such-path\",\"detail\":\"older\"}",
+         THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_error error;
+    uint64_t count = 0;
+    assert_int_equal(mcast_report_boot(handle, "elcap[7]", 1, NULL, &error), MCAST_USAGE);
+    assert_int_equal(mcast_report_boot(handle, "elcap7", 0, NULL, &error), MCAST_USAGE);
+    assert_int_equal(mcast_report_boot(handle, "elcap7", UINT64_MAX, NULL, &error), MCAST_USAGE);
+    assert_int_equal(mcast_report_boot(handle, "elcap7", 1790000000000, &count, NULL), 0);
+    assert_int_equal(count, 3);
+    fakebroker_expect(fake, 1,
+                      "PUT /v1/nodes/elcap7/boot HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 23\r\n\r\n{\"order\":1790000000000}");
+    assert_int_equal(mcast_report_boot(handle, "elcap7", 1, NULL, &error), MCAST_NOT_FOUND);
+    assert_string_equal(error.word, "no-such-path");
     mcast_close(handle);
     fakebroker_destroy(fake);
 }
@@ -149,7 +178,7 @@ static void report__refuses_bad_ones_unsent(void **state)
     (void)state;
     struct fakebroker *fake = fakebroker_create(NULL, 0);
     struct mcast *handle = open_fake(fake);
-    struct mcast_node_report bad[9];
+    struct mcast_node_report bad[10];
     for (size_t i = 0; i < SIZE(bad); i++)
         bad[i] = good_report();
     bad[0].size = 0;
@@ -161,6 +190,7 @@ static void report__refuses_bad_ones_unsent(void **state)
     bad[6].number = UINT64_MAX;
     bad[7].service_count = 17;
     bad[8].order = UINT64_MAX;
+    bad[9].vni_count = 5;
     for (size_t i = 0; i < SIZE(bad); i++) {
         struct mcast_error error;
         assert_int_equal(mcast_report_node(handle, &bad[i], NULL, &error), MCAST_USAGE);
@@ -350,25 +380,26 @@ static int join_variable(const struct mcast_variable *variable, void *data)
     char *log = data;
     snprintf(log + strlen(log), 256 - strlen(log), "%s=%s%s;", variable->name, variable->value,
              variable->secret ? "!" : "");
-    return strcmp(variable->name, "LAST") == 0 ? 5 : 0;
+    return strcmp(variable->name, "SLINGSHOT_LAST") == 0 ? 5 : 0;
 }
 
 static void env__escapes_the_step_and_keeps_the_order(void **state)
 {
     (void)state;
     static const struct reply script[] = {
-        {200, NULL, "{\"Z\":\"1\",\"FI_CXI_COLL_MCAST_TOKEN\":\"t\",\"A\":\"\"}", THEN_KEEP},
-        {200, NULL, "{\"LAST\":\"1\",\"NEVER\":\"2\"}", THEN_KEEP},
+        {200, NULL, "{\"FI_CXI_Z\":\"1\",\"FI_CXI_COLL_MCAST_TOKEN\":\"t\",\"FI_CXI_A\":\"\"}",
+         THEN_KEEP},
+        {200, NULL, "{\"SLINGSHOT_LAST\":\"1\",\"SLINGSHOT_NEVER\":\"2\"}", THEN_KEEP},
     };
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast *handle = open_fake(fake);
     char log[256] = "";
     assert_int_equal(mcast_env(handle, "elcap", "f1", "/fA/f&B", join_variable, log, NULL), 0);
-    assert_string_equal(log, "Z=1;FI_CXI_COLL_MCAST_TOKEN=t!;A=;");
+    assert_string_equal(log, "FI_CXI_Z=1;FI_CXI_COLL_MCAST_TOKEN=t!;FI_CXI_A=;");
     fakebroker_expect(fake, 1, GET("/v1/clusters/elcap/jobs/f1/env?step=%2FfA%2Ff%26B"));
     log[0] = '\0';
     assert_int_equal(mcast_env(handle, "elcap", "f1", NULL, join_variable, log, NULL), 5);
-    assert_string_equal(log, "LAST=1;");
+    assert_string_equal(log, "SLINGSHOT_LAST=1;");
     fakebroker_expect(fake, 2, GET("/v1/clusters/elcap/jobs/f1/env"));
     mcast_close(handle);
     fakebroker_destroy(fake);
@@ -884,6 +915,7 @@ int main(void)
         cmocka_unit_test(call__asks_again_with_a_new_credential),
         cmocka_unit_test(reserve__sends_what_was_asked),
         cmocka_unit_test(report__says_what_became_of_services),
+        cmocka_unit_test(boot__is_one_request),
         cmocka_unit_test(report__refuses_bad_ones_unsent),
         cmocka_unit_test(fence__tells_how_many_had_waited),
         cmocka_unit_test(reserve__refuses_bad_requests_unsent),

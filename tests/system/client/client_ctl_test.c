@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -177,6 +179,37 @@ static void ctl__without_a_broker_is_4(void **state)
                         "or directory; is it running? (systemctl status mcastd), or name it with "
                         "--url\n");
     assert_int_equal(RUN("events", "--follow", "--url", "unix:/nonexistent/s"), 4);
+    end(test);
+}
+
+/* B8: in mcastd's place, while it is away. */
+static void ctl__tells_nothing_to_a_stranger(void **state)
+{
+    (void)state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char byte;
+    if (geteuid() != 0)
+        skip();
+    struct test *test = begin(NULL, 0);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%.80s/stranger",
+             fakebroker_folder(test->fake));
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(seteuid(65533), 0); /* who listens is who serves */
+    int rc = listen(listener, 1);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(rc, 0);
+    assert_int_equal(RUN("--url", address.sun_path, "status"), 4);
+    assert_has(test->err, "mcastctl: what listens at ");
+    assert_has(test->err, " is not taken for mcastd (user 65533 serves it, who is neither root nor "
+                          "user 0, its folder's), and nothing was sent; ");
+    int client = accept(listener, NULL, NULL);
+    assert_int_equal(recv(client, &byte, 1, 0), 0);
+    close(client);
+    assert_int_equal(RUN("--url", address.sun_path, "--server-user", "no_such_user", "status"), 4);
+    assert_has(test->err, "and the user that should, 'no_such_user', is not known");
+    close(listener);
+    unlink(address.sun_path);
     end(test);
 }
 
@@ -469,7 +502,7 @@ static void jobid__flux_form_becomes_plain(void **state)
 static void env__every_format(void **state)
 {
     (void)state;
-    static const char env[] = "{\"A\":\"it's $HOME `x` \\\"q\\\"\",\"B\":\"\"}";
+    static const char env[] = "{\"FI_CXI_A\":\"it's $HOME `x` \\\"q\\\"\",\"FI_CXI_B\":\"\"}";
     static const struct reply script[] = {{200, NULL, env, THEN_KEEP},
                                           {200, NULL, env, THEN_KEEP},
                                           {200, NULL, env, THEN_KEEP},
@@ -477,17 +510,19 @@ static void env__every_format(void **state)
                                           {200, NULL, "{}", THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("env", "--cluster=c", "--step=/fA/fB", "f1"), 0);
-    assert_string_equal(test->out, "A=it's $HOME `x` \"q\"\nB=\n");
+    assert_string_equal(test->out, "FI_CXI_A=it's $HOME `x` \"q\"\nFI_CXI_B=\n");
     fakebroker_expect(test->fake, 1,
                       "GET /v1/clusters/c/jobs/f1/env?step=%2FfA%2FfB HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
     assert_int_equal(RUN("env", "--cluster=c", "--format=sh", "f1"), 0);
-    assert_string_equal(test->out, "export A='it'\\''s $HOME `x` \"q\"'\nexport B=''\n" UNSET_SH);
+    assert_string_equal(
+        test->out, "export FI_CXI_A='it'\\''s $HOME `x` \"q\"'\nexport FI_CXI_B=''\n" UNSET_SH);
     assert_int_equal(RUN("env", "--cluster=c", "--json", "f1"), 0);
-    assert_string_equal(test->out,
-                        "{\n  \"A\": \"it's $HOME `x` \\\"q\\\"\",\n  \"B\": \"\"," UNSET_JSON);
+    assert_string_equal(
+        test->out,
+        "{\n  \"FI_CXI_A\": \"it's $HOME `x` \\\"q\\\"\",\n  \"FI_CXI_B\": \"\"," UNSET_JSON);
     assert_int_equal(RUN("env", "--cluster=c", "--format=null", "f1"), 0);
-    static const char null_form[] = "A=it's $HOME `x` \"q\"\0B=";
+    static const char null_form[] = "FI_CXI_A=it's $HOME `x` \"q\"\0FI_CXI_B=";
     assert_int_equal(test->out_length, sizeof(null_form));
     assert_memory_equal(test->out, null_form, sizeof(null_form));
     assert_int_equal(RUN("env", "--cluster=c", "--format=json", "f1"), 0);
@@ -524,17 +559,20 @@ static void env__all_or_nothing(void **state)
 {
     (void)state;
     static const struct reply script[] = {
-        {200, NULL, "{\"A\":\"1\",\"B\":\"x\\ny\"}", THEN_KEEP},
-        {200, NULL, "{\"A\":\"1\",\"B\":\"x\\ny\"}", THEN_KEEP},
-        {200, NULL, "{\"A\":\"1\",\"B;reboot\":\"x\"}", THEN_KEEP}};
+        {200, NULL, "{\"FI_CXI_A\":\"1\",\"FI_CXI_B\":\"x\\ny\"}", THEN_KEEP},
+        {200, NULL, "{\"FI_CXI_A\":\"1\",\"FI_CXI_B\":\"x\\ny\"}", THEN_KEEP},
+        {200, NULL, "{\"FI_CXI_A\":\"1\",\"B;reboot\":\"x\"}", THEN_KEEP},
+        {200, NULL, "{\"FI_CXI_A\":\"1\",\"LD_PRELOAD\":\"/tmp/x.so\"}", THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
-    assert_int_equal(RUN("env", "--cluster=c", "f1"), 1);
+    assert_int_equal(RUN("env", "--cluster=c", "f1"), 4);
     assert_string_equal(test->out, "");
-    assert_has(test->err, "B has a line break");
-    assert_int_equal(RUN("env", "--cluster=c", "--format=sh", "f1"), 0);
-    assert_string_equal(test->out, "export A='1'\nexport B='x\ny'\n" UNSET_SH);
     assert_int_equal(RUN("env", "--cluster=c", "--format=sh", "f1"), 4);
     assert_string_equal(test->out, "");
+    assert_int_equal(RUN("env", "--cluster=c", "--format=sh", "f1"), 4);
+    assert_string_equal(test->out, "");
+    /* What is none of Slingshot's nobody is to evaluate (B3). */
+    assert_int_equal(RUN("env", "--cluster=c", "--format=sh", "f1"), 0);
+    assert_string_equal(test->out, "export FI_CXI_A='1'\n" UNSET_SH);
     end(test);
 }
 
@@ -664,6 +702,7 @@ static void events__lines_and_json(void **state)
         {200, "text/event-stream", stream, THEN_KEEP},
         {200, "text/event-stream", stream, THEN_CLOSE},
         {403, PROBLEM, "{\"detail\":\"no longer yours\"}", THEN_KEEP},
+        {422, PROBLEM, "{\"code\":\"no-such-event\",\"detail\":\"the last one is 3\"}", THEN_KEEP},
     };
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("events", "--after=3"), 0);
@@ -679,6 +718,8 @@ static void events__lines_and_json(void **state)
     fakebroker_expect(test->fake, 4,
                       "GET /v1/events?after=42 HTTP/1.1\r\n" AGENT
                       "Accept: text/event-stream\r\nLast-Event-ID: 42\r\n\r\n");
+    assert_int_equal(RUN("events", "--after=5000"), 3);
+    assert_string_equal(test->err, "mcastctl: the last one is 3\n");
     end(test);
 }
 
@@ -818,6 +859,7 @@ int main(void)
         cmocka_unit_test(ctl__explains_itself),
         cmocka_unit_test(ctl__misuse_is_2_and_sends_nothing),
         cmocka_unit_test(ctl__without_a_broker_is_4),
+        cmocka_unit_test(ctl__tells_nothing_to_a_stranger),
         cmocka_unit_test(ctl__refused_is_1_and_not_found_3),
         cmocka_unit_test(ctl__not_now_is_4),
         cmocka_unit_test(reserve__sends_the_options),

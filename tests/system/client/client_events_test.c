@@ -116,6 +116,30 @@ static void events__follow_ends_when_refused(void **state)
     fakebroker_destroy(fake);
 }
 
+/* A follower whose broker came back with an older copy of its ledger must not ask for ever. */
+static void events__follow_ends_at_an_older_ledger(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {0, NULL, HEAD "retry: 1\n\n" EVENT("7"), THEN_CLOSE},
+        {422, "application/problem+json",
+         "{\"code\":\"no-such-event\",\"field\":\"Last-Event-ID\",\"detail\":\"the last one is "
+         "3\"}",
+         THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct watch watch = {.log = ""};
+    struct mcast_error error;
+    assert_int_equal(mcast_events(handle, 0, MCAST_FOLLOW, note, &watch, &error), MCAST_REFUSED);
+    assert_string_equal(error.word, "no-such-event");
+    assert_string_equal(error.text, "the last one is 3");
+    assert_int_equal(mcast_exit_status(&error), MCAST_EXIT_NOT_FOUND);
+    assert_string_equal(watch.log, "reserved7;");
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
 static void events__first_connection_must_succeed(void **state)
 {
     (void)state;
@@ -181,6 +205,7 @@ int main(void)
         cmocka_unit_test(events__replay_goes_on_where_it_broke),
         cmocka_unit_test(events__follow_survives_a_restarted_broker),
         cmocka_unit_test(events__follow_ends_when_refused),
+        cmocka_unit_test(events__follow_ends_at_an_older_ledger),
         cmocka_unit_test(events__first_connection_must_succeed),
         cmocka_unit_test(events__of_a_stranger_are_unclear),
         cmocka_unit_test(events__stop_ends_a_silent_stream),

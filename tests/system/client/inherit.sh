@@ -47,6 +47,13 @@ lines=$(unset FI_CXI_COLL_MCAST_TOKEN && inherit --step 0) || status=$?
 [ "$status:$lines" = 2: ] || wrong "half: $status, $lines"
 grep -q "FI_CXI_COLL_MCAST_TOKEN is not set, and others" "$folder/err" || wrong "half: not said"
 
+# Lines of an outer job's are not to become variables of their own.
+status=0
+lines=$(FI_CXI_COLL_FABRIC_MGR_URL=$(printf 'http://x\nPATH=/tmp') "$mcastctl" env --inherit --step 0 2>"$folder/err") ||
+    status=$?
+[ "$status:$lines" = 1: ] || wrong "line break: $status, $lines"
+grep -q "FI_CXI_COLL_FABRIC_MGR_URL has a line break" "$folder/err" || wrong "line break: not said"
+
 # No hardware collectives: what is left of an outer job's is unset.
 unset FI_CXI_COLL_JOB_ID FI_CXI_COLL_MCAST_TOKEN FI_CXI_COLL_FABRIC_MGR_URL
 eval "$(inherit --step /fA)"

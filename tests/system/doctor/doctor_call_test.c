@@ -32,7 +32,7 @@ static void call__refuses_everybody_else(void **state)
     (void)state;
     struct answer answer;
     struct site *site =
-        site_open(&(struct site_options){.mcastd = MCASTD, .admins = "nobody", .users = "root"});
+        site_open(&(struct site_options){.mcastd = MCASTD, .admins = "daemon", .users = "root"});
     site_call(site, "GET", "/v1/doctor", NULL, &answer);
     site_expect_problem(&answer, 403, "forbidden", NULL);
     assert_int_equal(site_call(site, "POST", "/v1/doctor", NULL, &answer), 405);

@@ -137,15 +137,48 @@ static void doctor__finds_a_password_that_others_can_read(void **state)
     struct visit visit;
     struct stage *stage = open_stage(&usual);
     folder_path(passwd, sizeof(passwd), stage_folder(stage), "passwd");
-    assert_int_equal(chmod(passwd, 0644), 0);
     assert_int_equal(stage_start_broker(stage), 0);
+    assert_int_equal(chmod(passwd, 0644), 0);
     visit_stage(&visit, stage);
     assert_int_equal(visit.status, 1);
+    expect(&visit, "config", "problem", "passwd can be read by others: chmod 0600 ");
     expect(&visit, "files", "problem", "passwd is open to others (mode 0644)");
     const json_t *finding = find(&visit, "files", "problem", "passwd");
     assert_non_null(strstr(json_string_value(json_object_get(finding, "advice")), "chmod 0600"));
     assert_null(strstr(visit.text, "stage-password"));
     visit_release(&visit);
+    stage_destroy(stage);
+}
+
+/* B8: whatever others could put in its place, while a broker runs. */
+static void doctor__finds_what_others_could_change(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *words;
+        mode_t mode;
+    } places[] = {
+        {"", "[broker] socket: others than its owner can write to ", 0777},
+        {"", "[state] path: others can make files in ", 01777},
+        {"mcastd.conf", "mcastd.conf: others than its owner can write to ", 0666},
+        {"state.db", "[state] path: others than its owner can write to ", 0606},
+        {"passwd", "[fm] authdir: others than its owner can write to ", 0602},
+    };
+    struct stage *stage = open_stage(&usual);
+    assert_int_equal(stage_start_broker(stage), 0);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char path[PATH_SIZE];
+        struct stat found;
+        struct visit visit;
+        folder_path(path, sizeof(path), stage_folder(stage), places[i].name);
+        assert_int_equal(stat(path, &found), 0);
+        assert_int_equal(chmod(path, places[i].mode), 0);
+        visit_stage(&visit, stage);
+        assert_int_equal(chmod(path, found.st_mode & 07777), 0);
+        assert_int_equal(visit.status, 1);
+        expect(&visit, "config", "problem", places[i].words);
+        visit_release(&visit);
+    }
     stage_destroy(stage);
 }
 
@@ -224,7 +257,7 @@ static void doctor__tells_only_admins_what_the_broker_finds(void **state)
     (void)state;
     struct visit visit;
     struct stage_options options = usual;
-    options.broker = "admins = nobody\n";
+    options.broker = "admins = daemon\n";
     struct stage *stage = open_stage(&options);
     assert_int_equal(stage_start_broker(stage), 0);
     visit_stage(&visit, stage);
@@ -374,7 +407,7 @@ static void doctor__looks_around_without_a_broker(void **state)
     expect(&visit, "config", "problem", "bad.conf:2");
     expect(&visit, "config", "problem", "bad.conf:3");
     expect(&visit, "config", "problem", "bad.conf:5");
-    expect(&visit, "files", "problem", "can be changed by others");
+    expect(&visit, "config", "problem", "bad.conf: others than its owner can write to ");
     visit_release(&visit);
     visit_make(&visit, socket, "/nonexistent/mcastd.conf");
     expect(&visit, "config", "problem", "/nonexistent/mcastd.conf cannot be read");
@@ -415,6 +448,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(doctor__finds_nothing_where_all_is_well),
         cmocka_unit_test(doctor__finds_a_password_that_others_can_read),
+        cmocka_unit_test(doctor__finds_what_others_could_change),
         cmocka_unit_test(doctor__finds_a_fabric_manager_that_is_away),
         cmocka_unit_test(doctor__finds_a_fabric_manager_that_is_not_verified),
         cmocka_unit_test(doctor__finds_a_dangerous_neighbour),

@@ -198,3 +198,11 @@ rm "$FAKE_FLUX/raise"
 start_broker
 caught_up() { [ "$(cat "$dir/third" 2>/dev/null)" = "$(mcastctl events | tail -1 | awk '{print $1}')" ]; }
 until_it "it goes on when mcastd is there" caught_up
+
+# ---- the ledger is an older copy : what is new in it has numbers that were seen to
+echo 4000000000 >"$dir/fourth"
+setsid "$hooks/raise-lost" --cluster elcap --state "$dir/fourth" >"$dir/fourth.log" 2>&1 &
+others="-$! $others"
+caught_up_again() { [ "$(cat "$dir/fourth" 2>/dev/null)" = "$(mcastctl events | tail -1 | awk '{print $1}')" ]; }
+until_it "it begins anew where mcastd has no such event" caught_up_again
+grep -q "there is no event 4000000000" "$dir/fourth.log" || fail "it does not say why: $(cat "$dir/fourth.log")"

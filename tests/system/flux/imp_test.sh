@@ -169,7 +169,7 @@ expect_clean
 
 # ---- the job manager's plugin, and Flux's own prolog on each rank
 plugin=$build/lib/flux/mcast.so
-[ -e "$plugin" ] || exit 0
+[ -e "$plugin" ] || skip "the job manager's plugin was not built, so not tried with flux-imp"
 stop_flux
 system_conf "{ load = \"perilog.so\" }, { load = \"$plugin\", conf = { cluster = \"elcap\" } }" <<CONF
 [job-manager.prolog]

@@ -313,7 +313,7 @@ static bool is_alone(void *arg)
 {
     static const char alone[] = "\nmcastd_http_connections{door=\"unix\"} 1\n";
     struct answer answer;
-    assert_int_equal(site_call(arg, "GET", "/metrics", NULL, &answer), 200);
+    assert_int_equal(site_metrics(arg, &answer), 200);
     bool is = strstr(answer.body, alone) != NULL;
     answer_release(&answer);
     return is;
@@ -326,7 +326,7 @@ static void metrics__count_requests_by_route_and_status(void **state)
     site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL);
     site_call(site, "PUT", JOB "f2", "{\"uid\":1,\"node_count\":1}", NULL);
     site_call(site, "GET", "/nowhere", NULL, NULL);
-    assert_int_equal(site_call(site, "GET", "/metrics", NULL, &answer), 200);
+    assert_int_equal(site_metrics(site, &answer), 200);
     static const char *const lines[] = {
         ",route=\"/v1/clusters/{}/jobs/{}\",status=\"201\"} 2\n",
         "\nmcastd_http_requests_total{method=\"\",route=\"none\",status=\"404\"} 1\n",
@@ -376,6 +376,38 @@ static void openapi__is_what_is_served(void **state)
             assert_true(!json_is_object(operation) || json_object_size(codes) > 1);
         }
     }
+}
+
+/* Whether two who ask one after the other get one text: each text counts the requests before it. */
+static bool is_shared(void *arg)
+{
+    struct answer first, second;
+    assert_int_equal(site_metrics(arg, &first), 200);
+    assert_int_equal(site_call(arg, "GET", "/metrics", NULL, &second), 200);
+    const bool is =
+        first.length == second.length && memcmp(first.body, second.body, first.length) == 0;
+    answer_release(&first);
+    answer_release(&second);
+    return is;
+}
+
+static bool counts_both(void *arg)
+{
+    struct answer answer;
+    assert_int_equal(site_call(arg, "GET", "/metrics", NULL, &answer), 200);
+    const bool does = strstr(answer.body, "\nmcastd_jobs{state=\"active\"} 2\n") != NULL;
+    answer_release(&answer);
+    return does;
+}
+
+/* Rendering takes the loop long: once a second is enough, whoever asks how often (B8). */
+static void metrics__are_rendered_once_for_all(void **state)
+{
+    struct site *site = *state;
+    assert_true(await(is_shared, site, AWAIT_DEADLINE_MS)); /* unless a second has passed between */
+    site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL);
+    site_call(site, "PUT", JOB "f2", "{\"uid\":1,\"node_count\":1}", NULL);
+    assert_true(await(counts_both, site, AWAIT_DEADLINE_MS));
 }
 
 static void head__is_get_without_a_body(void **state)
@@ -429,6 +461,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sync__tells_what_it_found, open_site, close_site),
         cmocka_unit_test_setup_teardown(sync__takes_very_many_ids, open_site, close_site),
         cmocka_unit_test_setup_teardown(status__counts, open_site, close_site),
+        cmocka_unit_test_setup_teardown(metrics__are_rendered_once_for_all, open_site, close_site),
         cmocka_unit_test_setup_teardown(metrics__count_requests_by_route_and_status, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(openapi__is_what_is_served, open_site, close_site),

@@ -212,86 +212,199 @@ static void long_bodies__have_a_bound_together(void **state)
 
 /* ---- users without a role ---- */
 
-enum { STRANGER = 65534, GREEDY = 300, PLACES = 100 };
+/* As newuidmap gives them to one user: 33 uids, each with its own share (B8). */
+enum { SUB_UID = 100000, SUB_UIDS = 33, OWNER = 65534, EACH = 20, PLACES = 128 };
 
-static bool closed(int fd)
+static void become(uid_t uid)
 {
-    struct pollfd look = {.fd = fd, .events = POLLIN};
-    return poll(&look, 1, 0) == 1 && (look.revents & (POLLIN | POLLHUP));
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(seteuid(uid), 0);
 }
 
-/* In a process of its own: takes all the connections there are, says nothing on them, and tells
- * when none but its share is left open. Exit status: 0, or the line that failed. */
-static int hold_connections(const char *path, int tell, int end)
+static int connect_to(const struct site *site)
 {
-    static int fds[GREEDY];
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int64_t give_up = await_now_ns() + AWAIT_DEADLINE_MS * INT64_C(1000000);
-    char byte = 0;
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    if (setgid(STRANGER) < 0 || setuid(STRANGER) < 0)
-        return __LINE__ % 256;
-    for (int i = 0; i < GREEDY; i++) {
-        fds[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (connect(fds[i], (struct sockaddr *)&address, sizeof address) < 0)
-            return __LINE__ % 256;
-    }
-    for (int open = GREEDY; open != PLACES / 2;) {
-        open = 0;
-        for (int i = 0; i < GREEDY; i++)
-            open += !closed(fds[i]);
-        if (open < PLACES / 2 || await_now_ns() > give_up)
-            return __LINE__ % 256;
-    }
-    return write(tell, "x", 1) == 1 && read(end, &byte, 1) == 0 ? 0 : __LINE__ % 256;
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", site_socket(site));
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    return fd;
 }
 
-/* Whoever has no role can neither take the managers' places nor those for their 503; those of TCP
- * have none either. */
-static void stranger__cannot_lock_the_manager_out(void **state)
+static struct line *line_as(const struct site *site, uid_t uid)
 {
-    struct site *site = *state;
-    struct line *lines[PLACES / 2], *tcp;
-    int tell[2], end[2], status = 0;
-    char byte = 0;
-    if (geteuid() != 0)
-        skip();
+    become(uid);
+    struct line *line = site_line(site);
+    become(0);
+    return line;
+}
+
+/* False, with a word: users without a role cannot be tried. */
+static bool open_to_all(struct site *site)
+{
+    if (geteuid() != 0) {
+        print_message("only root can ask as other users\n");
+        return false;
+    }
     site_restart(site,
                  &(struct site_options){.mcastd = MCASTD,
-                                        .broker = "connections_max = 100\nsocket_mode = 0666"});
+                                        .broker = "connections_max = 128\nsocket_mode = 0666"});
     assert_int_equal(chmod(site_folder(site), 0711), 0);
-    assert_int_equal(pipe2(tell, O_CLOEXEC), 0);
-    assert_int_equal(pipe2(end, O_CLOEXEC), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        close(end[1]);
-        _exit(hold_connections(site_socket(site), tell[1], end[0]));
-    }
-    close(tell[1]);
-    close(end[0]);
-    bool held = read(tell[0], &byte, 1) == 1;
-    for (int i = 0; held && i < PLACES / 2; i++) {
-        lines[i] = site_line(site);
-        assert_int_equal(site_ask(site, lines[i], "GET", "/v1/status", NULL, NULL, NULL), 200);
-    }
-    tcp = site_tcp(site);
-    assert_true(line_ended(tcp));
-    line_close(tcp);
-    close(end[1]);
-    close(tell[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    for (int i = 0; i < PLACES / 2; i++)
-        line_close(lines[i]);
+    return true;
+}
 
-    struct answer answer; /* the broker has yet to see them leave */
-    for (tcp = site_tcp(site); line_request(tcp, "GET", "/healthz", NULL, NULL) < 0 ||
-                               line_answer(tcp, false, &answer) < 0;
-         tcp = site_tcp(site))
-        line_close(tcp);
-    assert_int_equal(answer.status, 200);
-    answer_release(&answer);
-    line_close(tcp);
+static bool is_told_to_go(struct line *line)
+{
+    struct answer answer;
+    char retry[16];
+    if (line_answer(line, false, &answer) < 0)
+        return false;
+    const bool told = answer_header(&answer, "Retry-After", retry, sizeof retry);
+    site_expect_problem(&answer, 503, "too-many-connections", NULL);
+    return told && line_ended(line);
+}
+
+/* All that the sub-uids have: unsaid, but for why it ends. */
+struct greedy {
+    int fds[SUB_UIDS * EACH];
+};
+
+static bool is_over(int fd)
+{
+    struct pollfd look = {.fd = fd, .events = POLLIN};
+    return poll(&look, 1, 0) == 1;
+}
+
+static int open_of(const struct greedy *greedy)
+{
+    int open = 0;
+    for (int i = 0; i < SUB_UIDS * EACH; i++)
+        open += !is_over(greedy->fds[i]);
+    return open;
+}
+
+static bool have_their_share(void *arg)
+{
+    return open_of(arg) == PLACES / 8;
+}
+
+static void assert_told(const struct greedy *greedy)
+{
+    for (int i = 0; i < SUB_UIDS * EACH; i++) {
+        char text[1024] = "";
+        if (!is_over(greedy->fds[i]))
+            continue;
+        assert_true(recv(greedy->fds[i], text, sizeof text - 1, 0) > 0);
+        assert_memory_equal(text, "HTTP/1.1 503 ", 13);
+        assert_non_null(strstr(text, "\r\nRetry-After: 1\r\n"));
+        assert_non_null(strstr(text, "\"code\":\"too-many-connections\""));
+    }
+}
+
+/* However many uids a user has, he takes nothing from managers and nodes, and of what is left for
+ * users an owner finds a place: that of a connection that is idle. */
+static void sub_uids__keep_nobody_out(void **state)
+{
+    enum { USERS = PLACES / 8 };
+    static struct greedy greedy;
+    struct line *managers[PLACES - USERS];
+    struct site *site = *state;
+    if (!open_to_all(site))
+        skip();
+    for (int i = 0; i < SUB_UIDS * EACH; i++) {
+        become((uid_t)(SUB_UID + i / EACH));
+        greedy.fds[i] = connect_to(site);
+    }
+    become(0);
+    assert_true(await(have_their_share, &greedy, AWAIT_DEADLINE_MS));
+    struct line *owner = line_as(site, OWNER);
+    assert_int_equal(site_ask(site, owner, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
+    assert_int_equal(open_of(&greedy), USERS - 1);
+    for (int i = 0; i < PLACES - USERS; i++) {
+        managers[i] = site_line(site);
+        assert_int_equal(site_ask(site, managers[i], "GET", "/v1/status", NULL, NULL, NULL), 200);
+    }
+    assert_int_equal(site_ask(site, owner, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
+    assert_told(&greedy);
+    for (int i = 0; i < SUB_UIDS * EACH; i++)
+        close(greedy.fds[i]);
+    for (int i = 0; i < PLACES - USERS; i++)
+        line_close(managers[i]);
+    line_close(owner);
+}
+
+/* A request that waits for its answer is not given up for a newcomer's; one that is not whole is.
+ */
+static void unfinished_request__makes_room(void **state)
+{
+    static const char half[] = "GET /v1/status HTTP/1.1\r\nHost: x";
+    enum { USERS = PLACES / 8 };
+    struct line *lines[USERS], *more;
+    struct site *site = *state;
+    if (!open_to_all(site))
+        skip();
+    for (int i = 0; i < USERS; i++) {
+        lines[i] = line_as(site, (uid_t)(SUB_UID + i));
+        if (i == 0)
+            assert_int_equal(line_send(lines[i], half, strlen(half)), 0);
+        else
+            assert_int_equal(site_ask(site, lines[i], "GET", "/v1/whoami", NULL, NULL, NULL), 200);
+    }
+    more = line_as(site, OWNER);
+    assert_int_equal(site_ask(site, more, "GET", "/v1/whoami", NULL, NULL, NULL), 200);
+    assert_true(is_told_to_go(lines[0]));
+    for (int i = 1; i < USERS; i++)
+        assert_int_equal(site_ask(site, lines[i], "GET", "/v1/whoami", NULL, NULL, NULL), 200);
+    for (int i = 0; i < USERS; i++)
+        line_close(lines[i]);
+    line_close(more);
+}
+
+/* ---- heads that do not end ---- */
+
+static void assert_too_slow(struct line *line)
+{
+    struct answer answer;
+    assert_int_equal(line_answer(line, false, &answer), 0);
+    site_expect_problem(&answer, 503, "too-slow", NULL);
+    assert_true(line_ended(line));
+}
+
+/* One more byte of its header, until an answer is there. */
+static bool trickles_no_more(void *arg)
+{
+    const int fd = *(const int *)arg;
+    struct pollfd look = {.fd = fd, .events = POLLIN};
+    (void)send(fd, "x", 1, MSG_NOSIGNAL);
+    return poll(&look, 1, 0) == 1;
+}
+
+/* Half a head has its time, from its first byte, whoever sends it and however slowly the next bytes
+ * come (B8); a connection that is only idle has more. */
+static void head__that_does_not_end_is_given_up(void **state)
+{
+    static const char half[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nX: ",
+                      whole[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct site *site = *state;
+    struct line *quiet = site_line(site), *remote = site_tcp(site), *idle = site_line(site);
+    char answer[4096] = "";
+    int slow = connect_to(site);
+    assert_int_equal(line_send(quiet, half, strlen(half)), 0);
+    assert_int_equal(line_send(remote, half, strlen(half)), 0);
+    assert_int_equal(send(slow, whole, strlen(whole), 0), strlen(whole)); /* and a second one: */
+    assert_true(recv(slow, answer, sizeof answer - 1, 0) > 0);
+    assert_int_equal(send(slow, half, strlen(half), 0), strlen(half));
+    assert_true(await(trickles_no_more, &slow, AWAIT_DEADLINE_MS));
+    memset(answer, 0, sizeof answer);
+    assert_true(recv(slow, answer, sizeof answer - 1, 0) > 0);
+    assert_memory_equal(answer, "HTTP/1.1 503 ", 13);
+    assert_non_null(strstr(answer, "too-slow"));
+    close(slow);
+    assert_too_slow(quiet);
+    assert_too_slow(remote);
+    assert_int_equal(site_ask(site, idle, "GET", "/healthz", NULL, NULL, NULL), 200);
+    line_close(quiet);
+    line_close(remote);
+    line_close(idle);
 }
 
 /* What was accepted before SIGTERM is answered: B6. */
@@ -414,8 +527,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(surplus_connection__is_told_503_and_closed, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(long_bodies__have_a_bound_together, open_site, close_site),
-        cmocka_unit_test_setup_teardown(stranger__cannot_lock_the_manager_out, open_site,
-                                        close_site),
+        cmocka_unit_test_setup_teardown(sub_uids__keep_nobody_out, open_site, close_site),
+        cmocka_unit_test_setup_teardown(unfinished_request__makes_room, open_site, close_site),
+        cmocka_unit_test_setup_teardown(head__that_does_not_end_is_given_up, open_site, close_site),
         cmocka_unit_test_setup_teardown(flood__over_tcp_keeps_nobody_from_the_socket, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(stop__answers_what_was_accepted, open_site, close_site),

@@ -405,6 +405,58 @@ static void fence__needs_a_reason(void **state)
     assert_int_equal(events(site, "fenced", detail, sizeof detail), 1);
 }
 
+static int report_in_order(struct site *site, const char *state, json_int_t number, int order)
+{
+    char body[128];
+    snprintf(body, sizeof body, "{\"state\":\"%s\",\"number\":%lld,\"order\":%d,\"vnis\":[1024]}",
+             state, (long long)number, order);
+    return site_call(site, "PUT", JOB "f1/nodes/elcap7", body, NULL);
+}
+
+/* F3: what a node said before it booted is over, and nothing of it is waited for. */
+static void boot__ends_what_the_node_said_before(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    json_int_t number = reserve(site, "f1");
+    assert_int_equal(report_in_order(site, "created", number, 10), 200);
+    assert_int_equal(report(site, "f1/nodes/elcap8", "destroyed", number, NULL), 200);
+    assert_int_equal(site_call(site, "DELETE", JOB "f1", NULL, NULL), 202);
+    /* It booted before it said so. */
+    assert_int_equal(site_call(site, "PUT", "/v1/nodes/elcap7/boot", "{\"order\":10}", &answer),
+                     200);
+    assert_int_equal(json_integer_value(json_object_get(answer.json, "reservations")), 0);
+    answer_release(&answer);
+    assert_int_equal(vnis(site, "held"), 1);
+    assert_int_equal(site_call(site, "PUT", "/v1/nodes/elcap7/boot", "{\"order\":11}", &answer),
+                     200);
+    assert_string_equal(text_of(&answer, "node"), "elcap7");
+    assert_int_equal(json_integer_value(json_object_get(answer.json, "reservations")), 1);
+    answer_release(&answer);
+    assert_int_equal(vnis(site, "held"), 0);
+}
+
+static void boot__that_cannot_be_is_refused(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    static const struct {
+        const char *node, *body, *code, *field;
+        int status;
+    } cases[] = {
+        {"elcap7", "{}", "missing-field", "order", 422},
+        {"elcap7", "{\"order\":0}", "invalid", "order", 422},
+        {"elcap7", "{\"order\":\"1\"}", "invalid", "order", 422},
+        {"elcap[7]", "{\"order\":1}", "invalid", "node", 422},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/v1/nodes/%s/boot", cases[i].node);
+        assert_int_equal(site_call(site, "PUT", path, cases[i].body, &answer), cases[i].status);
+        site_expect_problem(&answer, cases[i].status, cases[i].code, cases[i].field);
+    }
+}
+
 /* S5: a node can only speak for itself, and for its own cluster; only an admin fences. */
 static void each_name__may_report_for_itself(void **state)
 {
@@ -423,6 +475,8 @@ static void each_name__may_report_for_itself(void **state)
         {JOB "f1/nodes/elcap9", {422, 422, 403, 403, 403, 401}},
         {"/v1/clusters/tuo/jobs/f1/nodes/elcap7", {404, 403, 404, 403, 403, 401}},
         {"/v1/nodes/elcap7/fence", {200, 403, 403, 403, 403, 401}},
+        {"/v1/nodes/elcap7/boot", {200, 403, 403, 200, 403, 401}},
+        {"/v1/nodes/elcap8/boot", {200, 403, 403, 403, 403, 401}},
     };
     (void)state;
     struct tlssite *tls = tlssite_open(&lists);
@@ -433,8 +487,9 @@ static void each_name__may_report_for_itself(void **state)
     json_int_t number = json_integer_value(json_object_get(answer.json, "number"));
     answer_release(&answer);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const char *body =
-            strstr(cases[i].path, "fence") ? "{\"reason\":\"x\"}" : body_of("created", number);
+        const char *body = strstr(cases[i].path, "fence")  ? "{\"reason\":\"x\"}"
+                           : strstr(cases[i].path, "boot") ? "{\"order\":1}"
+                                                           : body_of("created", number);
         for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
             int status = tlssite_call(tls, names[j], "PUT", cases[i].path, body, NULL);
             if (status != cases[i].status[j])
@@ -469,6 +524,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(fenced__is_no_longer_waited_for, open_site, close_site),
         cmocka_unit_test_setup_teardown(fence__tells_what_else_is_there, open_site, close_site),
         cmocka_unit_test_setup_teardown(fence__needs_a_reason, open_site, close_site),
+        cmocka_unit_test_setup_teardown(boot__ends_what_the_node_said_before, open_site,
+                                        close_site),
+        cmocka_unit_test_setup_teardown(boot__that_cannot_be_is_refused, open_site, close_site),
         cmocka_unit_test(each_name__may_report_for_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

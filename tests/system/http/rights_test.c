@@ -163,7 +163,7 @@ static void owner__reads_own_jobs_only(void **state)
     assert_int_equal(site_call(site, "GET", ELCAP "mine", NULL, NULL), 200);
     assert_int_equal(site_call(site, "GET", ELCAP "mine/env", NULL, NULL), 200);
     assert_int_equal(site_call(site, "GET", "/v1/status", NULL, NULL), 200);
-    assert_int_equal(site_call(site, "GET", "/metrics", NULL, NULL), 200);
+    assert_forbidden(site, "GET", "/metrics", NULL);
     assert_hidden(site, ELCAP "other", ELCAP "there");
     assert_hidden(site, ELCAP "other/env", ELCAP "there/env");
     assert_forbidden(site, "DELETE", ELCAP "mine", NULL);
@@ -176,6 +176,28 @@ static void owner__reads_own_jobs_only(void **state)
     assert_int_equal(listed(site, path), 2);
     snprintf(path, sizeof path, "/v1/jobs?uid=%u", my_uid + 1);
     assert_forbidden(site, "GET", path, NULL);
+}
+
+/* The site may name who else reads the metrics, and that is all that he may; or let everybody. */
+static void metrics__are_for_roles_and_who_is_named(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(me, STRANGER);
+    char named[64];
+    site_restart(site, &options);
+    assert_int_equal(site_call(site, "GET", "/metrics", NULL, NULL), 200);
+    options = as_manager_of(STRANGER, STRANGER);
+    assert_true(site_reload(site, &options));
+    assert_forbidden(site, "GET", "/metrics", NULL);
+    snprintf(named, sizeof named, "metrics_users = %s", me);
+    options.broker = named;
+    assert_true(site_reload(site, &options));
+    assert_int_equal(site_call(site, "GET", "/metrics", NULL, NULL), 200);
+    assert_forbidden(site, "GET", "/v1/events", NULL);
+    assert_forbidden(site, "DELETE", ELCAP "mine", NULL);
+    options.broker = "metrics_anonymous = yes";
+    assert_true(site_reload(site, &options));
+    assert_int_equal(site_call(site, "GET", "/metrics", NULL, NULL), 200);
 }
 
 static void tcp__proves_nobody(void **state)
@@ -214,6 +236,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(manager__rules_its_cluster_only, open_site, close_site),
         cmocka_unit_test_setup_teardown(manager__of_two_clusters_sees_both, open_site, close_site),
         cmocka_unit_test_setup_teardown(owner__reads_own_jobs_only, open_site, close_site),
+        cmocka_unit_test_setup_teardown(metrics__are_for_roles_and_who_is_named, open_site,
+                                        close_site),
         cmocka_unit_test_setup_teardown(tcp__proves_nobody, open_site, close_site),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,6 +234,15 @@ int site_call(struct site *site, const char *method, const char *path, const cha
     return status;
 }
 
+int site_metrics(struct site *site, struct answer *answer)
+{
+    struct line *line = site_line(site);
+    int status =
+        site_ask(site, line, "GET", "/metrics", "Cache-Control: no-cache\r\n", NULL, answer);
+    line_close(line);
+    return status;
+}
+
 void site_expect_problem(struct answer *answer, int status, const char *code, const char *field)
 {
     assert_int_equal(answer->status, status);

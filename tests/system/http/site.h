@@ -48,6 +48,9 @@ int site_ask(struct site *site, struct line *line, const char *method, const cha
 int site_call(struct site *site, const char *method, const char *path, const char *body,
               struct answer *answer);
 
+/* GET /metrics, as they are now: for an admin, who may ask so. */
+int site_metrics(struct site *site, struct answer *answer);
+
 /* The answer is a problem with this code and field ("" or NULL: none). Releases it. */
 void site_expect_problem(struct answer *answer, int status, const char *code, const char *field);
 

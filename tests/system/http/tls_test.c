@@ -111,7 +111,7 @@ static long accepted(struct tlssite *tls)
 {
     static const char name[] = "\nmcastd_http_connections_total{door=\"tcp\"} ";
     struct answer answer;
-    assert_int_equal(site_call(tls->site, "GET", "/metrics", NULL, &answer), 200);
+    assert_int_equal(site_metrics(tls->site, &answer), 200);
     const char *at = strstr(answer.body, name);
     assert_non_null(at);
     const long count = strtol(at + strlen(name), NULL, 10);
@@ -142,7 +142,10 @@ static void strangers__make_room(void **state)
     struct line *strangers[STRANGERS + 1], *boss = tlssite_line(tls, "boss");
     for (int i = 0; i <= STRANGERS; i++)
         strangers[i] = tlssite_line(tls, NULL);
-    assert_true(line_ended(strangers[0])); /* the oldest */
+    struct answer answer;
+    assert_int_equal(line_answer(strangers[0], false, &answer), 0); /* the oldest */
+    site_expect_problem(&answer, 503, "too-many-connections", NULL);
+    assert_true(line_ended(strangers[0]));
     struct line *late = tlssite_line(tls, "boss");
     assert_int_equal(site_ask(tls->site, late, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
     assert_int_equal(site_ask(tls->site, boss, "GET", "/v1/jobs", NULL, NULL, NULL), 200);

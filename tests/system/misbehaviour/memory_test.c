@@ -16,23 +16,10 @@
 
 /* ---- what it remembers ---- */
 
-static size_t count_events(const char *kind)
-{
-    struct plainhttp_reply reply;
-    char mark[64];
-    size_t count = 0;
-    plainhttp_call(stage_http(scene_stage()), "GET", "/v1/events?after=0&follow=0", NULL, &reply);
-    (void)snprintf(mark, sizeof mark, "\nevent: %s\n", kind);
-    for (const char *at = reply.text; (at = strstr(at, mark)) != NULL; at += strlen(mark) - 1)
-        count++;
-    plainhttp_reply_release(&reply);
-    return count;
-}
-
 static bool has_lost_two(void *arg)
 {
     (void)arg;
-    return count_events("lost") == 2;
+    return scene_count_events("lost") == 2;
 }
 
 /* F22, I4: one fatal event for each. */
@@ -52,7 +39,7 @@ static void state_lost__is_told_to_its_jobs_once(void **state)
     scene_reserve("c", told, reason);
     assert_string_equal(told, "reserved");
     scene_await_held("elcap-c");
-    assert_int_equal(count_events("lost"), 2);
+    assert_int_equal(scene_count_events("lost"), 2);
 }
 
 /* An active fabric manager died, its standby has an old state: one job that is over, one that runs
@@ -99,7 +86,7 @@ static void list_in_pages__is_read_whole(void **state)
     *strrchr(held, ' ') = '\0';
     scene_await_logged("elcap-6: the fabric manager no longer has its reservation -> lost");
     scene_await_held(held);
-    assert_int_equal(count_events("lost"), 1);
+    assert_int_equal(scene_count_events("lost"), 1);
 }
 
 static const char *const half_lists[] = {
@@ -136,7 +123,7 @@ static void half_a_list__concludes_nothing(void **state)
         scene_await_held("elcap-a elcap-b elcap-c");
         scene_job_state("b", told);
         assert_string_equal(told, "reserved");
-        assert_int_equal(count_events("lost"), 0);
+        assert_int_equal(scene_count_events("lost"), 0);
     }
 }
 

@@ -147,6 +147,19 @@ bool scene_link_is(const char *state)
     return link_is(wanted);
 }
 
+size_t scene_count_events(const char *kind)
+{
+    struct plainhttp_reply reply;
+    char mark[64];
+    size_t count = 0;
+    call(stage_http(stage), "GET", "/v1/events?after=0&follow=0", NULL, &reply);
+    (void)snprintf(mark, sizeof mark, "\nevent: %s\n", kind);
+    for (const char *at = reply.text; (at = strstr(at, mark)) != NULL; at += strlen(mark) - 1)
+        count++;
+    plainhttp_reply_release(&reply);
+    return count;
+}
+
 /* ---- life of a test ---- */
 
 const struct stage_options scene_quick = {

@@ -4,6 +4,7 @@
 #include "tests/system/rig/stage.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* A job, the real broker, and a fabric manager that misbehaves. Whatever fails here fails the test.
  */
@@ -34,5 +35,8 @@ void scene_await_link(const char *state);
  */
 void scene_await_held(const char *names);
 void scene_await_logged(const char *text);
+
+/* How many events of this kind there were, since the ledger began. */
+size_t scene_count_events(const char *kind);
 
 #endif

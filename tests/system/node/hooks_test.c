@@ -335,22 +335,22 @@ static void env__is_inherited_and_checked(void **state)
     stand_expect_out(stand, "unset SLINGSHOT_TCS\n");
 }
 
-/* Tasks are not root, and hooks may run with any umask. */
-static void env__needs_no_privilege(void **state)
+/* Hooks may run with any umask. What is remembered is for nobody else to read (B8). */
+static void env__of_what_is_remembered_asks_nobody(void **state)
 {
     struct stand *stand = *state;
     char path[128];
     struct stat status;
     pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
-    mode_t before = umask(077);
+    mode_t before = umask(0);
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
     umask(before);
     snprintf(path, sizeof path, "%s/spool", stand->folder);
     assert_int_equal(stat(path, &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0755);
+    assert_int_equal(status.st_mode & 0777, 0700);
     snprintf(path, sizeof path, "%s/spool/4711.json", stand->folder);
     assert_int_equal(stat(path, &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0644);
+    assert_int_equal(status.st_mode & 0777, 0600);
     /* The broker is not asked: a task more is no request more. */
     unsigned int requests = pretender_requests(stand->broker);
     assert_int_equal(stand_run(stand, "env --job f17"), 0);
@@ -393,7 +393,7 @@ int main(void)
         TEST(node__without_nics_is_an_error_only_where_one_is_needed),
         TEST(node__without_libcxi_says_so),
         TEST(env__is_inherited_and_checked),
-        TEST(env__needs_no_privilege),
+        TEST(env__of_what_is_remembered_asks_nobody),
         TEST(env__says_when_services_are_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

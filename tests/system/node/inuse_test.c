@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TEXT_SIZE = 512, JOBS_MAX = 4, OTHERS_UID = 4711 };
+enum { TEXT_SIZE = 512, JOBS_MAX = 16, OTHERS_UID = 4711, LEFTOVERS = 6 };
 
 /* Of a job on two nodes, with one VNI. */
 static void give(struct stand *stand, const char *job, uint64_t number, unsigned int uid,
@@ -128,8 +128,11 @@ static void in_use__without_another_job_drains_the_node(void **state)
     assert_int_equal(stand_run(stand, "tend --users %u1,2", me), 5);
     assert_int_equal(stand_run(stand, "tend --users root"), 2);
     assert_int_equal(stand_run(stand, "tend"), 5);
-    /* Whoever's job ends next finds it. */
-    assert_int_equal(stand_run(stand, "epilog --job f19"), 5);
+    /* It is no business of the next job's, whose end does not wait for it. */
+    unsigned int asked = pretender_requests(stand->broker);
+    assert_int_equal(stand_run(stand, "epilog --job f19"), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(pretender_requests(stand->broker) - asked, 1);
     assert_int_equal(stand_services(stand, NULL), 1);
     end_user(user);
     assert_int_equal(stand_run(stand, "tend"), 0);
@@ -202,6 +205,124 @@ static void in_use__is_its_own_housekeeping_s_first(void **state)
     assert_false(stand_remembers(stand));
 }
 
+static unsigned int lines_of(const char *text)
+{
+    unsigned int lines = 0;
+    for (; (text = strchr(text, '\n')) != NULL; text++)
+        lines++;
+    return lines;
+}
+
+/* Jobs f1 to f6 of this user have ended, and each of their services on cxi0 is in use. */
+static void leave_six(struct stand *stand, pid_t users[LEFTOVERS])
+{
+    unsigned int me = (unsigned int)geteuid();
+    char job[8];
+    stand_set_cxi(stand, "nics = 1\n");
+    for (unsigned int i = 0; i < LEFTOVERS; i++) {
+        snprintf(job, sizeof job, "f%u", i + 1);
+        begin(stand, job, i + 1, me, 1024 + i);
+        users[i] = start_user(2 + i);
+    }
+    begin(stand, "f7", 7, me, 1040);
+    begin(stand, "f8", 8, OTHERS_UID, 1041);
+    for (unsigned int i = 0; i < LEFTOVERS; i++)
+        assert_int_equal(stand_run(stand, "epilog --job f%u --retry-busy 0s", i + 1), 7);
+}
+
+static void end_six(struct stand *stand, const pid_t users[LEFTOVERS])
+{
+    for (unsigned int i = 0; i < LEFTOVERS; i++)
+        end_user(users[i]);
+    assert_int_equal(stand_run(stand, "tend"), 0);
+    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_false(stand_remembers(stand));
+}
+
+/* What one user leaves costs others nothing: neither time nor commits of the broker, nor lines in
+ * the log, however much it is. */
+static void leftovers__cost_little(void **state)
+{
+    struct stand *stand = *state;
+    pid_t users[LEFTOVERS];
+    leave_six(stand, users);
+    /* Each was told once, and is not told again while nothing has changed. */
+    assert_int_equal(lines_of(pretender_reports(stand->broker)), 8 + LEFTOVERS);
+    unsigned int asked = pretender_requests(stand->broker);
+    assert_int_equal(stand_run(stand, "tend"), 7);
+    assert_int_equal(lines_of(stand->err), 2);
+    stand_expect_err(stand, "; in all 6 services of 6 earlier jobs could not be destroyed\n");
+    assert_int_equal(stand_run(stand, "tend"), 7);
+    assert_int_equal(pretender_requests(stand->broker), asked);
+    /* Another's job has nothing to do with them, nor has his housekeeping until they are due. */
+    assert_int_equal(stand_run(stand, "epilog --job f8"), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(stand_run(stand, "housekeeping --job f8"), 0);
+    assert_string_equal(stand->err, "");
+    for (unsigned int i = 0; i < LEFTOVERS; i++) {
+        char number[8];
+        snprintf(number, sizeof number, "%u", i + 1);
+        assert_true(stand_edit_spool(stand, number, "\"tried\": ", "\"tried\": 0, \"was\": "));
+        assert_true(stand_edit_spool(stand, number, "\"tries\": ", "\"tries\": 0, \"had\": "));
+    }
+    /* Then a few at a time. */
+    assert_int_equal(stand_run(stand, "housekeeping --job f8"), 0);
+    stand_expect_err(stand, "; in all 4 services of 4 earlier jobs could not be destroyed\n");
+    assert_int_equal(stand_run(stand, "housekeeping --job f8"), 0);
+    stand_expect_err(stand, "; in all 2 services of 2 earlier jobs could not be destroyed\n");
+    /* So does the next job of their owner, whose last it is. */
+    assert_int_equal(stand_run(stand, "epilog --job f7"), 5);
+    stand_expect_err(stand, "; in all 4 services of 4 earlier jobs could not be destroyed\n");
+    end_six(stand, users);
+    /* Five were of what hooks of f7 and f8 ended. */
+    assert_int_equal(lines_of(pretender_reports(stand->broker)), 8 + LEFTOVERS + 5 + LEFTOVERS);
+}
+
+/* F10: who has left too much here gets no more, and the node is well. */
+static void leftovers__of_too_many_jobs_refuse_their_owner(void **state)
+{
+    struct stand *stand = *state;
+    pid_t users[LEFTOVERS];
+    leave_six(stand, users);
+    give(stand, "f9", 9, (unsigned int)geteuid(), 1050);
+    assert_int_equal(stand_run(stand, "prolog --job f9"), 6);
+    stand_expect_err(stand, "services of 6 earlier jobs of uid ");
+    stand_expect_err(stand, "end the processes that use them");
+    assert_int_equal(stand_run(stand, "prolog --job f9 --dry-run"), 6);
+    assert_int_equal(stand_services(stand, NULL), LEFTOVERS + 2);
+    /* One that is there already stays, as it may run. */
+    assert_int_equal(stand_run(stand, "prolog --job f7"), 0);
+    /* Others are not refused. */
+    begin(stand, "f10", 10, OTHERS_UID, 1051);
+    end_user(users[0]);
+    end_user(users[1]);
+    assert_int_equal(stand_run(stand, "tend"), 7);
+    assert_int_equal(stand_run(stand, "prolog --job f9"), 0);
+    for (unsigned int i = 2; i < LEFTOVERS; i++)
+        end_user(users[i]);
+}
+
+/* One is enough, when it holds much of a NIC. */
+static void leftovers__of_much_of_a_nic_refuse_their_owner(void **state)
+{
+    struct stand *stand = *state;
+    unsigned int me = (unsigned int)geteuid();
+    stand_set_cxi(stand, "nics = 1\n");
+    give(stand, "f17", 1, me, 1024);
+    assert_int_equal(stand_run(stand, "prolog --job f17 --cores 96"), 0);
+    begin(stand, "f18", 2, me, 1025);
+    pid_t user = start_user(2);
+    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 7);
+    give(stand, "f19", 3, me, 1026);
+    assert_int_equal(stand_run(stand, "prolog --job f19"), 6);
+    stand_expect_err(stand, "cxi0: services of earlier jobs of uid ");
+    stand_expect_err(stand, "more than an eighth: end the processes that use them");
+    begin(stand, "f20", 4, OTHERS_UID, 1027);
+    end_user(user);
+    assert_int_equal(stand_run(stand, "tend"), 0);
+    assert_int_equal(stand_run(stand, "prolog --job f19"), 0);
+}
+
 /* Reports that no hook could deliver need not wait for the next job. */
 static void tend__tells_what_could_not_be_told(void **state)
 {
@@ -240,6 +361,9 @@ int main(void)
         TEST(broken_nic__is_not_excused_by_another_job),
         TEST(vni__that_is_in_use_is_no_other_job_s),
         TEST(in_use__is_its_own_housekeeping_s_first),
+        TEST(leftovers__cost_little),
+        TEST(leftovers__of_too_many_jobs_refuse_their_owner),
+        TEST(leftovers__of_much_of_a_nic_refuse_their_owner),
         TEST(tend__tells_what_could_not_be_told),
         TEST(tend__of_nothing_asks_nobody),
     };

@@ -296,6 +296,29 @@ static void restart_key__is_refused_whole_and_named(void **state)
     assert_logged("reload: [state] store = sqlite -> memory needs a restart");
 }
 
+/* B8: whoever could have written it may not become an admin by it. */
+static void configuration_that_others_can_change__is_refused(void **state)
+{
+    (void)state;
+    house_start(house);
+    house_write(house, "conf.d/60-more.conf", 0666, "[broker]\nadmins = 65533\n");
+    assert_false(house_reload(house));
+    assert_logged("60-more.conf: others than its owner can write to ");
+    house_write(house, "conf.d/60-more.conf", 0644, "[broker]\nadmins = 65533\n");
+    if (geteuid() == 0) {
+        assert_int_equal(chown(house_path(house, "conf.d/60-more.conf"), 65533, 0), 0);
+        assert_false(house_reload(house));
+        assert_logged("60-more.conf belongs to user 65533, who can change the configuration");
+        assert_int_equal(chown(house_path(house, "conf.d/60-more.conf"), 0, 0), 0);
+    }
+    assert_int_equal(chmod(house_path(house, "state"), 0777), 0);
+    assert_false(house_reload(house));
+    assert_logged("[state] path: others than its owner can write to ");
+    assert_int_equal(chmod(house_path(house, "state"), 0755), 0);
+    assert_true(house_reload(house));
+    assert_logged("reload: [broker] admins");
+}
+
 static void login_that_cannot_be_read__keeps_the_link(void **state)
 {
     (void)state;
@@ -540,6 +563,7 @@ int main(void)
         HOUSE_TEST(root_keys__are_read_again),
         HOUSE_TEST(list_command__comes_changes_and_goes),
         HOUSE_TEST(restart_key__is_refused_whole_and_named),
+        HOUSE_TEST(configuration_that_others_can_change__is_refused),
         HOUSE_TEST(login_that_cannot_be_read__keeps_the_link),
         HOUSE_TEST(drop_ins__come_go_and_override),
         HOUSE_TEST(load__is_not_disturbed),

@@ -43,7 +43,7 @@ systemd-sysusers "$usr/lib/sysusers.d/mcastd.conf" >"$dir/log" 2>&1 || fail "no 
 systemd-tmpfiles --create "$usr/lib/tmpfiles.d/mcastd.conf" >"$dir/log" 2>&1 || fail "no folders"
 cp "$usr/share/doc/mcastd/examples/mcastd.conf" /etc/mcastd/mcastd.conf
 # What a list_command prints are job ids: here, as whom it runs.
-printf '[cluster "elcap"]\nusers = nobody\nlist_command = /usr/bin/id -u\n[broker]\nlog_level = debug\n' \
+printf '[cluster "elcap"]\nusers = daemon\nlist_command = /usr/bin/id -u\n[broker]\nlog_level = debug\n' \
     >/etc/mcastd/conf.d/50-site.conf
 "$mcastd" --make-key=mcastd 2>"$dir/log" || fail "no key"
 [ "$(stat -c '%U %a' /etc/mcastd/state.key)" = "mcastd 600" ] || fail "the key is not the service's"
@@ -69,9 +69,9 @@ broker=$(sed -n 1p /var/lib/mcastd/state.db.lock)
 grep -q '^CapEff:[[:space:]]0*$' "/proc/$broker/status" || fail "it has capabilities"
 unset MCAST_URL MCAST_CLUSTER
 # Another user is known by the kernel's word for who connects, and is the cluster's manager.
-as nobody "$usr/bin/mcastctl" --cluster elcap reserve --uid 5588 --nodes 'n[1-2]' j1 \
+as daemon "$usr/bin/mcastctl" --cluster elcap reserve --uid 5588 --nodes 'n[1-2]' j1 \
     >"$dir/said" 2>&1 || { cat "$dir/said" >&2; fail "the cluster's user cannot reserve"; }
-! as daemon "$usr/bin/mcastctl" --cluster elcap reserve --uid 5588 --nodes 'n[1-2]' j2 \
+! as nobody "$usr/bin/mcastctl" --cluster elcap reserve --uid 5588 --nodes 'n[1-2]' j2 \
     >/dev/null 2>&1 || fail "anybody can reserve"
 "$usr/bin/mcastctl" doctor --json >"$dir/doctor" 2>&1 || { cat "$dir/doctor" >&2; fail "the doctor finds problems"; }
 until grep -q 'cluster elcap names 1 active jobs' "$dir/log"; do

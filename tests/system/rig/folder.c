@@ -8,7 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* Some images have a /var/tmp without the sticky bit, and mcastd trusts nothing in such a one. */
+static const char *usual_parent(void)
+{
+    struct stat found;
+
+    return stat("/var/tmp", &found) == 0 && (found.st_mode & S_ISVTX) != 0 ? "/var/tmp" : "/tmp";
+}
 
 int folder_create(char path[FOLDER_PATH_SIZE])
 {
@@ -16,7 +25,7 @@ int folder_create(char path[FOLDER_PATH_SIZE])
     const char *form = "%s/mcast-XXXXXX";
 
     if (!parent || strlen(parent) + strlen(form) > FOLDER_PATH_SIZE)
-        parent = "/var/tmp";
+        parent = usual_parent();
     snprintf(path, FOLDER_PATH_SIZE, form, parent);
     if (!mkdtemp(path)) {
         perror(path);

@@ -86,18 +86,19 @@ static bool perform(struct plainhttp *http, const char *method, const char *path
 {
     char url[URL_SIZE];
     long status = 0;
-    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
+    struct curl_slist *headers = curl_slist_append(NULL, "Cache-Control: no-cache");
 
     *reply = (struct plainhttp_reply){.text = calloc(1, 1)};
     snprintf(url, sizeof url, "%s%s", http->base, path);
     curl_easy_setopt(http->curl, CURLOPT_URL, url);
-    curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, body ? headers : NULL);
     if (body) {
+        headers = curl_slist_append(headers, "Content-Type: application/json");
         curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
         curl_easy_setopt(http->curl, CURLOPT_POSTFIELDS, body);
     } else {
         curl_easy_setopt(http->curl, CURLOPT_HTTPGET, 1L);
     }
+    curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(http->curl, CURLOPT_CUSTOMREQUEST, method);
     curl_easy_setopt(http->curl, CURLOPT_WRITEFUNCTION, gather);
     curl_easy_setopt(http->curl, CURLOPT_WRITEDATA, reply);

@@ -1,0 +1,96 @@
+/* A file of root's that one user can read, and not write (B8). */
+
+#include "tests/system/node/stand.h"
+#include "tests/system/rig/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OWNER_UID = 5588, OTHER_UID = 5589, DENIED = EACCES };
+
+/* errno of opening it as this user, in a process of his; 0: it can be. */
+static int open_as(uid_t uid, const char *path, int flags)
+{
+    int status = 0;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        if (setgid(uid) < 0 || setuid(uid) < 0)
+            _exit(255);
+        _exit(open(path, flags) >= 0 ? 0 : errno);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static const char *make_file(struct stand *stand, char path[128])
+{
+    assert_int_equal(chmod(stand->folder, 0755), 0);
+    assert_int_equal(folder_write(stand->folder, "grant", 0666, "A=1\n"), 0);
+    return folder_path(path, 128, stand->folder, "grant");
+}
+
+static void share__lets_one_user_read_and_nobody_write(void **state)
+{
+    struct stand *stand = *state;
+    char path[128];
+    make_file(stand, path);
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(stand_run(stand, "share --user %d --file %s", OWNER_UID, path), 0);
+    assert_string_equal(stand->err, "");
+    assert_int_equal(open_as(OWNER_UID, path, O_RDONLY), 0);
+    assert_int_equal(open_as(OWNER_UID, path, O_WRONLY | O_APPEND), DENIED);
+    assert_int_equal(open_as(OTHER_UID, path, O_RDONLY), DENIED);
+    assert_int_equal(open_as(OTHER_UID, path, O_WRONLY), DENIED);
+}
+
+/* Where no hook is root, the job's owner is whoever runs them. */
+static void share__with_its_owner_closes_it_to_others(void **state)
+{
+    struct stand *stand = *state;
+    char path[128];
+    struct stat status;
+    make_file(stand, path);
+    assert_int_equal(stand_run(stand, "share --user %u --file %s", (unsigned)geteuid(), path), 0);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+}
+
+static void share__refuses_what_it_should_not_touch(void **state)
+{
+    struct stand *stand = *state;
+    char path[128], link[128];
+    make_file(stand, path);
+    assert_int_equal(symlink(path, folder_path(link, sizeof link, stand->folder, "link")), 0);
+    assert_int_equal(stand_run(stand, "share --user 1 --file %s", link), 1);
+    assert_int_equal(stand_run(stand, "share --user 1 --file %s", stand->folder), 1);
+    stand_expect_err(stand, "is not a regular file");
+    assert_int_equal(stand_run(stand, "share --user 1 --file %s/none", stand->folder), 1);
+    assert_int_equal(stand_run(stand, "share --user 1"), 2);
+    assert_int_equal(stand_run(stand, "share --file %s", path), 2);
+    assert_int_equal(stand_run(stand, "share --user -1 --file %s", path), 2);
+    assert_int_equal(stand_run(stand, "share --user 4294967295 --file %s", path), 2);
+    if (geteuid() != 0)
+        return;
+    assert_int_equal(chown(path, OWNER_UID, OWNER_UID), 0);
+    assert_int_equal(stand_run(stand, "share --user 1 --file %s", path), 1);
+    stand_expect_err(stand, "is not a regular file of uid 0");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, stand_create, stand_destroy)
+    const struct CMUnitTest tests[] = {
+        TEST(share__lets_one_user_read_and_nobody_write),
+        TEST(share__with_its_owner_closes_it_to_others),
+        TEST(share__refuses_what_it_should_not_touch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

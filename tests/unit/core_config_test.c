@@ -1,0 +1,129 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "core/config.h"
+#include "core/record.h"
+
+/* What holds when nothing is set, as docs/options.md and mcastd.conf(5) tell (F5). */
+static void config__has_the_documented_defaults(void **state)
+{
+    (void)state;
+    struct core_config c;
+    memset(&c, 0x5a, sizeof c);
+    core_config_init(&c);
+    assert_false(idset_has(&c.vni_pool, 1023));
+    assert_true(idset_has(&c.vni_pool, 1024));
+    assert_true(idset_has(&c.vni_pool, UINT16_MAX));
+    assert_int_equal(c.vni_pool.count, 65536 - 1024);
+    assert_int_equal(c.vni_per_job, 1);
+    assert_true(c.vni_single_node);
+    assert_true(c.vni_required);
+    assert_int_equal(c.vni_hold_ms, 10 * 60 * 1000);
+    assert_int_equal(c.classes_default, TC_BEST_EFFORT | TC_LOW_LATENCY);
+    assert_int_equal(c.classes_allowed, TC_BEST_EFFORT | TC_LOW_LATENCY);
+    assert_int_equal(c.total_addresses, 0);
+    assert_int_equal(c.addresses_per_job, 0);
+    assert_int_equal(c.min_nodes, 0);
+    assert_int_equal(c.sharing, 1);
+    assert_false(c.fm_present);
+    assert_int_equal(c.reserve_timeout_ms, 2000);
+    assert_int_equal(c.call_timeout_ms, 10 * 1000);
+    assert_int_equal(c.calls_at_once, 16);
+    assert_int_equal(c.relist_ms, 10 * 60 * 1000);
+    assert_int_equal(c.stray_grace_ms, 30 * 1000);
+    assert_int_equal(c.link_retry_ms, 1000);
+    assert_false(c.cleanup_login);
+    assert_int_equal(c.cleanup_timeout_ms, 10 * 60 * 1000);
+    assert_int_equal(c.sync_grace_ms, 30 * 1000);
+    assert_int_equal(c.sync_lot, 4000);
+    assert_int_equal(c.tombstone_ms, 30 * 1000);
+    assert_int_equal(c.events_keep, 10000);
+    assert_int_equal(c.events_age_ms, INT64_C(2592000000)); /* 30 days */
+    assert_string_equal(c.job_ca, "yes");
+}
+
+/* One that is valid, with all that can be sized and checked. */
+static struct core_config valid(void)
+{
+    struct core_config c;
+    core_config_init(&c);
+    strcpy(c.clusters[0].name, "elcap");
+    strcpy(c.clusters[1].name, "elcap2");
+    c.cluster_count = 2;
+    c.min_nodes = 64;
+    c.total_addresses = 4086;
+    c.system_nodes = 11136;
+    c.fm_present = true;
+    c.fm_url_count = 1;
+    strcpy(c.fm_urls[0], "http://fm");
+    return c;
+}
+
+#define REFUSED(change, words)                                                                     \
+    do {                                                                                           \
+        struct core_config c = valid();                                                            \
+        struct error err = {0};                                                                    \
+        change;                                                                                    \
+        assert_int_equal(core_config_check(&c, &err), ERROR_INVALID);                              \
+        assert_non_null(strstr(err.text, words));                                                  \
+    } while (0)
+#define ACCEPTED(change)                                                                           \
+    do {                                                                                           \
+        struct core_config c = valid();                                                            \
+        change;                                                                                    \
+        assert_int_equal(core_config_check(&c, NULL), 0);                                          \
+    } while (0)
+
+/* Each limit by itself, in a configuration that is valid but for it, and the last value before it.
+ */
+static void config__is_refused_for_each_reason(void **state)
+{
+    (void)state;
+    ACCEPTED((void)0);
+    REFUSED(strcpy(c.clusters[1].name, "el-cap"), "cluster \"el-cap\": names are");
+    REFUSED(c.clusters[1].name[0] = '\0', "names are");
+    REFUSED(strcpy(c.clusters[1].name, "elcap"), "is there twice");
+    REFUSED(c.vni_per_job = VNI_PER_JOB_MAX + 1, "per_job = 5");
+    ACCEPTED(c.vni_per_job = VNI_PER_JOB_MAX);
+    REFUSED((idset_init(&c.vni_pool), idset_add(&c.vni_pool, 10)), "0 usable VNIs");
+    ACCEPTED((idset_init(&c.vni_pool), idset_add(&c.vni_pool, 11)));
+    ACCEPTED((idset_init(&c.vni_pool), c.vni_per_job = 0));
+    REFUSED(c.classes_default = 0, "one of them at least");
+    REFUSED(c.classes_allowed = TC_ALL + 1, "one of them at least");
+    ACCEPTED(c.classes_default = c.classes_allowed = TC_ALL);
+    REFUSED(c.classes_default |= TC_DEDICATED_ACCESS, "dedicated_access is not in allowed");
+    REFUSED(c.classes_default |= TC_BULK_DATA, "bulk_data is not in allowed");
+    REFUSED(c.classes_allowed = TC_LOW_LATENCY, "best_effort is not in allowed");
+    REFUSED(c.classes_allowed = TC_BEST_EFFORT, "low_latency is not in allowed");
+    REFUSED(c.system_nodes = 0, "needs total_addresses, system_nodes");
+    REFUSED((c.min_nodes = 0, c.addresses_per_job = 5000), "is more than total_addresses");
+    ACCEPTED((c.min_nodes = 0, c.system_nodes = 0));
+    REFUSED(c.sync_lot = 0, "one reservation at least");
+    ACCEPTED(c.sync_lot = 1);
+    REFUSED(c.calls_at_once = 0, "parallel is at least 1");
+    ACCEPTED(c.calls_at_once = 1);
+    REFUSED(c.call_timeout_ms = 0, "are above 0");
+    REFUSED(c.reserve_timeout_ms = 0, "are above 0");
+    REFUSED(c.link_retry_ms = 0, "are above 0");
+    ACCEPTED(c.call_timeout_ms = c.reserve_timeout_ms = c.link_retry_ms = 1);
+    REFUSED(c.fm_url_count = 0, "URLs are allowed");
+    REFUSED(c.fm_url_count = FM_URLS_MAX + 1, "URLs are allowed");
+    ACCEPTED(c.fm_url_count = FM_URLS_MAX);
+    ACCEPTED((c.fm_present = false, c.fm_url_count = 0));
+    REFUSED(c.events_keep = 0, "events_keep is at least 1");
+    ACCEPTED(c.events_keep = 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(config__has_the_documented_defaults),
+        cmocka_unit_test(config__is_refused_for_each_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

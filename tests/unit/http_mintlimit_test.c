@@ -1,0 +1,71 @@
+/* How many tokens one reservation is given (B3, B8). */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "broker/http/mintlimit.h"
+
+static struct mintlimit limit;
+
+static int forget(void **state)
+{
+    (void)state;
+    limit = (struct mintlimit){0};
+    return 0;
+}
+
+/* How many of the reservation's wishes are granted in a row at this moment. */
+static unsigned take_all(uint64_t number, uint64_t now_ms)
+{
+    unsigned taken = 0;
+    while (mintlimit_take(&limit, number, now_ms) == 0)
+        taken++;
+    return taken;
+}
+
+static void reservation__has_its_tokens_at_once_and_then_one_a_second(void **state)
+{
+    (void)state;
+    const uint64_t now = 5000;
+    assert_int_equal(take_all(7, now), MINTLIMIT_AT_ONCE);
+    assert_int_equal(mintlimit_take(&limit, 7, now), MINTLIMIT_EVERY_MS);
+    assert_int_equal(mintlimit_take(&limit, 7, now + 400), MINTLIMIT_EVERY_MS - 400);
+    assert_int_equal(take_all(7, now + MINTLIMIT_EVERY_MS), 1);
+    assert_int_equal(take_all(7, now + 4 * MINTLIMIT_EVERY_MS), 3);
+    assert_int_equal(take_all(7, now + 1000 * MINTLIMIT_EVERY_MS), MINTLIMIT_AT_ONCE);
+}
+
+static void reservation__is_not_kept_waiting_by_another(void **state)
+{
+    (void)state;
+    assert_int_equal(take_all(7, 1), MINTLIMIT_AT_ONCE);
+    assert_int_equal(take_all(8, 1), MINTLIMIT_AT_ONCE);
+    assert_true(mintlimit_take(&limit, 7, 1) > 0);
+}
+
+/* Beyond those that can be remembered one more waits for the first that may be forgotten; nothing
+ * that is counted is forgotten for it. */
+static void reservations__have_a_limit_together(void **state)
+{
+    (void)state;
+    for (uint64_t number = 1; number <= MINTLIMIT_RESERVATIONS; number++)
+        assert_int_equal(mintlimit_take(&limit, number, number), 0);
+    const uint64_t now = MINTLIMIT_RESERVATIONS, more = MINTLIMIT_RESERVATIONS + 1;
+    assert_int_equal(mintlimit_take(&limit, more, now), 1 + MINTLIMIT_EVERY_MS - now);
+    assert_int_equal(take_all(1, now), MINTLIMIT_AT_ONCE - 1);
+    assert_int_equal(mintlimit_take(&limit, more, 2 + MINTLIMIT_EVERY_MS), 0);
+    assert_int_equal(take_all(1, 2 + MINTLIMIT_EVERY_MS), 1); /* it was not forgotten */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(reservation__has_its_tokens_at_once_and_then_one_a_second, forget),
+        cmocka_unit_test_setup(reservation__is_not_kept_waiting_by_another, forget),
+        cmocka_unit_test_setup(reservations__have_a_limit_together, forget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+/* What a read replica shows that lags: by writes, by time, and behind what it kept one by one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "mock-fm/replica.h"
+
+struct pair {
+    struct objects *objects;
+    struct replica *replica;
+};
+
+static void commit(struct pair *pair, const struct change *change)
+{
+    assert_int_equal(objects_apply(pair->objects, change), 0);
+    if (pair->replica)
+        assert_int_equal(replica_add(pair->replica, change), 0);
+}
+
+static void reserve(struct pair *pair, unsigned job, int64_t at_us)
+{
+    char id[16];
+
+    snprintf(id, sizeof id, "c-%u", job);
+    commit(pair, &(struct change){.kind = CHANGE_JOB,
+                                  .at_us = at_us,
+                                  .job = id,
+                                  .token = "sess-1",
+                                  .limit = 1,
+                                  .serial = objects_totals(pair->objects).last_serial + 1});
+}
+
+static void release(struct pair *pair, const char *id, int64_t at_us)
+{
+    commit(pair, &(struct change){.kind = CHANGE_JOB_GONE, .at_us = at_us, .job = id});
+}
+
+/* The jobs' ids, each followed by a blank. */
+static void assert_shown(const struct pair *pair, struct replica_lag lag, int64_t now_us,
+                         const char *ids)
+{
+    struct objects *objects = replica_objects(pair->replica, &lag, now_us);
+    char shown[256] = "";
+    size_t length = 0;
+
+    assert_non_null(objects);
+    for (const struct job *job = objects_first(objects); job; job = job->next)
+        length += (size_t)snprintf(shown + length, sizeof shown - length, "%s ", job->id);
+    assert_string_equal(shown, ids);
+    objects_destroy(objects);
+}
+
+static struct pair begin(void)
+{
+    struct pair pair = {.objects = objects_create(100, false)};
+
+    assert_non_null(pair.objects);
+    reserve(&pair, 1, 1000000);
+    pair.replica = replica_create(pair.objects);
+    assert_non_null(pair.replica);
+    return pair;
+}
+
+static void end(struct pair *pair)
+{
+    replica_destroy(pair->replica);
+    objects_destroy(pair->objects);
+}
+
+static void replica__lags_by_writes(void **state)
+{
+    struct pair pair = begin();
+
+    (void)state;
+    reserve(&pair, 2, 2000000);
+    release(&pair, "c-1", 3000000);
+    reserve(&pair, 3, 4000000);
+    assert_shown(&pair, (struct replica_lag){0}, 4000000, "c-2 c-3 ");
+    assert_shown(&pair, (struct replica_lag){.writes = 1}, 4000000, "c-2 ");
+    assert_shown(&pair, (struct replica_lag){.writes = 2}, 4000000, "c-1 c-2 ");
+    assert_shown(&pair, (struct replica_lag){.writes = 3}, 4000000, "c-1 ");
+    assert_shown(&pair, (struct replica_lag){.writes = 1000}, 4000000, "c-1 ");
+    end(&pair);
+}
+
+static void replica__lags_by_time(void **state)
+{
+    struct pair pair = begin();
+
+    (void)state;
+    reserve(&pair, 2, 2000000);
+    release(&pair, "c-1", 3000000);
+    assert_shown(&pair, (struct replica_lag){.ms = 1000}, 5000000, "c-2 ");
+    assert_shown(&pair, (struct replica_lag){.ms = 2000}, 5000000, "c-2 ");
+    assert_shown(&pair, (struct replica_lag){.ms = 2001}, 5000000, "c-1 c-2 ");
+    assert_shown(&pair, (struct replica_lag){.ms = 3001}, 5000000, "c-1 ");
+    assert_shown(&pair, (struct replica_lag){.ms = 1000, .writes = 1}, 5000000, "c-1 c-2 ");
+    /* A restored change is as old as its restore, whatever it says. */
+    reserve(&pair, 3, 1);
+    assert_shown(&pair, (struct replica_lag){.ms = 2001}, 5000000, "c-1 c-2 ");
+    end(&pair);
+}
+
+/* However much is written, what is kept is bounded, and nothing is shown wrongly. */
+static void replica__keeps_a_bounded_number(void **state)
+{
+    struct pair pair = begin();
+    char id[16];
+
+    (void)state;
+    for (unsigned i = 0; i < 3 * REPLICA_CHANGES; i++) {
+        reserve(&pair, i + 2, 2000000 + i);
+        snprintf(id, sizeof id, "c-%u", i + 1);
+        release(&pair, id, 2000000 + i);
+    }
+    snprintf(id, sizeof id, "c-%u ", 3 * REPLICA_CHANGES + 1);
+    assert_shown(&pair, (struct replica_lag){0}, 3000000, id);
+    snprintf(id, sizeof id, "c-%u ", 3 * REPLICA_CHANGES);
+    assert_shown(&pair, (struct replica_lag){.writes = 2}, 3000000, id);
+    snprintf(id, sizeof id, "c-%u ", 3 * REPLICA_CHANGES + 1 - REPLICA_CHANGES / 2);
+    assert_shown(&pair, (struct replica_lag){.writes = REPLICA_CHANGES}, 3000000, id);
+    end(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(replica__lags_by_writes),
+        cmocka_unit_test(replica__lags_by_time),
+        cmocka_unit_test(replica__keeps_a_bounded_number),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

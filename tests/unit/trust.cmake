@@ -1,0 +1,1 @@
+mcast_unit(trust_trustedpath trust)

@@ -1,0 +1,216 @@
+#include "trust/trustedpath.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINKS_MAX = 40 /* as the kernel */ };
+
+struct walk {
+    const struct trustedpath *wanted;
+    struct error *err;
+    char seen[PATH_MAX]; /* looked at, no links in it; "" is the root */
+    char rest[PATH_MAX]; /* what follows */
+    unsigned links;
+    bool missing; /* the last name is not there, and need not be */
+};
+
+static int too_long(const struct walk *walk)
+{
+    return error_set(walk->err, ERROR_NOT_FOUND, "%s", strerror(ENAMETOOLONG));
+}
+
+static bool open_to_others(const struct stat *found)
+{
+    return (found->st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
+static bool is_sticky(const struct stat *found)
+{
+    return S_ISDIR(found->st_mode) && (found->st_mode & S_ISVTX) != 0;
+}
+
+/* The last name of the path is being looked at. */
+static bool is_last(const struct walk *walk)
+{
+    return walk->rest[strspn(walk->rest, "/")] == '\0';
+}
+
+/* What root has to type; a link would lead chown to what it names. */
+static int refuse_owner(const struct walk *walk, const char *path, const struct stat *found)
+{
+    const struct trustedpath *wanted = walk->wanted;
+    const char *option = S_ISLNK(found->st_mode) ? "-h " : "";
+    if (!wanted->written || wanted->user == 0 || !is_last(walk))
+        return error_set(walk->err, ERROR_REFUSED,
+                         "%s belongs to user %ju, who can change %s: chown %sroot %s", path,
+                         (uintmax_t)found->st_uid, wanted->subject, option, path);
+    return error_set(
+        walk->err, ERROR_REFUSED, "%s belongs to user %ju, who can change %s: chown %s%ju %s", path,
+        (uintmax_t)found->st_uid, wanted->subject, option, (uintmax_t)wanted->user, path);
+}
+
+static int judge_entry(const struct walk *walk, const char *path, const struct stat *found)
+{
+    if (found->st_uid != 0 && found->st_uid != walk->wanted->user)
+        return refuse_owner(walk, path, found);
+    /* The mode of a link says nothing, and that of a socket who may connect. */
+    if (S_ISLNK(found->st_mode) || S_ISSOCK(found->st_mode) || is_sticky(found))
+        return 0;
+    if (open_to_others(found))
+        return error_set(walk->err, ERROR_REFUSED,
+                         "others than its owner can write to %s, and so change %s: chmod go-w %s",
+                         path, walk->wanted->subject, path);
+    return 0;
+}
+
+/* Takes the next name off the rest; false: there is none. */
+static bool next_name(struct walk *walk, char name[NAME_MAX + 1], int *rc)
+{
+    const char *start = walk->rest + strspn(walk->rest, "/");
+    size_t length = strcspn(start, "/");
+    if (length > NAME_MAX)
+        *rc = too_long(walk);
+    if (length == 0 || length > NAME_MAX)
+        return false;
+    memcpy(name, start, length);
+    name[length] = '\0';
+    memmove(walk->rest, start + length, strlen(start + length) + 1);
+    return true;
+}
+
+/* What the link says comes before the rest. */
+static int follow(struct walk *walk, const char *path)
+{
+    char target[PATH_MAX];
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length < 0 || ++walk->links > LINKS_MAX)
+        return error_set(walk->err, ERROR_NOT_FOUND, "%s: %s", path,
+                         strerror(length < 0 ? errno : ELOOP));
+    target[length] = '\0';
+    size_t rest = strlen(walk->rest);
+    if ((size_t)length + rest >= sizeof walk->rest)
+        return too_long(walk);
+    memmove(walk->rest + length, walk->rest, rest + 1); /* begins with a slash, or is "" */
+    memcpy(walk->rest, target, (size_t)length);
+    if (target[0] == '/')
+        walk->seen[0] = '\0';
+    return 0;
+}
+
+static int step(struct walk *walk, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat found;
+    char *slash = strrchr(walk->seen, '/');
+    if (strcmp(name, ".") == 0)
+        return 0;
+    if (strcmp(name, "..") == 0) {
+        if (slash != NULL)
+            *slash = '\0';
+        return 0;
+    }
+    int length = snprintf(path, sizeof path, "%s/%s", walk->seen, name);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return too_long(walk);
+    if (lstat(path, &found) < 0) {
+        walk->missing = errno == ENOENT && walk->wanted->kind == TRUSTEDPATH_ENTRY && is_last(walk);
+        return walk->missing
+                   ? 0
+                   : error_set(walk->err, ERROR_NOT_FOUND, "%s: %s", path, strerror(errno));
+    }
+    int rc = judge_entry(walk, path, &found);
+    if (rc < 0)
+        return rc;
+    if (S_ISLNK(found.st_mode))
+        return follow(walk, path);
+    if (!S_ISDIR(found.st_mode) && walk->rest[0] != '\0')
+        return error_set(walk->err, ERROR_NOT_FOUND, "%s: %s", path, strerror(ENOTDIR));
+    memcpy(walk->seen, path, (size_t)length + 1);
+    return 0;
+}
+
+/* Everything is looked at: is it what was wanted? */
+static int judge_end(const struct walk *walk)
+{
+    const struct trustedpath *wanted = walk->wanted;
+    const char *path = walk->seen[0] != '\0' ? walk->seen : "/";
+    struct stat found;
+    if (wanted->kind == TRUSTEDPATH_ENTRY)
+        return 0;
+    bool there = lstat(path, &found) == 0;
+    if (wanted->kind == TRUSTEDPATH_FILE)
+        return there && S_ISREG(found.st_mode)
+                   ? 0
+                   : error_set(walk->err, ERROR_NOT_FOUND, "%s is no file", wanted->path);
+    if (!there || !S_ISDIR(found.st_mode))
+        return error_set(walk->err, ERROR_NOT_FOUND, "%s is no folder", wanted->path);
+    if (is_sticky(&found) && open_to_others(&found))
+        return error_set(walk->err, ERROR_REFUSED,
+                         "others can make files in %s, and so change %s: name a folder that is not "
+                         "shared, as install -d makes it",
+                         path, wanted->subject);
+    return 0;
+}
+
+/* The path as one that begins at the root. */
+static int begin(struct walk *walk)
+{
+    const char *path = walk->wanted->path;
+    size_t length = 0;
+    if (path[0] != '/') {
+        if (getcwd(walk->rest, sizeof walk->rest) == NULL)
+            return error_set(walk->err, ERROR_NOT_FOUND, "%s", strerror(errno));
+        length = strlen(walk->rest);
+        walk->rest[length++] = '/'; /* in place of the NUL */
+    }
+    if (length + strlen(path) >= sizeof walk->rest)
+        return too_long(walk);
+    memcpy(walk->rest + length, path, strlen(path) + 1);
+    return 0;
+}
+
+int trustedpath_check(const struct trustedpath *wanted, struct error *err)
+{
+    struct walk walk = {.wanted = wanted, .err = err};
+    char name[NAME_MAX + 1];
+    struct stat found;
+    assert(wanted->path != NULL && wanted->subject != NULL);
+    int rc = begin(&walk);
+    if (rc == 0 && lstat("/", &found) < 0)
+        rc = error_set(err, ERROR_NOT_FOUND, "/: %s", strerror(errno));
+    if (rc == 0)
+        rc = judge_entry(&walk, "/", &found);
+    while (rc == 0 && !walk.missing && next_name(&walk, name, &rc))
+        rc = step(&walk, name);
+    return rc == 0 ? judge_end(&walk) : rc;
+}
+
+int trustedpath_socket_owner(const char *path, uid_t *owner, struct error *err)
+{
+    char folder[PATH_MAX];
+    struct stat found;
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    if (length == 0 || length >= sizeof folder)
+        return error_set(err, ERROR_NOT_FOUND, "%s names no folder", path);
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    if (stat(folder, &found) < 0)
+        return error_set(err, ERROR_NOT_FOUND, "%s: %s", folder, strerror(errno));
+    const struct trustedpath wanted = {
+        .path = folder,
+        .kind = TRUSTEDPATH_FOLDER,
+        .user = found.st_uid,
+        .subject = "who answers at the socket in it",
+    };
+    int rc = trustedpath_check(&wanted, err);
+    if (rc == 0)
+        *owner = found.st_uid;
+    return rc;
+}
