@@ -19,8 +19,8 @@ void admin_event(const struct sim *sim, const struct request *request, struct co
 /* What he says reaches the broker. */
 void admin_heard(struct sim *sim, const struct request *request);
 
-/* Whether he can say that all of a cluster's name is ours: no second broker is there, and nothing is
- * in use that the ledger does not know. */
+/* Whether he can say that all of a cluster's name is ours: no second broker is there, and nothing
+ * is in use that the ledger does not know. */
 bool admin_can_tell(const struct sim *sim, const char *cluster);
 
 /* Whether the broker raises this now, of this cluster. */

@@ -15,7 +15,8 @@ static unsigned long long n(uint64_t number)
 static void vnis_are_short(struct sim *sim, const struct request *request, unsigned asked)
 {
     unsigned available = books_vnis_available(sim);
-    if (admin_sees(sim, ALARM_OLD_LEDGER, NULL)) /* those that are not used may be in use */
+    if (sim->edge.suspect ||
+        admin_sees(sim, ALARM_OLD_LEDGER, NULL)) /* those that are not used may be in use */
         return;
     if (available >= asked || !sim->config.vni_required)
         sim_fail(sim, "F4", "%s was refused %u VNIs although %u are available",
@@ -145,7 +146,7 @@ static void release_answered(struct sim *sim, const struct request *request,
     }
     for (size_t at = 0; at < sim->books.count; at++) {
         const struct entry *e = sim->books.entries[at];
-        if (e && e->job == request->job && e->told && !e->freed_batch)
+        if (e->job == request->job && e->told && !e->freed_batch)
             sim_fail(sim, "I2", "a release of %s was answered %s, and number %llu lives on",
                      rm_job_name(request->job), answer_word(told->kind), n(e->number));
     }
@@ -187,6 +188,8 @@ static void report_answered(struct sim *sim, const struct request *request, cons
         e = NULL; /* its number has been given out again */
     bool late = told->kind == ANSWER_GIVEN_BACK && request->report.state == NODE_CREATED;
     bool gone = told->kind == ANSWER_NOT_FOUND && (!e || e->gone_batch);
+    if (request->report.epoch != sim->books.epoch)
+        return; /* it may be taken for one of another life */
     if (told->kind != ANSWER_REPORTED && !late && !gone)
         sim_fail(sim, "answers", "node %s reports %s for number %llu and was answered: %s",
                  request->host->name, node_state_word(request->report.state),

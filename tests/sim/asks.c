@@ -185,7 +185,7 @@ static void steps_answered(struct sim *sim, const struct request *request, const
         told->kind != ANSWER_GIVEN_UP && told->kind != ANSWER_NOT_FOUND)
         sim_fail(sim, "answers", "a look at the steps of %s was answered: %s",
                  rm_job_name(request->job), answer_word(told->kind));
-    for (int step = 0; step < STEPS && !sim->fabric.restored; step++)
+    for (int step = 0; step < STEPS && !sim->fabric.restored && !sim->rewind.done; step++)
         for (int i = 0; i < STEP_TREES; i++) {
             uint16_t tree = told->trees[step][i];
             if (tree != 0 && (sim->fabric.owners[tree].number != told->number ||

@@ -8,7 +8,10 @@
 #include <string.h>
 
 /* How long after its time a VNI may still be held back: until the timer has looked. */
-enum { HOLD_LATE_MS = 500 };
+enum {
+    HOLD_LATE_MS = 500,
+    JUST_RESERVED = 2, /* nobody has asked for them since */
+};
 
 void books_init(struct sim *sim)
 {
@@ -25,7 +28,15 @@ void books_release(struct sim *sim)
 
 static struct entry *find(const struct books *books, uint64_t number)
 {
-    return number > 0 && number <= books->count ? books->entries[number - 1] : NULL;
+    size_t low = 0, high = books->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (books->entries[middle]->number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < books->count && books->entries[low]->number == number ? books->entries[low] : NULL;
 }
 
 const struct entry *books_entry(const struct books *books, uint64_t number)
@@ -82,25 +93,25 @@ static void is_quarantined(struct sim *sim, const struct entry *born, uint16_t v
     }
 }
 
-static void vnis_are_free(struct sim *sim, const struct entry *born)
+static void vnis_are_free(struct sim *sim, const struct entry *born, bool given)
 {
     for (int i = 0; i < born->vni_count; i++) {
         uint16_t vni = born->vnis[i];
-        if (!idset_has(&sim->config.vni_pool, vni) || vni == 1 || vni == 10)
+        if (given && (!idset_has(&sim->config.vni_pool, vni) || vni == 1 || vni == 10))
             sim_fail(sim, "F1", "number %llu got VNI %u, which is not in the pool", n(born->number),
                      vni);
         for (int j = 0; j < i; j++)
             if (born->vnis[j] == vni)
                 sim_fail(sim, "I1", "number %llu got VNI %u twice", n(born->number), vni);
-        if (node_keeps(sim, vni))
+        if (given && node_keeps(sim, vni))
             sim_fail(sim, "I1", "number %llu got VNI %u, a node has said that it has it still",
                      n(born->number), vni);
-        if (sim->rewind.suspect)
+        if (given && sim->rewind.suspect)
             is_quarantined(sim, born, vni);
     }
     for (size_t at = 0; at < sim->books.count; at++) {
         const struct entry *e = sim->books.entries[at];
-        for (int i = 0; e && e != born && i < born->vni_count; i++)
+        for (int i = 0; e != born && i < born->vni_count; i++)
             if (holds(sim, e, born->vnis[i]))
                 sim_fail(sim, "I1", "number %llu got VNI %u, which number %llu %s", n(born->number),
                          born->vnis[i], n(e->number),
@@ -128,6 +139,8 @@ static bool held_in_core(const struct sim *sim, const struct entry *e)
 {
     if (e->given_batch)
         return false;
+    if (e->job == NULL) /* of a life that only a node knew */
+        return !e->gone_batch;
     if (sim->config.vni_hold_ms < 0 || waits_in_core(sim, e)) /* time does not free it */
         return true;
     int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
@@ -140,7 +153,7 @@ bool books_nobody_has(const struct sim *sim, uint16_t vni, uint64_t but)
         return false;
     for (size_t at = 0; at < sim->books.count; at++) {
         const struct entry *e = sim->books.entries[at];
-        if (e == NULL || e->number == but)
+        if (e->number == but)
             continue;
         for (int i = 0; i < e->vni_count; i++)
             if (e->vnis[i] == vni &&
@@ -159,7 +172,7 @@ unsigned books_vnis_available(const struct sim *sim)
         bool used = false;
         for (size_t at = 0; at < sim->books.count && !used; at++) {
             const struct entry *e = sim->books.entries[at];
-            for (int i = 0; e && i < e->vni_count; i++)
+            for (int i = 0; i < e->vni_count; i++)
                 used |= e->vnis[i] == vni &&
                         (e->freed_batch == 0 ? e->gone_batch == 0 : held_in_core(sim, e));
         }
@@ -170,24 +183,21 @@ unsigned books_vnis_available(const struct sim *sim)
 
 /* ---- records ---- */
 
+static uint64_t last_number(const struct books *books)
+{
+    return books->entries[books->count - 1]->number;
+}
+
 static struct entry *born(struct sim *sim, const struct reservation_record *r, uint64_t batch)
 {
     struct books *books = &sim->books;
-    if (r->number <= books->count) {
-        if (r->number == 0 || books->entries[r->number - 1]) {
-            sim_fail(sim, "S3", "number %llu is used twice", n(r->number));
-            return NULL;
-        }
-        for (size_t i = r->number; i < books->count; i++)
-            if (books->entries[i])
-                sim_fail(sim, "S3", "number %llu comes after %llu", n(r->number), n(i + 1));
-    }
-    while (books->count < r->number) {
-        GROW(books->entries, books->count, books->room);
-        books->entries[books->count++] = NULL;
+    if (r->number == 0 || (books->count > 0 && r->number <= last_number(books))) {
+        sim_fail(sim, "S3", "number %llu comes after %llu", n(r->number), n(last_number(books)));
+        return NULL;
     }
     struct entry *e = memory_zeroed(sizeof *e);
-    books->entries[r->number - 1] = e;
+    GROW(books->entries, books->count, books->room);
+    books->entries[books->count++] = e;
     e->number = r->number;
     e->epoch = books->epoch;
     e->job = rm_find(sim, r->cluster, r->job);
@@ -196,7 +206,7 @@ static struct entry *born(struct sim *sim, const struct reservation_record *r, u
     memcpy(e->vnis, r->vnis, sizeof e->vnis);
     e->born_batch = batch;
     e->event_hwcoll = r->hwcoll;
-    vnis_are_free(sim, e);
+    vnis_are_free(sim, e, r->state == JOB_ACTIVE); /* else only held back */
     return e;
 }
 
@@ -272,7 +282,8 @@ static bool excused(const struct sim *sim, const struct entry *e)
 {
     struct core_status status;
     core_status(sim->edge.core, &status);
-    return (gateway_found_nothing(sim) && status.jobs_reserved + 1 < sim->config.mass_loss_min) ||
+    return (gateway_found_nothing(sim) &&
+            status.jobs_reserved < sim->config.mass_loss_min + JUST_RESERVED) ||
            (sim->rewind.done && !relies_on(e));
 }
 
@@ -285,6 +296,11 @@ static void lost_saved(struct sim *sim, struct entry *e, uint64_t batch)
     if (!e->forgotten && e->told && !excused(sim, e))
         sim_fail(sim, "I11", "number %llu is declared lost, the fabric manager never lost it",
                  n(e->number));
+    char name[FM_NAME_MAX + 1];
+    if (!e->forgotten && e->job) { /* we take it for gone, and it is there */
+        fm_name_format(name, rm_cluster_name(sim, e->job), e->job->id);
+        fabric_disown(sim, name);
+    }
     fabric_is_alien_of(sim, e->job);
 }
 
@@ -382,16 +398,15 @@ static bool undone(uint64_t batch, uint64_t durable)
 void books_died(struct sim *sim, uint64_t durable)
 {
     struct books *books = &sim->books;
+    size_t kept = 0;
     asks_died(sim, durable);
     for (size_t at = 0; at < books->count; at++) {
         struct entry *e = books->entries[at];
-        if (!e)
-            continue;
         if (undone(e->born_batch, durable) && !e->told) {
             free(e);
-            books->entries[at] = NULL;
             continue;
         }
+        books->entries[kept++] = e;
         if (undone(e->freed_batch, durable) && !e->free_told)
             e->freed_batch = 0;
         if (undone(e->gone_batch, durable))
@@ -406,6 +421,7 @@ void books_died(struct sim *sim, uint64_t durable)
         if (saved)
             e->saved_hwcoll = e->event_hwcoll = saved->hwcoll;
     }
+    books->count = kept;
 }
 
 void books_restarted(struct sim *sim)
@@ -418,12 +434,12 @@ void books_restarted(struct sim *sim)
                  n(sim->books.last_seq_told), n(status.last_seq));
     for (size_t at = 0; at < sim->books.count; at++) {
         struct entry *e = sim->books.entries[at];
-        const struct reservation_record *saved = e ? disk_find(&sim->disk, e->number) : NULL;
+        const struct reservation_record *saved = disk_find(&sim->disk, e->number);
         if (saved && saved->fm_side == FM_SIDE_MAYBE) /* it may be about to be asked for */
-            e->unsure = true;
+            books_unsure(sim, e->number);
         if (saved && saved->state == JOB_RELEASING && saved->vni_count > 0)
             e->rested_ms = sim->now_ms;
-        if (!e || !e->job)
+        if (!e->job)
             continue;
         const struct reservation *r = in_core(sim, e->job);
         for (const struct reservation *life = r; life; life = life->older)
@@ -463,25 +479,26 @@ void books_rewound(struct sim *sim)
     struct rewind *rewind = &sim->rewind;
     books->epoch++;
     books->last_seq_told = sim->disk.last_seq;
+    size_t known = 0;
     for (size_t at = 0; at < books->count; at++) {
         struct entry *e = books->entries[at];
-        const struct reservation_record *saved = disk_find(&sim->disk, at + 1);
-        struct job *job = e ? e->job : NULL;
-        bool kept = e && saved && keeps_word(e, saved);
-        if (saved && e)
-            as_it_was(e, saved);
-        if (job && job->told_number == at + 1 && !kept)
-            job->told = false;
-        if (e && saved && !kept)
-            e->told = false;
-        if (!e || e->number <= rewind->last_number)
+        const struct reservation_record *saved = disk_find(&sim->disk, e->number);
+        bool keeps = saved && keeps_word(e, saved);
+        if (e->job && e->job->told_number == e->number && !keeps)
+            e->job->told = false;
+        if (e->number <= rewind->last_number) {
+            books->entries[known++] = e;
+            if (saved)
+                as_it_was(e, saved);
+            e->forgotten |= e->token[0] && !fabric_opened_by(&sim->fabric, e->token);
+            e->told &= !saved || keeps;
+            e->token[0] = e->told ? e->token[0] : '\0';
             continue;
-        books->entries[at] = NULL;
+        }
         GROW(rewind->lost, rewind->lost_count, rewind->lost_room);
         rewind->lost[rewind->lost_count++] = e;
     }
-    if (books->count > rewind->last_number)
-        books->count = rewind->last_number;
+    books->count = known;
     for (size_t i = 0; i < sim->rm.job_count; i++)
         sim->rm.jobs[i]->named = false;
 }
@@ -505,6 +522,6 @@ void books_asked_fm(struct sim *sim, uint64_t number)
 void books_unsure(struct sim *sim, uint64_t number)
 {
     struct entry *e = find(&sim->books, number);
-    if (e)
-        e->unsure = true;
+    if (e && e->job)
+        e->job->unsure = true;
 }

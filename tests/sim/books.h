@@ -39,13 +39,12 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint64_t back_batch;  /* its VNIs were given back; 0: they were not */
     uint64_t given_batch; /* its VNIs were given back before their time; 0: they were not */
 
-    bool unsure;         /* whether the fabric manager made something for it cannot be known */
     bool forgotten;      /* the fabric manager lost what it held for it, once at least */
     uint64_t lost_batch; /* of the event that told so; 0: none yet */
 };
 
 struct books {
-    struct entry **entries; /* number n is at n - 1; NULL: not there */
+    struct entry **entries; /* ascending number */
     size_t count, room;
     uint64_t last_seq_told;
     uint32_t epoch; /* grows by one when the ledger goes back: numbers are given out again */

@@ -311,6 +311,8 @@ static void settle_step(struct sim *sim)
 static void step_of(struct sim *sim, struct core_event *event, const struct request *request)
 {
     asks_step_begins(sim, request);
+    sim->edge.suspect = admin_sees(sim, ALARM_OLD_LEDGER, NULL);
+    sim->rewind.suspect = sim->edge.suspect && sim->rewind.done;
     event->now_ms = core_time(sim);
     sim->result.steps++;
     core_step(sim->edge.core, event);

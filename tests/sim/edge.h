@@ -41,6 +41,7 @@ struct edge {
     int64_t called_ms;      /* the last call, */
     uint32_t calls_at_once; /* … and how many at that moment */
 
+    bool suspect;  /* it took its ledger for an old one before the step */
     uint32_t fuse; /* dies at the fuse-th crash point from now; 0: lives on */
     char **listed; /* planted PARTIAL_LIST: what the last list showed */
     size_t listed_count, listed_room;

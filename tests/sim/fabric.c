@@ -319,14 +319,22 @@ static bool named_by(const struct object *object, const char *name, enum plant p
     return strcmp(object->name, name) == 0;
 }
 
+/* A try of ours may have been acted on without our knowing: the name tells no more than that. */
+static bool job_is_unsure(const struct sim *sim, const char *name)
+{
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *id;
+    const struct job *job = fm_name_split(name, cluster, &id) ? rm_find(sim, cluster, id) : NULL;
+    return job != NULL && job->unsure;
+}
+
 /* I11: nothing of a running job, and nothing that may be somebody else's. */
 static void may_go(struct sim *sim, const struct object *object, const struct wire_call *call)
 {
     const struct entry *e = books_entry(&sim->books, object->number);
-    const struct entry *by = books_entry(&sim->books, call->number);
     if (object->foreign)
         sim_fail(sim, "I6", "%s is not ours and was deleted", object->name);
-    else if (object->unknown && (by == NULL || !by->unsure))
+    else if (object->unknown && !job_is_unsure(sim, call->name))
         sim_fail(sim, "I6", "%s may be another broker's and was deleted", object->name);
     else if (e != NULL && e->told && !e->lost_batch && books_protects(e->job) &&
              e->job->told_number == e->number && strcmp(e->token, object->token) == 0)

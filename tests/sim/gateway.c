@@ -99,21 +99,22 @@ static void lies(struct sim *sim, void *what, uint64_t share)
     sim_later(sim, lasts, tells_truth, NULL, 0);
 }
 
-/* What is reserved cannot be hidden from what reserves: the name is taken. What cleans up after
- * steps goes by other ways. */
+/* Else what is reserved cannot be hidden from what reserves: the name is taken. What cleans up
+ * after steps goes by other ways. */
 bool gateway_hides(struct sim *sim, const struct wire_call *call)
 {
     struct gateway *g = &sim->gateway;
     bool hides = g->lie == LIE_CHECKS || g->lie == LIE_BOTH || g->lie == LIE_ALL;
-    return hides && (call->kind == FMCALL_CHECK || call->kind == FMCALL_RELEASE) &&
-           rng_chance(&g->rng, g->untrue);
+    bool kind = call->kind == FMCALL_CHECK || call->kind == FMCALL_RELEASE ||
+                (call->kind == FMCALL_RESERVE && g->lie == LIE_ALL);
+    return hides && kind && rng_chance(&g->rng, g->untrue);
 }
 
 enum fmcall_outcome gateway_hidden(struct sim *sim, const struct wire_call *call)
 {
     if (call->kind == FMCALL_RELEASE)
         fabric_disown(sim, call->name);
-    return FM_GONE;
+    return call->kind == FMCALL_RESERVE ? FM_DENIED : FM_GONE;
 }
 
 static const struct object *find(const struct object *objects, size_t count, const char *name)

@@ -79,8 +79,10 @@ static int64_t travel(struct sim *sim, struct host *host, const struct host_repo
     if (sent->state == NODE_FENCED || sent->state == HOST_BOOTED ||
         !fault_happens(&sim->faults, FAULT_WORD_LATE, rng))
         return rng_between(rng, 0, sim->profile.net_ms);
-    if (sent->state != NODE_DESTROYED)
+    if (sent->state != NODE_DESTROYED) {
         host->in_wind = sent->number;
+        host->untellable = true;
+    }
     return rng_between(rng, PATIENCE_MS, 30000);
 }
 
@@ -433,7 +435,7 @@ static void look_at(struct sim *sim, struct host *host, uint64_t number)
 {
     if (host->dead && !host->fenced && !being_fenced(host))
         fence(sim, host, number);
-    else if (to_vouch_for(sim, host))
+    else if (host->fenced || to_vouch_for(sim, host))
         vouch(sim, host);
 }
 

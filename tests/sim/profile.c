@@ -162,12 +162,14 @@ void profile_draw(struct profile *p)
     /* An object that vanishes or appears while the link is up is only found by comparing. */
     if (config->relist_ms == 0)
         p->faults &= ~((uint64_t)1 << FAULT_FM_FORGETS | (uint64_t)1 << FAULT_STRAY |
-                       (uint64_t)1 << FAULT_FM_RESTORES);
+                       (uint64_t)1 << FAULT_FM_RESTORES | (uint64_t)1 << FAULT_FM_LIES |
+                       (uint64_t)1 << FAULT_RIVAL | (uint64_t)1 << FAULT_LEDGER_BACK);
 
     /* Until the core can do it. */
-    if (0) p->faults &= ~((uint64_t)1 << FAULT_FM_LIES | (uint64_t)1 << FAULT_RIVAL |
-                   (uint64_t)1 << FAULT_LEDGER_BACK | (uint64_t)1 << FAULT_NODE_CUT_OFF |
-                   (uint64_t)1 << FAULT_NODE_BOOTS);
+    if (0)
+        p->faults &= ~((uint64_t)1 << FAULT_FM_LIES | (uint64_t)1 << FAULT_RIVAL |
+                       (uint64_t)1 << FAULT_LEDGER_BACK | (uint64_t)1 << FAULT_NODE_CUT_OFF |
+                       (uint64_t)1 << FAULT_NODE_BOOTS);
 
     /* What may follow one after the other: the link's longest pause, calls that act late and their
      * repeats, two lists and two syncs or roll calls with their grace periods. */

@@ -86,10 +86,12 @@ bool rewind_unknown(const struct sim *sim)
     return false;
 }
 
-bool rewind_concerns(const struct sim *sim, const struct job *job)
+bool rewind_runs(const struct sim *sim, const char *cluster)
 {
-    for (size_t i = 0; i < sim->rewind.lost_count && job != NULL; i++)
-        if (sim->rewind.lost[i]->job == job)
+    for (size_t i = 0; i < sim->rm.job_count && sim->rewind.done; i++) {
+        const struct job *job = sim->rm.jobs[i];
+        if (job->active && !job->told && strcmp(rm_cluster_name(sim, job), cluster) == 0)
             return true;
+    }
     return false;
 }

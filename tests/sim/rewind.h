@@ -37,7 +37,7 @@ bool rewind_in_use(const struct sim *sim, const struct entry *lost);
 /* Whether anything is in use that the ledger does not know. */
 bool rewind_unknown(const struct sim *sim);
 
-/* Whether the job has had a reservation that was lost so. */
-bool rewind_concerns(const struct sim *sim, const struct job *job);
+/* Whether a job of the cluster runs that the ledger does not know. */
+bool rewind_runs(const struct sim *sim, const char *cluster);
 
 #endif

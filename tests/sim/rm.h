@@ -51,6 +51,7 @@ struct job {
     uint16_t vnis[VNI_PER_JOB_MAX]; /* with these */
     unsigned vni_count;
     bool asked_fm; /* the fabric manager has been asked for something under its name */
+    bool unsure;   /* … and what came of that is not known, once at least */
     bool named;    /* a whole list of jobs has named it since the ledger went back */
     struct host hosts[HOSTS_MAX];
 };
