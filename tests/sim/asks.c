@@ -306,8 +306,8 @@ void asks_acted(struct sim *sim, const struct object *object, int step,
                 const struct wire_call *call)
 {
     const struct asks *asks = &sim->asks;
-    if (object->foreign)
-        sim_fail(sim, "I6", "a step of %s, which is not ours, is touched", object->name);
+    if (object->foreign || object->unknown)
+        sim_fail(sim, "I6", "a step of %s, which may be another's, is touched", object->name);
     if (object->number == 0 || sim->fabric.restored)
         return;
     for (size_t i = 0; i < asks->count; i++) {

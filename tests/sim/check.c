@@ -109,10 +109,18 @@ static bool is_disputed(const struct sim *sim, const struct object *object)
            admin_sees(sim, ALARM_NAME_CONFLICT, cluster) && !admin_can_tell(sim, cluster);
 }
 
+/* Jobs run that the ledger has forgotten: what their list says is not believed. */
+static bool is_in_unknown_cluster(const struct sim *sim, const struct object *object)
+{
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *job;
+    return fm_name_split(object->name, cluster, &job) && rewind_runs(sim, cluster);
+}
+
 static void object_is_expected(struct sim *sim, const struct object *object)
 {
     const struct job *job = job_behind(sim, object->name);
-    if (is_disputed(sim, object) || (sim->rewind.done && job && job->active && !job->told))
+    if (is_disputed(sim, object) || is_in_unknown_cluster(sim, object))
         return;
     if (!books_protects(job)) {
         sim_fail(sim, "I3", "the fabric manager holds %s for no active job: a leak", object->name);

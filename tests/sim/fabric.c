@@ -205,8 +205,14 @@ static void restore(struct sim *sim, void *what, uint64_t mark)
         if (!find_made(f->backup, f->backup_count, f->objects[i].made))
             books_forgotten(sim, f->objects[i].number);
     for (size_t i = 0; i < f->backup_count; i++) {
-        if (find_made(f->objects, f->count, f->backup[i].made))
+        const struct object *now = find_made(f->objects, f->count, f->backup[i].made);
+        if (now != NULL) { /* what is known of it stays known */
+            f->backup[i].number = now->number;
+            f->backup[i].returned |= now->returned;
+            f->backup[i].unknown &= now->unknown;
+            f->backup[i].forgotten_by = now->forgotten_by;
             continue;
+        }
         f->backup[i].returned = true;
         fabric_is_alien(sim, f->backup[i].name);
     }

@@ -457,6 +457,12 @@ static void look_after_all(struct sim *sim)
             (node->state == NODE_LINGERING || node->state == NODE_CREATED))
             look_at(sim, host, node->number);
     }
+    for (size_t i = 0; i < sim->rm.job_count && sim->rewind.done; i++)
+        for (uint32_t at = 0; at < HOSTS_MAX; at++) { /* the ledger may not know that it waits */
+            struct host *host = &sim->rm.jobs[i]->hosts[at];
+            if (host->dead && !host->fenced && host->present)
+                fence(sim, host, host->number);
+        }
     for (size_t i = 0; i < sim->disk.reservation_count && sim->config.vni_hold_ms < 0; i++)
         look_at_silent(sim, &sim->disk.reservations[i]->u.reservation);
 }
