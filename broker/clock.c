@@ -1,5 +1,7 @@
 #include "broker/clock.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 static int64_t reading(clockid_t id)
@@ -29,4 +31,20 @@ int64_t clock_at(const struct clock *clock, int64_t steady_ns)
 int64_t clock_now_ms(const struct clock *clock)
 {
     return clock_at(clock, reading(CLOCK_BOOTTIME));
+}
+
+void clock_boot(char out[static BOOT_ID_MAX + 1])
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    out[0] = '\0';
+    if (file == NULL)
+        return;
+    if (fgets(out, BOOT_ID_MAX + 1, file) != NULL)
+        out[strcspn(out, "\n")] = '\0';
+    fclose(file);
+}
+
+int64_t clock_offset_ms(const struct clock *clock)
+{
+    return (clock->wall_ns - clock->steady_ns) / 1000000;
 }

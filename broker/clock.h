@@ -1,6 +1,8 @@
 #ifndef MCAST_BROKER_CLOCK_H
 #define MCAST_BROKER_CLOCK_H
 
+#include "core/record.h"
+
 #include <stdint.h>
 
 /* The time that the core is told: Unix milliseconds that never run back while the process lives.
@@ -15,6 +17,10 @@ struct clock {
 
 void clock_init(struct clock *clock);
 int64_t clock_now_ms(const struct clock *clock);
+
+/* Which boot of the host this is, as the kernel names it; "": it does not say. */
+void clock_boot(char out[static BOOT_ID_MAX + 1]);
+int64_t clock_offset_ms(const struct clock *clock); /* Unix time less the steady clock's */
 
 /* The same with the readings given: wall_ns since 1970, steady_ns since anything. */
 void clock_init_at(struct clock *clock, int64_t wall_ns, int64_t steady_ns);

@@ -126,7 +126,7 @@ static void check_trust(struct config_reading *reading, const char *path,
         .path = path,
         .kind = kind,
         .user = user,
-        .subject = "the configuration, who is an admin with it",
+        .subject = "the configuration and its admins",
     };
     struct error err = {0};
     if (trustedpath_check(&wanted, &err) == ERROR_REFUSED)
@@ -152,18 +152,19 @@ static int load(struct config *config, const char *path, bool judge, uid_t user,
         report(arg, true, "memory is exhausted");
         return ERROR_INVALID;
     }
+    bool understood = false;
     reading->config = config;
     reading->report = report;
     reading->arg = arg;
     /* Without the first file, everything that is missing would be told as well. */
     if (config_file_read(reading, path)) {
         read_drop_ins(reading, path);
+        understood = reading->faults == 0;
         config_check(reading);
     }
-    bool sound = reading->faults == 0;
     if (judge)
         check_all_trust(reading, path, user);
-    if (sound && look != NULL)
+    if (understood && look != NULL)
         look(reading);
     unsigned faults = reading->faults;
     config_file_release(reading);

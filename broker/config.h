@@ -76,8 +76,8 @@ void config_cluster_release(struct config_cluster *cluster);
 int config_load(struct config *config, const char *path, config_report_fn *report, void *arg);
 
 /* The same for a service of this user: what others than root and this user can change is no
- * configuration, neither a file nor the folder conf.d (B8). When all could be read and fits
- * together, look, if it is not NULL, reports what else is wrong (config_file.h). */
+ * configuration, neither a file nor the folder conf.d (B8). When all could be read and
+ * each value is allowed, look, if it is not NULL, reports what else is wrong (config_file.h). */
 struct config_reading;
 typedef void config_look_fn(struct config_reading *reading);
 int config_load_as(struct config *config, const char *path, uid_t user, config_look_fn *look,

@@ -49,7 +49,7 @@ static void check_certificate_name(struct config_reading *reading,
                      name);
 }
 
-/* Who comes from a user namespace that is not ours has this uid, whoever he is. */
+/* Every user of another user namespace has this uid here. */
 static bool is_nobody(const char *user, uid_t uid)
 {
     enum { USUAL = 65534 };

@@ -98,8 +98,15 @@ static const struct config_key keys[] = {
      .sentence = "Calls of the fabric manager under way at once."},
     {"fm", "relist", CONFIG_DURATION, "10m", AT(core.relist_ms), .min = 0, .max = 7 * DAY,
      .sentence = "How often all reservations are compared with the fabric manager's list; 0: only after a reconnect."},
-    {"fm", "stray_grace", CONFIG_DURATION, "30s", AT(core.stray_grace_ms), .min = 10, .max = DAY,
-     .sentence = "Time between the two looks that must both find a stray reservation before it is deleted."},
+    {"fm", "grace", CONFIG_DURATION, "30s", AT(core.stray_grace_ms), .min = 10, .max = DAY, .older = "stray_grace",
+     .sentence = "Time between two looks before something at the fabric manager is taken for lost, or for a leftover. "
+                 "Its older name, stray_grace, is read too."},
+    {"fm", "mass_loss_percent", CONFIG_NUMBER, "10", AT(core.mass_loss_percent), .min = 1, .max = 100,
+     .sentence = "When more than this share of the reservations, and at least mass_loss_min, are missing at the fabric "
+                 "manager, none is declared lost and none is deleted until it agrees again or an administrator decides: "
+                 "mcastctl accept-loss."},
+    {"fm", "mass_loss_min", CONFIG_NUMBER, "3", AT(core.mass_loss_min), .min = 1, .max = 1000000,
+     .sentence = "How many must be missing at least for that; fewer are always lost one by one."},
     {"fm", "link_retry", CONFIG_DURATION, "1s", AT(core.link_retry_ms), .min = 10, .max = HOUR,
      .sentence = "First wait before logging in again after trouble; doubles up to 32 times it."},
 
@@ -138,10 +145,12 @@ static const struct config_key keys[] = {
      .sentence = "Whether jobs of one node get VNIs too; MPI libraries want one there as well."},
     {"vni", "required", CONFIG_BOOL, "yes", AT(core.vni_required),
      .sentence = "Whether a job fails when it cannot have its VNIs."},
-    {"vni", "hold", CONFIG_DURATION, "10m", AT(core.vni_hold_ms), .min = 0, .max = 7 * DAY,
-     .sentence = "Longest time that a released VNI is held back for nodes of its job that say nothing. Once all have "
-                 "reported that they are clean it is free at once; while one says that services will not go, it is "
-                 "held back however long. A restart begins it anew."},
+    {"vni", "hold", CONFIG_DURATION, "reports", AT(core.vni_hold_ms), .min = 0, .max = 7 * DAY, .words = "reports",
+     .sentence = "How long a released VNI is held back for nodes of its job that have said nothing. reports: until each "
+                 "reports that it is clean or that it has booted since, or is fenced. A duration: so long at most, for "
+                 "a site whose nodes do not report: a node that says nothing may still use the VNI. Once all have "
+                 "reported it is free at once; while one has said that it has services, only its word or a fence "
+                 "frees it."},
     {"vni", "traffic_classes", CONFIG_CLASSES, "best_effort low_latency", AT(core.classes_default),
      .sentence = "Traffic classes of a job that does not say which. What node.conf of a node does not allow, it does "
                  "not get there."},
@@ -181,8 +190,10 @@ const struct config_key *config_keys(size_t *count)
 const struct config_key *config_key_find(const char *section, const char *name)
 {
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (strcmp(keys[i].section, section) == 0 && strcmp(keys[i].name, name) == 0)
-            return &keys[i];
+        const struct config_key *key = &keys[i];
+        if (strcmp(key->section, section) == 0 &&
+            (strcmp(key->name, name) == 0 || (key->older != NULL && strcmp(key->older, name) == 0)))
+            return key;
     }
     return NULL;
 }

@@ -18,7 +18,7 @@ enum config_type {
     CONFIG_NUMBER,   /* uint32_t, min–max */
     CONFIG_AUTO,     /* uint32_t, min–max; "auto" is 0 */
     CONFIG_MODE,     /* uint32_t, octal */
-    CONFIG_DURATION, /* int64_t milliseconds, min–max */
+    CONFIG_DURATION, /* int64_t milliseconds, min–max; the word, if there is one, is -1 */
     CONFIG_BOOL,     /* bool: yes, no */
     CONFIG_CHOICE,   /* int: min for the first of the words, min + 1 for the second, … */
     CONFIG_CLASSES,  /* uint32_t: bits of enum traffic_class, at least one */
@@ -33,9 +33,10 @@ struct config_key {
     enum config_type type;
     const char *initial; /* the default, as it would be written; NULL: unset, and may be empty */
     const char *example; /* for the sample file when there is no default */
-    const char *words;   /* CHOICE: "basic|none" */
+    const char *words;   /* CHOICE: "basic|none"; DURATION: a word that may stand instead */
     const char *sentence;
-    bool restart; /* a reload cannot change it */
+    const char *older; /* a name of before, still read; NULL: none */
+    bool restart;      /* a reload cannot change it */
     int64_t min, max;
     size_t offset, size; /* in struct config; for "cluster" in struct config_cluster */
 };
@@ -43,7 +44,7 @@ struct config_key {
 enum { CONFIG_KEYS_MAX = 64 };
 const struct config_key *config_keys(size_t *count);
 
-/* The row, or NULL. */
+/* The row, by its name or its older one, or NULL. */
 const struct config_key *config_key_find(const char *section, const char *name);
 
 #endif

@@ -68,8 +68,9 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size)
     case CONFIG_DURATION:
         config_duration_format(least, sizeof least, key->min);
         config_duration_format(most, sizeof most, key->max);
-        (void)snprintf(out, size, "a duration of %s to %s, with one of the units ms, s, m, h, d",
-                       least, most);
+        (void)snprintf(
+            out, size, "%s%sa duration of %s to %s, with one of the units ms, s, m, h, d",
+            key->words != NULL ? key->words : "", key->words != NULL ? ", or " : "", least, most);
         break;
     case CONFIG_BOOL:
         (void)snprintf(out, size, "yes or no");
@@ -213,6 +214,10 @@ static int set_duration(const struct config_key *key, int64_t *value, const char
                         struct error *err)
 {
     int64_t ms = config_duration_parse(text);
+    if (key->words != NULL && strcmp(text, key->words) == 0) {
+        *value = -1;
+        return 0;
+    }
     if (ms < key->min || ms > key->max)
         return not_allowed(key, err);
     *value = ms;

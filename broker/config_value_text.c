@@ -6,6 +6,7 @@
 #include "core/idset.h"
 #include "core/record.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,9 +54,14 @@ static void print_urls(FILE *out, const char (*urls)[FM_URL_SIZE])
         fprintf(out, "%s%s", i > 0 ? " " : "", urls[i]);
 }
 
-static void print_duration(FILE *out, int64_t ms)
+static void print_duration(FILE *out, const struct config_key *key, int64_t ms)
 {
     char text[32];
+    if (ms < 0) {
+        assert(key->words != NULL);
+        fputs(key->words, out);
+        return;
+    }
     config_duration_format(text, sizeof text, ms);
     fputs(text, out);
 }
@@ -84,7 +90,7 @@ static void print_value(FILE *out, const struct config_key *key, const void *val
         fprintf(out, "%04" PRIo32, *(const uint32_t *)value);
         break;
     case CONFIG_DURATION:
-        print_duration(out, *(const int64_t *)value);
+        print_duration(out, key, *(const int64_t *)value);
         break;
     case CONFIG_BOOL:
         fputs(*(const bool *)value ? "yes" : "no", out);

@@ -249,6 +249,12 @@ static bool wants_answer(const struct core_event *event, uint64_t *ticket)
     case CORE_FENCE:
         *ticket = event->u.fence.ticket;
         return true;
+    case CORE_ACCEPT_LOSS:
+        *ticket = event->u.accept_loss.ticket;
+        return true;
+    case CORE_CLAIM:
+        *ticket = event->u.claim.ticket;
+        return true;
     case CORE_CLEANUP:
         *ticket = event->u.cleanup.ticket;
         return true;
@@ -493,6 +499,9 @@ int engine_start(struct engine *engine, struct error *err)
 
     engine->role = ROLE_LEADER;
     engine->stepping = true;
+    char boot[BOOT_ID_MAX + 1];
+    clock_boot(boot);
+    core_clock(engine->core, boot, clock_offset_ms(&engine->clock));
     core_start(engine->core, engine_now_ms(engine));
     carry_out(engine);
     engine->stepping = false;

@@ -197,6 +197,6 @@ void hostcheck_look(struct config_reading *reading)
     (void)check_certificate(reading, "fm", "ca", config->fm_ca);
     (void)check_certificate(reading, "fm", "mtls_cert", config->fm_mtls_cert);
     pathcheck_look(reading);
-    if (own && clients) /* else it would be told in other words once more */
+    if (own && clients && reading->faults == 0) /* else it may be told in other words once more */
         check_tls(reading);
 }

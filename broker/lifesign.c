@@ -44,7 +44,13 @@ void lifesign_loading(void *notify, uint64_t records)
 static size_t facts_of(const struct lifesign *sign, char line[STATUSLINE_SIZE])
 {
     struct statusline facts = {.reload_refused = sign->reload_refused};
-    core_status(engine_core(sign->engine), &facts.core);
+    struct core_alarm alarm;
+    const struct core *core = engine_core(sign->engine);
+    core_status(core, &facts.core);
+    while (core_alarm(core, facts.alarms, &alarm)) {
+        if (facts.alarms++ == 0)
+            facts.alarm = alarm;
+    }
     engine_counters(sign->engine, &facts.engine);
     return statusline_format(&facts, line);
 }

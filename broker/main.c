@@ -35,7 +35,7 @@ static void log_fault(void *arg, bool fault, const char *line)
     log_line(fault ? LOG_ERR : LOG_WARNING, "%s", line);
 }
 
-/* Whoever wrote the configuration: nothing will be done because of what it says. */
+/* Its owners are not looked at: nothing will be done because of what it says. */
 static const uid_t ANYONE = (uid_t)-1;
 
 static struct config *load_config(const char *path, uid_t user, config_look_fn *look,

@@ -102,7 +102,7 @@ static void look_at_state(struct config_reading *reading)
 
 /* ---- certificates ---- */
 
-/* What OpenSSL may open in it is found by names that anybody can work out. */
+/* What OpenSSL may open in it is found by names that can be worked out. */
 static void look_at_folder(const struct place *place, const char *path)
 {
     char name[PATH_MAX];
@@ -191,8 +191,8 @@ static void look_at_login(struct config_reading *reading)
 
 /* ---- sockets ---- */
 
-/* munged's is its own user's; nobody else must be able to answer there, because what is said there
- * is believed of every client. */
+/* munged's is its own user's; no other user must be able to answer there, because what is said
+ * there is believed of every client. */
 static void look_at_sockets(struct config_reading *reading)
 {
     const struct config *config = reading->config;

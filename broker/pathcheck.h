@@ -3,7 +3,7 @@
 
 #include "broker/config_file.h"
 
-/* Whether what the configuration names can be changed by nobody but root and this user, as whom the
+/* Whether what the configuration names can be changed by root and this user only, as whom the
  * service runs (trust/trustedpath.h): what it runs, what it reads, the ledger that it writes, the
  * sockets at which it listens and asks. Each that others can change is a fault at the line where
  * its key stands, and so is a login that is refused because others can read it (F13, B8). What is

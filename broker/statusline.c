@@ -36,10 +36,24 @@ static void add_link(struct line *line, const struct core_status *core)
         add(line, "Fabric manager %s: %s.", core->link_url, link_state_word(core->link));
 }
 
+static void add_alarm(struct line *line, const struct statusline *facts)
+{
+    const struct core_alarm *alarm = &facts->alarm;
+    if (facts->alarms == 0)
+        return;
+    add(line, "ALARM %s%s%s: %.160s", alarm_kind_word(alarm->kind),
+        alarm->cluster != NULL ? " of cluster " : "", alarm->cluster != NULL ? alarm->cluster : "",
+        alarm->detail);
+    if (facts->alarms > 1)
+        add(line, " (and %" PRIu32 " more)", facts->alarms - 1);
+    add(line, ". ");
+}
+
 size_t statusline_format(const struct statusline *facts, char out[STATUSLINE_SIZE])
 {
     char raw[STATUSLINE_SIZE / 2] = "";
     struct line line = {.text = raw, .size = sizeof raw};
+    add_alarm(&line, facts);
     if (facts->engine.role == ROLE_STANDBY)
         add(&line, "Another broker has taken over. ");
     if (facts->engine.storage_failing)

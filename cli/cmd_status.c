@@ -10,9 +10,9 @@
 
 static const char usage[] =
     "Usage: mcastctl status\n"
-    "Shows how the broker is: in the first lines whether all is well or what is wrong, then its\n"
-    "link to the fabric manager, VNIs, addresses, jobs, clusters, queues. 'mcastctl doctor' looks "
-    "deeper.\n\n"
+    "Shows how the broker is: in the first lines alarms and what to do about them, and what else\n"
+    "is wrong, or that all is well; then its link to the fabric manager, VNIs, addresses, jobs,\n"
+    "clusters, queues. 'mcastctl doctor' looks deeper.\n\n"
     "Example:\n"
     "  mcastctl status\n";
 
@@ -167,6 +167,24 @@ static bool print_cleanups(const json_t *cleanups)
     return false;
 }
 
+/* True when none is on. */
+static bool print_alarms(const json_t *alarms)
+{
+    size_t i;
+    const json_t *alarm;
+    json_array_foreach(alarms, i, alarm)
+    {
+        const char *cluster = member(alarm, NULL, "cluster");
+        printf("ALARM %s%s%s since %s: ", member(alarm, NULL, "kind"),
+               cluster[0] ? " of cluster " : "", cluster, member(alarm, NULL, "since"));
+        plain_print(member(alarm, NULL, "detail"));
+        fputs("; what to do: ", stdout);
+        plain_print(member(alarm, NULL, "advice"));
+        putchar('\n');
+    }
+    return json_array_size(alarms) == 0;
+}
+
 /* What somebody who was woken up wants to read first: one line for each thing that is wrong, with
  * what it means for jobs; or that nothing is. */
 static void print_verdict(const json_t *root)
@@ -176,7 +194,7 @@ static void print_verdict(const json_t *root)
     const char *storage = member(root, "commits", "storage_error");
     const json_t *vnis = json_object_get(root, "vnis");
     const char *role = member(root, NULL, "role");
-    bool well = true;
+    bool well = print_alarms(json_object_get(root, "alarms"));
     if (role[0] && strcmp(role, "leader") != 0) {
         printf("NOT SERVING: this broker is %s\n", role);
         well = false;
@@ -247,7 +265,7 @@ static int print_table(const char *text)
     {
         if (table && strcmp(name, "clusters") == 0)
             add_clusters(table, value);
-        else if (table && worth_showing(value))
+        else if (table && strcmp(name, "alarms") != 0 && worth_showing(value))
             add_row(table, name, value);
     }
     json_decref(root);

@@ -55,7 +55,7 @@ const char command_common_usage[] =
     "                   MCAST_MUNGE_SOCKET, or libmunge's own)\n"
     "  --server-user USER\n"
     "                   who may serve the broker's Unix socket besides root and the owner of its\n"
-    "                   folder (default: MCAST_SERVER_USER, or nobody)\n"
+    "                   folder (default: MCAST_SERVER_USER)\n"
     "  --patience TIME  how long to ask on while the broker is away or says \"not now\": 30s, 2m;\n"
     "                   a mere number is seconds (default: not at all)\n"
     "  -h, --help       this text\n"

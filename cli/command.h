@@ -36,7 +36,7 @@ struct command {
 
 extern const struct command command_reserve, command_release, command_show, command_list,
     command_env, command_sync, command_fence, command_events, command_status, command_doctor,
-    command_token, command_cleanup, command_check;
+    command_token, command_cleanup, command_check, command_accept_loss, command_claim;
 
 /* Takes one option of the command: short is its `val`. 0, or an exit code after a message. */
 typedef int command_option_fn(int option, const char *value, void *data);

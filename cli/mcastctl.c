@@ -9,9 +9,9 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_reserve, &command_release, &command_show,   &command_list,   &command_env,
-    &command_sync,    &command_fence,   &command_events, &command_status, &command_doctor,
-    &command_token,   &command_cleanup, &command_check,
+    &command_reserve, &command_release, &command_show,   &command_list,        &command_env,
+    &command_sync,    &command_fence,   &command_events, &command_status,      &command_doctor,
+    &command_token,   &command_cleanup, &command_check,  &command_accept_loss, &command_claim,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -33,7 +33,7 @@ static int print_help(void)
     fputs(head, stdout);
     puts("Commands:");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+        printf("  %-11s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n%s  --man-page       mcastctl(1), for man -l\n%s", command_common_usage, tail);
     return command_finish();
 }

@@ -137,7 +137,7 @@ MCAST_API int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const 
 
 /* Who may serve the broker's Unix socket: root, this process's own user, the owner of the socket's
  * folder if only he and root can put a socket there, and this user, by name or uid. Another one is
- * sent nothing: MCAST_UNREACHABLE, "untrusted". NULL: MCAST_SERVER_USER, or else nobody more. */
+ * sent nothing: MCAST_UNREACHABLE, "untrusted". NULL: MCAST_SERVER_USER, if it is set. */
 MCAST_API int mcast_set_server_user(struct mcast *handle, const char *user,
                                     struct mcast_error *error);
 
@@ -394,6 +394,21 @@ MCAST_API int mcast_fence(struct mcast *handle, const char *node, const char *re
  * jobs are active on the node, and are not touched, and whether the broker knows it at all. */
 MCAST_API int mcast_fence_json(struct mcast *handle, const char *node, const char *reason,
                                char **json, struct mcast_error *error);
+
+/* ---- What an administrator decides when the broker has raised an alarm ----------------------- */
+
+/* What the fabric manager no longer has is lost: the jobs are told, as for a single loss. The
+ * broker declares nothing lost by itself when much is missing at once (alarm "mass-loss" of
+ * mcast_status). *reservations (NULL: not wanted): of how many it was decided. */
+MCAST_API int mcast_accept_loss(struct mcast *handle, uint64_t *reservations,
+                                struct mcast_error *error);
+
+/* No other broker and no Slurm uses this cluster's name on the fabric: what the fabric manager
+ * lists under it and the broker's ledger does not know is this broker's. It is treated as active
+ * until the resource manager's list or a release says otherwise. *reservations (NULL: not wanted):
+ * how many are. */
+MCAST_API int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservations,
+                          struct mcast_error *error);
 
 /* ---- For whoever has a job's token ----------------------------------------------------------- */
 

@@ -62,7 +62,7 @@ bool serveruser_trusted(int fd, const char *path, const char *configured, char *
     }
     if (configured && peer.uid == expected)
         return true;
-    /* It is anybody's whom this namespace cannot name, and so may the folder's owner be. */
+    /* All users that this namespace cannot name have this uid, the folder's owner perhaps, too. */
     if (peer.uid == overflowuid()) {
         snprintf(words, size, "user %ju serves it, as which every unknown user appears here",
                  (uintmax_t)peer.uid);

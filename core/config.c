@@ -67,6 +67,8 @@ static int check_vnis(const struct core_config *c, struct error *err)
                          "[vni] pool has %u usable VNIs (1 and 10 never are), a job gets %u: make "
                          "the pool larger",
                          usable, c->vni_per_job);
+    if (c->vni_hold_ms < 0 && c->vni_hold_ms != HOLD_UNTIL_REPORTED)
+        return error_set(err, ERROR_INVALID, "[vni] hold is reports, or 0 or more");
     return 0;
 }
 
@@ -80,6 +82,25 @@ static int check_classes(const struct core_config *c, struct error *err)
                              "[vni] traffic_classes: %s is not in allowed_traffic_classes",
                              traffic_class_word((int)bit));
     }
+    return 0;
+}
+
+static int check_fabric(const struct core_config *c, struct error *err)
+{
+    if (c->calls_at_once == 0)
+        return error_set(err, ERROR_INVALID, "[fm] parallel is at least 1");
+    if (c->call_timeout_ms <= 0 || c->reserve_timeout_ms <= 0 || c->link_retry_ms <= 0)
+        return error_set(err, ERROR_INVALID,
+                         "[fm] timeout, reserve_timeout and link_retry are above 0");
+    if (c->stray_grace_ms < 0)
+        return error_set(err, ERROR_INVALID, "[fm] grace is 0 or more");
+    if (c->mass_loss_percent == 0 || c->mass_loss_percent > 100)
+        return error_set(err, ERROR_INVALID, "[fm] mass_loss_percent = %u: 1-100 are allowed",
+                         c->mass_loss_percent);
+    if (c->mass_loss_min == 0)
+        return error_set(err, ERROR_INVALID, "[fm] mass_loss_min is at least 1");
+    if (c->fm_url_count > FM_URLS_MAX || (c->fm_present && c->fm_url_count == 0))
+        return error_set(err, ERROR_INVALID, "[fm] url: 1-%d URLs are allowed", FM_URLS_MAX);
     return 0;
 }
 
@@ -97,17 +118,7 @@ int core_config_check(const struct core_config *c, struct error *err)
         return rc;
     if (c->sync_lot == 0)
         return error_set(err, ERROR_INVALID, "a sync is compared with one reservation at least");
-    if (c->calls_at_once == 0)
-        return error_set(err, ERROR_INVALID, "[fm] parallel is at least 1");
-    if (c->call_timeout_ms <= 0 || c->reserve_timeout_ms <= 0 || c->link_retry_ms <= 0)
-        return error_set(err, ERROR_INVALID,
-                         "[fm] timeout, reserve_timeout and link_retry are above 0");
-    if (c->fm_url_count > FM_URLS_MAX || (c->fm_present && c->fm_url_count == 0))
-        return error_set(err, ERROR_INVALID, "[fm] url: 1-%d URLs are allowed", FM_URLS_MAX);
-    if (c->mass_loss_percent == 0 || c->mass_loss_percent > 100 || c->mass_loss_min == 0)
-        return error_set(err, ERROR_INVALID,
-                         "[fm] mass_loss_percent is 1-100, mass_loss_min at least 1");
     if (c->events_keep == 0)
         return error_set(err, ERROR_INVALID, "[state] events_keep is at least 1");
-    return 0;
+    return check_fabric(c, err);
 }

@@ -113,11 +113,20 @@ static bool may_have_called(const struct reservation *r)
     return r->fm_side != FM_SIDE_NOTHING || r->state == JOB_RELEASING || !never_eligible;
 }
 
+/* For those who look at it. */
+static void show_hold_end(const struct core *core, struct reservation *r)
+{
+    int64_t end = hold_end(core, r);
+    if (r->state == JOB_RELEASING && r->vni_count > 0)
+        r->hold_until_ms = end == INT64_MAX ? 0 : end;
+}
+
 /* What a crash left open, assuming the worst: every call that could have been under way was, and
  * may still be acted on. */
 static void settle_after_load(struct core *core, struct reservation *r)
 {
     int64_t settles = core->now_ms + core->config.call_timeout_ms;
+    show_hold_end(core, r);
     r->repeated = r->reported == NULL; /* else it is on disk */
     if (may_have_called(r))
         (void)core_errand(core, r);
@@ -230,6 +239,7 @@ static void hold_anew(struct core *core)
         if (r->overdue)
             core->overdue -= r->vni_count;
         r->overdue = false;
+        show_hold_end(core, r);
         core_act(core, r);
     }
 }

@@ -47,7 +47,6 @@ void link_start(struct core *core)
 {
     if (!core->config.fm_present)
         return;
-    core->link.timeouts = 0;
     enter(core, LINK_LOGGING_IN);
     if (core->link.logging_in)
         return; /* one that an earlier attempt began is as good as a new one, unless `again` */

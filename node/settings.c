@@ -46,7 +46,7 @@ static const struct key keys[] = {
      "Of munged, where there is no certificate. Empty: libmunge's own."},
     {"server_user", TYPE_TEXT, AT(server_user), 0, "",
      "Who may serve the broker's Unix socket besides root and the owner of its folder: a name or a "
-     "uid. Empty: MCAST_SERVER_USER, or nobody more."},
+     "uid. Empty: MCAST_SERVER_USER, if it is set."},
     {"timeout", TYPE_DURATION, AT(timeout_ms), 0, "5s",
      "How long to wait for one answer, the connection included, which has five seconds at most."},
     {"busy_retry", TYPE_DURATION, AT(busy_ms), 0, "30s",

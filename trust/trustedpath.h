@@ -24,7 +24,7 @@ struct trustedpath {
 };
 
 /* Follows the path, symbolic links one at a time, and looks at what it names and at each folder and
- * link on the way: it belongs to root or to the user, and its mode lets nobody else write. In a
+ * link on the way: it belongs to root or to the user, and its mode lets no other user write. In a
  * folder with the sticky bit, as /tmp, others may write: they cannot touch what is not theirs; but
  * a TRUSTEDPATH_FOLDER itself must not be one. 0; ERROR_REFUSED with what is open to whom and the
  * command that mends it; ERROR_NOT_FOUND when there is no such thing, or it cannot be seen. */

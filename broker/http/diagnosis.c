@@ -66,6 +66,23 @@ static const char *span(int64_t ms, char out[32])
     return out;
 }
 
+/* ---- alarms ---- */
+
+static void check_alarms(const struct maker *maker)
+{
+    const struct diagnosis_facts *facts = maker->facts;
+    for (size_t i = 0; i < facts->alarm_count; i++) {
+        const struct core_alarm *alarm = &facts->alarms[i];
+        char time[32];
+        find(maker, DIAGNOSIS_PROBLEM, "alarm", alarm_kind_advice(alarm->kind), "%s%s%s for %s: %s",
+             alarm_kind_word(alarm->kind), alarm->cluster ? " of cluster " : "",
+             alarm->cluster ? alarm->cluster : "", span(facts->now_ms - alarm->since_ms, time),
+             alarm->detail);
+    }
+    if (facts->alarm_count == 0)
+        find(maker, DIAGNOSIS_OK, "alarm", NULL, "no alarm is on");
+}
+
 /* ---- the fabric manager ---- */
 
 static const char *link_advice(const struct diagnosis_facts *facts)
@@ -466,11 +483,11 @@ static void check_files(const struct maker *maker)
 void diagnosis_make(const struct diagnosis_facts *facts, diagnosis_fn *each, void *arg)
 {
     static void (*const checks[])(const struct maker *) = {
-        check_role,        check_reload,  check_storage,  check_link,       check_login,
-        check_clock,       check_trust,   check_releases, check_neighbours, check_vnis,
-        check_nodes,       check_adopted, check_cleanups, check_sizing,     check_addresses,
-        check_budgets,     check_syncs,   check_lists,    check_events,     check_loop,
-        check_certificate, check_files,
+        check_alarms,    check_role,        check_reload,  check_storage,  check_link,
+        check_login,     check_clock,       check_trust,   check_releases, check_neighbours,
+        check_vnis,      check_nodes,       check_adopted, check_cleanups, check_sizing,
+        check_addresses, check_budgets,     check_syncs,   check_lists,    check_events,
+        check_loop,      check_certificate, check_files,
     };
     const struct maker maker = {facts, each, arg};
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)

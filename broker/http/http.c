@@ -131,6 +131,7 @@ static int door_open(struct http *http, int which, int fd, struct error *err)
                                                 .completed = call_completed,
                                                 .connection = peer_connection},
                                        .has_room = peer_has_room,
+                                       .user = peer_user,
                                        .turn = engine_turn(http->engine),
                                        .spent_ns = &http->spent_ns};
     *door = (struct door){.http = http, .local = which == DOOR_UNIX};
@@ -192,10 +193,11 @@ static int workers_create(struct http *http, struct error *err)
     return 0;
 }
 
-/* A room takes one for itself. */
+/* A room takes one for itself; users without a role have few places, and at worst a room each. */
 uint64_t http_descriptors(unsigned connections_max)
 {
-    return (uint64_t)connections_max + connections_max / ROOM_PLACES_TLS + OTHER_DESCRIPTORS;
+    return (uint64_t)connections_max + connections_max / ROOM_PLACES_TLS + connections_max / 8 +
+           OTHER_DESCRIPTORS;
 }
 
 struct http *http_create(const struct http_options *options, struct error *err)

@@ -65,7 +65,8 @@ static void write_waiting(struct writer *writer, const struct reservation *reser
 {
     struct core_waiting waiting;
     core_waiting(reservation, &waiting);
-    writer_time(writer, "held_until", reservation->hold_until_ms);
+    if (reservation->hold_until_ms != 0)
+        writer_time(writer, "held_until", reservation->hold_until_ms);
     writer_begin_object(writer, "waiting_for");
     writer_number(writer, "count", waiting.count);
     writer_number(writer, "unheard", waiting.unheard);
@@ -92,8 +93,10 @@ static void write_members(struct writer *writer, const struct reservation *reser
         writer_number(writer, "node_count", reservation->node_count);
     if (reservation->cores_per_node)
         writer_number(writer, "cores_per_node", reservation->cores_per_node);
+    /* Those of a reserve that may yet be refused are told to none (F4). */
+    bool told = reservation->hwcoll != HWCOLL_WANTED || reservation->wish != WISH_REQUIRED;
     writer_begin_array(writer, "vnis");
-    for (unsigned i = 0; i < reservation->vni_count; i++)
+    for (unsigned i = 0; told && i < reservation->vni_count; i++)
         writer_number(writer, NULL, reservation->vnis[i]);
     writer_end_array(writer);
     writer_begin_array(writer, "traffic_classes");

@@ -7,6 +7,33 @@
 #include <string.h>
 #include <strings.h>
 
+static bool is_on(const struct core *core, enum alarm_kind kind, const char *cluster)
+{
+    struct core_alarm alarm;
+    for (uint32_t i = 0; core_alarm(core, i, &alarm); i++) {
+        const char *of = alarm.cluster ? alarm.cluster : "";
+        if (alarm.kind == kind && !strcmp(of, cluster))
+            return true;
+    }
+    return false;
+}
+
+/* All that there can be, also those that are off: an alert needs the zero to end. */
+static void write_alarms(struct exposition *to, const struct core *core)
+{
+    struct core_cluster_status cluster;
+    exposition_family(to, "mcastd_alarm", METRIC_GAUGE,
+                      "1 while an alarm is on; cluster is empty when it is not of one cluster.");
+    for (int kind = 0; kind < ALARM_KIND_COUNT; kind++) {
+        const char *word = alarm_kind_word((enum alarm_kind)kind);
+        exposition_count(to, is_on(core, (enum alarm_kind)kind, ""),
+                         LABELS("alarm", word, "cluster", ""));
+        for (uint32_t i = 0; core_cluster_status(core, i, &cluster); i++)
+            exposition_count(to, is_on(core, (enum alarm_kind)kind, cluster.name),
+                             LABELS("alarm", word, "cluster", cluster.name));
+    }
+}
+
 static void write_storage(struct exposition *to, const struct readings *readings)
 {
     const struct engine_counters *counters = &readings->counters;
@@ -97,6 +124,7 @@ static void render(const struct http *http, struct writer *out)
     core_status(readings.core, &readings.status);
     engine_counters(http->engine, &readings.counters);
     write_process(&to, &readings);
+    write_alarms(&to, readings.core);
     metrics_jobs(&to, &readings);
     metrics_fabric(&to, &readings);
     write_storage(&to, &readings);

@@ -58,12 +58,32 @@ const struct identity *peer_identity(struct peer *peer)
     return &peer->identity;
 }
 
-static void prove_locally(struct peer *peer)
+/* Of the Unix socket. */
+static struct proof proof_of_socket(int fd)
 {
     struct ucred ucred;
     socklen_t length = sizeof ucred;
-    if (getsockopt(fd_of(peer->connection), SOL_SOCKET, SO_PEERCRED, &ucred, &length) == 0)
-        peer->proof = (struct proof){.kind = PROOF_SOCKET, .uid = ucred.uid};
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &ucred, &length) < 0)
+        return (struct proof){.kind = PROOF_NONE};
+    return (struct proof){.kind = PROOF_SOCKET, .uid = ucred.uid};
+}
+
+static bool has_role(const struct identity *identity)
+{
+    return identity->admin || identity->clusters != 0;
+}
+
+/* Should the kernel not tell the uid, nobody's is what it counts for. */
+uint64_t peer_user(void *arg, int fd)
+{
+    const struct door *door = arg;
+    if (!door->local)
+        return ROOMQUEUE_NOBODY;
+    const struct proof proof = proof_of_socket(fd);
+    const struct identity identity = rights_judge(door->http->rights, &proof);
+    return has_role(&identity)
+               ? ROOMQUEUE_NOBODY
+               : (uint64_t)(proof.kind == PROOF_SOCKET ? proof.uid : UINT32_MAX) + 1;
 }
 
 /* ---- its place ---- */
@@ -180,11 +200,6 @@ static bool take_stranger(struct peer *peer)
     MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
                               (unsigned)ROOM_STRANGER_SECONDS);
     return true;
-}
-
-static bool has_role(const struct identity *identity)
-{
-    return identity->admin || identity->clusters != 0;
 }
 
 /* False: the connection is to be closed unheard: all that its user, or users, may have are worked
@@ -353,7 +368,7 @@ static struct peer *arrive(struct door *door, struct room *room, struct MHD_Conn
     peer->connection = connection;
     peer->came_ms = uv_now(http->loop);
     if (door->local)
-        prove_locally(peer);
+        peer->proof = proof_of_socket(fd_of(connection));
     peer->head.owner = peer;
     if (!take_place(peer)) {
         http->traffic.refused[REFUSED_SHARE]++;

@@ -43,7 +43,8 @@ void peer_request_over(struct peer *peer);
 void peer_too_slow(void *arg, struct slowhead *head);
 
 /* Hooks of the server; arg is the struct door. */
-bool peer_has_room(void *arg); /* false: too many are at their handshake */
+uint64_t peer_user(void *arg, int fd); /* who has turns of his own: users without a role */
+bool peer_has_room(void *arg);         /* false: too many are at their handshake */
 void peer_connection(void *arg, struct room *room, struct MHD_Connection *connection,
                      void **context, enum MHD_ConnectionNotificationCode code);
 

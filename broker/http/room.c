@@ -23,6 +23,7 @@ struct room {
     int for_nothing; /* runs, one after another */
     bool stirred;    /* MHD called somebody in its last run */
     bool resumed;    /* somebody, since it last began */
+    struct roomqueue_user *user;
     bool in_line;
     struct room *next; /* there */
     void (*closed)(void *arg);
@@ -142,7 +143,17 @@ void room_let_in(struct room *room, int fd, const struct sockaddr *address, sock
     has_work(room);
 }
 
-/* ---- the line ---- */
+/* ---- whose it is, and the line ---- */
+
+struct roomqueue_user *room_user(const struct room *room)
+{
+    return room->user;
+}
+
+void room_set_user(struct room *room, struct roomqueue_user *user)
+{
+    room->user = user;
+}
 
 void room_line_add(struct room_line *line, struct room *room)
 {
@@ -195,7 +206,7 @@ static struct MHD_Daemon *daemon_start(struct room *room, bool tls)
                             MHD_OPTION_ARRAY, tls ? encrypted : plain, MHD_OPTION_END);
 }
 
-struct room *room_create(uv_loop_t *loop, bool tls, const struct room_hooks *hooks,
+struct room *room_create(uv_loop_t *loop, bool tls, unsigned places, const struct room_hooks *hooks,
                          const struct room_owner *owner, struct error *err)
 {
     struct room *room = calloc(1, sizeof *room);
@@ -205,7 +216,7 @@ struct room *room_create(uv_loop_t *loop, bool tls, const struct room_hooks *hoo
     }
     room->hooks = hooks;
     room->owner = owner;
-    room->places = tls ? ROOM_PLACES_TLS : ROOM_PLACES;
+    room->places = places;
     room->daemon = daemon_start(room, tls);
     if (!room->daemon) {
         error_set(err, ERROR_IO, "libmicrohttpd does not start (its own words: none; errno: %s)",

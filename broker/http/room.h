@@ -20,7 +20,11 @@
 
 /* A handshake computes for a millisecond or two, a request for a few dozen microseconds; and a room
  * with TLS takes a descriptor and 16 KiB for itself (G11). */
-enum { ROOM_PLACES = 64, ROOM_PLACES_TLS = 2 };
+enum {
+    ROOM_PLACES = 64,
+    ROOM_PLACES_TLS = 2,
+    ROOM_PLACES_USER = 4 /* of a user's own: all of them together have one turn */
+};
 
 enum {
     ROOM_IDLE_SECONDS = 120,   /* a connection that says nothing is closed */
@@ -48,8 +52,9 @@ struct room_owner {
     void (*changed)(void *arg, int by);             /* its connections, by 1 or -1 */
 };
 
-/* tls: see server.h. The hooks and the owner stay the caller's. */
-struct room *room_create(uv_loop_t *loop, bool tls, const struct room_hooks *hooks,
+/* tls: see server.h. places: how many connections it takes. The hooks and the owner stay the
+ * caller's. */
+struct room *room_create(uv_loop_t *loop, bool tls, unsigned places, const struct room_hooks *hooks,
                          const struct room_owner *owner, struct error *err);
 
 unsigned room_connections(const struct room *room);
@@ -77,7 +82,10 @@ void room_stir(struct room *room);
  * left there and the room is freed. */
 void room_destroy(struct room *room, void (*closed)(void *arg), void *arg);
 
-/* The owner's: its line of rooms that have work. */
+/* The owner's: whose it is (roomqueue.h), and its line of rooms that have work. */
+struct roomqueue_user;
+struct roomqueue_user *room_user(const struct room *room); /* NULL, until it is set */
+void room_set_user(struct room *room, struct roomqueue_user *user);
 struct room_line {
     struct room *first, *last;
 };

@@ -6,7 +6,7 @@
 /* The table of all calls, and what carries each out: one noun a file. openapi.json says the same
  * to the world; tests/system/http holds them together. */
 
-enum { ROUTES = 22 };
+enum { ROUTES = 24 };
 extern const struct route routes[ROUTES];
 
 void reserve_handle(struct call *call);
@@ -21,6 +21,10 @@ void fence_handle(struct call *call);
 void fence_render(struct call *call, const struct answer *answer);
 void boot_handle(struct call *call);
 void boot_render(struct call *call, const struct answer *answer);
+void accept_loss_handle(struct call *call);
+void accept_loss_render(struct call *call, const struct answer *answer);
+void claim_handle(struct call *call);
+void claim_render(struct call *call, const struct answer *answer);
 void steps_handle(struct call *call);
 void steps_render(struct call *call, const struct answer *answer);
 void ownjob_handle(struct call *call);

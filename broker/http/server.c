@@ -30,7 +30,7 @@ struct server {
     struct room_owner owner;
     struct room **rooms;
     unsigned room_count;
-    struct room_line line;     /* of those that have work */
+    struct roomqueue queue;    /* of those that have work */
     struct room_line restless; /* of those that have to wait */
     uint64_t restless_ns;      /* that these ran since they last had their turn */
     int listener;              /* -1: closed */
@@ -48,6 +48,7 @@ struct server {
     bool mute;                        /* that no room can be made was said */
     bool running;                     /* a room */
     bool served;                      /* one, in this turn */
+    bool served_users;                /* one that is a user's own, in this turn */
     bool looked;                      /* at all rooms, for timeouts */
     void (*closed)(void *arg);
     void *closed_arg;
@@ -76,7 +77,7 @@ static void leave(const struct server *server, const char *before)
 static void has_work(void *arg, struct room *room)
 {
     struct server *server = arg;
-    room_line_add(&server->line, room);
+    roomqueue_add(&server->queue, room);
 }
 
 static void changed(void *arg, int by)
@@ -87,7 +88,14 @@ static void changed(void *arg, int by)
         server->peak = server->connections;
 }
 
-static struct room *add_room(struct server *server, struct error *err)
+static unsigned places_in_room(const struct server *server, uint64_t user)
+{
+    return server->tls                ? ROOM_PLACES_TLS
+           : user == ROOMQUEUE_NOBODY ? ROOM_PLACES
+                                      : ROOM_PLACES_USER;
+}
+
+static struct room *add_room(struct server *server, uint64_t user, struct error *err)
 {
     struct room **rooms =
         reallocarray(server->rooms, server->room_count + 1u, sizeof(struct room *));
@@ -96,35 +104,59 @@ static struct room *add_room(struct server *server, struct error *err)
         return NULL;
     }
     server->rooms = rooms;
-    struct room *room =
-        room_create(server->loop, server->tls, &server->hooks.room, &server->owner, err);
+    struct room *room = room_create(server->loop, server->tls, places_in_room(server, user),
+                                    &server->hooks.room, &server->owner, err);
     if (!room)
         return NULL;
     rooms[server->room_count++] = room;
     server->handles++;
-    return room;
+    if (roomqueue_assign(&server->queue, room, user))
+        return room;
+    error_set(err, ERROR_NOMEM,
+              "no memory for the HTTP server"); /* it goes as all that are empty */
+    return NULL;
 }
 
-/* The first that has a place, so that others become empty when a crowd has gone. */
-static struct room *room_with_place(struct server *server)
+static bool is_unused(const struct room *room)
+{
+    return room_connections(room) == 0 && !room_in_line(room);
+}
+
+/* The first that has a place, so that others become empty when a crowd has gone; or one that
+ * another user has left. */
+static struct room *room_with_place(struct server *server, uint64_t user, struct error *err)
+{
+    struct room *room, *left = NULL;
+    for (unsigned i = 0; i < server->room_count; i++) {
+        room = server->rooms[i];
+        const uint64_t whose = roomqueue_user_of(room);
+        if (whose == user && !room_is_full(room))
+            return room;
+        if (user != ROOMQUEUE_NOBODY && whose != ROOMQUEUE_NOBODY && is_unused(room))
+            left = room;
+    }
+    if (left && roomqueue_assign(&server->queue, left, user))
+        return left;
+    return add_room(server, user, err);
+}
+
+/* Where there is none for him alone, he shares one of nobody's. */
+static struct room *room_for(struct server *server, int fd, struct room *shared)
 {
     struct error err = {0};
-    for (unsigned i = 0; i < server->room_count; i++)
-        if (!room_is_full(server->rooms[i]))
-            return server->rooms[i];
-    struct room *room = add_room(server, &err);
-    if (!room && !server->mute)
-        log_line(LOG_WARNING, "new clients have to wait: %s; trying again every second", err.text);
-    server->mute = !room;
-    return room;
+    const uint64_t user =
+        server->hooks.user ? server->hooks.user(server->hooks.room.arg, fd) : ROOMQUEUE_NOBODY;
+    struct room *own = user == ROOMQUEUE_NOBODY ? NULL : room_with_place(server, user, &err);
+    return own ? own : shared;
 }
 
 /* But for the first. */
 static void close_empty_rooms(struct server *server)
 {
     for (unsigned i = server->room_count - 1; i > 0; i--) {
-        if (room_connections(server->rooms[i]) > 0 || room_in_line(server->rooms[i]))
+        if (!is_unused(server->rooms[i]))
             continue;
+        (void)roomqueue_assign(&server->queue, server->rooms[i], ROOMQUEUE_NOBODY);
         room_destroy(server->rooms[i], on_room_closed, server);
         server->rooms[i] = server->rooms[--server->room_count];
     }
@@ -182,7 +214,12 @@ static bool let_in(struct server *server)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
-    struct room *room = has_room(server) ? room_with_place(server) : NULL;
+    struct error err = {0};
+    struct room *room = has_room(server) ? room_with_place(server, ROOMQUEUE_NOBODY, &err) : NULL;
+    if (err.code != 0 && !server->mute)
+        log_line(LOG_WARNING, "new clients have to wait: %s; trying again every second", err.text);
+    if (room || err.code != 0)
+        server->mute = !room;
     if (!room) {
         shut(server);
         return false;
@@ -196,7 +233,7 @@ static bool let_in(struct server *server)
     if (server->tls && has_gone(fd))
         close(fd);
     else
-        room_let_in(room, fd, (struct sockaddr *)&address, length);
+        room_let_in(room_for(server, fd, room), fd, (struct sockaddr *)&address, length);
     return true;
 }
 
@@ -231,7 +268,7 @@ static void on_breath(uv_timer_t *breath)
     struct server *server = breath->data;
     server->restless_ns = 0;
     for (struct room *room; (room = room_line_take(&server->restless));)
-        room_line_add(&server->line, room);
+        roomqueue_add(&server->queue, room);
     run(server);
 }
 
@@ -255,31 +292,43 @@ static void on_idle(uv_idle_t *idle)
     (void)idle;
 }
 
+/* One room has its turn whatever the other doors' took: a crowd there keeps nobody out here. And
+ * one of a user's: managers who never pause keep no user out. */
+static struct room *next_room(struct server *server)
+{
+    const bool has_time = !server->served || *server->spent_ns < TURN_NS;
+    struct room *room = has_time ? roomqueue_take_first(&server->queue) : NULL;
+    server->served = server->served || room;
+    if (room || (!has_time && server->served_users))
+        return room;
+    room = roomqueue_take_users(&server->queue);
+    server->served = server->served || room;
+    server->served_users = server->served_users || room;
+    return room;
+}
+
 static void run(struct server *server)
 {
     const char *before = enter(server, clients);
     uint64_t began = uv_hrtime();
     server->running = true;
-    /* One room has its turn whatever the other doors' took: a crowd there keeps nobody out here. */
-    while (server->line.first && (!server->served || *server->spent_ns < TURN_NS)) {
-        server->served = true;
-        struct room *room = room_line_take(&server->line);
+    for (struct room *room; (room = next_room(server));) {
         const enum room_rest left = room_run(room);
         const uint64_t now = uv_hrtime(), took_ns = now - began;
         began = now;
         *server->spent_ns += took_ns;
         if (left == ROOM_BUSY)
-            room_line_add(&server->line, room);
+            roomqueue_add(&server->queue, room);
         if (left == ROOM_RESTLESS)
             calm(server, room, took_ns);
     }
     server->running = false;
     leave(server, before);
     open_again(server);
-    if (server->line.first)
-        uv_idle_start(&server->idle, on_idle);
-    else
+    if (roomqueue_is_empty(&server->queue))
         rest(server);
+    else
+        uv_idle_start(&server->idle, on_idle);
 }
 
 static void on_arrival(uv_poll_t *poll, int status, int events)
@@ -304,7 +353,7 @@ static void on_prepare(uv_prepare_t *prepare)
 {
     struct server *server = prepare->data;
     *server->spent_ns = 0;
-    server->served = false;
+    server->served = server->served_users = false;
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -313,7 +362,7 @@ static void on_timer(uv_timer_t *timer)
     server->looked = true;
     for (unsigned i = 0; i < server->room_count; i++)
         if (room_connections(server->rooms[i]) > 0)
-            room_line_add(&server->line, server->rooms[i]);
+            roomqueue_add(&server->queue, server->rooms[i]);
     run(server);
 }
 
@@ -335,7 +384,7 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
     server->limit = connections;
     server->tls = tls;
     server->listener = fd;
-    if (!add_room(server, err)) {
+    if (!add_room(server, ROOMQUEUE_NOBODY, err)) {
         close(fd);
         free(server->rooms);
         free(server);
@@ -364,7 +413,7 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
 
 void server_turn(struct server *server)
 {
-    if (server->line.first && !server->running)
+    if (!roomqueue_is_empty(&server->queue) && !server->running)
         run(server);
 }
 
@@ -423,5 +472,6 @@ void server_destroy(struct server *server, void (*closed)(void *arg), void *arg)
     uv_close((uv_handle_t *)&server->idle, on_handle_closed);
     for (unsigned i = 0; i < server->room_count; i++)
         room_destroy(server->rooms[i], on_room_closed, server);
+    roomqueue_release(&server->queue);
     server->room_count = 0;
 }

@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_HTTP_SERVER_H
 #define MCAST_BROKER_HTTP_SERVER_H
 
-#include "broker/http/room.h"
+#include "broker/http/roomqueue.h"
 #include "broker/turn.h"
 #include "core/error.h"
 
@@ -14,11 +14,13 @@
 
 /* has_room is asked, with the room hooks' arg, before a connection is accepted, and NULL is yes:
  * while it says no, those who come wait in the kernel's line, and it is asked again whenever
- * something has happened, or a second later. */
+ * something has happened, or a second later. user is asked, with the same arg, when one is
+ * accepted: a user's connections have rooms and turns of their own (roomqueue.h). */
 struct server_hooks {
     struct room_hooks room;
     bool (*has_room)(void *arg);
-    struct turn *turn;  /* where the time goes that MHD takes; or NULL */
+    uint64_t (*user)(void *arg, int fd); /* see below; NULL: nobody's own */
+    struct turn *turn;                   /* where the time goes that MHD takes; or NULL */
     uint64_t *spent_ns; /* of this turn of the loop, by all servers that share it; or NULL */
 };
 

@@ -14,6 +14,23 @@ static void write_time(struct writer *out, const char *key, int64_t unix_ms)
         writer_time(out, key, unix_ms);
 }
 
+static void write_alarms(struct writer *out, const struct core *core)
+{
+    struct core_alarm alarm;
+    writer_begin_array(out, "alarms");
+    for (uint32_t i = 0; core_alarm(core, i, &alarm); i++) {
+        writer_begin_object(out, NULL);
+        writer_string(out, "kind", alarm_kind_word(alarm.kind));
+        if (alarm.cluster)
+            writer_string(out, "cluster", alarm.cluster);
+        writer_time(out, "since", alarm.since_ms);
+        writer_string(out, "detail", alarm.detail);
+        writer_string(out, "advice", alarm_kind_advice(alarm.kind));
+        writer_end_object(out);
+    }
+    writer_end_array(out);
+}
+
 static void write_fabric(struct writer *out, const struct core_status *status,
                          const struct fmapi_counters *transport)
 {
@@ -127,6 +144,7 @@ void status_handle(struct call *call)
     writer_string(out, "version", MCAST_VERSION);
     writer_string(out, "role", broker_role_word(counters.role));
     writer_time(out, "started", counters.started_ms);
+    write_alarms(out, engine_core(http->engine));
     writer_bool(out, "reload_refused", http->reload_refused);
     write_time(out, "certificate_expires", http->tls ? tls_expires(http->tls) * 1000 : 0);
     write_fabric(out, &status, &counters.fabric);

@@ -5,6 +5,7 @@ import collections
 import json
 import queue
 import random
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -123,7 +124,7 @@ def read_arguments():
     parser.add_argument("room", nargs="?", default="core", choices=ROOMS, metavar="ROOM",
                         help="one of %s (core)" % ", ".join(ROOMS))
     parser.add_argument("--seed", type=int, default=1, help="which ones (1)")
-    parser.add_argument("--only", default="", metavar="TEXT",
+    parser.add_argument("--only", default="", metavar="PATTERN",
                         help="of places that begin so: core/link.c, core/link.c:33:")
     parser.add_argument("--json", metavar="FILE", help="every mutant and what became of it")
     parser.add_argument("--jobs", type=int, default=1, help="so many at once (1)")
@@ -136,7 +137,7 @@ def main():
     listed = equivalents(EQUIVALENT)
     every = [mutant for path in sorted((TOP / arguments.room).rglob("*.c"))
              for mutant in mutants_of(str(path.relative_to(TOP)), path.read_text())]
-    chosen = [m for m in every if ("%s:%d:" % (m.file, m.line)).startswith(arguments.only)]
+    chosen = [m for m in every if re.match(arguments.only, "%s:%d:" % (m.file, m.line))]
     random.Random(arguments.seed).shuffle(chosen)
     workers = [Worker(arguments.folder / str(i), ROOMS[arguments.room])
                for i in range(min(arguments.jobs, arguments.count))]

@@ -122,6 +122,8 @@ static void defaults__are_as_documented(void **state)
     assert_int_equal(core->calls_at_once, 16);
     assert_int_equal(core->relist_ms, 600000);
     assert_int_equal(core->stray_grace_ms, 30000);
+    assert_int_equal(core->mass_loss_percent, 10);
+    assert_int_equal(core->mass_loss_min, 3);
     assert_int_equal(core->link_retry_ms, 1000);
     assert_int_equal(core->min_nodes, 0);
     assert_int_equal(core->addresses_per_job, 0);
@@ -134,7 +136,7 @@ static void defaults__are_as_documented(void **state)
     assert_int_equal(core->vni_per_job, 1);
     assert_true(core->vni_single_node);
     assert_true(core->vni_required);
-    assert_int_equal(core->vni_hold_ms, 600000);
+    assert_int_equal(core->vni_hold_ms, HOLD_UNTIL_REPORTED);
     assert_int_equal(core->classes_default, TC_BEST_EFFORT | TC_LOW_LATENCY);
     assert_int_equal(core->classes_allowed, TC_BEST_EFFORT | TC_LOW_LATENCY);
     assert_int_equal(core->sync_grace_ms, 30000);
@@ -235,8 +237,8 @@ static void faults__are_all_told(void **state)
             "[hwcoll], [vni] and [cluster \"NAME\"]\n"
             "mcastd.conf:11: a section's line is [NAME], the ] is missing\n"
             "mcastd.conf:13: cluster \"El-Cap\": allowed are 1 to 32 of a-z, 0-9 and _\n"
-            "mcastd.conf:16: hold = 10: allowed is a duration of 0 to 7d, with one of the units "
-            "ms, s, m, h, d\n"
+            "mcastd.conf:16: hold = 10: allowed is reports, or a duration of 0 to 7d, with one "
+            "of the units ms, s, m, h, d\n"
             "mcastd.conf:19: an indented line goes on with per_job, which is no list\n"
             "mcastd.conf:20: per_job is set twice, first in line 18\n"
             "mcastd.conf:22: user nobody_by_this_name is not known on this host: create it, or "
@@ -274,8 +276,8 @@ static void reports__never_hold_control_characters(void **state)
 {
     (void)state;
     refused(CLUSTER "[vni]\nhold = 1\x1b[2J\n",
-            "mcastd.conf:4: hold = 1?[2J: allowed is a duration of 0 to 7d, with one of the units "
-            "ms, s, m, h, d\n");
+            "mcastd.conf:4: hold = 1?[2J: allowed is reports, or a duration of 0 to 7d, with one "
+            "of the units ms, s, m, h, d\n");
 }
 
 static void drop_ins__override_in_alphabetical_order(void **state)

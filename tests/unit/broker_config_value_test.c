@@ -2,6 +2,7 @@
 #include "broker/config_table.h"
 #include "broker/config_value.h"
 #include "broker/config_words.h"
+#include "core/config.h"
 #include "core/record.h"
 
 #include <setjmp.h>
@@ -69,8 +70,33 @@ static void duration__has_units(void **state)
                                       "2S",  "+2s",  "0x2s",       "99999999999999999999s",
                                       "ms",  "1h1m", "2147483647d"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        refuses("vni", "hold", bad[i], "allowed is a duration of 0 to 7d");
+        refuses("vni", "hold", bad[i], "allowed is reports, or a duration of 0 to 7d");
     assert_int_equal(config->core.vni_hold_ms, 604800000); /* a refused value changes nothing */
+}
+
+/* F3: only a site that says so has VNIs freed by time. */
+static void duration__may_be_a_word(void **state)
+{
+    (void)state;
+    assert_true(takes("vni", "hold", "reports"));
+    assert_int_equal(config->core.vni_hold_ms, HOLD_UNTIL_REPORTED);
+    char *text = config_value_text(key_of("vni", "hold"), config);
+    assert_string_equal(text, "reports");
+    free(text);
+    refuses("vni", "hold", "report", "allowed is reports, or");
+    refuses("vni", "hold", "-1ms", "allowed is reports, or");
+    refuses("fm", "grace", "reports", "allowed is a duration of 10ms to 1d");
+}
+
+/* F5: a site that has the older name keeps what it has set. */
+static void grace__has_an_older_name(void **state)
+{
+    (void)state;
+    assert_true(takes("fm", "grace", "5s"));
+    assert_int_equal(config->core.stray_grace_ms, 5000);
+    assert_true(takes("fm", "stray_grace", "1d"));
+    assert_int_equal(config->core.stray_grace_ms, 86400000);
+    assert_ptr_equal(key_of("fm", "stray_grace"), key_of("fm", "grace"));
 }
 
 static void number__has_a_range(void **state)
@@ -311,6 +337,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CONFIG_TEST(duration__has_units),
+        CONFIG_TEST(duration__may_be_a_word),
+        CONFIG_TEST(grace__has_an_older_name),
         CONFIG_TEST(number__has_a_range),
         CONFIG_TEST(auto_number__is_zero),
         CONFIG_TEST(bool__is_yes_or_no),

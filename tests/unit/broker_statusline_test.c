@@ -63,6 +63,27 @@ static void trouble__comes_first(void **state)
                               "jobs, 3 being released, 64500 of 64512 VNIs free.");
 }
 
+/* B11 */
+static void alarm__comes_before_all(void **state)
+{
+    (void)state;
+    struct statusline facts = quiet();
+    facts.alarm = (struct core_alarm){
+        .kind = ALARM_NAME_CONFLICT, .cluster = "elcap", .detail = "elcap-7 has another token"};
+    facts.alarms = 1;
+    facts.reload_refused = true;
+    (void)statusline_format(&facts, line);
+    static const char one[] =
+        "ALARM name-conflict of cluster elcap: elcap-7 has another token. The "
+        "last reload was refused";
+    assert_memory_equal(line, one, sizeof one - 1);
+    facts.alarm = (struct core_alarm){.kind = ALARM_MASS_LOSS, .detail = "12 of 40 are missing"};
+    facts.alarms = 3;
+    (void)statusline_format(&facts, line);
+    static const char more[] = "ALARM mass-loss: 12 of 40 are missing (and 2 more). The last";
+    assert_memory_equal(line, more, sizeof more - 1);
+}
+
 static void no_fabric_manager__is_no_trouble(void **state)
 {
     (void)state;
@@ -108,6 +129,7 @@ int main(void)
         cmocka_unit_test(healthy__tells_link_and_numbers),
         cmocka_unit_test(numbers__do_not_change_the_first_part),
         cmocka_unit_test(trouble__comes_first),
+        cmocka_unit_test(alarm__comes_before_all),
         cmocka_unit_test(no_fabric_manager__is_no_trouble),
         cmocka_unit_test(foreign_words__stay_in_the_line),
         cmocka_unit_test(long_words__are_cut_before_the_numbers),

@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { SERVICE = 65533, STRANGER = 65532, UNKNOWN = 65534 };
+enum { SERVICE = 65533, OTHER = 65532, UNKNOWN = 65534 };
 
 static char folder[32];
 static struct sockaddr_un address;
@@ -85,13 +85,13 @@ static void server__that_owns_the_folder(void **state)
     folder_is(SERVICE, 0755);
     expect(SERVICE, NULL, true, "");
     expect(0, NULL, true, "");
-    expect(STRANGER, NULL, false,
+    expect(OTHER, NULL, false,
            "user 65532 serves it, who is neither root nor user 65533, its folder's");
     folder_is(0, 0755);
     expect(SERVICE, NULL, false, "neither root nor user 0, its folder's");
 }
 
-/* Whoever can write there put it there, perhaps. */
+/* Any user who can write there may have put it there. */
 static void server__in_a_folder_of_others(void **state)
 {
     (void)state;

@@ -462,7 +462,7 @@ static void way__given_up(void **state)
 
 /* ---- who serves it (B8) ---- */
 
-enum { STRANGER = 65533 };
+enum { OTHER = 65533 };
 
 /* It is not asked, and hears nothing: neither a head nor a token. */
 static void expect_distrust(struct stand *stand, const char *words)
@@ -494,7 +494,7 @@ static void way__a_server_of_another_user(void **state)
     if (geteuid() != 0)
         skip();
     close(stand->listener);
-    listen_as(stand, 16, STRANGER);
+    listen_as(stand, 16, OTHER);
     expect_distrust(stand, "user 65533 serves it, who is neither root nor user 0, its folder's");
     expect_distrust(stand, "set server_user (or MCAST_SERVER_USER) to it");
     /* What the program says counts for more than the environment. */

@@ -346,6 +346,42 @@ static void link__three_timeouts_in_a_row_lose_it(void **state)
     driver_end(&d);
 }
 
+static void timed_out(struct driver *d, const char *job, enum fmcall_outcome outcome)
+{
+    driver_reserve(d, driver_request(job, 128));
+    d->now++;
+    driver_done(d, driver_call(d, FMCALL_RESERVE), outcome, NULL);
+}
+
+/* Those before it was lost do not count for the link that there is now, nor those before an answer.
+ */
+static void link__counts_timeouts_in_a_row_only(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    d.now++;
+    timed_out(&d, "a", FM_TIMEOUT);
+    timed_out(&d, "b", FM_TIMEOUT);
+    timed_out(&d, "c", FM_UNREACHED);
+    assert_int_equal(link_of(&d), LINK_DOWN);
+    driver_tick(&d, core_next_deadline(d.core) - d.now);
+    driver_login(&d);
+    driver_list(&d, NULL, 0, FM_OK);
+    d.now++;
+    timed_out(&d, "d", FM_TIMEOUT);
+    timed_out(&d, "e", FM_TIMEOUT);
+    assert_int_equal(link_of(&d), LINK_UP);
+    timed_out(&d, "f", FM_DENIED); /* an answer */
+    timed_out(&d, "g", FM_TIMEOUT);
+    timed_out(&d, "h", FM_TIMEOUT);
+    assert_int_equal(link_of(&d), LINK_UP);
+    timed_out(&d, "i", FM_TIMEOUT);
+    assert_int_equal(link_of(&d), LINK_DOWN);
+    driver_end(&d);
+}
+
 /* A CHECK that looked before a first try was acted on says "gone"; meanwhile that try settled, and
  * may have left an object that nobody was told of (docs/model). */
 static void link__gone_is_not_all_while_a_first_try_was_open(void **state)
@@ -949,6 +985,7 @@ int main(void)
         cmocka_unit_test(link__ignores_a_login_at_the_url_before),
         cmocka_unit_test(link__ignores_a_list_from_before_it_was_lost),
         cmocka_unit_test(link__three_timeouts_in_a_row_lose_it),
+        cmocka_unit_test(link__counts_timeouts_in_a_row_only),
         cmocka_unit_test(link__lost_reservation_is_told_once),
         cmocka_unit_test(link__checks_the_token),
         cmocka_unit_test(link__stray_needs_two_looks),

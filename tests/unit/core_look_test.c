@@ -183,6 +183,26 @@ static void lingering__names_the_oldest_job_s_first_node(void **state)
     driver_end(&d);
 }
 
+/* Whichever node it is, and wherever its report is kept. */
+static void lingering__names_any_node(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 64; i++) {
+        struct driver d;
+        char node[16];
+        (void)snprintf(node, sizeof node, "n%d", i);
+        driver_init(&d);
+        driver_up(&d);
+        reserve(&d, "a", node, 1);
+        assert_null(core_lingering_node(d.core));
+        report(&d, "a", 1, node, NODE_LINGERING);
+        assert_string_equal(core_lingering_node(d.core), node);
+        report(&d, "a", 1, node, NODE_DESTROYED);
+        assert_null(core_lingering_node(d.core));
+        driver_end(&d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +211,7 @@ int main(void)
         cmocka_unit_test(list__filters_together),
         cmocka_unit_test(list__a_page_reads_little),
         cmocka_unit_test(lingering__names_the_oldest_job_s_first_node),
+        cmocka_unit_test(lingering__names_any_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

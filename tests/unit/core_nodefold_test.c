@@ -108,29 +108,32 @@ static void nodefold__is_bounded_and_loses_nothing(void **state)
     }
 }
 
-/* Up to the last byte, whatever the lengths: names of one digit, each with a prefix of its own or
- * all with the same. The rest is counted, and the text is a list of the others. */
+/* Up to the last byte, whatever the lengths: names of one digit, all with one prefix or each with
+ * its own, and runs that are as long as they can be. The rest is counted, the text is a list of the
+ * others. */
 static void nodefold__fills_its_text_to_the_end(void **state)
 {
     (void)state;
-    for (int length = 1; length < 64; length++) {
-        for (int apart = 0; apart < 2; apart++) {
-            struct nodefold out = {.used = 0};
-            struct error err;
-            char name[80];
-            uint32_t count, added = 0;
-            for (; out.left_out == 0; added++) {
-                (void)snprintf(name, sizeof name, "%c%0*dx%u",
-                               apart ? 'a' + (int)(added % 26) : 'a', length, 0, added * 2 % 10);
-                nodefold_add(&out, name);
-            }
-            nodefold_end(&out);
-            assert_int_equal(out.count + out.left_out, added);
-            assert_int_equal(nodelist_count(out.text, &count, &err), 0);
-            assert_int_equal(count, out.count);
-            /* What is left free would not hold two more of them. */
-            assert_true(strlen(out.text) + 2 * (strlen(name) + 32) > sizeof out.text);
+    enum { ONE_PREFIX, PREFIXES, LONG_RUNS, KINDS };
+    for (int i = 0; i < 64 * KINDS; i++) {
+        const int length = i / KINDS + 1, kind = i % KINDS;
+        struct nodefold out = {.used = 0};
+        struct error err;
+        char name[80];
+        uint32_t count, added = 0;
+        for (; out.left_out == 0; added++) {
+            const unsigned number =
+                kind == LONG_RUNS ? 100000000 + added / 2 * 3 + added % 2 : added * 2 % 10;
+            (void)snprintf(name, sizeof name, "%c%0*dx%u",
+                           kind == PREFIXES ? 'a' + added % 26 : 'a', length, 0, number);
+            nodefold_add(&out, name);
         }
+        nodefold_end(&out);
+        assert_int_equal(out.count + out.left_out, added);
+        assert_int_equal(nodelist_count(out.text, &count, &err), 0);
+        assert_int_equal(count, out.count);
+        /* What is left free would not hold two more of them. */
+        assert_true(strlen(out.text) + 2 * (strlen(name) + 32) > sizeof out.text);
     }
 }
 

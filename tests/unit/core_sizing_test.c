@@ -154,6 +154,30 @@ static void core_config_check__names_and_pool(void **state)
     assert_int_equal(core_config_check(&config, &err), 0);
 }
 
+/* F3, B11: what the core divides by, compares with and waits for. */
+static void core_config_check__hold_and_loss(void **state)
+{
+    (void)state;
+    struct core_config config;
+    struct error err;
+    core_config_init(&config);
+    config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    assert_int_equal(core_config_check(&config, &err), 0);
+    config.vni_hold_ms = HOLD_UNTIL_REPORTED - 1;
+    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
+    config.vni_hold_ms = 0;
+    config.mass_loss_percent = 101;
+    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
+    assert_string_equal(err.text, "[fm] mass_loss_percent = 101: 1-100 are allowed");
+    config.mass_loss_percent = 100;
+    assert_int_equal(core_config_check(&config, &err), 0);
+    config.mass_loss_min = 0;
+    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
+    config.mass_loss_min = 1;
+    config.stray_grace_ms = -1;
+    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
+}
+
 /* F12 */
 static void core_config_check__classes(void **state)
 {
@@ -180,6 +204,7 @@ int main(void)
         cmocka_unit_test(sizing_addresses__recommends_what_works),
         cmocka_unit_test(sizing_decide__eligibility),
         cmocka_unit_test(core_config_check__names_and_pool),
+        cmocka_unit_test(core_config_check__hold_and_loss),
         cmocka_unit_test(core_config_check__classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

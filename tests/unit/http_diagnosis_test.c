@@ -198,6 +198,24 @@ static void diagnosis__of_adopted_jobs_and_cleanups(void **state)
          p.core.cleanups_done = 5);
 }
 
+/* B11: while the broker has stopped by itself, it is not well. */
+static void diagnosis__of_alarms(void **state)
+{
+    static const struct core_alarm loss = {
+        .kind = ALARM_MASS_LOSS, .since_ms = NOW - 300000, .detail = "12 of 40 are missing"};
+    static const struct core_alarm conflict = {.kind = ALARM_NAME_CONFLICT,
+                                               .cluster = "tuo",
+                                               .since_ms = NOW - 7200000,
+                                               .detail = "tuo-7 has another token"};
+    (void)state;
+    CASE(OK, "alarm", "no alarm is on", p.facts.alarm_count = 0);
+    CASE(PROBLEM, "alarm", "mass-loss for 5 minutes: 12 of 40 are missing", p.facts.alarms = &loss;
+         p.facts.alarm_count = 1);
+    CASE(PROBLEM, "alarm", "name-conflict of cluster tuo for 2 hours: tuo-7 has another token",
+         p.facts.alarms = &conflict;
+         p.facts.alarm_count = 1);
+}
+
 /* What a resource manager forgets is never released unless it says which jobs run. */
 static void diagnosis__of_syncs(void **state)
 {
@@ -264,6 +282,7 @@ int main(void)
         cmocka_unit_test(diagnosis__of_pools),
         cmocka_unit_test(diagnosis__of_nodes),
         cmocka_unit_test(diagnosis__of_adopted_jobs_and_cleanups),
+        cmocka_unit_test(diagnosis__of_alarms),
         cmocka_unit_test(diagnosis__of_syncs),
         cmocka_unit_test(diagnosis__of_lists),
         cmocka_unit_test(diagnosis__of_the_broker_itself),

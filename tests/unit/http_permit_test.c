@@ -168,6 +168,8 @@ static const struct {
     {METHOD_POST, "/v1/clusters/{}/sync", NEED_CLUSTER},
     {METHOD_PUT, "/v1/nodes/{}/fence", NEED_ADMIN},
     {METHOD_PUT, "/v1/nodes/{}/boot", NEED_HOST},
+    {METHOD_POST, "/v1/accept-loss", NEED_ADMIN},
+    {METHOD_POST, "/v1/clusters/{}/claim", NEED_ADMIN},
     {METHOD_GET, "/v1/events", NEED_MANAGER},
     {METHOD_GET, "/v1/status", NEED_PEER},
     {METHOD_GET, "/v1/doctor", NEED_PEER},

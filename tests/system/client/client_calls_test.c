@@ -16,6 +16,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#define PROBLEM "application/problem+json"
+
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define AGENT "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n"
 #define GET(path) "GET " path " HTTP/1.1\r\n" AGENT "Accept: application/json\r\n\r\n"
@@ -222,6 +224,32 @@ static void fence__tells_how_many_had_waited(void **state)
     assert_int_equal(mcast_fence_json(handle, "elcap7", "off", &json, NULL), 0);
     assert_string_equal(json, "{\"node\":\"elcap7\",\"active\":1}");
     free(json);
+    mcast_close(handle);
+    fakebroker_destroy(fake);
+}
+
+/* F22, B4: an administrator's answers to an alarm. */
+static void decisions__tell_of_how_many(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL, "{\"reservations\":12}", THEN_KEEP},
+        {200, NULL, "{\"reservations\":2}", THEN_KEEP},
+        {404, PROBLEM, "{\"code\":\"no-such-cluster\",\"detail\":\"not configured\"}", THEN_KEEP},
+        {200, NULL, "{\"reservations\":\"many\"}", THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    uint64_t count = 0;
+    assert_int_equal(mcast_claim(handle, NULL, &count, NULL), MCAST_USAGE);
+    assert_int_equal(mcast_claim(handle, "el-cap", &count, NULL), MCAST_USAGE);
+    fakebroker_expect(fake, 0, NULL);
+    assert_int_equal(mcast_accept_loss(handle, &count, NULL), 0);
+    assert_int_equal(count, 12);
+    assert_int_equal(mcast_claim(handle, "elcap", &count, NULL), 0);
+    assert_int_equal(count, 2);
+    assert_int_equal(mcast_claim(handle, "tuo", NULL, NULL), MCAST_NOT_FOUND);
+    assert_int_equal(mcast_accept_loss(handle, &count, NULL), MCAST_UNCLEAR);
+    assert_int_equal(count, 2);
     mcast_close(handle);
     fakebroker_destroy(fake);
 }
@@ -738,7 +766,6 @@ static void callback__must_not_use_its_handle(void **state)
     fakebroker_destroy(fake);
 }
 
-#define PROBLEM "application/problem+json"
 #define STOPPING "{\"code\":\"stopping\",\"detail\":\"mcastd is stopping\"}"
 
 struct waited {
@@ -918,6 +945,7 @@ int main(void)
         cmocka_unit_test(boot__is_one_request),
         cmocka_unit_test(report__refuses_bad_ones_unsent),
         cmocka_unit_test(fence__tells_how_many_had_waited),
+        cmocka_unit_test(decisions__tell_of_how_many),
         cmocka_unit_test(reserve__refuses_bad_requests_unsent),
         cmocka_unit_test(reserve__does_not_drop_fields_of_later_versions),
         cmocka_unit_test(release__and_show),

@@ -99,8 +99,9 @@ static void assert_has(const char *text, const char *part)
 static void ctl__explains_itself(void **state)
 {
     (void)state;
-    static const char *const commands[] = {"reserve", "release", "show",   "list",   "env",  "sync",
-                                           "fence",   "events",  "status", "doctor", "token"};
+    static const char *const commands[] = {"reserve", "release",     "show",   "list",   "env",
+                                           "sync",    "fence",       "events", "status", "doctor",
+                                           "token",   "accept-loss", "claim"};
     struct test *test = begin(NULL, 0);
     assert_int_equal(RUN("--help"), 0);
     for (size_t i = 0; i < SIZE(commands); i++)
@@ -183,7 +184,7 @@ static void ctl__without_a_broker_is_4(void **state)
 }
 
 /* B8: in mcastd's place, while it is away. */
-static void ctl__tells_nothing_to_a_stranger(void **state)
+static void ctl__tells_nothing_to_a_server_of_another_user(void **state)
 {
     (void)state;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -191,7 +192,7 @@ static void ctl__tells_nothing_to_a_stranger(void **state)
     if (geteuid() != 0)
         skip();
     struct test *test = begin(NULL, 0);
-    snprintf(address.sun_path, sizeof(address.sun_path), "%.80s/stranger",
+    snprintf(address.sun_path, sizeof(address.sun_path), "%.80s/other",
              fakebroker_folder(test->fake));
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
@@ -352,6 +353,39 @@ static void fence__needs_a_node_and_a_reason(void **state)
                                    "elcpa7: 2 active jobs on it are not touched\n");
     assert_has(test->err, "no cluster's nodes and no reservation has elcpa7");
     assert_int_equal(RUN("fence", "elcap7", "--reason=off"), 1);
+    assert_has(test->err, "only an admin may");
+    end(test);
+}
+
+/* F22, B4: an administrator's answers to an alarm. */
+static void decisions__are_explicit(void **state)
+{
+    (void)state;
+    static const char forbidden[] = "{\"code\":\"forbidden\",\"detail\":\"only an admin may\"}";
+    static const struct reply script[] = {{200, NULL, "{\"reservations\":12}", THEN_KEEP},
+                                          {200, NULL, "{\"reservations\":1}", THEN_KEEP},
+                                          {200, NULL, "{\"reservations\":2}", THEN_KEEP},
+                                          {403, PROBLEM, forbidden, THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("claim"), 2);
+    assert_int_equal(RUN("claim", "--cluster", "elcap"), 2);
+    assert_has(test->err, "which cluster?");
+    assert_int_equal(RUN("claim", "elcap", "tuo"), 2);
+    assert_int_equal(RUN("claim", "elcap/../x"), 2);
+    assert_int_equal(RUN("accept-loss", "elcap"), 2);
+    fakebroker_expect(test->fake, 0, NULL);
+    assert_int_equal(RUN("accept-loss"), 0);
+    assert_string_equal(test->out, "12 reservations accepted as lost\n");
+    fakebroker_expect(test->fake, 1,
+                      "POST /v1/accept-loss HTTP/1.1\r\n" AGENT "Accept: application/json\r\n\r\n");
+    assert_int_equal(RUN("claim", "elcap"), 0);
+    assert_string_equal(test->out, "1 reservation claimed\n");
+    fakebroker_expect(test->fake, 2,
+                      "POST /v1/clusters/elcap/claim HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\n\r\n");
+    assert_int_equal(RUN("--json", "claim", "elcap"), 0);
+    assert_string_equal(test->out, "{\"reservations\": 2}\n");
+    assert_int_equal(RUN("accept-loss"), 1);
     assert_has(test->err, "only an admin may");
     end(test);
 }
@@ -805,6 +839,39 @@ static void status__says_first_what_is_wrong(void **state)
     end(test);
 }
 
+/* B11: what stops the broker comes before all else, each alarm in one line with what to do. */
+static void status__says_alarms_before_all(void **state)
+{
+    (void)state;
+    static const char status[] =
+        "{\"version\":\"0.1.0\",\"alarms\":[{\"kind\":\"mass-loss\",\"since\":"
+        "\"2026-11-21T03:00:00.000Z\",\"detail\":\"12 of 40\\u001b[2J are missing\",\"advice\":"
+        "\"mcastctl accept-loss\"},{\"kind\":\"name-conflict\",\"cluster\":\"elcap\",\"since\":"
+        "\"2026-11-21T03:05:00.000Z\",\"detail\":\"elcap-7 has another token\",\"advice\":"
+        "\"find it\"}],\"vnis\":{\"free\":0}}";
+    static const struct reply script[] = {
+        {200, NULL, status, THEN_KEEP},
+        {200, NULL, status, THEN_KEEP},
+        {200, NULL, "{\"version\":\"0.1.0\",\"alarms\":[]}", THEN_KEEP},
+    };
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("status"), 0);
+    assert_string_equal(test->out,
+                        "ALARM mass-loss since 2026-11-21T03:00:00.000Z: 12 of 40?[2J are missing; "
+                        "what to do: mcastctl accept-loss\n"
+                        "ALARM name-conflict of cluster elcap since 2026-11-21T03:05:00.000Z: "
+                        "elcap-7 has another token; what to do: find it\n"
+                        "NO VNI IS FREE: jobs that need one cannot start\n"
+                        "What to do: mcastctl doctor\n"
+                        "version 0.1.0\n"
+                        "vnis    free 0\n");
+    assert_int_equal(RUN("status", "--json"), 0);
+    assert_has(test->out, "\"kind\": \"name-conflict\"");
+    assert_int_equal(RUN("status"), 0);
+    assert_string_equal(test->out, "All is well.\nversion 0.1.0\n");
+    end(test);
+}
+
 /* A broker of another time, and of an older version that has no findings; and one that has. */
 static void doctor__listens_to_the_broker(void **state)
 {
@@ -859,12 +926,13 @@ int main(void)
         cmocka_unit_test(ctl__explains_itself),
         cmocka_unit_test(ctl__misuse_is_2_and_sends_nothing),
         cmocka_unit_test(ctl__without_a_broker_is_4),
-        cmocka_unit_test(ctl__tells_nothing_to_a_stranger),
+        cmocka_unit_test(ctl__tells_nothing_to_a_server_of_another_user),
         cmocka_unit_test(ctl__refused_is_1_and_not_found_3),
         cmocka_unit_test(ctl__not_now_is_4),
         cmocka_unit_test(reserve__sends_the_options),
         cmocka_unit_test(token__shows_only_where_it_is_asked_for),
         cmocka_unit_test(fence__needs_a_node_and_a_reason),
+        cmocka_unit_test(decisions__are_explicit),
         cmocka_unit_test(list__shows_what_is_held_back),
         cmocka_unit_test(list__tells_lingering_from_silent),
         cmocka_unit_test(show__says_that_there_are_no_steps),
@@ -879,6 +947,7 @@ int main(void)
         cmocka_unit_test(events__lines_and_json),
         cmocka_unit_test(status__table_and_json),
         cmocka_unit_test(status__says_first_what_is_wrong),
+        cmocka_unit_test(status__says_alarms_before_all),
         cmocka_unit_test(doctor__listens_to_the_broker),
         cmocka_unit_test(ctl__full_disk_is_an_error),
     };

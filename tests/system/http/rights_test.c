@@ -136,6 +136,8 @@ static void manager__rules_its_cluster_only(void **state)
     assert_hidden(site, TUO "other/env", TUO "there/env");
     assert_forbidden(site, "DELETE", TUO "other", NULL);
     assert_forbidden(site, "POST", "/v1/clusters/tuo/sync", "{\"active\":[]}");
+    assert_forbidden(site, "POST", "/v1/clusters/elcap/claim", NULL);
+    assert_forbidden(site, "POST", "/v1/accept-loss", NULL);
     assert_int_equal(site_call(site, "GET", TUO "mine", NULL, NULL), 200); /* as its owner */
     assert_int_equal(listed(site, "/v1/jobs"), 3);
     assert_int_equal(listed(site, "/v1/jobs?cluster=elcap"), 3);
@@ -170,6 +172,8 @@ static void owner__reads_own_jobs_only(void **state)
     assert_forbidden(site, "PUT", ELCAP "new", "{\"uid\":1,\"node_count\":1}");
     assert_forbidden(site, "POST", "/v1/clusters/elcap/sync", "{\"active\":[]}");
     assert_forbidden(site, "GET", "/v1/events", NULL);
+    assert_forbidden(site, "POST", "/v1/clusters/elcap/claim", NULL);
+    assert_forbidden(site, "POST", "/v1/accept-loss", NULL);
     assert_int_equal(listed(site, "/v1/jobs"), 2);
     assert_int_equal(listed(site, "/v1/jobs?cluster=tuo"), 1);
     snprintf(path, sizeof path, "/v1/jobs?uid=%u", my_uid);

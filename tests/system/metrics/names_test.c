@@ -334,10 +334,10 @@ static void ends__are_told(void **state)
     static const char *const names[] = {
         "mcastd_certificate_expires_timestamp_seconds{use=\"fabric-manager\"}",
         "mcastd_fabric_manager_login_expires_timestamp_seconds"};
-    double now = (double)time(NULL);
+    double now = (double)time(NULL); /* without the part of a second that has passed */
     for (size_t i = 0; i < 2; i++) {
         double ends = scrape_value(&scrape, names[i]);
-        if (ends <= now || ends > now + 1 + HOUR) /* now has no fraction */
+        if (ends <= now || ends > now + 1 + HOUR)
             fail_msg("%s is %f, and now is %f", names[i], ends, now);
     }
     assert_true(scrape_value(&scrape,

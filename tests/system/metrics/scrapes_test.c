@@ -156,6 +156,8 @@ static void idle__is_all_zero_but_what_is(void **state)
         {"mcastd_fabric_manager_logins_total{reason=\"link\"}", 1},
         {"mcastd_fabric_manager_login_failures_total", 0}, {OUTCOME("reserved"), 0},
         {OUTCOME("lost"), 0}, {"mcastd_storage_failing", 0},
+        {"mcastd_alarm{alarm=\"mass-loss\",cluster=\"\"}", 0},
+        {"mcastd_alarm{alarm=\"name-conflict\",cluster=\"elcap\"}", 0},
         {"mcastd_http_connections{door=\"unix\"}", 1}, {"mcastd_http_connections{door=\"tcp\"}", 0},
         {"mcastd_event_subscribers", 0}, {"mcastd_http_requests_under_way", 1}); /* this one */
     assert_clean("idle");

@@ -237,6 +237,26 @@ static void two_brokers__release_what_is_their_own(void **state)
     assert_reserved(second, "s1");
 }
 
+/* The same number of a job in both: it is the first one's, who keeps it. */
+static void two_brokers__with_one_job_id_do_not_take_it_from_each_other(void **state)
+{
+    struct plainhttp_reply reply;
+    (void)state;
+    reserve(first, "17");
+    (void)plainhttp_call(stage_http(second), "PUT", path_of("17"),
+                         "{\"uid\":5588,\"node_count\":128}", &reply);
+    assert_hwcoll(&reply, "17", "denied");
+    plainhttp_reply_release(&reply);
+    await_lists(second);
+    assert_int_equal(plainhttp_call(stage_http(second), "DELETE", path_of("17"), NULL, &reply),
+                     202);
+    plainhttp_reply_release(&reply);
+    await_lists(second);
+    await_lists(first);
+    assert_held("elcap-17 ");
+    assert_reserved(first, "17");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -244,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(two_brokers__leave_each_others_jobs_alone_and_say_so),
         TEST(two_brokers__release_what_is_their_own),
+        TEST(two_brokers__with_one_job_id_do_not_take_it_from_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,7 +217,7 @@ static void fault__changes_nothing(void **state)
     (void)state;
     house_start(house);
     assert_int_equal(house_reserve(house, "f1", NULL, NULL), 201);
-    refused("[vni]\nhold = soon\n", "conf.d/50-test.conf:4: hold = soon: allowed is a duration");
+    refused("[vni]\nhold = soon\n", "conf.d/50-test.conf:4: hold = soon: allowed is reports, or a duration");
     refused("nonsense\n", "conf.d/50-test.conf:3: neither a section nor");
     refused("[broker]\nadmins = nobody_by_this_name\n",
             "50-test.conf:4: user nobody_by_this_name is not known on this host");
@@ -296,7 +296,7 @@ static void restart_key__is_refused_whole_and_named(void **state)
     assert_logged("reload: [state] store = sqlite -> memory needs a restart");
 }
 
-/* B8: whoever could have written it may not become an admin by it. */
+/* B8: a user who could have written it must not become an admin by it. */
 static void configuration_that_others_can_change__is_refused(void **state)
 {
     (void)state;

@@ -107,7 +107,7 @@ static void place__that_is_another_users(void **state)
     }
     service_put("conf.d/99-admin.conf", 0644, "[broker]\nadmins = 65533\n");
     assert_int_equal(chown(service_path("conf.d/99-admin.conf"), OTHER_UID, 0), 0);
-    refused("99-admin.conf: ", "the configuration, who is an admin with it: chown root ");
+    refused("99-admin.conf: ", "the configuration and its admins: chown root ");
     assert_int_equal(unlink(service_path("conf.d/99-admin.conf")), 0);
     assert_int_equal(service_run("--check"), 0);
 }
@@ -128,6 +128,21 @@ static void folder__above_all(void **state)
     refused("[state] key_file: ", "others can make files in ");
     assert_null(strstr(service_said, "[fm] authdir: "));
     assert_null(strstr(service_said, "[broker] socket: "));
+}
+
+/* One run tells it all, with what else is wrong. */
+static void places__are_told_with_other_faults(void **state)
+{
+    (void)state;
+    service_put("conf.d/30-users.conf", 0644, "[broker]\nadmins = nobody\n");
+    assert_int_equal(chmod(service_path("run"), 0777), 0);
+    assert_int_equal(chmod(service_path("conf.d"), 0777), 0);
+    assert_int_equal(chmod(service_path("login/passwd"), 0644), 0);
+    refused("30-users.conf:2: ", "user nobody stands for every user");
+    static const char *const named[] = {"[broker] socket: ", "/conf.d, and so change ",
+                                        "login/passwd can be read by others"};
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
+        assert_non_null(strstr(service_said, named[i]));
 }
 
 /* Of a hashed folder each file counts. */
@@ -203,6 +218,7 @@ int main(void)
         SERVICE_TEST(place__that_others_can_write),
         SERVICE_TEST(place__that_is_another_users),
         SERVICE_TEST(folder__above_all),
+        SERVICE_TEST(places__are_told_with_other_faults),
         SERVICE_TEST(folder_of_authorities__is_looked_through),
         SERVICE_TEST(socket_of_munge__is_looked_at),
         SERVICE_TEST(login__that_others_can_read),

@@ -1,0 +1,121 @@
+#include "tests/system/http/site.h"
+#include "tests/system/http/tlssite.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* What an administrator decides when an alarm is on (F22, B4, B11): who may, and how it is asked.
+ */
+
+#define ACCEPT "/v1/accept-loss"
+#define CLAIM "/v1/clusters/elcap/claim"
+
+static int open_site(void **state)
+{
+    *state = site_open(&(struct site_options){.mcastd = MCASTD});
+    return 0;
+}
+
+static int close_site(void **state)
+{
+    site_close(*state);
+    return 0;
+}
+
+/* Nothing is missing and nothing is unknown: of nothing it is decided, and the log names who. */
+static void decision__is_counted_and_logged(void **state)
+{
+    struct site *site = *state;
+    static const char *const paths[] = {ACCEPT, CLAIM}, *const bodies[] = {NULL, "{}", " { } "};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        for (size_t j = 0; j < sizeof bodies / sizeof bodies[0]; j++) {
+            struct answer answer;
+            assert_int_equal(site_call(site, "POST", paths[i], bodies[j], &answer), 200);
+            assert_string_equal(answer.body, "{\"reservations\":0}");
+            answer_release(&answer);
+        }
+    assert_true(site_logged(site, "the loss of what is missing is accepted by uid "));
+    assert_true(site_logged(site, "the name of cluster elcap is claimed by uid "));
+}
+
+static void decision__that_is_asked_wrongly_is_refused(void **state)
+{
+    struct site *site = *state;
+    static const struct {
+        const char *method, *path, *body;
+        int status;
+        const char *code, *field;
+    } cases[] = {
+        {"POST", "/v1/clusters/nowhere/claim", NULL, 404, "no-such-cluster", NULL},
+        {"POST", "/v1/clusters/El-Cap/claim", NULL, 404, "no-such-cluster", "cluster"},
+        {"POST", CLAIM, "{\"force\":true}", 422, "unknown-field", "force"},
+        {"POST", ACCEPT, "{\"cluster\":\"elcap\"}", 422, "unknown-field", "cluster"},
+        {"POST", ACCEPT, "[]", 400, "bad-json", NULL},
+        {"POST", ACCEPT, "{", 400, "bad-json", NULL},
+        {"POST", ACCEPT "?force=1", NULL, 422, "unknown-parameter", "force"},
+        {"GET", ACCEPT, NULL, 405, "method-not-allowed", NULL},
+        {"PUT", CLAIM, "{}", 405, "method-not-allowed", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct answer answer;
+        site_call(site, cases[i].method, cases[i].path, cases[i].body, &answer);
+        site_expect_problem(&answer, cases[i].status, cases[i].code, cases[i].field);
+    }
+}
+
+/* S5: neither resource managers, though the cluster is theirs, nor nodes. Owners: rights_test.c. */
+static void decision__is_the_admins(void **state)
+{
+    static const struct site_options lists = {.mcastd = MCASTD,
+                                              .admins = "root cert:boss",
+                                              .users = "cert:elcap-rm",
+                                              .users_tuo = "cert:tuo-rm",
+                                              .nodes = "elcap[1-100]"};
+    static const struct {
+        const char *name; /* of the certificate; NULL: none */
+        int status;
+    } cases[] = {{"boss", 200},   {"elcap-rm", 403}, {"tuo-rm", 403},
+                 {"elcap7", 403}, {"visitor", 403},  {NULL, 401}};
+    static const char *const paths[] = {ACCEPT, CLAIM};
+    (void)state;
+    struct tlssite *tls = tlssite_open(&lists);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (cases[i].name)
+            tlssite_issue(tls, cases[i].name);
+        for (size_t j = 0; j < sizeof paths / sizeof paths[0]; j++) {
+            int status = tlssite_call(tls, cases[i].name, "POST", paths[j], NULL, NULL);
+            if (status != cases[i].status)
+                fail_msg("%s as %s: %d", paths[j], cases[i].name ? cases[i].name : "nobody",
+                         status);
+        }
+    }
+    tlssite_close(tls);
+}
+
+/* B11: programs can rely on the list, also when no alarm is on. */
+static void alarms__are_a_list_in_the_status(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
+    const json_t *alarms = json_object_get(answer.json, "alarms");
+    assert_true(json_is_array(alarms));
+    assert_int_equal(json_array_size(alarms), 0);
+    answer_release(&answer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(decision__is_counted_and_logged, open_site, close_site),
+        cmocka_unit_test_setup_teardown(decision__that_is_asked_wrongly_is_refused, open_site,
+                                        close_site),
+        cmocka_unit_test(decision__is_the_admins),
+        cmocka_unit_test_setup_teardown(alarms__are_a_list_in_the_status, open_site, close_site),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
