@@ -437,7 +437,7 @@ void books_restarted(struct sim *sim)
         const struct reservation_record *saved = disk_find(&sim->disk, e->number);
         if (saved && saved->fm_side == FM_SIDE_MAYBE) /* it may be about to be asked for */
             books_unsure(sim, e->number);
-        if (saved && saved->state == JOB_RELEASING && saved->vni_count > 0)
+        if (sim->edge.rested && saved && saved->state == JOB_RELEASING && saved->vni_count > 0)
             e->rested_ms = sim->now_ms;
         if (!e->job)
             continue;

@@ -372,6 +372,19 @@ static struct core_config planted_config(const struct sim *sim)
     return config;
 }
 
+/* Which boot it is, and when by the clock that was: times on disk of the same can be compared. */
+static void tell_clock(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    char boot[32] = "";
+    int64_t offset_ms = edge->booted_ms + edge->clock_ms;
+    if (sim->profile.boot_told)
+        snprintf(boot, sizeof boot, "boot-%llu", (unsigned long long)edge->boot);
+    core_clock(edge->core, boot, offset_ms);
+    edge->rested = boot[0] == '\0' || !sim->disk.has_facts || strcmp(boot, sim->disk.boot) != 0 ||
+                   offset_ms != sim->disk.facts.clock_ms;
+}
+
 static void edge_begin(struct sim *sim, void *what, uint64_t mark)
 {
     struct edge *edge = &sim->edge;
@@ -381,6 +394,10 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
     sim->rm.rollcall_wanted = sim->rm.rollcall_stale = 0;
     if (fault_happens(&sim->faults, FAULT_CLOCK_SET, &edge->rng))
         edge->clock_ms = rng_between(&edge->rng, -CLOCK_OFF_MAX_MS, CLOCK_OFF_MAX_MS);
+    if (edge->boot == 0 || rng_chance(&edge->rng, 100)) {
+        edge->boot++;
+        edge->booted_ms = sim->now_ms;
+    }
     sim_trace(sim, "broker: starts, its clock is %lld s off", (long long)edge->clock_ms / 1000);
     edge->core = core_create(&config);
     if (!edge->core || disk_load(&sim->disk, load_one, sim) < 0) {
@@ -393,6 +410,7 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
         return;
     }
     edge->armed_ms = INT64_MIN;
+    tell_clock(sim);
     asks_step_begins(sim, NULL);
     core_start(edge->core, core_time(sim));
     books_restarted(sim);

@@ -276,13 +276,15 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
 
 /* ---- a life ---- */
 
-static struct wanted draw_wanted(struct rng *rng)
+/* Where only nodes give VNIs back, all of them are modelled. */
+static struct wanted draw_wanted(const struct sim *sim, struct rng *rng)
 {
     static const enum hwcoll_wish wishes[] = {0,       0,       0,        WISH_AUTO,
                                               WISH_ON, WISH_ON, WISH_OFF, WISH_REQUIRED};
     static const uint32_t sizes[] = {1, 2, 16, 64, 128, 11136};
+    uint32_t size = sizes[rng_below(rng, 6)];
     return (struct wanted){
-        .node_count = sizes[rng_below(rng, 6)],
+        .node_count = sim->profile.config.vni_hold_ms < 0 && size > HOSTS_MAX ? HOSTS_MAX : size,
         .uid = 1000 + rng_below(rng, 3),
         .vni_count = rng_chance(rng, 600) ? -1 : (int)rng_below(rng, VNI_PER_JOB_MAX + 1),
         .wish = wishes[rng_below(rng, 8)],
@@ -369,7 +371,7 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     job->active = true;
     job->told = job->named = false;
     if (job->life == 1 || rng_chance(rng, 200))
-        job->wanted = draw_wanted(rng);
+        job->wanted = draw_wanted(sim, rng);
     sim_trace(sim, "rm: %s-%s starts, life %u", rm_cluster_name(sim, job), job->id, job->life);
 
     int64_t reserve_travels = travel(sim, &job->rng);
