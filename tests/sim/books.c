@@ -67,7 +67,7 @@ static bool holds(const struct sim *sim, const struct entry *e, uint16_t vni)
         return false;
     if (!e->freed_batch) /* what nobody was told can be given back at once */
         return (e->gone_batch == 0 && !e->given_batch) || e->told;
-    return e->told && !e->given_batch &&
+    return e->told && !e->back_batch &&
            (sim->config.vni_hold_ms < 0 || sim->now_ms < e->freed_ms + sim->config.vni_hold_ms);
 }
 
@@ -220,17 +220,20 @@ static bool relies_on(const struct entry *e)
 static void vnis_given_back(struct sim *sim, struct entry *e, uint64_t batch)
 {
     int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
+    if (e->back_batch)
+        return;
     const struct host *known = hosts_known(e->job, e->number, e->epoch);
     bool untold = !e->told || e->vni_count == 0;
-    if (known != NULL && e->back_batch == 0 && !untold)
+    if (known != NULL && !untold)
         sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has said: %s",
                  n(e->number), known->name, node_state_word(known->heard_state));
-    if (e->back_batch == 0)
-        e->back_batch = batch;
-    if (e->given_batch || untold ||
-        (sim->config.vni_hold_ms >= 0 && sim->now_ms >= from + sim->config.vni_hold_ms))
+    e->back_batch = batch;
+    if (untold || (sim->config.vni_hold_ms >= 0 && sim->now_ms >= from + sim->config.vni_hold_ms))
         return;
     e->given_batch = batch;
+    if (!sim->profile.reports || e->node_count > HOSTS_MAX)
+        sim_fail(sim, "F3", "the VNIs of number %llu are given back, and its nodes say nothing",
+                 n(e->number));
     const struct host *host = hosts_present(e->job, e->number, e->epoch);
     if (host)
         sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has services for them",

@@ -568,6 +568,8 @@ void edge_call_done(struct sim *sim, const struct wire_call *call, int outcome)
     if (sim->profile.plant == PLANT_PARTIAL_LIST && call->kind == FMCALL_CHECK &&
         outcome == FM_OK && !was_listed(edge, call->name))
         outcome = FM_GONE;
+    if (sim->profile.plant == PLANT_GATEWAY_IS_FM && outcome == FM_NOT_ROUTED)
+        outcome = call->kind == FMCALL_RESERVE ? FM_DENIED : FM_GONE;
     for (size_t i = 0; i < edge->call_count; i++)
         if (edge->calls[i].id == call->id)
             edge->calls[i] = edge->calls[--edge->call_count];

@@ -157,3 +157,36 @@ mcast_mistake(pieces-by-prefix 300 cleaner.c
     [[strncmp(step->step, c->step, strlen(c->step)) == 0;]])
 mcast_mistake(one-step-covers-those-below 300 cleaner.c
     [[same && !below;]] [[same;]])
+
+mcast_mistake(lost-at-the-first-404 1000 missing.c
+    [[core->now_ms - e->gone_ms >= core->config.stray_grace_ms &&]] [[core->now_ms >= e->gone_ms &&]])
+mcast_mistake(lost-without-a-list 1000 missing.c
+    [[(e->other_token || e->absent_ms >= e->gone_ms);]] [[true;]])
+mcast_mistake(much-at-once-is-lost 1000 missing.c
+    [[(e->loss_accepted || !is_mass_loss(core, core->missing))]] [[true]])
+mcast_mistake(what-is-in-the-way-is-ours 1000 call_done.c
+    [[if (!r->errand->unsure) {
+            name_is_taken(core, r);]]
+    [[if (false) {
+            name_is_taken(core, r);]])
+mcast_mistake(unexplained-is-over 1000 listing.c
+    [[bool over = stray->history == STRAY_OVER ||]] [[bool over = stray->history != STRAY_RESERVED ||]])
+mcast_mistake(found-is-ours 1000 act.c
+    [[r->fm_side != FM_SIDE_NOTHING && r->origin != ORIGIN_FOUND;]] [[r->fm_side != FM_SIDE_NOTHING;]])
+mcast_mistake(named-is-over 8000 listing.c
+    [[(stray->named == 0 || stray->named < cluster->sighting) &&]] [[]])
+mcast_mistake(old-ledger-hands-out 1000 claim.c
+    [[core_save_facts(core, &facts);
+    vnipool_begin_quarantine(&core->vnis);]]
+    [[core_save_facts(core, &facts);]])
+mcast_mistake(time-heals-created 1000 hold.c
+    [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])
+mcast_mistake(boot-ends-what-is-newer 1000 nodereport.c
+    [[known != NULL && known->order < order &&]] [[known != NULL &&]])
+mcast_mistake(late-lingering-is-nobodys 1000 nodereport.c
+    [[if (core_cluster_config(core, cluster) == NULL ||]] [[if (!future || core_cluster_config(core, cluster) == NULL ||]])
+mcast_mistake(full-ring-is-not-emptied 1000 tombstones.c
+    [[if (stone->used)
+        tombstones_forget]]
+    [[if (!stone->used)
+        tombstones_forget]])
