@@ -10,12 +10,12 @@ static const char usage[] =
     "Usage: mcastctl list [--cluster NAME] [OPTIONS]\n"
     "Lists reservations, oldest first.\n\n"
     "  --state STATE    only active, or only releasing ones\n"
-    "  --held           released jobs whose VNIs are held back: since when, until when at the\n"
-    "                   latest, and for which nodes: lingering, some of its services will not\n"
+    "  --held           released jobs whose VNIs are held back: since when, until when nodes\n"
+    "                   that say nothing are waited for ('all report': until they have), and\n"
+    "                   for which nodes: lingering, some of its services will not\n"
     "                   go; created, it has not said that they went; silent, it has said\n"
     "                   nothing. 'mcastctl fence' ends the waiting for one node. Of a job that\n"
-    "                   was reserved without a node list nobody can say which nodes are silent:\n"
-    "                   only the time ends that\n"
+    "                   was reserved without a node list it cannot be said which nodes are silent\n"
     "  --uid N          only those of one user\n"
     "  --node NAME      only those that may have something on this node: it is in their node\n"
     "                   list, or they have none and may run anywhere\n"
@@ -107,7 +107,7 @@ static void add_held(struct table *table, const struct mcast_reservation *reserv
     view_vnis(reservation, text, sizeof(text));
     table_cell(table, text);
     table_cell(table, reservation->released);
-    table_cell(table, reservation->held_until);
+    table_cell(table, reservation->held_until ? reservation->held_until : "all report");
     char *waiting = view_waiting(reservation);
     table_cell(table, waiting);
     free(waiting);
@@ -127,7 +127,7 @@ static int print(const struct mcast_reservation *reservation, void *data)
 {
     struct output *output = data;
     int rc = 0;
-    if (output->held && !reservation->held_until)
+    if (output->held && !reservation->held)
         return 0;
     if (!output->table)
         rc = print_json(output, reservation);

@@ -75,10 +75,11 @@ static void write_silent(FILE *out, const struct mcast_reservation *reservation)
     else if (list)
         fprintf(out, "%ssilent: %s", comma, list);
     else
-        fprintf(out, "%s%u that said nothing%s", comma, reservation->waiting_unheard,
-                reservation->nodes ? ""
-                                   : " (nobody can say which: the job only told how many nodes; "
-                                     "only the time ends it)");
+        fprintf(out, "%s%u that said nothing%s%s", comma, reservation->waiting_unheard,
+                reservation->nodes ? "" : " (which is not known: the job only told how many nodes",
+                reservation->nodes        ? ""
+                : reservation->held_until ? "; only the time ends it)"
+                                          : ")");
 }
 
 char *view_waiting(const struct mcast_reservation *reservation)
@@ -89,7 +90,7 @@ char *view_waiting(const struct mcast_reservation *reservation)
     if (!out)
         return NULL;
     if (reservation->waiting_count == 0)
-        fputs("no node, only the time", out);
+        fputs(reservation->held_until ? "no node, only the time" : "no node", out);
     if (reservation->waiting_report_count > 0)
         write_reports(out, reservation);
     else
@@ -166,8 +167,9 @@ int view_reservation(const struct mcast_reservation *reservation)
     row(table, "Created", reservation->created);
     if (reservation->released)
         row(table, "Released", reservation->released);
-    if (reservation->held_until) {
-        row(table, "VNIs held until", reservation->held_until);
+    if (reservation->held) {
+        row(table, "VNIs held until",
+            reservation->held_until ? reservation->held_until : "all its nodes have reported");
         char *waiting = view_waiting(reservation);
         row(table, "Waiting for", waiting);
         free(waiting);

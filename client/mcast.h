@@ -215,7 +215,8 @@ struct mcast_reservation {
     size_t env_count;
     bool repeated; /* mcast_reserve: this very request had been granted before */
     /* Of a released job whose VNIs are held back until its nodes are clean. */
-    const char *held_until;           /* RFC 3339, at the latest; NULL: none are held back */
+    const char *held_until;           /* RFC 3339: how long nodes that have said nothing are waited
+                                         for; NULL: see held */
     uint32_t waiting_count;           /* nodes that are not known to be clean */
     uint32_t waiting_unheard;         /* of these, have said nothing at all */
     const char *const *waiting_nodes; /* names of some of the others, ended by NULL */
@@ -230,6 +231,7 @@ struct mcast_reservation {
     const char *waiting_silent;   /* node list of those that said nothing; NULL: not told, as when
                                      the job named no nodes */
     uint32_t waiting_silent_more; /* of these, found no room in the list */
+    bool held; /* its VNIs are held back, without held_until: until all its nodes have reported */
 };
 
 /* Reserves; the same request again gets the same answer. *out (not NULL) is to be freed with

@@ -102,8 +102,10 @@ static int decode_waiting(struct whole *whole, struct mcast_error *error)
     json_t *waiting = NULL;
     int rc;
     seen->waiting_nodes = nobody;
+    seen->held = seen->held_until != NULL;
     if ((rc = field_object(whole->root, "waiting_for", &waiting, error)) < 0 || !waiting)
         return rc;
+    seen->held = true;
     if ((rc = field_uint32(waiting, "count", FIELD_REQUIRED, &seen->waiting_count, error)) < 0 ||
         (rc = field_uint32(waiting, "unheard", FIELD_OPTIONAL, &seen->waiting_unheard, error)) <
             0 ||

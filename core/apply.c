@@ -115,7 +115,7 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
     }
     for (int i = 0; i < r->vni_count; i++) {
         if (!add)
-            vnipool_drop(&core->vnis, r->vnis[i]);
+            vnipool_drop(&core->vnis, r->vnis[i], r->number > core->suspect_number);
         else if (r->state == JOB_ACTIVE)
             fits &= vnipool_take(&core->vnis, r->vnis[i]);
         else

@@ -17,6 +17,15 @@ void conflict_raise(struct core *core, const char *cluster, const char *job, con
                 cluster, job, why);
 }
 
+void conflict_resume(struct core *core)
+{
+    for (const struct errand *e = core->errands; e != NULL; e = e->next) {
+        if (e->owner->origin == ORIGIN_FOUND && e->owner->fm_side != FM_SIDE_NOTHING)
+            conflict_raise(core, e->owner->cluster, e->owner->job,
+                           "this ledger has no record of how it came there");
+    }
+}
+
 void conflict_watch(struct core *core)
 {
     for (uint32_t i = 0; i < core->cluster_count; i++) {
@@ -37,6 +46,7 @@ void suspect_begin(struct core *core, const char *cluster, const char *job, cons
     if (core->facts.suspect)
         return;
     core->suspect_ms = core->now_ms;
+    core->suspect_number = core->last_number;
     /* What the lost part of the ledger numbered must not be taken for what comes now: by nodes, and
      * by those who still have a token of it (I6). */
     if (core->founded)
@@ -65,6 +75,7 @@ void suspect_resume(struct core *core)
     if (!core->facts.suspect)
         return;
     core->suspect_ms = core->now_ms;
+    core->suspect_number = core->last_number;
     vnipool_begin_quarantine(&core->vnis);
     alarm_raise(core, ALARM_OLD_LEDGER, NULL,
                 "before the restart jobs were seen that this ledger does not know; VNIs that are "
@@ -90,6 +101,11 @@ static bool is_over(const struct core *core)
 
 void suspect_watch(struct core *core)
 {
+    if (!core->facts.suspect && core->unknown_lives == 0) {
+        for (uint32_t i = 0; core->alarms != NULL && i < core->cluster_count; i++)
+            alarm_clear(core, ALARM_OLD_LEDGER, core->clusters[i]->name);
+        core->suspect_node[0] = '\0';
+    }
     if (!core->facts.suspect || !is_over(core))
         return;
     suspect_end(core,
@@ -112,7 +128,7 @@ static void claim_strays(struct core *core, const char *cluster)
         char name[CLUSTER_NAME_MAX + 1];
         const char *job;
         if (fm_name_split(stray->name, name, &job) && strcmp(name, cluster) == 0)
-            stray->history = STRAY_OVER;
+            stray->claimed = true;
     }
 }
 

@@ -126,6 +126,8 @@ static void show_hold_end(const struct core *core, struct reservation *r)
 static void settle_after_load(struct core *core, struct reservation *r)
 {
     int64_t settles = core->now_ms + core->config.call_timeout_ms;
+    if (r->state == JOB_RELEASING && r->released_ms > core->now_ms)
+        r->released_ms = core->now_ms; /* the clock was set back since */
     show_hold_end(core, r);
     r->repeated = r->reported == NULL; /* else it is on disk */
     if (may_have_called(r))
@@ -183,7 +185,6 @@ void core_clock(struct core *core, const char *boot, int64_t offset_ms)
  * not set. Else nobody knows how long this broker was away, and holding back VNIs begins anew. */
 static void compare_clocks(struct core *core)
 {
-    struct facts_record facts;
     int64_t moved = core->clock_now_ms - core->facts.clock_ms;
     bool same_boot = core->boot_now[0] != '\0' && strcmp(core->boot_now, core->boot) == 0;
     if (same_boot && moved >= -CLOCK_TOLERANCE_MS && moved <= CLOCK_TOLERANCE_MS)
@@ -198,9 +199,18 @@ static void compare_clocks(struct core *core)
                                         : "the host was booted",
             core->vnis.held.count);
     core->facts.holds_from_ms = core->now_ms;
-    if (core->boot_now[0] == '\0')
-        return; /* the next start will not know either */
-    facts = core->facts;
+    core->clock_unsaved = core->boot_now[0] != '\0'; /* else the next start will not know either */
+    if (core->vnis.held.count > 0)
+        core_keep_clock(core);
+}
+
+/* Not before something is held back: most starts save nothing. */
+void core_keep_clock(struct core *core)
+{
+    struct facts_record facts = core->facts;
+    if (!core->clock_unsaved)
+        return;
+    core->clock_unsaved = false;
     facts.boot = core->boot_now;
     facts.clock_ms = core->clock_now_ms;
     core_save_facts(core, &facts);
@@ -220,6 +230,7 @@ void core_start(struct core *core, int64_t now_ms)
     struct ledger_walk all = {0}, again = {0};
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &all)) != NULL;)
         settle_after_load(core, r);
+    conflict_resume(core);
     /* Acting may end one, and another life of its job. */
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &again)) != NULL;) {
         if (r->hwcoll == HWCOLL_WANTED && !core->config.fm_present)

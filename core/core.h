@@ -188,6 +188,7 @@ struct core_status {
     const char *link_url;   /* base URL in use, or to be tried next; "" when there is none */
     const char *link_error; /* last trouble in words; "" when none since it came up */
     uint32_t vnis_free, vnis_live, vnis_held, vnis_pool;
+    uint32_t vnis_quarantined;   /* perhaps in use by jobs that the ledger does not know */
     uint32_t addresses_total;    /* 0: not known */
     uint64_t addresses_reserved; /* asked for and not yet known to be given back */
     uint32_t addresses_per_job;  /* 0: none can be computed */
@@ -251,6 +252,10 @@ struct core_waiting {
     const char *services[WAITING_NAMES_MAX]; /* these too; NULL: it did not tell which */
 };
 void core_waiting(const struct reservation *reservation, struct core_waiting *out);
+
+/* Until when nodes that have said nothing hold back a released job's VNIs; INT64_MAX: until they
+ * have ([vni] hold = reports). */
+int64_t core_held_until(const struct core *core, const struct reservation *reservation);
 
 /* Those of them that have said nothing, in the order of the job's node list; without any when the
  * job named no nodes, or nothing is waited for. Reads a name for each of the job's nodes, so it is

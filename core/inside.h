@@ -120,9 +120,12 @@ struct core {
     char boot[BOOT_ID_MAX + 1];     /* in which times of the ledger were written */
     char boot_now[BOOT_ID_MAX + 1]; /* "": not told */
     int64_t clock_now_ms;           /* Unix time less the time since that boot */
+    bool clock_unsaved;             /* the facts on disk are of another boot, or clock */
     uint64_t gone, missing; /* missing.c: of reservations that should be there, so many are said to
                                be gone; or a list did not name them */
     uint64_t unknown_lives; /* reservations that only nodes know: node_number is not 0 */
+    char suspect_node[NODELIST_NAME_MAX + 1]; /* reported a number that was never given; or "" */
+    uint64_t suspect_number; /* what was reserved up to then says nothing of who has its VNIs now */
     int64_t suspect_ms;     /* when a job was seen that the ledger does not know */
     struct tokenset tokens; /* session tokens of reservations */
 
@@ -188,6 +191,9 @@ enum budget { BUDGET_ROOM, BUDGET_SOON, BUDGET_NONE };
 enum budget core_budget(struct core *core, const char *cluster, uint32_t addresses);
 const char *core_budget_words(struct core *core, const char *cluster, uint32_t addresses);
 
+/* ---- core.c ---- */
+void core_keep_clock(struct core *core); /* VNIs are about to be held back */
+
 /* ---- hold.c ---- */
 /* Whether each node has said that nothing of the job is left there, so that its VNIs can do no
  * harm; whether one has said that it has services, which time does not end (F3). */
@@ -248,6 +254,7 @@ void core_accept_loss(struct core *core, uint64_t ticket);
 /* ---- claim.c ---- */
 /* There is something under a name of ours that may be another broker's. */
 void conflict_raise(struct core *core, const char *cluster, const char *job, const char *why);
+void conflict_resume(struct core *core); /* after a restart */
 void conflict_watch(struct core *core); /* after a whole list: ends alarms whose cause is gone */
 /* Jobs may run that the ledger does not know: free VNIs are not given out for a while. */
 void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why);
@@ -283,6 +290,7 @@ extern const struct fmcall_steps cleanup_no_steps;
 
 /* ---- rollcall.c ---- */
 void rollcall_start(struct core *core); /* at the start, and when the link is up again: all */
+void rollcall_soon(struct core *core, struct cluster *cluster); /* one that begins from now on */
 void rollcall_configure(struct core *core);
 void rollcall_tick(struct core *core);
 int64_t rollcall_deadline(const struct core *core);

@@ -145,10 +145,10 @@ static void read_histories(struct core *core)
         struct stray *stray = strays_find(&core->strays, name);
         if (stray == NULL)
             continue;
-        if (event->kind == EVENT_RESERVED)
+        if (event->kind == EVENT_RESERVED && event->detail == NULL) /* at the fabric manager */
             stray->history = STRAY_RESERVED;
-        else if (event->kind == EVENT_LOST) /* what is there now is not what we reserved */
-            stray->history = STRAY_UNKNOWN;
+        else if (event->kind == EVENT_LOST || event->kind == EVENT_ADOPTED)
+            stray->history = STRAY_UNKNOWN; /* what is there now is not what we reserved */
         else if (event->kind == EVENT_RELEASED && stray->history == STRAY_RESERVED)
             stray->history = STRAY_OVER;
     }
@@ -156,13 +156,15 @@ static void read_histories(struct core *core)
 
 /* A leftover of ours: its job was reserved here and is over, by the ledger's own events; unless
  * something says that they are not the whole truth. */
-static bool may_delete(struct core *core, const struct cluster *cluster, const struct stray *stray)
+static bool may_delete(struct core *core, struct cluster *cluster, const struct stray *stray)
 {
-    const struct cluster_config *config = core_cluster_config(core, cluster->name);
+    if (cluster->rollcall.called && cluster->rollcall.seen_ms <= stray->first_ms) {
+        rollcall_soon(core, cluster); /* which may name its job */
+        return false;
+    }
     return !alarm_on(core, ALARM_MASS_LOSS, NULL) &&
            !alarm_on(core, ALARM_NAME_CONFLICT, cluster->name) &&
-           (stray->named == 0 || stray->named < cluster->sighting) &&
-           (!config->rollcall || cluster->rollcall.seen_ms > stray->first_ms);
+           (stray->named == 0 || stray->named < cluster->sighting);
 }
 
 static void delete_stray(struct core *core, const char *cluster, const char *job,
@@ -206,7 +208,7 @@ static bool judge_stray(void *arg, const struct stray *stray)
         return false; /* reserved, or taken in, since it was listed */
     struct cluster *cluster = core_cluster(core, cluster_name);
     struct reservation *r = ledger_newest(&core->ledger, cluster_name, job);
-    bool over = stray->history == STRAY_OVER || (r != NULL && r->hwcoll == HWCOLL_RELEASED);
+    bool over = stray->claimed || stray->history == STRAY_OVER;
     bool again = core->now_ms - stray->first_ms >= core->config.stray_grace_ms;
     if (r == NULL && !core->founded) {
         adopt_stray(core, cluster_name, job);

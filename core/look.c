@@ -22,7 +22,8 @@ void core_status(const struct core *core, struct core_status *out)
         .link_error = core->link.error,
         .vnis_free = core->vnis.free.count,
         .vnis_live = core->vnis.live.count,
-        .vnis_held = core->vnis.held.count + core->vnis.suspect.count,
+        .vnis_held = core->vnis.held.count,
+        .vnis_quarantined = core->vnis.suspect.count,
         .vnis_pool = core->vnis.pool.count,
         .addresses_total = core->config.total_addresses,
         .addresses_reserved = core->all.addresses,
@@ -50,6 +51,11 @@ void core_status(const struct core *core, struct core_status *out)
         .first_seq = core_first_seq(core),
         .last_seq = core->last_seq,
     };
+}
+
+int64_t core_held_until(const struct core *core, const struct reservation *reservation)
+{
+    return hold_end(core, reservation);
 }
 
 bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out)

@@ -106,6 +106,22 @@ static uint8_t free_vnis(const struct core *core, const struct core_event *event
     return count;
 }
 
+/* The word of one node stops no others: it takes two to hold back all VNIs (B11). */
+static void suspect_by_node(struct core *core, const struct core_event *event)
+{
+    const char *cluster = event->u.report.cluster, *job = event->u.report.job;
+    const char *node = event->u.report.node;
+    bool another = core->suspect_node[0] != '\0' && strcmp(core->suspect_node, node) != 0;
+    (void)snprintf(core->suspect_node, sizeof core->suspect_node, "%s", node);
+    alarm_raise(core, ALARM_OLD_LEDGER, cluster,
+                "node %s has CXI services of reservation %llu of %s-%s, and this ledger has given no "
+                "number above %llu: it may have been restored",
+                node, (unsigned long long)event->u.report.number, cluster, job,
+                (unsigned long long)core->last_number);
+    if (another)
+        suspect_begin(core, cluster, job, "has CXI services, and this ledger never gave its number");
+}
+
 /* Services of a reservation that this ledger does not know. Its VNIs may be in use on the node, so
  * they are held back until that says otherwise (I1); as many reservations as one node, or a few,
  * can make so are no harm to others. NULL: there is nothing to hold back. */
@@ -143,11 +159,7 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
     if (rec.vni_count == 0 || core->unknown_lives >= UNKNOWN_LIVES_MAX)
         return NULL;
     if (future)
-        alarm_raise(core, ALARM_OLD_LEDGER, cluster,
-                    "node %s has CXI services of reservation %llu of %s-%s, and this ledger has "
-                    "given no number above %llu: it may have been restored",
-                    event->u.report.node, (unsigned long long)number, cluster, job,
-                    (unsigned long long)core->last_number);
+        suspect_by_node(core, event);
     return core_save(core, &rec);
 }
 

@@ -35,6 +35,8 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     rec.released_ms = core->now_ms;
     bool by_time = core->config.vni_hold_ms != HOLD_UNTIL_REPORTED;
     rec.hold_until_ms = by_time ? core->now_ms + core->config.vni_hold_ms : 0;
+    if (rec.vni_count > 0)
+        core_keep_clock(core);
     (void)core_save(core, &rec);
     core_publish(core, EVENT_RELEASED, r, why);
     if (r->errand != NULL)

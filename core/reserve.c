@@ -193,7 +193,8 @@ static void create(struct core *core, uint64_t ticket, const struct reservation_
                              r->hwcoll == HWCOLL_DENIED ? TRACE_NOTICE : TRACE_INFO,
                              "%s-%s: %s -> the job runs without hardware collectives", r->cluster,
                              r->job, r->reason);
-        core_publish(core, core_event_of(r->hwcoll), r, r->reason);
+        core_publish(core, core_event_of(r->hwcoll), r,
+                     r->reason != NULL ? r->reason : "hardware collectives are off");
         core_answer(core, ticket, ANSWER_CREATED, r, core_warning(core, r));
     }
     core_act(core, r);
@@ -305,5 +306,6 @@ void core_reserve(struct core *core, uint64_t ticket, const struct reserve_reque
     }
     if (r != NULL && r->state == JOB_ACTIVE)
         core_begin_release(core, r, "the job was reserved anew");
+    suspect_watch(core);
     reserve_new(core, ticket, q, cluster);
 }

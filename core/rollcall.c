@@ -33,6 +33,13 @@ void rollcall_start(struct core *core)
     }
 }
 
+void rollcall_soon(struct core *core, struct cluster *cluster)
+{
+    struct rollcall *roll = &cluster->rollcall;
+    if (roll->id == 0 && roll->error[0] == '\0' && roll->due_ms > core->now_ms)
+        roll->due_ms = core->now_ms;
+}
+
 static void ask(struct core *core, struct cluster *cluster)
 {
     struct rollcall *roll = &cluster->rollcall;

@@ -21,6 +21,7 @@ struct stray {
     int64_t first_ms; /* when it was first seen */
     uint64_t named;   /* the last sync or roll call that named its job; 0: none */
     enum stray_history history;
+    bool claimed; /* by an administrator, as a leftover of ours */
 };
 
 struct stray_names {

@@ -86,10 +86,10 @@ bool vnipool_hold(struct vnipool *p, uint16_t vni)
     return true;
 }
 
-void vnipool_drop(struct vnipool *p, uint16_t vni)
+void vnipool_drop(struct vnipool *p, uint16_t vni, bool known)
 {
     idset_remove(&p->live, vni);
     idset_remove(&p->held, vni);
     if (idset_has(&p->pool, vni))
-        idset_add(&p->free, vni);
+        idset_add(p->quarantine && !known ? &p->suspect : &p->free, vni);
 }

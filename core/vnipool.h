@@ -35,10 +35,11 @@ bool vnipool_pick(const struct vnipool *p, unsigned count, uint16_t *vnis);
 bool vnipool_take(struct vnipool *p, uint16_t vni);
 
 bool vnipool_hold(struct vnipool *p, uint16_t vni); /* free → held, when a record says so */
-void vnipool_drop(struct vnipool *p, uint16_t vni); /* live or held → free, if in the pool */
+/* live or held → free, if in the pool; during a quarantine only when it is known to be free. */
+void vnipool_drop(struct vnipool *p, uint16_t vni, bool known);
 
-/* All that are free become suspect: only those that are given back from now on are known to be free
- * (B11). At its end the suspect ones are free again. */
+/* All that are free become suspect: only those that were picked since, and then given back, are
+ * known to be free (B11). At its end the suspect ones are free again. */
 void vnipool_begin_quarantine(struct vnipool *p);
 void vnipool_end_quarantine(struct vnipool *p);
 

@@ -40,7 +40,7 @@ struct command {
 };
 
 extern const struct command command_prolog, command_env, command_epilog, command_housekeeping,
-    command_tend, command_clean, command_list, command_explain, command_share;
+    command_tend, command_clean, command_boot, command_list, command_explain, command_share;
 
 /* The common options as --help shows them. */
 extern const char command_common_usage[];

@@ -42,7 +42,7 @@ void life_unlock(struct node *node, const struct claim *claim)
 
 void life_intend(const struct node *node, const struct claim *claim, struct note *note)
 {
-    *note = (struct note){.claim = *claim, .state = NOTE_INTENDED};
+    *note = (struct note){.claim = *claim, .state = NOTE_INTENDED, .order = node->boot.order};
     snprintf(note->node, sizeof note->node, "%s", node->name);
     statedir_boot(note->boot);
 }
@@ -204,7 +204,8 @@ int life_create(struct node *node, const struct claim *claim, uint32_t cores, st
     bool known = note_read(&node->dir, claim->number, &before, NULL) == 0 &&
                  note_is_current(&before) && before.state != NOTE_GONE;
     life_intend(node, claim, note);
-    note->order = before.order;
+    if (before.order > note->order)
+        note->order = before.order;
     limits_want(&node->settings.limits, cores, &want);
     int rc = claim_check_vnis(claim, &node->settings.vnis, err);
     if (rc < 0)
@@ -341,11 +342,11 @@ static void keep_all_left(struct note *note, const struct note *before,
     }
 }
 
-/* The broker has been told that it lingers, of the same services. */
+/* The broker has been told that it lingers, of the same services, and not long ago. */
 static bool is_told(const struct note *before, const struct note *now)
 {
-    bool same = before->state == NOTE_LINGERING && now->state == NOTE_LINGERING && !before->owed &&
-                !before->postponed && before->service_count == now->service_count;
+    bool same = note_was_told(before, note_clock_ms()) && now->state == NOTE_LINGERING &&
+                before->service_count == now->service_count;
     for (unsigned int i = 0; same && i < now->service_count; i++)
         same = now->services[i].id == before->services[i].id &&
                strcmp(now->services[i].device, before->services[i].device) == 0;

@@ -12,6 +12,8 @@ int node_remember(struct node *node, bool change, struct error *err)
     int rc = statedir_open(&node->dir, node->settings.spool, change, err);
     if (rc == 0)
         rc = notes_load(&node->notes, &node->dir, err);
+    if (rc == 0 && change)
+        rc = boot_open(&node->boot, &node->dir, &node->notes, err);
     if (rc == 0 && node->notes.damaged > 0)
         say("%s/%s cannot be read as a note of a job; it is left as it is: see which services are "
             "there "

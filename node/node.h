@@ -4,6 +4,7 @@
 /* What a command knows of the node it runs on; NICs and broker are opened when they are needed. */
 
 #include "client/mcast.h"
+#include "node/boot.h"
 #include "node/nic.h"
 #include "node/note.h"
 #include "node/settings.h"
@@ -17,6 +18,7 @@ struct node {
     bool dry_run;
     struct statedir dir;
     struct notes notes; /* as they were when node_remember was called */
+    struct boot boot;   /* of a directory that can be changed */
     struct nics nics;
     bool nics_known;
     struct mcast *broker;

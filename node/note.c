@@ -14,7 +14,12 @@ static const char suffix[] = ".json";
 enum { NAME_SIZE = 32 };
 
 /* Between two tries of what lingers; doubled with each. */
-enum { PAUSE_FIRST_MS = 30 * 1000, PAUSE_LONGEST_MS = 3600 * 1000, TRIES_COUNTED_MAX = 1000 };
+enum {
+    PAUSE_FIRST_MS = 30 * 1000,
+    PAUSE_LONGEST_MS = 3600 * 1000,
+    TOLD_FOR_MS = 3600 * 1000,
+    TRIES_COUNTED_MAX = 1000
+};
 
 const char *note_state_word(enum note_state state)
 {
@@ -71,6 +76,12 @@ void note_tried(struct note *note, int64_t now_ms)
     note->tried_ms = now_ms;
 }
 
+bool note_was_told(const struct note *note, int64_t now_ms)
+{
+    return note->state == NOTE_LINGERING && !note->owed && !note->postponed &&
+           now_ms - note->told_ms < TOLD_FOR_MS;
+}
+
 bool note_is_due(const struct note *note, int64_t now_ms)
 {
     int64_t pause = PAUSE_FIRST_MS;
@@ -103,13 +114,13 @@ char *note_format(const struct note *note)
     json_t *vnis = json_array();
     for (unsigned int i = 0; i < claim->vni_count; i++)
         json_array_append_new(vnis, json_integer(claim->vnis[i]));
-    json_t *root = json_pack("{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:o}", "cluster",
-                             claim->cluster, "job", claim->job, "number", (json_int_t)claim->number,
-                             "uid", (json_int_t)claim->uid, "vnis", vnis, "node", note->node,
-                             "boot", note->boot, "state", note_state_word(note->state), "owed",
-                             note->owed, "postponed", note->postponed, "order",
-                             (json_int_t)note->order, "tries", (json_int_t)note->tries, "tried",
-                             (json_int_t)note->tried_ms, "services", format_services(note));
+    json_t *root = json_pack(
+        "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:I,s:o}", "cluster", claim->cluster,
+        "job", claim->job, "number", (json_int_t)claim->number, "uid", (json_int_t)claim->uid,
+        "vnis", vnis, "node", note->node, "boot", note->boot, "state", note_state_word(note->state),
+        "owed", note->owed, "postponed", note->postponed, "order", (json_int_t)note->order, "tries",
+        (json_int_t)note->tries, "tried", (json_int_t)note->tried_ms, "told",
+        (json_int_t)note->told_ms, "services", format_services(note));
     char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
     json_decref(root);
     return text;
@@ -160,12 +171,12 @@ static bool take(struct note *note, json_t *root)
     json_int_t number, uid, order;
     json_t *vnis, *services;
     int owed, postponed = 0; /* which older notes have not, as what follows */
-    json_int_t tries = 0, tried_ms = 0;
-    if (json_unpack(root, "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s?b,s:I,s?I,s?I,s:o}", "cluster",
-                    &cluster, "job", &job, "number", &number, "uid", &uid, "vnis", &vnis, "node",
-                    &node, "boot", &boot, "state", &state, "owed", &owed, "postponed", &postponed,
-                    "order", &order, "tries", &tries, "tried", &tried_ms, "services",
-                    &services) < 0)
+    json_int_t tries = 0, tried_ms = 0, told_ms = 0;
+    if (json_unpack(root, "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s?b,s:I,s?I,s?I,s?I,s:o}",
+                    "cluster", &cluster, "job", &job, "number", &number, "uid", &uid, "vnis", &vnis,
+                    "node", &node, "boot", &boot, "state", &state, "owed", &owed, "postponed",
+                    &postponed, "order", &order, "tries", &tries, "tried", &tried_ms, "told",
+                    &told_ms, "services", &services) < 0)
         return false;
     if (!cluster_name_valid(cluster) || !job_id_valid(job) || number < 1 || uid < 0 ||
         uid >= UINT32_MAX || order < 0 || tries < 0 || tries > TRIES_COUNTED_MAX || tried_ms < 0 ||
@@ -179,6 +190,7 @@ static bool take(struct note *note, json_t *root)
     note->order = (uint64_t)order;
     note->tries = (unsigned int)tries;
     note->tried_ms = tried_ms;
+    note->told_ms = told_ms;
     return copy(claim->cluster, sizeof claim->cluster, cluster) &&
            copy(claim->job, sizeof claim->job, job) && copy(note->node, sizeof note->node, node) &&
            copy(note->boot, sizeof note->boot, boot) && take_vnis(claim, vnis) &&

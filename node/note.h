@@ -45,6 +45,7 @@ struct note {
     uint64_t order;     /* grows with each state to be told, even if the folder was lost between */
     unsigned int tries; /* lingering: how often it was tried to destroy it, in vain */
     int64_t tried_ms;   /* and when, the last time, by note_clock_ms */
+    int64_t told_ms;    /* lingering: when the broker was told so */
     unsigned int service_count;
     struct note_service services[NOTE_SERVICES_MAX];
 };
@@ -60,6 +61,10 @@ int64_t note_clock_ms(void);
 
 /* It was tried in vain. */
 void note_tried(struct note *note, int64_t now_ms);
+
+/* Whether the broker was told that it lingers, and not so long ago that it may have lost its ledger
+ * since, which nobody would notice. */
+bool note_was_told(const struct note *note, int64_t now_ms);
 
 /* Whether it is time to try again, by somebody who has no part in it: with growing pauses, up to an
  * hour. */

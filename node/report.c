@@ -10,6 +10,21 @@
  * waiting ([vni] hold) long before. */
 enum { SPOOL_RUN_MAX = 200, SPOOL_MAX = 1000 };
 
+/* Whether it is to be asked no more. */
+static void look_for_broker(struct node *node, int rc, const struct mcast_error *error)
+{
+    node->broker_gone = rc == MCAST_UNREACHABLE || (rc < 0 && mcast_later(error, NULL));
+}
+
+/* A broker of before these were told refuses what it does not know. */
+static bool leave_out_vnis(struct mcast_node_report *report, const struct mcast_error *error)
+{
+    bool had = report->vni_count > 0 && error->code == MCAST_REFUSED && error->status == 422;
+    if (had)
+        report->vni_count = 0;
+    return had;
+}
+
 static int tell(struct node *node, const struct note *note, struct mcast_error *error)
 {
     struct mcast_service services[NOTE_SERVICES_MAX];
@@ -28,13 +43,15 @@ static int tell(struct node *node, const struct note *note, struct mcast_error *
     report.state = note_report_word(note->state);
     report.services = services;
     report.service_count = note->service_count;
+    report.vnis = note->claim.vnis;
+    report.vni_count = note->claim.vni_count;
     struct insist insist;
     int rc;
     insist_begin(&insist, node, false);
     do
         rc = mcast_report_node(broker, &report, NULL, error);
-    while (rc < 0 && insist_again(&insist, error));
-    node->broker_gone = rc == MCAST_UNREACHABLE || (rc < 0 && mcast_later(error, NULL));
+    while (rc < 0 && (leave_out_vnis(&report, error) || insist_again(&insist, error)));
+    look_for_broker(node, rc, error);
     return rc;
 }
 
@@ -75,6 +92,8 @@ static void keep(struct node *node, struct note *note)
     struct error err;
     int rc;
     note->owed = false;
+    if (note->state == NOTE_LINGERING)
+        note->told_ms = note_clock_ms();
     if (note->state == NOTE_GONE)
         rc = note_remove(&node->dir, note->claim.number, &err);
     else
@@ -110,6 +129,45 @@ enum report_fate report_send(struct node *node, struct note *note, struct mcast_
     if (fate == REPORT_TAKEN || fate == REPORT_REFUSED)
         keep(node, note);
     return fate;
+}
+
+/* What they said the broker has, and knows that it is over. */
+static void forget_before_boot(struct node *node)
+{
+    for (size_t i = 0; i < node->notes.count; i++) {
+        struct note *note = &node->notes.at[i];
+        bool told = !note->owed && (note->state == NOTE_MADE || note->state == NOTE_LINGERING);
+        if (note_is_current(note) || !told || note->order >= node->boot.order ||
+            strcmp(note->node, node->name) != 0 || !life_try_lock(node, &note->claim))
+            continue;
+        (void)note_remove(&node->dir, note->claim.number, NULL);
+        life_unlock(node, &note->claim);
+    }
+}
+
+enum report_fate report_boot(struct node *node, struct mcast_error *error)
+{
+    struct error err;
+    struct insist insist;
+    int rc;
+    if (!node->boot.owed)
+        return REPORT_TAKEN;
+    struct mcast *broker = node_broker(node, error);
+    if (!broker)
+        return REPORT_KEPT;
+    insist_begin(&insist, node, false);
+    do
+        rc = mcast_report_boot(broker, node->name, node->boot.order, NULL, error);
+    while (rc < 0 && insist_again(&insist, error));
+    look_for_broker(node, rc, error);
+    if (rc < 0 && is_passing(error) && !is_older(error))
+        return REPORT_KEPT;
+    if (rc == 0)
+        forget_before_boot(node);
+    node->boot.owed = false;
+    if (boot_write(&node->dir, &node->boot, &err) < 0)
+        say("%s", err.text);
+    return rc == 0 ? REPORT_TAKEN : REPORT_REFUSED;
 }
 
 void report_say_kept(const struct note *note, const struct mcast_error *error)
@@ -206,6 +264,9 @@ static bool is_surplus(const struct node *node, size_t i)
 void report_spool(struct node *node, uint64_t except)
 {
     struct round round = {0};
+    struct mcast_error error;
+    if (node->settings.report && !node->broker_gone)
+        (void)report_boot(node, &error);
     for (size_t i = 0; i < node->notes.count && node->settings.report; i++) {
         const struct note *note = &node->notes.at[i];
         uint64_t number = note->claim.number;

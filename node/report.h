@@ -23,6 +23,11 @@ enum report_fate report_send(struct node *node, struct note *note, struct mcast_
  * more, and the services stay until the job's epilog; the caller has the life's lock. */
 bool report_spare(struct node *node, struct note *note, const struct mcast_error *error);
 
+/* Tells, if that is owed, that nothing of before this boot is here: TAKEN, KEPT, or REFUSED: the
+ * broker will never take it, as it is older. Once it is taken, notes of before whose last word the
+ * broker has are done with. error: why it was not taken. */
+enum report_fate report_boot(struct node *node, struct mcast_error *error);
+
 /* Says that it was kept: of which job, and why. */
 void report_say_kept(const struct note *note, const struct mcast_error *error);
 

@@ -3,8 +3,8 @@
 
 /* The directory in which a node remembers what it made, and the locks of those who change it.
  *
- * Locks are bytes of one file: 0 is the NICs', the others are jobs' (life_lock). A process that
- * dies lets go of its locks. Order: a job's first, then the NICs'. */
+ * Locks are bytes of one file: 0 is the NICs', one the boot's, the others are jobs' (life_lock). A
+ * process that dies lets go of its locks. Order: a job's first, then the NICs'. */
 
 #include "core/error.h"
 
@@ -19,6 +19,7 @@ struct statedir {
 };
 
 enum { STATEDIR_NICS = 0 };
+#define STATEDIR_BOOT (UINT64_C(1) << 33) /* alone: no other is taken with it */
 
 /* change: makes it if need be, closes it to other users, and allows locks; else one that is not
  * there, or not to be read, is as empty. ERROR_IO; ERROR_REFUSED: it belongs to another user. */

@@ -37,12 +37,11 @@ static struct call *call_take(struct http *http)
         return calloc(1, sizeof *call);
     http->spare_calls = call->next;
     http->spare_count--;
-    struct call kept = {.uri = call->uri,
-                        .uri_size = call->uri_size,
-                        .body = call->body,
-                        .body_size = call->body_size,
-                        .out = call->out};
-    *call = kept;
+    *call = (struct call){.uri = call->uri,
+                          .uri_size = call->uri_size,
+                          .body = call->body,
+                          .body_size = call->body_size,
+                          .out = call->out};
     return call;
 }
 
@@ -366,8 +365,7 @@ static size_t body_limit(const struct call *call)
 
 static void owe(struct call *call)
 {
-    if (!call->owed)
-        call->http->owed++;
+    call->http->owed += !call->owed;
     call->owed = true;
 }
 
@@ -402,6 +400,7 @@ static bool begin(struct call *call, const struct head *head)
     int judged = gate_judge(call, head->method);
     if (judged == GATE_LATER) {
         call->phase = CALL_PROVING;
+        peer_decides(call->peer);
         owe(call);
         MHD_suspend_connection(call->connection);
         return false;
@@ -414,6 +413,7 @@ static bool begin(struct call *call, const struct head *head)
 static bool go_on(struct call *call)
 {
     call->phase = CALL_READING;
+    peer_reads(call->peer);
     call->refused = gate_admit(call) < 0;
     return need_no_body(call);
 }
@@ -450,10 +450,9 @@ static enum MHD_Result take_body(struct call *call, const char *data, size_t siz
 
 static void handle(struct call *call)
 {
-    struct turn *turn = engine_turn(call->http->engine);
-    const char *before = turn_enter(turn, call->route->pattern);
+    const char *before = turn_enter(engine_turn(call->http->engine), call->route->pattern);
     call->route->handle(call);
-    turn_leave(turn, before);
+    turn_leave(engine_turn(call->http->engine), before);
 }
 
 static enum MHD_Result decide(struct call *call)

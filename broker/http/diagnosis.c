@@ -212,11 +212,10 @@ static void check_vnis(const struct maker *maker)
     else if (core->vnis_free < core->vnis_pool / 20)
         level = DIAGNOSIS_WARNING;
     if (level != DIAGNOSIS_OK)
-        advice =
-            core->vnis_held > core->vnis_live
-                ? "most are held back: have nodes report their services (mcast-node), or lower "
-                  "[vni] hold"
-                : "enlarge [vni] pool, if the fabric's partitions allow it";
+        advice = core->vnis_held > core->vnis_live
+                     ? "most are held back: mcastctl list --held shows for which nodes; have them "
+                       "report (mcast-node), or choose a duration as [vni] hold"
+                     : "enlarge [vni] pool, if the fabric's partitions allow it";
     find(maker, level, "vnis", advice,
          "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held back",
          core->vnis_free, core->vnis_pool, core->vnis_live, core->vnis_held);
@@ -236,8 +235,8 @@ static void check_nodes(const struct maker *maker)
              core->vnis_overdue == 1 ? " is" : "s are");
     if (core->vnis_unconfirmed > 0)
         find(maker, DIAGNOSIS_WARNING, "nodes",
-             "see the log for the nodes, and that their epilogs reach the broker; a longer [vni] "
-             "hold gives them more time",
+             "see the log for the nodes, and that their epilogs reach the broker; [vni] hold "
+             "= reports waits for them",
              "%" PRIu64 " VNI%s given back when [vni] hold was over, although not all nodes "
              "had said that they are clean",
              core->vnis_unconfirmed, core->vnis_unconfirmed == 1 ? " was" : "s were");

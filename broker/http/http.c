@@ -132,6 +132,7 @@ static int door_open(struct http *http, int which, int fd, struct error *err)
                                                 .connection = peer_connection},
                                        .has_room = peer_has_room,
                                        .user = peer_user,
+                                       .look = peer_look,
                                        .turn = engine_turn(http->engine),
                                        .spent_ns = &http->spent_ns};
     *door = (struct door){.http = http, .local = which == DOOR_UNIX};

@@ -18,7 +18,7 @@ void job_handle(struct call *call)
         call->secret =
             job_json_write_whole(&call->out, engine_core(call->http->engine), found, NULL);
     else
-        job_json_write(&call->out, found);
+        job_json_write(&call->out, engine_core(call->http->engine), found);
     call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }
 
@@ -39,7 +39,7 @@ void release_handle(struct call *call)
 void release_render(struct call *call, const struct answer *answer)
 {
     if (answer->reservation) {
-        job_json_write(&call->out, answer->reservation);
+        job_json_write(&call->out, engine_core(call->http->engine), answer->reservation);
         return;
     }
     writer_begin_object(&call->out, NULL);

@@ -60,13 +60,14 @@ static void write_silent(struct writer *writer, const struct reservation *reserv
 }
 
 /* Why its VNIs are still held back (F3), and what is to be looked at, or fenced. */
-static void write_waiting(struct writer *writer, const struct reservation *reservation,
-                          uint32_t *names_left)
+static void write_waiting(struct writer *writer, const struct core *core,
+                          const struct reservation *reservation, uint32_t *names_left)
 {
     struct core_waiting waiting;
+    const int64_t until_ms = core_held_until(core, reservation);
     core_waiting(reservation, &waiting);
-    if (reservation->hold_until_ms != 0)
-        writer_time(writer, "held_until", reservation->hold_until_ms);
+    if (until_ms != INT64_MAX)
+        writer_time(writer, "held_until", until_ms);
     writer_begin_object(writer, "waiting_for");
     writer_number(writer, "count", waiting.count);
     writer_number(writer, "unheard", waiting.unheard);
@@ -78,8 +79,8 @@ static void write_waiting(struct writer *writer, const struct reservation *reser
     writer_end_object(writer);
 }
 
-static void write_members(struct writer *writer, const struct reservation *reservation,
-                          uint32_t *names_left)
+static void write_members(struct writer *writer, const struct core *core,
+                          const struct reservation *reservation, uint32_t *names_left)
 {
     writer_string(writer, "cluster", reservation->cluster);
     writer_string(writer, "job", reservation->job);
@@ -108,25 +109,27 @@ static void write_members(struct writer *writer, const struct reservation *reser
     if (reservation->released_ms)
         writer_time(writer, "released", reservation->released_ms);
     if (reservation->state == JOB_RELEASING && reservation->vni_count > 0)
-        write_waiting(writer, reservation, names_left);
+        write_waiting(writer, core, reservation, names_left);
     write_hwcoll(writer, reservation);
 }
 
-void job_json_write(struct writer *writer, const struct reservation *reservation)
+void job_json_write(struct writer *writer, const struct core *core,
+                    const struct reservation *reservation)
 {
     uint32_t names_left = JOB_JSON_NAMES;
-    job_json_write_on(writer, reservation, NULL, &names_left);
+    job_json_write_on(writer, core, reservation, NULL, &names_left);
 }
 
-void job_json_write_on(struct writer *writer, const struct reservation *reservation,
-                       const char *node, uint32_t *names_left)
+void job_json_write_on(struct writer *writer, const struct core *core,
+                       const struct reservation *reservation, const char *node,
+                       uint32_t *names_left)
 {
     static const char *const words[] = {[PRESENCE_NONE] = NULL,
                                         [PRESENCE_NAMED] = "named",
                                         [PRESENCE_REPORTED] = "reported",
                                         [PRESENCE_POSSIBLE] = "possible"};
     writer_begin_object(writer, NULL);
-    write_members(writer, reservation, names_left);
+    write_members(writer, core, reservation, names_left);
     if (node)
         writer_string(writer, "on_node", words[core_presence(reservation, node)]);
     writer_end_object(writer);
@@ -151,7 +154,7 @@ bool job_json_write_whole(struct writer *writer, const struct core *core,
 {
     uint32_t names_left = JOB_JSON_NAMES;
     writer_begin_object(writer, NULL);
-    write_members(writer, reservation, &names_left);
+    write_members(writer, core, reservation, &names_left);
     if (warning)
         writer_string(writer, "warning", warning);
     write_env(writer, core, reservation);
@@ -164,7 +167,7 @@ bool job_json_write_own(struct writer *writer, const struct core *core,
 {
     uint32_t names_left = JOB_JSON_NAMES;
     writer_begin_object(writer, NULL);
-    write_members(writer, reservation, &names_left);
+    write_members(writer, core, reservation, &names_left);
     token_json_write(writer, proof);
     if (proof->session)
         write_env(writer, core, reservation);

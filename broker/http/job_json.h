@@ -14,11 +14,13 @@ struct tokenproof;
 enum { JOB_JSON_NAMES = 1 << 16 };
 
 /* For lists and releases: nothing secret in it. */
-void job_json_write(struct writer *writer, const struct reservation *reservation);
+void job_json_write(struct writer *writer, const struct core *core,
+                    const struct reservation *reservation);
 /* With "on_node": how it may concern this node, which it does; NULL: without. *names_left, of
  * JOB_JSON_NAMES in one answer, goes down. */
-void job_json_write_on(struct writer *writer, const struct reservation *reservation,
-                       const char *node, uint32_t *names_left);
+void job_json_write_on(struct writer *writer, const struct core *core,
+                       const struct reservation *reservation, const char *node,
+                       uint32_t *names_left);
 
 /* With "warning" (NULL: none) and "env", in which the job's token is: only for those who may have
  * it. Returns whether there is a token. */

@@ -144,7 +144,8 @@ static void write_job(void *arg, const struct reservation *reservation)
         return;
     }
     call_show(call, reservation);
-    job_json_write_on(&call->out, reservation, page->node, &page->names_left);
+    job_json_write_on(&call->out, engine_core(call->http->engine), reservation, page->node,
+                      &page->names_left);
 }
 
 static void write_next(struct call *call, const struct core_filter *filter, uint64_t after)

@@ -5,10 +5,12 @@
 static void write_pools(struct exposition *to, const struct core_status *status)
 {
     exposition_family(to, "mcastd_vnis", METRIC_GAUGE,
-                      "VNIs by what they are doing: free, live in a job, or held back after it.");
+                      "VNIs by what they are doing: free, live in a job, held back after it, or "
+                      "quarantined, because jobs that the ledger does not know may use them.");
     exposition_count(to, status->vnis_free, LABELS("state", "free"));
     exposition_count(to, status->vnis_live, LABELS("state", "live"));
     exposition_count(to, status->vnis_held, LABELS("state", "held"));
+    exposition_count(to, status->vnis_quarantined, LABELS("state", "quarantined"));
     exposition_family(to, "mcastd_vnis_overdue", METRIC_GAUGE,
                       "Of those held back: longer than [vni] hold, because a node has said that it "
                       "cannot destroy a service; until it is clean, or fenced.");

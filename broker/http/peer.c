@@ -233,6 +233,7 @@ void peer_settle(struct peer *peer, const struct identity *identity)
     struct http *http = peer->door->http;
     if (!peer->stranger || identity->proof.kind == PROOF_NONE)
         return;
+    const bool works = !peer->place.waiting;
     strangers_remove(http, peer);
     places_give_back(&http->places, &peer->place);
     if (!has_role(identity)) {
@@ -244,6 +245,8 @@ void peer_settle(struct peer *peer, const struct identity *identity)
         peer->surplus = true;
         http->traffic.refused[REFUSED_LIMIT]++;
     }
+    if (works)
+        place_works(&peer->place);
     MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
                               (unsigned)ROOM_IDLE_SECONDS);
 }
@@ -253,6 +256,11 @@ void peer_settle(struct peer *peer, const struct identity *identity)
 void peer_head_whole(struct peer *peer)
 {
     slowhead_whole(peer->door->http->slowheads, &peer->head);
+}
+
+void peer_reads(struct peer *peer)
+{
+    place_waits(&peer->place, uv_now(peer->door->http->loop));
 }
 
 void peer_decides(struct peer *peer)
@@ -276,6 +284,12 @@ void peer_request_over(struct peer *peer)
     slowhead_over(peer->door->http->slowheads, &peer->head);
 }
 
+void peer_look(void *arg)
+{
+    const struct door *door = arg;
+    slowheads_look(door->http->slowheads);
+}
+
 /* ---- its handshake ---- */
 
 static struct peer *peer_of(gnutls_session_t session)
@@ -292,7 +306,7 @@ static void finished(gnutls_session_t session, struct peer *peer)
     peer->certificate = certificate_take(session);
     peer->judged = 0;
     peer_settle(peer, peer_identity(peer));
-    if (!peer->closing)
+    if (!peer->closing && peer->head.fd == 0) /* once */
         slowhead_expect(peer->door->http->slowheads, &peer->head, fd_of(peer->connection));
 }
 

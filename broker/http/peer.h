@@ -32,9 +32,10 @@ struct peer {
     uint64_t judged; /* by the http->rights of this generation; 0: not yet */
 };
 
-/* What becomes of its requests: the head of one is whole, the broker decides, its answer is queued,
- * it is over. */
+/* What becomes of its requests: the head of one is whole, its body has to come, the broker decides
+ * (or finds out who asks), its answer is queued, it is over. */
 void peer_head_whole(struct peer *peer);
+void peer_reads(struct peer *peer);
 void peer_decides(struct peer *peer);
 void peer_answers(struct peer *peer);
 void peer_request_over(struct peer *peer);
@@ -44,6 +45,7 @@ void peer_too_slow(void *arg, struct slowhead *head);
 
 /* Hooks of the server; arg is the struct door. */
 uint64_t peer_user(void *arg, int fd); /* who has turns of his own: users without a role */
+void peer_look(void *arg);             /* for heads that are begun */
 bool peer_has_room(void *arg);         /* false: too many are at their handshake */
 void peer_connection(void *arg, struct room *room, struct MHD_Connection *connection,
                      void **context, enum MHD_ConnectionNotificationCode code);

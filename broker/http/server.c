@@ -313,6 +313,8 @@ static void run(struct server *server)
     uint64_t began = uv_hrtime();
     server->running = true;
     for (struct room *room; (room = next_room(server));) {
+        if (server->hooks.look)
+            server->hooks.look(server->hooks.room.arg);
         const enum room_rest left = room_run(room);
         const uint64_t now = uv_hrtime(), took_ns = now - began;
         began = now;

@@ -20,6 +20,7 @@ struct server_hooks {
     struct room_hooks room;
     bool (*has_room)(void *arg);
     uint64_t (*user)(void *arg, int fd); /* see below; NULL: nobody's own */
+    void (*look)(void *arg);             /* called before a room has its turn; or NULL */
     struct turn *turn;                   /* where the time goes that MHD takes; or NULL */
     uint64_t *spent_ns; /* of this turn of the loop, by all servers that share it; or NULL */
 };

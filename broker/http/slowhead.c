@@ -3,11 +3,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 1000, AT_ONCE = 64, HANDLES = 2 };
+enum { LOOK_MS = 1000, AT_ONCE = 64 };
 
 /* In the order of since_ms. */
 struct slowhead_list {
@@ -16,12 +17,11 @@ struct slowhead_list {
 
 struct slowheads {
     int epoll_fd;
-    uv_poll_t poll;
     uv_timer_t timer; /* active while a list is not empty */
     struct slowhead_list quiet, begun;
+    unsigned watched;
     void (*late)(void *arg, struct slowhead *head);
     void *arg;
-    unsigned handles;
     void (*closed)(void *arg);
     void *closed_arg;
 };
@@ -63,6 +63,8 @@ static void set_state(struct slowheads *heads, struct slowhead *head, enum slowh
     struct slowhead_list *before = list_of(heads, head->state), *after = list_of(heads, state);
     if (before)
         unlink_from(before, head);
+    heads->watched -= head->state == SLOWHEAD_WATCHED;
+    heads->watched += state == SLOWHEAD_WATCHED;
     head->state = state;
     if (!after)
         return;
@@ -84,21 +86,18 @@ static void watch_for_first_byte(struct slowheads *heads, struct slowhead *head)
     set_state(heads, head, watched ? SLOWHEAD_WATCHED : SLOWHEAD_WHOLE);
 }
 
-static void on_first_bytes(uv_poll_t *poll, int status, int events)
+void slowheads_look(struct slowheads *heads)
 {
-    struct slowheads *heads = poll->data;
     struct epoll_event ready[AT_ONCE];
-    int count;
-    (void)status;
-    (void)events;
-    do {
+    int count = heads->watched > 0 ? AT_ONCE : 0;
+    while (count == AT_ONCE) {
         count = epoll_wait(heads->epoll_fd, ready, AT_ONCE, 0);
         for (int i = 0; i < count; i++) {
             struct slowhead *head = ready[i].data.ptr;
             if (head->state == SLOWHEAD_WATCHED)
                 set_state(heads, head, SLOWHEAD_BEGUN);
         }
-    } while (count == AT_ONCE);
+    }
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -106,6 +105,7 @@ static void on_timer(uv_timer_t *timer)
     struct slowheads *heads = timer->data;
     const uint64_t now_ms = uv_now(timer->loop);
     struct slowhead *head;
+    slowheads_look(heads);
     while ((head = heads->quiet.first) && now_ms - head->since_ms >= SLOWHEAD_QUIET_MS)
         watch_for_first_byte(heads, head);
     while ((head = heads->begun.first) && now_ms - head->since_ms >= SLOWHEAD_MS) {
@@ -159,26 +159,19 @@ struct slowheads *slowheads_create(uv_loop_t *loop, void (*late)(void *arg, stru
     heads->late = late;
     heads->arg = arg;
     heads->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    const int rc = heads->epoll_fd < 0 ? -errno : uv_poll_init(loop, &heads->poll, heads->epoll_fd);
-    if (rc < 0) {
-        error_set(err, ERROR_IO, "cannot watch connections: %s", uv_strerror(rc));
-        if (heads->epoll_fd >= 0)
-            close(heads->epoll_fd);
+    if (heads->epoll_fd < 0) {
+        error_set(err, ERROR_IO, "cannot watch connections: %s", strerror(errno));
         free(heads);
         return NULL;
     }
     uv_timer_init(loop, &heads->timer);
-    heads->handles = HANDLES;
-    heads->poll.data = heads->timer.data = heads;
-    uv_poll_start(&heads->poll, UV_READABLE, on_first_bytes);
+    heads->timer.data = heads;
     return heads;
 }
 
 static void on_closed(uv_handle_t *handle)
 {
     struct slowheads *heads = handle->data;
-    if (--heads->handles > 0)
-        return;
     void (*closed)(void *arg) = heads->closed;
     void *arg = heads->closed_arg;
     close(heads->epoll_fd);
@@ -191,6 +184,5 @@ void slowheads_destroy(struct slowheads *heads, void (*closed)(void *arg), void 
     assert(!heads->begun.first && !heads->quiet.first);
     heads->closed = closed;
     heads->closed_arg = arg;
-    uv_close((uv_handle_t *)&heads->poll, on_closed);
     uv_close((uv_handle_t *)&heads->timer, on_closed);
 }

@@ -12,9 +12,10 @@
  *
  * libmicrohttpd tells of a request when its head is whole, and takes each byte for a sign of life.
  * So connections that are between two requests are watched here, too, by an epoll of our own: once,
- * for the first byte that comes. That costs a connection nothing while its requests follow each
- * other: it is watched when it has been quiet for a while. Bytes that come before that, behind an
- * answer, are noticed with the next ones; until then it is as one that says nothing. */
+ * for the first byte that comes; it is looked at before libmicrohttpd reads. That costs a
+ * connection nothing while its requests follow each other: it is watched when it has been quiet for
+ * a while. Bytes that come before that, behind an answer, are noticed with the next ones; until
+ * then it is as one that says nothing. */
 
 enum { SLOWHEAD_MS = 10000, SLOWHEAD_QUIET_MS = 1000 };
 
@@ -43,6 +44,9 @@ struct slowheads *slowheads_create(uv_loop_t *loop, void (*late)(void *arg, stru
                                    void *arg, struct error *err);
 /* None may be left in it. closed is called from the loop when nothing is left there. */
 void slowheads_destroy(struct slowheads *heads, void (*closed)(void *arg), void *arg);
+
+/* Whether there are first bytes somewhere: before each room's turn. */
+void slowheads_look(struct slowheads *heads);
 
 /* A request may come on fd now: it is new, or its handshake is over. */
 void slowhead_expect(struct slowheads *heads, struct slowhead *head, int fd);

@@ -54,6 +54,7 @@ static void write_pools(struct writer *out, const struct core_status *status,
     writer_number(out, "free", status->vnis_free);
     writer_number(out, "live", status->vnis_live);
     writer_number(out, "held", status->vnis_held);
+    writer_number(out, "quarantined", status->vnis_quarantined);
     writer_number(out, "overdue", status->vnis_overdue);
     writer_number(out, "pool", status->vnis_pool);
     writer_number(out, "unconfirmed", status->vnis_unconfirmed);

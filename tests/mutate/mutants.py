@@ -20,7 +20,7 @@ TOKEN = re.compile(r"""
 """, re.X | re.S | re.M)
 
 # A call of one of these makes text, or ends a program that is wrong.
-TEXT = re.compile(r"(?:core_trace|core_text|error_set|assert|static_assert|abort|f?printf|v?snprintf|"
+TEXT = re.compile(r"(?:core_trace|core_text|error_set|assert|static_assert|abort|fputs|f?printf|v?snprintf|"
                   r"log|say|warn|complain|trace)(?:_\w+)?$|_words$|PRI\w+$")
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||",
          "||": "&&", "+=": "-=", "-=": "+=", "++": "--", "--": "++"}

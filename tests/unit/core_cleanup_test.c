@@ -852,6 +852,44 @@ static void steps__are_shown_with_the_login(void **state)
     driver_end(&d);
 }
 
+/* Who waited in vain is told what for: the link, the fabric manager's answer, or its last words. */
+static void cleanup__pending_says_what_is_waited_for(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean_within(&d, "/fA", false, 100, no_scope, 0);
+    uint64_t call = driver_call(&d, FMCALL_END_STEP);
+    driver_tick(&d, 100);
+    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    assert_says(driver_answer(&d)->detail, "the trees are not gone yet");
+    clean_within(&d, "/fA", false, 100, no_scope, 0);
+    driver_done(&d, call, FM_BUSY, NULL);
+    driver_tick(&d, 100);
+    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    assert_says(driver_answer(&d)->detail, "the fabric manager's words; it is asked again");
+    /* What it said of that step says nothing of another one. */
+    clean_within(&d, "/fB", false, 100, no_scope, 0);
+    call = driver_call(&d, FMCALL_END_STEP);
+    driver_tick(&d, 100);
+    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    assert_says(driver_answer(&d)->detail, "the trees are not gone yet");
+    driver_end(&d);
+
+    start(&d);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_UNREACHED);
+    clean_within(&d, "/fA", false, 100, no_scope, 0);
+    driver_tick(&d, 100);
+    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
+    assert_says(driver_answer(&d)->detail, "the link to the fabric manager is not up");
+    clean_within(&d, "/fA", false, 2 * d.config.cleanup_timeout_ms, no_scope, 0);
+    driver_tick(&d, d.config.cleanup_timeout_ms);
+    assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
+    assert_says(driver_answer(&d)->detail, "the link to the fabric manager was not up in time");
+    driver_end(&d);
+}
+
 /* Nobody waits for it any more when the link is up at last: it is not asked. */
 static void steps__are_not_asked_for_when_nobody_waits(void **state)
 {
@@ -934,6 +972,7 @@ int main(void)
         cmocka_unit_test(cleanup__is_counted_by_its_end),
         cmocka_unit_test(cleanup__is_waited_for),
         cmocka_unit_test(steps__are_shown_with_the_login),
+        cmocka_unit_test(cleanup__pending_says_what_is_waited_for),
         cmocka_unit_test(steps__are_not_asked_for_when_nobody_waits),
         cmocka_unit_test(steps__are_shown_before_what_fails),
     };

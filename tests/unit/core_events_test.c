@@ -103,6 +103,32 @@ static void events__of_one_step_outlive_it(void **state)
     driver_end(&d);
 }
 
+/* What log lines have as fields (B8): the job, and its first VNI, if it has one. */
+static void trace__names_the_job_and_its_vni(void **state)
+{
+    (void)state;
+    for (int vnis = 0; vnis < 2; vnis++) {
+        struct driver d;
+        start(&d, 100, 0);
+        struct reserve_request q = driver_request("a", 128);
+        q.vni_count = vnis;
+        driver_reserve(&d, q);
+        assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+        size_t count, found = 0;
+        const struct effect *effects = core_effects(d.core, &count);
+        for (size_t i = 0; i < count; i++) {
+            if (effects[i].kind != EFFECT_TRACE || effects[i].u.trace.job == NULL)
+                continue;
+            assert_string_equal(effects[i].u.trace.cluster, "elcap");
+            assert_string_equal(effects[i].u.trace.job, "a");
+            assert_int_equal(effects[i].u.trace.vni, vnis > 0 ? driver_job(&d, "a")->vnis[0] : 0);
+            found++;
+        }
+        assert_true(found > 0);
+        driver_end(&d);
+    }
+}
+
 /* What metrics count (B8): by cluster and kind. */
 static void events__are_counted_by_cluster_and_kind(void **state)
 {
@@ -143,6 +169,7 @@ int main(void)
         cmocka_unit_test(events__are_pruned_by_number),
         cmocka_unit_test(events__begin_with_the_first),
         cmocka_unit_test(events__of_one_step_outlive_it),
+        cmocka_unit_test(trace__names_the_job_and_its_vni),
         cmocka_unit_test(events__are_counted_by_cluster_and_kind),
         cmocka_unit_test(events__are_pruned_by_age),
         cmocka_unit_test(events__of_any_age_stay_when_told_so),

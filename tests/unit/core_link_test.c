@@ -132,6 +132,8 @@ static void link__is_down_since_it_was_lost(void **state)
     driver_list(&d, NULL, 0, FM_OK);
     core_status(d.core, &status);
     assert_int_equal(status.link_since_ms, d.now);
+    assert_string_equal(status.link_error, ""); /* it is over */
+    assert_int_equal(status.link_losses, 1);
     driver_end(&d);
 }
 

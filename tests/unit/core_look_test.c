@@ -203,6 +203,121 @@ static void lingering__names_any_node(void **state)
     }
 }
 
+/* Of more than can be named the first of each kind, as people count; and all are counted. */
+static void waiting__names_the_first_of_each_kind(void **state)
+{
+    (void)state;
+    enum { EACH = 30, SILENT = 7, NODES = 3 * EACH + SILENT };
+    struct driver d;
+    struct core_waiting waiting;
+    char node[16];
+    driver_init(&d);
+    driver_up(&d);
+    reserve(&d, "a", "n[1-97]", NODES);
+    for (int i = EACH; i > 0; i--) {
+        static const enum node_state states[] = {NODE_LINGERING, NODE_CREATED, NODE_DESTROYED};
+        for (int kind = 0; kind < 3; kind++) {
+            (void)snprintf(node, sizeof node, "n%d", kind * EACH + i);
+            report(&d, "a", 1, node, states[kind]);
+        }
+    }
+    core_waiting(driver_job(&d, "a"), &waiting);
+    assert_int_equal(waiting.count, 0); /* the job is active */
+    driver_release(&d, "a");
+    core_waiting(driver_job(&d, "a"), &waiting);
+    assert_int_equal(waiting.count, NODES - EACH);
+    assert_int_equal(waiting.unheard, SILENT);
+    assert_int_equal(waiting.lingering, EACH);
+    assert_int_equal(waiting.created, EACH);
+    assert_int_equal(waiting.named_lingering, WAITING_EACH_MAX);
+    assert_int_equal(waiting.named, 2 * WAITING_EACH_MAX);
+    for (int i = 0; i < 2 * WAITING_EACH_MAX; i++) {
+        int kind = i / WAITING_EACH_MAX;
+        (void)snprintf(node, sizeof node, "n%d", kind * EACH + i % WAITING_EACH_MAX + 1);
+        assert_string_equal(waiting.names[i], node);
+        assert_null(waiting.services[i]);
+    }
+    driver_end(&d);
+}
+
+/* B8: what status and metrics show, of all and of each cluster. */
+static void status__counts_jobs_and_addresses(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_status s;
+    struct core_cluster_status own, other;
+    driver_init(&d);
+    d.config.clusters[0].budget = 100;
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    driver_reserved_job(&d, "b");
+    driver_reserve(&d, driver_request("c", 2));
+    driver_reserve(&d, driver_request("d", 128));
+    core_status(d.core, &s);
+    const uint32_t each = s.addresses_per_job;
+    assert_int_equal(each, 23);
+    assert_int_equal(s.link, LINK_UP);
+    assert_int_equal(s.link_since_ms, d.now);
+    assert_int_equal(s.link_listed_ms, d.now);
+    assert_int_equal(s.link_losses, 0);
+    assert_string_equal(s.link_url, "http://fm");
+    assert_string_equal(s.link_error, "");
+    assert_int_equal(s.vnis_live, 4);
+    assert_int_equal(s.vnis_held, 0);
+    assert_int_equal(s.vnis_free + s.vnis_live, s.vnis_pool);
+    assert_int_equal(s.addresses_total, 4086);
+    assert_int_equal(s.addresses_reserved, 3 * each);
+    assert_int_equal(s.jobs_active, 4);
+    assert_int_equal(s.jobs_reserved, 2);
+    assert_int_equal(s.calls_under_way, 1);
+    driver_release(&d, "a");
+    driver_release(&d, "c");
+    core_status(d.core, &s);
+    assert_int_equal(s.jobs_active, 2);
+    assert_int_equal(s.jobs_releasing, 2);
+    assert_int_equal(s.jobs_reserved, 1);
+    assert_int_equal(s.vnis_held, 2);
+    assert_int_equal(s.releases_pending, 1);
+    assert_int_equal(s.addresses_reserved, 3 * each); /* until the fabric manager says so */
+    assert_int_equal(s.calls_under_way, 2);
+    assert_int_equal(s.last_number, 4);
+    assert_true(core_cluster_status(d.core, 0, &own));
+    assert_true(core_cluster_status(d.core, 1, &other));
+    assert_int_equal(own.budget, 100);
+    assert_int_equal(own.addresses_reserved, 3 * each);
+    assert_int_equal(own.releases_pending, 1);
+    assert_int_equal(own.jobs_active, 2);
+    assert_int_equal(own.jobs_releasing, 2);
+    assert_int_equal(own.jobs_reserved, 1);
+    assert_int_equal(other.budget + other.addresses_reserved + other.jobs_active, 0);
+    driver_end(&d);
+}
+
+/* A page looks at 2000 and says where the next one begins, also when nothing matched. */
+static void list__a_page_looks_at_so_many(void **state)
+{
+    (void)state;
+    enum { JOBS = 2001 };
+    struct driver d;
+    struct seen seen;
+    driver_init(&d);
+    driver_up(&d);
+    for (int i = 0; i < JOBS; i++) {
+        char job[16];
+        (void)snprintf(job, sizeof job, "j%d", i);
+        reserve(&d, job, NULL, 2);
+    }
+    struct core_filter filter = {.uid = 1, .limit = 1};
+    walk(&d, filter, &seen);
+    assert_int_equal(seen.count, 0);
+    assert_int_equal(seen.pages, 2);
+    filter.after = 1;
+    walk(&d, filter, &seen);
+    assert_int_equal(seen.pages, 1);
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +327,9 @@ int main(void)
         cmocka_unit_test(list__a_page_reads_little),
         cmocka_unit_test(lingering__names_the_oldest_job_s_first_node),
         cmocka_unit_test(lingering__names_any_node),
+        cmocka_unit_test(waiting__names_the_first_of_each_kind),
+        cmocka_unit_test(status__counts_jobs_and_addresses),
+        cmocka_unit_test(list__a_page_looks_at_so_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,6 +85,7 @@ static void node_name__valid(void **state)
     longest[NODELIST_NAME_MAX] = '\0';
     assert_true(node_name_valid("elcap1"));
     assert_true(node_name_valid("n-1.site_a.gov"));
+    assert_true(node_name_valid("n"));
     assert_true(node_name_valid(longest));
     longest[NODELIST_NAME_MAX] = 'n';
     longest[NODELIST_NAME_MAX + 1] = '\0';
@@ -113,7 +114,8 @@ static void node_name__has_no_other_bytes(void **state)
 static void node_services__valid(void **state)
 {
     (void)state;
-    static const char *const good[] = {"cxi0:1", "cxi0:12,cxi1:7", "a-b_c.d:999999999"};
+    static const char *const good[] = {"cxi0:1", "cxi0:12,cxi1:7", "a-b_c.d:999999999", "cxi0:10",
+                                       "c:109"};
     static const char *const bad[] = {"",        "cxi0",    "cxi0:",       "cxi0:0",
                                       ":1",      "cxi0:1,", ",cxi0:1",     "cxi0:1;cxi1:1",
                                       "cxi0:1 ", "cxi0:x1", "cxi0:1x",     "cxi0:1000000000",

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "core/fmcall.h"
 #include "core/record.h"
 
 /* The words that clients, libfabric and the ledger's readers know (F12, F14, F24): each value has
@@ -64,6 +65,32 @@ static void states__have_their_words(void **state)
     assert_string_equal(job_state_word(0), "unknown");
 }
 
+/* Labels of metrics, and words of the log (B8). */
+static void calls__have_their_words(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        [FMCALL_NONE] = "none",        [FMCALL_RESERVE] = "reserve", [FMCALL_CHECK] = "check",
+        [FMCALL_RELEASE] = "release",  [FMCALL_STEPS] = "steps",     [FMCALL_END_STEP] = "end-step",
+        [FMCALL_END_TREE] = "end-tree"};
+    static const char *const outcomes[] = {
+        [FM_OK] = "ok",          [FM_GONE] = "gone",           [FM_EXISTS] = "exists",
+        [FM_DENIED] = "denied",  [FM_BUSY] = "busy",           [FM_TIMEOUT] = "timeout",
+        [FM_BROKEN] = "broken",  [FM_UNREACHED] = "unreached", [FM_UNAUTHORIZED] = "unauthorized",
+        [FM_REFUSED] = "refused"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const bool cleanup = i == FMCALL_STEPS || i == FMCALL_END_STEP || i == FMCALL_END_TREE;
+        assert_string_equal(fmcall_kind_word((enum fmcall_kind)i), kinds[i]);
+        assert_int_equal(fmcall_is_cleanup((enum fmcall_kind)i), cleanup);
+    }
+    for (size_t i = 0; i < sizeof outcomes / sizeof outcomes[0]; i++) {
+        if (outcomes[i] != NULL)
+            assert_string_equal(fmcall_outcome_word((enum fmcall_outcome)i), outcomes[i]);
+    }
+    assert_string_equal(fmcall_kind_word((enum fmcall_kind)99), "unknown");
+    assert_string_equal(fmcall_outcome_word((enum fmcall_outcome)99), "unknown");
+}
+
 /* A node cannot report that it is fenced: that is an administrator's to say (F3). */
 static void node_state__fenced_is_no_report(void **state)
 {
@@ -98,6 +125,7 @@ int main(void)
         cmocka_unit_test(traffic_class__of_each_bit),
         cmocka_unit_test(wish__from_its_word),
         cmocka_unit_test(states__have_their_words),
+        cmocka_unit_test(calls__have_their_words),
         cmocka_unit_test(node_state__fenced_is_no_report),
         cmocka_unit_test(event_kind__lost_alone_is_fatal),
     };

@@ -296,6 +296,29 @@ static void reserve__repeated_waits_as_long_as_is_configured_now(void **state)
     driver_end(&d);
 }
 
+/* B4: who is denied is told which of the two budgets is spent, and by how much. */
+static void reserve__denied_tells_which_budget_is_spent(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        "23 of 30 multicast addresses are in use, 23 more are not",
+        "cluster elcap has 23 of its 30 multicast addresses in use"};
+    for (int own = 0; own < 2; own++) {
+        struct driver d;
+        driver_init(&d);
+        d.config.addresses_per_job = 23;
+        d.config.total_addresses = own ? 4086 : 30;
+        d.config.clusters[0].budget = own ? 30 : 0;
+        driver_up(&d);
+        driver_reserved_job(&d, "a");
+        driver_reserve(&d, driver_request("b", 128));
+        assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+        assert_int_equal(driver_job(&d, "b")->hwcoll, HWCOLL_DENIED);
+        assert_non_null(strstr(driver_job(&d, "b")->reason, words[own]));
+        driver_end(&d);
+    }
+}
+
 /* F21: given up in time; a late success is a leak in the making and is released. */
 static void reserve__late_success_is_released(void **state)
 {
@@ -627,6 +650,7 @@ int main(void)
         cmocka_unit_test(reserve__another_request_conflicts),
         cmocka_unit_test(reserve__refuses_what_cannot_be),
         cmocka_unit_test(reserve__repeated_waits_as_long_as_is_configured_now),
+        cmocka_unit_test(reserve__denied_tells_which_budget_is_spent),
         cmocka_unit_test(reserve__late_success_is_released),
         cmocka_unit_test(reserve__unanswered_is_released_until_it_cannot_come_back),
         cmocka_unit_test(reserve__no_to_a_retry_does_not_settle_the_first_try),

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -55,12 +56,40 @@ static void secret__copy_is_its_own(void **state)
     assert_true(secret_none(secret_copy(copy)));
 }
 
+/* What is wiped, and how much of it (the linker's --wrap). */
+static char wiped[64];
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
+void __real_explicit_bzero(void *memory, size_t size);
+void __wrap_explicit_bzero(void *memory, size_t size);
+
+void __wrap_explicit_bzero(void *memory, size_t size)
+{
+    (void)snprintf(wiped, sizeof wiped, "%.*s", (int)size, (const char *)memory);
+    __real_explicit_bzero(memory, size);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+/* B8: no copy of a token stays in memory that was given back. */
+static void secret__is_wiped_before_it_is_freed(void **state)
+{
+    (void)state;
+    struct secret copy = secret_copy(secret_of("sess-1"));
+    wiped[0] = '\0';
+    secret_wipe(&copy);
+    assert_string_equal(wiped, "sess-1");
+    wiped[0] = '\0';
+    secret_wipe(&copy);
+    assert_string_equal(wiped, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(secret__equal_only_when_the_same),
         cmocka_unit_test(secret__none_equals_nothing),
         cmocka_unit_test(secret__copy_is_its_own),
+        cmocka_unit_test(secret__is_wiped_before_it_is_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

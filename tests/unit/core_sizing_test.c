@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -85,7 +86,7 @@ static void sizing_addresses__says_what_is_impossible(void **state)
     assert_int_equal(sizing_addresses(&more, &addresses, NULL), ERROR_INVALID);
 }
 
-/* The minimum size that the error recommends really works. */
+/* The minimum size that the error recommends really works, and one less does not. */
 static void sizing_addresses__recommends_what_works(void **state)
 {
     (void)state;
@@ -93,6 +94,24 @@ static void sizing_addresses__recommends_what_works(void **state)
     uint32_t addresses;
     assert_int_equal(sizing_addresses(&config, &addresses, NULL), 0);
     config.min_nodes = 2;
+    assert_int_equal(sizing_addresses(&config, &addresses, NULL), ERROR_INVALID);
+    for (uint32_t total = 1; total < 40; total++) {
+        for (uint32_t sharing = 1; sharing < 5 && sharing <= total; sharing++) {
+            struct error err = {0};
+            struct core_config c = sized(total, 36, 1, sharing);
+            if (sizing_addresses(&c, &addresses, &err) == 0)
+                continue;
+            const char *set = strstr(err.text, "set [hwcoll] min_nodes to ");
+            assert_non_null(set);
+            c.min_nodes = (uint32_t)strtoul(set + strlen("set [hwcoll] min_nodes to "), NULL, 10);
+            assert_int_equal(sizing_addresses(&c, &addresses, NULL), 0);
+            assert_int_equal(addresses, 1);
+            c.min_nodes--;
+            assert_int_equal(sizing_addresses(&c, &addresses, NULL), ERROR_INVALID);
+        }
+    }
+    config = sized(1, 11136, 64, 1);
+    config.addresses_per_job = 2; /* than which even one is less */
     assert_int_equal(sizing_addresses(&config, &addresses, NULL), ERROR_INVALID);
 }
 

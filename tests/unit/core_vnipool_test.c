@@ -48,7 +48,7 @@ static void vnipool__goes_round(void **state)
     vnipool_init(&pool);
     configure(&pool, "100-103");
     assert_int_equal(take_one(&pool), 100);
-    vnipool_drop(&pool, 100);
+    vnipool_drop(&pool, 100, true);
     assert_int_equal(take_one(&pool), 101);
     assert_int_equal(take_one(&pool), 102);
     assert_int_equal(take_one(&pool), 103);
@@ -62,14 +62,14 @@ static void vnipool__held_is_not_free(void **state)
     vnipool_init(&pool);
     configure(&pool, "100-101");
     uint16_t vni = take_one(&pool);
-    vnipool_drop(&pool, vni);
+    vnipool_drop(&pool, vni, true);
     assert_true(vnipool_hold(&pool, vni));
     assert_int_equal(pool.held.count, 1);
     assert_false(vnipool_take(&pool, vni));
     assert_int_equal(take_one(&pool), 101);
     uint16_t none;
     assert_false(vnipool_pick(&pool, 1, &none));
-    vnipool_drop(&pool, vni);
+    vnipool_drop(&pool, vni, true);
     assert_int_equal(take_one(&pool), 100);
 }
 
@@ -98,7 +98,7 @@ static void vnipool_configure__shrinks_and_grows_with_jobs(void **state)
     configure(&pool, "105-106");
     assert_true(idset_has(&pool.live, kept));
     assert_int_equal(pool.free.count, 2);
-    vnipool_drop(&pool, kept);
+    vnipool_drop(&pool, kept, true);
     assert_int_equal(pool.free.count, 2);
     uint16_t other = take_one(&pool);
     configure(&pool, "100-109");
@@ -115,7 +115,7 @@ static void vnipool_configure__empty_pool(void **state)
     configure(&pool, "");
     assert_false(vnipool_pick(&pool, 1, &none));
     assert_true(vnipool_take(&pool, 7)); /* a record from before says so */
-    vnipool_drop(&pool, 7);
+    vnipool_drop(&pool, 7, true);
     assert_int_equal(pool.free.count, 0);
 }
 

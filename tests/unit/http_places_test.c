@@ -30,6 +30,15 @@ static int empty(void **state)
     return 0;
 }
 
+static int give_back(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < count; i++)
+        if (taken[i].share)
+            places_give_back(&places, &taken[i]);
+    return places.shares ? -1 : 0;
+}
+
 /* Each a moment later than the one before. */
 static bool take(struct holder holder)
 {
@@ -251,15 +260,16 @@ static void holder__of_a_token_is_its_reservation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(uid__has_its_share_only, empty),
-        cmocka_unit_test_setup(class__has_places_of_its_own, empty),
-        cmocka_unit_test_setup(many_uids__leave_nodes_and_owners_theirs, empty),
-        cmocka_unit_test_setup(newcomer__displaces_whoever_has_most, empty),
-        cmocka_unit_test_setup(newcomer__of_a_full_share_displaces_its_own, empty),
+        cmocka_unit_test_setup_teardown(uid__has_its_share_only, empty, give_back),
+        cmocka_unit_test_setup_teardown(class__has_places_of_its_own, empty, give_back),
+        cmocka_unit_test_setup_teardown(many_uids__leave_nodes_and_owners_theirs, empty, give_back),
+        cmocka_unit_test_setup_teardown(newcomer__displaces_whoever_has_most, empty, give_back),
+        cmocka_unit_test_setup_teardown(newcomer__of_a_full_share_displaces_its_own, empty,
+                                        give_back),
         cmocka_unit_test(holder__is_a_uid_or_an_address),
-        cmocka_unit_test_setup(strangers__have_a_small_share, empty),
-        cmocka_unit_test_setup(node__has_a_share_beside_its_users, empty),
-        cmocka_unit_test_setup(bearers__have_one_share_each, empty),
+        cmocka_unit_test_setup_teardown(strangers__have_a_small_share, empty, give_back),
+        cmocka_unit_test_setup_teardown(node__has_a_share_beside_its_users, empty, give_back),
+        cmocka_unit_test_setup_teardown(bearers__have_one_share_each, empty, give_back),
         cmocka_unit_test(holder__of_a_token_is_its_reservation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,8 @@ static void settings__have_defaults(void **state)
     assert_int_equal(settings.traffic_classes, TC_BEST_EFFORT | TC_LOW_LATENCY);
     assert_int_equal(settings.traffic_classes, 0x0a);
     assert_int_equal(settings.pool.count, 0);
+    assert_int_equal(settings.vnis.count, 65535 - 1024 + 1);
+    assert_false(idset_has(&settings.vnis, 1023));
     assert_int_equal(settings.limits.of[CXI_RSRC_TYPE_PTE].def, 6);
     assert_int_equal(settings.limits.of[CXI_RSRC_TYPE_LE].max, 16384);
 }
@@ -147,7 +149,7 @@ static void settings__the_sample_is_what_it_says(void **state)
     char *faults = parse(bare, &count);
     assert_string_equal(faults, "");
     assert_int_equal(count, 0);
-    assert_int_equal(keys, 21 + 3 * CXI_RSRC_TYPE_MAX);
+    assert_int_equal(keys, 22 + 3 * CXI_RSRC_TYPE_MAX);
     struct settings read = settings;
     settings_init(&settings);
     assert_memory_equal(&read, &settings, sizeof read);

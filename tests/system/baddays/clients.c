@@ -96,6 +96,14 @@ int clients_get(struct clients *clients, const char *path)
     return status;
 }
 
+int clients_post(struct clients *clients, const char *path)
+{
+    struct plainhttp_reply reply;
+    int status = call(clients, "POST", path, NULL, &reply);
+    plainhttp_reply_release(&reply);
+    return status;
+}
+
 void clients_compare(struct clients *clients)
 {
     for (uint32_t job = 0; job < clients->notes->job_count; job++) {

@@ -24,6 +24,7 @@ void clients_close(struct clients *clients);
 int clients_reserve(struct clients *clients, uint32_t job);
 int clients_release(struct clients *clients, uint32_t job);
 int clients_get(struct clients *clients, const char *path);
+int clients_post(struct clients *clients, const char *path); /* without a body */
 
 /* Asks for each job that was acknowledged, and compares; while the disk fails, too. */
 void clients_compare(struct clients *clients);

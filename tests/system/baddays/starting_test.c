@@ -311,6 +311,10 @@ static void ledger__of_yesterday_takes_nothing_from_todays_job(void **state)
     assert_int_equal(clients_get(&clients, "/v1/clusters/elcap/jobs/f11"), 200);
     assert_non_null(strstr(clients.answer, "\"state\":\"active\""));
     assert_non_null(strstr(clients.answer, "\"number\":1000"));
+    assert_int_equal(clients_get(&clients, "/v1/status"), 200);
+    assert_non_null(strstr(clients.answer, "\"kind\":\"old-ledger\""));
+    /* Only an administrator knows that no other broker uses the name (B11). */
+    assert_int_equal(clients_post(&clients, "/v1/clusters/elcap/claim"), 200);
     clients_conclude(&clients);
     assert_int_equal(stage_stop_broker(clients.stage), 0);
 }

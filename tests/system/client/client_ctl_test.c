@@ -424,7 +424,7 @@ static void list__shows_what_is_held_back(void **state)
     assert_has(test->out, "WAITS FOR");
     assert_has(test->out,
                "f4  1024 2026-11-21T09:00:00.000Z 2026-11-21T09:10:00.000Z "
-               "elcap7,elcap9, 1 more, 4 that said nothing (nobody can say which: the job only "
+               "elcap7,elcap9, 1 more, 4 that said nothing (which is not known: the job only "
                "told how many nodes; only the time ends it)\n");
     assert_has(test->out, "no node, only the time\n");
     assert_null(strstr(test->out, "free"));
@@ -438,8 +438,31 @@ static void list__shows_what_is_held_back(void **state)
     assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 0);
     assert_has(test->out, "2026-11-21T09:10:00.000Z");
     assert_has(test->out, "1 that said nothing");
-    assert_has(test->out, "nobody can say which");
+    assert_has(test->out, "which is not known");
     assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 4); /* it makes no sense */
+    end(test);
+}
+
+/* F3: with [vni] hold = reports no time ends it. */
+static void list__shows_what_waits_for_reports(void **state)
+{
+    (void)state;
+#define UNTIL_REPORTED                                                                             \
+    "{\"cluster\":\"elcap\",\"job\":\"f6\",\"number\":6,\"state\":\"releasing\",\"uid\":5,"        \
+    "\"node_count\":2,\"vnis\":[1024],\"created\":\"2026-11-21T08:00:00.000Z\","                   \
+    "\"released\":\"2026-11-21T09:00:00.000Z\",\"waiting_for\":{\"count\":2,\"unheard\":2,"        \
+    "\"nodes\":[]}}"
+    static const struct reply script[] = {
+        {200, NULL, "{\"jobs\":[" NOT_HELD "," UNTIL_REPORTED "],\"next\":null}", THEN_KEEP},
+        {200, NULL, UNTIL_REPORTED, THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("list", "--held"), 0);
+    assert_has(test->out,
+               "f6  1024 2026-11-21T09:00:00.000Z all report 2 that said nothing (which is "
+               "not known: the job only told how many nodes)\n");
+    assert_null(strstr(test->out, "free"));
+    assert_int_equal(RUN("show", "--cluster=elcap", "f6"), 0);
+    assert_has(test->out, "all its nodes have reported");
     end(test);
 }
 
@@ -934,6 +957,7 @@ int main(void)
         cmocka_unit_test(fence__needs_a_node_and_a_reason),
         cmocka_unit_test(decisions__are_explicit),
         cmocka_unit_test(list__shows_what_is_held_back),
+        cmocka_unit_test(list__shows_what_waits_for_reports),
         cmocka_unit_test(list__tells_lingering_from_silent),
         cmocka_unit_test(show__says_that_there_are_no_steps),
         cmocka_unit_test(jobid__flux_form_becomes_plain),

@@ -385,11 +385,14 @@ static void head__that_does_not_end_is_given_up(void **state)
     static const char half[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nX: ",
                       whole[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
     struct site *site = *state;
-    struct line *quiet = site_line(site), *remote = site_tcp(site), *idle = site_line(site);
     char answer[4096] = "";
-    int slow = connect_to(site);
+    process_signal(site_broker(site), SIGSTOP); /* so that it is there when they are let in */
+    struct line *quiet = site_line(site), *remote = site_tcp(site);
     assert_int_equal(line_send(quiet, half, strlen(half)), 0);
     assert_int_equal(line_send(remote, half, strlen(half)), 0);
+    process_signal(site_broker(site), SIGCONT);
+    struct line *idle = site_line(site);
+    int slow = connect_to(site);
     assert_int_equal(send(slow, whole, strlen(whole), 0), strlen(whole)); /* and a second one: */
     assert_true(recv(slow, answer, sizeof answer - 1, 0) > 0);
     assert_int_equal(send(slow, half, strlen(half), 0), strlen(half));

@@ -1,4 +1,5 @@
 #include "tests/system/http/tlssite.h"
+#include "tests/system/rig/await.h"
 
 #include "tests/system/rig/folder.h"
 
@@ -164,6 +165,26 @@ static char *append_request(char *at, const char *method, int i)
                         method, i, strlen(body), body);
 }
 
+/* One more byte of its header each time; whether the other side has had enough of it. */
+static bool trickles_no_more(void *line)
+{
+    return line_send(line, "x", 1) < 0;
+}
+
+/* A request's head has its time also over TLS, however slowly its bytes come (B8). */
+static void head__that_does_not_end_is_given_up(void **state)
+{
+    static const char half[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nX: ";
+    struct tlssite *tls = *state;
+    struct line *boss = tlssite_line(tls, "boss");
+    struct answer answer;
+    assert_int_equal(line_send(boss, half, strlen(half)), 0);
+    assert_true(await(trickles_no_more, boss, AWAIT_DEADLINE_MS));
+    assert_int_equal(line_answer(boss, false, &answer), 0);
+    site_expect_problem(&answer, 503, "too-slow", NULL);
+    line_close(boss);
+}
+
 static void pipeline__gets_all_its_answers(void **state)
 {
     static const struct {
@@ -320,6 +341,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(handshake__is_not_begun_with_who_has_left, open_site,
                                         close_site),
         cmocka_unit_test_setup_teardown(strangers__make_room, open_site, close_site),
+        cmocka_unit_test_setup_teardown(head__that_does_not_end_is_given_up, open_site, close_site),
         cmocka_unit_test_setup_teardown(pipeline__gets_all_its_answers, open_site, close_site),
         cmocka_unit_test_setup_teardown(thousand_connections__are_served_at_once, open_site,
                                         close_site),

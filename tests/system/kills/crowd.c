@@ -225,6 +225,12 @@ static void never_was(struct crowd *crowd, struct job *job, const struct wire_re
     job->again_ns = in_ms(NEXT_LIFE_MS);
 }
 
+/* It can never have what it requires (job_begin). */
+static bool requires_too_much(const struct job *job)
+{
+    return strstr(job->body, "\"node_count\":2,") && strstr(job->body, "\"required\"");
+}
+
 static void reserve_refused(struct crowd *crowd, struct job *job, const json_t *answer,
                             const struct wire_reply *reply)
 {
@@ -234,6 +240,9 @@ static void reserve_refused(struct crowd *crowd, struct job *job, const json_t *
         crowd->counts.exhausted++;
         never_was(crowd, job, reply);
     } else if (reply->status == 503 && strcmp(code, "hwcoll-required") == 0) {
+        crowd->counts.required++;
+        never_was(crowd, job, reply);
+    } else if (reply->status == 422 && strcmp(code, "invalid") == 0 && requires_too_much(job)) {
         crowd->counts.required++;
         never_was(crowd, job, reply);
     } else if (reply->status == 503) {

@@ -80,6 +80,9 @@ static void bring_down(const struct clients *clients)
     sqlite3_finalize(update);
     execute(db, "DROP TABLE node; DROP TABLE cleanup"); /* 3 → 4 */
     execute(db, "ALTER TABLE reservation DROP COLUMN regranted");
+    execute(db, "DROP TABLE facts"); /* 5 → 6 */
+    execute(db, "ALTER TABLE reservation DROP COLUMN node_number");
+    execute(db, "ALTER TABLE reservation DROP COLUMN origin");
     execute(db, "PRAGMA user_version=1");
     execute(db, "COMMIT");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);

@@ -254,6 +254,11 @@ static void leftovers__cost_little(void **state)
     stand_expect_err(stand, "; in all 6 services of 6 earlier jobs could not be destroyed\n");
     assert_int_equal(stand_run(stand, "tend"), 7);
     assert_int_equal(pretender_requests(stand->broker), asked);
+    /* But once an hour: a broker can lose its ledger. */
+    assert_true(stand_edit_spool(stand, "3", "\"told\": ", "\"told\": -3600000, \"before\": "));
+    assert_int_equal(stand_run(stand, "tend"), 7);
+    assert_int_equal(pretender_requests(stand->broker) - asked, 1);
+    assert_true(was_last_reported(stand, "f3/n1 lingering 3 cxi0:4\n"));
     /* Another's job has nothing to do with them, nor has his housekeeping until they are due. */
     assert_int_equal(stand_run(stand, "epilog --job f8"), 0);
     assert_string_equal(stand->err, "");
@@ -275,7 +280,7 @@ static void leftovers__cost_little(void **state)
     stand_expect_err(stand, "; in all 4 services of 4 earlier jobs could not be destroyed\n");
     end_six(stand, users);
     /* Five were of what hooks of f7 and f8 ended. */
-    assert_int_equal(lines_of(pretender_reports(stand->broker)), 8 + LEFTOVERS + 5 + LEFTOVERS);
+    assert_int_equal(lines_of(pretender_reports(stand->broker)), 8 + LEFTOVERS + 1 + 5 + LEFTOVERS);
 }
 
 /* F10: who has left too much here gets no more, and the node is well. */

@@ -24,9 +24,10 @@ struct pretender {
         char name[32];
         const char *reservation;
     } jobs[JOBS_MAX];
-    unsigned int job_count, requests, busy;
+    unsigned int job_count, requests, busy, untold;
     int status;
-    const char *code;
+    const char *code, *boot_code;
+    unsigned long long boot;
     bool admin;
     int hidden; /* of lists for a node; negative: refused */
     char reports[REPORTS_SIZE], seen[REPORTS_SIZE];
@@ -99,6 +100,7 @@ static enum MHD_Result take_report(struct pretender *pretender, struct MHD_Conne
              (long long)json_integer_value(json_object_get(service, "id")));
     }
     note(pretender, "\n");
+    pretender->untold += json_array_size(json_object_get(root, "vnis")) == 0;
     json_decref(root);
     return reply(connection, 200, "application/json", "{\"reservation\":\"active\"}");
 }
@@ -131,6 +133,20 @@ static enum MHD_Result list_jobs(const struct pretender *pretender,
     return reply(connection, 200, "application/json", text);
 }
 
+static enum MHD_Result take_boot(struct pretender *pretender, struct MHD_Connection *connection,
+                                 const char *node, const char *body)
+{
+    if (pretender->boot_code)
+        return refuse(connection, 404, pretender->boot_code);
+    if (pretender->status)
+        return refuse(connection, (unsigned int)pretender->status, pretender->code);
+    json_t *root = json_loads(body, 0, NULL);
+    pretender->boot = (unsigned long long)json_integer_value(json_object_get(root, "order"));
+    json_decref(root);
+    note(pretender, "%s has booted\n", node);
+    return reply(connection, 200, "application/json", "{\"reservations\":1}");
+}
+
 static enum MHD_Result answer(struct pretender *pretender, struct MHD_Connection *connection,
                               const char *method, const char *url, const char *body)
 {
@@ -148,6 +164,8 @@ static enum MHD_Result answer(struct pretender *pretender, struct MHD_Connection
                          : "{\"admin\":false,\"clusters\":[],\"node_of\":[\"elcap\"]}");
     if (strcmp(url, "/v1/jobs") == 0)
         return list_jobs(pretender, connection);
+    if (sscanf(url, "/v1/nodes/%63[^/]/boot", node) == 1)
+        return take_boot(pretender, connection, node, body);
     if (strncmp(url, jobs, strlen(jobs)) != 0)
         return refuse(connection, 404, "not-found");
     int parts = sscanf(url + strlen(jobs), "%63[^/]/nodes/%63[^/]", job, node);
@@ -282,6 +300,23 @@ const char *pretender_reports(struct pretender *pretender)
     strcpy(pretender->seen, pretender->reports);
     pthread_mutex_unlock(&pretender->lock);
     return pretender->seen;
+}
+
+unsigned int pretender_untold(struct pretender *pretender)
+{
+    pthread_mutex_lock(&pretender->lock);
+    unsigned int untold = pretender->untold;
+    pthread_mutex_unlock(&pretender->lock);
+    return untold;
+}
+
+unsigned long long pretender_boot(struct pretender *pretender, const char *code)
+{
+    pthread_mutex_lock(&pretender->lock);
+    unsigned long long order = pretender->boot;
+    pretender->boot_code = code;
+    pthread_mutex_unlock(&pretender->lock);
+    return order;
 }
 
 unsigned int pretender_requests(struct pretender *pretender)

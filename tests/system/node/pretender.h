@@ -33,9 +33,18 @@ void pretender_set_hidden(struct pretender *pretender, int hidden);
 void pretender_go(struct pretender *pretender);
 void pretender_come(struct pretender *pretender);
 
-/* Reports that were taken, in order, one a line: "f17/n1 created 4711 cxi0:2 cxi1:2\n". Valid until
+/* The order of the last boot that was told, 0: none; code: what it is refused with, by 404, or
+ * NULL.
+ */
+unsigned long long pretender_boot(struct pretender *pretender, const char *code);
+
+/* Reports that were taken, in order, one a line: "f17/n1 created 4711 cxi0:2 cxi1:2\n",
+ * or "n1 has booted\n". Valid until
  * the next call of the test. */
 const char *pretender_reports(struct pretender *pretender);
+
+/* How many reports that were taken did not tell the VNIs of their services. */
+unsigned int pretender_untold(struct pretender *pretender);
 
 /* All requests so far, refused ones too. */
 unsigned int pretender_requests(struct pretender *pretender);

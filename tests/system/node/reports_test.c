@@ -33,6 +33,7 @@ static void broker__down_during_epilog(void **state)
                         "f18/n1 created 4712 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
                         "f17/n1 destroyed 4711\n");
     assert_false(stand_edit_spool(stand, "4712", "\"owed\": true", NULL));
+    assert_int_equal(pretender_untold(stand->broker), 0);
 }
 
 /* A later state takes the place of an earlier one that never went out. */

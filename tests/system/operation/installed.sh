@@ -24,6 +24,7 @@ fail() {
     grep -E '^\./(sbin/mcastd|lib/(systemd|sysusers\.d|tmpfiles\.d)/|share/man/man[58]/mcastd|share/doc/[^/]*/([a-z-]+\.md|examples/mcastd))') \
     >"$dir/found"
 cat >"$dir/expected" <<'LIST'
+./lib/systemd/system/mcast-node-boot.service
 ./lib/systemd/system/mcast-node.service
 ./lib/systemd/system/mcast-node.timer
 ./lib/systemd/system/mcastd-flux.service
@@ -80,6 +81,8 @@ grep -q "^ExecStart=$dir/usr/sbin/mcastd\$" "$dir/usr/lib/systemd/system/mcastd.
     fail "the unit does not start what was installed with it"
 grep -q "^ExecStart=$dir/usr/bin/mcast-node tend\$" "$dir/usr/lib/systemd/system/mcast-node.service" ||
     fail "the node's unit does not start what was installed with it"
+grep -q "^ExecStart=$dir/usr/bin/mcast-node boot\$" "$dir/usr/lib/systemd/system/mcast-node-boot.service" ||
+    fail "the node's unit for boots does not start what was installed with it"
 ! cat "$dir"/usr/lib/systemd/system/*.service | grep -q '@[a-zA-Z_]*@' || fail "the unit has an unfilled @NAME@"
 
 mcastd=$dir/usr/sbin/mcastd
