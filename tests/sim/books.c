@@ -10,7 +10,7 @@
 /* How long after its time a VNI may still be held back: until the timer has looked. */
 enum {
     HOLD_LATE_MS = 500,
-    JUST_RESERVED = 2, /* nobody has asked for them since */
+    JUST_RESERVED = 1, /* nobody has asked for it since */
 };
 
 void books_init(struct sim *sim)

@@ -3,7 +3,7 @@
 #include "core/tombstones.h"
 #include "tests/sim/sim.h"
 
-enum { AT_ONCE = 50, MORE_THAN_FULL = 500, APART_MS = 10 };
+enum { AT_ONCE = 50, APART_MS = 10 };
 
 static void come(struct sim *sim, void *what, uint64_t left)
 {
@@ -24,7 +24,7 @@ static void begin(struct sim *sim, void *what, uint64_t mark)
         return;
     fault_count(&sim->faults, FAULT_CROWD);
     sim_trace(sim, "rm: a crowd of epilogs comes");
-    come(sim, NULL, TOMBSTONES_MAX + MORE_THAN_FULL);
+    come(sim, NULL, 2 * TOMBSTONES_MAX);
 }
 
 void crowd_storm(struct sim *sim)

@@ -312,7 +312,7 @@ static void step_of(struct sim *sim, struct core_event *event, const struct requ
 {
     asks_step_begins(sim, request);
     sim->edge.suspect = admin_sees(sim, ALARM_OLD_LEDGER, NULL);
-    sim->rewind.suspect = sim->edge.suspect && sim->rewind.done;
+    sim->rewind.suspect = sim->disk.facts.suspect && sim->rewind.done;
     event->now_ms = core_time(sim);
     sim->result.steps++;
     core_step(sim->edge.core, event);

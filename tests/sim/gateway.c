@@ -86,7 +86,8 @@ static void lies(struct sim *sim, void *what, uint64_t share)
     if (!fault_possible(&sim->faults, FAULT_FM_LIES) || g->untrue > 0 || g->lie == LIE_NONE ||
         (g->lie == LIE_BOTH && g->used))
         return;
-    int64_t lasts = rng_between(&g->rng, 100, LONGEST_MS);
+    int64_t longest = g->lie == LIE_ALL ? 4 * LONGEST_MS : LONGEST_MS;
+    int64_t lasts = rng_between(&g->rng, 100, longest);
     if (g->lie == LIE_BOTH)
         lasts = rng_between(&g->rng, 1, sim->config.stray_grace_ms - 1);
     if (g->lie == LIE_STALE)

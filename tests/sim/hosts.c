@@ -76,8 +76,7 @@ static void no_answer(struct sim *sim, void *what, uint64_t attempt)
 static int64_t travel(struct sim *sim, struct host *host, const struct host_report *sent)
 {
     struct rng *rng = &host->job->rng;
-    if (sent->state == NODE_FENCED || sent->state == HOST_BOOTED ||
-        !fault_happens(&sim->faults, FAULT_WORD_LATE, rng))
+    if (sent->state == NODE_FENCED || !fault_happens(&sim->faults, FAULT_WORD_LATE, rng))
         return rng_between(rng, 0, sim->profile.net_ms);
     if (sent->state != NODE_DESTROYED) {
         host->in_wind = sent->number;

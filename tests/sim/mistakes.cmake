@@ -159,9 +159,12 @@ mcast_mistake(one-step-covers-those-below 300 cleaner.c
     [[same && !below;]] [[same;]])
 
 mcast_mistake(lost-at-the-first-404 1000 missing.c
-    [[core->now_ms - e->gone_ms >= core->config.stray_grace_ms &&]] [[core->now_ms >= e->gone_ms &&]])
-mcast_mistake(lost-without-a-list 1000 missing.c
-    [[(e->other_token || e->absent_ms >= e->gone_ms);]] [[true;]])
+    [[return e->gone_ms != 0 && core->now_ms]] [[return e->gone_ms != 0 || core->now_ms]])
+mcast_mistake(lost-though-listed 1000 missing.c
+    [[    if (e->listed == core->link.list) {
+        if (e->gone_ms != 0 && !e->other_token)]]
+    [[    if (false) {
+        if (e->gone_ms != 0 && !e->other_token)]])
 mcast_mistake(much-at-once-is-lost 1000 missing.c
     [[(e->loss_accepted || !is_mass_loss(core, core->missing))]] [[true]])
 mcast_mistake(what-is-in-the-way-is-ours 1000 call_done.c
@@ -170,11 +173,11 @@ mcast_mistake(what-is-in-the-way-is-ours 1000 call_done.c
     [[if (false) {
             name_is_taken(core, r);]])
 mcast_mistake(unexplained-is-over 1000 listing.c
-    [[bool over = stray->history == STRAY_OVER ||]] [[bool over = stray->history != STRAY_RESERVED ||]])
+    [[stray->claimed || stray->history == STRAY_OVER;]] [[stray->claimed || stray->history != STRAY_RESERVED;]])
 mcast_mistake(found-is-ours 1000 act.c
     [[r->fm_side != FM_SIDE_NOTHING && r->origin != ORIGIN_FOUND;]] [[r->fm_side != FM_SIDE_NOTHING;]])
 mcast_mistake(named-is-over 8000 listing.c
-    [[(stray->named == 0 || stray->named < cluster->sighting) &&]] [[]])
+    [[(stray->named == 0 || stray->named < cluster->sighting);]] [[true;]])
 mcast_mistake(old-ledger-hands-out 1000 claim.c
     [[core_save_facts(core, &facts);
     vnipool_begin_quarantine(&core->vnis);]]
