@@ -84,6 +84,8 @@ static bool node_keeps(const struct sim *sim, uint16_t vni)
 static void is_quarantined(struct sim *sim, const struct entry *born, uint16_t vni)
 {
     const struct rewind *rewind = &sim->rewind;
+    if (!admin_sees(sim, ALARM_OLD_LEDGER, NULL)) /* that has ended in this very step */
+        return;
     for (size_t at = 0; at < rewind->lost_count; at++) {
         const struct entry *lost = rewind->lost[at];
         for (int i = 0; i < lost->vni_count; i++)

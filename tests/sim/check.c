@@ -130,8 +130,8 @@ static void object_is_expected(struct sim *sim, const struct object *object)
     const struct reservation *r = core_find(sim->edge.core, rm_cluster_name(sim, job), job->id);
     if (!e || !r)
         return; /* books_check has said so */
-    /* What came there by itself stays until the job is over. */
-    if ((!e->token[0] || e->lost_batch) && (object->number == 0 || object->returned))
+    /* What came there by itself, or is left of an earlier life, stays until the job is over. */
+    if ((!e->token[0] || e->lost_batch) && (object->number != e->number || object->returned))
         return;
     if (!e->token[0] || e->lost_batch)
         sim_fail(sim, "I3", "the fabric manager holds %s, its job was told hwcoll %s: a leak",
