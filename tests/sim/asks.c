@@ -185,7 +185,7 @@ static void steps_answered(struct sim *sim, const struct request *request, const
         told->kind != ANSWER_GIVEN_UP && told->kind != ANSWER_NOT_FOUND)
         sim_fail(sim, "answers", "a look at the steps of %s was answered: %s",
                  rm_job_name(request->job), answer_word(told->kind));
-    for (int step = 0; step < STEPS && !sim->fabric.restored; step++)
+    for (int step = 0; step < STEPS && !sim->fabric.restored && !sim->rewind.done; step++)
         for (int i = 0; i < STEP_TREES; i++) {
             uint16_t tree = told->trees[step][i];
             if (tree != 0 && (sim->fabric.owners[tree].number != told->number ||
@@ -306,8 +306,8 @@ void asks_acted(struct sim *sim, const struct object *object, int step,
                 const struct wire_call *call)
 {
     const struct asks *asks = &sim->asks;
-    if (object->foreign)
-        sim_fail(sim, "I6", "a step of %s, which is not ours, is touched", object->name);
+    if (object->foreign || object->unknown)
+        sim_fail(sim, "I6", "a step of %s, which may be another's, is touched", object->name);
     if (object->number == 0 || sim->fabric.restored)
         return;
     for (size_t i = 0; i < asks->count; i++) {
@@ -332,6 +332,14 @@ void asks_died(struct sim *sim, uint64_t durable)
     }
     asks->arriving = NULL;
     asks->ended_count = asks->pending_count = 0;
+}
+
+void asks_rewound(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->asks.count; i++) {
+        sim->asks.all[i].excused = true;
+        sim->asks.all[i].told = false;
+    }
 }
 
 void asks_restarted(struct sim *sim)

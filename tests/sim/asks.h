@@ -64,6 +64,7 @@ void asks_acted(struct sim *sim, const struct object *object, int step,
 
 void asks_died(struct sim *sim, uint64_t durable);
 void asks_restarted(struct sim *sim);
+void asks_rewound(struct sim *sim); /* what was asked for is not promised any more */
 
 void asks_check_quiet(struct sim *sim);
 

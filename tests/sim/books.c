@@ -8,7 +8,10 @@
 #include <string.h>
 
 /* How long after its time a VNI may still be held back: until the timer has looked. */
-enum { HOLD_LATE_MS = 500 };
+enum {
+    HOLD_LATE_MS = 500,
+    JUST_RESERVED = 1, /* nobody has asked for it since */
+};
 
 void books_init(struct sim *sim)
 {
@@ -25,12 +28,25 @@ void books_release(struct sim *sim)
 
 static struct entry *find(const struct books *books, uint64_t number)
 {
-    return number > 0 && number <= books->count ? books->entries[number - 1] : NULL;
+    size_t low = 0, high = books->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (books->entries[middle]->number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < books->count && books->entries[low]->number == number ? books->entries[low] : NULL;
 }
 
 const struct entry *books_entry(const struct books *books, uint64_t number)
 {
     return find(books, number);
+}
+
+struct entry *books_at(struct sim *sim, uint64_t number)
+{
+    return find(&sim->books, number);
 }
 
 static unsigned long long n(uint64_t number)
@@ -49,25 +65,55 @@ static bool holds(const struct sim *sim, const struct entry *e, uint16_t vni)
         has |= e->vnis[i] == vni;
     if (!has)
         return false;
-    if (!e->freed_batch)
-        return e->gone_batch == 0 || e->told;
-    return e->told && !e->given_batch && sim->now_ms < e->freed_ms + sim->config.vni_hold_ms;
+    if (!e->freed_batch) /* what nobody was told can be given back at once */
+        return (e->gone_batch == 0 && !e->given_batch) || e->told;
+    return e->told && !e->back_batch &&
+           (sim->config.vni_hold_ms < 0 || sim->now_ms < e->freed_ms + sim->config.vni_hold_ms);
 }
 
-static void vnis_are_free(struct sim *sim, const struct entry *born)
+/* F3: a node that nobody knew of any more has said that it has services with it. */
+static bool node_keeps(const struct sim *sim, uint16_t vni)
+{
+    for (size_t i = 0; i < sim->rm.job_count; i++)
+        if (hosts_keep(sim->rm.jobs[i], vni) != NULL)
+            return true;
+    return false;
+}
+
+/* The ledger knows that it has gone back: what it does not know may be in use. */
+static void is_quarantined(struct sim *sim, const struct entry *born, uint16_t vni)
+{
+    const struct rewind *rewind = &sim->rewind;
+    if (!admin_sees(sim, ALARM_OLD_LEDGER, NULL)) /* that has ended in this very step */
+        return;
+    for (size_t at = 0; at < rewind->lost_count; at++) {
+        const struct entry *lost = rewind->lost[at];
+        for (int i = 0; i < lost->vni_count; i++)
+            if (lost->vnis[i] == vni && rewind_in_use(sim, lost))
+                sim_fail(sim, "I1", "number %llu got VNI %u, %s uses it, and the ledger is old",
+                         n(born->number), vni, rm_job_name(lost->job));
+    }
+}
+
+static void vnis_are_free(struct sim *sim, const struct entry *born, bool given)
 {
     for (int i = 0; i < born->vni_count; i++) {
         uint16_t vni = born->vnis[i];
-        if (!idset_has(&sim->config.vni_pool, vni) || vni == 1 || vni == 10)
+        if (given && (!idset_has(&sim->config.vni_pool, vni) || vni == 1 || vni == 10))
             sim_fail(sim, "F1", "number %llu got VNI %u, which is not in the pool", n(born->number),
                      vni);
         for (int j = 0; j < i; j++)
             if (born->vnis[j] == vni)
                 sim_fail(sim, "I1", "number %llu got VNI %u twice", n(born->number), vni);
+        if (given && node_keeps(sim, vni))
+            sim_fail(sim, "I1", "number %llu got VNI %u, a node has said that it has it still",
+                     n(born->number), vni);
+        if (given && sim->rewind.suspect)
+            is_quarantined(sim, born, vni);
     }
     for (size_t at = 0; at < sim->books.count; at++) {
         const struct entry *e = sim->books.entries[at];
-        for (int i = 0; e && e != born && i < born->vni_count; i++)
+        for (int i = 0; e != born && i < born->vni_count; i++)
             if (holds(sim, e, born->vnis[i]))
                 sim_fail(sim, "I1", "number %llu got VNI %u, which number %llu %s", n(born->number),
                          born->vnis[i], n(e->number),
@@ -75,8 +121,8 @@ static void vnis_are_free(struct sim *sim, const struct entry *born)
     }
 }
 
-/* Whether the broker has been told that services will not go, and nothing better since. */
-static bool lingers_in_core(const struct sim *sim, const struct entry *e)
+/* Whether the broker has been told that there are services, and nothing better since. */
+static bool waits_in_core(const struct sim *sim, const struct entry *e)
 {
     if (e->job == NULL)
         return false;
@@ -84,7 +130,10 @@ static bool lingers_in_core(const struct sim *sim, const struct entry *e)
         core_find(sim->edge.core, rm_cluster_name(sim, e->job), e->job->id);
     while (r != NULL && r->number != e->number)
         r = r->older;
-    return r != NULL && r->reported != NULL && r->reported->lingering > 0;
+    struct core_waiting waiting = {0};
+    if (r != NULL && r->reported != NULL)
+        core_waiting(r, &waiting);
+    return waiting.lingering + waiting.created > 0;
 }
 
 /* Whether the broker may still hold its VNIs back: a restart begins that anew. */
@@ -92,14 +141,31 @@ static bool held_in_core(const struct sim *sim, const struct entry *e)
 {
     if (e->given_batch)
         return false;
-    if (lingers_in_core(sim, e)) /* time does not free it */
+    if (e->job == NULL) /* of a life that only a node knew */
+        return !e->gone_batch;
+    if (sim->config.vni_hold_ms < 0 || waits_in_core(sim, e)) /* time does not free it */
         return true;
     int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
     return sim->now_ms <= from + sim->config.vni_hold_ms + HOLD_LATE_MS;
 }
 
-/* F4: a refusal for want of VNIs is only right when there are too few. */
-static void vnis_are_short(struct sim *sim, const struct request *request, unsigned asked)
+bool books_nobody_has(const struct sim *sim, uint16_t vni, uint64_t but)
+{
+    if (!idset_has(&sim->config.vni_pool, vni))
+        return false;
+    for (size_t at = 0; at < sim->books.count; at++) {
+        const struct entry *e = sim->books.entries[at];
+        if (e->number == but)
+            continue;
+        for (int i = 0; i < e->vni_count; i++)
+            if (e->vnis[i] == vni &&
+                (e->freed_batch == 0 ? e->gone_batch == 0 : held_in_core(sim, e)))
+                return false;
+    }
+    return true;
+}
+
+unsigned books_vnis_available(const struct sim *sim)
 {
     unsigned available = 0;
     for (uint32_t vni = 0; vni <= UINT16_MAX; vni++) {
@@ -108,45 +174,41 @@ static void vnis_are_short(struct sim *sim, const struct request *request, unsig
         bool used = false;
         for (size_t at = 0; at < sim->books.count && !used; at++) {
             const struct entry *e = sim->books.entries[at];
-            for (int i = 0; e && i < e->vni_count; i++)
+            for (int i = 0; i < e->vni_count; i++)
                 used |= e->vnis[i] == vni &&
                         (e->freed_batch == 0 ? e->gone_batch == 0 : held_in_core(sim, e));
         }
         available += !used;
     }
-    if (available >= asked || !sim->config.vni_required)
-        sim_fail(sim, "F4", "%s was refused %u VNIs although %u are available",
-                 rm_job_name(request->job), asked, available);
+    return available;
 }
 
 /* ---- records ---- */
 
+static uint64_t last_number(const struct books *books)
+{
+    return books->entries[books->count - 1]->number;
+}
+
 static struct entry *born(struct sim *sim, const struct reservation_record *r, uint64_t batch)
 {
     struct books *books = &sim->books;
-    if (r->number <= books->count) {
-        if (r->number == 0 || books->entries[r->number - 1]) {
-            sim_fail(sim, "S3", "number %llu is used twice", n(r->number));
-            return NULL;
-        }
-        for (size_t i = r->number; i < books->count; i++)
-            if (books->entries[i])
-                sim_fail(sim, "S3", "number %llu comes after %llu", n(r->number), n(i + 1));
-    }
-    while (books->count < r->number) {
-        GROW(books->entries, books->count, books->room);
-        books->entries[books->count++] = NULL;
+    if (r->number == 0 || (books->count > 0 && r->number <= last_number(books))) {
+        sim_fail(sim, "S3", "number %llu comes after %llu", n(r->number), n(last_number(books)));
+        return NULL;
     }
     struct entry *e = memory_zeroed(sizeof *e);
-    books->entries[r->number - 1] = e;
+    GROW(books->entries, books->count, books->room);
+    books->entries[books->count++] = e;
     e->number = r->number;
+    e->epoch = books->epoch;
     e->job = rm_find(sim, r->cluster, r->job);
     e->vni_count = r->vni_count;
     e->node_count = r->node_count;
     memcpy(e->vnis, r->vnis, sizeof e->vnis);
     e->born_batch = batch;
     e->event_hwcoll = r->hwcoll;
-    vnis_are_free(sim, e);
+    vnis_are_free(sim, e, r->state == JOB_ACTIVE); /* else only held back */
     return e;
 }
 
@@ -160,16 +222,21 @@ static bool relies_on(const struct entry *e)
 static void vnis_given_back(struct sim *sim, struct entry *e, uint64_t batch)
 {
     int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
-    const struct host *lingers = hosts_lingering(e->job, e->number);
-    if (lingers != NULL && e->back_batch == 0 && e->vni_count > 0)
-        sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has said: lingering",
-                 n(e->number), lingers->name);
-    if (e->back_batch == 0)
-        e->back_batch = batch;
-    if (e->given_batch || e->vni_count == 0 || sim->now_ms >= from + sim->config.vni_hold_ms)
+    if (e->back_batch)
+        return;
+    const struct host *known = hosts_known(e->job, e->number, e->epoch);
+    bool untold = !e->told || e->vni_count == 0;
+    if (known != NULL && !untold)
+        sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has said: %s",
+                 n(e->number), known->name, node_state_word(known->heard_state));
+    e->back_batch = batch;
+    if (untold || (sim->config.vni_hold_ms >= 0 && sim->now_ms >= from + sim->config.vni_hold_ms))
         return;
     e->given_batch = batch;
-    const struct host *host = hosts_present(e->job, e->number);
+    if (!sim->profile.reports || e->node_count > HOSTS_MAX)
+        sim_fail(sim, "F3", "the VNIs of number %llu are given back, and its nodes say nothing",
+                 n(e->number));
+    const struct host *host = hosts_present(e->job, e->number, e->epoch);
     if (host)
         sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has services for them",
                  n(e->number), host->name);
@@ -183,7 +250,9 @@ static void reservation_saved(struct sim *sim, const struct reservation_record *
         return;
     bool same = r->vni_count == e->vni_count &&
                 memcmp(r->vnis, e->vnis, r->vni_count * sizeof *r->vnis) == 0;
-    if (r->state == JOB_ACTIVE && !same)
+    if (r->state == JOB_ACTIVE && r->vni_count == 0 && !e->told)
+        e->given_batch = e->back_batch = batch;
+    else if (r->state == JOB_ACTIVE && !same)
         sim_fail(sim, "F5", "the VNIs of number %llu changed while its job runs", n(e->number));
     if (r->state == JOB_ACTIVE && e->freed_batch)
         sim_fail(sim, "I2", "number %llu is active again after its release", n(e->number));
@@ -212,15 +281,32 @@ static void gone_saved(struct sim *sim, uint64_t number, uint64_t batch)
         sim_fail(sim, "I2", "number %llu is gone and nobody released it", n(number));
 }
 
+/* Where nothing is found in any way, and that is little, nobody can know better. And a ledger that
+ * went back may take what its job has now for another one's. */
+static bool excused(const struct sim *sim, const struct entry *e)
+{
+    struct core_status status;
+    core_status(sim->edge.core, &status);
+    return (gateway_found_nothing(sim) &&
+            status.jobs_reserved < sim->config.mass_loss_min + JUST_RESERVED) ||
+           (sim->rewind.done && !relies_on(e));
+}
+
 /* I4: once, and only when it is true. */
 static void lost_saved(struct sim *sim, struct entry *e, uint64_t batch)
 {
     if (e->lost_batch)
         sim_fail(sim, "I4", "number %llu is declared lost twice", n(e->number));
     e->lost_batch = batch;
-    if (!e->forgotten && e->told)
-        sim_fail(sim, "I4", "number %llu is declared lost, the fabric manager never lost it",
+    if (!e->forgotten && e->told && !excused(sim, e))
+        sim_fail(sim, "I11", "number %llu is declared lost, the fabric manager never lost it",
                  n(e->number));
+    char name[FM_NAME_MAX + 1];
+    if (!e->forgotten && e->job) { /* we take it for gone, and it is there */
+        fm_name_format(name, rm_cluster_name(sim, e->job), e->job->id);
+        fabric_disown(sim, name);
+    }
+    fabric_is_alien_of(sim, e->job);
 }
 
 static void event_saved(struct sim *sim, const struct event_record *event, uint64_t batch)
@@ -262,198 +348,6 @@ void books_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_CLEANUP:
     case RECORD_CLEANED:
         break;
-    }
-}
-
-/* ---- answers ---- */
-
-static unsigned vnis_asked(const struct sim *sim, const struct request *request)
-{
-    if (request->wanted.vni_count >= 0)
-        return (unsigned)request->wanted.vni_count;
-    bool none = request->wanted.node_count == 1 && !sim->config.vni_single_node;
-    return none ? 0 : sim->config.vni_per_job;
-}
-
-static void hwcoll_is_told_right(struct sim *sim, const struct entry *e, const struct told *told)
-{
-    if (told->hwcoll == HWCOLL_WANTED || told->hwcoll != e->saved_hwcoll)
-        sim_fail(sim, "I7", "number %llu: told hwcoll %s, saved %s", n(e->number),
-                 hwcoll_state_word(told->hwcoll), hwcoll_state_word(e->saved_hwcoll));
-    if (told->hwcoll == HWCOLL_RESERVED && !told->token[0])
-        sim_fail(sim, "F16", "number %llu: told reserved, without a token", n(e->number));
-    if (told->hwcoll == HWCOLL_RESERVED && e->token[0] && strcmp(told->token, e->token) != 0)
-        sim_fail(sim, "I7", "number %llu: told another token than before", n(e->number));
-}
-
-static void granted(struct sim *sim, const struct request *request, const struct told *told)
-{
-    const struct entry *e = find(&sim->books, told->number);
-    const struct job *job = request->job;
-    if (!e || e->freed_batch || e->gone_batch || told->state != JOB_ACTIVE) {
-        sim_fail(sim, "I2", "%s was told of number %llu, which is not an active reservation",
-                 rm_job_name(job), n(told->number));
-        return;
-    }
-    if (e->job != job)
-        sim_fail(sim, "I7", "%s was told of the reservation of %s", rm_job_name(job),
-                 rm_job_name(e->job));
-    hwcoll_is_told_right(sim, e, told);
-    if (told->vni_count != e->vni_count ||
-        memcmp(told->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
-        sim_fail(sim, "I7", "number %llu: told other VNIs than it has", n(e->number));
-    unsigned asked = vnis_asked(sim, request);
-    bool fresh = told->kind == ANSWER_CREATED;
-    if (fresh && told->vni_count != asked && (told->vni_count != 0 || sim->config.vni_required))
-        sim_fail(sim, "F2", "%s asked for %u VNIs and got %u", rm_job_name(job), asked,
-                 told->vni_count);
-    if (books_protects(job) && job->life == request->life && job->told_number != told->number)
-        sim_fail(sim, "I7", "%s was told number %llu, then number %llu", rm_job_name(job),
-                 n(job->told_number), n(told->number));
-}
-
-static void reserve_answered(struct sim *sim, const struct request *request,
-                             const struct told *told)
-{
-    const struct job *job = request->job;
-    bool relied = books_protects(job) && job->life == request->life;
-    bool invalid = told->kind == ANSWER_INVALID || told->kind == ANSWER_NO_CLUSTER;
-    if (invalid != (request->nonsense != 0)) {
-        sim_fail(sim, "answers", "a %s reserve of %s was answered: %s",
-                 request->nonsense ? "nonsensical" : "sensible", rm_job_name(job),
-                 answer_word(told->kind));
-        return;
-    }
-    if (invalid)
-        return;
-    switch (told->kind) {
-    case ANSWER_CREATED:
-    case ANSWER_SAME:
-        if (told->kind == ANSWER_SAME && find(&sim->books, told->number))
-            find(&sim->books, told->number)->regranted = true;
-        if (request->other && relied)
-            sim_fail(sim, "I7", "%s: another request under its id was granted", job->id);
-        else
-            granted(sim, request, told);
-        return;
-    case ANSWER_NO_VNIS:
-        vnis_are_short(sim, request, vnis_asked(sim, request));
-        break;
-    case ANSWER_NO_HWCOLL:
-        if (request->wanted.wish != WISH_REQUIRED)
-            sim_fail(sim, "F14", "%s was refused for want of hardware collectives", job->id);
-        break;
-    case ANSWER_CONFLICT:
-        relied &= !request->other;
-        break;
-    case ANSWER_OVERTAKEN:
-    case ANSWER_RELEASED:
-        break;
-    default:
-        sim_fail(sim, "answers", "a reserve of %s was answered: %s", job->id,
-                 answer_word(told->kind));
-    }
-    if (relied)
-        sim_fail(sim, "I7", "%s has number %llu and was answered: %s", job->id, n(job->told_number),
-                 answer_word(told->kind));
-}
-
-static void release_answered(struct sim *sim, const struct request *request,
-                             const struct told *told, uint64_t batch)
-{
-    struct entry *named = find(&sim->books, told->number);
-    if (told->kind != ANSWER_ACCEPTED && told->kind != ANSWER_ALREADY_GONE &&
-        told->kind != ANSWER_NOT_FOUND)
-        sim_fail(sim, "answers", "a release of %s was answered: %s", rm_job_name(request->job),
-                 answer_word(told->kind));
-    if (told->kind == ANSWER_ACCEPTED && named && !named->freed_batch) {
-        named->freed_ms = sim->now_ms;
-        named->freed_batch = batch;
-    }
-    for (size_t at = 0; at < sim->books.count; at++) {
-        const struct entry *e = sim->books.entries[at];
-        if (e && e->job == request->job && e->told && !e->freed_batch)
-            sim_fail(sim, "I2", "a release of %s was answered %s, and number %llu lives on",
-                     rm_job_name(request->job), answer_word(told->kind), n(e->number));
-    }
-}
-
-void books_sync_begins(struct sim *sim, struct request *request)
-{
-    for (size_t i = 0; i < request->named && request->vouched_for == NULL; i++) {
-        const struct job *job =
-            rm_find(sim, sim->config.clusters[request->cluster].name, request->roster.active[i]);
-        if (books_protects(job)) {
-            request->vouched_for = job;
-            request->vouched_number = job->told_number;
-        }
-    }
-}
-
-/* Only when it names nobody who relies on a reservation: else all the others would be kept. */
-static void sync_refused(struct sim *sim, const struct request *request)
-{
-    const struct job *job = request->vouched_for;
-    if (job != NULL && books_protects(job) && job->told_number == request->vouched_number)
-        sim_fail(sim, "F20", "a sync that names %s was refused", job->id);
-}
-
-/* A node's word is taken as long as the reservation is there. */
-static void report_answered(struct sim *sim, const struct request *request, const struct told *told)
-{
-    const struct entry *e = find(&sim->books, request->report.number);
-    bool late = told->kind == ANSWER_GIVEN_BACK && request->report.state == NODE_CREATED;
-    bool gone = told->kind == ANSWER_NOT_FOUND && (!e || e->gone_batch);
-    if (told->kind != ANSWER_REPORTED && !late && !gone)
-        sim_fail(sim, "answers", "node %s reports %s for number %llu and was answered: %s",
-                 request->host->name, node_state_word(request->report.state),
-                 n(request->report.number), answer_word(told->kind));
-}
-
-void books_answered(struct sim *sim, const struct request *request, const struct told *told,
-                    uint64_t batch)
-{
-    if (request->kind == REQUEST_RESERVE)
-        reserve_answered(sim, request, told);
-    else if (request->kind == REQUEST_RELEASE)
-        release_answered(sim, request, told, batch);
-    else if (request->kind == REQUEST_REPORT)
-        report_answered(sim, request, told);
-    else if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS)
-        asks_answered(sim, request, told);
-    else if (request->kind == REQUEST_FENCE && told->kind != ANSWER_FENCED)
-        sim_fail(sim, "answers", "a fence was answered: %s", answer_word(told->kind));
-    else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)
-        sync_refused(sim, request);
-    else if (request->kind == REQUEST_SYNC && told->kind != ANSWER_SYNCED)
-        sim_fail(sim, "answers", "a sync was answered: %s", answer_word(told->kind));
-}
-
-void books_told(struct sim *sim, const struct request *request)
-{
-    const struct told *told = &request->told;
-    struct entry *e = find(&sim->books, told->number);
-    struct job *job = request->job;
-    if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS) {
-        asks_told(sim, request);
-        return;
-    }
-    if (!e)
-        return;
-    if (told->kind == ANSWER_ACCEPTED)
-        e->free_told = true;
-    if (told->kind != ANSWER_CREATED && told->kind != ANSWER_SAME)
-        return;
-    e->told = true;
-    e->told_hwcoll = told->hwcoll;
-    if (told->hwcoll == HWCOLL_RESERVED)
-        memcpy(e->token, told->token, sizeof e->token);
-    if (job->active && job->life == request->life && !request->other) {
-        job->told = true;
-        job->told_number = told->number;
-        if (e->freed_batch)
-            sim_fail(sim, "I3", "number %llu was released before its job %s was told of it",
-                     n(e->number), job->id);
     }
 }
 
@@ -509,16 +403,15 @@ static bool undone(uint64_t batch, uint64_t durable)
 void books_died(struct sim *sim, uint64_t durable)
 {
     struct books *books = &sim->books;
+    size_t kept = 0;
     asks_died(sim, durable);
     for (size_t at = 0; at < books->count; at++) {
         struct entry *e = books->entries[at];
-        if (!e)
-            continue;
         if (undone(e->born_batch, durable) && !e->told) {
             free(e);
-            books->entries[at] = NULL;
             continue;
         }
+        books->entries[kept++] = e;
         if (undone(e->freed_batch, durable) && !e->free_told)
             e->freed_batch = 0;
         if (undone(e->gone_batch, durable))
@@ -533,6 +426,7 @@ void books_died(struct sim *sim, uint64_t durable)
         if (saved)
             e->saved_hwcoll = e->event_hwcoll = saved->hwcoll;
     }
+    books->count = kept;
 }
 
 void books_restarted(struct sim *sim)
@@ -545,10 +439,12 @@ void books_restarted(struct sim *sim)
                  n(sim->books.last_seq_told), n(status.last_seq));
     for (size_t at = 0; at < sim->books.count; at++) {
         struct entry *e = sim->books.entries[at];
-        const struct reservation_record *saved = e ? disk_find(&sim->disk, e->number) : NULL;
-        if (saved && saved->state == JOB_RELEASING && saved->vni_count > 0)
+        const struct reservation_record *saved = disk_find(&sim->disk, e->number);
+        if (saved && saved->fm_side == FM_SIDE_MAYBE) /* it may be about to be asked for */
+            books_unsure(sim, e->number);
+        if (sim->edge.rested && saved && saved->state == JOB_RELEASING && saved->vni_count > 0)
             e->rested_ms = sim->now_ms;
-        if (!e || !e->job)
+        if (!e->job)
             continue;
         const struct reservation *r = in_core(sim, e->job);
         for (const struct reservation *life = r; life; life = life->older)
@@ -561,6 +457,57 @@ void books_restarted(struct sim *sim)
     }
 }
 
+/* ---- an older state of the disk ---- */
+
+/* It knows the reservation as it was then. */
+static void as_it_was(struct entry *e, const struct reservation_record *saved)
+{
+    bool releasing = saved->state == JOB_RELEASING;
+    e->freed_batch = releasing ? 1 : 0;
+    e->free_told &= releasing;
+    e->gone_batch = e->back_batch = e->given_batch = 0;
+    e->lost_batch = saved->hwcoll == HWCOLL_LOST ? 1 : 0;
+    e->saved_hwcoll = e->event_hwcoll = e->told_hwcoll = saved->hwcoll;
+    if (releasing && saved->vni_count < e->vni_count)
+        e->back_batch = e->given_batch = 1;
+}
+
+static bool keeps_word(const struct entry *e, const struct reservation_record *saved)
+{
+    const char *token = secret_none(saved->token) ? "" : secret_expose(saved->token);
+    return saved->hwcoll != HWCOLL_WANTED && strcmp(token, e->token) == 0;
+}
+
+void books_rewound(struct sim *sim)
+{
+    struct books *books = &sim->books;
+    struct rewind *rewind = &sim->rewind;
+    books->epoch++;
+    books->last_seq_told = sim->disk.last_seq;
+    size_t known = 0;
+    for (size_t at = 0; at < books->count; at++) {
+        struct entry *e = books->entries[at];
+        const struct reservation_record *saved = disk_find(&sim->disk, e->number);
+        bool keeps = saved && keeps_word(e, saved);
+        if (e->job && e->job->told_number == e->number && !keeps)
+            e->job->told = false;
+        if (e->number <= rewind->last_number) {
+            books->entries[known++] = e;
+            if (saved)
+                as_it_was(e, saved);
+            e->forgotten |= e->token[0] && !fabric_opened_by(&sim->fabric, e->token);
+            e->told &= !saved || keeps;
+            e->token[0] = e->told ? e->token[0] : '\0';
+            continue;
+        }
+        GROW(rewind->lost, rewind->lost_count, rewind->lost_room);
+        rewind->lost[rewind->lost_count++] = e;
+    }
+    books->count = known;
+    for (size_t i = 0; i < sim->rm.job_count; i++)
+        sim->rm.jobs[i]->named = false;
+}
+
 /* ---- the fabric manager's losses ---- */
 
 void books_forgotten(struct sim *sim, uint64_t number)
@@ -568,4 +515,18 @@ void books_forgotten(struct sim *sim, uint64_t number)
     struct entry *e = find(&sim->books, number);
     if (e)
         e->forgotten = true;
+}
+
+void books_asked_fm(struct sim *sim, uint64_t number)
+{
+    struct entry *e = find(&sim->books, number);
+    if (e && e->job)
+        e->job->asked_fm = true;
+}
+
+void books_unsure(struct sim *sim, uint64_t number)
+{
+    struct entry *e = find(&sim->books, number);
+    if (e && e->job)
+        e->job->unsure = true;
 }

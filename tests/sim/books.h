@@ -16,6 +16,7 @@ struct sim;
 
 struct entry { /* one reservation number that was ever durable, or is about to be */
     uint64_t number;
+    uint32_t epoch;  /* of the ledger that gave it */
     struct job *job; /* NULL: of no job that a resource manager knows */
     uint16_t vnis[VNI_PER_JOB_MAX];
     uint8_t vni_count;
@@ -43,33 +44,38 @@ struct entry { /* one reservation number that was ever durable, or is about to b
 };
 
 struct books {
-    struct entry **entries; /* number n is at n - 1; NULL: not there */
+    struct entry **entries; /* ascending number */
     size_t count, room;
     uint64_t last_seq_told;
+    uint32_t epoch; /* grows by one when the ledger goes back: numbers are given out again */
 };
 
 void books_init(struct sim *sim);
 void books_release(struct sim *sim);
 
-/* A sync reaches the broker: whom it names. */
-void books_sync_begins(struct sim *sim, struct request *request);
-
 /* What the core does, in this order within a step. */
 void books_saved(struct sim *sim, const struct record *record, uint64_t batch);
-void books_answered(struct sim *sim, const struct request *request, const struct told *told,
-                    uint64_t batch);
 void books_check(struct sim *sim);
 
 /* What leaves the broker. */
-void books_told(struct sim *sim, const struct request *request);
 void books_event_told(struct sim *sim, uint64_t seq, uint64_t number, uint8_t kind);
 
 /* The broker died, having made durable all batches up to this one; and lives again. */
 void books_died(struct sim *sim, uint64_t durable);
 void books_restarted(struct sim *sim);
 
+/* The disk holds an older state (rewind.h), and the broker is dead. */
+void books_rewound(struct sim *sim);
+
 /* The fabric manager lost the object of a reservation; number 0 is allowed. */
 void books_forgotten(struct sim *sim, uint64_t number);
+
+/* Whether the VNI is in no reservation but this one, and in the pool. */
+bool books_nobody_has(const struct sim *sim, uint16_t vni, uint64_t but);
+
+/* The fabric manager is asked to reserve for it; and what came of that is not known. */
+void books_asked_fm(struct sim *sim, uint64_t number);
+void books_unsure(struct sim *sim, uint64_t number);
 
 /* Whether a job was told of its reservation and relies on it now. */
 static inline bool books_protects(const struct job *job)
@@ -77,5 +83,9 @@ static inline bool books_protects(const struct job *job)
     return job && job->active && job->told;
 }
 const struct entry *books_entry(const struct books *books, uint64_t number); /* or NULL */
+struct entry *books_at(struct sim *sim, uint64_t number);                    /* or NULL */
+
+/* How many VNIs of the pool are in nobody's hands and not held back, at least. */
+unsigned books_vnis_available(const struct sim *sim);
 
 #endif

@@ -20,6 +20,18 @@ static struct job *job_behind(const struct sim *sim, const char *name)
 
 /* ---- the broker itself ---- */
 
+/* What the broker has found and nobody has said is its own: it stays there. */
+static uint64_t unclaimed(const struct sim *sim)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < sim->disk.reservation_count; i++) {
+        const struct reservation_record *r = &sim->disk.reservations[i]->u.reservation;
+        count +=
+            r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND && r->fm_side != FM_SIDE_NOTHING;
+    }
+    return count;
+}
+
 static void broker_is_settled(struct sim *sim)
 {
     struct core_status status;
@@ -35,7 +47,7 @@ static void broker_is_settled(struct sim *sim)
     if (sim->config.fm_present && status.link != LINK_UP)
         sim_fail(sim, "F20", "the fabric manager is healthy, the link is %s: %s",
                  link_state_word(status.link), status.link_error);
-    if (status.releases_pending + status.calls_queued_reserve > 0)
+    if (status.releases_pending + status.calls_queued_reserve > unclaimed(sim))
         sim_fail(sim, "quiet", "calls that change something are queued");
 }
 
@@ -66,6 +78,13 @@ static void is_expected(void *arg, const struct reservation *r)
     if (r->state != JOB_ACTIVE)
         return;
     const struct job *job = rm_find(sim, r->cluster, r->job);
+    char name[FM_NAME_MAX + 1];
+    fm_name_format(name, r->cluster, r->job);
+    if (r->origin == ORIGIN_FOUND && fabric_find(&sim->fabric, name) != NULL &&
+        !admin_can_tell(sim, r->cluster))
+        return;
+    if (rewind_runs(sim, r->cluster)) /* whose list names only jobs that it does not know */
+        return;
     if (!books_protects(job) || job->told_number != r->number)
         sim_fail(sim, "I3", "number %llu (%s-%s) is active, and no job of that name is",
                  n(r->number), r->cluster, r->job);
@@ -81,9 +100,28 @@ static void each_reservation_is_expected(struct sim *sim)
 
 /* ---- the fabric manager ---- */
 
+/* The broker has said that it does not know whose things are, and nobody can tell it. */
+static bool is_disputed(const struct sim *sim, const struct object *object)
+{
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *job;
+    return fm_name_split(object->name, cluster, &job) &&
+           admin_sees(sim, ALARM_NAME_CONFLICT, cluster) && !admin_can_tell(sim, cluster);
+}
+
+/* Jobs run that the ledger has forgotten: what their list says is not believed. */
+static bool is_in_unknown_cluster(const struct sim *sim, const struct object *object)
+{
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *job;
+    return fm_name_split(object->name, cluster, &job) && rewind_runs(sim, cluster);
+}
+
 static void object_is_expected(struct sim *sim, const struct object *object)
 {
     const struct job *job = job_behind(sim, object->name);
+    if (is_disputed(sim, object) || is_in_unknown_cluster(sim, object))
+        return;
     if (!books_protects(job)) {
         sim_fail(sim, "I3", "the fabric manager holds %s for no active job: a leak", object->name);
         return;
@@ -92,6 +130,9 @@ static void object_is_expected(struct sim *sim, const struct object *object)
     const struct reservation *r = core_find(sim->edge.core, rm_cluster_name(sim, job), job->id);
     if (!e || !r)
         return; /* books_check has said so */
+    /* What came there by itself, or is left of an earlier life, stays until the job is over. */
+    if ((!e->token[0] || e->lost_batch) && (object->number != e->number || object->returned))
+        return;
     if (!e->token[0] || e->lost_batch)
         sim_fail(sim, "I3", "the fabric manager holds %s, its job was told hwcoll %s: a leak",
                  object->name, hwcoll_state_word(r->hwcoll));
@@ -134,11 +175,12 @@ static void fabric_is_right(struct sim *sim)
 /* F3: what every node has confirmed is not held back any longer. */
 static void confirmed_vnis_are_free(struct sim *sim)
 {
-    for (uint64_t number = 1; number <= sim->books.count; number++) {
-        const struct entry *e = books_entry(&sim->books, number);
+    for (size_t at = 0; at < sim->books.count; at++) {
+        const struct entry *e = sim->books.entries[at];
+        uint64_t number = e->number;
         const struct reservation_record *saved = disk_find(&sim->disk, number);
-        if (e && !e->regranted && saved && saved->state == JOB_RELEASING && saved->vni_count > 0 &&
-            hosts_heard_clean(e->job, number) >= e->node_count)
+        if (e->job && !e->regranted && saved && saved->state == JOB_RELEASING &&
+            saved->vni_count > 0 && hosts_heard_clean(e->job, number) >= e->node_count)
             sim_fail(sim, "F3", "number %llu: all %u nodes are clean, its VNIs are held back",
                      n(number), e->node_count);
     }
@@ -225,6 +267,8 @@ static uint64_t held_and_asked(const struct sim *sim, const char *cluster)
 void check_budget(struct sim *sim, const struct wire_call *leaving)
 {
     const struct core_config *config = &sim->config;
+    if (sim->rewind.done) /* it cannot know of all that it has asked for */
+        return;
     uint64_t all = held_and_asked(sim, NULL);
     if (config->total_addresses > 0 && all > config->total_addresses)
         sim_fail(sim, "I8", "with %s, %llu of %u addresses are asked for", leaving->name, n(all),

@@ -102,6 +102,29 @@ void disk_release(struct disk *disk)
     memset(disk, 0, sizeof *disk);
 }
 
+static void copy_all(struct record ***copies, size_t *count, size_t *room,
+                     struct record *const *records, size_t wanted)
+{
+    for (size_t i = 0; i < wanted; i++) {
+        GROW(*copies, *count, *room);
+        (*copies)[(*count)++] = record_copied(records[i]);
+    }
+}
+
+void disk_copy(struct disk *copy, const struct disk *disk)
+{
+    *copy = *disk;
+    copy->reservations = copy->nodes = copy->cleanups = copy->events = NULL;
+    copy->reservation_count = copy->node_count = copy->cleanup_count = copy->event_count = 0;
+    copy->reservation_room = copy->node_room = copy->cleanup_room = copy->event_room = 0;
+    copy_all(&copy->reservations, &copy->reservation_count, &copy->reservation_room,
+             disk->reservations, disk->reservation_count);
+    copy_all(&copy->nodes, &copy->node_count, &copy->node_room, disk->nodes, disk->node_count);
+    copy_all(&copy->cleanups, &copy->cleanup_count, &copy->cleanup_room, disk->cleanups,
+             disk->cleanup_count);
+    copy_all(&copy->events, &copy->event_count, &copy->event_room, disk->events, disk->event_count);
+}
+
 /* Where the number is, or would be put in. */
 static size_t place_of(const struct disk *disk, uint64_t number)
 {

@@ -40,11 +40,14 @@ struct disk {
 void disk_init(struct disk *disk);
 void disk_release(struct disk *disk);
 
+/* A copy of all that is on it. */
+void disk_copy(struct disk *copy, const struct disk *disk);
+
 /* Makes the first count records of the batch durable. NULL, or what no right core would write. */
 const char *disk_apply(struct disk *disk, const struct batch *batch, size_t count);
 
-/* Every record in the store's order: counters, founded, facts, reservations, nodes, cleanups, events.
- * Stops when each returns other than 0, and returns that. */
+/* Every record in the store's order: counters, founded, facts, reservations, nodes, cleanups,
+ * events. Stops when each returns other than 0, and returns that. */
 int disk_load(const struct disk *disk, int (*each)(void *arg, const struct record *record),
               void *arg);
 

@@ -11,8 +11,9 @@
 
 enum {
     TIMER_LATE_MAX_MS = 150,
-    TICKS_AT_ONCE_MAX = 1000,    /* at one moment of virtual time: more than a sync has lots */
-    SYNC_TAKES_MAX_MS = 60000,   /* all of whose lots may come late */
+    TICKS_AT_ONCE_MAX = 1000,  /* at one moment of virtual time: more than a sync has lots */
+    SYNC_TAKES_MAX_MS = 60000, /* all of whose lots may come late */
+    CALLS_AT_ONCE_MAX = 20000,
     TICKS_IN_WINDOW_MAX = 20000, /* in WINDOW_MS of it */
     WINDOW_MS = 10000,
     CLOCK_OFF_MAX_MS = 24 * 3600 * 1000,
@@ -192,6 +193,11 @@ static void call_is_allowed(struct sim *sim, const struct word *word)
         !sim->config.cleanup_login)
         sim_fail(sim, "I6", "a step of %s is ended with the login, and the site does not allow it",
                  word->u.call.name);
+    edge->calls_at_once = edge->called_ms == sim->now_ms ? edge->calls_at_once + 1 : 0;
+    edge->called_ms = sim->now_ms;
+    if (edge->calls_at_once > CALLS_AT_ONCE_MAX)
+        sim_fail(sim, "calls", "a busy loop: %u calls at one moment, now %s of %s",
+                 edge->calls_at_once, fmcall_kind_word(word->u.call.kind), word->u.call.name);
     if (edge->call_count >= sim->config.calls_at_once)
         sim_fail(sim, "calls", "more than %u calls under way", sim->config.calls_at_once);
     GROW(edge->calls, edge->call_count, edge->call_room);
@@ -211,7 +217,7 @@ static void answer_is_allowed(struct sim *sim, const struct word *word)
         request->answered = true;
         edge->open[i] = edge->open[--edge->open_count];
         sim->result.answers[word->u.told.kind]++;
-        books_answered(sim, request, &word->u.told, word->batch);
+        answers_given(sim, request, &word->u.told, word->batch);
         return;
     }
     sim_fail(sim, "answers", "an answer to ticket %llu, which is not open",
@@ -305,6 +311,8 @@ static void settle_step(struct sim *sim)
 static void step_of(struct sim *sim, struct core_event *event, const struct request *request)
 {
     asks_step_begins(sim, request);
+    sim->edge.suspect = admin_sees(sim, ALARM_OLD_LEDGER, NULL);
+    sim->rewind.suspect = sim->disk.facts.suspect && sim->rewind.done;
     event->now_ms = core_time(sim);
     sim->result.steps++;
     core_step(sim->edge.core, event);
@@ -364,6 +372,19 @@ static struct core_config planted_config(const struct sim *sim)
     return config;
 }
 
+/* Which boot it is, and when by the clock that was: times on disk of the same can be compared. */
+static void tell_clock(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    char boot[32] = "";
+    int64_t offset_ms = edge->booted_ms + edge->clock_ms;
+    if (sim->profile.boot_told)
+        snprintf(boot, sizeof boot, "boot-%llu", (unsigned long long)edge->boot);
+    core_clock(edge->core, boot, offset_ms);
+    edge->rested = boot[0] == '\0' || !sim->disk.has_facts || strcmp(boot, sim->disk.boot) != 0 ||
+                   offset_ms != sim->disk.facts.clock_ms;
+}
+
 static void edge_begin(struct sim *sim, void *what, uint64_t mark)
 {
     struct edge *edge = &sim->edge;
@@ -373,6 +394,10 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
     sim->rm.rollcall_wanted = sim->rm.rollcall_stale = 0;
     if (fault_happens(&sim->faults, FAULT_CLOCK_SET, &edge->rng))
         edge->clock_ms = rng_between(&edge->rng, -CLOCK_OFF_MAX_MS, CLOCK_OFF_MAX_MS);
+    if (edge->boot == 0 || rng_chance(&edge->rng, 100)) {
+        edge->boot++;
+        edge->booted_ms = sim->now_ms;
+    }
     sim_trace(sim, "broker: starts, its clock is %lld s off", (long long)edge->clock_ms / 1000);
     edge->core = core_create(&config);
     if (!edge->core || disk_load(&sim->disk, load_one, sim) < 0) {
@@ -385,6 +410,7 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
         return;
     }
     edge->armed_ms = INT64_MIN;
+    tell_clock(sim);
     asks_step_begins(sim, NULL);
     core_start(edge->core, core_time(sim));
     books_restarted(sim);
@@ -443,10 +469,12 @@ bool edge_receive(struct sim *sim, struct request *request)
     struct core_event event;
     rm_event(sim, request, &event);
     if (request->kind == REQUEST_SYNC) {
-        books_sync_begins(sim, request);
+        answers_sync_begins(sim, request);
         pieces_send(sim, &event);
         return true;
     }
+    if (request->kind == REQUEST_CLAIM)
+        admin_heard(sim, request);
     step_of(sim, &event, request);
     bool nobody_to_ask = before.link == LINK_DOWN || !sim->config.fm_present;
     if (request->kind == REQUEST_RESERVE && nobody_to_ask && !request->answered)
@@ -540,6 +568,8 @@ void edge_call_done(struct sim *sim, const struct wire_call *call, int outcome)
     if (sim->profile.plant == PLANT_PARTIAL_LIST && call->kind == FMCALL_CHECK &&
         outcome == FM_OK && !was_listed(edge, call->name))
         outcome = FM_GONE;
+    if (sim->profile.plant == PLANT_GATEWAY_IS_FM && outcome == FM_NOT_ROUTED)
+        outcome = call->kind == FMCALL_RESERVE ? FM_DENIED : FM_GONE;
     for (size_t i = 0; i < edge->call_count; i++)
         if (edge->calls[i].id == call->id)
             edge->calls[i] = edge->calls[--edge->call_count];

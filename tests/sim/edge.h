@@ -33,12 +33,18 @@ struct edge {
     struct request **open; /* that the core has to answer */
     size_t open_count, open_room;
 
-    int64_t clock_ms; /* what its host's clock is ahead of the world's, in this life */
-    int64_t armed_ms; /* the timer */
+    uint64_t boot;     /* of its host, */
+    int64_t booted_ms; /* … and when that was */
+    bool rested;       /* in this life times on disk cannot be compared with now */
+    int64_t clock_ms;  /* what its host's clock is ahead of the world's, in this life */
+    int64_t armed_ms;  /* the timer */
     uint64_t timer;
     int64_t ticked_ms, window_ms;
     uint32_t ticks_at_once, ticks_in_window;
+    int64_t called_ms;      /* the last call, */
+    uint32_t calls_at_once; /* … and how many at that moment */
 
+    bool suspect;  /* it took its ledger for an old one before the step */
     uint32_t fuse; /* dies at the fuse-th crash point from now; 0: lives on */
     char **listed; /* planted PARTIAL_LIST: what the last list showed */
     size_t listed_count, listed_room;

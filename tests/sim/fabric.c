@@ -41,6 +41,72 @@ const struct object *fabric_find(const struct fabric *f, const char *name)
     return at < f->count ? &f->objects[at] : NULL;
 }
 
+struct object *fabric_add(struct sim *sim, const char *name, uint32_t limit)
+{
+    bool room = sim->fabric.addresses + limit <= sim->profile.capacity;
+    return room && !fabric_find(&sim->fabric, name) ? add(sim, name, limit) : NULL;
+}
+
+void fabric_drop(struct sim *sim, const char *name)
+{
+    size_t at = place_of(&sim->fabric, name);
+    if (at < sim->fabric.count)
+        drop(&sim->fabric, at);
+}
+
+static bool in_cluster(const char *name, const char *cluster)
+{
+    size_t length = strlen(cluster);
+    return strncmp(name, cluster, length) == 0 && name[length] == '-';
+}
+
+void fabric_is_alien(struct sim *sim, const char *name)
+{
+    for (uint32_t i = 0; i < sim->config.cluster_count; i++)
+        sim->fabric.alien[i] |= in_cluster(name, sim->config.clusters[i].name);
+}
+
+void fabric_is_alien_of(struct sim *sim, const struct job *job)
+{
+    if (job != NULL)
+        sim->fabric.alien[job->cluster] = true;
+}
+
+void fabric_claimed(struct sim *sim, const char *cluster)
+{
+    struct fabric *f = &sim->fabric;
+    for (size_t at = 0; at < f->count; at++)
+        f->objects[at].unknown &= !in_cluster(f->objects[at].name, cluster);
+}
+
+void fabric_rewound(struct sim *sim)
+{
+    struct fabric *f = &sim->fabric;
+    for (size_t at = 0; at < f->count; at++) {
+        struct object *object = &f->objects[at];
+        char cluster[CLUSTER_NAME_MAX + 1];
+        const char *job;
+        if (object->number == 0 || books_entry(&sim->books, object->number) != NULL)
+            continue;
+        object->number = 0;
+        object->returned = true;
+        if (fm_name_split(object->name, cluster, &job))
+            object->forgotten_by = rm_find(sim, cluster, job);
+        fabric_is_alien(sim, object->name);
+    }
+    for (uint32_t i = 0; i < sim->config.cluster_count; i++)
+        f->alien[i] = true;
+}
+
+void fabric_disown(struct sim *sim, const char *name)
+{
+    size_t at = place_of(&sim->fabric, name);
+    if (at == sim->fabric.count)
+        return;
+    sim->fabric.objects[at].returned = true;
+    fabric_is_alien(sim, name);
+}
+
 static void add_foreign(struct sim *sim, const char *name)
 {
     if (fabric_find(&sim->fabric, name))
@@ -139,7 +205,16 @@ static void restore(struct sim *sim, void *what, uint64_t mark)
         if (!find_made(f->backup, f->backup_count, f->objects[i].made))
             books_forgotten(sim, f->objects[i].number);
     for (size_t i = 0; i < f->backup_count; i++) {
-        f->backup[i].returned |= !find_made(f->objects, f->count, f->backup[i].made);
+        const struct object *now = find_made(f->objects, f->count, f->backup[i].made);
+        if (now != NULL) { /* what is known of it stays known */
+            f->backup[i].number = now->number;
+            f->backup[i].returned |= now->returned;
+            f->backup[i].unknown &= now->unknown;
+            f->backup[i].forgotten_by = now->forgotten_by;
+            continue;
+        }
+        f->backup[i].returned = true;
+        fabric_is_alien(sim, f->backup[i].name);
     }
     free(f->objects);
     f->objects = f->backup;
@@ -195,7 +270,8 @@ static void stray_appears(struct sim *sim, void *what, uint64_t mark)
     if (fabric_find(&sim->fabric, name) || (job && job->active))
         return;
     sim_trace(sim, "fm: stray %s appears", name);
-    add(sim, name, 1);
+    add(sim, name, 1)->unknown = !job || !job->asked_fm;
+    fabric_is_alien(sim, name);
     fault_count(&sim->faults, FAULT_STRAY);
 }
 
@@ -249,14 +325,39 @@ static bool named_by(const struct object *object, const char *name, enum plant p
     return strcmp(object->name, name) == 0;
 }
 
-static enum fmcall_outcome release(struct sim *sim, const char *name)
+/* A try of ours may have been acted on without our knowing: the name tells no more than that. */
+static bool job_is_unsure(const struct sim *sim, const char *name)
 {
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *id;
+    const struct job *job = fm_name_split(name, cluster, &id) ? rm_find(sim, cluster, id) : NULL;
+    return job != NULL && job->unsure;
+}
+
+/* I11: nothing of a running job, and nothing that may be somebody else's. */
+static void may_go(struct sim *sim, const struct object *object, const struct wire_call *call)
+{
+    const struct entry *e = books_entry(&sim->books, object->number);
+    if (object->foreign)
+        sim_fail(sim, "I6", "%s is not ours and was deleted", object->name);
+    else if (object->unknown && !job_is_unsure(sim, call->name))
+        sim_fail(sim, "I6", "%s may be another broker's and was deleted", object->name);
+    else if (e != NULL && e->told && !e->lost_batch && books_protects(e->job) &&
+             e->job->told_number == e->number && strcmp(e->token, object->token) == 0)
+        sim_fail(sim, "I11", "%s was deleted, and its job runs", object->name);
+    else if (object->forgotten_by != NULL && object->forgotten_by->active &&
+             object->forgotten_by->named && !object->forgotten_by->told)
+        sim_fail(sim, "I11", "%s was deleted, and a list of jobs has named its job", object->name);
+}
+
+static enum fmcall_outcome release(struct sim *sim, const struct wire_call *call)
+{
+    const char *name = call->name;
     struct fabric *f = &sim->fabric;
     for (size_t at = 0; at < f->count; at++) {
         if (!named_by(&f->objects[at], name, sim->profile.plant))
             continue;
-        if (f->objects[at].foreign)
-            sim_fail(sim, "I6", "%s is not ours and was deleted", f->objects[at].name);
+        may_go(sim, &f->objects[at], call);
         drop(f, at);
         return FM_OK;
     }
@@ -359,12 +460,12 @@ static enum fmcall_outcome act(struct sim *sim, struct wire_call *call)
     case FMCALL_RESERVE:
         return reserve(sim, call->name, call->addresses, call->number, call->token);
     case FMCALL_CHECK:
-        object = fabric_find(&sim->fabric, call->name);
+        object = gateway_find(sim, call->name);
         if (object)
             strcpy(call->token, object->token);
         return object ? FM_OK : FM_GONE;
     case FMCALL_RELEASE:
-        return release(sim, call->name);
+        return release(sim, call);
     case FMCALL_STEPS:
         return show_steps(sim, call);
     case FMCALL_END_STEP:
@@ -379,7 +480,8 @@ static enum fmcall_outcome act(struct sim *sim, struct wire_call *call)
 
 enum fmcall_outcome fabric_act(struct sim *sim, struct wire_call *call)
 {
-    enum fmcall_outcome outcome = act(sim, call);
+    enum fmcall_outcome outcome =
+        gateway_hides(sim, call) ? gateway_hidden(sim, call) : act(sim, call);
     char tree[8] = "";
     if (call->kind == FMCALL_END_TREE)
         snprintf(tree, sizeof tree, " %u", call->tree);

@@ -1,6 +1,7 @@
 #ifndef MCAST_SIM_FABRIC_H
 #define MCAST_SIM_FABRIC_H
 
+#include "core/config.h"
 #include "core/fmcall.h"
 #include "core/names.h"
 #include "tests/sim/rng.h"
@@ -18,6 +19,7 @@
  * its trees one by one, or not even these. No id of a tree is given out twice: against one that is,
  * while a call that removes the former tree may still be acted on, nobody could do anything. */
 
+struct job;
 struct sim;
 struct wire_call;
 
@@ -35,7 +37,10 @@ struct object {
     uint64_t made;   /* grows by one an object */
     uint64_t number; /* of the reservation that asked for it; 0: none of ours did */
     bool foreign;    /* not ours to touch */
-    bool returned;   /* it came back with an old state: nobody asked for it */
+    bool unknown;    /* not made by us, and nobody has said that it is ours to remove */
+    bool returned;   /* it came back with an old state, or its release was answered as if it were
+                        not there: nobody asked for it */
+    const struct job *forgotten_by;    /* … our ledger, which went back: of this job */
     uint16_t trees[STEPS][STEP_TREES]; /* 0: none */
 };
 
@@ -48,7 +53,9 @@ struct fabric {
     uint32_t addresses;
     uint32_t foreign;
     bool up;
-    bool restored; /* an old state of it has come back */
+    bool alien[CLUSTERS_MAX]; /* there has been something under its name that we had not made, or
+                                 that we were told was not there */
+    bool restored;            /* an old state of it has come back */
     struct {
         uint64_t number; /* of the reservation */
         int step;
@@ -66,6 +73,19 @@ void fabric_begin(struct sim *sim);
 void fabric_storm(struct sim *sim);
 /* Healthy from now on. */
 void fabric_calm(struct sim *sim);
+
+/* Somebody else makes an object; NULL: the name is taken, or there is no room. */
+struct object *fabric_add(struct sim *sim, const char *name, uint32_t limit);
+/* It is not there any more, for whatever reason. */
+void fabric_drop(struct sim *sim, const char *name);
+/* There is something that we cannot know of. */
+void fabric_is_alien(struct sim *sim, const char *name);
+void fabric_is_alien_of(struct sim *sim, const struct job *job); /* NULL is allowed */
+/* We are told that what is there under the cluster's name is ours, or nobody's. */
+void fabric_rewound(struct sim *sim); /* our ledger went back */
+void fabric_claimed(struct sim *sim, const char *cluster);
+/* We are told that it is not there. */
+void fabric_disown(struct sim *sim, const char *name);
 
 const struct object *fabric_find(const struct fabric *fabric, const char *name);
 

@@ -66,7 +66,14 @@
     X(ASK_OUTSIDE, "ask-outside", 200) /* a cleanup is asked for by a token that is for others */  \
     X(ASK_LATE, "ask-late", 100)       /* … up to a minute and a half later */                   \
     X(ASK_TWICE, "ask-twice", 150)                                                                 \
-    X(STEP_LIVES, "step-lives", 800) /* a step makes trees after its cleanup was asked for */
+    X(STEP_LIVES, "step-lives", 800) /* a step makes trees after its cleanup was asked for */      \
+    X(GATEWAY, "gateway", 0) /* 404s that the fabric manager did not write; when: gateway.c */     \
+    X(FM_LIES, "fm-lies", 0) /* it does not find what it has, or says what it had */               \
+    X(RIVAL, "rival", 0)     /* a second broker under our names; when: rival.c */                  \
+    X(LEDGER_BACK, "ledger-back", 0)    /* an old state of the disk comes back; when: rewind.c */  \
+    X(NODE_CUT_OFF, "node-cut-off", 60) /* for longer than its VNIs are held, with its services */ \
+    X(NODE_BOOTS, "node-boots", 300)    /* … or a dead one: all services of before are gone */   \
+    X(CROWD, "crowd", 0) /* thousands of releases of jobs that nobody reserved; when: crowd.c */
 
 enum fault_kind {
 #define FAULT_ENUM_(name, word, chance) FAULT_##name,

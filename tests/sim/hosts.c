@@ -53,8 +53,13 @@ static void report(struct sim *sim, struct host *host, uint64_t number, uint8_t 
     if (waits && host->outbox[last].number == number)
         host->outbox_count--;
     assert(host->outbox_count < OUTBOX_MAX);
-    host->outbox[host->outbox_count++] =
-        (struct host_report){.number = number, .order = ++host->order, .state = state};
+    struct host_report *said = &host->outbox[host->outbox_count++];
+    *said = (struct host_report){.number = number, .order = ++host->order, .state = state};
+    if (host->number == number) {
+        said->epoch = host->epoch;
+        said->vni_count = host->vni_count;
+        memcpy(said->vnis, host->vnis, sizeof said->vnis);
+    }
     deliver(sim, host);
 }
 
@@ -73,19 +78,24 @@ static int64_t travel(struct sim *sim, struct host *host, const struct host_repo
     struct rng *rng = &host->job->rng;
     if (sent->state == NODE_FENCED || !fault_happens(&sim->faults, FAULT_WORD_LATE, rng))
         return rng_between(rng, 0, sim->profile.net_ms);
-    if (sent->state != NODE_DESTROYED)
+    if (sent->state != NODE_DESTROYED) {
         host->in_wind = sent->number;
+        host->untellable = true;
+    }
     return rng_between(rng, PATIENCE_MS, 30000);
 }
 
 static void deliver(struct sim *sim, struct host *host)
 {
     if (host->sending || host->outbox_count == 0 ||
-        (host->dead && host->outbox[0].state != NODE_FENCED))
+        ((host->dead || host->cut_off) && host->outbox[0].state != NODE_FENCED))
         return;
     host->sending = true;
-    bool fence = host->outbox[0].state == NODE_FENCED;
-    struct request *request = rm_request(sim, fence ? REQUEST_FENCE : REQUEST_REPORT, host->job);
+    uint8_t state = host->outbox[0].state;
+    enum request_kind kind = state == NODE_FENCED   ? REQUEST_FENCE
+                             : state == HOST_BOOTED ? REQUEST_BOOT
+                                                    : REQUEST_REPORT;
+    struct request *request = rm_request(sim, kind, host->job);
     request->host = host;
     request->report = host->outbox[0];
     request->report.attempt = ++host->attempt;
@@ -102,6 +112,13 @@ void hosts_event(const struct sim *sim, const struct request *request, struct co
         event->u.fence.reason = "it is off";
         return;
     }
+    if (request->kind == REQUEST_BOOT) {
+        event->kind = CORE_NODE_BOOT;
+        event->u.boot.ticket = request->ticket;
+        event->u.boot.node = request->host->name;
+        event->u.boot.order = request->report.order;
+        return;
+    }
     event->kind = CORE_NODE_REPORT;
     event->u.report.ticket = request->ticket;
     event->u.report.cluster = sim->config.clusters[request->cluster].name;
@@ -110,7 +127,26 @@ void hosts_event(const struct sim *sim, const struct request *request, struct co
     event->u.report.node = request->host->name;
     event->u.report.order = request->report.order;
     event->u.report.state = request->report.state;
+    event->u.report.vnis = request->report.vnis;
+    event->u.report.vni_count = request->report.vni_count;
     event->u.report.services = request->report.state == NODE_DESTROYED ? NULL : "cxi0:12,cxi1:7";
+}
+
+/* F3: services of a reservation that is over, and may be in nobody else's hands. */
+void hosts_heard(struct sim *sim, const struct request *request, const struct told *told)
+{
+    struct host *host = request->host;
+    const struct host_report *said = &request->report;
+    if (request->kind != REQUEST_REPORT || said->state != NODE_LINGERING ||
+        said->number != host->number || said->epoch != sim->books.epoch)
+        return;
+    host->kept_count = 0;
+    for (unsigned i = 0; i < said->vni_count; i++)
+        if (books_nobody_has(sim, said->vnis[i], told->number))
+            host->kept[host->kept_count++] = said->vnis[i];
+    if (host->kept_count > 0 && told->kind != ANSWER_REPORTED && host->present)
+        sim_fail(sim, "F3", "node %s still has VNI %u, nobody else has it, and it was answered: %s",
+                 host->name, host->kept[0], answer_word(told->kind));
 }
 
 void hosts_answered(struct sim *sim, const struct request *request)
@@ -130,8 +166,11 @@ void hosts_answered(struct sim *sim, const struct request *request)
                   saved->state == JOB_RELEASING && host->in_wind != sent.number;
     if (fenced || (sent.state == NODE_DESTROYED && answer == ANSWER_REPORTED))
         host->heard_clean = sent.number;
-    if (answer == ANSWER_REPORTED)
-        host->heard_lingering = sent.state == NODE_LINGERING ? sent.number : 0;
+    bool there = sent.state == NODE_CREATED || sent.state == NODE_LINGERING;
+    if (answer == ANSWER_REPORTED && sent.state != HOST_BOOTED && sent.epoch == sim->books.epoch) {
+        host->heard_number = there ? sent.number : 0;
+        host->heard_state = sent.state;
+    }
     if (sent.state == NODE_CREATED && (answer == ANSWER_GIVEN_BACK || answer == ANSWER_NOT_FOUND) &&
         host->number == sent.number)
         host->present = false; /* destroyed at once */
@@ -149,13 +188,32 @@ static void fence(struct sim *sim, void *what, uint64_t number)
     report(sim, host, number, NODE_FENCED);
 }
 
+/* No CXI service outlives it, nor does what it had still to say. */
+static void boot(struct sim *sim, void *what, uint64_t mark)
+{
+    struct host *host = what;
+    (void)mark;
+    if (host->fenced)
+        return;
+    sim_trace(sim, "node %s: boots", host->name);
+    host->dead = host->present = host->cut_off = false;
+    host->sending = false;
+    host->untellable = true;
+    host->heard_number = host->kept_count = 0;
+    host->outbox_count = 0;
+    host->attempt++;
+    report(sim, host, 0, HOST_BOOTED);
+}
+
 static void die(struct sim *sim, struct host *host)
 {
     struct rng *rng = &host->job->rng;
     host->dead = true;
     sim_trace(sim, "node %s: dies, services for number %llu %s", host->name,
               (unsigned long long)host->number, host->present ? "stay there" : "are none");
-    if (rng_chance(rng, 500))
+    if (fault_happens(&sim->faults, FAULT_NODE_BOOTS, rng))
+        sim_later(sim, rng_between(rng, 5000, 120000), boot, host, 0);
+    else if (rng_chance(rng, 500))
         sim_later(sim, rng_between(rng, 5000, 120000), fence, host, host->number);
 }
 
@@ -187,7 +245,7 @@ static void prolog(struct sim *sim, void *what, uint64_t life)
     struct host *host = what;
     struct job *job = host->job;
     bool runs = job->stage == STAGE_RUNNING && job->life == life;
-    if (!runs || host->dead || (host->present && host->number != job->number))
+    if (!runs || host->dead || host->cut_off || (host->present && host->number != job->number))
         return;
     if (host->sending && !host->unheard) { /* one program at a time, which waits for an answer */
         sim_later(sim, 50, prolog, host, life);
@@ -195,12 +253,16 @@ static void prolog(struct sim *sim, void *what, uint64_t life)
     }
     host->sending = false;
     if (host->unheard) /* it may have been heard all the same, and is not said again */
-        host->heard_lingering = 0;
+        host->heard_number = 0;
     forget(host, job->number);
     if (host->heard_clean == job->number)
         host->heard_clean = 0;
     host->present = true;
     host->number = job->number;
+    host->epoch = job->epoch;
+    host->vni_count = job->vni_count;
+    memcpy(host->vnis, job->vnis, sizeof host->vnis);
+    host->kept_count = 0;
     sim_trace(sim, "node %s: makes services for number %llu", host->name,
               (unsigned long long)host->number);
     if (fault_happens(&sim->faults, FAULT_NODE_DIES, &job->rng)) {
@@ -225,25 +287,65 @@ static void destroyed(struct sim *sim, void *what, uint64_t number)
     report(sim, host, number, NODE_DESTROYED);
 }
 
+static void lingers(struct sim *sim, struct host *host, uint64_t number)
+{
+    report(sim, host, number, NODE_LINGERING);
+    sim_later(sim, rng_between(&host->job->rng, 1000, 90000), destroyed, host, number);
+}
+
+/* What has become of its services meanwhile: there was nobody to destroy them. */
+static void comes_back(struct sim *sim, void *what, uint64_t number)
+{
+    struct host *host = what;
+    struct rng *rng = &host->job->rng;
+    if (!host->cut_off || host->dead || host->fenced)
+        return;
+    host->cut_off = false;
+    sim_trace(sim, "node %s: is back", host->name);
+    if (fault_happens(&sim->faults, FAULT_NODE_BOOTS, rng))
+        boot(sim, host, 0);
+    else if (host->present && host->number == number && rng_chance(rng, 500))
+        lingers(sim, host, number);
+    else
+        destroyed(sim, host, number);
+}
+
+static void cut_off(struct sim *sim, struct host *host, uint64_t number)
+{
+    int64_t hold = sim->config.vni_hold_ms > 0 ? sim->config.vni_hold_ms : 0;
+    sim_trace(sim, "node %s: is cut off", host->name);
+    host->cut_off = true;
+    sim_later(sim, rng_between(&host->job->rng, 1000, 2 * hold + 60000), comes_back, host, number);
+}
+
 static void epilog(struct sim *sim, void *what, uint64_t number)
 {
     struct host *host = what;
     struct rng *rng = &host->job->rng;
     bool again = host->job->stage == STAGE_RUNNING && host->job->number == number;
-    if (host->dead || again) /* its id and its reservation are in use again: hooks are in order */
+    if (host->dead || host->cut_off ||
+        again) /* its id and its reservation are in use again: hooks are in order */
         return;
     if (host->present && host->number == number &&
+        fault_happens(&sim->faults, FAULT_NODE_CUT_OFF, rng)) {
+        cut_off(sim, host, number);
+        return;
+    }
+    if (host->present && host->number == number &&
         fault_happens(&sim->faults, FAULT_NODE_LINGERS, rng)) {
-        report(sim, host, number, NODE_LINGERING);
-        sim_later(sim, rng_between(rng, 1000, 90000), destroyed, host, number);
+        lingers(sim, host, number);
         return;
     }
     destroyed(sim, host, number);
 }
 
-void hosts_prolog(struct sim *sim, struct job *job, uint64_t number)
+void hosts_prolog(struct sim *sim, struct job *job, const struct told *told)
 {
+    uint64_t number = told->vni_count > 0 ? told->number : 0;
     job->number = number;
+    job->epoch = told->epoch;
+    job->vni_count = told->vni_count;
+    memcpy(job->vnis, told->vnis, sizeof job->vnis);
     for (uint32_t i = 0; number != 0 && i < nodes_of(sim, job); i++)
         sim_later(sim, rng_between(&job->rng, 0, 500), prolog, host_at(sim, job, i), job->life);
 }
@@ -259,49 +361,36 @@ void hosts_epilog(struct sim *sim, struct job *job, uint64_t number)
 
 /* ---- the truth ---- */
 
-const struct host *hosts_present(const struct job *job, uint64_t number)
+const struct host *hosts_present(const struct job *job, uint64_t number, uint32_t epoch)
 {
     for (uint32_t i = 0; job != NULL && i < HOSTS_MAX; i++) {
         const struct host *host = &job->hosts[i];
-        if (host->present && host->number == number && !host->fenced)
+        if (host->present && host->number == number && host->epoch == epoch && !host->fenced)
             return host;
     }
     return NULL;
 }
 
-const struct host *hosts_lingering(const struct job *job, uint64_t number)
+const struct host *hosts_known(const struct job *job, uint64_t number, uint32_t epoch)
 {
-    const struct host *host = hosts_present(job, number);
-    return host != NULL && host->heard_lingering == number && host->outbox_count == 0 ? host : NULL;
-}
-
-static bool being_fenced(const struct host *host)
-{
-    return host->outbox_count > 0 && host->outbox[0].state == NODE_FENCED;
-}
-
-static void look_after(struct sim *sim, void *what, uint64_t mark)
-{
-    (void)what, (void)mark;
-    if (sim->phase == PHASE_STORM)
-        return;
-    for (size_t i = 0; i < sim->disk.node_count; i++) {
-        const struct node_record *node = &sim->disk.nodes[i]->u.node;
-        const struct reservation_record *r = disk_find(&sim->disk, node->number);
-        struct job *job = r != NULL ? rm_find(sim, r->cluster, r->job) : NULL;
-        for (uint32_t at = 0; job != NULL && at < HOSTS_MAX; at++) {
-            struct host *host = &job->hosts[at];
-            if (node->state == NODE_LINGERING && host->dead && !being_fenced(host) &&
-                strcmp(host->name, node->node) == 0)
-                fence(sim, host, node->number);
-        }
+    for (uint32_t i = 0; job != NULL && i < HOSTS_MAX; i++) {
+        const struct host *host = &job->hosts[i];
+        if (host->present && host->number == number && host->epoch == epoch && !host->fenced &&
+            host->heard_number == number && host->outbox_count == 0)
+            return host;
     }
-    sim_later(sim, LOOK_AFTER_MS, look_after, NULL, 0);
+    return NULL;
 }
 
-void hosts_calm(struct sim *sim)
+const struct host *hosts_keep(const struct job *job, uint16_t vni)
 {
-    look_after(sim, NULL, 0);
+    for (uint32_t i = 0; i < HOSTS_MAX; i++) {
+        const struct host *host = &job->hosts[i];
+        for (unsigned k = 0; k < host->kept_count && host->present && !host->fenced; k++)
+            if (host->kept[k] == vni)
+                return host;
+    }
+    return NULL;
 }
 
 uint32_t hosts_heard_clean(const struct job *job, uint64_t number)
@@ -310,4 +399,112 @@ uint32_t hosts_heard_clean(const struct job *job, uint64_t number)
     for (uint32_t i = 0; job != NULL && i < HOSTS_MAX; i++)
         count += job->hosts[i].heard_clean == number;
     return count;
+}
+
+/* ---- who looks after them ---- */
+
+static bool being_fenced(const struct host *host)
+{
+    return host->outbox_count > 0 && host->outbox[0].state == NODE_FENCED;
+}
+
+static struct host *named(struct sim *sim, const char *name)
+{
+    unsigned job, index;
+    if (sscanf(name, "j%un%u", &job, &index) != 2 || job >= sim->rm.job_count || index >= HOSTS_MAX)
+        return NULL;
+    return host_at(sim, sim->rm.jobs[job], index);
+}
+
+/* Nothing of what the broker waits for is left there, and it cannot say so, or has nobody to. */
+static bool to_vouch_for(const struct sim *sim, const struct host *host)
+{
+    return !host->present && !host->dead && host->outbox_count == 0 &&
+           (host->untellable || sim->rewind.done || sim->config.vni_hold_ms < 0);
+}
+
+static void vouch(struct sim *sim, struct host *host)
+{
+    struct request *request = rm_request(sim, REQUEST_FENCE, host->job);
+    request->host = host;
+    rm_send(sim, request, 0);
+}
+
+static void look_at(struct sim *sim, struct host *host, uint64_t number)
+{
+    if (host->dead && !host->fenced && !being_fenced(host))
+        fence(sim, host, number);
+    else if (host->fenced || to_vouch_for(sim, host))
+        vouch(sim, host);
+}
+
+static void look_at_silent(struct sim *sim, const struct reservation_record *r)
+{
+    struct job *job = rm_find(sim, r->cluster, r->job);
+    for (uint32_t at = 0; job != NULL && at < r->node_count && at < HOSTS_MAX; at++)
+        if (r->state == JOB_RELEASING && r->vni_count > 0)
+            look_at(sim, host_at(sim, job, at), r->number);
+}
+
+static void look_after_all(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->disk.node_count; i++) {
+        const struct node_record *node = &sim->disk.nodes[i]->u.node;
+        const struct reservation_record *r = disk_find(&sim->disk, node->number);
+        struct host *host = named(sim, node->node);
+        if (host != NULL && r != NULL && r->state == JOB_RELEASING &&
+            (node->state == NODE_LINGERING || node->state == NODE_CREATED))
+            look_at(sim, host, node->number);
+    }
+    for (size_t i = 0; i < sim->rm.job_count && sim->rewind.done; i++)
+        for (uint32_t at = 0; at < HOSTS_MAX; at++) { /* the ledger may not know that it waits */
+            struct host *host = &sim->rm.jobs[i]->hosts[at];
+            if (host->dead && !host->fenced && host->present)
+                fence(sim, host, host->number);
+        }
+    for (size_t i = 0; i < sim->disk.reservation_count && sim->config.vni_hold_ms < 0; i++)
+        look_at_silent(sim, &sim->disk.reservations[i]->u.reservation);
+}
+
+static void look_after(struct sim *sim, void *what, uint64_t mark)
+{
+    (void)what;
+    if (sim->phase == PHASE_STORM || mark != sim->calm)
+        return;
+    look_after_all(sim);
+    sim_later(sim, LOOK_AFTER_MS, look_after, NULL, mark);
+}
+
+void hosts_calm(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->rm.job_count; i++)
+        for (uint32_t at = 0; at < HOSTS_MAX; at++) {
+            struct host *host = &sim->rm.jobs[i]->hosts[at];
+            if (host->cut_off)
+                comes_back(sim, host, host->number);
+        }
+    look_after(sim, NULL, sim->calm);
+}
+
+/* ---- an older state of the disk ---- */
+
+static bool is_on_disk(const struct sim *sim, const struct host *host)
+{
+    for (size_t i = 0; i < sim->disk.node_count; i++) {
+        const struct node_record *node = &sim->disk.nodes[i]->u.node;
+        if (node->number == host->heard_number && strcmp(node->node, host->name) == 0)
+            return node->state == NODE_LINGERING || node->state == NODE_CREATED;
+    }
+    return false;
+}
+
+void hosts_rewound(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->rm.job_count; i++)
+        for (uint32_t at = 0; at < HOSTS_MAX; at++) {
+            struct host *host = &sim->rm.jobs[i]->hosts[at];
+            host->heard_clean = host->kept_count = 0;
+            if (!is_on_disk(sim, host))
+                host->heard_number = 0;
+        }
 }

@@ -10,30 +10,44 @@
 /* The modelled compute nodes: a job's prologs make CXI services there, its epilogs destroy them,
  * and each node reports what became of them until it is heard, one report after the other; what it
  * has given up may arrive all the same. Some prologs undo what they made and are run again; some
- * services linger; some nodes die, with their services, and are fenced, or never heard of again. */
+ * services linger; some nodes die, with their services, and are fenced, boot, or are never heard of
+ * again; some are cut off for longer than VNIs are held, and their services live on. */
 
 struct sim;
 struct job;
 struct request;
+struct told;
 
 enum { HOSTS_MAX = 16, OUTBOX_MAX = 32 }; /* larger jobs' nodes never report */
 
 struct host_report {
     uint64_t number;
+    uint32_t epoch; /* of the ledger that gave it */
+    uint16_t vnis[VNI_PER_JOB_MAX];
+    unsigned vni_count;
     uint32_t order;
     uint32_t attempt; /* … of sending it */
-    uint8_t state;
+    uint8_t state;    /* enum node_state, or HOST_BOOTED */
 };
+enum { HOST_BOOTED = 100 };
 
 struct host {
     struct job *job;
     char name[32];
     bool present;    /* services exist */
-    uint64_t number; /* … of this reservation */
+    uint64_t number; /* … of this reservation, */
+    uint32_t epoch;  /* … given by this ledger, with these: */
+    uint16_t vnis[VNI_PER_JOB_MAX];
+    unsigned vni_count;
     bool dead;
     bool fenced;
-    uint64_t heard_clean;     /* the broker has its word that nothing is left of this reservation */
-    uint64_t heard_lingering; /* … that services of this reservation will not go */
+    bool cut_off;          /* nothing arrives, and its epilog does not run */
+    bool untellable;       /* what it said last may be unknown, and it will not say it again */
+    uint64_t heard_clean;  /* the broker has its word that nothing is left of this reservation */
+    uint64_t heard_number; /* … that services of this reservation are there: */
+    uint8_t heard_state;   /* created, or lingering */
+    uint16_t kept[VNI_PER_JOB_MAX]; /* … with these VNIs, when the broker did not know it */
+    unsigned kept_count;
     struct host_report outbox[OUTBOX_MAX]; /* the first is being sent */
     size_t outbox_count;
     uint32_t attempt;
@@ -46,20 +60,28 @@ struct host {
 void hosts_name_nodes(const struct sim *sim, const struct job *job, char *out, size_t size);
 
 /* The job starts, or ends; it was told of this reservation. 0: of no VNIs, so of nothing to do. */
-void hosts_prolog(struct sim *sim, struct job *job, uint64_t number);
+void hosts_prolog(struct sim *sim, struct job *job, const struct told *told);
 void hosts_epilog(struct sim *sim, struct job *job, uint64_t number);
 
 void hosts_event(const struct sim *sim, const struct request *request, struct core_event *event);
+/* The core has answered a report; before the answer has left. */
+void hosts_heard(struct sim *sim, const struct request *request, const struct told *told);
 void hosts_answered(struct sim *sim, const struct request *request);
 
 /* What is true of the services of a reservation, whoever has been told. */
-const struct host *hosts_present(const struct job *job, uint64_t number); /* or NULL: none */
+const struct host *hosts_present(const struct job *job, uint64_t number, uint32_t epoch);
 uint32_t hosts_heard_clean(const struct job *job, uint64_t number);
-/* One that has services of it and whose last word, which was heard, is that they will not go. */
-const struct host *hosts_lingering(const struct job *job, uint64_t number);
+/* One that has services of it and whose last word, which was heard, says so; or NULL. */
+const struct host *hosts_known(const struct job *job, uint64_t number, uint32_t epoch);
+/* One that has services with this VNI, and has told so of a reservation that was not known. */
+const struct host *hosts_keep(const struct job *job, uint16_t vni);
 
-/* When all is calm: whoever looks after the nodes fences those that are dead and whose last word
- * known is that services will not go, until none is left. */
+/* The broker's disk holds an older state. */
+void hosts_rewound(struct sim *sim);
+
+/* When all is calm: nobody is cut off; and whoever looks after the nodes fences those that are dead
+ * and whose last word known is that services are there, and vouches for those that cannot tell that
+ * theirs are gone, until none is left. */
 void hosts_calm(struct sim *sim);
 
 #endif

@@ -7,7 +7,8 @@
 # Two more, which 100,000 seeds do not show, are found by the model in docs/model (LOOK_AT_ONCE and
 # HELD_IS_ALL); another (a roll call that counts jobs as missing which were reserved after it was
 # asked) took 95,599, and has a unit test; so have a sync that holds against a job what another one, begun
-# later, names (5,000 did not show it), and a restart after which a step's end, with the login, hits the next life of its
+# later, names (5,000 did not show it), a stray deleted although a list of jobs names its job, and a boot that ends
+# what the node has said since (3,000 did not show these two), and a restart after which a step's end, with the login, hits the next life of its
 # job, which 13,000 did not show; and two that one might expect here do no harm by design: believing half a list, and
 # deleting a stray at first sight.
 #
@@ -157,3 +158,37 @@ mcast_mistake(pieces-by-prefix 300 cleaner.c
     [[strncmp(step->step, c->step, strlen(c->step)) == 0;]])
 mcast_mistake(one-step-covers-those-below 300 cleaner.c
     [[same && !below;]] [[same;]])
+
+mcast_mistake(lost-at-the-first-404 300 missing.c
+    [[return e->gone_ms != 0 && core->now_ms - e->gone_ms >= core->config.stray_grace_ms &&
+           (e->other_token || e->absent_ms >= e->gone_ms);]]
+    [[return e->gone_ms != 0;]])
+mcast_mistake(lost-though-listed 1000 missing.c
+    [[    if (e->listed == core->link.list) {
+        if (e->gone_ms != 0 && !e->other_token)]]
+    [[    if (false) {
+        if (e->gone_ms != 0 && !e->other_token)]])
+mcast_mistake(much-at-once-is-lost 8000 missing.c
+    [[(e->loss_accepted || !is_mass_loss(core, core->missing))]] [[true]])
+mcast_mistake(what-is-in-the-way-is-ours 300 call_done.c
+    [[if (!r->errand->unsure) {
+            name_is_taken(core, r);]]
+    [[if (false) {
+            name_is_taken(core, r);]])
+mcast_mistake(unexplained-is-over 50 listing.c
+    [[stray->claimed || stray->history == STRAY_OVER;]] [[stray->claimed || stray->history != STRAY_RESERVED;]])
+mcast_mistake(found-is-ours 50 act.c
+    [[r->fm_side != FM_SIDE_NOTHING && r->origin != ORIGIN_FOUND;]] [[r->fm_side != FM_SIDE_NOTHING;]])
+mcast_mistake(old-ledger-hands-out 1000 claim.c
+    [[core_save_facts(core, &facts);
+    vnipool_begin_quarantine(&core->vnis);]]
+    [[core_save_facts(core, &facts);]])
+mcast_mistake(time-heals-created 50 hold.c
+    [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])
+mcast_mistake(late-lingering-is-nobodys 1000 nodereport.c
+    [[if (core_cluster_config(core, cluster) == NULL ||]] [[if (!future || core_cluster_config(core, cluster) == NULL ||]])
+mcast_mistake(full-ring-is-not-emptied 1000 tombstones.c
+    [[if (stone->used)
+        tombstones_forget]]
+    [[if (!stone->used)
+        tombstones_forget]])

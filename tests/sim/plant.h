@@ -19,7 +19,8 @@
     X(NO_FSYNC, "no-fsync", "a crash takes the last acknowledged commit with it")                  \
     X(FORGET_NUMBER, "forget-number", "the counters are not loaded at start")                      \
     X(PREFIX_DELETE, "prefix-delete", "a release deletes whatever begins with the name")           \
-    X(DOUBLE_ANSWER, "double-answer", "an answer is given twice")
+    X(DOUBLE_ANSWER, "double-answer", "an answer is given twice")                                  \
+    X(GATEWAY_IS_FM, "gateway-is-fm", "a gateway's 404 is taken for the fabric manager's")
 
 struct record;
 

@@ -84,6 +84,11 @@ static void draw_hooks(struct profile *p)
     }
     p->reports = rng_chance(&rng, 600);
     p->nodes_named = rng_chance(&rng, 500);
+    p->boot_told = rng_chance(&rng, 700);
+    if (p->reports && p->nodes_named && rng_chance(&rng, 300)) /* a site whose nodes all report */
+        p->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    p->config.mass_loss_min = (uint32_t)PICK(&rng, 3, 3, 1, 8);
+    p->config.mass_loss_percent = (uint32_t)PICK(&rng, 10, 10, 50, 1);
 }
 
 /* Who cleans up after steps, how it goes at this fabric manager, and what the site allows. */
@@ -162,7 +167,8 @@ void profile_draw(struct profile *p)
     /* An object that vanishes or appears while the link is up is only found by comparing. */
     if (config->relist_ms == 0)
         p->faults &= ~((uint64_t)1 << FAULT_FM_FORGETS | (uint64_t)1 << FAULT_STRAY |
-                       (uint64_t)1 << FAULT_FM_RESTORES);
+                       (uint64_t)1 << FAULT_FM_RESTORES | (uint64_t)1 << FAULT_FM_LIES |
+                       (uint64_t)1 << FAULT_RIVAL | (uint64_t)1 << FAULT_LEDGER_BACK);
 
     /* What may follow one after the other: the link's longest pause, calls that act late and their
      * repeats, two lists and two syncs or roll calls with their grace periods. */

@@ -22,6 +22,7 @@ struct profile {
     int64_t run_ms;   /* how long a job runs, at most */
     int64_t sync_ms;  /* between two syncs of a cluster */
     bool reports;     /* the nodes of small jobs report their CXI services */
+    bool boot_told;   /* the broker knows which boot of its host it runs in */
     bool nodes_named; /* a reserve names its nodes, not only their number */
     uint32_t bearers; /* in a thousand jobs: whose tokens are used to clean up */
     enum token_power token_power; /* at this fabric manager */

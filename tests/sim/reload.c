@@ -29,12 +29,18 @@ static void move_pool(struct sim *sim, struct core_config *changed)
 static void change_limits(struct sim *sim, struct core_config *changed)
 {
     static const uint32_t sizes[] = {0, 1, 2, 64}, calls[] = {1, 2, 16};
+    static const int64_t holds[] = {1000, 20000, 60000, 600000};
     struct rng *rng = &sim->edge.rng;
     changed->min_nodes = sizes[rng_below(rng, 4)];
     changed->calls_at_once = calls[rng_below(rng, 3)];
     changed->reserve_timeout_ms = rng_between(rng, 100, 5000);
-    sim_trace(sim, "broker: min_nodes is to be %u, calls at once %u, reserve_timeout %lld ms",
-              changed->min_nodes, changed->calls_at_once, (long long)changed->reserve_timeout_ms);
+    if (changed->vni_hold_ms >= 0 && rng_chance(rng, 500)) /* of what is held back, too */
+        changed->vni_hold_ms = holds[rng_below(rng, 4)];
+    sim_trace(sim,
+              "broker: min_nodes is to be %u, calls at once %u, reserve_timeout %lld ms, hold "
+              "%lld ms",
+              changed->min_nodes, changed->calls_at_once, (long long)changed->reserve_timeout_ms,
+              (long long)changed->vni_hold_ms);
 }
 
 /* A larger budget for one; a smaller one would be overdrawn by what was asked for before. Asked

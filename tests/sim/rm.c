@@ -115,7 +115,8 @@ const char *rm_job_name(const struct job *job)
 const char *rm_request_word(const struct request *request)
 {
     static const char *const words[] = {
-        "reserve", "release", "sync", "node report", "fence", "cleanup", "look at the steps"};
+        "reserve", "release",           "sync", "node report", "fence",
+        "cleanup", "look at the steps", "boot", "accept-loss", "claim"};
     return words[request->kind];
 }
 
@@ -164,7 +165,7 @@ static void trace_arrival(struct sim *sim, const struct request *request)
 static void arrive(struct sim *sim, void *what, uint64_t lost)
 {
     struct request *request = what;
-    if (request->kind == REQUEST_RELEASE)
+    if (request->kind == REQUEST_RELEASE && request->job)
         request->job->releases_travelling--;
     if (lost)
         return;
@@ -183,7 +184,7 @@ void rm_send(struct sim *sim, struct request *request, int64_t travel_ms)
 {
     struct rng *rng = dice_of(sim, request);
     bool lost = fault_happens(&sim->faults, FAULT_REQUEST_LOST, rng);
-    if (request->kind == REQUEST_RELEASE)
+    if (request->kind == REQUEST_RELEASE && request->job)
         request->job->releases_travelling++;
     sim_later(sim, travel_ms, arrive, request, lost);
 }
@@ -243,7 +244,10 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
         event->kind = CORE_RELEASE;
         event->u.release.ticket = request->ticket;
         event->u.release.cluster = cluster;
-        event->u.release.job = request->job->id;
+        if (request->stranger)
+            snprintf(request->nodes, sizeof request->nodes, "s%llu",
+                     (unsigned long long)request->stranger);
+        event->u.release.job = request->stranger ? request->nodes : request->job->id;
         break;
     case REQUEST_SYNC:
         event->kind = CORE_SYNC;
@@ -256,24 +260,31 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
         break;
     case REQUEST_REPORT:
     case REQUEST_FENCE:
+    case REQUEST_BOOT:
         hosts_event(sim, request, event);
         break;
     case REQUEST_CLEANUP:
     case REQUEST_STEPS:
         bearer_event(sim, request, event);
         break;
+    case REQUEST_ACCEPT_LOSS:
+    case REQUEST_CLAIM:
+        admin_event(sim, request, event);
+        break;
     }
 }
 
 /* ---- a life ---- */
 
-static struct wanted draw_wanted(struct rng *rng)
+/* Where only nodes give VNIs back, all of them are modelled. */
+static struct wanted draw_wanted(const struct sim *sim, struct rng *rng)
 {
     static const enum hwcoll_wish wishes[] = {0,       0,       0,        WISH_AUTO,
                                               WISH_ON, WISH_ON, WISH_OFF, WISH_REQUIRED};
     static const uint32_t sizes[] = {1, 2, 16, 64, 128, 11136};
+    uint32_t size = sizes[rng_below(rng, 6)];
     return (struct wanted){
-        .node_count = sizes[rng_below(rng, 6)],
+        .node_count = sim->profile.config.vni_hold_ms < 0 && size > HOSTS_MAX ? HOSTS_MAX : size,
         .uid = 1000 + rng_below(rng, 3),
         .vni_count = rng_chance(rng, 600) ? -1 : (int)rng_below(rng, VNI_PER_JOB_MAX + 1),
         .wish = wishes[rng_below(rng, 8)],
@@ -358,9 +369,9 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     sim->result.lives++;
     job->stage = STAGE_STARTING;
     job->active = true;
-    job->told = false;
+    job->told = job->named = false;
     if (job->life == 1 || rng_chance(rng, 200))
-        job->wanted = draw_wanted(rng);
+        job->wanted = draw_wanted(sim, rng);
     sim_trace(sim, "rm: %s-%s starts, life %u", rm_cluster_name(sim, job), job->id, job->life);
 
     int64_t reserve_travels = travel(sim, &job->rng);
@@ -447,7 +458,7 @@ static void reserve_answered(struct sim *sim, const struct request *request)
         return;
     if (request->told.kind == ANSWER_CREATED || request->told.kind == ANSWER_SAME) {
         job_runs(sim, job);
-        hosts_prolog(sim, job, request->told.vni_count > 0 ? request->told.number : 0);
+        hosts_prolog(sim, job, &request->told);
         bearer_begins(sim, job, &request->told);
     } else if (rng_chance(&job->rng, 500))
         begin_release(sim, job); /* its epilog runs all the same */
@@ -458,7 +469,7 @@ static void reserve_answered(struct sim *sim, const struct request *request)
 static void release_answered(struct sim *sim, const struct request *request)
 {
     struct job *job = request->job;
-    if (job->stage != STAGE_ENDING || job->life != request->life)
+    if (!job || job->stage != STAGE_ENDING || job->life != request->life)
         return;
     if (fault_happens(&sim->faults, FAULT_DOUBLE_RELEASE, &job->rng))
         rm_send(sim, rm_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
@@ -473,7 +484,8 @@ static void answer_arrives(struct sim *sim, void *what, uint64_t mark)
         reserve_answered(sim, request);
     else if (request->kind == REQUEST_RELEASE)
         release_answered(sim, request);
-    else if (request->kind == REQUEST_REPORT || request->kind == REQUEST_FENCE)
+    else if (request->kind == REQUEST_REPORT || request->kind == REQUEST_FENCE ||
+             request->kind == REQUEST_BOOT)
         hosts_answered(sim, request);
 }
 
@@ -481,11 +493,12 @@ void rm_told(struct sim *sim, const struct told *told)
 {
     struct request *request = sim->rm.requests[told->ticket - 1];
     request->told = *told;
+    request->told.epoch = sim->books.epoch;
     sim_trace(sim, "broker: answers ticket %llu (%s %s): %s, number %llu, hwcoll %s",
               (unsigned long long)told->ticket, rm_request_word(request), rm_job_name(request->job),
               answer_word(told->kind), (unsigned long long)told->number,
               told->number ? hwcoll_state_word(told->hwcoll) : "-");
-    books_told(sim, request);
+    answers_told(sim, request);
     struct rng *rng = dice_of(sim, request);
     if (!fault_happens(&sim->faults, FAULT_ANSWER_LOST, rng))
         sim_later(sim, travel(sim, rng), answer_arrives, request, 0);

@@ -46,7 +46,13 @@ struct job {
     bool told;
     uint64_t told_number;
 
-    uint64_t number; /* of the reservation with which it last ran */
+    uint64_t number;                /* of the reservation with which it last ran, */
+    uint32_t epoch;                 /* of this ledger (rewind.h) */
+    uint16_t vnis[VNI_PER_JOB_MAX]; /* with these */
+    unsigned vni_count;
+    bool asked_fm; /* the fabric manager has been asked for something under its name */
+    bool unsure;   /* … and what came of that is not known, once at least */
+    bool named;    /* a whole list of jobs has named it since the ledger went back */
     struct host hosts[HOSTS_MAX];
 };
 
@@ -58,16 +64,20 @@ enum request_kind {
     REQUEST_FENCE,
     REQUEST_CLEANUP, /* of a bearer */
     REQUEST_STEPS,   /* of an operator */
+    REQUEST_BOOT,    /* of a node */
+    REQUEST_ACCEPT_LOSS,
+    REQUEST_CLAIM,
 };
 
 struct request { /* one message; a duplicate is another one */
     uint64_t ticket;
     enum request_kind kind;
     uint32_t cluster;
-    struct job *job; /* NULL: sync, nonsense */
+    struct job *job; /* NULL: sync, nonsense, stranger, administrator */
     uint32_t life;
     struct wanted wanted;
     bool other;                    /* differs from what the job asked for */
+    uint64_t stranger;             /* RELEASE of a job that nobody knows: which; 0: of one known */
     unsigned nonsense;             /* not 0: which nonsense */
     struct roster roster;          /* SYNC */
     size_t named;                  /* of it, in the end */
@@ -77,7 +87,7 @@ struct request { /* one message; a duplicate is another one */
     struct host_report report;
     struct cleanup_wish cleanup; /* CLEANUP; of STEPS wait_ms */
     uint64_t trees;              /* CLEANUP: those made when it reached the broker */
-    char nodes[40];              /* RESERVE: the list it names, or "" */
+    char nodes[40];              /* RESERVE: the list it names, or ""; of a stranger its id */
     int64_t asked_ms;            /* when it reached the broker */
     int64_t due_ms;              /* when it must be answered; 0: at once */
     bool answered;               /* the core has answered; the words may not be out yet */

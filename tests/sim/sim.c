@@ -2,12 +2,16 @@
 #include "tests/sim/pieces.h"
 
 #include "tests/sim/check.h"
+#include "tests/sim/crowd.h"
 #include "tests/sim/reload.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-enum { STEPS_MAX = 5000000 };
+enum {
+    STEPS_MAX = 5000000,
+    AMBIGUOUS_MS = 600000, /* of one that was granted twice (F3) */
+};
 
 void sim_fail(struct sim *sim, const char *invariant, const char *format, ...)
 {
@@ -63,11 +67,14 @@ static void phase_begins(struct sim *sim, enum sim_phase phase)
     sim_trace(sim, "-- %s", words[phase]);
     if (phase == PHASE_STORM)
         return;
+    sim->calm++;
     fabric_calm(sim);
+    gateway_calm(sim);
     doors_calm(sim);
     edge_calm(sim);
     reload_calm(sim);
     hosts_calm(sim);
+    admin_calm(sim);
 }
 
 static bool settled(const struct sim *sim)
@@ -83,6 +90,12 @@ static void run_quiet(struct sim *sim, int64_t span_ms)
         run_for(sim, 20);
 }
 
+/* Until VNIs come back by time; where only the nodes' word counts, they have it by then. */
+static int64_t longest_hold(const struct sim *sim)
+{
+    return sim->config.vni_hold_ms >= 0 ? sim->config.vni_hold_ms : AMBIGUOUS_MS;
+}
+
 static void live(struct sim *sim)
 {
     const struct profile *profile = &sim->profile;
@@ -93,6 +106,10 @@ static void live(struct sim *sim)
         edge_storm(sim);
         reload_storm(sim);
         fabric_storm(sim);
+        gateway_storm(sim);
+        rival_storm(sim);
+        rewind_storm(sim);
+        crowd_storm(sim);
         doors_storm(sim);
         rm_storm(sim, round);
         run_for(sim, profile->storm_ms);
@@ -103,8 +120,9 @@ static void live(struct sim *sim)
     if (sim->result.failed)
         return;
     phase_begins(sim, PHASE_DRAIN);
+    rival_leaves(sim);
     rm_drain(sim);
-    run_quiet(sim, profile->quiet_ms + profile->config.vni_hold_ms);
+    run_quiet(sim, profile->quiet_ms + longest_hold(sim));
     check_empty(sim);
 }
 
@@ -124,6 +142,9 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     books_init(&sim);
     doors_init(&sim);
     fabric_init(&sim);
+    gateway_init(&sim);
+    rival_init(&sim);
+    rewind_init(&sim);
     wire_init(&sim);
     journal_init(&sim);
     edge_init(&sim);
@@ -143,6 +164,8 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     edge_release(&sim);
     journal_release(&sim);
     wire_release(&sim);
+    gateway_release(&sim);
+    rewind_release(&sim);
     fabric_release(&sim);
     asks_release(&sim);
     books_release(&sim);

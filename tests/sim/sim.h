@@ -1,6 +1,8 @@
 #ifndef MCAST_SIM_SIM_H
 #define MCAST_SIM_SIM_H
 
+#include "tests/sim/admin.h"
+#include "tests/sim/answers.h"
 #include "tests/sim/asks.h"
 #include "tests/sim/bearer.h"
 #include "tests/sim/books.h"
@@ -9,9 +11,12 @@
 #include "tests/sim/edge.h"
 #include "tests/sim/fabric.h"
 #include "tests/sim/fault.h"
+#include "tests/sim/gateway.h"
 #include "tests/sim/journal.h"
 #include "tests/sim/profile.h"
 #include "tests/sim/queue.h"
+#include "tests/sim/rewind.h"
+#include "tests/sim/rival.h"
 #include "tests/sim/rm.h"
 #include "tests/sim/wire.h"
 
@@ -50,6 +55,10 @@ struct sim {
     struct edge edge;
     struct journal journal;
     struct fabric fabric;
+    struct gateway gateway;
+    struct rival rival;
+    struct rewind rewind;
+    uint64_t calm; /* grows by one with each */
     struct doors doors;
     struct wire wire;
     struct rm rm;

@@ -84,6 +84,16 @@ static void note_failure(struct sweep_outcome *out, uint64_t seed, const struct 
     memcpy(out->total.words, one->words, sizeof one->words);
 }
 
+enum { LONGEST_RUN_S = 20 };
+
+/* A core that does not come back from a step has no other way to be noticed: the signal ends the
+ * process. Time of the processor, so that a busy machine does not count. 0: no longer. */
+static void watch(time_t seconds)
+{
+    struct itimerval most = {.it_value = {.tv_sec = seconds}};
+    (void)setitimer(ITIMER_VIRTUAL, &most, NULL);
+}
+
 static void work(const struct sweep *sweep, struct desk *desk)
 {
     while (desk->next < sweep->seeds) {
@@ -91,7 +101,9 @@ static void work(const struct sweep *sweep, struct desk *desk)
         struct sim_result result;
         profile.seed = desk->seed = sweep->first + desk->next;
         desk->next += sweep->workers;
+        watch(LONGEST_RUN_S);
         sim_run(&profile, NULL, &result);
+        watch(0);
         desk->outcome.runs++;
         add(&desk->outcome.total, &result);
         if (!result.failed)

@@ -58,6 +58,8 @@ static struct journey travel(struct sim *sim, struct rng *rng, uint32_t door)
     int64_t timeout = sim->config.call_timeout_ms;
     int64_t soon = rng_between(
         rng, 0, 2 * sim->profile.net_ms < timeout ? 2 * sim->profile.net_ms : timeout - 1);
+    if (doors_open(sim, door) && gateway_unrouted(sim, rng))
+        return (struct journey){rng_chance(rng, 50) ? soon : INT64_MAX, soon, FM_NOT_ROUTED};
     if (!sim->fabric.up || !doors_open(sim, door))
         return rng_chance(rng, 250) ? (struct journey){INT64_MAX, timeout, FM_TIMEOUT}
                                     : (struct journey){INT64_MAX, soon, FM_UNREACHED};
@@ -134,6 +136,8 @@ static void call_ends(struct sim *sim, void *what, uint64_t mark)
         enum fmcall_outcome outcome = call->forced ? call->forced : call->came;
         if (outcome == 0)
             outcome = FM_BROKEN; /* the fabric manager went down before it acted */
+        if (call->kind == FMCALL_RESERVE && fmcall_unsure(outcome))
+            books_unsure(sim, call->number);
         edge_call_done(sim, call, forgotten_late(sim, call, outcome));
     }
     drop_reference(&sim->wire, call);
@@ -175,8 +179,10 @@ void wire_send(struct sim *sim, const struct word *word)
         sim_later(sim, j.act_ms, call_acts, call, 0);
     }
     sim_later(sim, j.end_ms, call_ends, call, 0);
-    if (call->kind == FMCALL_RESERVE)
+    if (call->kind == FMCALL_RESERVE) {
+        books_asked_fm(sim, call->number);
         check_budget(sim, call);
+    }
 }
 
 void wire_cut(struct sim *sim)
@@ -185,6 +191,8 @@ void wire_cut(struct sim *sim)
         if (call->ended)
             continue;
         call->ended = true;
+        if (call->kind == FMCALL_RESERVE)
+            books_unsure(sim, call->number);
         if (call->act_ms > sim->now_ms + sim->config.call_timeout_ms)
             call->act_ms = INT64_MAX;
     }
@@ -200,6 +208,7 @@ static void login_ends(struct sim *sim, void *what, uint64_t process)
         return;
     sim->wire.login = false;
     bool ok = sim->fabric.up && doors_open(sim, sim->doors.in_use) &&
+              !gateway_unrouted(sim, &sim->wire.rng) &&
               !fault_happens(&sim->faults, FAULT_LOGIN_FAILS, &sim->wire.rng);
     edge_login_done(sim, ok);
 }
@@ -216,26 +225,42 @@ void wire_login(struct sim *sim, uint32_t url)
 
 /* ---- list ---- */
 
+/* What the list is of. */
+struct shown {
+    const struct object *objects;
+    size_t count;
+};
+
+static struct shown shown_by(const struct sim *sim, const struct wire_list *list)
+{
+    const struct gateway *g = &sim->gateway;
+    if (list->view == LIST_EMPTY)
+        return (struct shown){NULL, 0};
+    if (list->view == LIST_OLD)
+        return (struct shown){g->replica, g->replica_count};
+    return (struct shown){sim->fabric.objects, sim->fabric.count};
+}
+
 static size_t page_by_offset(struct sim *sim, struct wire_list *list, const char **names)
 {
-    const struct fabric *f = &sim->fabric;
+    struct shown shown = shown_by(sim, list);
     size_t count = 0;
     if (list->offset > 0 && fault_happens(&sim->faults, FAULT_LIST_SHIFTS, &sim->wire.rng))
         list->offset++; /* an entry of an earlier page was deleted meanwhile */
-    while (list->offset < f->count && count < sim->profile.page)
-        names[count++] = f->objects[list->offset++].name;
+    while (list->offset < shown.count && count < sim->profile.page)
+        names[count++] = shown.objects[list->offset++].name;
     return count;
 }
 
 static size_t page_by_last(struct sim *sim, struct wire_list *list, const char **names)
 {
-    const struct fabric *f = &sim->fabric;
+    struct shown shown = shown_by(sim, list);
     size_t count = 0;
-    for (size_t at = 0; at < f->count && count < sim->profile.page; at++) {
-        if (f->objects[at].made <= list->last_made)
+    for (size_t at = 0; at < shown.count && count < sim->profile.page; at++) {
+        if (shown.objects[at].made <= list->last_made)
             continue;
-        names[count++] = f->objects[at].name;
-        list->last_made = f->objects[at].made;
+        names[count++] = shown.objects[at].name;
+        list->last_made = shown.objects[at].made;
     }
     return count;
 }
@@ -266,7 +291,8 @@ static bool heard(const struct sim *sim, const struct wire_list *list)
 /* Gives the core one page. False: it was the last one. */
 static bool deliver_page(struct sim *sim, struct wire_list *list)
 {
-    const char **names = memory_zeroed((sim->fabric.count + 1) * sizeof *names);
+    size_t room = sim->fabric.count + sim->gateway.replica_count + 1;
+    const char **names = memory_zeroed(room * sizeof *names);
     size_t count =
         list->shifting ? page_by_offset(sim, list, names) : page_by_last(sim, list, names);
     if (count > 0)
@@ -287,6 +313,10 @@ static void page_arrives(struct sim *sim, void *what, uint64_t mark)
     bool reached = sim->fabric.up && doors_open(sim, list->door);
     if (!reached || list->pages_left == 0) {
         list_over(sim, list, reached ? ends[rng_below(&sim->wire.rng, 4)] : FM_BROKEN);
+        return;
+    }
+    if (gateway_unrouted(sim, &sim->wire.rng)) {
+        list_over(sim, list, FM_NOT_ROUTED);
         return;
     }
     bool fails = list->pages_left != UINT32_MAX;
@@ -311,7 +341,10 @@ void wire_list(struct sim *sim, uint64_t id)
     list->process = sim->edge.process;
     list->door = sim->doors.in_use;
     list->pages_left = UINT32_MAX;
-    list->shifting = fault_possible(&sim->faults, FAULT_LIST_SHIFTS);
+    list->view = gateway_list(sim, &sim->wire.rng);
+    /* A list is a witness: where nothing is found by name, all of it is true. */
+    list->shifting =
+        fault_possible(&sim->faults, FAULT_LIST_SHIFTS) && sim->gateway.lie != LIE_CHECKS;
     if (fault_happens(&sim->faults, FAULT_LIST_FAILS, &sim->wire.rng))
         list->pages_left = 0;
     else if (sim->profile.page < sim->fabric.count &&

@@ -3,6 +3,7 @@
 
 #include "core/fmcall.h"
 #include "tests/sim/fabric.h"
+#include "tests/sim/gateway.h"
 #include "tests/sim/rng.h"
 #include "tests/sim/word.h"
 
@@ -44,8 +45,9 @@ struct wire_list { /* being read; the core may have forgotten it and asked for a
     struct wire_list *prev, *next;
     uint64_t id, process;
     uint32_t door;
-    bool shifting;      /* pages by offset instead of by the last entry seen */
-    uint64_t last_made; /* … of the page before */
+    enum list_view view; /* when it began */
+    bool shifting;       /* pages by offset instead of by the last entry seen */
+    uint64_t last_made;  /* … of the page before */
     size_t offset;
     uint32_t pages_left; /* until it fails; UINT32_MAX: it does not */
 };

@@ -1,0 +1,253 @@
+#include "tests/sim/answers.h"
+
+#include "core/reservation.h"
+#include "core/sizing.h"
+#include "tests/sim/sim.h"
+
+#include <string.h>
+
+static unsigned long long n(uint64_t number)
+{
+    return (unsigned long long)number;
+}
+
+/* F4: a refusal for want of VNIs is only right when there are too few. */
+static void vnis_are_short(struct sim *sim, const struct request *request, unsigned asked)
+{
+    unsigned available = books_vnis_available(sim);
+    if (sim->edge.suspect ||
+        admin_sees(sim, ALARM_OLD_LEDGER, NULL)) /* those that are not used may be in use */
+        return;
+    if (available >= asked || !sim->config.vni_required)
+        sim_fail(sim, "F4", "%s was refused %u VNIs although %u are available",
+                 rm_job_name(request->job), asked, available);
+}
+
+static unsigned vnis_asked(const struct sim *sim, const struct request *request)
+{
+    if (request->wanted.vni_count >= 0)
+        return (unsigned)request->wanted.vni_count;
+    bool none = request->wanted.node_count == 1 && !sim->config.vni_single_node;
+    return none ? 0 : sim->config.vni_per_job;
+}
+
+static void hwcoll_is_told_right(struct sim *sim, const struct entry *e, const struct told *told)
+{
+    if (told->hwcoll == HWCOLL_WANTED || told->hwcoll != e->saved_hwcoll)
+        sim_fail(sim, "I7", "number %llu: told hwcoll %s, saved %s", n(e->number),
+                 hwcoll_state_word(told->hwcoll), hwcoll_state_word(e->saved_hwcoll));
+    if (told->hwcoll == HWCOLL_RESERVED && !told->token[0])
+        sim_fail(sim, "F16", "number %llu: told reserved, without a token", n(e->number));
+    if (told->hwcoll == HWCOLL_RESERVED && e->token[0] && strcmp(told->token, e->token) != 0)
+        sim_fail(sim, "I7", "number %llu: told another token than before", n(e->number));
+}
+
+static void granted(struct sim *sim, const struct request *request, const struct told *told)
+{
+    const struct entry *e = books_at(sim, told->number);
+    const struct job *job = request->job;
+    if (!e || e->freed_batch || e->gone_batch || told->state != JOB_ACTIVE) {
+        sim_fail(sim, "I2", "%s was told of number %llu, which is not an active reservation",
+                 rm_job_name(job), n(told->number));
+        return;
+    }
+    if (e->job != job)
+        sim_fail(sim, "I7", "%s was told of the reservation of %s", rm_job_name(job),
+                 rm_job_name(e->job));
+    hwcoll_is_told_right(sim, e, told);
+    if (told->vni_count != e->vni_count ||
+        memcmp(told->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
+        sim_fail(sim, "I7", "number %llu: told other VNIs than it has", n(e->number));
+    unsigned asked = vnis_asked(sim, request);
+    bool fresh = told->kind == ANSWER_CREATED;
+    if (fresh && told->vni_count != asked && (told->vni_count != 0 || sim->config.vni_required))
+        sim_fail(sim, "F2", "%s asked for %u VNIs and got %u", rm_job_name(job), asked,
+                 told->vni_count);
+    if (books_protects(job) && job->life == request->life && job->told_number != told->number)
+        sim_fail(sim, "I7", "%s was told number %llu, then number %llu", rm_job_name(job),
+                 n(job->told_number), n(told->number));
+}
+
+/* Required, and no other time would make a difference. */
+static bool never_eligible(const struct sim *sim, const struct request *request)
+{
+    const struct core_config *config = &sim->config;
+    const struct wanted *wanted = &request->wanted;
+    const struct cluster_config *cluster = &config->clusters[request->cluster];
+    uint32_t addresses;
+    struct error err;
+    if (wanted->wish != WISH_REQUIRED || request->nonsense != 0)
+        return false;
+    if (sizing_decide(config, wanted->wish, wanted->node_count, &addresses, &err) != HWCOLL_WANTED)
+        return true;
+    return (config->total_addresses > 0 && addresses > config->total_addresses) ||
+           (cluster->budget > 0 && addresses > cluster->budget);
+}
+
+static void reserve_answered(struct sim *sim, const struct request *request,
+                             const struct told *told)
+{
+    const struct job *job = request->job;
+    bool relied = books_protects(job) && job->life == request->life;
+    bool invalid = told->kind == ANSWER_INVALID || told->kind == ANSWER_NO_CLUSTER;
+    if (told->kind == ANSWER_INVALID && never_eligible(sim, request))
+        return;
+    if (invalid != (request->nonsense != 0)) {
+        sim_fail(sim, "answers", "a %s reserve of %s was answered: %s",
+                 request->nonsense ? "nonsensical" : "sensible", rm_job_name(job),
+                 answer_word(told->kind));
+        return;
+    }
+    if (invalid)
+        return;
+    switch (told->kind) {
+    case ANSWER_CREATED:
+    case ANSWER_SAME:
+        if (told->kind == ANSWER_SAME && books_at(sim, told->number))
+            books_at(sim, told->number)->regranted = true;
+        if (request->other && relied)
+            sim_fail(sim, "I7", "%s: another request under its id was granted", job->id);
+        else
+            granted(sim, request, told);
+        return;
+    case ANSWER_NO_VNIS:
+        vnis_are_short(sim, request, vnis_asked(sim, request));
+        break;
+    case ANSWER_NO_HWCOLL:
+        if (request->wanted.wish != WISH_REQUIRED)
+            sim_fail(sim, "F14", "%s was refused for want of hardware collectives", job->id);
+        break;
+    case ANSWER_CONFLICT:
+        relied &= !request->other;
+        break;
+    case ANSWER_OVERTAKEN:
+    case ANSWER_RELEASED:
+        break;
+    default:
+        sim_fail(sim, "answers", "a reserve of %s was answered: %s", job->id,
+                 answer_word(told->kind));
+    }
+    if (relied)
+        sim_fail(sim, "I7", "%s has number %llu and was answered: %s", job->id, n(job->told_number),
+                 answer_word(told->kind));
+}
+
+static void release_answered(struct sim *sim, const struct request *request,
+                             const struct told *told, uint64_t batch)
+{
+    struct entry *named = books_at(sim, told->number);
+    if (told->kind != ANSWER_ACCEPTED && told->kind != ANSWER_ALREADY_GONE &&
+        told->kind != ANSWER_NOT_FOUND)
+        sim_fail(sim, "answers", "a release of %s was answered: %s", rm_job_name(request->job),
+                 answer_word(told->kind));
+    if (told->kind == ANSWER_ACCEPTED && named && !named->freed_batch) {
+        named->freed_ms = sim->now_ms;
+        named->freed_batch = batch;
+    }
+    for (size_t at = 0; at < sim->books.count; at++) {
+        const struct entry *e = sim->books.entries[at];
+        if (e->job == request->job && e->told && !e->freed_batch)
+            sim_fail(sim, "I2", "a release of %s was answered %s, and number %llu lives on",
+                     rm_job_name(request->job), answer_word(told->kind), n(e->number));
+    }
+}
+
+void answers_sync_begins(struct sim *sim, struct request *request)
+{
+    for (size_t i = 0; i < request->named && request->vouched_for == NULL; i++) {
+        const struct job *job =
+            rm_find(sim, sim->config.clusters[request->cluster].name, request->roster.active[i]);
+        if (books_protects(job)) {
+            request->vouched_for = job;
+            request->vouched_number = job->told_number;
+        }
+    }
+}
+
+/* Only when it names nobody who relies on a reservation: else all the others would be kept. */
+static void sync_refused(struct sim *sim, const struct request *request)
+{
+    const struct job *job = request->vouched_for;
+    if (job != NULL && books_protects(job) && job->told_number == request->vouched_number)
+        sim_fail(sim, "F20", "a sync that names %s was refused", job->id);
+}
+
+/* Whom it names is known to run, whatever the ledger knows. */
+static void sync_answered(struct sim *sim, const struct request *request)
+{
+    const char *cluster = sim->config.clusters[request->cluster].name;
+    for (size_t i = 0; i < request->named; i++)
+        rm_find(sim, cluster, request->roster.active[i])->named = true;
+}
+
+/* A node's word is taken as long as the reservation is there. */
+static void report_answered(struct sim *sim, const struct request *request, const struct told *told)
+{
+    const struct entry *e = books_at(sim, request->report.number);
+    if (e && (e->job != request->job || request->report.epoch != e->epoch))
+        e = NULL; /* its number has been given out again */
+    bool late = told->kind == ANSWER_GIVEN_BACK && request->report.state == NODE_CREATED;
+    bool gone = told->kind == ANSWER_NOT_FOUND && (!e || e->gone_batch);
+    if (request->report.epoch != sim->books.epoch)
+        return; /* it may be taken for one of another life */
+    if (told->kind != ANSWER_REPORTED && !late && !gone)
+        sim_fail(sim, "answers", "node %s reports %s for number %llu and was answered: %s",
+                 request->host->name, node_state_word(request->report.state),
+                 n(request->report.number), answer_word(told->kind));
+}
+
+void answers_given(struct sim *sim, const struct request *request, const struct told *told,
+                   uint64_t batch)
+{
+    if (request->kind == REQUEST_RESERVE)
+        reserve_answered(sim, request, told);
+    else if (request->kind == REQUEST_RELEASE)
+        release_answered(sim, request, told, batch);
+    else if (request->kind == REQUEST_REPORT) {
+        report_answered(sim, request, told);
+        hosts_heard(sim, request, told);
+    } else if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS)
+        asks_answered(sim, request, told);
+    else if (request->kind == REQUEST_FENCE && told->kind != ANSWER_FENCED)
+        sim_fail(sim, "answers", "a fence was answered: %s", answer_word(told->kind));
+    else if (request->kind == REQUEST_BOOT && told->kind != ANSWER_REPORTED)
+        sim_fail(sim, "answers", "a boot was answered: %s", answer_word(told->kind));
+    else if (request->kind == REQUEST_ACCEPT_LOSS && told->kind != ANSWER_LOSS_ACCEPTED)
+        sim_fail(sim, "answers", "accept-loss was answered: %s", answer_word(told->kind));
+    else if (request->kind == REQUEST_CLAIM && told->kind != ANSWER_CLAIMED)
+        sim_fail(sim, "answers", "a claim was answered: %s", answer_word(told->kind));
+    else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)
+        sync_refused(sim, request);
+    else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_SYNCED)
+        sync_answered(sim, request);
+    else if (request->kind == REQUEST_SYNC)
+        sim_fail(sim, "answers", "a sync was answered: %s", answer_word(told->kind));
+}
+
+void answers_told(struct sim *sim, const struct request *request)
+{
+    const struct told *told = &request->told;
+    struct entry *e = books_at(sim, told->number);
+    struct job *job = request->job;
+    if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS) {
+        asks_told(sim, request);
+        return;
+    }
+    if (!e)
+        return;
+    if (told->kind == ANSWER_ACCEPTED)
+        e->free_told = true;
+    if (told->kind != ANSWER_CREATED && told->kind != ANSWER_SAME)
+        return;
+    e->told = true;
+    e->told_hwcoll = told->hwcoll;
+    if (told->hwcoll == HWCOLL_RESERVED)
+        memcpy(e->token, told->token, sizeof e->token);
+    if (job->active && job->life == request->life && !request->other) {
+        job->told = true;
+        job->told_number = told->number;
+        if (e->freed_batch)
+            sim_fail(sim, "I3", "number %llu was released before its job %s was told of it",
+                     n(e->number), job->id);
+    }
+}

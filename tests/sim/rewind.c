@@ -1,0 +1,97 @@
+#include "tests/sim/rewind.h"
+
+#include "tests/sim/grow.h"
+#include "tests/sim/sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void rewind_init(struct sim *sim)
+{
+    memset(&sim->rewind, 0, sizeof sim->rewind);
+    rng_init(&sim->rewind.rng, sim->profile.seed, 12);
+}
+
+void rewind_release(struct sim *sim)
+{
+    struct rewind *rewind = &sim->rewind;
+    if (rewind->taken && !rewind->done)
+        disk_release(&rewind->kept);
+    for (size_t i = 0; i < rewind->lost_count; i++)
+        free(rewind->lost[i]);
+    free(rewind->lost);
+    memset(rewind, 0, sizeof *rewind);
+}
+
+/* ---- when ---- */
+
+static void take(struct sim *sim, void *what, uint64_t mark)
+{
+    struct rewind *rewind = &sim->rewind;
+    (void)what, (void)mark;
+    if (!fault_possible(&sim->faults, FAULT_LEDGER_BACK) || rewind->taken)
+        return;
+    sim_trace(sim, "disk: a copy of it is made");
+    disk_copy(&rewind->kept, &sim->disk);
+    rewind->taken = true;
+}
+
+static void go_back(struct sim *sim, void *what, uint64_t mark)
+{
+    struct rewind *rewind = &sim->rewind;
+    (void)what, (void)mark;
+    if (!rewind->taken || rewind->done || !fault_possible(&sim->faults, FAULT_LEDGER_BACK))
+        return;
+    if (sim->edge.core != NULL)
+        edge_die(sim);
+    fault_count(&sim->faults, FAULT_LEDGER_BACK);
+    sim_trace(sim, "disk: the copy takes its place");
+    disk_release(&sim->disk);
+    sim->disk = rewind->kept;
+    rewind->done = true;
+    rewind->last_number = sim->disk.last_number;
+    books_rewound(sim);
+    asks_rewound(sim);
+    hosts_rewound(sim);
+    fabric_rewound(sim);
+}
+
+void rewind_storm(struct sim *sim)
+{
+    struct rng *rng = &sim->rewind.rng;
+    int64_t storm = sim->profile.storm_ms, taken = rng_between(rng, 0, storm - 1);
+    if (!rng_chance(rng, 500))
+        return;
+    sim_later(sim, taken, take, NULL, 0);
+    sim_later(sim, rng_between(rng, taken, storm - 1), go_back, NULL, 0);
+}
+
+/* ---- what it does not know ---- */
+
+bool rewind_in_use(const struct sim *sim, const struct entry *lost)
+{
+    const struct job *job = lost->job;
+    if (job == NULL || lost->vni_count == 0)
+        return false;
+    bool runs = job->active && job->epoch < sim->books.epoch && job->number == lost->number &&
+                job->stage == STAGE_RUNNING;
+    return runs || hosts_present(job, lost->number, lost->epoch) != NULL;
+}
+
+bool rewind_unknown(const struct sim *sim)
+{
+    for (size_t i = 0; i < sim->rewind.lost_count; i++)
+        if (rewind_in_use(sim, sim->rewind.lost[i]))
+            return true;
+    return false;
+}
+
+bool rewind_runs(const struct sim *sim, const char *cluster)
+{
+    for (size_t i = 0; i < sim->rm.job_count && sim->rewind.done; i++) {
+        const struct job *job = sim->rm.jobs[i];
+        if (job->active && !job->told && strcmp(rm_cluster_name(sim, job), cluster) == 0)
+            return true;
+    }
+    return false;
+}

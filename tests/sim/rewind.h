@@ -1,0 +1,43 @@
+#ifndef MCAST_SIM_REWIND_H
+#define MCAST_SIM_REWIND_H
+
+#include "tests/sim/disk.h"
+#include "tests/sim/rng.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A ledger that goes back: the broker dies, and finds an older state of its disk when it starts, as
+ * after a restored backup or a snapshot of its machine. Jobs, nodes and the fabric manager have
+ * gone on. What was acknowledged since then is unknown to it, and so are the reservations that have
+ * begun since: jobs run with VNIs and addresses of which only resource managers, nodes and the
+ * fabric manager know. Once in a run at most. */
+
+struct sim;
+struct entry;
+struct job;
+
+struct rewind {
+    struct disk kept;
+    bool taken, done;
+    bool suspect;         /* the broker knows, and the hold since then is not over */
+    uint64_t last_number; /* the highest that it knew then */
+    struct entry **lost;  /* reservations begun since */
+    size_t lost_count, lost_room;
+    struct rng rng;
+};
+
+void rewind_init(struct sim *sim);
+void rewind_release(struct sim *sim);
+
+void rewind_storm(struct sim *sim); /* draws when */
+
+/* The job that a lost reservation was for still runs, or has services on a node. */
+bool rewind_in_use(const struct sim *sim, const struct entry *lost);
+/* Whether anything is in use that the ledger does not know. */
+bool rewind_unknown(const struct sim *sim);
+
+/* Whether a job of the cluster runs that the ledger does not know. */
+bool rewind_runs(const struct sim *sim, const char *cluster);
+
+#endif
