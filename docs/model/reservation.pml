@@ -4,9 +4,14 @@
  * object under its name. Calls can fail in every way, the broker can die between any two steps,
  * the fabric manager can forget. How often is bounded, so every run ends; and where it ends
  *
- *   - no leak:   what the fabric manager holds is what the active life was told, or nothing,
+ *   - no leak:   what the fabric manager holds is what the active life was told, or nothing, or an
+ *                alarm says that something under the name is not known to be ours,
  *   - no loss:   an active life that was told of addresses has them, or was told that they are lost,
  *   - no hang:   every released life is over.
+ *
+ * Of what the fabric manager, or something in front of it, says so many answers are untrue: that
+ * there is nothing under the name. And always: no false loss: no life that has what it was told is
+ * declared lost on one such word (I11).
  *
  * And always: no theft: no release takes what a life that counts on it was told.
  *
@@ -34,6 +39,9 @@
 #ifndef LISTS
 #define LISTS 1
 #endif
+#ifndef LIES
+#define LIES 1 /* answers to CHECK and lists that say there is nothing, and there is */
+#endif
 
 /* ---- on disk: struct reservation_record ---- */
 mtype = { NONE, WANTED, RESERVED, WITHOUT, LOST, RELEASING, GONE }; /* state and hwcoll in one */
@@ -51,6 +59,9 @@ byte shown[LIVES];               /* the token in that answer */
 bool asked[LIVES];
 bool unsure[LIVES];
 bool doubted[LIVES];
+bool gone[LIVES];                /* gone_ms: the fabric manager said so once */
+bool other[LIVES];               /* other_token */
+bool absent[LIVES];              /* absent_ms >= gone_ms: a list since then did not name it */
 bool reserve_open[LIVES];        /* reserve_settles_ms is to come */
 bool release_open[LIVES];        /* release_settles_ms is to come */
 bool sent_reserve_open[LIVES];   /* … and was, when the call under way was sent */
@@ -64,7 +75,8 @@ byte last_token = 0;
 byte reserve_ghosts = 0;
 byte release_ghosts = 0;
 
-byte failures = 0, refusals = 0, crashes = 0, forgets = 0, lists = 0;
+byte failures = 0, refusals = 0, crashes = 0, forgets = 0, lists = 0, lies = 0;
+bool conflict = false;           /* the alarm: something under the name is not known to be ours */
 bool compared = false;           /* the last list was read, after all trouble */
 byte now_living = 0;             /* lives begun */
 
@@ -138,8 +150,16 @@ inline send(i, kind) {                               /* [core_pump] */
     fi
 }
 
+/* Two looks, and a list between them that began after the first; another token needs no list. */
+#ifdef PLANT_ONE_LOOK /* what is said once is believed */
+#define CONFIRMED(i)  (true)
+#else
+#define CONFIRMED(i)  (gone[i] && (other[i] || absent[i]))
+#endif
+
 inline act_on(i) {                                   /* the fabric manager does what it is asked */
     if
+    :: call[i] == CHECK && object != 0 && lies < LIES -> lies++; came[i] = ABSENT
     :: call[i] == RESERVE && object == 0 ->
         last_token++;
         object = last_token;
@@ -167,6 +187,21 @@ inline leave_ghost(i) {
     fi
 }
 
+inline forget_missing(i) {                           /* [missing_forget] */
+    gone[i] = false;
+    other[i] = false;
+    absent[i] = false
+}
+
+inline lose(i) {                                     /* [lose] */
+    assert(object == 0 || object != token[i]);       /* no false loss */
+    life[i] = LOST;
+    side[i] = SIDE_AFTER_NO(i);
+    token[i] = 0;
+    conflict = (conflict || other[i]);
+    forget_missing(i)
+}
+
 inline answered(i) {                                 /* [reserve_done, release_done, check_done] */
     if
     :: call[i] == RESERVE && came[i] == OK ->
@@ -175,7 +210,11 @@ inline answered(i) {                                 /* [reserve_done, release_d
         :: life[i] == WANTED -> life[i] = RESERVED; token[i] = shown[i]
         :: else -> skip                              /* late: nobody wants it any more */
         fi
-    :: call[i] == RESERVE && came[i] == EXISTS ->
+    :: call[i] == RESERVE && came[i] == EXISTS && !unsure[i] -> /* [name_is_taken] */
+        conflict = true;
+        side[i] = NOTHING;
+        life[i] = (life[i] == WANTED -> WITHOUT : life[i])
+    :: call[i] == RESERVE && came[i] == EXISTS && unsure[i] ->
         side[i] = (life[i] == WANTED -> HELD : SIDE_AFTER_YES(i))
     :: call[i] == RELEASE ->                         /* [released_at_fm] */
         if
@@ -185,12 +224,18 @@ inline answered(i) {                                 /* [reserve_done, release_d
             unsure[i] = (sent_reserve_open[i] -> unsure[i] : false);
             side[i] = (life[i] == WANTED -> MAYBE : NOTHING)
         fi
-    :: call[i] == CHECK && life[i] == RESERVED ->
+    :: call[i] == CHECK && life[i] == RESERVED ->    /* [missing_gone] */
         doubted[i] = false;
         if
-        :: came[i] == ABSENT -> life[i] = LOST; side[i] = SIDE_AFTER_NO(i); token[i] = 0
-        :: came[i] == OK && shown[i] != token[i] -> life[i] = LOST; token[i] = 0
-        :: else -> skip
+        :: came[i] == OK && shown[i] == token[i] -> forget_missing(i)
+        :: else ->
+            if
+            :: CONFIRMED(i) && (other[i] == (came[i] == OK) || !gone[i]) -> lose(i)
+            :: else ->
+                absent[i] = (gone[i] && absent[i]);
+                gone[i] = true;
+                other[i] = (came[i] == OK)
+            fi
         fi
     :: call[i] == CHECK && life[i] != RESERVED -> skip
     fi;
@@ -233,6 +278,7 @@ inline crash() {                                     /* kill -9, and a start: [s
         unsure[n] = BEGUN(n) && (side[n] == MAYBE || (life[n] == WANTED && side[n] == HELD));
         reserve_open[n] = unsure[n];
         release_open[n] = BEGUN(n) && (!WANTS(n) || (life[n] == WANTED && side[n] == HELD));
+        forget_missing(n);
         doubted[n] = life[n] == RESERVED;            /* the list that follows: [doubt_active] */
         n++
     :: else -> break
@@ -240,17 +286,34 @@ inline crash() {                                     /* kill -9, and a start: [s
     n = 0
 }
 
-/* A list was read: every active one is asked for by name. Strays are left alone here: the promises
- * must hold without that second net. */
-inline doubt_active() {
+/* A list was read: whom it names is there, whatever was said; and every active one is asked for by
+ * name. It may be untrue as well. Strays are left alone here: the promises must hold without that
+ * second net. */
+inline compare() {                                   /* [missing_compare, doubt_active] */
     byte m;
+    bool shows;
+    shows = object != 0;
+    if
+    :: object != 0 && lies < LIES -> lies++; shows = false
+    :: true
+    fi;
     m = 0;
     do
-    :: m < LIVES -> doubted[m] = life[m] == RESERVED; m++
+    :: m < LIVES ->
+        if
+        :: shows && !other[m] -> forget_missing(m)
+        :: !shows -> absent[m] = gone[m]
+        :: else -> skip
+        fi;
+        doubted[m] = life[m] == RESERVED;
+        m++
     :: else -> break
     od;
-    m = 0
+    m = 0;
+    shows = false
 }
+
+#define MISSING (gone[0] || (LIVES > 1 && gone[LIVES - 1]))
 
 proctype world() {
     byte i;
@@ -321,7 +384,7 @@ proctype world() {
         object != 0 && forgets < FORGETS -> forgets++;
         object = 0
     }
-    :: atomic { lists < LISTS -> lists++; doubt_active() }
+    :: atomic { (lists < LISTS || (MISSING && lists < LISTS + 1)) -> lists++; compare() }
     od;
 
 quiet:
@@ -361,8 +424,9 @@ quiet:
 #endif
     :: timeout ->
         if
-        :: !compared -> compared = true; doubt_active() /* [relist] */
-        :: compared -> break
+        :: !compared -> compared = true; compare()   /* [relist] */
+        :: compared && MISSING -> compare()          /* [link_list_within] */
+        :: compared && !MISSING -> break
         fi
     od;
 
@@ -373,7 +437,8 @@ quiet:
     /* no leak, no loss */
     if
     :: life[LIVES - 1] == RESERVED -> assert(object == token[LIVES - 1])
-    :: else -> assert(object == 0)
+    :: else ->                                       /* an administrator is asked; and only a list */
+        assert(object == 0 || conflict || (lies > 0 && forgets > 0)) /* shows the rest */
     fi
 }
 
