@@ -71,7 +71,8 @@ static const struct bench quick = {.repetitions = 1,
                                    .slow_ms = 1000,
                                    .nodes = 512,
                                    .arrivals = 150,
-                                   .connections_max = 200,
+                                   .connections_max =
+                                       420, /* three eighths are nodes': room for all of them */
                                    .subscribers = 100,
                                    .live = 1000,
                                    .counted = 200};
