@@ -115,7 +115,8 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
     }
     for (int i = 0; i < r->vni_count; i++) {
         if (!add)
-            vnipool_drop(&core->vnis, r->vnis[i], r->number > core->suspect_number);
+            vnipool_drop(&core->vnis, r->vnis[i],
+                         r->number > core->suspect_number && r->node_number == 0);
         else if (r->state == JOB_ACTIVE)
             fits &= vnipool_take(&core->vnis, r->vnis[i]);
         else

@@ -42,7 +42,7 @@ static void warn_of_neighbour(struct core *core, const char *name)
 
 /* A Slurm whose cluster has the very name of ours, and that asks for its own reservations: its jobs
  * are strays to us, as ours are to its controller. Leftovers of ours look alike, so this only
- * warns; once, and at the first sight of one, when it is not deleted yet. */
+ * warns; once. */
 static void warn_of_namesake(struct core *core, const char *name, const char *job)
 {
     struct cluster *cluster = core_cluster(core, name);
@@ -50,9 +50,9 @@ static void warn_of_namesake(struct core *core, const char *name, const char *jo
         return;
     cluster->told_namesake = true;
     core_trace(core, TRACE_WARNING,
-               "fabric manager lists %s-%s, which the ledger does not know -> it is taken for "
-               "one of ours; if instead a Slurm with switch/hpe_slingshot calls its cluster "
-               "\"%s\" too, rename cluster %s here at once: each deletes what the other has",
+               "fabric manager lists %s-%s, which the ledger does not know; if a Slurm with "
+               "switch/hpe_slingshot calls its cluster \"%s\" too, its controller deletes what is "
+               "ours -> rename cluster %s here, or there, at once",
                name, job, name, name);
 }
 

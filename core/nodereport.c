@@ -113,13 +113,15 @@ static void suspect_by_node(struct core *core, const struct core_event *event)
     const char *node = event->u.report.node;
     bool another = core->suspect_node[0] != '\0' && strcmp(core->suspect_node, node) != 0;
     (void)snprintf(core->suspect_node, sizeof core->suspect_node, "%s", node);
-    alarm_raise(core, ALARM_OLD_LEDGER, cluster,
-                "node %s has CXI services of reservation %llu of %s-%s, and this ledger has given no "
-                "number above %llu: it may have been restored",
-                node, (unsigned long long)event->u.report.number, cluster, job,
-                (unsigned long long)core->last_number);
+    alarm_raise(
+        core, ALARM_OLD_LEDGER, cluster,
+        "node %s has CXI services of reservation %llu of %s-%s, and this ledger has given no "
+        "number above %llu: it may have been restored",
+        node, (unsigned long long)event->u.report.number, cluster, job,
+        (unsigned long long)core->last_number);
     if (another)
-        suspect_begin(core, cluster, job, "has CXI services, and this ledger never gave its number");
+        suspect_begin(core, cluster, job,
+                      "has CXI services, and this ledger never gave its number");
 }
 
 /* Services of a reservation that this ledger does not know. Its VNIs may be in use on the node, so

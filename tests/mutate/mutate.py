@@ -2,6 +2,7 @@
 tests find. Run as ./dev mutate; docs/mutation.md explains it."""
 import argparse
 import collections
+import fcntl
 import json
 import queue
 import random
@@ -132,8 +133,20 @@ def read_arguments():
     return parser.parse_args()
 
 
+def lock(folder):
+    """Two runs in the same copies would judge each other's mutants."""
+    folder.mkdir(parents=True, exist_ok=True)
+    held = open(folder / "lock", "w", encoding="ascii")
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        die("another run works in %s: wait for it, or set MCAST_BUILD" % folder)
+    return held
+
+
 def main():
     arguments = read_arguments()
+    held = lock(arguments.folder)
     listed = equivalents(EQUIVALENT)
     every = [mutant for path in sorted((TOP / arguments.room).rglob("*.c"))
              for mutant in mutants_of(str(path.relative_to(TOP)), path.read_text())]
@@ -150,6 +163,7 @@ def main():
         len(workers[0].builds[0].killers)), flush=True)
     results = judge_all(workers, chosen, arguments.count, listed)
     summarize(arguments, results, listed, every)
+    held.close()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ foreach(noun names config idset vnipool sizing nodelist nodeset nodefold environ
     mcast_unit(core_${noun} core)
 endforeach()
 target_link_options(core_secret_test PRIVATE -Wl,--wrap=explicit_bzero)
+target_link_options(core_release_test PRIVATE -Wl,--wrap=explicit_bzero)
 
 # The compiler refuses to print a secret: this file must not compile, and for that reason.
 add_test(NAME core_secret_unprintable

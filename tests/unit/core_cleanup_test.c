@@ -562,6 +562,26 @@ static void cleanup__of_a_tree_that_stays_is_tried_later(void **state)
     driver_end(&d);
 }
 
+/* A tree that has the number of one that was ended before is another one, made since. */
+static void cleanup__of_a_tree_with_a_former_number_is_done(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const uint16_t trees[] = {77};
+    static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
+    start(&d);
+    clean(&d, "/fA");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    for (int i = 0; i < 2; i++) {
+        steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
+        driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_OK, NULL);
+        steps_done(&d, driver_call(&d, FMCALL_STEPS), NULL, 0);
+        assert_int_equal(pending(&d), 0);
+        clean(&d, "/fA");
+    }
+    driver_end(&d);
+}
+
 /* One user's many jobs leave room for others'. */
 static void cleanup__of_many_jobs_leaves_room(void **state)
 {
@@ -957,6 +977,7 @@ int main(void)
         cmocka_unit_test(cleanup__ends_with_the_job),
         cmocka_unit_test(cleanup__with_the_login_hits_no_later_life),
         cmocka_unit_test(cleanup__of_a_job_without_addresses_has_nothing_to_do),
+        cmocka_unit_test(cleanup__of_a_tree_with_a_former_number_is_done),
         cmocka_unit_test(cleanup__is_bounded),
         cmocka_unit_test(cleanup__is_paid_for),
         cmocka_unit_test(cleanup__repeated_takes_turns),

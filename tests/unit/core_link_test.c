@@ -62,6 +62,23 @@ static void link__pauses_and_resumes(void **state)
     driver_end(&d);
 }
 
+/* F21: a job waits for the first attempt, when it may soon be up; not for one after a failure. */
+static void link__is_not_waited_for_after_a_failure(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_start(&d);
+    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE,
+                                        .u.login = {.ok = false, .words = "refused"}});
+    driver_tick(&d, core_next_deadline(d.core) - d.now);
+    assert_int_equal(link_of(&d), LINK_LOGGING_IN);
+    driver_reserve(&d, driver_request("a", 128));
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
+    driver_end(&d);
+}
+
 static void link__waits_longer_each_time(void **state)
 {
     (void)state;
@@ -976,6 +993,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(link__comes_up_in_order),
         cmocka_unit_test(link__pauses_and_resumes),
+        cmocka_unit_test(link__is_not_waited_for_after_a_failure),
         cmocka_unit_test(link__waits_longer_each_time),
         cmocka_unit_test(link__tells_when_the_trouble_changes),
         cmocka_unit_test(link__is_down_since_it_was_lost),

@@ -376,6 +376,13 @@ static void load__refuses_what_cannot_be(void **state)
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
     bad = saved(7, "c", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_NOTHING);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = saved(7, "c", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_HELD + 1);
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = saved(7, "c", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
+    bad.u.reservation.regranted = 2;
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = saved(7, "c", JOB_ACTIVE, HWCOLL_RELEASED + 1, FM_SIDE_NOTHING);
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
     bad = saved(8, "a/b", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
     bad = saved(1, "early", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);

@@ -88,6 +88,20 @@ static void nodelist_count__text_is_bounded(void **state)
     assert_int_equal(nodelist_count(longest, &count, NULL), 0);
 }
 
+/* Of the 256 bytes exactly these may stand in a name, but for what makes the list. */
+static void nodelist_count__has_no_other_bytes(void **state)
+{
+    (void)state;
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789._-,";
+    for (int byte = 1; byte < 256; byte++) {
+        const char list[] = {'x', (char)byte, 'x', '\0'};
+        uint32_t count;
+        int expected = strchr(allowed, byte) != NULL ? 0 : ERROR_INVALID;
+        assert_int_equal(nodelist_count(list, &count, NULL), expected);
+    }
+}
+
 static void nodelist_contains__the_longest_name(void **state)
 {
     (void)state;
@@ -256,6 +270,7 @@ int main(void)
         cmocka_unit_test(nodelist_count__refuses),
         cmocka_unit_test(nodelist_count__many_brackets_do_not_overflow),
         cmocka_unit_test(nodelist_count__text_is_bounded),
+        cmocka_unit_test(nodelist_count__has_no_other_bytes),
         cmocka_unit_test(nodelist_contains__the_longest_name),
         cmocka_unit_test(nodelist_contains__what_it_would_expand_to),
         cmocka_unit_test(nodelist_contains__many_brackets_take_no_time),

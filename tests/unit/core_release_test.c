@@ -41,6 +41,35 @@ static void release__of_an_unconfigured_cluster_is_answered_once(void **state)
     driver_end(&d);
 }
 
+/* What was wiped last (the linker's --wrap). */
+static char wiped[64];
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
+void __real_explicit_bzero(void *memory, size_t size);
+void __wrap_explicit_bzero(void *memory, size_t size);
+
+void __wrap_explicit_bzero(void *memory, size_t size)
+{
+    (void)snprintf(wiped, sizeof wiped, "%.*s", (int)size, (const char *)memory);
+    __real_explicit_bzero(memory, size);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+/* B8: nobody needs the job's token any more. */
+static void release__wipes_the_token(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    wiped[0] = '\0';
+    driver_release(&d, "a");
+    assert_string_equal(wiped, "sess-a");
+    assert_true(secret_none(driver_job(&d, "a")->token));
+    driver_end(&d);
+}
+
 /* F18: when it was released is on disk and shown; of an active job there is no such time. */
 static void release__is_recorded_with_its_time(void **state)
 {
@@ -316,6 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(release__never_waits_for_the_fabric_manager),
         cmocka_unit_test(release__of_an_unconfigured_cluster_is_answered_once),
+        cmocka_unit_test(release__wipes_the_token),
         cmocka_unit_test(release__is_recorded_with_its_time),
         cmocka_unit_test(release__of_what_was_never_asked_for_asks_for_nothing),
         cmocka_unit_test(release__holds_vnis_back),

@@ -296,6 +296,27 @@ static void reserve__repeated_waits_as_long_as_is_configured_now(void **state)
     driver_end(&d);
 }
 
+/* The longest names that there can be are asked for whole (sanitizers see the rest). */
+static void reserve__of_the_longest_names(void **state)
+{
+    (void)state;
+    struct driver d;
+    char job[JOB_ID_MAX + 1], name[FM_NAME_MAX + 1];
+    driver_init(&d);
+    memset(d.config.clusters[0].name, 'c', CLUSTER_NAME_MAX);
+    memset(job, 'j', JOB_ID_MAX);
+    job[JOB_ID_MAX] = '\0';
+    fm_name_format(name, d.config.clusters[0].name, job);
+    assert_int_equal(strlen(name), FM_NAME_MAX);
+    driver_up(&d);
+    struct reserve_request q = driver_request(job, 128);
+    q.cluster = d.config.clusters[0].name;
+    driver_reserve(&d, q);
+    (void)driver_call(&d, FMCALL_RESERVE);
+    assert_string_equal(driver_find(&d, EFFECT_CALL)->u.call.name, name);
+    driver_end(&d);
+}
+
 /* B4: who is denied is told which of the two budgets is spent, and by how much. */
 static void reserve__denied_tells_which_budget_is_spent(void **state)
 {
@@ -650,6 +671,7 @@ int main(void)
         cmocka_unit_test(reserve__another_request_conflicts),
         cmocka_unit_test(reserve__refuses_what_cannot_be),
         cmocka_unit_test(reserve__repeated_waits_as_long_as_is_configured_now),
+        cmocka_unit_test(reserve__of_the_longest_names),
         cmocka_unit_test(reserve__denied_tells_which_budget_is_spent),
         cmocka_unit_test(reserve__late_success_is_released),
         cmocka_unit_test(reserve__unanswered_is_released_until_it_cannot_come_back),

@@ -80,6 +80,6 @@ kill_broker
 slurm_reserves tuo 18
 start_broker
 logged 'fabric manager lists tuo-18, which the ledger does not know' || fail "nothing is logged"
-logged 'a Slurm with switch/hpe_slingshot calls its cluster "tuo" too, rename cluster tuo' ||
+logged '-> rename cluster tuo here, or there, at once' ||
     fail "no next step is told"
 is "$(fm_holds)" 'elca-17 tuo-18' "what the fabric manager holds"

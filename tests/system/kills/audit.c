@@ -33,6 +33,14 @@ static bool has_addresses(const struct job *job)
     return job->life == JOB_LIVE && strcmp(job_hwcoll(job->told), "reserved") == 0;
 }
 
+static void ask_broker(struct scene *scene, const char *method, const char *path)
+{
+    struct plainhttp_reply reply;
+
+    plainhttp_call(stage_http(scene->stage), method, path, NULL, &reply);
+    plainhttp_reply_release(&reply);
+}
+
 /* A job that the fabric manager was made to forget hears of it, sooner or later. */
 static bool losses_are_told(void *arg)
 {
@@ -44,6 +52,7 @@ static bool losses_are_told(void *arg)
 
         if (!job->forgotten || !has_addresses(job))
             continue;
+        ask_broker(scene, "POST", "/v1/accept-loss");
         look_at_job(scene, job);
         told &= !has_addresses(job);
     }
@@ -156,6 +165,33 @@ __attribute__((format(printf, 2, 3))) static void differ(struct comparison *comp
     va_end(args);
 }
 
+/* The administrator of these rounds: what is missing is lost, and no other broker is here (B11). */
+static void administer(struct scene *scene)
+{
+    ask_broker(scene, "POST", "/v1/accept-loss");
+    for (size_t i = 0; i < CROWD_CLUSTERS; i++) {
+        char path[64];
+
+        snprintf(path, sizeof path, "/v1/clusters/%s/claim", scene_clusters[i]);
+        ask_broker(scene, "POST", path);
+    }
+}
+
+/* Nothing under the name of a job that runs is deleted, also when it is not the job's (B11). */
+static bool is_in_the_way(const struct job *job)
+{
+    return job->life == JOB_LIVE && job->forgotten;
+}
+
+/* What is there is found when that job is over. */
+static bool something_is_in_the_way(const struct scene *scene)
+{
+    for (size_t i = 0; i < CROWD_JOBS; i++)
+        if (is_in_the_way(crowd_job(scene->crowd, i)))
+            return true;
+    return false;
+}
+
 static void compare_held(struct comparison *comparison, const json_t *held, size_t *foreign,
                          size_t *ours)
 {
@@ -166,15 +202,19 @@ static void compare_held(struct comparison *comparison, const json_t *held, size
         ++*foreign;
         return;
     }
+    char path[64];
     for (size_t i = 0; i < CROWD_JOBS; i++) {
         const struct job *job = crowd_job(comparison->scene->crowd, i);
 
-        if (has_addresses(job) && strcmp(job->cluster, scene_clusters[cluster]) == 0 &&
-            strcmp(job->id, id) == 0) {
-            ++*ours;
+        if (strcmp(job->cluster, scene_clusters[cluster]) != 0 || strcmp(job->id, id) != 0)
+            continue;
+        *ours += has_addresses(job);
+        if (has_addresses(job) || is_in_the_way(job))
             return;
-        }
     }
+    snprintf(path, sizeof path, "/v1/clusters/%s/jobs/%s", scene_clusters[cluster], id);
+    if (strncmp(id, "stray", strlen("stray")) == 0)
+        ask_broker(comparison->scene, "DELETE", path);
     differ(comparison, "I3: the fabric manager holds %s, no active job was told so", name);
 }
 
@@ -188,6 +228,7 @@ static bool fm_agrees(void *arg)
     const json_t *held;
 
     comparison->agrees = true;
+    administer(scene);
     for (size_t j = 0; j < CROWD_JOBS; j++)
         if (crowd_job(scene->crowd, j)->endangered && has_addresses(crowd_job(scene->crowd, j)))
             look_at_job(scene, crowd_job(scene->crowd, j)); /* it may have been told meanwhile */
@@ -318,5 +359,6 @@ void audit(struct scene *scene)
         verdict_fault(&scene->verdict, "F24: subscribers do not hear all events");
     compare_stories(scene);
     ledger_compare(scene);
-    scene->old_state = scene->annals.leftovers = false;
+    scene->old_state = false;
+    scene->annals.leftovers = something_is_in_the_way(scene);
 }
