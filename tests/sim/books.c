@@ -442,7 +442,9 @@ void books_restarted(struct sim *sim)
         const struct reservation_record *saved = disk_find(&sim->disk, e->number);
         if (saved && saved->fm_side == FM_SIDE_MAYBE) /* it may be about to be asked for */
             books_unsure(sim, e->number);
-        if (sim->edge.rested && saved && saved->state == JOB_RELEASING && saved->vni_count > 0)
+        bool rests = saved && saved->state == JOB_RELEASING && saved->vni_count > 0;
+        /* A time that is yet to come cannot be compared with now either. */
+        if (rests && (sim->edge.rested || saved->released_ms > sim->now_ms + sim->edge.clock_ms))
             e->rested_ms = sim->now_ms;
         if (!e->job)
             continue;

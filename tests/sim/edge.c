@@ -475,6 +475,8 @@ bool edge_receive(struct sim *sim, struct request *request)
     }
     if (request->kind == REQUEST_CLAIM)
         admin_heard(sim, request);
+    if (request->kind == REQUEST_RESERVE && request->job)
+        request->job->named = false; /* it asks for another one: what it had is over */
     step_of(sim, &event, request);
     bool nobody_to_ask = before.link == LINK_DOWN || !sim->config.fm_present;
     if (request->kind == REQUEST_RESERVE && nobody_to_ask && !request->answered)
