@@ -724,6 +724,36 @@ static void link__unknown_reservation_is_not_deleted(void **state)
     driver_end(&d);
 }
 
+/* B11: a leftover by the ledger's own events, and still a list of jobs names its job: it stays. */
+static void link__leftover_that_a_list_names_is_kept(void **state)
+{
+    (void)state;
+    for (uint32_t vnis = 0; vnis < 2; vnis++) { /* its last life is gone, or held back */
+        struct driver d;
+        static const char *const names[] = {"elcap-77", "elcap-a"};
+        static const char *const active[] = {"77", "a"};
+        driver_init(&d);
+        driver_up(&d);
+        driver_reserved_job(&d, "a");
+        struct reserve_request q = driver_request("77", 128);
+        q.vni_count = (int)vnis;
+        driver_reserve(&d, q);
+        driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-77");
+        driver_release(&d, "77");
+        driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+        assert_int_equal(driver_job(&d, "77") != NULL, vnis);
+        for (int i = 0; i < 4; i++) {
+            driver_tick(&d, d.config.stray_grace_ms + (i == 0 ? d.config.relist_ms : 0));
+            driver_list(&d, names, 2, FM_OK);
+            assert_int_equal(driver_count(&d, EFFECT_CALL), 1);
+            driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-a");
+            sync_jobs(&d, active, 2);
+            assert_null(driver_find(&d, EFFECT_CALL));
+        }
+        driver_end(&d);
+    }
+}
+
 /* What another broker gave back is no loss of ours, and no alarm for ever. */
 static void link__unknown_reservation_that_vanishes_is_forgotten(void **state)
 {
@@ -1023,6 +1053,7 @@ int main(void)
         cmocka_unit_test(link__mass_loss_can_be_accepted),
         cmocka_unit_test(link__mass_loss_is_seen_before_all_are_asked),
         cmocka_unit_test(link__unknown_reservation_is_not_deleted),
+        cmocka_unit_test(link__leftover_that_a_list_names_is_kept),
         cmocka_unit_test(link__unknown_reservation_that_vanishes_is_forgotten),
         cmocka_unit_test(link__old_ledger_gives_out_no_vni),
         cmocka_unit_test(link__claim_ends_the_quarantine),
