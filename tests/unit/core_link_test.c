@@ -452,49 +452,6 @@ static void link__lost_reservation_is_told_once(void **state)
     driver_end(&d);
 }
 
-/* B11: what a list names is there, whatever was answered to the question for it. */
-static void link__list_that_names_it_contradicts(void **state)
-{
-    (void)state;
-    struct driver d;
-    static const char *const names[] = {"elcap-a"};
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_tick(&d, d.config.relist_ms);
-    for (int i = 0; i < 5; i++) {
-        driver_list(&d, names, 1, FM_OK);
-        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_GONE, NULL);
-        assert_int_equal(driver_events(&d, EVENT_LOST), 0);
-        driver_tick(&d, d.config.stray_grace_ms);
-    }
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
-    driver_end(&d);
-}
-
-/* B11: a list that began before the first look is no second witness; nor is one that ends early. */
-static void link__lost_needs_a_list_that_began_later(void **state)
-{
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    uint64_t check = driver_call(&d, FMCALL_CHECK);
-    driver_tick(&d, 1000);
-    driver_done(&d, check, FM_GONE, NULL);
-    for (int i = 0; i < 3; i++) {
-        driver_tick(&d, d.config.stray_grace_ms);
-        driver_list(&d, NULL, 0, FM_BUSY);
-        assert_int_equal(driver_events(&d, EVENT_LOST), 0);
-        assert_null(driver_find(&d, EFFECT_CALL));
-    }
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
-    driver_end(&d);
-}
-
 /* A list can miss one while pages shift; and a manager that came back with an old state has one of
  * the same name that is not the same. So each is asked for, listed or not. */
 static void link__checks_the_token(void **state)
@@ -518,126 +475,6 @@ static void link__checks_the_token(void **state)
     assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_LOST);
     assert_null(driver_find(&d, EFFECT_CALL)); /* it is another's (B11) */
     assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_end(&d);
-}
-
-static void reserve_jobs(struct driver *d, int count)
-{
-    d->config.calls_at_once = 64;
-    d->config.total_addresses = 0;
-    d->config.addresses_per_job = 1;
-    driver_up(d);
-    for (int i = 0; i < count; i++) {
-        char job[16];
-        (void)snprintf(job, sizeof job, "j%d", i);
-        driver_reserved_job(d, job);
-    }
-}
-
-/* Ends all CHECKs that were handed out: gone, but for the last `there` jobs. Returns what was lost.
- */
-static int answer_checks(struct driver *d, int count, int there)
-{
-    size_t effects;
-    uint64_t calls[64] = {0};
-    int made = 0, lost = 0;
-    const struct effect *all = core_effects(d->core, &effects);
-    for (size_t i = 0; i < effects; i++) {
-        if (all[i].kind != EFFECT_CALL)
-            continue;
-        assert_int_equal(all[i].u.call.kind, FMCALL_CHECK);
-        calls[atoi(all[i].u.call.name + strlen("elcap-j"))] = all[i].u.call.id;
-        made++;
-    }
-    assert_int_equal(made, count);
-    for (int i = 0; i < count; i++) { /* those that are gone first */
-        char token[32];
-        bool gone = i < count - there;
-        (void)snprintf(token, sizeof token, "sess-j%d", i);
-        driver_done(d, calls[i], gone ? FM_GONE : FM_OK, gone ? NULL : token);
-        lost += driver_events(d, EVENT_LOST);
-    }
-    return lost;
-}
-
-/* A list and what comes of its CHECKs; those that are there are listed. */
-static int compare_jobs(struct driver *d, int count, int there)
-{
-    char names[64][32];
-    const char *list[64];
-    for (int i = 0; i < there; i++) {
-        (void)snprintf(names[i], sizeof names[i], "elcap-j%d", count - there + i);
-        list[i] = names[i];
-    }
-    driver_tick(d, d->config.relist_ms);
-    driver_list(d, list, (size_t)there, FM_OK);
-    return answer_checks(d, count, there);
-}
-
-/* B11: when much is missing at once nothing is lost, until it is there again. */
-static void link__mass_loss_ends_when_the_manager_agrees_again(void **state)
-{
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    reserve_jobs(&d, 20);
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(compare_jobs(&d, 20, 0), 0);
-    assert_true(driver_alarm(&d, ALARM_MASS_LOSS));
-    assert_int_equal(compare_jobs(&d, 20, 20), 0);
-    assert_false(driver_alarm(&d, ALARM_MASS_LOSS));
-    driver_end(&d);
-}
-
-/* Two of twenty are no mass loss, three are. */
-static void link__mass_loss_has_a_limit(void **state)
-{
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    reserve_jobs(&d, 20);
-    assert_int_equal(compare_jobs(&d, 20, 17), 0);
-    assert_true(driver_alarm(&d, ALARM_MASS_LOSS));
-    assert_int_equal(compare_jobs(&d, 20, 17), 0);
-    assert_int_equal(compare_jobs(&d, 20, 20), 0);
-    assert_int_equal(compare_jobs(&d, 20, 18), 0);
-    assert_false(driver_alarm(&d, ALARM_MASS_LOSS));
-    assert_int_equal(compare_jobs(&d, 20, 18), 2);
-    driver_end(&d);
-}
-
-/* B11, I4: an administrator decides, and each job is told once. */
-static void link__mass_loss_can_be_accepted(void **state)
-{
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    reserve_jobs(&d, 20);
-    driver_step(&d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d.ticket}});
-    assert_int_equal(driver_answer(&d)->count, 0); /* nothing is missing */
-    assert_int_equal(compare_jobs(&d, 20, 5), 0);
-    assert_int_equal(compare_jobs(&d, 20, 5), 0);
-    driver_step(&d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d.ticket}});
-    assert_int_equal(driver_answered(&d), ANSWER_LOSS_ACCEPTED);
-    assert_int_equal(driver_answer(&d)->count, 15);
-    assert_int_equal(driver_events(&d, EVENT_LOST), 15);
-    assert_false(driver_alarm(&d, ALARM_MASS_LOSS));
-    assert_int_equal(driver_job(&d, "j19")->hwcoll, HWCOLL_RESERVED);
-    assert_int_equal(driver_job(&d, "j0")->hwcoll, HWCOLL_LOST);
-    driver_end(&d);
-}
-
-/* B11: the share counts what the list lacks, also what was not asked for by name yet. */
-static void link__mass_loss_is_seen_before_all_are_asked(void **state)
-{
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    reserve_jobs(&d, 20);
-    assert_int_equal(compare_jobs(&d, 20, 18), 0);
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK); /* now all are missing; the first two are asked again first */
-    assert_int_equal(answer_checks(&d, 20, 18), 0);
     driver_end(&d);
 }
 
@@ -670,190 +507,6 @@ static void link__stray_needs_two_looks(void **state)
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
     assert_null(driver_job(&d, "77"));
     assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_end(&d);
-}
-
-static void claim(struct driver *d, const char *cluster)
-{
-    driver_step(d, (struct core_event){.kind = CORE_CLAIM,
-                                       .u.claim = {.ticket = ++d->ticket, .cluster = cluster}});
-}
-
-static void sync_jobs(struct driver *d, const char *const *active, size_t count)
-{
-    driver_step(d, (struct core_event){.kind = CORE_SYNC,
-                                       .u.sync = {.ticket = ++d->ticket,
-                                                  .cluster = "elcap",
-                                                  .active = active,
-                                                  .count = count}});
-}
-
-/* B11: what this ledger never knew may be another broker's. It is told, and never deleted by
- * itself: neither because no list names its job, nor because somebody releases it here. */
-static void link__unknown_reservation_is_not_deleted(void **state)
-{
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    for (int i = 0; i < 5; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, (const char *const[]){"elcap-77", "elcap-78", "elcap-a"}, 3, FM_OK);
-        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-a");
-        sync_jobs(&d, (const char *const[]){"a"}, 1);
-        assert_null(driver_find(&d, EFFECT_CALL));
-    }
-    assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_release(&d, "78");
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_reserve(&d, driver_request("77", 128)); /* and its name is not ours to use */
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
-    driver_release(&d, "a");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL); /* our own is */
-    assert_null(driver_find(&d, EFFECT_CALL));
-
-    claim(&d, "elcap2");
-    assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(driver_answer(&d)->count, 0);
-    claim(&d, "elcap");
-    assert_int_equal(driver_answered(&d), ANSWER_CLAIMED);
-    assert_int_equal(driver_answer(&d)->count, 2);
-    assert_int_equal(driver_count(&d, EFFECT_CALL), 2);
-    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_end(&d);
-}
-
-/* B11: a leftover by the ledger's own events, and still a list of jobs names its job: it stays. */
-static void link__leftover_that_a_list_names_is_kept(void **state)
-{
-    (void)state;
-    for (uint32_t vnis = 0; vnis < 2; vnis++) { /* its last life is gone, or held back */
-        struct driver d;
-        static const char *const names[] = {"elcap-77", "elcap-a"};
-        static const char *const active[] = {"77", "a"};
-        driver_init(&d);
-        driver_up(&d);
-        driver_reserved_job(&d, "a");
-        struct reserve_request q = driver_request("77", 128);
-        q.vni_count = (int)vnis;
-        driver_reserve(&d, q);
-        driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-77");
-        driver_release(&d, "77");
-        driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-        assert_int_equal(driver_job(&d, "77") != NULL, vnis);
-        for (int i = 0; i < 4; i++) {
-            driver_tick(&d, d.config.stray_grace_ms + (i == 0 ? d.config.relist_ms : 0));
-            driver_list(&d, names, 2, FM_OK);
-            assert_int_equal(driver_count(&d, EFFECT_CALL), 1);
-            driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-a");
-            sync_jobs(&d, active, 2);
-            assert_null(driver_find(&d, EFFECT_CALL));
-        }
-        driver_end(&d);
-    }
-}
-
-/* What another broker gave back is no loss of ours, and no alarm for ever. */
-static void link__unknown_reservation_that_vanishes_is_forgotten(void **state)
-{
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    for (int i = 0; i < 2; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
-    }
-    assert_non_null(driver_job(&d, "77"));
-    for (int i = 0; i < 3; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, NULL, 0, FM_OK);
-        assert_int_equal(driver_events(&d, EVENT_LOST), 0);
-    }
-    assert_null(driver_job(&d, "77"));
-    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_end(&d);
-}
-
-/* B11: a ledger that was restored does not know jobs that run: the resource manager and the fabric
- * manager both name one. Its reservation stays, and no VNI is given out that it may use. */
-static void link__old_ledger_gives_out_no_vni(void **state)
-{
-    (void)state;
-    struct driver d;
-    struct core_status status;
-    static const char *const names[] = {"elcap-102"};
-    static const char *const active[] = {"101", "102"};
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("101", 2)); /* known, and its VNI is */
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, names, 1, FM_OK);
-    sync_jobs(&d, active, 2);
-    assert_int_equal(driver_answer(&d)->sync->confirmed, 2);
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_reserve(&d, driver_request("103", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
-    driver_tick(&d, d.config.relist_ms / 2); /* [vni] hold is as long as relist */
-    driver_reserve(&d, driver_request("104", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
-    core_status(d.core, &status);
-    assert_int_equal(status.vnis_free, 0);
-    driver_tick(&d, d.config.vni_hold_ms - d.config.relist_ms / 2);
-    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
-    sync_jobs(&d, active, 2); /* the same again is nothing new */
-    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_reserve(&d, driver_request("105", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_int_equal(driver_job(&d, "102")->state, JOB_ACTIVE);
-    driver_end(&d);
-}
-
-/* An administrator knows better. */
-static void link__claim_ends_the_quarantine(void **state)
-{
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_start(&d);
-    driver_login(&d);
-    driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_tick(&d, 3600 * 1000);
-    driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
-    claim(&d, "elcap");
-    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    driver_end(&d);
-}
-
-/* B11: a gateway's 404 to a release proves nothing; a whole list that began later does. */
-static void link__release_behind_a_gateway_is_proved_by_a_list(void **state)
-{
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_release(&d, "a");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
-    driver_tick(&d, d.config.relist_ms);
-    uint64_t release = driver_call(&d, FMCALL_RELEASE);
-    driver_list(&d, (const char *const[]){"elcap-a"}, 1, FM_OK);
-    driver_done(&d, release, FM_NOT_ROUTED, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
-    driver_tick(&d, d.config.relist_ms - 1);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
-    driver_tick(&d, 1);
-    driver_list(&d, NULL, 0, FM_OK);
-    const struct reservation *r = driver_job(&d, "a");
-    assert_true(r == NULL || r->fm_side == FM_SIDE_NOTHING);
     driver_end(&d);
 }
 
@@ -972,49 +625,17 @@ static void link__a_neighbours_name_is_made_printable(void **state)
     assert_true(core_cluster_status(d.core, 0, &status));
     assert_string_equal(status.neighbour, "elca-?[2J???7");
     driver_end(&d);
-}
 
-static uint64_t jobs_adopted(const struct driver *d)
-{
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.jobs_adopted;
-}
-
-/* A ledger that was lost and made anew must not take reservations from running jobs; nor must one
- * that is new because its configuration is a copy of another broker's (B11). */
-static void link__new_ledger_takes_for_active_until_claimed(void **state)
-{
-    (void)state;
-    struct driver d;
-    static const char *const names[] = {"elcap-77", "elcap-78"};
-    static const char *const active[] = {"77"};
-    driver_init(&d);
+    /* As much of it as there is room for. */
+    char lengthy[100] = "elca-", cut[64] = "elca-";
+    const char *const long_names[] = {lengthy};
+    memset(lengthy + 5, 'x', sizeof lengthy - 6);
+    memset(cut + 5, 'x', sizeof cut - 6);
     driver_start(&d);
     driver_login(&d);
-    driver_list(&d, names, 2, FM_OK);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
-    assert_int_equal(jobs_adopted(&d), 2); /* nobody knows their VNIs */
-    assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    for (int i = 0; i < 3; i++) {
-        sync_jobs(&d, active, 1);
-        assert_null(driver_find(&d, EFFECT_CALL));
-        d.now += d.config.sync_grace_ms;
-    }
-    assert_int_equal(driver_job(&d, "78")->state, JOB_RELEASING);
-    claim(&d, "elcap");
-    const struct effect *call = driver_find(&d, EFFECT_CALL);
-    assert_non_null(call);
-    assert_string_equal(call->u.call.name, "elcap-78");
-    assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
-    /* Reserved anew, 77 gets a clean one. */
-    driver_reserve(&d, driver_request("77", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-77");
-    assert_string_equal(secret_expose(driver_job(&d, "77")->token), "sess-77");
-    assert_int_equal(jobs_adopted(&d), 0);
+    driver_list(&d, long_names, 1, FM_OK);
+    assert_true(core_cluster_status(d.core, 0, &status));
+    assert_string_equal(status.neighbour, cut);
     driver_end(&d);
 }
 
@@ -1045,19 +666,6 @@ int main(void)
         cmocka_unit_test(link__warns_of_a_dangerous_neighbour_once),
         cmocka_unit_test(link__warns_of_a_namesake_once),
         cmocka_unit_test(link__a_neighbours_name_is_made_printable),
-        cmocka_unit_test(link__new_ledger_takes_for_active_until_claimed),
-        cmocka_unit_test(link__list_that_names_it_contradicts),
-        cmocka_unit_test(link__lost_needs_a_list_that_began_later),
-        cmocka_unit_test(link__mass_loss_ends_when_the_manager_agrees_again),
-        cmocka_unit_test(link__mass_loss_has_a_limit),
-        cmocka_unit_test(link__mass_loss_can_be_accepted),
-        cmocka_unit_test(link__mass_loss_is_seen_before_all_are_asked),
-        cmocka_unit_test(link__unknown_reservation_is_not_deleted),
-        cmocka_unit_test(link__leftover_that_a_list_names_is_kept),
-        cmocka_unit_test(link__unknown_reservation_that_vanishes_is_forgotten),
-        cmocka_unit_test(link__old_ledger_gives_out_no_vni),
-        cmocka_unit_test(link__claim_ends_the_quarantine),
-        cmocka_unit_test(link__release_behind_a_gateway_is_proved_by_a_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

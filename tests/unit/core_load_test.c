@@ -385,6 +385,16 @@ static void load__refuses_what_cannot_be(void **state)
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
     bad = saved(8, "a/b", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = (struct record){.kind = RECORD_CLEANUP,
+                          .u.cleanup = {.number = 5, .step = "/fA", .below = 2}};
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = (struct record){.kind = RECORD_FACTS};
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad.u.facts.boot = "12345678901234567890123456789012345678901";
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = saved(7, "c", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
+    bad.u.reservation.origin = ORIGIN_CLAIMED + 1;
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
     bad = saved(1, "early", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
     driver_end(&d);
