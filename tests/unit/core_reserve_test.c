@@ -656,6 +656,63 @@ static void reserve__clears_the_name_only_when_no_release_is_open(void **state)
     driver_end(&d);
 }
 
+/* B11: of a job that is over meanwhile, too, nothing is there that is ours. */
+static void reserve__name_of_another_after_a_release(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    uint64_t call = driver_call(&d, FMCALL_RESERVE);
+    driver_release(&d, "a");
+    driver_done(&d, call, FM_EXISTS, NULL);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
+    assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
+    driver_end(&d);
+}
+
+/* I7: who asks again while the first waits is told the same, and that it is the same. */
+static void reserve__asked_again_while_it_waits(void **state)
+{
+    (void)state;
+    struct driver d;
+    size_t count;
+    enum answer_kind kinds[2];
+    int found = 0;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    uint64_t call = driver_call(&d, FMCALL_RESERVE);
+    driver_reserve(&d, driver_request("a", 128));
+    assert_null(driver_answer(&d));
+    driver_done(&d, call, FM_OK, "sess-a");
+    const struct effect *effects = core_effects(d.core, &count);
+    for (size_t i = 0; i < count && found < 2; i++) {
+        if (effects[i].kind == EFFECT_ANSWER)
+            kinds[found++] = effects[i].u.answer.kind;
+    }
+    assert_int_equal(found, 2);
+    assert_int_equal(kinds[0], ANSWER_CREATED);
+    assert_int_equal(kinds[1], ANSWER_SAME);
+    driver_end(&d);
+}
+
+/* The words of what broke are the job's own, not only the link's. */
+static void reserve__unreached_tells_why(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_UNREACHED, NULL);
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
+    assert_string_equal(driver_job(&d, "a")->reason, "the fabric manager's words");
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -683,6 +740,9 @@ int main(void)
         cmocka_unit_test(reserve__name_of_another_is_left_alone),
         cmocka_unit_test(reserve__token_of_another_job_is_unusable),
         cmocka_unit_test(reserve__refusals_do_not_empty_the_pool),
+        cmocka_unit_test(reserve__name_of_another_after_a_release),
+        cmocka_unit_test(reserve__asked_again_while_it_waits),
+        cmocka_unit_test(reserve__unreached_tells_why),
         cmocka_unit_test(reserve__stays_within_the_budget),
         cmocka_unit_test(reserve__waits_for_room_that_is_being_made),
         cmocka_unit_test(reserve__timeout_tells_the_managers_last_words),
