@@ -20,9 +20,10 @@ static const char claim_usage[] =
     "No other broker and no Slurm uses this cluster's name on the fabric: what the fabric\n"
     "manager lists under it and this ledger does not know is this broker's. It is treated as\n"
     "active until the resource manager's list or a release says otherwise. While the alarm\n"
-    "name-conflict or old-ledger is on the broker deletes none of it. First look for another\n"
-    "broker, as a test copy of the configuration: jobs of it that are claimed are released when\n"
-    "this resource manager's list does not name them. For administrators only.\n\n"
+    "name-conflict is on the broker deletes none of it. First look for another broker, as a test\n"
+    "copy of the configuration: jobs of it that are claimed are released when this resource\n"
+    "manager's list does not name them. Says nothing of VNIs: those that jobs of an old ledger\n"
+    "may use stay quarantined. For administrators only.\n\n"
     "Example:\n"
     "  mcastctl claim elcap\n";
 

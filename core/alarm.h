@@ -16,11 +16,12 @@
       "check the fabric manager and what is in front of it; if the reservations are really gone: " \
       "mcastctl accept-loss")                                                                      \
     X(NAME_CONFLICT, "name-conflict",                                                              \
-      "find the other broker or Slurm that uses this cluster name; if there is none: mcastctl "    \
-      "claim CLUSTER")                                                                             \
+      "find the other broker or Slurm that uses this cluster name; if there is none, and the "     \
+      "ledger is new, was restored, or told a job that it had lost this: mcastctl claim CLUSTER")  \
     X(OLD_LEDGER, "old-ledger",                                                                    \
-      "the ledger does not know all running jobs: wait until they are over, or, when no other "    \
-      "VNIs are in use on the nodes: mcastctl claim CLUSTER")
+      "the ledger does not know all running jobs: wait until they are over and their resource "    \
+      "manager names no other; if no other VNIs are in use on the nodes, a short [vni] hold and "  \
+      "a reload end it")
 
 enum alarm_kind {
 #define ALARM_ENUM_(name, word, advice) ALARM_##name,

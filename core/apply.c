@@ -126,6 +126,8 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
         count(&core->overdue, r->vni_count, add);
     if (r->node_number != 0)
         count(&core->unknown_lives, 1, add);
+    if (!add && r->state == JOB_ACTIVE && reservation_adopted(r))
+        core->adopted_ms = core->now_ms;
     struct cluster *cluster = core_cluster(core, r->cluster);
     tally(&core->all, r, add);
     tally(&cluster->use, r, add);
@@ -342,6 +344,8 @@ static int apply_facts(struct core *core, const struct facts_record *facts, stru
     core->facts.boot = core->boot;
     if (facts->next_vni > 0)
         core->vnis.after = facts->next_vni;
+    if (core->last_number < facts->round_number)
+        core->last_number = facts->round_number;
     return 0;
 }
 

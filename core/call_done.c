@@ -132,6 +132,9 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
             "%s-%s: the fabric manager has one under this name already -> release it first",
             r->cluster, r->job);
         set_side(core, r, wanted ? FM_SIDE_HELD : side_after_yes(r));
+        /* It is there, it is not, it is there: not without a pause. */
+        r->errand->retry_ms =
+            r->errand->released_none && wanted ? core->now_ms + RESERVE_RETRY_MS : 0;
         core_act(core, r);
         return;
     case FM_UNREACHED:
@@ -207,6 +210,7 @@ void core_released_at_fm(struct core *core, struct reservation *r)
 static void release_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
                          const char *words)
 {
+    r->errand->released_none = outcome == FM_GONE;
     if (outcome == FM_OK || outcome == FM_GONE) {
         core_released_at_fm(core, r);
         return;

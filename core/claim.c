@@ -49,10 +49,11 @@ void suspect_begin(struct core *core, const char *cluster, const char *job, cons
     core->suspect_number = core->last_number;
     /* What the lost part of the ledger numbered must not be taken for what comes now: by nodes, and
      * by those who still have a token of it (I6). */
-    if (core->founded)
+    if (core->founded || !core->config.fm_present)
         core->last_number += NUMBERS_SKIPPED;
     struct facts_record facts = core->facts;
     facts.suspect = 1;
+    facts.round_number = core->last_number;
     core_save_facts(core, &facts);
     vnipool_begin_quarantine(&core->vnis);
 }
@@ -82,13 +83,29 @@ void suspect_resume(struct core *core)
                 "not known to be free are not given out");
 }
 
+/* Its resource manager has named all active jobs since the last unknown one ended, and no other. */
+static bool names_no_other(const struct core *core, const struct cluster *cluster)
+{
+    return cluster->unknown_jobs == 0 && cluster->sighted_ms > core->adopted_ms &&
+           cluster->sighted_ms > core->suspect_ms;
+}
+
+/* The jobs that the ledger did not know are over. After a restart it is not known whose they were:
+ * then those that name jobs at all are asked. */
 static bool knows_all_jobs(const struct core *core)
 {
+    bool any_cluster = alarm_on(core, ALARM_OLD_LEDGER, NULL), named = false;
+    if (core->all.jobs_adopted > 0 || core->unknown_lives > 0)
+        return false;
     for (uint32_t i = 0; i < core->cluster_count; i++) {
-        if (core->clusters[i]->unknown_jobs > 0)
+        const struct cluster *cluster = core->clusters[i];
+        bool asked = alarm_on(core, ALARM_OLD_LEDGER, cluster->name) ||
+                     (any_cluster && cluster->sighted_ms != 0);
+        if (asked && !names_no_other(core, cluster))
             return false;
+        named |= asked;
     }
-    return core->all.jobs_adopted == 0;
+    return named;
 }
 
 static bool is_over(const struct core *core)
@@ -101,6 +118,8 @@ static bool is_over(const struct core *core)
 
 void suspect_watch(struct core *core)
 {
+    if (core->unknown_lives == 0)
+        memset(core->unknown_nodes, 0, sizeof core->unknown_nodes[0]);
     if (!core->facts.suspect && core->unknown_lives == 0) {
         for (uint32_t i = 0; core->alarms != NULL && i < core->cluster_count; i++)
             alarm_clear(core, ALARM_OLD_LEDGER, core->clusters[i]->name);
@@ -121,15 +140,19 @@ int64_t suspect_deadline(const struct core *core)
     return core->suspect_ms + core->config.vni_hold_ms;
 }
 
-static void claim_strays(struct core *core, const char *cluster)
+static uint32_t claim_strays(struct core *core, const char *cluster)
 {
+    uint32_t count = 0;
     for (size_t i = 0; i < core->strays.known.count; i++) {
         struct stray *stray = &core->strays.known.items[i];
         char name[CLUSTER_NAME_MAX + 1];
         const char *job;
-        if (fm_name_split(stray->name, name, &job) && strcmp(name, cluster) == 0)
-            stray->claimed = true;
+        if (!fm_name_split(stray->name, name, &job) || strcmp(name, cluster) != 0)
+            continue;
+        stray->claimed = true;
+        count++;
     }
+    return count;
 }
 
 static void claim_found(struct core *core, struct reservation *r)
@@ -157,15 +180,13 @@ void core_claim(struct core *core, uint64_t ticket, const char *cluster)
         claim_found(core, e->owner);
         count++;
     }
-    claim_strays(core, cluster);
+    count += claim_strays(core, cluster);
     core_cluster(core, cluster)->contested = 0;
     core_trace(core, TRACE_NOTICE,
                "an administrator says that cluster %s is this broker's alone -> %u reservations "
                "found at the fabric manager are its own",
                cluster, count);
     alarm_clear(core, ALARM_NAME_CONFLICT, cluster);
-    if (core->facts.suspect)
-        suspect_end(core, "an administrator has looked");
     core_answer(core, ticket, ANSWER_CLAIMED, NULL, NULL);
     core->effects[core->effect_count - 1].u.answer.count = count;
 }

@@ -55,7 +55,8 @@ struct cluster {
     uint32_t contested; /* names in the last whole list whose jobs have nothing there by the ledger,
                            and that it cannot explain */
     int64_t conflict_ms;   /* when a sign of another broker was seen last; 0: never */
-    uint64_t sighting;     /* the last one that was compared */
+    uint64_t sighting;     /* the last one that was compared, */
+    int64_t sighted_ms;    /* and since when it is the truth; 0: none since the start */
     uint32_t unknown_jobs; /* that it named and the ledger does not know */
 };
 
@@ -76,6 +77,14 @@ struct link {
     int64_t began_ms;           /* when that, or the last one, began */
     uint32_t told[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that news are told */
     char error[ERROR_TEXT_SIZE];
+};
+
+enum { UNKNOWN_LIVES_MAX = 256, UNKNOWN_LIVES_PER_NODE = 8 };
+
+/* A node that reported lives which the ledger does not know, and how many since there were none. */
+struct unknown_node {
+    char name[NODELIST_NAME_MAX + 1];
+    uint32_t lives;
 };
 
 /* One that is on. */
@@ -126,6 +135,9 @@ struct core {
     uint64_t unknown_lives; /* reservations that only nodes know: node_number is not 0 */
     char suspect_node[NODELIST_NAME_MAX + 1]; /* reported a number that was never given; or "" */
     uint64_t suspect_number; /* what was reserved up to then says nothing of who has its VNIs now */
+    int64_t mass_loss_ms;    /* when so much was missing last; 0: never, or it is accepted */
+    int64_t adopted_ms;      /* when an adopted job ended last */
+    struct unknown_node unknown_nodes[UNKNOWN_LIVES_MAX]; /* which nodes reported unknown lives */
     int64_t suspect_ms;     /* when a job was seen that the ledger does not know */
     struct tokenset tokens; /* session tokens of reservations */
 
@@ -255,7 +267,7 @@ void core_accept_loss(struct core *core, uint64_t ticket);
 /* There is something under a name of ours that may be another broker's. */
 void conflict_raise(struct core *core, const char *cluster, const char *job, const char *why);
 void conflict_resume(struct core *core); /* after a restart */
-void conflict_watch(struct core *core); /* after a whole list: ends alarms whose cause is gone */
+void conflict_watch(struct core *core);  /* after a whole list: ends alarms whose cause is gone */
 /* Jobs may run that the ledger does not know: free VNIs are not given out for a while. */
 void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why);
 void suspect_resume(struct core *core); /* after a restart */

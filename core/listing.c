@@ -92,8 +92,7 @@ static void doubt_active(struct core *core)
     for (struct errand *e = core->errands, *next; e != NULL; e = next) {
         next = e->next;
         struct reservation *r = e->owner;
-        if (r == NULL || r->state != JOB_ACTIVE || r->hwcoll != HWCOLL_RESERVED ||
-            r->origin == ORIGIN_FOUND)
+        if (r == NULL || r->state != JOB_ACTIVE || r->hwcoll != HWCOLL_RESERVED)
             continue;
         e->doubted = true;
         core_act(core, r);

@@ -42,14 +42,17 @@ static bool is_mass_loss(const struct core *core, uint64_t count)
 
 void missing_watch(struct core *core)
 {
-    unsigned long long gone = core->gone;
-    if (!is_mass_loss(core, core->gone))
+    if (is_mass_loss(core, core->gone))
+        core->mass_loss_ms = core->now_ms;
+    /* Lists and answers that contradict each other do not switch it off and on. */
+    else if (core->now_ms - core->mass_loss_ms > 2 * core->config.stray_grace_ms)
         alarm_clear(core, ALARM_MASS_LOSS, NULL);
-    else
+    if (core->mass_loss_ms == core->now_ms)
         alarm_raise(core, ALARM_MASS_LOSS, NULL,
-                    "the fabric manager says that %llu of %llu reservations are gone or another's; "
-                    "no job is told so, and nothing unknown is deleted there",
-                    gone, (unsigned long long)(core->all.jobs_reserved - core->all.jobs_found));
+                    "the fabric manager says that %llu of %llu reservations, so far, are gone or "
+                    "another's; no job is told so, and nothing unknown is deleted there",
+                    (unsigned long long)core->gone,
+                    (unsigned long long)(core->all.jobs_reserved - core->all.jobs_found));
 }
 
 /* F22: once only, the state says so. */
@@ -74,6 +77,23 @@ static void lose(struct core *core, struct reservation *r)
     core_act(core, r);
 }
 
+/* What was found under a name of ours is there no more: no loss of ours, and no end. */
+static void forget_found(struct core *core, struct reservation *r)
+{
+    uint64_t number = r->number;
+    core_trace_of(core, r, TRACE_NOTICE,
+                  "%s-%s: found at the fabric manager, and no longer there -> forgotten",
+                  r->cluster, r->job);
+    if (r->state == JOB_ACTIVE)
+        core_begin_release(core, r, "no longer at the fabric manager");
+    r = ledger_by_number(&core->ledger, number);
+    assert(r != NULL); /* its name at the fabric manager keeps it */
+    struct reservation_record rec = reservation_record(r);
+    rec.fm_side = FM_SIDE_NOTHING;
+    (void)core_save(core, &rec);
+    core_act_on_lives(core, r->cluster, r->job);
+}
+
 /* Two looks a grace period apart, and a list that began after the first and did not name it. */
 static bool is_confirmed(const struct core *core, const struct errand *e)
 {
@@ -90,21 +110,24 @@ void missing_gone(struct core *core, struct reservation *r, bool other_token)
         set_missing(core, e, core->now_ms, e->absent_ms);
         e->other_token = other_token;
         link_list_within(core, core->config.stray_grace_ms);
-        core_trace_of(core, r, TRACE_NOTICE,
+        core_trace_of(core, r, alarm_on(core, ALARM_MASS_LOSS, NULL) ? TRACE_DEBUG : TRACE_NOTICE,
                       "%s-%s: the fabric manager %s -> asked again in %lld s", r->cluster, r->job,
                       other_token ? "has another reservation under its name"
                                   : "says that it has no such reservation",
                       (long long)(core->config.stray_grace_ms + 999) / 1000);
     }
     missing_watch(core);
-    if (is_confirmed(core, e) && (e->loss_accepted || !is_mass_loss(core, core->missing)))
-        lose(core, r);
-    else
+    if (!is_confirmed(core, e) || (!e->loss_accepted && is_mass_loss(core, core->missing)))
         core_act(core, r);
+    else if (r->origin == ORIGIN_FOUND)
+        forget_found(core, r);
+    else
+        lose(core, r);
 }
 
-/* What was found under our name and is no longer there needs no end of ours. */
-static void compare_found(struct core *core, struct reservation *r)
+/* Its end was told here, and it is not deleted: when two lists, a grace period apart, do not name
+ * it, whoever made it has deleted it. */
+static void compare_ended(struct core *core, struct reservation *r)
 {
     struct errand *e = r->errand;
     if (e->listed == core->link.list) {
@@ -112,21 +135,9 @@ static void compare_found(struct core *core, struct reservation *r)
         return;
     }
     if (e->absent_ms == 0)
-        e->absent_ms = core->now_ms;
-    if (core->now_ms - e->absent_ms < core->config.stray_grace_ms)
-        return;
-    core_trace_of(core, r, TRACE_NOTICE,
-                  "%s-%s: found at the fabric manager and no longer listed -> forgotten",
-                  r->cluster, r->job);
-    if (r->state == JOB_ACTIVE)
-        core_begin_release(core, r, "no longer at the fabric manager");
-    r = ledger_by_number(&core->ledger, e->owner != NULL ? e->owner->number : 0);
-    if (r == NULL)
-        return;
-    struct reservation_record rec = reservation_record(r);
-    rec.fm_side = FM_SIDE_NOTHING;
-    (void)core_save(core, &rec);
-    core_act_on_lives(core, r->cluster, r->job);
+        e->absent_ms = core->link.began_ms;
+    if (core->link.began_ms - e->absent_ms >= core->config.stray_grace_ms)
+        forget_found(core, r);
 }
 
 static void compare_reserved(struct core *core, struct reservation *r)
@@ -134,7 +145,8 @@ static void compare_reserved(struct core *core, struct reservation *r)
     struct errand *e = r->errand;
     if (e->listed == core->link.list) {
         if (e->gone_ms != 0 && !e->other_token)
-            core_trace_of(core, r, TRACE_NOTICE,
+            core_trace_of(core, r,
+                          alarm_on(core, ALARM_MASS_LOSS, NULL) ? TRACE_DEBUG : TRACE_NOTICE,
                           "%s-%s: the fabric manager lists it, and said that there is none -> kept",
                           r->cluster, r->job);
         set_missing(core, e, e->other_token ? e->gone_ms : 0, 0);
@@ -171,8 +183,8 @@ void missing_compare(struct core *core)
         struct reservation *r = e->owner;
         if (r == NULL)
             continue;
-        if (r->origin == ORIGIN_FOUND && r->fm_side != FM_SIDE_NOTHING)
-            compare_found(core, r);
+        if (r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING && r->fm_side != FM_SIDE_NOTHING)
+            compare_ended(core, r);
         else if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
             compare_reserved(core, r);
         else if (is_released(core, r))
@@ -189,11 +201,13 @@ void core_accept_loss(struct core *core, uint64_t ticket)
         next = e->next;
         if (e->owner == NULL || e->gone_ms == 0 || e->owner->origin == ORIGIN_FOUND)
             continue;
+        assert(e->owner->state == JOB_ACTIVE && e->owner->hwcoll == HWCOLL_RESERVED);
         e->loss_accepted = true;
         count++;
         if (is_confirmed(core, e))
             lose(core, e->owner);
     }
+    core->mass_loss_ms = 0;
     core_trace(core, TRACE_NOTICE,
                "an administrator accepts the loss of %u reservations -> their jobs are told%s",
                count, on ? " as soon as each was asked for twice" : "; there was no such alarm");

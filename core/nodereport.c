@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { UNKNOWN_LIVES_MAX = 256 };
-
 /* Nodes say what became of a job's CXI services: its VNIs are held back until each has said that
  * none is left (F3), or its time is over. */
 
@@ -116,12 +114,33 @@ static void suspect_by_node(struct core *core, const struct core_event *event)
     alarm_raise(
         core, ALARM_OLD_LEDGER, cluster,
         "node %s has CXI services of reservation %llu of %s-%s, and this ledger has given no "
-        "number above %llu: it may have been restored",
+        "number above %llu: it may have been restored. If the node is not to be believed: "
+        "mcastctl fence %s",
         node, (unsigned long long)event->u.report.number, cluster, job,
-        (unsigned long long)core->last_number);
+        (unsigned long long)core->last_number, node);
     if (another)
         suspect_begin(core, cluster, job,
                       "has CXI services, and this ledger never gave its number");
+}
+
+/* One node holds back a few VNIs by what it says of lives that the ledger does not know, not the
+ * pool of all (B11). Counts it; the first free entry ends the list. */
+static bool may_take_in(struct core *core, const char *node)
+{
+    for (size_t i = 0; core->unknown_lives < UNKNOWN_LIVES_MAX && i < UNKNOWN_LIVES_MAX; i++) {
+        struct unknown_node *known = &core->unknown_nodes[i];
+        bool first = known->name[0] == '\0';
+        if (!first && strcmp(known->name, node) != 0)
+            continue;
+        if (first) {
+            (void)snprintf(known->name, sizeof known->name, "%s", node);
+            known->lives = 0;
+            if (i + 1 < UNKNOWN_LIVES_MAX)
+                core->unknown_nodes[i + 1].name[0] = '\0';
+        }
+        return known->lives++ < UNKNOWN_LIVES_PER_NODE;
+    }
+    return false;
 }
 
 /* Services of a reservation that this ledger does not know. Its VNIs may be in use on the node, so
@@ -158,7 +177,7 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
         rec.vni_count < event->u.report.vni_count
             ? "; THE OTHERS ARE IN USE BY ANOTHER JOB: end the processes there"
             : "");
-    if (rec.vni_count == 0 || core->unknown_lives >= UNKNOWN_LIVES_MAX)
+    if (rec.vni_count == 0 || !may_take_in(core, event->u.report.node))
         return NULL;
     if (future)
         suspect_by_node(core, event);

@@ -25,6 +25,8 @@ static uint8_t hwcoll_after_release(const struct reservation *r)
 void core_begin_release(struct core *core, struct reservation *r, const char *why)
 {
     struct reservation_record rec = reservation_record(r);
+    if (r->errand != NULL)
+        missing_forget(core, r->errand);
     rec.fm_side = (uint8_t)core_side_unwanted(r);
     /* What was never asked for needs no release. */
     if (r->hwcoll == HWCOLL_WANTED && !r->errand->asked && r->fm_side == FM_SIDE_MAYBE)

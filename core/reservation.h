@@ -43,6 +43,7 @@ struct errand {
     bool unsure;  /* a RESERVE was given up, or a crash hid what came of it: it may have been, or
                      may yet be, acted on; until a RELEASE sent after it settled is answered */
     bool doubted; /* to be asked for by name */
+    bool released_none; /* the last RELEASE was told that there is nothing */
     bool retried; /* an unanswered RESERVE came before the one that was answered: what is there with
                      another token is that one's */
     /* missing.c: what the fabric manager says of one that should be there. */

@@ -236,8 +236,9 @@ static bool can_ever_be(const struct core *core, const struct cluster_config *cl
            (cluster->budget == 0 || rec->addresses <= cluster->budget);
 }
 
+/* adopted: what was taken for this job's, and ends when it is reserved anew; or NULL. */
 static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *q,
-                        const struct cluster_config *cluster)
+                        const struct cluster_config *cluster, struct reservation *adopted)
 {
     struct error why = {0};
     const char *detail = NULL;
@@ -260,6 +261,8 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
         refuse_vnis(core, ticket, q, detail);
         return;
     }
+    if (adopted != NULL)
+        core_begin_release(core, adopted, "the job was reserved anew");
     decide_hwcoll(core, cluster, &rec, &why);
     if (rec.wish == WISH_REQUIRED && rec.hwcoll != HWCOLL_WANTED) {
         refuse(
@@ -304,8 +307,5 @@ void core_reserve(struct core *core, uint64_t ticket, const struct reserve_reque
         repeat(core, ticket, q, r);
         return;
     }
-    if (r != NULL && r->state == JOB_ACTIVE)
-        core_begin_release(core, r, "the job was reserved anew");
-    suspect_watch(core);
-    reserve_new(core, ticket, q, cluster);
+    reserve_new(core, ticket, q, cluster, r != NULL && r->state == JOB_ACTIVE ? r : NULL);
 }

@@ -159,6 +159,7 @@ static void turn(struct core *core, struct sighting *s)
     if (!compare_lot(core, s))
         return;
     s->cluster->sighting = s->id;
+    s->cluster->sighted_ms = s->seen_ms;
     s->cluster->unknown_jobs = s->found.unknown_count;
     if (s->kind == SIGHTING_SYNC)
         sync_compared(core, s);

@@ -167,7 +167,7 @@ mcast_mistake(lost-though-listed 1000 missing.c
     [[    if (false) {
         if (e->gone_ms != 0 && !e->other_token)]])
 mcast_mistake(much-at-once-is-lost 8000 missing.c
-    [[(e->loss_accepted || !is_mass_loss(core, core->missing))]] [[true]])
+    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]])
 mcast_mistake(what-is-in-the-way-is-ours 300 call_done.c
     [[if (!r->errand->unsure) {
             name_is_taken(core, r);]]
