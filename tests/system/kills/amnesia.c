@@ -2,7 +2,12 @@
 
 #include <stdlib.h>
 
-enum { FORGOTTEN_MAX = 6, FORGOTTEN_PERCENT = 60, OTHER_TOKEN_PERCENT = 40 };
+enum {
+    AMNESIA_ROUNDS = 4, /* until every job of then is over */
+    FORGOTTEN_MAX = 6,
+    FORGOTTEN_PERCENT = 60,
+    OTHER_TOKEN_PERCENT = 40
+};
 
 static void forget(struct scene *scene, json_t *names)
 {
@@ -36,7 +41,7 @@ void amnesia_of_some(struct scene *scene)
     forget(scene, names);
     /* The same name with another token is as good as lost; where the broker has seen in between
      * that there is none, it is a stray. */
-    scene->annals.leftovers = true;
+    scene->annals.leftovers = AMNESIA_ROUNDS;
     json_array_foreach(names, i, name)
     {
         if (dice_percent(&scene->dice, OTHER_TOKEN_PERCENT))
@@ -64,7 +69,8 @@ bool amnesia_remember(struct scene *scene)
 
 bool amnesia_since(struct scene *scene)
 {
-    scene->old_state = scene->annals.leftovers = true;
+    scene->old_state = true;
+    scene->annals.leftovers = AMNESIA_ROUNDS;
     for (size_t i = 0; i < CROWD_JOBS; i++) {
         struct job *job = crowd_job(scene->crowd, i);
 

@@ -30,7 +30,8 @@ struct annals {
     size_t story_room;
     uint64_t highest; /* number */
     uint64_t heard, lost, link_downs, adopted;
-    bool leftovers; /* an old state was put back: anything may be found at the fabric manager */
+    unsigned leftovers; /* rounds in which anything may be found at the fabric manager: an old state
+                           was put back, or others' reservations under names of ours */
 };
 
 void annals_init(struct annals *annals, struct verdict *verdict);

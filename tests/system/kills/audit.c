@@ -178,18 +178,9 @@ static void administer(struct scene *scene)
 }
 
 /* Nothing under the name of a job that runs is deleted, also when it is not the job's (B11). */
-static bool is_in_the_way(const struct job *job)
+static bool is_in_the_way(const struct scene *scene, const struct job *job)
 {
-    return job->life == JOB_LIVE && job->forgotten;
-}
-
-/* What is there is found when that job is over. */
-static bool something_is_in_the_way(const struct scene *scene)
-{
-    for (size_t i = 0; i < CROWD_JOBS; i++)
-        if (is_in_the_way(crowd_job(scene->crowd, i)))
-            return true;
-    return false;
+    return job->life == JOB_LIVE && (job->forgotten || scene->annals.leftovers > 0);
 }
 
 static void compare_held(struct comparison *comparison, const json_t *held, size_t *foreign,
@@ -209,7 +200,7 @@ static void compare_held(struct comparison *comparison, const json_t *held, size
         if (strcmp(job->cluster, scene_clusters[cluster]) != 0 || strcmp(job->id, id) != 0)
             continue;
         *ours += has_addresses(job);
-        if (has_addresses(job) || is_in_the_way(job))
+        if (has_addresses(job) || is_in_the_way(comparison->scene, job))
             return;
     }
     snprintf(path, sizeof path, "/v1/clusters/%s/jobs/%s", scene_clusters[cluster], id);
@@ -360,5 +351,5 @@ void audit(struct scene *scene)
     compare_stories(scene);
     ledger_compare(scene);
     scene->old_state = false;
-    scene->annals.leftovers = something_is_in_the_way(scene);
+    scene->annals.leftovers -= scene->annals.leftovers > 0;
 }
