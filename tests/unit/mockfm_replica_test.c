@@ -116,11 +116,11 @@ static void replica__keeps_a_bounded_number(void **state)
         snprintf(id, sizeof id, "c-%u", i + 1);
         release(&pair, id, 2000000 + i);
     }
-    snprintf(id, sizeof id, "c-%u ", 3 * REPLICA_CHANGES + 1);
+    snprintf(id, sizeof id, "c-%d ", 3 * REPLICA_CHANGES + 1);
     assert_shown(&pair, (struct replica_lag){0}, 3000000, id);
-    snprintf(id, sizeof id, "c-%u ", 3 * REPLICA_CHANGES);
+    snprintf(id, sizeof id, "c-%d ", 3 * REPLICA_CHANGES);
     assert_shown(&pair, (struct replica_lag){.writes = 2}, 3000000, id);
-    snprintf(id, sizeof id, "c-%u ", 3 * REPLICA_CHANGES + 1 - REPLICA_CHANGES / 2);
+    snprintf(id, sizeof id, "c-%d ", 3 * REPLICA_CHANGES + 1 - REPLICA_CHANGES / 2);
     assert_shown(&pair, (struct replica_lag){.writes = REPLICA_CHANGES}, 3000000, id);
     end(&pair);
 }

@@ -217,7 +217,8 @@ static void fault__changes_nothing(void **state)
     (void)state;
     house_start(house);
     assert_int_equal(house_reserve(house, "f1", NULL, NULL), 201);
-    refused("[vni]\nhold = soon\n", "conf.d/50-test.conf:4: hold = soon: allowed is reports, or a duration");
+    refused("[vni]\nhold = soon\n",
+            "conf.d/50-test.conf:4: hold = soon: allowed is reports, or a duration");
     refused("nonsense\n", "conf.d/50-test.conf:3: neither a section nor");
     refused("[broker]\nadmins = nobody_by_this_name\n",
             "50-test.conf:4: user nobody_by_this_name is not known on this host");
