@@ -474,7 +474,7 @@ void fabric_answer(struct fabric *fabric, const struct request *request, struct 
 {
     bool behind = (request->lag.ms > 0 || request->lag.writes > 0) && fabric->replica &&
                   strcmp(request->method, "GET") == 0;
-    struct problem problem;
+    struct problem problem = {0};
     const char *name, *base;
 
     *answer = (struct answer){0};
