@@ -147,10 +147,10 @@ static const struct config_key keys[] = {
      .sentence = "Whether a job fails when it cannot have its VNIs."},
     {"vni", "hold", CONFIG_DURATION, "reports", AT(core.vni_hold_ms), .min = 0, .max = 7 * DAY, .words = "reports",
      .sentence = "How long a released VNI is held back for nodes of its job that have said nothing. reports: until each "
-                 "reports that it is clean or that it has booted since, or is fenced. A duration: so long at most, for "
+                 "reports that it is clean, or is fenced. A duration: so long at most, for "
                  "a site whose nodes do not report: a node that says nothing may still use the VNI. Once all have "
-                 "reported it is free at once; while one has said that it has services, only its word or a fence "
-                 "frees it."},
+                 "reported it is free at once; while one has said that it has services, only its report that they "
+                 "are gone or that it has booted since, or a fence, frees it."},
     {"vni", "traffic_classes", CONFIG_CLASSES, "best_effort low_latency", AT(core.classes_default),
      .sentence = "Traffic classes of a job that does not say which. What node.conf of a node does not allow, it does "
                  "not get there."},

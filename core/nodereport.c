@@ -144,8 +144,7 @@ static bool may_take_in(struct core *core, const char *node)
 }
 
 /* Services of a reservation that this ledger does not know. Its VNIs may be in use on the node, so
- * they are held back until that says otherwise (I1); as many reservations as one node, or a few,
- * can make so are no harm to others. NULL: there is nothing to hold back. */
+ * they are held back until the node says otherwise (I1). NULL: nothing can be held back for it. */
 static struct reservation *take_in_unknown_life(struct core *core, const struct core_event *event)
 {
     const char *cluster = event->u.report.cluster, *job = event->u.report.job;
@@ -168,16 +167,18 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
          !(future && event->u.report.state == NODE_CREATED)))
         return NULL;
     rec.vni_count = free_vnis(core, event, rec.vnis);
-    core_trace(
-        core, TRACE_WARNING,
-        "node %s has CXI services of %s-%s, reservation %llu, which this ledger %s -> %u VNIs "
-        "are held back until it says that they are gone%s",
-        event->u.report.node, cluster, job, (unsigned long long)number,
-        future ? "never gave" : "has no more", rec.vni_count,
-        rec.vni_count < event->u.report.vni_count
-            ? "; THE OTHERS ARE IN USE BY ANOTHER JOB: end the processes there"
-            : "");
-    if (rec.vni_count == 0 || !may_take_in(core, event->u.report.node))
+    bool taken_in = rec.vni_count > 0 && may_take_in(core, event->u.report.node);
+    core_trace(core, TRACE_WARNING,
+               "node %s has CXI services of %s-%s, reservation %llu, which this ledger %s -> %u of "
+               "its %u VNIs are held back until it says that they are gone%s",
+               event->u.report.node, cluster, job, (unsigned long long)number,
+               future ? "never gave" : "has no more", taken_in ? rec.vni_count : 0,
+               event->u.report.vni_count,
+               taken_in && rec.vni_count == event->u.report.vni_count
+                   ? ""
+                   : "; the others are in use by another job, or the node reports too many such "
+                     "reservations: end the processes there");
+    if (!taken_in)
         return NULL;
     if (future)
         suspect_by_node(core, event);

@@ -84,7 +84,7 @@ struct cleanup_record {
 /* Who says that the reservation is one of this broker's jobs. */
 enum reservation_origin {
     ORIGIN_JOB = 0,     /* a reserve */
-    ORIGIN_FOUND = 1,   /* nobody: the fabric manager listed it and this ledger did not know it. It
+    ORIGIN_FOUND = 1,   /* no one: the fabric manager listed it and this ledger did not know it. It
                            may   be another broker's, so it is never deleted there (B11) */
     ORIGIN_CLAIMED = 2, /* found; a resource manager names it, the ledger remembers its job as over,
                            or an administrator says that no other broker uses the cluster's name */
