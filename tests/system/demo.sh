@@ -192,7 +192,7 @@ until_it "all is given back" fm_holds_only ""
 fm_asks /mock/state | grep -qE '"addressesInUse": ?0[,}]' || fail "a tree was left"
 good "the fabric manager holds no job and no tree"
 run "$bin/mcastctl" status
-note "the VNIs are held back for ten minutes, so that no late packet meets another job"
+note "no node reports in this demo, so [vni] hold = 10m keeps the VNIs from other jobs for that long"
 
 if [ -n "$keep" ]; then
     chapter "Everything is left running. To talk to it:"
