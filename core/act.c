@@ -11,12 +11,12 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* An earlier life of the job may still have something under the name: it is that one's to release.
- */
+/* An earlier life of the job may still have something under the name, which is that one's to
+ * release, or asks for it. */
 static bool older_life_remains(const struct reservation *r)
 {
     for (const struct reservation *o = r->older; o != NULL; o = o->older) {
-        if (o->fm_side != FM_SIDE_NOTHING)
+        if (o->fm_side != FM_SIDE_NOTHING || (o->errand != NULL && o->errand->call != 0))
             return true;
     }
     return false;
@@ -46,8 +46,11 @@ static enum fmcall_kind wanted_call(const struct core *core, const struct reserv
     if (r->errand == NULL || r->errand->call != 0 || core->link.state != LINK_UP)
         return FMCALL_NONE;
     if (!reservation_wants_hwcoll(r)) {
-        bool ours = r->fm_side != FM_SIDE_NOTHING && r->origin != ORIGIN_FOUND;
-        return ours && !older_life_remains(r) ? FMCALL_RELEASE : FMCALL_NONE;
+        if (r->fm_side == FM_SIDE_NOTHING || older_life_remains(r))
+            return FMCALL_NONE;
+        if (r->origin == ORIGIN_FOUND) /* perhaps a leftover of ours */
+            return r->errand->doubted ? FMCALL_CHECK : FMCALL_NONE;
+        return FMCALL_RELEASE;
     }
     if (r->hwcoll == HWCOLL_RESERVED)
         return r->errand->doubted ? FMCALL_CHECK : FMCALL_NONE;

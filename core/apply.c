@@ -472,13 +472,14 @@ static void prune_events(struct core *core)
     core_save_prune(core, up_to);
 }
 
-void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
-                  const char *detail)
+static void publish(struct core *core, enum event_kind kind, const struct reservation *r,
+                    const char *detail, uint64_t proof)
 {
     struct record record = {.kind = RECORD_EVENT,
                             .u.event = {.seq = core->last_seq + 1,
                                         .time_ms = core->now_ms,
                                         .number = r != NULL ? r->number : 0,
+                                        .proof = proof,
                                         .cluster = r != NULL ? r->cluster : NULL,
                                         .job = r != NULL ? r->job : NULL,
                                         .uid = r != NULL ? r->uid : 0,
@@ -496,4 +497,16 @@ void core_publish(struct core *core, enum event_kind kind, const struct reservat
                r != NULL ? "-" : "", r != NULL ? r->job : "", (unsigned long long)kept->seq,
                event_kind_word(kept->kind), detail != NULL ? ": " : "",
                detail != NULL ? detail : "");
+}
+
+void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
+                  const char *detail)
+{
+    publish(core, kind, r, detail, 0);
+}
+
+void core_publish_released(struct core *core, const struct reservation *r, const char *why,
+                           uint64_t proof)
+{
+    publish(core, EVENT_RELEASED, r, why, proof);
 }

@@ -170,7 +170,10 @@ static void check_done(struct core *core, struct reservation *r, enum fmcall_out
 {
     bool other = !secret_none(r->token) && !secret_none(token) && !secret_equal(r->token, token);
     if (r->hwcoll != HWCOLL_RESERVED || r->state != JOB_ACTIVE) {
-        core_act(core, r);
+        r->errand->doubted = false;
+        if (outcome == FM_OK && r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND)
+            listing_leftover(core, r, token);
+        core_act_on_lives(core, r->cluster, r->job);
     } else if (outcome == FM_GONE || (outcome == FM_OK && other)) {
         missing_gone(core, r, other);
     } else if (outcome == FM_OK) {

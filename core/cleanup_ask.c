@@ -74,8 +74,8 @@ void core_cleanup(struct core *core, const struct core_event *event)
     bool below = event->u.cleanup.below;
     struct reservation *r = ledger_by_number(&core->ledger, event->u.cleanup.number);
     const char *why_not = outside(core, event);
-    if (r != NULL && r->origin == ORIGIN_FOUND) /* no token of it was ever given here (I6) */
-        r = NULL;
+    if (r != NULL && r->origin == ORIGIN_FOUND && r->state == JOB_ACTIVE)
+        r = NULL; /* no token of it was ever given here (I6) */
     if (r == NULL || why_not != NULL) {
         core_answer(core, ticket, r == NULL ? ANSWER_NOT_FOUND : ANSWER_OUTSIDE, NULL,
                     r == NULL ? "the reservation is over, and its trees with it" : why_not);

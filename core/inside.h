@@ -192,6 +192,8 @@ void core_save_prune(struct core *core, uint64_t up_to); /* events up to this on
 /* Saves an event and publishes it. reservation NULL: about the link. detail may be NULL. */
 void core_publish(struct core *core, enum event_kind kind, const struct reservation *reservation,
                   const char *detail);
+void core_publish_released(struct core *core, const struct reservation *reservation,
+                           const char *why, uint64_t proof);
 struct errand *core_errand(struct core *core, struct reservation *reservation); /* makes one */
 struct cluster *core_cluster(struct core *core, const char *name);              /* makes one */
 /* The cluster's configuration, or NULL when no such cluster is configured. */
@@ -335,6 +337,8 @@ void link_unheard(struct core *core, const char *words);
 struct reservation *listing_take_in(struct core *core, const char *cluster, const char *job,
                                     enum job_state state, enum reservation_origin origin,
                                     const char *reason);
+/* The fabric manager has this token for one that was found, and whose job is over. */
+void listing_leftover(struct core *core, struct reservation *reservation, struct secret token);
 void listing_names(struct core *core, uint64_t list, const char *const *names, size_t count);
 void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome, const char *words);
 

@@ -1,12 +1,13 @@
 #include "core/inside.h"
 #include "core/sizing.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Comparing what the fabric manager lists with the ledger (F20, F22, B11). Only a list that was
  * read whole concludes anything, and nothing is deleted that is not provably ours: an exact cluster
- * name of our configuration, and a job that the ledger knows to be over. */
+ * name of our configuration, and the session token of a job that the ledger knows to be over. */
 
 /* Somebody else's name, which may hold anything: it will be shown to people. */
 static void keep_neighbour(struct cluster *cluster, const char *name)
@@ -86,16 +87,20 @@ void listing_names(struct core *core, uint64_t list, const char *const *names, s
 
 /* Every active reservation is asked for by name; the list alone proves nothing of it. One that it
  * lacks may have been missed while pages shifted; one that it has may not be ours any more: a
- * manager that came back with an old state holds the same name with another token. */
-static void doubt_active(struct core *core)
+ * manager that came back with an old state holds the same name with another token. What was found
+ * and is over is asked for its token, too: it may be a leftover of ours. */
+static void doubt_listed(struct core *core)
 {
     for (struct errand *e = core->errands, *next; e != NULL; e = next) {
         next = e->next;
         struct reservation *r = e->owner;
-        if (r == NULL || r->state != JOB_ACTIVE || r->hwcoll != HWCOLL_RESERVED)
+        if (r == NULL || r->fm_side == FM_SIDE_NOTHING)
             continue;
-        e->doubted = true;
-        core_act(core, r);
+        if ((r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED) ||
+            (r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND && !e->not_ours)) {
+            e->doubted = true;
+            core_act(core, r);
+        }
     }
 }
 
@@ -130,31 +135,35 @@ struct reservation *listing_take_in(struct core *core, const char *cluster, cons
     return ledger_by_number(&core->ledger, number);
 }
 
-/* What the events say of the jobs whose names are listed and not in the ledger. One pass over all
- * events that are kept. */
+/* Whether the jobs whose names are listed and not in the ledger are over by its events. One pass
+ * over all events that are kept. */
 static void read_histories(struct core *core)
 {
     for (uint64_t seq = core_first_seq(core); core->strays.known.count > 0 && seq <= core->last_seq;
          seq++) {
         const struct event_record *event = eventlog_at(&core->events, seq);
         char name[FM_NAME_MAX + 1];
-        if (event == NULL || event->job == NULL)
+        if (event == NULL || event->kind != EVENT_RELEASED || event->job == NULL)
             continue;
         fm_name_format(name, event->cluster, event->job);
         struct stray *stray = strays_find(&core->strays, name);
-        if (stray == NULL)
-            continue;
-        if (event->kind == EVENT_RESERVED && event->detail == NULL) /* at the fabric manager */
-            stray->history = STRAY_RESERVED;
-        else if (event->kind == EVENT_LOST || event->kind == EVENT_ADOPTED)
-            stray->history = STRAY_UNKNOWN; /* what is there now is not what we reserved */
-        else if (event->kind == EVENT_RELEASED && stray->history == STRAY_RESERVED)
-            stray->history = STRAY_OVER;
+        if (stray != NULL)
+            stray->over = event->proof != 0;
     }
 }
 
-/* A leftover of ours: its job was reserved here and is over, by the ledger's own events; unless
- * something says that they are not the whole truth. */
+/* Of the last reservation of the job that was released here; 0: no event tells. */
+static uint64_t released_proof(const struct core *core, const struct reservation *r)
+{
+    for (uint64_t seq = core->last_seq; seq >= core_first_seq(core) && seq > 0; seq--) {
+        const struct event_record *event = eventlog_at(&core->events, seq);
+        if (event != NULL && event->kind == EVENT_RELEASED && event->job != NULL &&
+            strcmp(event->job, r->job) == 0 && strcmp(event->cluster, r->cluster) == 0)
+            return event->proof;
+    }
+    return 0;
+}
+
 static bool may_delete(struct core *core, struct cluster *cluster, const struct stray *stray)
 {
     if (cluster->rollcall.called && cluster->rollcall.seen_ms <= stray->first_ms) {
@@ -162,23 +171,58 @@ static bool may_delete(struct core *core, struct cluster *cluster, const struct 
         return false;
     }
     return !alarm_on(core, ALARM_MASS_LOSS, NULL) &&
-           !alarm_on(core, ALARM_NAME_CONFLICT, cluster->name) &&
            (stray->named == 0 || stray->named < cluster->sighting);
 }
 
-static void delete_stray(struct core *core, const char *cluster, const char *job,
-                         struct reservation *r)
+/* Taken in as over; by whom it was reserved is not said. */
+static struct reservation *take_in_over(struct core *core, const char *cluster, const char *job,
+                                        struct reservation *r, enum reservation_origin origin)
 {
-    core_trace(core, TRACE_NOTICE,
-               "fabric manager lists %s-%s, whose job is over by the ledger -> delete", cluster,
-               job);
-    if (r == NULL) {
-        (void)listing_take_in(core, cluster, job, JOB_RELEASING, ORIGIN_CLAIMED,
-                              "left at the fabric manager");
-        return;
-    }
+    if (r == NULL)
+        return listing_take_in(core, cluster, job, JOB_RELEASING, origin,
+                               "left at the fabric manager");
     struct reservation_record rec = reservation_record(r);
     rec.fm_side = FM_SIDE_HELD;
+    rec.origin = (uint8_t)origin;
+    r = core_save(core, &rec);
+    core_act(core, r);
+    return r;
+}
+
+static void delete_claimed(struct core *core, const char *cluster, const char *job,
+                           struct reservation *r)
+{
+    core_trace(core, TRACE_NOTICE,
+               "fabric manager lists %s-%s, which an administrator says is a leftover -> delete",
+               cluster, job);
+    (void)take_in_over(core, cluster, job, r, ORIGIN_CLAIMED);
+}
+
+/* Its job is over, by the ledger; but another broker may use the same job ids (B11). */
+static void ask_for_token(struct core *core, const char *cluster, const char *job,
+                          struct reservation *r)
+{
+    r = take_in_over(core, cluster, job, r, ORIGIN_FOUND);
+    r->errand->doubted = true;
+    core_act(core, r);
+}
+
+void listing_leftover(struct core *core, struct reservation *r, struct secret token)
+{
+    assert(r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING);
+    if (secret_none(token) || token_proof(token) != released_proof(core, r)) {
+        r->errand->not_ours = true;
+        conflict_raise(core, r->cluster, r->job, "its session token is none that a job had here");
+        return;
+    }
+    if (alarm_on(core, ALARM_MASS_LOSS, NULL))
+        return; /* asked again after the next list */
+    core_trace_of(core, r, TRACE_NOTICE,
+                  "fabric manager lists %s-%s, with the session token of a job that is over -> "
+                  "delete",
+                  r->cluster, r->job);
+    struct reservation_record rec = reservation_record(r);
+    rec.origin = ORIGIN_CLAIMED;
     (void)core_save(core, &rec);
     core_act(core, r);
 }
@@ -207,7 +251,7 @@ static bool judge_stray(void *arg, const struct stray *stray)
         return false; /* reserved, or taken in, since it was listed */
     struct cluster *cluster = core_cluster(core, cluster_name);
     struct reservation *r = ledger_newest(&core->ledger, cluster_name, job);
-    bool over = stray->claimed || stray->history == STRAY_OVER;
+    bool over = stray->claimed || stray->over;
     bool again = core->now_ms - stray->first_ms >= core->config.stray_grace_ms;
     if (r == NULL && !core->founded) {
         adopt_stray(core, cluster_name, job);
@@ -220,7 +264,10 @@ static bool judge_stray(void *arg, const struct stray *stray)
     if (over && (r == NULL || r->state == JOB_RELEASING)) {
         if (!may_delete(core, cluster, stray))
             return true;
-        delete_stray(core, cluster_name, job, r);
+        if (stray->claimed)
+            delete_claimed(core, cluster_name, job, r);
+        else
+            ask_for_token(core, cluster_name, job, r);
         return false;
     }
     if (r == NULL) {
@@ -248,7 +295,7 @@ static void compare(struct core *core)
 {
     strays_keep(&core->strays);
     missing_compare(core);
-    doubt_active(core);
+    doubt_listed(core);
     judge_strays(core);
     conflict_watch(core);
     link_list_next(core);

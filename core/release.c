@@ -22,12 +22,25 @@ static uint8_t hwcoll_after_release(const struct reservation *r)
     return had ? HWCOLL_RELEASED : r->hwcoll;
 }
 
+/* What is under its name now is not ours to delete (B11), by the fabric manager's last word; unless
+ * an earlier try of ours made it. */
+static bool is_anothers(const struct reservation *r)
+{
+    const struct errand *e = r->errand;
+    return e != NULL && e->gone_ms != 0 && e->other_token && !e->unsure && !e->retried;
+}
+
 void core_begin_release(struct core *core, struct reservation *r, const char *why)
 {
     struct reservation_record rec = reservation_record(r);
+    uint64_t proof = token_proof(r->token);
+    rec.fm_side = (uint8_t)core_side_unwanted(r);
+    if (is_anothers(r)) {
+        conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
+        rec.fm_side = FM_SIDE_NOTHING;
+    }
     if (r->errand != NULL)
         missing_forget(core, r->errand);
-    rec.fm_side = (uint8_t)core_side_unwanted(r);
     /* What was never asked for needs no release. */
     if (r->hwcoll == HWCOLL_WANTED && !r->errand->asked && r->fm_side == FM_SIDE_MAYBE)
         rec.fm_side = FM_SIDE_NOTHING;
@@ -40,7 +53,7 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     if (rec.vni_count > 0)
         core_keep_clock(core);
     (void)core_save(core, &rec);
-    core_publish(core, EVENT_RELEASED, r, why);
+    core_publish_released(core, r, why, proof);
     if (r->errand != NULL)
         answer_overtaken_waiters(core, r);
     core_act(core, r);

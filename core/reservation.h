@@ -54,6 +54,7 @@ struct errand {
     int64_t not_routed_ms; /* when the last RELEASE was sent, if all that came was another's 404 */
     bool other_token;      /* of gone_ms: there is one with another token */
     bool loss_accepted;    /* by an administrator: of gone_ms */
+    bool not_ours;         /* what was found has not the session token of a job that is over here */
 };
 
 struct reservation {

@@ -9,19 +9,12 @@
  * nothing there. Seen once it is a suspicion; seen again a grace period later it is judged (F20,
  * B11). A list of n names costs n log n, whatever their order. */
 
-/* What the ledger's events say of the job that the name is of. */
-enum stray_history {
-    STRAY_UNKNOWN = 0, /* no reservation of it was made here, or the last one was told as lost */
-    STRAY_RESERVED,    /* one was made here, no event says that it is over */
-    STRAY_OVER,        /* and it was released: this is a leftover of ours */
-};
-
 struct stray {
     char *name;       /* "<cluster>-<job>" */
     int64_t first_ms; /* when it was first seen */
     uint64_t named;   /* the last sync or roll call that named its job; 0: none */
-    enum stray_history history;
-    bool claimed; /* by an administrator, as a leftover of ours */
+    bool over;        /* by the ledger's events its job had a reservation, and was released */
+    bool claimed;     /* by an administrator, as a leftover of ours */
 };
 
 struct stray_names {

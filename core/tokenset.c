@@ -22,6 +22,11 @@ static uint64_t hash_token(struct secret token)
     return hash ^ hash >> 32;
 }
 
+uint64_t token_proof(struct secret token)
+{
+    return secret_none(token) ? 0 : hash_token(token) >> 1 | 1;
+}
+
 static size_t next_slot(const struct tokenset *set, size_t at)
 {
     return (at + 1) & (set->slot_count - 1);

@@ -22,6 +22,10 @@ void tokenset_release(struct tokenset *set);
 void tokenset_add(struct tokenset *set, const struct reservation *reservation);
 void tokenset_remove(struct tokenset *set, const struct reservation *reservation);
 
+/* By this the ledger knows the session token of a job that is over again, without keeping it; 63
+ * bits, and 0 for none. */
+uint64_t token_proof(struct secret token);
+
 /* A reservation that has this token, or NULL. */
 const struct reservation *tokenset_find(const struct tokenset *set, struct secret token);
 

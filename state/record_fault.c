@@ -66,6 +66,8 @@ static const char *event_fault(const struct event_record *e)
         return "seq is out of range";
     if (e->number > INT64_MAX)
         return "number is out of range";
+    if (e->proof > INT64_MAX)
+        return "proof is out of range";
     if (e->cluster && !cluster_name_valid(e->cluster))
         return "cluster is not a cluster's name";
     if (e->job && !job_id_valid(e->job))

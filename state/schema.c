@@ -105,6 +105,9 @@ static const char make_facts[] = "CREATE TABLE facts("
                                  /* What was found so far has no token and no owner. */
                                  "UPDATE reservation SET origin=2 WHERE uid=4294967295;";
 
+/* 6 → 7. */
+static const char make_proof[] = "ALTER TABLE event ADD COLUMN proof INTEGER NOT NULL DEFAULT 0;";
+
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. What has been released is
  * never changed again: a new version is a new step. */
 static const struct {
@@ -113,6 +116,7 @@ static const struct {
 } steps[SCHEMA_VERSION] = {
     {make_tables, false}, {seal_tokens, false},  {write_anew, true},
     {make_nodes, false},  {counters_lag, false}, {make_facts, false},
+    {make_proof, false},
 };
 
 static int pragma_value(sqlite3 *db, const char *pragma, int *value)

@@ -35,7 +35,8 @@
     X(time_ms, time_ms)                                                                            \
     X(number, number)                                                                              \
     X(uid, uid)                                                                                    \
-    X(kind, kind)
+    X(kind, kind)                                                                                  \
+    X(proof, proof)
 
 #define CLEANUP_COLUMNS "number,step,below,give_up_ms"
 #define NODE_COLUMNS "number,node,state,services,\"order\""

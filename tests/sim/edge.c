@@ -598,6 +598,13 @@ bool edge_gave_up(const struct edge *edge, const char *name)
     return !r || r->hwcoll != HWCOLL_WANTED;
 }
 
+bool edge_forgot(const struct edge *edge, const char *name)
+{
+    char cluster[CLUSTER_NAME_MAX + 1];
+    const char *job;
+    return edge->core && fm_name_split(name, cluster, &job) && !core_find(edge->core, cluster, job);
+}
+
 void edge_rollcall_done(struct sim *sim, const struct core_event *event)
 {
     struct core_event fails = *event;

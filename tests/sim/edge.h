@@ -77,6 +77,10 @@ void edge_piece(struct sim *sim, struct core_event *event); /* some of such a li
 /* Whether nobody waits any more for the reserve of that name. */
 bool edge_gave_up(const struct edge *edge, const char *name);
 
+/* The broker runs, and has nothing of the job any more: what appears under its name now must stay.
+ * Before, it may be deleted by name with what was there. */
+bool edge_forgot(const struct edge *edge, const char *name);
+
 /* ---- for the journal ---- */
 
 /* True: the broker is dead now. Between any two things that it does stands one of these. */

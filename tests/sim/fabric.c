@@ -270,7 +270,7 @@ static void stray_appears(struct sim *sim, void *what, uint64_t mark)
     if (fabric_find(&sim->fabric, name) || (job && job->active))
         return;
     sim_trace(sim, "fm: stray %s appears", name);
-    add(sim, name, 1)->unknown = !job || !job->asked_fm;
+    add(sim, name, 1)->unknown = edge_forgot(&sim->edge, name);
     fabric_is_alien(sim, name);
     fault_count(&sim->faults, FAULT_STRAY);
 }

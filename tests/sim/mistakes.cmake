@@ -173,10 +173,10 @@ mcast_mistake(what-is-in-the-way-is-ours 300 call_done.c
             name_is_taken(core, r);]]
     [[if (false) {
             name_is_taken(core, r);]])
-mcast_mistake(unexplained-is-over 50 listing.c
-    [[stray->claimed || stray->history == STRAY_OVER;]] [[stray->claimed || stray->history != STRAY_RESERVED;]])
+mcast_mistake(same-job-is-ours 300 listing.c
+    [[secret_none(token) || token_proof(token) != released_proof(core, r)]] [[false]])
 mcast_mistake(found-is-ours 50 act.c
-    [[r->fm_side != FM_SIDE_NOTHING && r->origin != ORIGIN_FOUND;]] [[r->fm_side != FM_SIDE_NOTHING;]])
+    [[if (r->origin == ORIGIN_FOUND) /* perhaps a leftover of ours */]] [[if (false)]])
 mcast_mistake(old-ledger-hands-out 1000 claim.c
     [[core_save_facts(core, &facts);
     vnipool_begin_quarantine(&core->vnis);]]

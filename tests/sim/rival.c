@@ -16,17 +16,19 @@ static const char *any_cluster(struct sim *sim)
     return sim->config.clusters[rng_below(&sim->rival.rng, sim->config.cluster_count)].name;
 }
 
-/* The id of a job of its own; "": none that it may use. */
+/* Of a job of its own, which may have the id of one that the broker had. "": the broker
+ * still has that one. */
 static void draw_name(struct sim *sim, char *name)
 {
     struct rival *rival = &sim->rival;
     const struct job *job = sim->rm.jobs[rng_below(&rival->rng, (uint32_t)sim->rm.job_count)];
     bool ours = rng_chance(&rival->rng, 500);
-    name[0] = '\0';
     if (!ours)
         snprintf(name, FM_NAME_MAX + 1, "%s-r%u", any_cluster(sim), ++rival->last_job);
-    else if (!job->asked_fm)
+    else
         fm_name_format(name, rm_cluster_name(sim, job), job->id);
+    if (ours && !edge_forgot(&sim->edge, name))
+        name[0] = '\0';
 }
 
 static void reserves(struct sim *sim)

@@ -275,8 +275,29 @@ static void stray__needs_two_looks(void **state)
     script_wait(s, s->config.stray_grace_ms);
     SAID("list");
     script_list(s, NAMES("elcap-17"), FM_OK);
-    SAID("fabric manager lists elcap-17, whose job is over by the ledger -> delete");
+    SAID("call check elcap-17");
+    script_done(s, "check elcap-17", FM_OK);
+    SAID("fabric manager lists elcap-17, with the session token of a job that is over -> delete");
     SAID("call release elcap-17");
+}
+
+/* B11, I3: another broker's job may have the id of one that is over here. */
+static void stray__of_another_with_an_id_of_ours_is_left_alone(void **state)
+{
+    struct script *s = up_with_job(state);
+    script_release_job(s, "17");
+    script_done(s, "release elcap-17", FM_OK);
+    script_wait(s, s->config.relist_ms);
+    script_list(s, NAMES("elcap-17"), FM_OK);
+    script_wait(s, s->config.stray_grace_ms);
+    script_list(s, NAMES("elcap-17"), FM_OK);
+    s->token = "sess-another";
+    script_done(s, "check elcap-17", FM_OK);
+    SAID("ALARM name-conflict of cluster elcap");
+    NOT_SAID("call");
+    script_wait(s, s->config.relist_ms);
+    script_list(s, NAMES("elcap-17"), FM_OK);
+    NOT_SAID("call");
 }
 
 /* B11: what the ledger never knew may be another broker's. */
@@ -460,6 +481,7 @@ int main(void)
         SCENARIO(denied__after_an_unanswered_try_is_released),
         SCENARIO(stray__needs_two_looks),
         SCENARIO(stray__of_another_is_left_alone),
+        SCENARIO(stray__of_another_with_an_id_of_ours_is_left_alone),
         SCENARIO(list__partial_concludes_nothing),
         SCENARIO(list__foreign_names_are_left_alone),
         SCENARIO(exists__is_cleared_then_reserved),

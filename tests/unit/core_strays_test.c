@@ -63,13 +63,13 @@ static void strays__keep_what_is_known(void **state)
     strays_seen(&s, "c-2", 10);
     assert_null(strays_find(&s, "c-1")); /* not before the list was whole */
     strays_keep(&s);
-    strays_find(&s, "c-2")->history = STRAY_OVER;
+    strays_find(&s, "c-2")->over = true;
     strays_find(&s, "c-2")->named = 7;
     strays_begin(&s);
     strays_seen(&s, "c-2", 20);
     strays_keep(&s);
     assert_null(strays_find(&s, "c-1"));
-    assert_int_equal(strays_find(&s, "c-2")->history, STRAY_OVER);
+    assert_true(strays_find(&s, "c-2")->over);
     assert_int_equal(strays_find(&s, "c-2")->named, 7);
     assert_int_equal(strays_find(&s, "c-2")->first_ms, 10);
     strays_release(&s);

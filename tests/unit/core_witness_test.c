@@ -312,6 +312,7 @@ static void witness__unknown_reservation_that_vanishes_is_forgotten(void **state
     assert_int_equal(driver_job(&d, "78")->state, JOB_RELEASING);
     driver_tick(&d, d.config.relist_ms);
     driver_list(&d, NULL, 0, FM_OK);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_GONE, NULL);
     assert_non_null(driver_job(&d, "78")); /* one list is one witness */
     driver_tick(&d, d.config.relist_ms);
     driver_list(&d, NULL, 0, FM_OK);

@@ -83,6 +83,7 @@ static void bring_down(const struct clients *clients)
     execute(db, "DROP TABLE facts"); /* 5 → 6 */
     execute(db, "ALTER TABLE reservation DROP COLUMN node_number");
     execute(db, "ALTER TABLE reservation DROP COLUMN origin");
+    execute(db, "ALTER TABLE event DROP COLUMN proof");
     execute(db, "PRAGMA user_version=1");
     execute(db, "COMMIT");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
