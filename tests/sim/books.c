@@ -287,8 +287,8 @@ static bool excused(const struct sim *sim, const struct entry *e)
 {
     struct core_status status;
     core_status(sim->edge.core, &status);
-    return (gateway_found_nothing(sim) &&
-            status.jobs_reserved < sim->config.mass_loss_min + JUST_RESERVED) ||
+    return (gateway_found_nothing(sim) && status.jobs_reserved - status.jobs_adopted <
+                                              sim->config.mass_loss_min + JUST_RESERVED) ||
            (sim->rewind.done && !relies_on(e));
 }
 

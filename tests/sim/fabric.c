@@ -346,7 +346,8 @@ static void may_go(struct sim *sim, const struct object *object, const struct wi
              e->job->told_number == e->number && strcmp(e->token, object->token) == 0)
         sim_fail(sim, "I11", "%s was deleted, and its job runs", object->name);
     else if (object->forgotten_by != NULL && object->forgotten_by->active &&
-             object->forgotten_by->named && !object->forgotten_by->told)
+             object->forgotten_by->named && !object->forgotten_by->told &&
+             edge_gave_up(&sim->edge, object->name)) /* a try of that ledger's is open: its own */
         sim_fail(sim, "I11", "%s was deleted, and a list of jobs has named its job", object->name);
 }
 
