@@ -209,7 +209,7 @@ static void check_vnis(const struct maker *maker)
     const char *advice = NULL;
     if (core->vnis_free < maker->facts->config->vni_per_job || core->vnis_free == 0)
         level = DIAGNOSIS_PROBLEM;
-    else if (core->vnis_free < core->vnis_pool / 20)
+    else if (core->vnis_free < core->vnis_pool / 20 || core->vnis_held > core->vnis_pool / 2)
         level = DIAGNOSIS_WARNING;
     if (level != DIAGNOSIS_OK)
         advice = core->vnis_held > core->vnis_live
