@@ -211,27 +211,33 @@ static void two_brokers__leave_each_others_jobs_alone_and_say_so(void **state)
     assert_reserved(second, "s2");
 }
 
-static bool is_released(void *arg)
+static bool is_released(void *name)
 {
-    (void)arg;
     struct plainhttp_reply reply;
     (void)plainhttp_call(stage_fm_http(first), "GET", "/mock/state", NULL, &reply);
-    const bool gone = reply.text && !strstr(reply.text, "\"elcap-f1\"");
+    const bool gone = reply.text && !strstr(reply.text, name);
     plainhttp_reply_release(&reply);
     return gone;
+}
+
+static void release(const struct stage *stage, const char *job)
+{
+    struct plainhttp_reply reply;
+    char name[64];
+    (void)snprintf(name, sizeof name, "\"elcap-%s\"", job);
+    assert_int_equal(plainhttp_call(stage_http(stage), "DELETE", path_of(job), NULL, &reply), 202);
+    plainhttp_reply_release(&reply);
+    assert_true(await(is_released, name, AWAIT_DEADLINE_MS));
 }
 
 /* Each goes on to serve its own jobs, of which it knows that they are its own. */
 static void two_brokers__release_what_is_their_own(void **state)
 {
-    struct plainhttp_reply reply;
     (void)state;
     reserve(first, "f1");
     reserve(second, "s1");
     await_lists(first);
-    assert_int_equal(plainhttp_call(stage_http(first), "DELETE", path_of("f1"), NULL, &reply), 202);
-    plainhttp_reply_release(&reply);
-    assert_true(await(is_released, NULL, AWAIT_DEADLINE_MS));
+    release(first, "f1");
     await_lists(second);
     assert_held("elcap-s1 ");
     assert_reserved(second, "s1");
@@ -257,6 +263,19 @@ static void two_brokers__with_one_job_id_do_not_take_it_from_each_other(void **s
     assert_reserved(first, "17");
 }
 
+/* By the first one's ledger job 17 is over: what is under its name now has another token. */
+static void two_brokers__with_the_id_of_a_job_that_is_over(void **state)
+{
+    (void)state;
+    reserve(first, "17");
+    release(first, "17");
+    reserve(second, "17");
+    await_lists(first);
+    assert_held("elcap-17 ");
+    assert_reserved(second, "17");
+    assert_true(await(has_alarm, first, AWAIT_DEADLINE_MS));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -265,6 +284,7 @@ int main(void)
         TEST(two_brokers__leave_each_others_jobs_alone_and_say_so),
         TEST(two_brokers__release_what_is_their_own),
         TEST(two_brokers__with_one_job_id_do_not_take_it_from_each_other),
+        TEST(two_brokers__with_the_id_of_a_job_that_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
