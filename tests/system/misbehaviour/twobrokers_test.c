@@ -19,7 +19,7 @@
 #define METRIC "mcastd_alarm{alarm=\"name-conflict\",cluster=\"elcap\"} 1"
 
 /* Whole lists that a broker has read. A stray used to be deleted at the second. */
-enum { LISTS_ENOUGH = 20 };
+enum { LISTS_ENOUGH = 6 };
 
 /* With the fabric manager, and with the same one. */
 static struct stage *first, *second;
