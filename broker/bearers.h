@@ -2,7 +2,7 @@
 #define MCAST_BROKER_BEARERS_H
 
 #include "core/record.h"
-#include "core/secret.h"
+#include "base/secret.h"
 #include "tokens/fingerprint.h"
 
 #include <stddef.h>

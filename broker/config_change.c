@@ -1,7 +1,7 @@
 #include "broker/config_change.h"
 
 #include "broker/config_value.h"
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdlib.h>
 #include <string.h>

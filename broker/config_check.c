@@ -1,6 +1,6 @@
 #include "broker/config_check.h"
 
-#include "core/nodelist.h"
+#include "base/nodelist.h"
 #include "core/sizing.h"
 #include "fmapi/baseurl.h"
 #include "trust/overflowuid.h"

@@ -1,7 +1,7 @@
 #include "broker/config_file.h"
 
 #include "broker/config_value.h"
-#include "core/names.h"
+#include "base/names.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "broker/config.h"
 #include "broker/config_table.h"
 #include "broker/config_value.h"
-#include "forms/roff.h"
+#include "base/roff.h"
 
 #include <string.h>
 

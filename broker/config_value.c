@@ -3,7 +3,7 @@
 #include "broker/config_duration.h"
 #include "broker/config_words.h"
 #include "core/config.h"
-#include "core/idset.h"
+#include "base/idset.h"
 #include "core/record.h"
 #include "fmapi/baseurl.h"
 

@@ -2,7 +2,7 @@
 #define MCAST_BROKER_CONFIG_VALUE_H
 
 #include "broker/config_table.h"
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 

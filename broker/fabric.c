@@ -1,6 +1,6 @@
 #include "broker/fabric.h"
 
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdio.h>

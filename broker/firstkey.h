@@ -2,7 +2,7 @@
 #define MCAST_BROKER_FIRSTKEY_H
 
 #include "broker/config.h"
-#include "core/error.h"
+#include "base/error.h"
 
 /* mcastd --make-key: the key that seals the ledger, made before the first start by root, for a
  * service whose own user may change nothing in /etc. */

@@ -1,7 +1,7 @@
 #include "broker/joblines.h"
 
-#include "core/names.h"
-#include "forms/jobid.h"
+#include "base/names.h"
+#include "base/jobid.h"
 
 #include <assert.h>
 #include <ctype.h>

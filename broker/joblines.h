@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_JOBLINES_H
 #define MCAST_BROKER_JOBLINES_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
  *
  * Blanks around an id, empty lines and the CR of CRLF are not looked at. Flux's "ƒLxs…" becomes
  * "fLxs…", the form that jobs are reserved under (flux.md). Anything else that is no job id by
- * core/names.h makes the whole list worthless, and so do the forms that only Flux has, which name a
+ * base/names.h makes the whole list worthless, and so do the forms that only Flux has, which name a
  * job as no reservation does: taken at their word, all jobs would be missing. */
 
 enum {

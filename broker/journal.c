@@ -3,7 +3,7 @@
 #include "broker/log.h"
 #include "broker/turn.h"
 #include "broker/unsaved.h"
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -345,7 +345,7 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
 }
 
 /* The core has changed its state already, so the record must be kept or the process must end: the
- * same choice as in core/memory.h. */
+ * same choice as in base/memory.h. */
 static _Noreturn void exhausted(void)
 {
     log_line(LOG_ERR, "memory is exhausted: stopping; what was acknowledged is on disk");

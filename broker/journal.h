@@ -71,7 +71,7 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
 /* Puts a record into the batch that is being gathered. */
 void journal_save(struct journal *journal, const struct record *record);
 
-/* A new word. name may be NULL. Never NULL (core/memory.h). */
+/* A new word. name may be NULL. Never NULL (base/memory.h). */
 struct word *journal_word(struct journal *journal, enum word_kind kind, const char *name);
 struct word *journal_word_call(const struct effect *effect);
 

@@ -2,7 +2,7 @@
 
 #include "broker/listrun.h"
 #include "broker/trustedcommand.h"
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

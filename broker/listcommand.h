@@ -28,7 +28,7 @@ struct listcommand_spec {
 /* Receives the events (now_ms not filled in); what they point to dies after it. */
 typedef void listcommand_step_fn(void *arg, struct core_event *event);
 
-/* Without any command. Never NULL (core/memory.h). */
+/* Without any command. Never NULL (base/memory.h). */
 struct listcommand *listcommand_create(uv_loop_t *loop, listcommand_step_fn *step, void *arg);
 
 /* These from the next roll call on; copied. What runs goes on. */

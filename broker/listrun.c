@@ -2,7 +2,7 @@
 
 #include "broker/child.h"
 #include "broker/joblines.h"
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <signal.h>
 #include <stdarg.h>

@@ -20,7 +20,7 @@ struct listruns_owner {
     void (*idle)(void *arg);                           /* there is none any more */
 };
 
-/* Never NULL (core/memory.h). */
+/* Never NULL (base/memory.h). */
 struct listruns *listruns_create(uv_loop_t *loop, const struct listruns_owner *owner);
 
 /* The process of this cluster that outlived SIGKILL and was given up; 0: none. */

@@ -2,7 +2,7 @@
 
 #include "broker/logjournal.h"
 #include "broker/loglimit.h"
-#include "broker/utf8.h"
+#include "base/utf8.h"
 
 #include <assert.h>
 #include <errno.h>

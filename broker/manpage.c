@@ -1,7 +1,7 @@
 #include "broker/manpage.h"
 
 #include "broker/options.h"
-#include "forms/roff.h"
+#include "base/roff.h"
 
 #include <stddef.h>
 

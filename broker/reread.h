@@ -5,7 +5,7 @@
 #include "broker/http/http.h"
 #include "broker/keyring.h"
 #include "broker/namedfiles.h"
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

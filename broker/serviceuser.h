@@ -2,7 +2,7 @@
 #define MCAST_BROKER_SERVICEUSER_H
 
 #include "broker/config.h"
-#include "core/error.h"
+#include "base/error.h"
 
 #include <sys/types.h>
 

@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_TRUSTEDCOMMAND_H
 #define MCAST_BROKER_TRUSTEDCOMMAND_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 /* Whether a command can be changed by nobody but root and this user, as whom it runs: its program,
  * and every file that an argument names, for an interpreter runs that (trust/trustedpath.h). words

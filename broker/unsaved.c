@@ -1,6 +1,6 @@
 #include "broker/unsaved.h"
 
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>

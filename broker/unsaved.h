@@ -13,7 +13,7 @@ struct unsaved {
     size_t room, count;
 };
 
-/* Numbers are above 0. Memory is there or ends the process (core/memory.h). */
+/* Numbers are above 0. Memory is there or ends the process (base/memory.h). */
 void unsaved_add(struct unsaved *unsaved, uint64_t number);
 bool unsaved_has(const struct unsaved *unsaved, uint64_t number);
 

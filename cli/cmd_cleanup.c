@@ -1,6 +1,6 @@
 #include "cli/command.h"
 #include "cli/duration.h"
-#include "forms/jobid.h"
+#include "base/jobid.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "cli/command.h"
 #include "cli/envformat.h"
-#include "forms/jobid.h"
+#include "base/jobid.h"
 
 #include <stdio.h>
 #include <stdlib.h>

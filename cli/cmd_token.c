@@ -2,7 +2,7 @@
 #include "cli/duration.h"
 #include "cli/table.h"
 #include "cli/tokeninput.h"
-#include "forms/jobid.h"
+#include "base/jobid.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "cli/command.h"
 #include "cli/duration.h"
 #include "cli/findings.h"
-#include "forms/jobid.h"
+#include "base/jobid.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -66,7 +66,7 @@ extern const struct option command_shared_options[];
 extern const size_t command_shared_count;
 bool command_store(struct common *common, int option, const char *value);
 
-/* The one job that the arguments name, in its plain form (forms/jobid.h), written into job; and
+/* The one job that the arguments name, in its plain form (base/jobid.h), written into job; and
  * that a cluster is known. COMMAND_GO_ON or EXIT_USAGE after a message. */
 int command_job(const struct command *command, const struct common *common, int argc, char **argv,
                 char *job, size_t size);

@@ -1,5 +1,5 @@
 #include "cli/joblist.h"
-#include "forms/jobid.h"
+#include "base/jobid.h"
 
 #include <stdlib.h>
 #include <string.h>

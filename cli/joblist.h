@@ -1,7 +1,7 @@
 #ifndef MCAST_CLI_JOBLIST_H
 #define MCAST_CLI_JOBLIST_H
 
-/* A list of job ids in their plain form (forms/jobid.h). */
+/* A list of job ids in their plain form (base/jobid.h). */
 
 #include <stdbool.h>
 #include <stddef.h>

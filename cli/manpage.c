@@ -1,6 +1,6 @@
 #include "cli/manpage.h"
 
-#include "forms/roff.h"
+#include "base/roff.h"
 
 #include <string.h>
 

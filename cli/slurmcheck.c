@@ -3,7 +3,7 @@
 #include "cli/slurmhook.h"
 #include "cli/slurmswitch.h"
 #include "cli/stamp.h"
-#include "core/names.h"
+#include "base/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 /* One request to the broker, and its answer. */
 
 #include "client/text.h"
-#include "core/secret.h"
+#include "base/secret.h"
 
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 #include "client/names.h"
 #include "client/percent.h"
 #include "client/reservation.h"
-#include "core/steppath.h"
+#include "base/steppath.h"
 
 #include <stdio.h>
 #include <string.h>

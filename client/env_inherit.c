@@ -3,9 +3,9 @@
 #include "client/envnames.h"
 #include "client/fault.h"
 #include "client/variable.h"
-#include "core/names.h"
-#include "core/steppath.h"
-#include "forms/jobid.h"
+#include "base/names.h"
+#include "base/steppath.h"
+#include "base/jobid.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "client/fault.h"
 #include "client/narrowing.h"
 #include "tokens/bearer.h"
-#include "tokens/hex.h"
+#include "base/hex.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #ifndef MCAST_CORE_ALARM_H
 #define MCAST_CORE_ALARM_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

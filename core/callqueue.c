@@ -1,5 +1,5 @@
 #include "core/callqueue.h"
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "core/cleanup.h"
-#include "core/memory.h"
-#include "core/steppath.h"
+#include "base/memory.h"
+#include "base/steppath.h"
 
 #include <stdlib.h>
 #include <string.h>

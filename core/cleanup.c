@@ -1,7 +1,7 @@
 #include "core/cleanup.h"
 
 #include "core/inside.h"
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

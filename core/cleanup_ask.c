@@ -1,6 +1,6 @@
 #include "core/cleanup.h"
 #include "core/inside.h"
-#include "core/steppath.h"
+#include "base/steppath.h"
 
 /* What bearers ask for: cleanups and looks at steps. Each is judged by the token's scope, paid for
  * from the reservation's credit and, a cleanup, on disk before it is answered; cleanup.c carries it

@@ -1,9 +1,9 @@
 #ifndef MCAST_CORE_CONFIG_H
 #define MCAST_CORE_CONFIG_H
 
-#include "core/error.h"
-#include "core/idset.h"
-#include "core/names.h"
+#include "base/error.h"
+#include "base/idset.h"
+#include "base/names.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "core/core.h"
 #include "core/inside.h"
-#include "core/memory.h"
+#include "base/memory.h"
 #include "core/sizing.h"
 
 #include <assert.h>

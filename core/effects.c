@@ -1,5 +1,5 @@
 #include "core/inside.h"
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #include "core/ledger.h"
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #ifndef MCAST_CORE_NODEFOLD_H
 #define MCAST_CORE_NODEFOLD_H
 
-#include "core/nodelist.h"
+#include "base/nodelist.h"
 
 #include <stddef.h>
 #include <stdint.h>

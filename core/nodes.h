@@ -1,7 +1,7 @@
 #ifndef MCAST_CORE_NODES_H
 #define MCAST_CORE_NODES_H
 
-#include "core/nodelist.h"
+#include "base/nodelist.h"
 #include "core/nodeset.h"
 #include "core/record.h"
 

@@ -1,8 +1,8 @@
 #include "core/nodeset.h"
 
-#include "core/memory.h"
-#include "core/names.h"
-#include "core/nodelist.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "base/nodelist.h"
 
 #include <stdlib.h>
 #include <string.h>

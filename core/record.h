@@ -1,7 +1,7 @@
 #ifndef MCAST_CORE_RECORD_H
 #define MCAST_CORE_RECORD_H
 
-#include "core/secret.h"
+#include "base/secret.h"
 
 #include <stdint.h>
 

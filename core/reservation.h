@@ -2,7 +2,7 @@
 #define MCAST_CORE_RESERVATION_H
 
 #include "core/fmcall.h"
-#include "core/names.h"
+#include "base/names.h"
 #include "core/nodes.h"
 #include "core/record.h"
 

@@ -1,5 +1,5 @@
 #include "core/inside.h"
-#include "core/memory.h"
+#include "base/memory.h"
 #include "core/sizing.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "core/sighting.h"
 
 #include "core/inside.h"
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

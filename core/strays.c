@@ -1,5 +1,5 @@
 #include "core/strays.h"
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #ifndef MCAST_CORE_TOMBSTONES_H
 #define MCAST_CORE_TOMBSTONES_H
 
-#include "core/names.h"
+#include "base/names.h"
 
 #include <stdbool.h>
 #include <stdint.h>

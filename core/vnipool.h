@@ -1,7 +1,7 @@
 #ifndef MCAST_CORE_VNIPOOL_H
 #define MCAST_CORE_VNIPOOL_H
 
-#include "core/idset.h"
+#include "base/idset.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #ifndef MCAST_FMAPI_BASEURL_H
 #define MCAST_FMAPI_BASEURL_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 

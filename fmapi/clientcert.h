@@ -1,8 +1,8 @@
 #ifndef MCAST_FMAPI_CLIENTCERT_H
 #define MCAST_FMAPI_CLIENTCERT_H
 
-#include "core/error.h"
-#include "core/secret.h"
+#include "base/error.h"
+#include "base/secret.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "fmapi/credential.h"
 
-#include "core/memory.h"
+#include "base/memory.h"
 #include "fmapi/basic.h"
 
 #include <stdio.h>

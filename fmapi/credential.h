@@ -1,7 +1,7 @@
 #ifndef MCAST_FMAPI_CREDENTIAL_H
 #define MCAST_FMAPI_CREDENTIAL_H
 
-#include "core/secret.h"
+#include "base/secret.h"
 #include "fmapi/clientcert.h"
 #include "fmapi/secrets.h"
 

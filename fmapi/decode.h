@@ -2,7 +2,7 @@
 #define MCAST_FMAPI_DECODE_H
 
 #include "core/fmcall.h"
-#include "core/names.h"
+#include "base/names.h"
 #include "fmapi/secrets.h"
 
 #include <stdbool.h>

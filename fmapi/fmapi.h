@@ -1,9 +1,9 @@
 #ifndef MCAST_FMAPI_FMAPI_H
 #define MCAST_FMAPI_FMAPI_H
 
-#include "core/error.h"
+#include "base/error.h"
 #include "core/fmcall.h"
-#include "core/secret.h"
+#include "base/secret.h"
 
 #include <stdbool.h>
 #include <stddef.h>

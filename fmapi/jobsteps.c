@@ -1,7 +1,7 @@
 #include "fmapi/jobsteps.h"
 
-#include "core/memory.h"
-#include "core/names.h"
+#include "base/memory.h"
+#include "base/names.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "fmapi/keyfile.h"
 
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

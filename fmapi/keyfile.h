@@ -1,8 +1,8 @@
 #ifndef MCAST_FMAPI_KEYFILE_H
 #define MCAST_FMAPI_KEYFILE_H
 
-#include "core/error.h"
-#include "core/secret.h"
+#include "base/error.h"
+#include "base/secret.h"
 
 #include <stddef.h>
 

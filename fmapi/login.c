@@ -1,6 +1,6 @@
 #include "fmapi/login.h"
 
-#include "core/memory.h"
+#include "base/memory.h"
 #include "fmapi/lifetime.h"
 #include "fmapi/oauth.h"
 

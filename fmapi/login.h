@@ -1,7 +1,7 @@
 #ifndef MCAST_FMAPI_LOGIN_H
 #define MCAST_FMAPI_LOGIN_H
 
-#include "core/error.h"
+#include "base/error.h"
 #include "fmapi/credential.h"
 #include "fmapi/loginfiles.h"
 #include "fmapi/transport.h"

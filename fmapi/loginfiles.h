@@ -1,7 +1,7 @@
 #ifndef MCAST_FMAPI_LOGINFILES_H
 #define MCAST_FMAPI_LOGINFILES_H
 
-#include "core/error.h"
+#include "base/error.h"
 #include "fmapi/credential.h"
 #include "fmapi/fmapi.h"
 #include "fmapi/oauthclient.h"

@@ -1,6 +1,6 @@
 #include "fmapi/oauth.h"
 
-#include "core/memory.h"
+#include "base/memory.h"
 #include "fmapi/lifetime.h"
 #include "fmapi/secrets.h"
 #include "fmapi/words.h"

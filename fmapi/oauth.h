@@ -1,8 +1,8 @@
 #ifndef MCAST_FMAPI_OAUTH_H
 #define MCAST_FMAPI_OAUTH_H
 
-#include "core/error.h"
-#include "core/secret.h"
+#include "base/error.h"
+#include "base/secret.h"
 #include "fmapi/oauthclient.h"
 #include "fmapi/request.h"
 

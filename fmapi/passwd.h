@@ -1,7 +1,7 @@
 #ifndef MCAST_FMAPI_PASSWD_H
 #define MCAST_FMAPI_PASSWD_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 /* The password file of the basic login, `<authdir>/passwd`: one line, as Slurm's sites have it. */
 

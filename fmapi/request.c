@@ -1,7 +1,7 @@
 #include "fmapi/request.h"
 
-#include "core/error.h"
-#include "core/memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <curl/curl.h>

@@ -1,7 +1,7 @@
 #ifndef MCAST_FMAPI_SESSION_H
 #define MCAST_FMAPI_SESSION_H
 
-#include "core/secret.h"
+#include "base/secret.h"
 #include "fmapi/login.h"
 #include "fmapi/request.h"
 #include "fmapi/transport.h"

@@ -1,7 +1,7 @@
 #ifndef MCAST_FMAPI_TRANSPORT_H
 #define MCAST_FMAPI_TRANSPORT_H
 
-#include "core/error.h"
+#include "base/error.h"
 #include "fmapi/credential.h"
 #include "fmapi/request.h"
 #include "fmapi/secrets.h"

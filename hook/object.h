@@ -1,7 +1,7 @@
 #ifndef MCAST_HOOK_OBJECT_H
 #define MCAST_HOOK_OBJECT_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 /* A shared object of the hook, where it lies beside the program. */
 

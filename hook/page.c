@@ -1,6 +1,6 @@
 #include "hook/page.h"
 
-#include "forms/roff.h"
+#include "base/roff.h"
 #include "hook/options.h"
 
 static const char head[] =

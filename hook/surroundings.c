@@ -1,7 +1,7 @@
 #include "hook/surroundings.h"
 
-#include "core/steppath.h"
-#include "forms/jobid.h"
+#include "base/steppath.h"
+#include "base/jobid.h"
 
 #include <string.h>
 

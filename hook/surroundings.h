@@ -1,9 +1,9 @@
 #ifndef MCAST_HOOK_SURROUNDINGS_H
 #define MCAST_HOOK_SURROUNDINGS_H
 
-#include "core/error.h"
-#include "core/names.h"
-#include "core/secret.h"
+#include "base/error.h"
+#include "base/names.h"
+#include "base/secret.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #include "hook/viafabric.h"
 
-#include "core/steppath.h"
+#include "base/steppath.h"
 #include "fmapi/baseurl.h"
 #include "fmapi/decode.h"
 #include "fmapi/exchange.h"

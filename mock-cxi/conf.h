@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "core/error.h"
+#include "base/error.h"
 #include "mock-cxi/fault.h"
 #include "mock-cxi/nic.h"
 #include "mock-cxi/place.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "base/error.h"
 
 enum { FAULT_NAME_SIZE = 32, FAULT_CALL_SIZE = 24 };
 

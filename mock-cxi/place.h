@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/error.h"
+#include "base/error.h"
 
 struct place {
     int directory; /* -1: there is none, and so no NIC */

@@ -6,7 +6,7 @@
  * It lasts as long as its file, from process to process: deleting that is the machine's reboot. A
  * process that dies at any moment leaves the old state or the new one, whole. */
 
-#include "core/error.h"
+#include "base/error.h"
 #include "cxi/abi.h"
 #include "mock-cxi/conf.h"
 #include "mock-cxi/place.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/error.h"
+#include "base/error.h"
 
 /* Decimal, or hexadecimal after 0x; min <= *out <= max. */
 int value_number(const char *text, uint64_t min, uint64_t max, uint64_t *out, struct error *err);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/secret.h"
+#include "base/secret.h"
 
 #define NAME_LENGTH 40 /* the first part of a token */
 #define BODY_LENGTH 900

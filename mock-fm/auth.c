@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/secret.h"
+#include "base/secret.h"
 #include "mock-fm/session.h"
 
 #define USER "cxi"

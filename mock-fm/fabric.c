@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/secret.h"
+#include "base/secret.h"
 #include "mock-fm/document.h"
 #include "mock-fm/nic.h"
 

@@ -1,6 +1,6 @@
 #include "node/claim.h"
 
-#include "core/nodelist.h"
+#include "base/nodelist.h"
 #include "core/record.h"
 
 #include <stdio.h>

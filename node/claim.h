@@ -4,9 +4,9 @@
 /* What a reservation entitles its job to on this node: a service for its owner and its VNIs. */
 
 #include "client/mcast.h"
-#include "core/error.h"
-#include "core/idset.h"
-#include "core/names.h"
+#include "base/error.h"
+#include "base/idset.h"
+#include "base/names.h"
 #include "cxi/abi.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "node/command.h"
 
-#include "forms/jobid.h"
+#include "base/jobid.h"
 #include "node/say.h"
 #include "node/wishes.h"
 

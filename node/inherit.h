@@ -4,7 +4,7 @@
 /* Takes over the services that an outer instance left in the environment, and checks them against
  * what is there (F6). Pure. */
 
-#include "core/error.h"
+#include "base/error.h"
 #include "node/nic.h"
 #include "node/variables.h"
 

@@ -3,7 +3,7 @@
 
 /* libcxi, opened at run time: one program for nodes with and without NICs. */
 
-#include "core/error.h"
+#include "base/error.h"
 #include "cxi/abi.h"
 
 /* Its functions, valid until the program ends. name: "libcxi.so.1", or a path. ERROR_NOT_FOUND: it

@@ -3,7 +3,7 @@
 
 /* The node's NICs, as they were when one looked, and the services on them. */
 
-#include "core/error.h"
+#include "base/error.h"
 #include "cxi/abi.h"
 
 #include <stdbool.h>

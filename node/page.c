@@ -1,6 +1,6 @@
 #include "node/page.h"
 
-#include "forms/roff.h"
+#include "base/roff.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "node/settings.h"
 
-#include "core/names.h"
+#include "base/names.h"
 #include "core/record.h"
 
 #include <assert.h>

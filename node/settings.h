@@ -4,7 +4,7 @@
 /* node.conf: what a site says of its nodes. Every key has a default; one table makes the parser,
  * the sample file and the manual page. */
 
-#include "core/idset.h"
+#include "base/idset.h"
 #include "node/limits.h"
 
 #include <stdbool.h>

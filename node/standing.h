@@ -3,7 +3,7 @@
 
 /* Which jobs the broker calls active: what clean must not touch (F11). */
 
-#include "core/idset.h"
+#include "base/idset.h"
 #include "node/node.h"
 
 enum standing_of_job {

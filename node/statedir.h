@@ -6,7 +6,7 @@
  * Locks are bytes of one file: 0 is the NICs', one the boot's, the others are jobs' (life_lock). A
  * process that dies lets go of its locks. Order: a job's first, then the NICs'. */
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "node/wishes.h"
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <ctype.h>
 #include <errno.h>

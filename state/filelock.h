@@ -1,7 +1,7 @@
 #ifndef MCAST_STATE_FILELOCK_H
 #define MCAST_STATE_FILELOCK_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 /* One owner for a file: flock on "<path>.lock", which holds the owner's pid for people.
  *

@@ -1,7 +1,7 @@
 #ifndef MCAST_STATE_FILEWATCH_H
 #define MCAST_STATE_FILEWATCH_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <sys/stat.h>
 

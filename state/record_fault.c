@@ -1,8 +1,8 @@
 #include "state/record_fault.h"
 
-#include "core/names.h"
+#include "base/names.h"
 #include "core/nodes.h"
-#include "core/steppath.h"
+#include "base/steppath.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #include "state/rows.h"
 
-#include "core/error.h"
-#include "core/memory.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "state/packed.h"
 
 #include <assert.h>

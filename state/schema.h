@@ -1,7 +1,7 @@
 #ifndef MCAST_STATE_SCHEMA_H
 #define MCAST_STATE_SCHEMA_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <sqlite3.h>
 

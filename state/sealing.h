@@ -1,9 +1,9 @@
 #ifndef MCAST_STATE_SEALING_H
 #define MCAST_STATE_SEALING_H
 
-#include "core/error.h"
-#include "core/names.h"
-#include "core/secret.h"
+#include "base/error.h"
+#include "base/names.h"
+#include "base/secret.h"
 #include "tokens/seal.h"
 
 #include <sqlite3.h>

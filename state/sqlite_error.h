@@ -1,7 +1,7 @@
 #ifndef MCAST_STATE_SQLITE_ERROR_H
 #define MCAST_STATE_SQLITE_ERROR_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <sqlite3.h>
 

@@ -1,7 +1,7 @@
 #ifndef MCAST_STATE_STATEFILE_H
 #define MCAST_STATE_STATEFILE_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 /* The SQLite keeper's file apart from what is in it: there, whole as far as its size tells,
  * private. The file's lock is held meanwhile. */

@@ -1,7 +1,7 @@
 #ifndef MCAST_STATE_STORE_H
 #define MCAST_STATE_STORE_H
 
-#include "core/error.h"
+#include "base/error.h"
 #include "core/record.h"
 
 #include <stdbool.h>

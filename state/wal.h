@@ -1,7 +1,7 @@
 #ifndef MCAST_STATE_WAL_H
 #define MCAST_STATE_WAL_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 /* The ledger's write-ahead log ("<path>-wal"), looked at before SQLite does: is all of it there
  * that was committed? (sqlite.org/fileformat2.html, 4)

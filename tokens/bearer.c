@@ -1,6 +1,6 @@
 #include "tokens/bearer.h"
-#include "tokens/base64url.h"
-#include "tokens/hex.h"
+#include "base/base64url.h"
+#include "base/hex.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 #ifndef MCAST_TOKENS_BEARER_H
 #define MCAST_TOKENS_BEARER_H
 
-#include "core/error.h"
-#include "core/names.h"
-#include "core/secret.h"
-#include "core/steppath.h"
+#include "base/error.h"
+#include "base/names.h"
+#include "base/secret.h"
+#include "base/steppath.h"
 #include "tokens/chain.h"
 
 #include <stdbool.h>
@@ -32,7 +32,7 @@ enum {
 };
 
 enum bearer_caveat {
-    BEARER_STEPS = 1,      /* this step and those below it (core/steppath.h) */
+    BEARER_STEPS = 1,      /* this step and those below it (base/steppath.h) */
     BEARER_OPERATIONS = 2, /* 1 byte: these bits of enum bearer_operation, at least one */
     BEARER_EXPIRES = 3,    /* 8 bytes: Unix seconds; not from then on */
 };

@@ -1,7 +1,7 @@
 #ifndef MCAST_TOKENS_GUARDEDFILE_H
 #define MCAST_TOKENS_GUARDEDFILE_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stddef.h>
 #include <sys/types.h>

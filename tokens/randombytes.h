@@ -1,7 +1,7 @@
 #ifndef MCAST_TOKENS_RANDOMBYTES_H
 #define MCAST_TOKENS_RANDOMBYTES_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stddef.h>
 

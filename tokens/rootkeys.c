@@ -1,6 +1,6 @@
 #include "tokens/rootkeys.h"
 #include "tokens/guardedfile.h"
-#include "tokens/hex.h"
+#include "base/hex.h"
 #include "tokens/randombytes.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 #ifndef MCAST_TOKENS_ROOTKEYS_H
 #define MCAST_TOKENS_ROOTKEYS_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

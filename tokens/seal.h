@@ -1,8 +1,8 @@
 #ifndef MCAST_TOKENS_SEAL_H
 #define MCAST_TOKENS_SEAL_H
 
-#include "core/error.h"
-#include "core/secret.h"
+#include "base/error.h"
+#include "base/secret.h"
 #include "tokens/seal_key.h"
 
 #include <stddef.h>

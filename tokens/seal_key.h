@@ -1,7 +1,7 @@
 #ifndef MCAST_TOKENS_SEAL_KEY_H
 #define MCAST_TOKENS_SEAL_KEY_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <sys/types.h>
 

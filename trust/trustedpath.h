@@ -1,7 +1,7 @@
 #ifndef MCAST_TRUST_TRUSTEDPATH_H
 #define MCAST_TRUST_TRUSTEDPATH_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

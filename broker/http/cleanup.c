@@ -3,7 +3,7 @@
 #include "broker/http/tokenproof.h"
 #include "broker/http/wait_query.h"
 #include "core/reservation.h"
-#include "core/steppath.h"
+#include "base/steppath.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "broker/http/job_path.h"
 #include "broker/http/routes.h"
 #include "core/environment.h"
-#include "core/steppath.h"
+#include "base/steppath.h"
 
 /* GET …/env?step=S: the variables for the tasks of one step (F16). */
 

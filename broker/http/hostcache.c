@@ -1,6 +1,6 @@
 #include "broker/http/hostcache.h"
 
-#include "core/names.h"
+#include "base/names.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "broker/engine.h"
 #include "broker/keyring.h"
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #include "broker/http/http.h"
 #include "broker/http/target.h"
 #include "broker/http/tokenproof.h"
-#include "core/nodelist.h"
+#include "base/nodelist.h"
 
 #include <arpa/inet.h>
 #include <assert.h>

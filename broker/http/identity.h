@@ -2,7 +2,7 @@
 #define MCAST_BROKER_HTTP_IDENTITY_H
 
 #include "core/config.h"
-#include "core/error.h"
+#include "base/error.h"
 
 #include <netinet/in.h>
 #include <stdbool.h>

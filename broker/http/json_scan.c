@@ -1,6 +1,6 @@
 #include "broker/http/json_scan.h"
 
-#include "broker/utf8.h"
+#include "base/utf8.h"
 
 #include <assert.h>
 #include <inttypes.h>

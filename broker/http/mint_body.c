@@ -2,7 +2,7 @@
 
 #include "broker/http/json_scan.h"
 #include "broker/http/span.h"
-#include "core/steppath.h"
+#include "base/steppath.h"
 
 #include <string.h>
 

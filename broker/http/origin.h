@@ -2,7 +2,7 @@
 #define MCAST_BROKER_HTTP_ORIGIN_H
 
 #include "broker/http/host.h"
-#include "core/nodelist.h"
+#include "base/nodelist.h"
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 #include "broker/http/reserve_body.h"
 
 #include "broker/http/json_scan.h"
-#include "core/names.h"
-#include "core/nodelist.h"
+#include "base/names.h"
+#include "base/nodelist.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "broker/http/resolver.h"
 
 #include "broker/http/hostcache.h"
-#include "core/error.h"
-#include "core/names.h"
+#include "base/error.h"
+#include "base/names.h"
 
 #include <assert.h>
 #include <stdlib.h>

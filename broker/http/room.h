@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_HTTP_ROOM_H
 #define MCAST_BROKER_HTTP_ROOM_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <microhttpd.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "broker/http/call.h"
 #include "broker/http/routes.h"
 #include "broker/log.h"
-#include "tokens/hex.h"
+#include "base/hex.h"
 
 /* POST /v1/tokens/rotate: a new root key makes tokens from now on (B3). */
 

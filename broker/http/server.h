@@ -3,7 +3,7 @@
 
 #include "broker/http/roomqueue.h"
 #include "broker/turn.h"
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_HTTP_SLOWHEAD_H
 #define MCAST_BROKER_HTTP_SLOWHEAD_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

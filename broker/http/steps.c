@@ -2,7 +2,7 @@
 #include "broker/http/job_path.h"
 #include "broker/http/routes.h"
 #include "broker/http/wait_query.h"
-#include "core/steppath.h"
+#include "base/steppath.h"
 
 /* GET …/steps: the steps of a job that have multicast trees, as the fabric manager tells (F19). */
 

@@ -1,7 +1,7 @@
 #include "broker/http/sync_body.h"
 
 #include "broker/http/json_scan.h"
-#include "core/names.h"
+#include "base/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_HTTP_TLS_H
 #define MCAST_BROKER_HTTP_TLS_H
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>

@@ -3,7 +3,7 @@
 
 #include "broker/http/problem.h"
 #include "broker/http/tokenproof.h"
-#include "core/secret.h"
+#include "base/secret.h"
 
 /* Whether a token that somebody shows is good now: it is known here, and its job's reservation is
  * active (B3, F19). */

@@ -1,6 +1,6 @@
 #include "broker/http/writer.h"
 
-#include "broker/utf8.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>

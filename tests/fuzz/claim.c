@@ -2,7 +2,7 @@
  * brought: a byte says what was asked for, the rest is the document. */
 
 #include "client/reservation.h"
-#include "core/names.h"
+#include "base/names.h"
 #include "core/record.h"
 #include "node/claim.h"
 #include "tests/fuzz/fuzz.h"

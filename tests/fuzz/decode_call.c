@@ -2,7 +2,7 @@
  * it was made with a session token, two for the status, then the body. The secrets are known, so
  * that the fuzzer can quote them. */
 
-#include "core/names.h"
+#include "base/names.h"
 #include "fmapi/decode.h"
 #include "fmapi/jobsteps.h"
 #include "tests/fuzz/fuzz.h"

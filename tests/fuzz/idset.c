@@ -1,6 +1,6 @@
-/* Sets of ids (core/idset.h): the whole input is the text. */
+/* Sets of ids (base/idset.h): the whole input is the text. */
 
-#include "core/idset.h"
+#include "base/idset.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * comes. */
 
 #include "broker/joblines.h"
-#include "core/names.h"
+#include "base/names.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * be put into a token, and leaves it what was asked for. */
 
 #include "broker/http/mint_body.h"
-#include "core/steppath.h"
+#include "base/steppath.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

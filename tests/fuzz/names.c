@@ -1,8 +1,8 @@
-/* Names of clusters, jobs and steps (core/names.h), and what the client takes for such ones: four
+/* Names of clusters, jobs and steps (base/names.h), and what the client takes for such ones: four
  * lines: a name at the fabric manager, a cluster, a job, a step. */
 
 #include "client/names.h"
-#include "core/names.h"
+#include "base/names.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

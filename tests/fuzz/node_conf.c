@@ -1,7 +1,7 @@
 /* node.conf (node/settings.h): the whole input. What was taken is read a second time here, by
  * hand. */
 
-#include "core/names.h"
+#include "base/names.h"
 #include "core/record.h"
 #include "node/settings.h"
 #include "tests/fuzz/fuzz.h"

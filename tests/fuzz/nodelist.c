@@ -1,8 +1,8 @@
-/* Node lists (core/nodelist.h): the first line is the list, each further one the name of a node
+/* Node lists (base/nodelist.h): the first line is the list, each further one the name of a node
  * that is looked for. What the list names is worked out a second time here, by expanding it. */
 
-#include "core/names.h"
-#include "core/nodelist.h"
+#include "base/names.h"
+#include "base/nodelist.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* What a node remembers of a job (node/note.h): the whole input is a file of the spool. */
 
-#include "core/names.h"
+#include "base/names.h"
 #include "node/note.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 /* The body of a reserve (broker/http/reserve_body.h): the whole input. */
 
 #include "broker/http/reserve_body.h"
-#include "core/names.h"
-#include "core/nodelist.h"
+#include "base/names.h"
+#include "base/nodelist.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <jansson.h>

@@ -2,7 +2,7 @@
  * so what that takes and understands is compared with jansson's. */
 
 #include "broker/http/sync_body.h"
-#include "core/names.h"
+#include "base/names.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <jansson.h>

@@ -18,8 +18,8 @@ EQUIVALENT = Path(__file__).resolve().parent / "equivalent.txt"
 # Which tests judge a room (a pattern of ctest's names), and worlds of the simulator.
 Room = collections.namedtuple("Room", "tests worlds")
 ROOMS = {
-    "core": Room(r"unit/core_|sim/scenarios$", 300),
-    "forms": Room(r"unit/forms_", 0),
+    "core": Room(r"unit/(base|core)_|sim/scenarios$", 300),
+    "base": Room(r"unit/(base|core)_", 0),
     "tokens": Room(r"unit/tokens_", 0),
     "state": Room(r"unit/state_", 0),
     "fmapi": Room(r"unit/fmapi_|system/fmapi_(calls|faults|list|login|steps|urls)$", 0),

@@ -1,6 +1,6 @@
 #include "tests/sim/bearer.h"
 
-#include "core/memory.h"
+#include "base/memory.h"
 #include "tests/sim/sim.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "core/config.h"
 #include "core/fmcall.h"
-#include "core/names.h"
+#include "base/names.h"
 #include "tests/sim/rng.h"
 #include "tests/sim/steps.h"
 #include "tests/sim/word.h"

@@ -1,7 +1,7 @@
 #ifndef MCAST_SIM_GROW_H
 #define MCAST_SIM_GROW_H
 
-#include "core/memory.h"
+#include "base/memory.h"
 
 /* Makes room for one more element of an array. */
 #define GROW(array, count, room)                                                                   \

@@ -18,19 +18,20 @@ set(MCAST_MISTAKE "" CACHE STRING "Build with one deliberate mistake of tests/si
 
 function(mcast_mistake name seeds file right wrong)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/mistakes/${name})
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/${file})
-    file(READ ${CMAKE_SOURCE_DIR}/core/${file} text)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${file})
+    file(READ ${CMAKE_SOURCE_DIR}/${file} text)
     string(FIND "${text}" "${right}" at)
     if(at EQUAL -1)
-        message(FATAL_ERROR "mistakes.cmake: ${name}: core/${file} has changed, the text is not there")
+        message(FATAL_ERROR "mistakes.cmake: ${name}: ${file} has changed, the text is not there")
     endif()
     string(REPLACE "${right}" "${wrong}" text "${text}")
     file(CONFIGURE OUTPUT ${folder}/${file} CONTENT "${text}" @ONLY)
     if(MCAST_MISTAKE STREQUAL name)
-        target_sources(core PRIVATE ${folder}/${file})
-        set_source_files_properties(${CMAKE_SOURCE_DIR}/core/${file}
-            TARGET_DIRECTORY core PROPERTIES HEADER_FILE_ONLY ON)
-        set_source_files_properties(${folder}/${file} TARGET_DIRECTORY core PROPERTIES
+        string(REGEX MATCH "^[a-z]+" room ${file})
+        target_sources(${room} PRIVATE ${folder}/${file})
+        set_source_files_properties(${CMAKE_SOURCE_DIR}/${file}
+            TARGET_DIRECTORY ${room} PROPERTIES HEADER_FILE_ONLY ON)
+        set_source_files_properties(${folder}/${file} TARGET_DIRECTORY ${room} PROPERTIES
             COMPILE_OPTIONS "-Wno-unused;-Wno-unused-parameter")
     endif()
     # Once is enough: what sanitizers would say of a core that is wrong on purpose helps nobody.
@@ -50,16 +51,16 @@ function(mcast_mistake name seeds file right wrong)
 endfunction()
 add_custom_target(sim_mistakes ALL)
 
-mcast_mistake(skip-intent 50 apply.c
+mcast_mistake(skip-intent 50 core/apply.c
     [[record.u.reservation = reservation_record(r);]]
     [[record.u.reservation = reservation_record(r);
     if (r->hwcoll == HWCOLL_WANTED)
         record.u.reservation.fm_side = FM_SIDE_NOTHING;]])
-mcast_mistake(reuse-held-back 50 vnipool.c
+mcast_mistake(reuse-held-back 50 core/vnipool.c
     [[idset_add(&p->held, vni);]] [[idset_add(&p->free, vni);]])
-mcast_mistake(hold-ends-at-a-start 50 core.c
+mcast_mistake(hold-ends-at-a-start 50 core/core.c
     [[core->facts.holds_from_ms = core->now_ms;]] [[core->facts.holds_from_ms = 0;]])
-mcast_mistake(forget-late-success 50 call_done.c
+mcast_mistake(forget-late-success 50 core/call_done.c
     [[set_side(core, r, side_after_yes(r));
         core_act(core, r);
         return;
@@ -68,124 +69,124 @@ mcast_mistake(forget-late-success 50 call_done.c
         core_act(core, r);
         return;
     case FM_EXISTS:]])
-mcast_mistake(believe-a-no-to-the-second-try 3000 call_done.c
+mcast_mistake(believe-a-no-to-the-second-try 3000 core/call_done.c
     [[return r->errand->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;]] [[return FM_SIDE_NOTHING;]])
-mcast_mistake(release-counts-too-early 50 call_done.c
+mcast_mistake(release-counts-too-early 50 core/call_done.c
     [[if (e->sent_ms < settles) {]] [[if (e->sent_ms < 0) {]])
-mcast_mistake(release-given-up-is-done 100 call_done.c
+mcast_mistake(release-given-up-is-done 100 core/call_done.c
     [[if (outcome == FM_OK || outcome == FM_GONE) {
         core_released_at_fm]]
     [[if (outcome == FM_OK || outcome == FM_GONE || outcome == FM_TIMEOUT) {
         core_released_at_fm]])
-mcast_mistake(name-does-not-rest 100 act.c
+mcast_mistake(name-does-not-rest 100 core/act.c
     [[return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;]]
     [[return FMCALL_RESERVE;]])
-mcast_mistake(crash-leaves-nothing-open 1500 core.c
+mcast_mistake(crash-leaves-nothing-open 1500 core/core.c
     [[e->unsure = true;
         e->reserve_settles_ms = settles;]]
     [[e->unsure = false;]])
-mcast_mistake(match-by-prefix 50 apply.c
+mcast_mistake(match-by-prefix 50 core/apply.c
     [[if (strcmp(core->config.clusters[i].name, name) == 0)]]
     [[if (strncmp(core->config.clusters[i].name, name, strlen(core->config.clusters[i].name)) == 0)]])
-mcast_mistake(one-sync-is-enough 50 sighting.c
+mcast_mistake(one-sync-is-enough 50 core/sighting.c
     [[bool first = r->missed_ms == 0;]] [[bool first = false;]])
-mcast_mistake(the-last-piece-is-all 1000 sync.c
+mcast_mistake(the-last-piece-is-all 1000 core/sync.c
     [[if (event->u.sync.more)]] [[if (event->u.sync.more && (s->id = ++core->last_sighting) > 0)]])
-mcast_mistake(repeat-is-no-sign-of-life 1500 reserve.c
+mcast_mistake(repeat-is-no-sign-of-life 1500 core/reserve.c
     [[r->missed_ms = 0; /* as good]] [[/* as good]])
-mcast_mistake(lost-is-not-told 50 missing.c
+mcast_mistake(lost-is-not-told 50 core/missing.c
     [[core_publish(core, EVENT_LOST, r, reason);]] [[(void)reason;]])
-mcast_mistake(another-token-is-as-good 3000 call_done.c
+mcast_mistake(another-token-is-as-good 3000 core/call_done.c
     [[!secret_equal(r->token, token);]] [[false;]])
-mcast_mistake(leaving-does-not-count 300 budget.c
+mcast_mistake(leaving-does-not-count 300 core/budget.c
     [[purse->limit == 0 || purse->used + addresses <= purse->limit]]
     [[purse->limit == 0 || purse->used - purse->leaving + addresses <= purse->limit]])
-mcast_mistake(wait-for-ever 50 act.c
+mcast_mistake(wait-for-ever 50 core/act.c
     [[core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return;]]
     [[r->errand->give_up_ms += 60000; return;]])
-mcast_mistake(half-a-roll-call-counts 50 rollcall.c
+mcast_mistake(half-a-roll-call-counts 50 core/rollcall.c
     [[!event->u.rollcall.ok)]] [[event->u.rollcall.id == 0)]])
-mcast_mistake(a-late-roll-call-is-fresh 8000 rollcall.c
+mcast_mistake(a-late-roll-call-is-fresh 8000 core/rollcall.c
     [[cluster->name, roll->asked_ms]] [[cluster->name, core->now_ms]])
-mcast_mistake(silence-is-clean 300 hold.c
+mcast_mistake(silence-is-clean 300 core/hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return r->reported != NULL && nodes_clean(r->reported) >= r->reported->count;]])
-mcast_mistake(time-heals-lingering 300 act.c
+mcast_mistake(time-heals-lingering 300 core/act.c
     [[if (!clean && hold_has_services(r)) {]] [[if (!clean && hold_end(core, r) > core->now_ms) {]])
-mcast_mistake(any-life-will-do 300 nodereport.c
+mcast_mistake(any-life-will-do 300 core/nodereport.c
     [[while (r != NULL && r->number != number)]]
     [[while (r != NULL && r->number < number)]])
-mcast_mistake(old-word-counts 8000 nodereport.c
+mcast_mistake(old-word-counts 8000 core/nodereport.c
     [[order != 0 && order < known->order]] [[order > known->order && order == 0]])
-mcast_mistake(granted-twice-is-once 3000 hold.c
+mcast_mistake(granted-twice-is-once 3000 core/hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return nodes_clean(r->reported) >= r->node_count;]])
-mcast_mistake(one-scope-is-enough 300 cleanup_ask.c
+mcast_mistake(one-scope-is-enough 300 core/cleanup_ask.c
     [[for (size_t i = 0; i < event->u.cleanup.scope_count; i++) {]]
     [[for (size_t i = 1; i < event->u.cleanup.scope_count; i++) {]])
-mcast_mistake(steps-by-prefix 300 steppath.c
+mcast_mistake(steps-by-prefix 300 base/steppath.c
     [[return strncmp(step, scope, length) == 0 && (step[length] == '\0' || step[length] == '/');]]
     [[return strncmp(step, scope, length) == 0;]])
-mcast_mistake(asked-again-is-asked-once 1000 cleanup_ask.c
+mcast_mistake(asked-again-is-asked-once 1000 core/cleanup_ask.c
     [[c->again = true;]] [[c->again = false;]])
-mcast_mistake(the-first-step-is-all 300 cleanup.c
+mcast_mistake(the-first-step-is-all 300 core/cleanup.c
     [[else if (!k->looked || ++k->piece == k->piece_count)]] [[else]])
-mcast_mistake(given-up-is-cleaned 300 cleanup.c
+mcast_mistake(given-up-is-cleaned 300 core/cleanup.c
     [[end(core, r, c, ANSWER_GIVEN_UP,]] [[end(core, r, c, ANSWER_CLEANED,]])
-mcast_mistake(unsure-is-cleaned 300 cleanup.c
+mcast_mistake(unsure-is-cleaned 300 core/cleanup.c
     [[else if (outcome == FM_OK || outcome == FM_GONE)]]
     [[else if (outcome == FM_OK || outcome == FM_GONE || fmcall_unsure(outcome))]])
-mcast_mistake(cleanups-end-at-a-start 300 core.c
+mcast_mistake(cleanups-end-at-a-start 300 core/core.c
     [[cleanup_load(core, r);]]
     [[{
         core->cleanups -= r->cleaner->count;
         cleaner_destroy(r->cleaner);
         r->cleaner = NULL;
     }]])
-mcast_mistake(gone-before-its-cleanup-is-back 300 act.c
+mcast_mistake(gone-before-its-cleanup-is-back 300 core/act.c
     [[(r->cleaner == NULL || r->cleaner->errand.call == 0) &&]] [[]])
-mcast_mistake(unsure-end-of-a-step-does-not-rest 8000 cleanup.c
+mcast_mistake(unsure-end-of-a-step-does-not-rest 8000 core/cleanup.c
     [[core_errand(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;]]
     [[(void)core_errand(core, r);]])
-mcast_mistake(waits-for-a-time-that-is-over 300 act.c
+mcast_mistake(waits-for-a-time-that-is-over 300 core/act.c
     [[earlier(when, e->release_settles_ms > core->now_ms ? e->release_settles_ms : INT64_MAX);]]
     [[earlier(when, e->release_settles_ms);]])
-mcast_mistake(pieces-by-prefix 300 cleaner.c
+mcast_mistake(pieces-by-prefix 300 core/cleaner.c
     [[c->below ? steppath_within(step->step, c->step) : strcmp(step->step, c->step) == 0;]]
     [[strncmp(step->step, c->step, strlen(c->step)) == 0;]])
-mcast_mistake(one-step-covers-those-below 300 cleaner.c
+mcast_mistake(one-step-covers-those-below 300 core/cleaner.c
     [[same && !below;]] [[same;]])
 
-mcast_mistake(lost-at-the-first-404 300 missing.c
+mcast_mistake(lost-at-the-first-404 300 core/missing.c
     [[return e->gone_ms != 0 && core->now_ms - e->gone_ms >= core->config.stray_grace_ms &&
            (e->other_token || e->absent_ms >= e->gone_ms);]]
     [[return e->gone_ms != 0;]])
-mcast_mistake(lost-though-listed 1000 missing.c
+mcast_mistake(lost-though-listed 1000 core/missing.c
     [[    if (e->listed == core->link.list) {
         if (e->gone_ms != 0 && !e->other_token)]]
     [[    if (false) {
         if (e->gone_ms != 0 && !e->other_token)]])
-mcast_mistake(much-at-once-is-lost 8000 missing.c
+mcast_mistake(much-at-once-is-lost 8000 core/missing.c
     [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]])
-mcast_mistake(what-is-in-the-way-is-ours 300 call_done.c
+mcast_mistake(what-is-in-the-way-is-ours 300 core/call_done.c
     [[if (!r->errand->unsure) {
             name_is_taken(core, r);]]
     [[if (false) {
             name_is_taken(core, r);]])
-mcast_mistake(same-job-is-ours 300 listing.c
+mcast_mistake(same-job-is-ours 300 core/listing.c
     [[secret_none(token) || token_proof(token) != released_proof(core, r)]] [[false]])
-mcast_mistake(found-is-ours 50 act.c
+mcast_mistake(found-is-ours 50 core/act.c
     [[if (r->origin == ORIGIN_FOUND) /* perhaps a leftover of ours */]] [[if (false)]])
-mcast_mistake(old-ledger-hands-out 1000 claim.c
+mcast_mistake(old-ledger-hands-out 1000 core/claim.c
     [[core_save_facts(core, &facts);
     vnipool_begin_quarantine(&core->vnis);]]
     [[core_save_facts(core, &facts);]])
-mcast_mistake(time-heals-created 50 hold.c
+mcast_mistake(time-heals-created 50 core/hold.c
     [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])
-mcast_mistake(late-lingering-is-nobodys 1000 nodereport.c
+mcast_mistake(late-lingering-is-nobodys 1000 core/nodereport.c
     [[if (core_cluster_config(core, cluster) == NULL ||]] [[if (!future || core_cluster_config(core, cluster) == NULL ||]])
-mcast_mistake(full-ring-is-not-emptied 1000 tombstones.c
+mcast_mistake(full-ring-is-not-emptied 1000 core/tombstones.c
     [[if (stone->used)
         tombstones_forget]]
     [[if (!stone->used)

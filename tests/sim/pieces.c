@@ -1,6 +1,6 @@
 #include "tests/sim/pieces.h"
 
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include "tests/sim/sim.h"
 

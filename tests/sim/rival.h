@@ -1,7 +1,7 @@
 #ifndef MCAST_SIM_RIVAL_H
 #define MCAST_SIM_RIVAL_H
 
-#include "core/names.h"
+#include "base/names.h"
 #include "tests/sim/rng.h"
 #include "tests/sim/word.h"
 

@@ -1,6 +1,6 @@
 #include "tests/sim/roster.h"
 
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include "tests/sim/sim.h"
 

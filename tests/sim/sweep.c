@@ -1,6 +1,6 @@
 #include "tests/sim/sweep.h"
 
-#include "core/memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #include "core/nodeset.h"
 
-#include "core/nodelist.h"
+#include "base/nodelist.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

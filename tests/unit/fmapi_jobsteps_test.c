@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/names.h"
+#include "base/names.h"
 #include "fmapi/jobsteps.h"
 
 /* The list as one line: "0=1,2 /fA=3 +1" with what was skipped at the end. */

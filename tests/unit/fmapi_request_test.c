@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "core/error.h"
+#include "base/error.h"
 #include "fmapi/request.h"
 
 static void request_call__speaks_as_the_table_says(void **state)

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "broker/http/decoder.h"
-#include "core/error.h"
+#include "base/error.h"
 
 #include <munge.h>
 #include <semaphore.h>

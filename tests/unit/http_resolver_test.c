@@ -11,7 +11,7 @@
 
 #include "broker/http/hostcache.h"
 #include "broker/http/resolver.h"
-#include "core/error.h"
+#include "base/error.h"
 
 #include <arpa/inet.h>
 #include <semaphore.h>

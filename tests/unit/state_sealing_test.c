@@ -5,7 +5,7 @@
 #include "state_fixture.h"
 #include "state_trace.h"
 
-#include "core/names.h"
+#include "base/names.h"
 #include "tokens/seal_key.h"
 
 #include <sqlite3.h>

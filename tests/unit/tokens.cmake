@@ -1,6 +1,5 @@
 mcast_unit(tokens_seal tokens)
 mcast_unit(tokens_seal_key tokens)
-mcast_unit(tokens_base64url tokens)
 mcast_unit(tokens_bearer tokens)
 mcast_unit(tokens_issuer tokens)
 target_compile_definitions(tokens_issuer_test PRIVATE

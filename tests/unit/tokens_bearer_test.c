@@ -1,6 +1,6 @@
 /* Bearer tokens as anybody may handle them (B3): read, narrowed, written, without a key. */
 
-#include "tokens/base64url.h"
+#include "base/base64url.h"
 #include "tokens/bearer.h"
 
 #include <setjmp.h>

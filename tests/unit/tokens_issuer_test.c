@@ -1,8 +1,8 @@
 /* Bearer tokens as their issuer sees them (B3, F19, I6): the format is that of docs/tokens.md,
  * narrowing never widens, and whatever is changed is refused. */
 
-#include "tokens/base64url.h"
-#include "tokens/hex.h"
+#include "base/base64url.h"
+#include "base/hex.h"
 #include "tokens/issuer.h"
 
 #include <setjmp.h>

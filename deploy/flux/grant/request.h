@@ -14,7 +14,7 @@
  */
 
 #include "client/mcast.h"
-#include "core/error.h"
+#include "base/error.h"
 
 #include <jansson.h>
 #include <stdbool.h>

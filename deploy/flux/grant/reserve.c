@@ -10,7 +10,7 @@
 #include "client/mcast.h"
 #include "deploy/flux/grant/memo.h"
 #include "deploy/flux/grant/request.h"
-#include "forms/jobid.h"
+#include "base/jobid.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,5 +1,5 @@
 #include "deploy/flux/jobtap/settings.h"
-#include "core/names.h"
+#include "base/names.h"
 
 #include <stdio.h>
 

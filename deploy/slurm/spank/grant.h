@@ -6,7 +6,7 @@
  * is not named the job does not have. Of other names nothing is taken: whoever wrote it sets no
  * LD_PRELOAD. */
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

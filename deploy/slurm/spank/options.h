@@ -13,7 +13,7 @@
  *
  * Commas between them, no blanks, each word once. */
 
-#include "core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 

@@ -13,7 +13,7 @@
  *                      where our programs are, when not where they were installed
  *   node_config=FILE   of mcast-node */
 
-#include "core/error.h"
+#include "base/error.h"
 #include "deploy/slurm/spank/place.h"
 
 #include <stdint.h>

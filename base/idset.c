@@ -1,0 +1,167 @@
+#include "base/idset.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void idset_init(struct idset *set)
+{
+    memset(set, 0, sizeof *set);
+}
+
+bool idset_has(const struct idset *set, uint16_t id)
+{
+    return (set->words[id / 64] >> (id % 64)) & 1;
+}
+
+void idset_add(struct idset *set, uint16_t id)
+{
+    if (idset_has(set, id))
+        return;
+    set->words[id / 64] |= UINT64_C(1) << (id % 64);
+    set->filled[id / 64 / 64] |= UINT64_C(1) << (id / 64 % 64);
+    set->count++;
+}
+
+void idset_remove(struct idset *set, uint16_t id)
+{
+    if (!idset_has(set, id))
+        return;
+    set->words[id / 64] &= ~(UINT64_C(1) << (id % 64));
+    if (set->words[id / 64] == 0)
+        set->filled[id / 64 / 64] &= ~(UINT64_C(1) << (id / 64 % 64));
+    set->count--;
+}
+
+/* The lowest bit of word at or above bit from (0–64), or -1. */
+static int lowest_from(uint64_t word, unsigned from)
+{
+    if (from >= 64)
+        return -1;
+    word &= UINT64_MAX << from;
+    return word == 0 ? -1 : __builtin_ctzll(word);
+}
+
+static int next_without_wrapping(const struct idset *set, uint32_t from)
+{
+    if (from > UINT16_MAX)
+        return -1;
+    uint32_t word = from / 64;
+    int bit = lowest_from(set->words[word], from % 64);
+    if (bit >= 0)
+        return (int)(word * 64) + bit;
+
+    uint32_t next = word + 1;
+    for (uint32_t block = next / 64; block < IDSET_WORDS / 64; block++) {
+        int filled = lowest_from(set->filled[block], block == next / 64 ? next % 64 : 0);
+        if (filled >= 0) {
+            word = block * 64 + (uint32_t)filled;
+            return (int)(word * 64) + lowest_from(set->words[word], 0);
+        }
+    }
+    return -1;
+}
+
+int idset_next(const struct idset *set, uint32_t from)
+{
+    int id = next_without_wrapping(set, from);
+    return id >= 0 ? id : next_without_wrapping(set, 0);
+}
+
+static const char *skip_blanks(const char *at)
+{
+    while (*at == ' ' || *at == '\t')
+        at++;
+    return at;
+}
+
+/* A word at a time: a pool has tens of thousands of ids. */
+static void add_range(struct idset *set, uint32_t first, uint32_t last)
+{
+    for (uint32_t word = first / 64; word <= last / 64; word++) {
+        uint64_t wanted = UINT64_MAX;
+        if (word == first / 64)
+            wanted &= UINT64_MAX << (first % 64);
+        if (word == last / 64)
+            wanted &= UINT64_MAX >> (63 - last % 64);
+        set->count += (uint32_t)__builtin_popcountll(wanted & ~set->words[word]);
+        set->words[word] |= wanted;
+        set->filled[word / 64] |= UINT64_C(1) << (word % 64);
+    }
+}
+
+/* Reads a number 0–65535 at *at. */
+static int parse_id(const char **at, uint32_t *id, struct error *err)
+{
+    const char *c = skip_blanks(*at);
+    if (*c < '0' || *c > '9')
+        return error_set(err, ERROR_INVALID, "a number is expected at \"%.20s\"", c);
+    uint32_t value = 0;
+    for (; *c >= '0' && *c <= '9'; c++) {
+        value = value * 10 + (uint32_t)(*c - '0');
+        if (value > UINT16_MAX)
+            return error_set(err, ERROR_INVALID, "ids are 0-65535, this is more: \"%.20s\"", *at);
+    }
+    *id = value;
+    *at = skip_blanks(c);
+    return 0;
+}
+
+static int parse_range(const char **at, struct idset *set, struct error *err)
+{
+    uint32_t first, last;
+    int rc = parse_id(at, &first, err);
+    if (rc < 0)
+        return rc;
+    last = first;
+    if (**at == '-') {
+        (*at)++;
+        if ((rc = parse_id(at, &last, err)) < 0)
+            return rc;
+        if (last < first)
+            return error_set(err, ERROR_INVALID, "the range %u-%u runs backwards", first, last);
+    }
+    add_range(set, first, last);
+    return 0;
+}
+
+int idset_parse(struct idset *set, const char *text, struct error *err)
+{
+    struct idset parsed;
+    idset_init(&parsed);
+    const char *at = skip_blanks(text);
+    while (*at != '\0') {
+        int rc = parse_range(&at, &parsed, err);
+        if (rc < 0)
+            return rc;
+        if (*at == ',' && *skip_blanks(at + 1) != '\0')
+            at = skip_blanks(at + 1);
+        else if (*at != '\0')
+            return error_set(err, ERROR_INVALID,
+                             "ids and ranges are separated by commas, as in 1024-2047,4096; "
+                             "this is not: \"%.20s\"",
+                             at);
+    }
+    *set = parsed;
+    return 0;
+}
+
+size_t idset_format(const struct idset *set, char *out, size_t size)
+{
+    size_t length = 0;
+    if (size > 0)
+        out[0] = '\0';
+    for (int first = next_without_wrapping(set, 0); first >= 0;) {
+        int last = first;
+        while (last < UINT16_MAX && idset_has(set, (uint16_t)(last + 1)))
+            last++;
+        char range[16];
+        int n = first == last
+                    ? snprintf(range, sizeof range, "%s%d", length ? "," : "", first)
+                    : snprintf(range, sizeof range, "%s%d-%d", length ? "," : "", first, last);
+        if (length + (size_t)n < size)
+            memcpy(out + length, range, (size_t)n + 1);
+        length += (size_t)n;
+        first = next_without_wrapping(set, (uint32_t)last + 1);
+    }
+    return length;
+}

@@ -1,0 +1,37 @@
+#ifndef MCAST_BASE_IDSET_H
+#define MCAST_BASE_IDSET_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A set of 16-bit ids, as text "1024-2047,4096". Lives in place; 8.2 KiB. All constant time but
+ * parse and format: a second level of bits says which words are not empty. */
+
+enum { IDSET_WORDS = 65536 / 64, IDSET_TEXT_MAX = 4096 };
+
+struct idset {
+    uint64_t words[IDSET_WORDS];
+    uint64_t filled[IDSET_WORDS / 64]; /* bit w: words[w] is not 0 */
+    uint32_t count;
+};
+
+void idset_init(struct idset *set);
+
+/* Ids and ranges, ascending within a range, in any order, separated by commas, blanks allowed
+ * around each. Empty text is the empty set. 0 or ERROR_INVALID; on error the set is unchanged. */
+int idset_parse(struct idset *set, const char *text, struct error *err);
+
+/* The shortest text, ascending. Returns its length as snprintf does. */
+size_t idset_format(const struct idset *set, char *out, size_t size);
+
+bool idset_has(const struct idset *set, uint16_t id);
+void idset_add(struct idset *set, uint16_t id);
+void idset_remove(struct idset *set, uint16_t id);
+
+/* The smallest id ≥ from, wrapping to the smallest of all; -1 when empty. */
+int idset_next(const struct idset *set, uint32_t from);
+
+#endif

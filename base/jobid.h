@@ -1,0 +1,16 @@
+#ifndef MCAST_BASE_JOBID_H
+#define MCAST_BASE_JOBID_H
+
+/* Job ids as people and hooks have them, in the one form that the broker takes (flux.md). */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Writes the plain form: Flux's "ƒLxs…" becomes "fLxs…", the same number in ASCII; any other id is
+ * itself. False: it does not fit, and nothing is written. given and out may overlap. */
+bool jobid_plain(const char *given, char *out, size_t size);
+
+/* The same for each part of a path: "/ƒA/ƒB" becomes "/fA/fB". */
+bool jobid_plain_path(const char *given, char *out, size_t size);
+
+#endif

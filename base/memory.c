@@ -1,0 +1,37 @@
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *or_stop(void *memory)
+{
+    if (memory == NULL) {
+        fputs("mcastd: out of memory: stopping; what was acknowledged is on disk\n", stderr);
+        abort();
+    }
+    return memory;
+}
+
+void *memory_zeroed(size_t size)
+{
+    return or_stop(calloc(1, size));
+}
+
+void *memory_resized(void *old, size_t count, size_t size)
+{
+    return or_stop(count > SIZE_MAX / size ? NULL : realloc(old, count * size));
+}
+
+char *memory_text(const char *text)
+{
+    return text == NULL ? NULL : or_stop(strdup(text));
+}
+
+void memory_wipe_text(char *text)
+{
+    if (text != NULL)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}

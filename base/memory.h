@@ -1,0 +1,17 @@
+#ifndef MCAST_BASE_MEMORY_H
+#define MCAST_BASE_MEMORY_H
+
+#include <stddef.h>
+
+/* Memory that is there or ends the process. A core that has run out of memory in the middle of a
+ * step could be half changed; a broker that stops and starts again finds everything that it ever
+ * acknowledged on the disk, so stopping is the safe answer. */
+
+void *memory_zeroed(size_t size);
+void *memory_resized(void *old, size_t count, size_t size); /* for arrays: count × size */
+char *memory_text(const char *text);                        /* a copy; NULL stays NULL */
+
+/* Overwrites, then frees; for text that may be a secret. NULL is allowed. */
+void memory_wipe_text(char *text);
+
+#endif

@@ -1,0 +1,154 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/idset.h"
+
+static void idset_parse__reads_ranges_and_merges(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *same;
+        unsigned count;
+    } good[] = {
+        {"", "", 0},
+        {"7", "7", 1},
+        {"1024-2047,4096", "1024-2047,4096", 1025},
+        {" 3 , 1-2 ", "1-3", 3},
+        {"0-65535", "0-65535", 65536},
+        {"65535", "65535", 1},
+        {"5,5,5", "5", 1},
+        {"63-64,128", "63-64,128", 3},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct idset set;
+        struct error err;
+        char text[64];
+        idset_init(&set);
+        assert_int_equal(idset_parse(&set, good[i].text, &err), 0);
+        assert_int_equal(set.count, good[i].count);
+        assert_int_equal(idset_format(&set, text, sizeof text), strlen(good[i].same));
+        assert_string_equal(text, good[i].same);
+    }
+}
+
+static void idset_parse__refuses_and_changes_nothing(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"x",           "1-",  "-1",    "2-1",       "65536", "1,,2",
+                                      "1,",          ",1",  "1 2",   "1;2",       "0x1",   "1-2-3",
+                                      "99999999999", "1-x", "1,2 a", "1024-70000"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct idset set;
+        struct error err = {0};
+        idset_init(&set);
+        idset_add(&set, 42);
+        assert_int_equal(idset_parse(&set, bad[i], &err), ERROR_INVALID);
+        assert_true(strlen(err.text) > 0);
+        assert_int_equal(set.count, 1);
+        assert_true(idset_has(&set, 42));
+    }
+}
+
+static void idset_next__wraps(void **state)
+{
+    (void)state;
+    struct idset set;
+    idset_init(&set);
+    assert_int_equal(idset_next(&set, 0), -1);
+    idset_add(&set, 100);
+    idset_add(&set, 65535);
+    assert_int_equal(idset_next(&set, 0), 100);
+    assert_int_equal(idset_next(&set, 100), 100);
+    assert_int_equal(idset_next(&set, 101), 65535);
+    assert_int_equal(idset_next(&set, 65536), 100);
+    idset_remove(&set, 100);
+    assert_int_equal(idset_next(&set, 0), 65535);
+    idset_remove(&set, 65535);
+    assert_int_equal(idset_next(&set, 7), -1);
+}
+
+/* Every id is found, whatever the two levels of bits are asked. */
+static void idset_next__walks_all(void **state)
+{
+    (void)state;
+    struct idset set;
+    idset_init(&set);
+    for (uint32_t id = 3; id <= 65535; id += 61)
+        idset_add(&set, (uint16_t)id);
+    uint32_t seen = 0, expected = 3;
+    for (int id = idset_next(&set, 0); seen < set.count; id = idset_next(&set, (uint32_t)id + 1)) {
+        assert_int_equal(id, expected);
+        expected += 61;
+        seen++;
+    }
+}
+
+static void idset_format__reports_length_of_what_does_not_fit(void **state)
+{
+    (void)state;
+    struct idset set;
+    char text[5];
+    idset_init(&set);
+    idset_add(&set, 100);
+    idset_add(&set, 200);
+    assert_int_equal(idset_format(&set, text, sizeof text), 7);
+    assert_string_equal(text, "100");
+}
+
+/* Whatever the size, it is text, and no byte behind it is written. */
+static void idset_format__stays_within_its_size(void **state)
+{
+    (void)state;
+    struct idset set;
+    char out[16];
+    assert_int_equal(idset_parse(&set, "5,7-9", NULL), 0);
+    for (size_t size = 0; size <= sizeof out; size++) {
+        memset(out, '#', sizeof out);
+        assert_int_equal(idset_format(&set, out, size), strlen("5,7-9"));
+        for (size_t i = size > strlen("5,7-9") + 1 ? strlen("5,7-9") + 1 : size; i < sizeof out;
+             i++)
+            assert_int_equal(out[i], '#');
+        if (size > 0)
+            assert_string_equal(out, size > strlen("5,7-9") ? "5,7-9" : size > 1 ? "5" : "");
+    }
+    idset_init(&set);
+    assert_int_equal(idset_format(&set, out, 1), 0);
+    assert_string_equal(out, "");
+}
+
+/* Removed again, wherever they lie, as if they had never been there. */
+static void idset_remove__leaves_nothing_behind(void **state)
+{
+    (void)state;
+    struct idset set, empty;
+    idset_init(&set);
+    idset_init(&empty);
+    for (uint32_t id = 0; id <= UINT16_MAX; id += 63)
+        idset_add(&set, (uint16_t)id);
+    for (uint32_t id = 0; id <= UINT16_MAX; id += 63) {
+        assert_int_equal(idset_next(&set, 0), id);
+        idset_remove(&set, (uint16_t)id);
+        idset_remove(&set, (uint16_t)id); /* twice is once */
+    }
+    assert_int_equal(idset_next(&set, 0), -1);
+    assert_int_equal(idset_next(&set, UINT16_MAX), -1);
+    assert_memory_equal(&set, &empty, sizeof set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(idset_parse__reads_ranges_and_merges),
+        cmocka_unit_test(idset_parse__refuses_and_changes_nothing),
+        cmocka_unit_test(idset_format__stays_within_its_size),
+        cmocka_unit_test(idset_next__wraps),
+        cmocka_unit_test(idset_remove__leaves_nothing_behind),
+        cmocka_unit_test(idset_next__walks_all),
+        cmocka_unit_test(idset_format__reports_length_of_what_does_not_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+/* One job arrives as ƒ…, f… or decimal, and is one job (flux.md). */
+
+#include "base/jobid.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void jobid__is_plain_in_the_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *given, *plain;
+    } cases[] = {{"\xc6\x92"
+                  "2Rs8",
+                  "f2Rs8"},
+                 {"f2Rs8", "f2Rs8"},
+                 {"4711", "4711"},
+                 {"", ""},
+                 {"\xc6\x92", "f"},
+                 {"\xc6", "\xc6"},
+                 {"a\xc6\x92", "a\xc6\x92"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char out[16];
+        assert_true(jobid_plain(cases[i].given, out, sizeof out));
+        assert_string_equal(out, cases[i].plain);
+        strcpy(out, cases[i].given); /* in its own place */
+        assert_true(jobid_plain(out, out, strlen(out) + 1));
+        assert_string_equal(out, cases[i].plain);
+    }
+}
+
+static void jobid__that_does_not_fit_writes_nothing(void **state)
+{
+    (void)state;
+    char out[6] = "kept";
+    assert_false(jobid_plain("f23456", out, sizeof out));
+    assert_false(jobid_plain("\xc6\x92"
+                             "23456",
+                             out, sizeof out));
+    assert_string_equal(out, "kept");
+    assert_true(jobid_plain("\xc6\x92"
+                            "2345",
+                            out, sizeof out));
+    assert_string_equal(out, "f2345");
+}
+
+static void path__is_plain_in_each_part(void **state)
+{
+    (void)state;
+    char out[12];
+    assert_true(jobid_plain_path("/\xc6\x92"
+                                 "A/\xc6\x92"
+                                 "B/3",
+                                 out, sizeof out));
+    assert_string_equal(out, "/fA/fB/3");
+    assert_true(jobid_plain_path("", out, sizeof out));
+    assert_string_equal(out, "");
+    assert_true(jobid_plain_path("/2345678901", out, sizeof out));
+    assert_false(jobid_plain_path("/23456789012", out, sizeof out));
+    assert_false(jobid_plain_path("", out, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobid__is_plain_in_the_end),
+        cmocka_unit_test(path__is_plain_in_each_part),
+        cmocka_unit_test(jobid__that_does_not_fit_writes_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

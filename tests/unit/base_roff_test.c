@@ -1,0 +1,63 @@
+/* Manual pages show texts as they stand. */
+
+#include "base/roff.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void shows(void (*print)(FILE *out, const char *text), const char *text, const char *roff)
+{
+    char *written = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&written, &size);
+    assert_non_null(out);
+    print(out, text);
+    fclose(out);
+    assert_string_equal(written, roff);
+    free(written);
+}
+
+static void text__is_no_request(void **state)
+{
+    (void)state;
+    shows(roff_text, ".TH is no\n.request a.b\n'nor this",
+          "\\&.TH is no\n\\&.request a.b\n"
+          "\\&\\(aqnor this");
+    shows(roff_text, "", "");
+}
+
+static void text__is_no_escape(void **state)
+{
+    (void)state;
+    shows(roff_text, "\\n --cores ~/^`'", "\\en \\-\\-cores \\(ti/\\(ha\\(ga\\(aq");
+}
+
+static void text__has_all_letters(void **state)
+{
+    (void)state;
+    shows(roff_text, "\xc6\x92Lxs\xe2\x80\xa6 \xf0\x9f\x82\xa1",
+          "\\[u0192]Lxs\\[u2026] \\[u1F0A1]");
+}
+
+static void example__is_kept_in_its_lines(void **state)
+{
+    (void)state;
+    shows(roff_example, "  a\n.b\n", ".PP\n.EX\n  a\n\\&.b\n.EE\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text__is_no_request),
+        cmocka_unit_test(text__is_no_escape),
+        cmocka_unit_test(text__has_all_letters),
+        cmocka_unit_test(example__is_kept_in_its_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

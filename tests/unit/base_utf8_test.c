@@ -1,0 +1,69 @@
+#include "base/utf8.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void utf8__is_what_rfc_3629_says(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+    } cases[] = {
+        {"", 1},
+        {"a", 1},
+        {"\x7f", 1},
+        {"\xc2\x80", 2},
+        {"\xdf\xbf", 2},
+        {"\xe0\xa0\x80", 3},
+        {"\xed\x9f\xbf", 3},
+        {"\xef\xbf\xbf", 3},
+        {"\xf0\x90\x80\x80", 4},
+        {"\xf4\x8f\xbf\xbf", 4},
+        {"\x80", 0},             /* goes on with nothing */
+        {"\xc1\xbf", 0},         /* overlong */
+        {"\xe0\x9f\xbf", 0},     /* overlong */
+        {"\xf0\x8f\xbf\xbf", 0}, /* overlong */
+        {"\xed\xa0\x80", 0},     /* half a character of UTF-16 */
+        {"\xf4\x90\x80\x80", 0}, /* beyond U+10FFFF */
+        {"\xf5\x80\x80\x80", 0},
+        {"\xff", 0},
+        {"\xc3", 0}, /* the text ends within */
+        {"\xe2\x82", 0},
+        {"\xf0\x90\x80", 0},
+        {"\xc3(", 0},
+        {"\xe2\x82(", 0},
+        {"\xf0\x90\x80(", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(utf8_length(cases[i].text, SIZE_MAX), cases[i].length);
+}
+
+/* Exactly so many bytes are there: none behind them is looked at (ASan would say so). */
+static void utf8__stays_within_its_size(void **state)
+{
+    static const char euro[] = "\xe2\x82\xac";
+    (void)state;
+    for (size_t size = 0; size <= 3; size++) {
+        char *text = malloc(size > 0 ? size : 1);
+        assert_non_null(text);
+        memcpy(text, euro, size);
+        assert_int_equal(utf8_length(text, size), size == 3 ? 3 : 0);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utf8__is_what_rfc_3629_says),
+        cmocka_unit_test(utf8__stays_within_its_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,2 +1,0 @@
-mcast_unit(forms_jobid forms)
-mcast_unit(forms_roff forms)
