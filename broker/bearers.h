@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_BEARERS_H
 #define MCAST_BROKER_BEARERS_H
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 #include "base/secret.h"
 #include "tokens/fingerprint.h"
 

@@ -1,7 +1,7 @@
 #include "broker/chronicle.h"
 
 #include "broker/log.h"
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_CLOCK_H
 #define MCAST_BROKER_CLOCK_H
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #include "broker/config_check.h"
 
 #include "base/nodelist.h"
-#include "core/sizing.h"
+#include "core/reservation/sizing.h"
 #include "fmapi/baseurl.h"
 #include "trust/overflowuid.h"
 

@@ -4,7 +4,7 @@
 #include "broker/config_words.h"
 #include "core/config.h"
 #include "base/idset.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -35,7 +35,7 @@ void fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, cons
 void fabric_step(struct fabric *fabric, uint64_t id, enum fmcall_kind kind,
                  const struct fmapi_step *what);
 /* An index that the options no longer have is taken for 0: the words that ask for it may have
- * waited for the disk, and the core asks again after a change (core/link.c). */
+ * waited for the disk, and the core asks again after a change (core/fabric/link.c). */
 void fabric_login(struct fabric *fabric, uint32_t url);
 void fabric_list(struct fabric *fabric, uint64_t list);
 

@@ -3,8 +3,8 @@
 
 #include "broker/histogram.h"
 #include "core/effect.h"
-#include "core/fmcall.h"
-#include "core/record.h"
+#include "core/fabric/fmcall.h"
+#include "core/reservation/record.h"
 #include "state/store.h"
 
 #include <stdbool.h>

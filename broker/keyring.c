@@ -1,6 +1,6 @@
 #include "broker/keyring.h"
 
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 #include "tokens/randombytes.h"
 
 #include <stdlib.h>

@@ -1,5 +1,13 @@
-#include "core/inside.h"
+#include "core/act.h"
+
 #include "base/memory.h"
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/fabric/cleanup.h"
+#include "core/requests/requests.h"
+#include "core/reservation/budget.h"
+#include "core/reservation/hold.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,11 @@
-#include "core/inside.h"
+#include "core/apply.h"
+
 #include "base/memory.h"
 #include "base/steppath.h"
+#include "core/effects.h"
+#include "core/fabric/cleanup.h"
+#include "core/reconcile/missing.h"
+#include "core/state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "core/config.h"
-#include "core/record.h"
-#include "core/sizing.h"
-#include "core/vnipool.h"
+#include "core/reservation/record.h"
+#include "core/reservation/sizing.h"
+#include "core/reservation/vnipool.h"
 
 #include <string.h>
 

@@ -1,15 +1,32 @@
 #include "core/core.h"
-#include "core/inside.h"
+
 #include "base/memory.h"
-#include "core/sizing.h"
+#include "core/act.h"
+#include "core/apply.h"
+#include "core/clock.h"
+#include "core/effects.h"
+#include "core/fabric/call_done.h"
+#include "core/fabric/cleanup.h"
+#include "core/fabric/link.h"
+#include "core/reconcile/alarm.h"
+#include "core/reconcile/conflict.h"
+#include "core/reconcile/listing.h"
+#include "core/reconcile/missing.h"
+#include "core/reconcile/rollcall.h"
+#include "core/reconcile/sighting.h"
+#include "core/reconcile/strays.h"
+#include "core/reconcile/suspect.h"
+#include "core/requests/requests.h"
+#include "core/reservation/hold.h"
+#include "core/reservation/sizing.h"
+#include "core/state.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    DUE_PER_TICK = 1000,       /* so that no step keeps the loop away for long */
-    CLOCK_TOLERANCE_MS = 2000, /* leap seconds, and the time between reading two clocks */
+    DUE_PER_TICK = 1000, /* so that no step keeps the loop away for long */
 };
 
 struct core *core_create(const struct core_config *config)
@@ -174,53 +191,11 @@ static void drop_broken_off_events(struct core *core)
     core_save_prune(core, core->events.next - 1);
 }
 
-void core_clock(struct core *core, const char *boot, int64_t offset_ms)
-{
-    assert(strlen(boot) <= BOOT_ID_MAX);
-    strcpy(core->boot_now, boot);
-    core->clock_now_ms = offset_ms;
-}
-
-/* F3: times on disk can be compared with now when the host has not booted since and its clock was
- * not set. Else nobody knows how long this broker was away, and holding back VNIs begins anew. */
-static void compare_clocks(struct core *core)
-{
-    int64_t moved = core->clock_now_ms - core->facts.clock_ms;
-    bool same_boot = core->boot_now[0] != '\0' && strcmp(core->boot_now, core->boot) == 0;
-    if (same_boot && moved >= -CLOCK_TOLERANCE_MS && moved <= CLOCK_TOLERANCE_MS)
-        return;
-    if (core->vnis.held.count > 0 && core->config.vni_hold_ms != HOLD_UNTIL_REPORTED)
-        core_trace(
-            core, TRACE_NOTICE,
-            "%s, so it is not known how long mcastd was away -> [vni] hold of %u VNIs begins "
-            "anew",
-            same_boot                   ? "the clock was set"
-            : core->boot_now[0] == '\0' ? "the boot of the host is not known"
-                                        : "the host was booted",
-            core->vnis.held.count);
-    core->facts.holds_from_ms = core->now_ms;
-    core->clock_unsaved = core->boot_now[0] != '\0'; /* else the next start will not know either */
-    if (core->vnis.held.count > 0)
-        core_keep_clock(core);
-}
-
-/* Not before something is held back: most starts save nothing. */
-void core_keep_clock(struct core *core)
-{
-    struct facts_record facts = core->facts;
-    if (!core->clock_unsaved)
-        return;
-    core->clock_unsaved = false;
-    facts.boot = core->boot_now;
-    facts.clock_ms = core->clock_now_ms;
-    core_save_facts(core, &facts);
-}
-
 void core_start(struct core *core, int64_t now_ms)
 {
     begin_step(core, now_ms);
     ledger_index(&core->ledger);
-    compare_clocks(core);
+    clock_compare(core);
     suspect_resume(core);
     drop_broken_off_events(core);
     core->link.since_ms = now_ms;

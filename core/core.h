@@ -1,12 +1,12 @@
 #ifndef MCAST_CORE_CORE_H
 #define MCAST_CORE_CORE_H
 
-#include "core/alarm.h"
+#include "core/reconcile/alarm.h"
 #include "core/config.h"
 #include "core/effect.h"
-#include "core/fmcall.h"
-#include "core/nodefold.h"
-#include "core/record.h"
+#include "core/fabric/fmcall.h"
+#include "core/reservation/nodefold.h"
+#include "core/reservation/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

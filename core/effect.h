@@ -1,8 +1,8 @@
 #ifndef MCAST_CORE_EFFECT_H
 #define MCAST_CORE_EFFECT_H
 
-#include "core/fmcall.h"
-#include "core/record.h"
+#include "core/fabric/fmcall.h"
+#include "core/reservation/record.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,8 @@
-#include "core/inside.h"
+#include "core/effects.h"
+
 #include "base/memory.h"
+#include "core/reconcile/alarm.h"
+#include "core/state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

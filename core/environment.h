@@ -2,7 +2,7 @@
 #define MCAST_CORE_ENVIRONMENT_H
 
 #include "core/config.h"
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 
 /* The environment of a job's tasks (F16, fabric-manager.md "The job's environment"). */
 

@@ -1,5 +1,6 @@
-#include "core/inside.h"
-#include "core/sizing.h"
+#include "core/reservation/hold.h"
+#include "core/reservation/sizing.h"
+#include "core/state.h"
 
 #include <string.h>
 

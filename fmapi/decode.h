@@ -1,7 +1,7 @@
 #ifndef MCAST_FMAPI_DECODE_H
 #define MCAST_FMAPI_DECODE_H
 
-#include "core/fmcall.h"
+#include "core/fabric/fmcall.h"
 #include "base/names.h"
 #include "fmapi/secrets.h"
 

@@ -2,7 +2,7 @@
 #define MCAST_FMAPI_FMAPI_H
 
 #include "base/error.h"
-#include "core/fmcall.h"
+#include "core/fabric/fmcall.h"
 #include "base/secret.h"
 
 #include <stdbool.h>

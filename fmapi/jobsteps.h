@@ -1,7 +1,7 @@
 #ifndef MCAST_FMAPI_JOBSTEPS_H
 #define MCAST_FMAPI_JOBSTEPS_H
 
-#include "core/fmcall.h"
+#include "core/fabric/fmcall.h"
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 #ifndef MCAST_FMAPI_REQUEST_H
 #define MCAST_FMAPI_REQUEST_H
 
-#include "core/fmcall.h"
+#include "core/fabric/fmcall.h"
 
 #include <stdbool.h>
 #include <stddef.h>

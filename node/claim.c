@@ -1,7 +1,7 @@
 #include "node/claim.h"
 
 #include "base/nodelist.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "node/limits.h"
 #include "node/match.h"
 #include "node/say.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "node/life.h"
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 #include "node/create.h"
 #include "node/destroy.h"
 #include "node/holders.h"

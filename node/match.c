@@ -1,6 +1,6 @@
 #include "node/match.h"
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 #include "node/settings.h"
 
 #include "base/names.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -1,7 +1,7 @@
 #ifndef MCAST_STATE_PACKED_H
 #define MCAST_STATE_PACKED_H
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 #include "state/record_fault.h"
 
 #include "base/names.h"
-#include "core/nodes.h"
+#include "core/reservation/nodes.h"
 #include "base/steppath.h"
 
 #include <stdbool.h>

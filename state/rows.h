@@ -1,8 +1,8 @@
 #ifndef MCAST_STATE_ROWS_H
 #define MCAST_STATE_ROWS_H
 
-#include "core/nodes.h"
-#include "core/record.h"
+#include "core/reservation/nodes.h"
+#include "core/reservation/record.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 #define MCAST_STATE_STORE_H
 
 #include "base/error.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

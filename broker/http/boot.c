@@ -1,7 +1,7 @@
 #include "broker/http/call.h"
 #include "broker/http/json_scan.h"
 #include "broker/http/routes.h"
-#include "core/nodes.h"
+#include "core/reservation/nodes.h"
 
 /* PUT /v1/nodes/{node}/boot: no CXI service outlives a boot of its node, so all that it said before
  * is over (F3). A machine is no cluster's: it may run jobs of several. */

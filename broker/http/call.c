@@ -4,7 +4,7 @@
 #include "broker/http/head.h"
 #include "broker/http/metrics.h"
 #include "broker/http/stream.h"
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "broker/http/routes.h"
 #include "broker/http/tokenproof.h"
 #include "broker/http/wait_query.h"
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 #include "base/steppath.h"
 
 #include <string.h>

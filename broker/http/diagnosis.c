@@ -1,6 +1,6 @@
 #include "broker/http/diagnosis.h"
 
-#include "core/sizing.h"
+#include "core/reservation/sizing.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

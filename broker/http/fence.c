@@ -2,8 +2,8 @@
 #include "broker/http/json_scan.h"
 #include "broker/http/routes.h"
 #include "broker/http/shared.h"
-#include "core/nodes.h"
-#include "core/reservation.h"
+#include "core/reservation/nodes.h"
+#include "core/reservation/reservation.h"
 
 #include <stdio.h>
 #include <string.h>

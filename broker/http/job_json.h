@@ -3,7 +3,7 @@
 
 #include "broker/http/writer.h"
 #include "core/core.h"
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 
 struct tokenproof;
 

@@ -2,7 +2,7 @@
 #define MCAST_BROKER_HTTP_JOB_PATH_H
 
 #include "broker/http/call.h"
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 
 /* /v1/clusters/{cluster}/jobs/{job}…: the names in it. */
 

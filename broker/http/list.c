@@ -3,7 +3,7 @@
 #include "broker/http/job_json.h"
 #include "broker/http/job_path.h"
 #include "broker/http/routes.h"
-#include "core/nodes.h"
+#include "core/reservation/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "broker/http/node_body.h"
 
 #include "broker/http/json_scan.h"
-#include "core/nodes.h"
+#include "core/reservation/nodes.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static bool is_listed(const char *list, const char *service)
     return false;
 }
 
-/* "device:id" behind the others, as core/nodes.h wants it. */
+/* "device:id" behind the others, as core/reservation/nodes.h wants it. */
 static int add_service(const struct service *service, struct node_body *body,
                        struct problem *problem)
 {

@@ -2,7 +2,7 @@
 #define MCAST_BROKER_HTTP_NODE_BODY_H
 
 #include "broker/http/problem.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct node_body {
     enum node_state state;
     uint64_t number;                      /* of the reservation, ≥ 1 */
     uint64_t order;                       /* among what the node says of it, ≥ 1; 0: not told */
-    char services[NODE_SERVICES_MAX + 1]; /* "cxi0:12,cxi1:7" (core/nodes.h); "": none are named */
+    char services[NODE_SERVICES_MAX + 1]; /* "cxi0:12,cxi1:7" (core/reservation/nodes.h); "": none are named */
     uint16_t vnis[VNI_PER_JOB_MAX];       /* of the services, as the node knows them */
     unsigned vni_count;                   /* 0: not told */
 };

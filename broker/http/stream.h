@@ -2,7 +2,7 @@
 #define MCAST_BROKER_HTTP_STREAM_H
 
 #include "broker/http/call.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 /* One subscriber of events (F24): server-sent events pulled from what the core keeps. A subscriber
  * is a number, the last event it has had; however slowly it reads, nothing gathers for it. If what

@@ -2,7 +2,7 @@
 
 #include "broker/bearers.h"
 #include "broker/http/shared.h"
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 #include "tokens/issuer.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "client/reservation.h"
 #include "base/names.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 #include "node/claim.h"
 #include "tests/fuzz/fuzz.h"
 

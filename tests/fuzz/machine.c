@@ -1,6 +1,6 @@
 #include "tests/fuzz/machine.h"
 
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 #include "state/packed.h"
 #include "state/record_fault.h"
 

@@ -1,7 +1,7 @@
 /* The body of a node's report (broker/http/node_body.h): the whole input. */
 
 #include "broker/http/node_body.h"
-#include "core/nodes.h"
+#include "core/reservation/nodes.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <jansson.h>

@@ -2,7 +2,7 @@
  * hand. */
 
 #include "base/names.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 #include "node/settings.h"
 #include "tests/fuzz/fuzz.h"
 

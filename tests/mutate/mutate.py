@@ -126,7 +126,7 @@ def read_arguments():
                         help="one of %s (core)" % ", ".join(ROOMS))
     parser.add_argument("--seed", type=int, default=1, help="which ones (1)")
     parser.add_argument("--only", default="", metavar="PATTERN",
-                        help="of places that begin so: core/link.c, core/link.c:33:")
+                        help="of places that begin so: core/fabric/link.c, core/fabric/link.c:33:")
     parser.add_argument("--json", metavar="FILE", help="every mutant and what became of it")
     parser.add_argument("--jobs", type=int, default=1, help="so many at once (1)")
     parser.add_argument("--folder", type=Path, required=True, help="for the copies and builds")

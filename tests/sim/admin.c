@@ -1,6 +1,6 @@
 #include "tests/sim/admin.h"
 
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 #include "tests/sim/rewind.h"
 #include "tests/sim/sim.h"
 

@@ -1,7 +1,7 @@
 #include "tests/sim/answers.h"
 
-#include "core/reservation.h"
-#include "core/sizing.h"
+#include "core/reservation/reservation.h"
+#include "core/reservation/sizing.h"
 #include "tests/sim/sim.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "tests/sim/asks.h"
 
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 #include "tests/sim/grow.h"
 #include "tests/sim/sim.h"
 

@@ -1,7 +1,7 @@
 #ifndef MCAST_SIM_ASKS_H
 #define MCAST_SIM_ASKS_H
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 #include "tests/sim/steps.h"
 #include "tests/sim/word.h"
 

@@ -1,7 +1,7 @@
 #ifndef MCAST_SIM_BOOKS_H
 #define MCAST_SIM_BOOKS_H
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 #include "tests/sim/rm.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "tests/sim/check.h"
 
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 #include "tests/sim/sim.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "tests/sim/crowd.h"
 
-#include "core/tombstones.h"
+#include "core/reservation/tombstones.h"
 #include "tests/sim/sim.h"
 
 enum { AT_ONCE = 50, APART_MS = 10 };

@@ -1,7 +1,7 @@
 #ifndef MCAST_SIM_DISK_H
 #define MCAST_SIM_DISK_H
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

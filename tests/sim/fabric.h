@@ -2,7 +2,7 @@
 #define MCAST_SIM_FABRIC_H
 
 #include "core/config.h"
-#include "core/fmcall.h"
+#include "core/fabric/fmcall.h"
 #include "base/names.h"
 #include "tests/sim/rng.h"
 #include "tests/sim/steps.h"

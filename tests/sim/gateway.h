@@ -1,7 +1,7 @@
 #ifndef MCAST_SIM_GATEWAY_H
 #define MCAST_SIM_GATEWAY_H
 
-#include "core/fmcall.h"
+#include "core/fabric/fmcall.h"
 #include "tests/sim/rng.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #ifndef MCAST_SIM_JOURNAL_H
 #define MCAST_SIM_JOURNAL_H
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 #include "tests/sim/disk.h"
 
 #include <stdbool.h>

@@ -56,11 +56,11 @@ mcast_mistake(skip-intent 50 core/apply.c
     [[record.u.reservation = reservation_record(r);
     if (r->hwcoll == HWCOLL_WANTED)
         record.u.reservation.fm_side = FM_SIDE_NOTHING;]])
-mcast_mistake(reuse-held-back 50 core/vnipool.c
+mcast_mistake(reuse-held-back 50 core/reservation/vnipool.c
     [[idset_add(&p->held, vni);]] [[idset_add(&p->free, vni);]])
-mcast_mistake(hold-ends-at-a-start 50 core/core.c
+mcast_mistake(hold-ends-at-a-start 50 core/clock.c
     [[core->facts.holds_from_ms = core->now_ms;]] [[core->facts.holds_from_ms = 0;]])
-mcast_mistake(forget-late-success 50 core/call_done.c
+mcast_mistake(forget-late-success 50 core/fabric/call_done.c
     [[set_side(core, r, side_after_yes(r));
         core_act(core, r);
         return;
@@ -69,11 +69,11 @@ mcast_mistake(forget-late-success 50 core/call_done.c
         core_act(core, r);
         return;
     case FM_EXISTS:]])
-mcast_mistake(believe-a-no-to-the-second-try 3000 core/call_done.c
+mcast_mistake(believe-a-no-to-the-second-try 3000 core/fabric/call_done.c
     [[return r->errand->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;]] [[return FM_SIDE_NOTHING;]])
-mcast_mistake(release-counts-too-early 50 core/call_done.c
+mcast_mistake(release-counts-too-early 50 core/fabric/call_done.c
     [[if (e->sent_ms < settles) {]] [[if (e->sent_ms < 0) {]])
-mcast_mistake(release-given-up-is-done 100 core/call_done.c
+mcast_mistake(release-given-up-is-done 100 core/fabric/call_done.c
     [[if (outcome == FM_OK || outcome == FM_GONE) {
         core_released_at_fm]]
     [[if (outcome == FM_OK || outcome == FM_GONE || outcome == FM_TIMEOUT) {
@@ -88,53 +88,53 @@ mcast_mistake(crash-leaves-nothing-open 1500 core/core.c
 mcast_mistake(match-by-prefix 50 core/apply.c
     [[if (strcmp(core->config.clusters[i].name, name) == 0)]]
     [[if (strncmp(core->config.clusters[i].name, name, strlen(core->config.clusters[i].name)) == 0)]])
-mcast_mistake(one-sync-is-enough 50 core/sighting.c
+mcast_mistake(one-sync-is-enough 50 core/reconcile/sighting.c
     [[bool first = r->missed_ms == 0;]] [[bool first = false;]])
-mcast_mistake(the-last-piece-is-all 1000 core/sync.c
+mcast_mistake(the-last-piece-is-all 1000 core/requests/sync.c
     [[if (event->u.sync.more)]] [[if (event->u.sync.more && (s->id = ++core->last_sighting) > 0)]])
-mcast_mistake(repeat-is-no-sign-of-life 1500 core/reserve.c
+mcast_mistake(repeat-is-no-sign-of-life 1500 core/requests/reserve.c
     [[r->missed_ms = 0; /* as good]] [[/* as good]])
-mcast_mistake(lost-is-not-told 50 core/missing.c
+mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
     [[core_publish(core, EVENT_LOST, r, reason);]] [[(void)reason;]])
-mcast_mistake(another-token-is-as-good 3000 core/call_done.c
+mcast_mistake(another-token-is-as-good 3000 core/fabric/call_done.c
     [[!secret_equal(r->token, token);]] [[false;]])
-mcast_mistake(leaving-does-not-count 300 core/budget.c
+mcast_mistake(leaving-does-not-count 300 core/reservation/budget.c
     [[purse->limit == 0 || purse->used + addresses <= purse->limit]]
     [[purse->limit == 0 || purse->used - purse->leaving + addresses <= purse->limit]])
 mcast_mistake(wait-for-ever 50 core/act.c
     [[core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return;]]
     [[r->errand->give_up_ms += 60000; return;]])
-mcast_mistake(half-a-roll-call-counts 50 core/rollcall.c
+mcast_mistake(half-a-roll-call-counts 50 core/reconcile/rollcall.c
     [[!event->u.rollcall.ok)]] [[event->u.rollcall.id == 0)]])
-mcast_mistake(a-late-roll-call-is-fresh 8000 core/rollcall.c
+mcast_mistake(a-late-roll-call-is-fresh 8000 core/reconcile/rollcall.c
     [[cluster->name, roll->asked_ms]] [[cluster->name, core->now_ms]])
-mcast_mistake(silence-is-clean 300 core/hold.c
+mcast_mistake(silence-is-clean 300 core/reservation/hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return r->reported != NULL && nodes_clean(r->reported) >= r->reported->count;]])
 mcast_mistake(time-heals-lingering 300 core/act.c
     [[if (!clean && hold_has_services(r)) {]] [[if (!clean && hold_end(core, r) > core->now_ms) {]])
-mcast_mistake(any-life-will-do 300 core/nodereport.c
+mcast_mistake(any-life-will-do 300 core/requests/nodereport.c
     [[while (r != NULL && r->number != number)]]
     [[while (r != NULL && r->number < number)]])
-mcast_mistake(old-word-counts 8000 core/nodereport.c
+mcast_mistake(old-word-counts 8000 core/requests/nodereport.c
     [[order != 0 && order < known->order]] [[order > known->order && order == 0]])
-mcast_mistake(granted-twice-is-once 3000 core/hold.c
+mcast_mistake(granted-twice-is-once 3000 core/reservation/hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return nodes_clean(r->reported) >= r->node_count;]])
-mcast_mistake(one-scope-is-enough 300 core/cleanup_ask.c
+mcast_mistake(one-scope-is-enough 300 core/requests/cleanup_ask.c
     [[for (size_t i = 0; i < event->u.cleanup.scope_count; i++) {]]
     [[for (size_t i = 1; i < event->u.cleanup.scope_count; i++) {]])
 mcast_mistake(steps-by-prefix 300 base/steppath.c
     [[return strncmp(step, scope, length) == 0 && (step[length] == '\0' || step[length] == '/');]]
     [[return strncmp(step, scope, length) == 0;]])
-mcast_mistake(asked-again-is-asked-once 1000 core/cleanup_ask.c
+mcast_mistake(asked-again-is-asked-once 1000 core/requests/cleanup_ask.c
     [[c->again = true;]] [[c->again = false;]])
-mcast_mistake(the-first-step-is-all 300 core/cleanup.c
+mcast_mistake(the-first-step-is-all 300 core/fabric/cleanup.c
     [[else if (!k->looked || ++k->piece == k->piece_count)]] [[else]])
-mcast_mistake(given-up-is-cleaned 300 core/cleanup.c
+mcast_mistake(given-up-is-cleaned 300 core/fabric/cleanup.c
     [[end(core, r, c, ANSWER_GIVEN_UP,]] [[end(core, r, c, ANSWER_CLEANED,]])
-mcast_mistake(unsure-is-cleaned 300 core/cleanup.c
+mcast_mistake(unsure-is-cleaned 300 core/fabric/cleanup.c
     [[else if (outcome == FM_OK || outcome == FM_GONE)]]
     [[else if (outcome == FM_OK || outcome == FM_GONE || fmcall_unsure(outcome))]])
 mcast_mistake(cleanups-end-at-a-start 300 core/core.c
@@ -146,47 +146,47 @@ mcast_mistake(cleanups-end-at-a-start 300 core/core.c
     }]])
 mcast_mistake(gone-before-its-cleanup-is-back 300 core/act.c
     [[(r->cleaner == NULL || r->cleaner->errand.call == 0) &&]] [[]])
-mcast_mistake(unsure-end-of-a-step-does-not-rest 8000 core/cleanup.c
+mcast_mistake(unsure-end-of-a-step-does-not-rest 8000 core/fabric/cleanup.c
     [[core_errand(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;]]
     [[(void)core_errand(core, r);]])
 mcast_mistake(waits-for-a-time-that-is-over 300 core/act.c
     [[earlier(when, e->release_settles_ms > core->now_ms ? e->release_settles_ms : INT64_MAX);]]
     [[earlier(when, e->release_settles_ms);]])
-mcast_mistake(pieces-by-prefix 300 core/cleaner.c
+mcast_mistake(pieces-by-prefix 300 core/fabric/cleaner.c
     [[c->below ? steppath_within(step->step, c->step) : strcmp(step->step, c->step) == 0;]]
     [[strncmp(step->step, c->step, strlen(c->step)) == 0;]])
-mcast_mistake(one-step-covers-those-below 300 core/cleaner.c
+mcast_mistake(one-step-covers-those-below 300 core/fabric/cleaner.c
     [[same && !below;]] [[same;]])
 
-mcast_mistake(lost-at-the-first-404 300 core/missing.c
+mcast_mistake(lost-at-the-first-404 300 core/reconcile/missing.c
     [[return e->gone_ms != 0 && core->now_ms - e->gone_ms >= core->config.stray_grace_ms &&
            (e->other_token || e->absent_ms >= e->gone_ms);]]
     [[return e->gone_ms != 0;]])
-mcast_mistake(lost-though-listed 1000 core/missing.c
+mcast_mistake(lost-though-listed 1000 core/reconcile/missing.c
     [[    if (e->listed == core->link.list) {
         if (e->gone_ms != 0 && !e->other_token)]]
     [[    if (false) {
         if (e->gone_ms != 0 && !e->other_token)]])
-mcast_mistake(much-at-once-is-lost 8000 core/missing.c
+mcast_mistake(much-at-once-is-lost 8000 core/reconcile/missing.c
     [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]])
-mcast_mistake(what-is-in-the-way-is-ours 300 core/call_done.c
+mcast_mistake(what-is-in-the-way-is-ours 300 core/fabric/call_done.c
     [[if (!r->errand->unsure) {
             name_is_taken(core, r);]]
     [[if (false) {
             name_is_taken(core, r);]])
-mcast_mistake(same-job-is-ours 300 core/listing.c
+mcast_mistake(same-job-is-ours 300 core/reconcile/listing.c
     [[secret_none(token) || token_proof(token) != released_proof(core, r)]] [[false]])
 mcast_mistake(found-is-ours 50 core/act.c
     [[if (r->origin == ORIGIN_FOUND) /* perhaps a leftover of ours */]] [[if (false)]])
-mcast_mistake(old-ledger-hands-out 1000 core/claim.c
+mcast_mistake(old-ledger-hands-out 1000 core/reconcile/suspect.c
     [[core_save_facts(core, &facts);
     vnipool_begin_quarantine(&core->vnis);]]
     [[core_save_facts(core, &facts);]])
-mcast_mistake(time-heals-created 50 core/hold.c
+mcast_mistake(time-heals-created 50 core/reservation/hold.c
     [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])
-mcast_mistake(late-lingering-is-nobodys 1000 core/nodereport.c
+mcast_mistake(late-lingering-is-nobodys 1000 core/requests/nodereport.c
     [[if (core_cluster_config(core, cluster) == NULL ||]] [[if (!future || core_cluster_config(core, cluster) == NULL ||]])
-mcast_mistake(full-ring-is-not-emptied 1000 core/tombstones.c
+mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
     [[if (stone->used)
         tombstones_forget]]
     [[if (!stone->used)

@@ -1,6 +1,6 @@
 #include "tests/sim/plant.h"
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 #include "tests/sim/script.h"
 
 static void said_at(const struct script *s, const char *text, bool expected, int line)

@@ -1,6 +1,6 @@
 #include "tests/sim/script.h"
 
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 #ifndef MCAST_SIM_WIRE_H
 #define MCAST_SIM_WIRE_H
 
-#include "core/fmcall.h"
+#include "core/fabric/fmcall.h"
 #include "tests/sim/fabric.h"
 #include "tests/sim/gateway.h"
 #include "tests/sim/rng.h"

@@ -1,6 +1,6 @@
 #include "tests/sim/word.h"
 
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "broker/config.h"
 #include "broker/config_table.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

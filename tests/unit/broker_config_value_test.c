@@ -3,7 +3,7 @@
 #include "broker/config_value.h"
 #include "broker/config_words.h"
 #include "core/config.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "core/agenda.h"
+#include "core/reservation/agenda.h"
 
 enum { MANY = 500 };
 

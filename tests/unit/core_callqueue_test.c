@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/callqueue.h"
+#include "core/fabric/callqueue.h"
 
 enum { AT_ONCE = 8 };
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/config.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 
 /* What holds when nothing is set, as docs/options.md and mcastd.conf(5) tell (F5). */
 static void config__has_the_documented_defaults(void **state)

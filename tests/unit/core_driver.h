@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "core/core.h"
-#include "core/reservation.h"
+#include "core/reservation/reservation.h"
 
 struct driver {
     struct core_config config;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/eventlog.h"
+#include "core/reservation/eventlog.h"
 
 /* F24: replayable by number, bounded, whatever number it begins with. */
 static void eventlog__replays_what_is_kept(void **state)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/ledger.h"
+#include "core/reservation/ledger.h"
 
 static struct reservation *make(uint64_t number, const char *job)
 {

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "core/nodefold.h"
+#include "core/reservation/nodefold.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "core/nodes.h"
+#include "core/reservation/nodes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "core/nodeset.h"
+#include "core/reservation/nodeset.h"
 
 #include "base/nodelist.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/fmcall.h"
-#include "core/record.h"
+#include "core/fabric/fmcall.h"
+#include "core/reservation/record.h"
 
 /* The words that clients, libfabric and the ledger's readers know (F12, F14, F24): each value has
  * just its own. */

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/sizing.h"
-#include "core/record.h"
+#include "core/reservation/sizing.h"
+#include "core/reservation/record.h"
 
 static struct core_config sized(uint32_t m, uint32_t s_all, uint32_t s_min, uint32_t j)
 {

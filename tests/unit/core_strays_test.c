@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/strays.h"
+#include "core/reconcile/strays.h"
 
 struct taken {
     int64_t seen_by_ms;

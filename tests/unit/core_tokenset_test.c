@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "core/tokenset.h"
+#include "core/reservation/tokenset.h"
 
 enum { MANY = 1000 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "core/tombstones.h"
+#include "core/reservation/tombstones.h"
 
 static void tombstones__last_until_their_time(void **state)
 {

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/vnipool.h"
+#include "core/reservation/vnipool.h"
 
 static void configure(struct vnipool *pool, const char *text)
 {

@@ -1,7 +1,7 @@
 /* What a reservation entitles to, and documents that do not say enough (S5). */
 
 #include "client/reservation.h"
-#include "core/record.h"
+#include "core/reservation/record.h"
 #include "node/claim.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* One service on a NIC, whatever the driver answers (F7, F10). */
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 #include "node/create.h"
 #include "node/limits.h"
 #include "node/match.h"

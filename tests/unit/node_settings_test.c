@@ -1,6 +1,6 @@
 /* node.conf: strict, with every fault named by file and line. */
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 #include "node/settings.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 #include "tests/system/kills/ledger.h"
 
-#include "core/record.h"
+#include "core/reservation/record.h"
 #include "tests/system/rig/folder.h"
 #include "tokens/seal.h"
 

@@ -1,0 +1,275 @@
+#include "core/fabric/call_done.h"
+
+#include "base/memory.h"
+#include "core/act.h"
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/fabric/cleanup.h"
+#include "core/fabric/link.h"
+#include "core/reconcile/conflict.h"
+#include "core/reconcile/listing.h"
+#include "core/reconcile/missing.h"
+#include "core/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What came of a call of the fabric manager. */
+
+/* Waits between tries of a call: a reserve has little time, a release has all of it. */
+enum {
+    RESERVE_RETRY_MS = 250,
+    RELEASE_RETRY_MS = 500,
+    RELEASE_RETRY_MAX_MS = 30 * 1000,
+};
+
+static int64_t backoff(const struct reservation *r)
+{
+    if (r->hwcoll == HWCOLL_WANTED)
+        return RESERVE_RETRY_MS;
+    uint32_t doublings = r->errand->tries < 6 ? r->errand->tries : 6;
+    int64_t wait = (int64_t)RELEASE_RETRY_MS << doublings;
+    return wait < RELEASE_RETRY_MAX_MS ? wait : RELEASE_RETRY_MAX_MS;
+}
+
+/* Tells of a failure at the first try and each time the tries have doubled, so that a manager that
+ * is out of order for a day neither stays unnoticed nor fills the log. */
+static void tell(struct core *core, const struct reservation *r, enum fmcall_kind kind,
+                 const char *words, int64_t wait_ms)
+{
+    uint32_t tries = r->errand->tries;
+    (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
+                   fmcall_kind_word(kind), r->cluster, r->job, words);
+    if ((tries & (tries - 1)) == 0)
+        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: %s, try %u: %s -> again in %lld ms",
+                      r->cluster, r->job, fmcall_kind_word(kind), tries, words, (long long)wait_ms);
+}
+
+static void again_later(struct core *core, struct reservation *r, enum fmcall_kind kind,
+                        const char *words, int64_t wait_ms)
+{
+    r->errand->retry_ms = core->now_ms + wait_ms;
+    r->errand->tries++;
+    tell(core, r, kind, words, wait_ms);
+    core_act(core, r);
+}
+
+static void keep_words(struct core *core, struct errand *e, const char *words)
+{
+    core_discard(core, e->words);
+    e->words = memory_text(words);
+}
+
+static void set_side(struct core *core, struct reservation *r, enum fm_side side)
+{
+    if (r->fm_side == (uint8_t)side)
+        return;
+    struct reservation_record rec = reservation_record(r);
+    rec.fm_side = (uint8_t)side;
+    (void)core_save(core, &rec);
+}
+
+/* A definite no to RESERVE; but an earlier try may have been, or may yet be, acted on. */
+static enum fm_side side_after_no(const struct reservation *r)
+{
+    return r->errand->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;
+}
+
+/* A yes to RESERVE. While an earlier try may yet be acted on, the record says no more than "maybe":
+ * so that after a crash, too, the release is asked for once more when that has settled. */
+static enum fm_side side_after_yes(const struct reservation *r)
+{
+    return r->errand->unsure ? FM_SIDE_MAYBE : FM_SIDE_HELD;
+}
+
+/* A no to a RESERVE that nobody waits for any more; others may have waited for it to end. */
+static void no_longer_asked(struct core *core, struct reservation *r)
+{
+    set_side(core, r, side_after_no(r));
+    core_act_on_lives(core, r->cluster, r->job);
+}
+
+/* I6: with the token of another job each could reach the trees of the other. */
+static void reserved(struct core *core, struct reservation *r, struct secret token)
+{
+    const struct reservation *other = tokenset_find(&core->tokens, token);
+    r->errand->listed_from = core->last_list + 1;
+    if (other == NULL)
+        core_settle(core, r, HWCOLL_RESERVED, side_after_yes(r), token, NULL);
+    else
+        core_settle(core, r, HWCOLL_DENIED, side_after_yes(r), (struct secret){0},
+                    core_text(core,
+                              "the fabric manager gave it the session token that %s-%s has: "
+                              "unusable",
+                              other->cluster, other->job));
+}
+
+/* No earlier try of ours is open, so it is another's: not ours to delete (B11). */
+static void name_is_taken(struct core *core, struct reservation *r)
+{
+    conflict_raise(core, r->cluster, r->job, "this broker did not make it");
+    if (r->hwcoll == HWCOLL_WANTED)
+        core_settle(core, r, HWCOLL_DENIED, FM_SIDE_NOTHING, (struct secret){0},
+                    "the fabric manager has a reservation under its name that this broker did not "
+                    "make");
+    else
+        no_longer_asked(core, r);
+}
+
+static void reserve_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
+                         struct secret token, const char *words)
+{
+    bool wanted = r->hwcoll == HWCOLL_WANTED;
+    switch (outcome) {
+    case FM_OK:
+        if (wanted) {
+            reserved(core, r, token);
+            return;
+        }
+        core_trace_of(core, r, TRACE_NOTICE,
+                      "%s-%s: reserved late, nobody wants it any more -> release", r->cluster,
+                      r->job);
+        set_side(core, r, side_after_yes(r));
+        core_act(core, r);
+        return;
+    case FM_EXISTS:
+        if (!r->errand->unsure) {
+            name_is_taken(core, r);
+            return;
+        }
+        core_trace_of(
+            core, r, TRACE_NOTICE,
+            "%s-%s: the fabric manager has one under this name already -> release it first",
+            r->cluster, r->job);
+        set_side(core, r, wanted ? FM_SIDE_HELD : side_after_yes(r));
+        /* It is there, it is not, it is there: not without a pause. */
+        r->errand->retry_ms =
+            r->errand->released_none && wanted ? core->now_ms + RESERVE_RETRY_MS : 0;
+        core_act(core, r);
+        return;
+    case FM_UNREACHED:
+    case FM_UNAUTHORIZED:
+        /* Surely not acted on: forget that this try was made. */
+        if (wanted)
+            core_settle(core, r, HWCOLL_UNAVAILABLE, side_after_no(r), (struct secret){0}, words);
+        else if (r->fm_side == FM_SIDE_MAYBE)
+            no_longer_asked(core, r);
+        return;
+    case FM_DENIED:
+    case FM_REFUSED: /* never: no job's token is shown to reserve */
+    case FM_GONE:    /* a 404 to POST: this fabric manager has no such path */
+        if (wanted)
+            core_settle(core, r, HWCOLL_DENIED, side_after_no(r), (struct secret){0}, words);
+        else
+            no_longer_asked(core, r);
+        return;
+    case FM_BUSY:
+    case FM_NOT_ROUTED:
+    case FM_TIMEOUT:
+    case FM_BROKEN:
+        r->errand->unsure = true;
+        r->errand->reserve_settles_ms = core->now_ms + core->config.call_timeout_ms;
+        keep_words(core, r->errand, words);
+        again_later(core, r, FMCALL_RESERVE, words, wanted ? backoff(r) : 0);
+        return;
+    }
+}
+
+static void check_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
+                       struct secret token, const char *words)
+{
+    bool other = !secret_none(r->token) && !secret_none(token) && !secret_equal(r->token, token);
+    if (r->hwcoll != HWCOLL_RESERVED || r->state != JOB_ACTIVE) {
+        r->errand->doubted = false;
+        if (outcome == FM_OK && r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND)
+            listing_leftover(core, r, token);
+        core_act_on_lives(core, r->cluster, r->job);
+    } else if (outcome == FM_GONE || (outcome == FM_OK && other)) {
+        missing_gone(core, r, other);
+    } else if (outcome == FM_OK) {
+        missing_forget(core, r->errand);
+        r->errand->doubted = r->errand->retried = false;
+        r->errand->tries = 0;
+        missing_watch(core);
+        core_act(core, r);
+    } else {
+        again_later(core, r, FMCALL_CHECK, words, backoff(r));
+    }
+}
+
+void core_released_at_fm(struct core *core, struct reservation *r)
+{
+    struct errand *e = r->errand;
+    bool wanted = r->hwcoll == HWCOLL_WANTED;
+    /* A RESERVE that was given up may still be acted on, after this. So may an earlier RELEASE,
+     * which would take what is to be reserved next; and a crash would make us forget it. */
+    int64_t settles = wanted ? e->release_settles_ms : e->reserve_settles_ms;
+    if (e->sent_ms < settles) {
+        e->retry_ms = settles;
+        core_act(core, r);
+        return;
+    }
+    if (e->sent_ms >= e->reserve_settles_ms)
+        e->unsure = false;
+    e->tries = 0;
+    e->retry_ms = 0;
+    e->not_routed_ms = 0;
+    /* Whoever still wants one takes room for it anew: what was in its way may have been a stray,
+     * under the name of one that was itself waiting for room (I8). */
+    set_side(core, r, wanted && e->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING);
+    core_act_on_lives(core, r->cluster, r->job);
+}
+
+static void release_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
+                         const char *words)
+{
+    r->errand->released_none = outcome == FM_GONE;
+    if (outcome == FM_OK || outcome == FM_GONE) {
+        core_released_at_fm(core, r);
+        return;
+    }
+    if (fmcall_unsure(outcome))
+        r->errand->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
+    r->errand->not_routed_ms = outcome == FM_NOT_ROUTED ? core->now_ms : 0;
+    again_later(core, r, FMCALL_RELEASE, words, backoff(r));
+}
+
+void core_call_done(struct core *core, const struct core_event *event)
+{
+    uint64_t id = event->u.call.id;
+    enum fmcall_outcome outcome = event->u.call.outcome;
+    struct secret token = event->u.call.token;
+    const char *words = event->u.call.words;
+    enum fmcall_kind kind;
+    struct errand *e = callqueue_end(&core->calls, id, &kind);
+    if (e == NULL) {
+        core_trace(core, TRACE_WARNING, "an answer to call %llu, which is not under way -> ignored",
+                   (unsigned long long)id);
+        return;
+    }
+    int64_t sent_ms = e->sent_ms;
+    if (words == NULL)
+        words = fmcall_outcome_word(outcome);
+
+    bool about_link = true;
+    if (fmcall_is_cleanup(kind))
+        about_link = cleanup_done(core, e->owner, kind, outcome, event->u.call.steps, words);
+    else if (kind == FMCALL_RESERVE)
+        reserve_done(core, e->owner, outcome, token, words);
+    else if (kind == FMCALL_CHECK)
+        check_done(core, e->owner, outcome, token, words);
+    else
+        release_done(core, e->owner, outcome, words);
+
+    /* What was sent before the link was lost says nothing of the link that there is now. */
+    if (!about_link || sent_ms < core->link.lost_ms)
+        return;
+    /* Last: a lost link makes every job that waits give up, this one was to have its answer first.
+     */
+    if (outcome == FM_UNREACHED || outcome == FM_UNAUTHORIZED)
+        link_lost(core, words);
+    else if (outcome == FM_TIMEOUT || outcome == FM_BROKEN)
+        link_unheard(core, words); /* one call that ends so may be about its object */
+    else
+        link_heard(core);
+}

@@ -1,0 +1,403 @@
+#include "core/fabric/cleanup.h"
+
+#include "base/memory.h"
+#include "core/act.h"
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whoever holds a job's token may have the trees of its steps removed, and of no others (F19, I6).
+ * Which way that goes is learned from the fabric manager's refusals, for each job anew:
+ *
+ *                     what a step has          ends it
+ *                     (STEPS)
+ *   at first          the job's token          the token, a step at a time (END_STEP), so that the
+ *                                              fabric manager sees to the scope too
+ *   by_trees          the token                the token, tree by tree (END_TREE)
+ *   look_by_login     the login: it only looks as before
+ *   by_login          the login                the login, a step at a time: if the site allows it
+ *
+ * What a step has is asked for only where it must be known: by_trees, and for all below a step. */
+
+enum { CLEANUP_RETRY_MS = 500, CLEANUP_RETRY_MAX_MS = 30 * 1000 };
+
+const struct fmcall_steps cleanup_no_steps;
+
+/* ---- answers ---- */
+
+static void answer_waiters(struct core *core, struct cleanup *c, enum answer_kind kind,
+                           const struct reservation *r, const char *detail)
+{
+    struct cleanup_waiter *w = c->waiters;
+    c->waiters = NULL;
+    for (struct cleanup_waiter *next; w != NULL; w = next) {
+        next = w->next;
+        core_answer(core, w->ticket, kind, r, detail);
+        free(w);
+    }
+}
+
+static void answer_steps(struct core *core, struct cleanup *c, const struct reservation *r,
+                         const struct fmcall_steps *steps)
+{
+    size_t first = core->effect_count;
+    answer_waiters(core, c, ANSWER_STEPS, r, NULL);
+    for (size_t i = first; i < core->effect_count; i++)
+        core->effects[i].u.answer.steps = steps;
+}
+
+static const char *not_yet(struct core *core, const struct reservation *r, const struct cleanup *c)
+{
+    const char *words = r->cleaner->errand.words;
+    if (core->link.state != LINK_UP)
+        return "the link to the fabric manager is not up";
+    if (c->tries == 0 || words == NULL)
+        return c->look ? "the fabric manager has not answered yet"
+                       : "the trees are not gone yet; they go in the background";
+    return core_text(core, "the fabric manager: %s; it is asked again", words);
+}
+
+static const char *not_in_time(struct core *core, const struct reservation *r,
+                               const struct cleanup *c)
+{
+    const char *words = r->cleaner->errand.words;
+    if (core->link.state != LINK_UP)
+        return "the link to the fabric manager was not up in time";
+    if (c->tries == 0 || words == NULL)
+        return "it was not done in time";
+    return core_text(core, "not done in time, the fabric manager said last: %s", words);
+}
+
+static void answer_impatient(struct core *core, const struct reservation *r, struct cleanup *c)
+{
+    for (struct cleanup_waiter **link = &c->waiters, *w; (w = *link) != NULL;) {
+        if (w->due_ms > core->now_ms) {
+            link = &w->next;
+            continue;
+        }
+        *link = w->next;
+        core_answer(core, w->ticket, ANSWER_PENDING, r, not_yet(core, r, c));
+        free(w);
+    }
+}
+
+/* ---- an end: the cleanup is gone after each of these, but where one says "again" ---- */
+
+static struct cleanup_record record_of(const struct reservation *r, const struct cleanup *c)
+{
+    return (struct cleanup_record){
+        .number = r->number, .step = c->step, .give_up_ms = c->give_up_ms, .below = c->below};
+}
+
+static void end(struct core *core, struct reservation *r, struct cleanup *c, enum answer_kind kind,
+                const char *detail)
+{
+    answer_waiters(core, c, kind, r, detail);
+    struct cleanup_record record = record_of(r, c);
+    char *step = memory_text(c->step); /* the cleanup goes before its record is written */
+    core_discard(core, step);
+    record.step = step;
+    core_save_cleaned(core, &record);
+}
+
+/* What can be done next, for the log and for whoever asked alike. */
+#define SOONER "they stay until the job ends; to be rid of them sooner, "
+static const char ask_again[] = SOONER "ask again with mcastctl cleanup or mcast-cleanup";
+const char cleanup_allow_login[] = SOONER "set [hwcoll] cleanup_login = yes, reload, and ask again";
+static const char remove_there[] = SOONER "remove them at the fabric manager";
+
+static void give_up(struct core *core, struct reservation *r, struct cleanup *c, const char *words,
+                    const char *next)
+{
+    core->cleanups_given_up++;
+    core_trace_of(core, r, TRACE_WARNING,
+                  "%s-%s: the trees of step %.100s%s are not removed: %s -> given up, %s",
+                  r->cluster, r->job, c->step, c->below ? " and below" : "", words, next);
+    end(core, r, c, ANSWER_GIVEN_UP,
+        core_text(core, "the trees are not removed: %s: given up, %s", words, next));
+}
+
+static void succeed(struct core *core, struct reservation *r, struct cleanup *c)
+{
+    struct cleaner *k = r->cleaner;
+    cleaner_forget_pieces(k);
+    if (c->again) { /* not at once: whoever repeats it for ever shall not keep others waiting */
+        c->again = false;
+        cleaner_put_last(k, c);
+        return;
+    }
+    core->cleanups_done++;
+    core_trace_of(core, r, TRACE_INFO, "%s-%s: the trees of step %.100s%s are removed", r->cluster,
+                  r->job, c->step, c->below ? " and below" : "");
+    end(core, r, c, ANSWER_CLEANED, NULL);
+}
+
+/* ---- what to do next ---- */
+
+bool cleanup_has_trees(const struct reservation *r)
+{
+    return r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED;
+}
+
+static bool by_login(const struct core *core, const struct reservation *r, const struct cleanup *c,
+                     enum fmcall_kind kind)
+{
+    const struct cleaner *k = r->cleaner;
+    if (secret_none(r->token)) /* then core_cleanup has taken none that the site does not allow */
+        return true;
+    return c->look || (k->by_login && core->config.cleanup_login) ||
+           (k->look_by_login && kind == FMCALL_STEPS);
+}
+
+/* The next one whose time has come; it is the first then. NULL: none. */
+static const struct cleanup *choose(const struct core *core, struct cleaner *k)
+{
+    struct cleanup *c = k->first;
+    while (c != NULL && !c->look && c->retry_ms > core->now_ms)
+        c = c->next;
+    if (c != NULL && c != k->first)
+        cleaner_put_first(k, c);
+    return c;
+}
+
+/* With the login, the end of a step is the end of whichever life of the job has the name then. */
+bool cleanup_may_hit_name(const struct reservation *r)
+{
+    const struct cleaner *k = r->cleaner;
+    return k != NULL && k->errand.call != 0 && k->sent_by_login &&
+           k->errand.under_way == FMCALL_END_STEP;
+}
+
+static enum fmcall_kind next_call(const struct core *core, const struct reservation *r)
+{
+    struct cleaner *k = r->cleaner;
+    const struct cleanup *c;
+    if (!cleanup_has_trees(r) || k->errand.call != 0 || core->link.state != LINK_UP ||
+        (c = choose(core, k)) == NULL)
+        return FMCALL_NONE;
+    if (c->look)
+        return FMCALL_STEPS;
+    if (k->looked)
+        return k->by_trees ? FMCALL_END_TREE : FMCALL_END_STEP;
+    return c->below || k->by_trees ? FMCALL_STEPS : FMCALL_END_STEP;
+}
+
+static void queue_call(struct core *core, struct reservation *r)
+{
+    struct cleaner *k = r->cleaner;
+    enum fmcall_kind kind = next_call(core, r);
+    if (k->errand.queued == kind)
+        return;
+    callqueue_remove(&core->calls, &k->errand);
+    if (kind != FMCALL_NONE)
+        callqueue_push(&core->calls, &k->errand, LANE_CLEANUP, kind);
+}
+
+const char *cleanup_barred(const struct core *core, const struct reservation *r)
+{
+    return secret_none(r->token) && !core->config.cleanup_login
+               ? "no token of the job is known, and [hwcoll] cleanup_login is off"
+               : NULL;
+}
+
+void cleanup_act(struct core *core, struct reservation *r)
+{
+    struct cleaner *k = r->cleaner;
+    if (k == NULL)
+        return;
+    for (struct cleanup *c = k->first, *next; c != NULL; c = next) {
+        next = c->next;
+        bool under_way = c == k->first && k->errand.call != 0;
+        if (!cleanup_has_trees(r) && c->look)
+            answer_steps(core, c, r, &cleanup_no_steps);
+        else if (!cleanup_has_trees(r))
+            answer_waiters(core, c, ANSWER_CLEANED, r, NULL);
+        answer_impatient(core, r, c);
+        if (c->look && c->waiters == NULL && !under_way)
+            cleaner_end(k, c);
+        else if (cleanup_has_trees(r) && !c->look && c->give_up_ms <= core->now_ms && !under_way)
+            give_up(core, r, c, not_in_time(core, r, c), ask_again);
+        else if (cleanup_has_trees(r) && !c->look && cleanup_barred(core, r) != NULL && !under_way)
+            give_up(core, r, c, cleanup_barred(core, r), cleanup_allow_login);
+    }
+    queue_call(core, r);
+}
+
+int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
+{
+    const struct cleaner *k = r->cleaner;
+    int64_t when = INT64_MAX;
+    if (k == NULL || !cleanup_has_trees(r))
+        return when;
+    bool calls = k->errand.call == 0 && core->link.state == LINK_UP;
+    for (const struct cleanup *c = k->first; c != NULL; c = c->next) {
+        bool under_way = c == k->first && k->errand.call != 0;
+        if (!c->look && !under_way && c->give_up_ms < when)
+            when = c->give_up_ms;
+        if (calls && c->retry_ms > core->now_ms && c->retry_ms < when)
+            when = c->retry_ms;
+        for (const struct cleanup_waiter *w = c->waiters; w != NULL; w = w->next) {
+            if (w->due_ms < when)
+                when = w->due_ms;
+        }
+    }
+    return when;
+}
+
+void cleanup_begin(struct core *core, struct reservation *r, struct effect *effect)
+{
+    struct cleaner *k = r->cleaner;
+    const struct cleanup *c = k->first;
+    const struct cleanup_piece *piece = k->looked ? &k->pieces[k->piece] : NULL;
+    effect->u.call.step = piece != NULL ? piece->step : c->step;
+    if (effect->u.call.kind == FMCALL_END_TREE)
+        effect->u.call.tree = piece->trees[0];
+    bool login = by_login(core, r, c, effect->u.call.kind);
+    k->sent_by_login = login;
+    if (!login)
+        effect->u.call.token = r->token;
+    core_trace_of(core, r, TRACE_DEBUG, "%s: step %.100s%s, %s -> %s", effect->u.call.name,
+                  c->look ? "list" : c->step, c->below ? " and below" : "",
+                  login ? "with the login" : "with the job's token",
+                  fmcall_kind_word(effect->u.call.kind));
+}
+
+/* ---- what came of it ---- */
+
+static void again_later(struct core *core, struct reservation *r, struct cleanup *c,
+                        const char *words)
+{
+    struct cleaner *k = r->cleaner;
+    uint32_t doublings = c->tries < 6 ? c->tries : 6;
+    int64_t wait = (int64_t)CLEANUP_RETRY_MS << doublings;
+    c->retry_ms = core->now_ms + (wait < CLEANUP_RETRY_MAX_MS ? wait : CLEANUP_RETRY_MAX_MS);
+    c->tries++;
+    core_discard(core, k->errand.words);
+    k->errand.words = memory_text(words);
+    if ((c->tries & (c->tries - 1)) == 0)
+        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: cleanup of step %.100s, try %u: %s -> again",
+                      r->cluster, r->job, c->step, c->tries, words);
+    cleaner_put_last(k, c); /* it may be about this step only */
+}
+
+/* It will not be done this way. */
+static void try_another_way(struct core *core, struct reservation *r, struct cleanup *c,
+                            enum fmcall_kind kind, const char *words)
+{
+    struct cleaner *k = r->cleaner;
+    bool last_way = k->sent_by_login;
+    cleaner_forget_pieces(k);
+    if (!last_way && kind == FMCALL_END_STEP) {
+        k->by_trees = true;
+    } else if (!last_way && kind == FMCALL_STEPS) {
+        k->look_by_login = true;
+    } else if (!last_way && core->config.cleanup_login) {
+        k->by_login = true;
+        k->by_trees = false;
+    } else if (last_way) {
+        give_up(core, r, c, core_text(core, "the fabric manager refuses the login: %s", words),
+                remove_there);
+    } else {
+        give_up(core, r, c,
+                core_text(core,
+                          "the job's token does not open them (the fabric manager: %s), and "
+                          "[hwcoll] cleanup_login is off",
+                          words),
+                cleanup_allow_login);
+    }
+}
+
+/* A tree is known by its number, which another step's may get as soon as it is free: so before each
+ * that is ended, what the step has is asked for anew. */
+static void tree_ended(struct cleaner *k)
+{
+    k->ended = k->pieces[k->piece].trees[0] + UINT32_C(1);
+    cleaner_forget_pieces(k);
+}
+
+/* Whoever made trees under such a name (FI_CXI_COLL_JOB_STEP_ID is the job's to set) cannot have
+ * them removed before the job ends, and would not know. Once a job: it is asked for often. */
+static void tell_unreachable(struct core *core, struct reservation *r,
+                             const struct fmcall_steps *steps)
+{
+    const char *first;
+    size_t count = cleaner_unreachable(steps, &first);
+    if (count == 0 || r->cleaner->told_unreachable)
+        return;
+    r->cleaner->told_unreachable = true;
+    core_trace_of(
+        core, r, TRACE_WARNING,
+        "%s-%s: fabric manager lists trees of %zu step%s whose name is none, first "
+        "\"%.100s\" -> no cleanup reaches them, they stay until the job ends; see to what "
+        "sets FI_CXI_COLL_JOB_STEP_ID there",
+        r->cluster, r->job, count, count == 1 ? "" : "s", first);
+}
+
+static void steps_shown(struct core *core, struct reservation *r, struct cleanup *c,
+                        const struct fmcall_steps *steps)
+{
+    struct cleaner *k = r->cleaner;
+    uint32_t ended = k->ended;
+    k->ended = 0;
+    if (steps != NULL)
+        cleaner_keep_pieces(k, c, steps);
+    if (k->piece_count == 0)
+        succeed(core, r, c);
+    else if (k->by_trees && k->pieces[0].trees[0] + UINT32_C(1) == ended)
+        again_later(core, r, c, "it lists a tree that it has ended");
+}
+
+static void went_well(struct core *core, struct reservation *r, struct cleanup *c,
+                      enum fmcall_kind kind, const struct fmcall_steps *steps)
+{
+    struct cleaner *k = r->cleaner;
+    if (kind == FMCALL_STEPS)
+        steps_shown(core, r, c, steps);
+    else if (kind == FMCALL_END_TREE)
+        tree_ended(k);
+    else if (!k->looked || ++k->piece == k->piece_count)
+        succeed(core, r, c);
+}
+
+static void look_done(struct core *core, struct reservation *r, struct cleanup *c,
+                      enum fmcall_outcome outcome, const struct fmcall_steps *steps,
+                      const char *words)
+{
+    if (outcome == FM_OK && steps != NULL)
+        answer_steps(core, c, r, steps);
+    else if (outcome == FM_GONE)
+        answer_steps(core, c, r, &cleanup_no_steps);
+    else
+        answer_waiters(core, c, ANSWER_GIVEN_UP, r,
+                       core_text(core, "the fabric manager: %s", words));
+    cleaner_end(r->cleaner, c);
+}
+
+bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kind,
+                  enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words)
+{
+    struct cleanup *c = r->cleaner->first;
+    bool login = r->cleaner->sent_by_login;
+    if (outcome == FM_OK && steps != NULL)
+        tell_unreachable(core, r, steps);
+    /* One that is acted on late would hit the job's next life: its name must rest (F21). With the
+     * token it cannot: that opens this life only. */
+    if (login && kind == FMCALL_END_STEP && fmcall_unsure(outcome))
+        core_errand(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
+    if (!cleanup_has_trees(r))
+        cleaner_forget_pieces(r->cleaner);
+    else if (c->look)
+        look_done(core, r, c, outcome, steps, words);
+    else if (outcome == FM_OK || outcome == FM_GONE)
+        went_well(core, r, c, kind, outcome == FM_OK ? steps : NULL);
+    else if (outcome == FM_REFUSED || outcome == FM_DENIED)
+        try_another_way(core, r, c, kind, words);
+    else
+        again_later(core, r, c, words);
+    core_act_on_lives(core, r->cluster, r->job); /* a newer one may have waited for this call */
+    return login;
+}

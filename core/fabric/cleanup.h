@@ -1,0 +1,115 @@
+#ifndef MCAST_CORE_FABRIC_CLEANUP_H
+#define MCAST_CORE_FABRIC_CLEANUP_H
+
+#include "core/fabric/fmcall.h"
+#include "core/reservation/reservation.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The multicast trees of steps that died without cleaning up: whoever holds a token of the job asks
+ * for them to be removed, the fabric manager does it in the background (F19). What is asked for is
+ * on disk until it is done or its time is over; which calls that takes lives here only.
+ *
+ * One reservation's cleanups are done one after the other, each call waiting its turn among those
+ * of other reservations. */
+
+struct cleanup_waiter {
+    struct cleanup_waiter *next;
+    uint64_t ticket;
+    int64_t due_ms; /* answered by then, whatever has become of it */
+};
+
+/* One step, or one and all below it; or only a look at all steps, which no disk knows of. */
+struct cleanup {
+    struct cleanup *next;
+    struct cleanup_waiter *waiters;
+    int64_t give_up_ms;
+    int64_t retry_ms; /* not before then */
+    size_t length;    /* of step */
+    bool below;       /* the steps below it too */
+    bool look;
+    bool again;     /* asked for once more while it was being done: trees made since then go too */
+    uint32_t tries; /* calls that brought nothing */
+    char step[];    /* steppath_valid; "" for a look */
+};
+
+/* One step with the trees that the fabric manager said it has. */
+struct cleanup_piece {
+    char *step;
+    uint16_t *trees;
+    size_t tree_count;
+};
+
+struct cleaner {
+    struct errand errand; /* of the call queue; its owner is the reservation. A call under way is
+                             for the first cleanup */
+    struct cleanup *first, *last;
+    uint32_t count;
+    int64_t paid_until_ms; /* each new one costs time; too far ahead, and no more are taken */
+    bool by_trees;         /* the job's token does not end a step here, only a tree; */
+    bool look_by_login;    /* nor show which trees a step has: that is asked for with the login */
+    bool by_login;         /* nor end a tree: the site lets us use the login for all of it */
+    bool sent_by_login;    /* the call that is under way, or was last */
+    bool looked;           /* pieces are known, of the first cleanup */
+    bool told_unreachable; /* of steps that no cleanup reaches; once */
+    struct cleanup_piece *pieces;
+    size_t piece_count, piece;
+    uint32_t ended; /* the tree that went last, plus 1: listed again, it has not */
+};
+
+/* ---- the list: cleaner.c ---- */
+
+struct cleaner *cleaner_of(struct reservation *reservation); /* makes one */
+void cleaner_destroy(struct cleaner *cleaner); /* NULL is allowed; nobody is answered */
+
+struct cleanup *cleaner_append(struct cleaner *cleaner, const char *step, bool below);
+/* A look, before all that is not under way: whoever looks waits for an answer. */
+struct cleanup *cleaner_look_first(struct cleaner *cleaner);
+/* The one asked for in these words; NULL: none, as of a cleaner that is NULL. */
+struct cleanup *cleaner_find(const struct cleaner *cleaner, const char *step, bool below);
+/* One that does this too; NULL as before. */
+struct cleanup *cleaner_covering(const struct cleaner *cleaner, const char *step, bool below);
+
+/* Of one that is in the list. */
+void cleaner_put_last(struct cleaner *cleaner, struct cleanup *cleanup);
+void cleaner_put_first(struct cleaner *cleaner, struct cleanup *cleanup);
+void cleaner_end(struct cleaner *cleaner, struct cleanup *cleanup); /* freed */
+
+/* The ticket is answered when the cleanup ends, or by then. */
+void cleaner_await(struct cleanup *cleanup, uint64_t ticket, int64_t due_ms);
+
+/* Of what the fabric manager has, what the cleanup is about. */
+void cleaner_keep_pieces(struct cleaner *cleaner, const struct cleanup *cleanup,
+                         const struct fmcall_steps *steps);
+void cleaner_forget_pieces(struct cleaner *cleaner);
+
+/* How many of the steps no cleanup can be asked for, nor includes as one below: they are not
+ * steppath_valid. first, unless NULL: one of them. */
+size_t cleaner_unreachable(const struct fmcall_steps *steps, const char **first);
+
+/* ---- the calls: cleanup.c ---- */
+
+struct core;
+struct effect;
+
+/* Looks at what has become due or needless, and queues the next call. */
+void cleanup_act(struct core *core, struct reservation *reservation);
+int64_t cleanup_deadline(const struct core *core, const struct reservation *reservation);
+/* Fills in which call it is. */
+void cleanup_begin(struct core *core, struct reservation *reservation, struct effect *effect);
+/* Whether a call under way would be about the job's next life, too, were that there by then. */
+bool cleanup_may_hit_name(const struct reservation *reservation);
+/* Whether what came of it says anything about the link: under a job's token not even a timeout
+ * does, the gateway may want to see a certificate that goes with the login only. */
+bool cleanup_done(struct core *core, struct reservation *reservation, enum fmcall_kind kind,
+                  enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words);
+/* There is something at the fabric manager, and its end does not take the trees along anyway. */
+bool cleanup_has_trees(const struct reservation *reservation);
+/* Why no way is left to remove them; NULL: there is one. cleanup_allow_login says what to do. */
+const char *cleanup_barred(const struct core *core, const struct reservation *reservation);
+extern const char cleanup_allow_login[];
+extern const struct fmcall_steps cleanup_no_steps;
+
+#endif

@@ -1,0 +1,247 @@
+#include "core/fabric/link.h"
+
+#include "core/act.h"
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/reconcile/rollcall.h"
+#include "core/reconcile/strays.h"
+#include "core/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The link to the fabric manager: down → logging in → listing → up, and back (F13, F20).
+ * Nothing is sent to it but in `up`; coming up always compares first. */
+
+enum {
+    RETRY_DOUBLINGS = 5,
+    TIMEOUTS_TO_LOSE = 3, /* one answer that does not come is no lost link, three in a row are */
+};
+
+const char *link_state_word(enum link_state state)
+{
+    switch (state) {
+    case LINK_DOWN:
+        return "down";
+    case LINK_LOGGING_IN:
+        return "logging-in";
+    case LINK_LISTING:
+        return "listing";
+    case LINK_UP:
+        return "up";
+    }
+    return "unknown";
+}
+
+bool link_worth_waiting(const struct link *link)
+{
+    return link->state == LINK_UP || (link->state != LINK_DOWN && link->failures == 0);
+}
+
+/* Since when is told of being up, and of not being: attempts in between are no news. */
+static void enter(struct core *core, enum link_state state)
+{
+    core_trace(core, state == LINK_UP ? TRACE_NOTICE : TRACE_DEBUG,
+               "link to the fabric manager%s%s: %s -> %s", core->config.fm_url_count > 1 ? " " : "",
+               core->config.fm_url_count > 1 ? core_fm_url(core) : "",
+               link_state_word(core->link.state), link_state_word(state));
+    if ((state == LINK_UP) != (core->link.state == LINK_UP))
+        core->link.since_ms = core->now_ms;
+    core->link.state = state;
+}
+
+void link_start(struct core *core)
+{
+    if (!core->config.fm_present)
+        return;
+    enter(core, LINK_LOGGING_IN);
+    if (core->link.logging_in)
+        return; /* one that an earlier attempt began is as good as a new one, unless `again` */
+    core->link.logging_in = true;
+    core->link.again = false;
+    core_effect(core, EFFECT_LOGIN)->u.login.url = core->link.url;
+}
+
+void link_list(struct core *core)
+{
+    core->link.list = ++core->last_list;
+    core->link.began_ms = core->now_ms;
+    strays_begin(&core->strays);
+    core_effect(core, EFFECT_LIST)->u.list.id = core->link.list;
+}
+
+/* Sooner than usual while something there is not as it should be. */
+void link_list_next(struct core *core)
+{
+    int64_t wait = core->config.relist_ms > 0 ? core->config.relist_ms : INT64_MAX;
+    bool odd = core->strays.known.count > 0 || core->missing > 0 || core->alarms != NULL;
+    if (odd && core->config.stray_grace_ms < wait)
+        wait = core->config.stray_grace_ms;
+    core->link.relist_ms = wait == INT64_MAX ? INT64_MAX : core->now_ms + wait;
+}
+
+void link_list_within(struct core *core, int64_t wait_ms)
+{
+    if (core->link.state == LINK_UP && core->link.relist_ms > core->now_ms + wait_ms)
+        core->link.relist_ms = core->now_ms + wait_ms;
+}
+
+void link_login_done(struct core *core, bool ok, const char *words)
+{
+    core->link.logging_in = false;
+    if (core->link.again && core->link.state == LINK_LOGGING_IN) {
+        core_trace(core, TRACE_DEBUG, "a login at a former URL ended -> log in at the one in use");
+        link_start(core);
+    } else if (core->link.state != LINK_LOGGING_IN) {
+        core_trace(core, TRACE_DEBUG, "a login that nobody waits for ended -> ignored");
+    } else if (!ok) {
+        link_lost(core, words != NULL ? words : "the login failed");
+    } else {
+        enter(core, LINK_LISTING);
+        link_list(core);
+    }
+}
+
+void link_came_up(struct core *core)
+{
+    enter(core, LINK_UP);
+    core->link.failures = 0;
+    core->link.timeouts = 0;
+    core->link.error[0] = '\0';
+    memset(core->link.told, 0, sizeof core->link.told);
+    core_publish(core, EVENT_LINK_UP, NULL, core_fm_url(core));
+    rollcall_start(core);
+    /* Everything that was paused, or that the list has put in doubt, goes on. */
+    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
+        next = e->next;
+        if (e->owner != NULL)
+            core_act(core, e->owner);
+    }
+}
+
+static void give_up_all(struct core *core, const char *words)
+{
+    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
+        next = e->next;
+        if (e->owner == NULL)
+            continue;
+        if (e->owner->hwcoll == HWCOLL_WANTED)
+            core_give_up(core, e->owner, HWCOLL_UNAVAILABLE,
+                         core_text(core, "the link to the fabric manager is down: %s", words));
+        else
+            core_act(core, e->owner); /* leaves the queue, and the agenda */
+    }
+}
+
+/* Active and standby of one fabric are tried in turn, without a wait until the round is over. */
+static int64_t next_attempt(struct core *core)
+{
+    uint32_t count = core->config.fm_url_count, rounds;
+    if (count == 0) /* taken out of the configuration */
+        return core->config.link_retry_ms;
+    core->link.url = (core->link.url + 1) % count;
+    core->link.again = core->link.again || (core->link.logging_in && count > 1);
+    rounds = core->link.failures / count;
+    if ((core->link.failures + 1) % count != 0)
+        return 0;
+    return core->config.link_retry_ms << (rounds < RETRY_DOUBLINGS ? rounds : RETRY_DOUBLINGS);
+}
+
+/* A hash of the words without their numbers, which are times and counts (FNV-1a). */
+static uint32_t gist(const char *words)
+{
+    uint32_t hash = 2166136261;
+    for (; *words != '\0'; words++) {
+        if (*words < '0' || *words > '9')
+            hash = (hash ^ (unsigned char)*words) * 16777619;
+    }
+    return hash;
+}
+
+/* While it stays away the same trouble is no news, another one is: first the network, then the
+ * password. */
+static bool is_told(struct core *core, const char *words)
+{
+    uint32_t *last = &core->link.told[core->link.url], now = gist(words);
+    bool same = *last == now;
+    *last = now;
+    return same;
+}
+
+void link_lost(struct core *core, const char *words)
+{
+    if (core->link.state == LINK_DOWN)
+        return;
+    bool was_up = core->link.state == LINK_UP, news = was_up || core->link.failures == 0;
+    bool told = is_told(core, words); /* before the next URL is in use */
+    int64_t wait = next_attempt(core);
+
+    (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
+    core_trace(core, news || !told ? TRACE_WARNING : TRACE_DEBUG,
+               "fabric manager: %s -> link down, login at %s in %lld ms; jobs start without "
+               "hardware collectives, releases are remembered",
+               words, core_fm_url(core), (long long)wait);
+    enter(core, LINK_DOWN);
+    core->link.losses += was_up;
+    core->link.lost_ms = core->now_ms;
+    core->link.failures++;
+    core->link.retry_ms = core->now_ms + wait;
+    core->link.list = 0;
+    if (news)
+        core_publish(core, EVENT_LINK_DOWN, NULL, core->link.error);
+    give_up_all(core, core->link.error);
+}
+
+bool link_configure(struct core *core, const struct core_config *config)
+{
+    const char *in_use = core_fm_url(core);
+    for (uint32_t i = 0; i < config->fm_url_count; i++) {
+        if (strcmp(config->fm_urls[i], in_use) == 0) {
+            core->link.url = i;
+            return false;
+        }
+    }
+    core->link.url = 0;
+    core->link.again = core->link.logging_in;
+    return true;
+}
+
+void link_move(struct core *core)
+{
+    link_lost(core, "its URL was changed in the configuration");
+    core->link.url = 0;
+    core->link.failures = 0;
+    core->link.retry_ms = core->now_ms;
+}
+
+void link_heard(struct core *core)
+{
+    core->link.timeouts = 0;
+}
+
+void link_unheard(struct core *core, const char *words)
+{
+    if (++core->link.timeouts >= TIMEOUTS_TO_LOSE)
+        link_lost(core, words);
+}
+
+int64_t link_deadline(const struct core *core)
+{
+    if (!core->config.fm_present)
+        return INT64_MAX;
+    if (core->link.state == LINK_DOWN)
+        return core->link.retry_ms;
+    if (core->link.state == LINK_UP && core->link.list == 0)
+        return core->link.relist_ms;
+    return INT64_MAX;
+}
+
+void link_tick(struct core *core)
+{
+    if (link_deadline(core) > core->now_ms)
+        return;
+    if (core->link.state == LINK_DOWN)
+        link_start(core);
+    else
+        link_list(core);
+}

@@ -1,0 +1,25 @@
+#ifndef MCAST_CORE_FABRIC_LINK_H
+#define MCAST_CORE_FABRIC_LINK_H
+
+#include "core/state.h"
+
+void link_start(struct core *core);
+void link_login_done(struct core *core, bool ok, const char *words);
+void link_lost(struct core *core, const char *words);
+void link_came_up(struct core *core);
+void link_tick(struct core *core);
+int64_t link_deadline(const struct core *core);
+void link_list(struct core *core);
+void link_list_next(struct core *core); /* a list has ended: when the next one is due */
+void link_list_within(struct core *core, int64_t wait_ms); /* while up: compares again by then */
+/* Finds the URL in use in the new configuration, which is not yet in force. Whether it is another
+ * one; then, when it is in force, link_move. */
+bool link_configure(struct core *core, const struct core_config *config);
+void link_move(struct core *core);
+/* Whether a job may wait for it: up, or coming up for the first time since it last was. */
+bool link_worth_waiting(const struct link *link);
+/* A call was answered, or not in time. */
+void link_heard(struct core *core);
+void link_unheard(struct core *core, const char *words);
+
+#endif

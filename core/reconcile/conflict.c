@@ -1,0 +1,94 @@
+#include "core/reconcile/conflict.h"
+
+#include "core/act.h"
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/reconcile/alarm.h"
+#include "core/reconcile/missing.h"
+#include "core/state.h"
+
+#include <string.h>
+
+/* Names of ours at the fabric manager that this ledger cannot explain: another broker may use the
+ * cluster's name, or the ledger may be new, or older than the jobs that run (B4, B11). What is not
+ * proved to be ours is not deleted. */
+
+void conflict_raise(struct core *core, const char *cluster, const char *job, const char *why)
+{
+    core_cluster(core, cluster)->conflict_ms = core->now_ms;
+    alarm_raise(core, ALARM_NAME_CONFLICT, cluster,
+                "the fabric manager has a reservation %s-%s, and %s; what is not known to be this "
+                "broker's is not deleted",
+                cluster, job, why);
+}
+
+void conflict_resume(struct core *core)
+{
+    for (const struct errand *e = core->errands; e != NULL; e = e->next) {
+        if (e->owner->origin == ORIGIN_FOUND && e->owner->fm_side != FM_SIDE_NOTHING)
+            conflict_raise(core, e->owner->cluster, e->owner->job,
+                           "this ledger has no record of how it came there");
+    }
+}
+
+void conflict_watch(struct core *core)
+{
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        struct cluster *cluster = core->clusters[i];
+        /* What was seen after the list began is not yet in it. */
+        if (cluster->use.found == 0 && cluster->contested == 0 &&
+            cluster->conflict_ms < core->link.began_ms)
+            alarm_clear(core, ALARM_NAME_CONFLICT, cluster->name);
+    }
+}
+
+static uint32_t claim_strays(struct core *core, const char *cluster)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < core->strays.known.count; i++) {
+        struct stray *stray = &core->strays.known.items[i];
+        char name[CLUSTER_NAME_MAX + 1];
+        const char *job;
+        if (!fm_name_split(stray->name, name, &job) || strcmp(name, cluster) != 0)
+            continue;
+        stray->claimed = true;
+        count++;
+    }
+    return count;
+}
+
+static void claim_found(struct core *core, struct reservation *r)
+{
+    struct reservation_record rec = reservation_record(r);
+    missing_forget(core, r->errand);
+    rec.origin = ORIGIN_CLAIMED;
+    (void)core_save(core, &rec);
+    core_act(core, r);
+}
+
+void core_claim(struct core *core, uint64_t ticket, const char *cluster)
+{
+    uint32_t count = 0;
+    if (core_cluster_config(core, cluster) == NULL) {
+        core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
+                    core_text(core, "no cluster \"%.40s\" is configured", cluster));
+        return;
+    }
+    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
+        next = e->next;
+        if (e->owner == NULL || e->owner->origin != ORIGIN_FOUND ||
+            strcmp(e->owner->cluster, cluster) != 0)
+            continue;
+        claim_found(core, e->owner);
+        count++;
+    }
+    count += claim_strays(core, cluster);
+    core_cluster(core, cluster)->contested = 0;
+    core_trace(core, TRACE_NOTICE,
+               "an administrator says that cluster %s is this broker's alone -> %u reservations "
+               "found at the fabric manager are its own",
+               cluster, count);
+    alarm_clear(core, ALARM_NAME_CONFLICT, cluster);
+    core_answer(core, ticket, ANSWER_CLAIMED, NULL, NULL);
+    core->effects[core->effect_count - 1].u.answer.count = count;
+}

@@ -1,0 +1,347 @@
+#include "core/reconcile/listing.h"
+
+#include "core/act.h"
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/fabric/link.h"
+#include "core/reconcile/alarm.h"
+#include "core/reconcile/conflict.h"
+#include "core/reconcile/missing.h"
+#include "core/reconcile/rollcall.h"
+#include "core/reconcile/strays.h"
+#include "core/reconcile/suspect.h"
+#include "core/reservation/sizing.h"
+#include "core/state.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Comparing what the fabric manager lists with the ledger (F20, F22, B11). Only a list that was
+ * read whole concludes anything, and nothing is deleted that is not provably ours: an exact cluster
+ * name of our configuration, and the session token of a job that the ledger knows to be over. */
+
+/* Somebody else's name, which may hold anything: it will be shown to people. */
+static void keep_neighbour(struct cluster *cluster, const char *name)
+{
+    size_t length = 0;
+    for (; length < sizeof cluster->neighbour - 1 && name[length] != '\0'; length++)
+        cluster->neighbour[length] =
+            (char)(name[length] > ' ' && name[length] <= '~' ? name[length] : '?');
+    cluster->neighbour[length] = '\0';
+}
+
+/* Slurm deletes by prefix: a cluster `foo` that lists its jobs here takes our `foo2-17` for one of
+ * its own (fabric-manager.md, "How the peers behave"). */
+static void warn_of_neighbour(struct core *core, const char *name)
+{
+    const char *dash = strchr(name, '-');
+    size_t length = dash != NULL ? (size_t)(dash - name) : 0;
+    for (uint32_t i = 0; length > 0 && i < core->config.cluster_count; i++) {
+        const char *ours = core->config.clusters[i].name;
+        struct cluster *cluster = core_cluster(core, ours);
+        if (strncmp(ours, name, length) != 0 || ours[length] == '\0' ||
+            cluster->neighbour[0] != '\0')
+            continue;
+        keep_neighbour(cluster, name);
+        core_trace(
+            core, TRACE_WARNING,
+            "fabric manager lists %.80s: if that is a Slurm cluster \"%.*s\", its controller "
+            "takes our %s-<number> for its own and may delete by it -> rename cluster %s so that "
+            "it does not begin with \"%.*s\"",
+            name, (int)length, name, ours, ours, (int)length, name);
+    }
+}
+
+/* A Slurm whose cluster has the very name of ours, and that asks for its own reservations: its jobs
+ * are strays to us, as ours are to its controller. Leftovers of ours look alike, so this only
+ * warns; once. */
+static void warn_of_namesake(struct core *core, const char *name, const char *job)
+{
+    struct cluster *cluster = core_cluster(core, name);
+    if (cluster->told_namesake || job[strspn(job, "0123456789")] != '\0')
+        return;
+    cluster->told_namesake = true;
+    core_trace(core, TRACE_WARNING,
+               "fabric manager lists %s-%s, which the ledger does not know; if a Slurm with "
+               "switch/hpe_slingshot calls its cluster \"%s\" too, its controller deletes what is "
+               "ours -> rename cluster %s here, or there, at once",
+               name, job, name, name);
+}
+
+/* The life of the job that may be what was listed, or NULL. */
+static struct reservation *in_ledger(const struct core *core, const char *cluster, const char *job)
+{
+    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    while (r != NULL && r->fm_side == FM_SIDE_NOTHING)
+        r = r->older;
+    return r;
+}
+
+void listing_names(struct core *core, uint64_t list, const char *const *names, size_t count)
+{
+    if (list != core->link.list || list == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        char cluster[CLUSTER_NAME_MAX + 1];
+        const char *job;
+        struct reservation *r;
+        if (!fm_name_split(names[i], cluster, &job) || core_cluster_config(core, cluster) == NULL) {
+            warn_of_neighbour(core, names[i]);
+        } else if ((r = in_ledger(core, cluster, job)) != NULL) {
+            r->errand->listed = list;
+        } else {
+            warn_of_namesake(core, cluster, job);
+            strays_seen(&core->strays, names[i], core->now_ms);
+        }
+    }
+}
+
+/* Every active reservation is asked for by name; the list alone proves nothing of it. One that it
+ * lacks may have been missed while pages shifted; one that it has may not be ours any more: a
+ * manager that came back with an old state holds the same name with another token. What was found
+ * and is over is asked for its token, too: it may be a leftover of ours. */
+static void doubt_listed(struct core *core)
+{
+    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
+        next = e->next;
+        struct reservation *r = e->owner;
+        if (r == NULL || r->fm_side == FM_SIDE_NOTHING)
+            continue;
+        if ((r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED) ||
+            (r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND && !e->not_ours)) {
+            e->doubted = true;
+            core_act(core, r);
+        }
+    }
+}
+
+/* A reservation without VNIs, so that the ordinary life of one takes care of the rest. */
+struct reservation *listing_take_in(struct core *core, const char *cluster, const char *job,
+                                    enum job_state state, enum reservation_origin origin,
+                                    const char *reason)
+{
+    bool active = state == JOB_ACTIVE;
+    uint32_t addresses; /* as many as we would have asked for: nothing tells how many it has */
+    (void)sizing_addresses(&core->config, &addresses, NULL);
+    struct reservation_record rec = {
+        .number = core->last_number + 1,
+        .cluster = cluster,
+        .job = job,
+        .reason = reason,
+        .addresses = addresses,
+        .uid = UID_UNKNOWN,
+        .wish = WISH_AUTO,
+        .state = (uint8_t)state,
+        .hwcoll = active ? HWCOLL_RESERVED : HWCOLL_RELEASED,
+        .fm_side = FM_SIDE_HELD,
+        .origin = (uint8_t)origin,
+        .created_ms = core->now_ms,
+        .released_ms = active ? 0 : core->now_ms,
+        .hold_until_ms = active ? 0 : core->now_ms,
+    };
+    struct reservation *r = core_save(core, &rec);
+    uint64_t number = r->number;
+    core_publish(core, EVENT_ADOPTED, r, reason);
+    core_act(core, r);
+    return ledger_by_number(&core->ledger, number);
+}
+
+/* Whether the jobs whose names are listed and not in the ledger are over by its events. One pass
+ * over all events that are kept. */
+static void read_histories(struct core *core)
+{
+    for (uint64_t seq = core_first_seq(core); core->strays.known.count > 0 && seq <= core->last_seq;
+         seq++) {
+        const struct event_record *event = eventlog_at(&core->events, seq);
+        char name[FM_NAME_MAX + 1];
+        if (event == NULL || event->kind != EVENT_RELEASED || event->job == NULL)
+            continue;
+        fm_name_format(name, event->cluster, event->job);
+        struct stray *stray = strays_find(&core->strays, name);
+        if (stray != NULL)
+            stray->over = event->proof != 0;
+    }
+}
+
+/* Of the last reservation of the job that was released here; 0: no event tells. */
+static uint64_t released_proof(const struct core *core, const struct reservation *r)
+{
+    for (uint64_t seq = core->last_seq; seq >= core_first_seq(core) && seq > 0; seq--) {
+        const struct event_record *event = eventlog_at(&core->events, seq);
+        if (event != NULL && event->kind == EVENT_RELEASED && event->job != NULL &&
+            strcmp(event->job, r->job) == 0 && strcmp(event->cluster, r->cluster) == 0)
+            return event->proof;
+    }
+    return 0;
+}
+
+static bool may_delete(struct core *core, struct cluster *cluster, const struct stray *stray)
+{
+    if (cluster->rollcall.called && cluster->rollcall.seen_ms <= stray->first_ms) {
+        rollcall_soon(core, cluster); /* which may name its job */
+        return false;
+    }
+    return !alarm_on(core, ALARM_MASS_LOSS, NULL) &&
+           (stray->named == 0 || stray->named < cluster->sighting);
+}
+
+/* Taken in as over; by whom it was reserved is not said. */
+static struct reservation *take_in_over(struct core *core, const char *cluster, const char *job,
+                                        struct reservation *r, enum reservation_origin origin)
+{
+    if (r == NULL)
+        return listing_take_in(core, cluster, job, JOB_RELEASING, origin,
+                               "left at the fabric manager");
+    struct reservation_record rec = reservation_record(r);
+    rec.fm_side = FM_SIDE_HELD;
+    rec.origin = (uint8_t)origin;
+    r = core_save(core, &rec);
+    core_act(core, r);
+    return r;
+}
+
+static void delete_claimed(struct core *core, const char *cluster, const char *job,
+                           struct reservation *r)
+{
+    core_trace(core, TRACE_NOTICE,
+               "fabric manager lists %s-%s, which an administrator says is a leftover -> delete",
+               cluster, job);
+    (void)take_in_over(core, cluster, job, r, ORIGIN_CLAIMED);
+}
+
+/* Its job is over, by the ledger; but another broker may use the same job ids (B11). */
+static void ask_for_token(struct core *core, const char *cluster, const char *job,
+                          struct reservation *r)
+{
+    r = take_in_over(core, cluster, job, r, ORIGIN_FOUND);
+    r->errand->doubted = true;
+    core_act(core, r);
+}
+
+void listing_leftover(struct core *core, struct reservation *r, struct secret token)
+{
+    assert(r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING);
+    if (secret_none(token) || token_proof(token) != released_proof(core, r)) {
+        r->errand->not_ours = true;
+        conflict_raise(core, r->cluster, r->job, "its session token is none that a job had here");
+        return;
+    }
+    if (alarm_on(core, ALARM_MASS_LOSS, NULL))
+        return; /* asked again after the next list */
+    core_trace_of(core, r, TRACE_NOTICE,
+                  "fabric manager lists %s-%s, with the session token of a job that is over -> "
+                  "delete",
+                  r->cluster, r->job);
+    struct reservation_record rec = reservation_record(r);
+    rec.origin = ORIGIN_CLAIMED;
+    (void)core_save(core, &rec);
+    core_act(core, r);
+}
+
+/* Found, and taken for active: another broker's perhaps, or the ledger is not the one that it was
+ * reserved with. */
+static void adopt_stray(struct core *core, const char *cluster, const char *job)
+{
+    const char *why = core->founded ? "this ledger has no record of it" : "this ledger is new";
+    core_trace(core, TRACE_WARNING, "fabric manager lists %s-%s, %s -> taken for active", cluster,
+               job, why);
+    (void)listing_take_in(core, cluster, job, JOB_ACTIVE, ORIGIN_FOUND,
+                          core->founded ? "found at the fabric manager" : "found by a new ledger");
+    conflict_raise(core, cluster, job, why);
+    if (!core->founded)
+        suspect_begin(core, cluster, job, "was there before this ledger, which is new");
+}
+
+/* Whether it stays a stray. */
+static bool judge_stray(void *arg, const struct stray *stray)
+{
+    struct core *core = arg;
+    char cluster_name[CLUSTER_NAME_MAX + 1];
+    const char *job;
+    if (!fm_name_split(stray->name, cluster_name, &job) || in_ledger(core, cluster_name, job))
+        return false; /* reserved, or taken in, since it was listed */
+    struct cluster *cluster = core_cluster(core, cluster_name);
+    struct reservation *r = ledger_newest(&core->ledger, cluster_name, job);
+    bool over = stray->claimed || stray->over;
+    bool again = core->now_ms - stray->first_ms >= core->config.stray_grace_ms;
+    if (r == NULL && !core->founded) {
+        adopt_stray(core, cluster_name, job);
+        return false;
+    }
+    if (!again) { /* what is seen for the first time ends no alarm either */
+        cluster->contested += !over;
+        return true;
+    }
+    if (over && (r == NULL || r->state == JOB_RELEASING)) {
+        if (!may_delete(core, cluster, stray))
+            return true;
+        if (stray->claimed)
+            delete_claimed(core, cluster_name, job, r);
+        else
+            ask_for_token(core, cluster_name, job, r);
+        return false;
+    }
+    if (r == NULL) {
+        adopt_stray(core, cluster_name, job);
+        return false;
+    }
+    if (!over) {
+        cluster->contested++;
+        conflict_raise(core, cluster_name, job, "its job has none by this ledger");
+    }
+    return true; /* until its job is over */
+}
+
+static void judge_strays(struct core *core)
+{
+    for (uint32_t i = 0; i < core->cluster_count; i++)
+        core->clusters[i]->contested = 0;
+    read_histories(core);
+    strays_judge(&core->strays, judge_stray, core);
+    if (!core->founded)
+        core_save_founded(core);
+}
+
+static void compare(struct core *core)
+{
+    strays_keep(&core->strays);
+    missing_compare(core);
+    doubt_listed(core);
+    judge_strays(core);
+    conflict_watch(core);
+    link_list_next(core);
+}
+
+static bool link_broken(enum fmcall_outcome outcome)
+{
+    return outcome == FM_BROKEN || outcome == FM_UNREACHED || outcome == FM_UNAUTHORIZED ||
+           outcome == FM_TIMEOUT;
+}
+
+void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome, const char *words)
+{
+    if (list != core->link.list || list == 0) {
+        core_trace(core, TRACE_DEBUG, "a list that nobody waits for ended -> ignored");
+        return;
+    }
+    if (words == NULL)
+        words = fmcall_outcome_word(outcome);
+    bool coming_up = core->link.state == LINK_LISTING;
+    if (outcome == FM_OK) {
+        compare(core);
+        core->link.list = 0;
+        core->link.listed_ms = core->now_ms;
+        if (coming_up)
+            link_came_up(core);
+        return;
+    }
+    core->link.list = 0;
+    if (coming_up || link_broken(outcome)) {
+        link_lost(core, words);
+        return;
+    }
+    core_trace(core, TRACE_WARNING,
+               "fabric manager: the list was not whole: %s -> nothing concluded", words);
+    core->link.relist_ms = core->now_ms + core->config.stray_grace_ms;
+}

@@ -1,0 +1,226 @@
+#include "core/reconcile/missing.h"
+
+#include "core/act.h"
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/fabric/link.h"
+#include "core/reconcile/alarm.h"
+#include "core/reconcile/conflict.h"
+#include "core/requests/requests.h"
+#include "core/state.h"
+
+#include <assert.h>
+
+/* What should be at the fabric manager and seems not to be (F22, B11). To be told `lost` is fatal
+ * for a job, and a single answer can be wrong: a gateway, a replica that lags, a list whose pages
+ * shifted. So a reservation is lost when the fabric manager said so twice, a grace period apart,
+ * and a whole list that began after the first time did not name it. When much is missing at once,
+ * nothing is lost until the fabric manager agrees again or an administrator says so. */
+
+static bool is_missing(const struct errand *e)
+{
+    return e->gone_ms != 0 || e->absent_ms != 0;
+}
+
+static void set_missing(struct core *core, struct errand *e, int64_t gone_ms, int64_t absent_ms)
+{
+    bool was = is_missing(e), counts = e->owner->origin != ORIGIN_FOUND;
+    bool was_gone = e->gone_ms != 0;
+    e->gone_ms = gone_ms;
+    e->absent_ms = absent_ms;
+    if (!counts)
+        return;
+    core->gone = core->gone - was_gone + (gone_ms != 0);
+    core->missing = core->missing - was + is_missing(e);
+}
+
+void missing_forget(struct core *core, struct errand *e)
+{
+    set_missing(core, e, 0, 0);
+    e->other_token = e->loss_accepted = false;
+}
+
+/* Whether so many of those that should be there are more than go missing one by one. */
+static bool is_mass_loss(const struct core *core, uint64_t count)
+{
+    assert(core->all.jobs_reserved >= core->all.jobs_found);
+    uint64_t reserved = core->all.jobs_reserved - core->all.jobs_found;
+    return count >= core->config.mass_loss_min &&
+           count * 100 > core->config.mass_loss_percent * reserved;
+}
+
+void missing_watch(struct core *core)
+{
+    if (is_mass_loss(core, core->gone))
+        core->mass_loss_ms = core->now_ms;
+    /* Lists and answers that contradict each other do not switch it off and on. */
+    else if (core->now_ms - core->mass_loss_ms > 2 * core->config.stray_grace_ms)
+        alarm_clear(core, ALARM_MASS_LOSS, NULL);
+    if (core->mass_loss_ms == core->now_ms)
+        alarm_raise(core, ALARM_MASS_LOSS, NULL,
+                    "the fabric manager says that %llu of %llu reservations, so far, are gone or "
+                    "another's; no job is told so, and nothing unknown is deleted there",
+                    (unsigned long long)core->gone,
+                    (unsigned long long)(core->all.jobs_reserved - core->all.jobs_found));
+}
+
+/* F22: once only, the state says so. */
+static void lose(struct core *core, struct reservation *r)
+{
+    bool other = r->errand->other_token, open = r->errand->unsure || r->errand->retried;
+    const char *reason = other ? "the fabric manager has another reservation under its name"
+                               : "the fabric manager no longer has its reservation";
+    core_trace_event(core, r, EVENT_LOST, TRACE_WARNING,
+                     "%s-%s: %s, asked twice -> lost, its job is told", r->cluster, r->job, reason);
+    missing_forget(core, r->errand);
+    struct reservation_record rec = reservation_record(r);
+    rec.hwcoll = HWCOLL_LOST;
+    /* Another's is not ours to delete. But an earlier try of ours may yet be acted on. */
+    rec.fm_side = open ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;
+    rec.token = (struct secret){0};
+    rec.reason = reason;
+    (void)core_save(core, &rec);
+    core_publish(core, EVENT_LOST, r, reason);
+    if (other && !open)
+        conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
+    core_act(core, r);
+}
+
+/* What was found under a name of ours is there no more: no loss of ours, and no end. */
+static void forget_found(struct core *core, struct reservation *r)
+{
+    uint64_t number = r->number;
+    core_trace_of(core, r, TRACE_NOTICE,
+                  "%s-%s: found at the fabric manager, and no longer there -> forgotten",
+                  r->cluster, r->job);
+    if (r->state == JOB_ACTIVE)
+        core_begin_release(core, r, "no longer at the fabric manager");
+    r = ledger_by_number(&core->ledger, number);
+    assert(r != NULL); /* its name at the fabric manager keeps it */
+    struct reservation_record rec = reservation_record(r);
+    rec.fm_side = FM_SIDE_NOTHING;
+    (void)core_save(core, &rec);
+    core_act_on_lives(core, r->cluster, r->job);
+}
+
+/* Two looks a grace period apart, and a list that began after the first and did not name it. */
+static bool is_confirmed(const struct core *core, const struct errand *e)
+{
+    return e->gone_ms != 0 && core->now_ms - e->gone_ms >= core->config.stray_grace_ms &&
+           (e->other_token || e->absent_ms >= e->gone_ms);
+}
+
+void missing_gone(struct core *core, struct reservation *r, bool other_token)
+{
+    struct errand *e = r->errand;
+    assert(r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED);
+    e->doubted = false; /* asked again after the next list */
+    if (e->gone_ms == 0 || e->other_token != other_token) {
+        set_missing(core, e, core->now_ms, e->absent_ms);
+        e->other_token = other_token;
+        link_list_within(core, core->config.stray_grace_ms);
+        core_trace_of(core, r, alarm_on(core, ALARM_MASS_LOSS, NULL) ? TRACE_DEBUG : TRACE_NOTICE,
+                      "%s-%s: the fabric manager %s -> asked again in %lld s", r->cluster, r->job,
+                      other_token ? "has another reservation under its name"
+                                  : "says that it has no such reservation",
+                      (long long)(core->config.stray_grace_ms + 999) / 1000);
+    }
+    missing_watch(core);
+    if (!is_confirmed(core, e) || (!e->loss_accepted && is_mass_loss(core, core->missing)))
+        core_act(core, r);
+    else if (r->origin == ORIGIN_FOUND)
+        forget_found(core, r);
+    else
+        lose(core, r);
+}
+
+/* Its end was told here, and it is not deleted: when two lists, a grace period apart, do not name
+ * it, whoever made it has deleted it. */
+static void compare_ended(struct core *core, struct reservation *r)
+{
+    struct errand *e = r->errand;
+    if (e->listed == core->link.list) {
+        e->absent_ms = 0;
+        return;
+    }
+    if (e->absent_ms == 0)
+        e->absent_ms = core->link.began_ms;
+    if (core->link.began_ms - e->absent_ms >= core->config.stray_grace_ms)
+        forget_found(core, r);
+}
+
+static void compare_reserved(struct core *core, struct reservation *r)
+{
+    struct errand *e = r->errand;
+    if (e->listed == core->link.list) {
+        if (e->gone_ms != 0 && !e->other_token)
+            core_trace_of(core, r,
+                          alarm_on(core, ALARM_MASS_LOSS, NULL) ? TRACE_DEBUG : TRACE_NOTICE,
+                          "%s-%s: the fabric manager lists it, and said that there is none -> kept",
+                          r->cluster, r->job);
+        set_missing(core, e, e->other_token ? e->gone_ms : 0, 0);
+    } else if (core->link.list >= e->listed_from) {
+        set_missing(core, e, e->gone_ms, core->link.began_ms);
+    }
+}
+
+/* All that came of a RELEASE was a 404 of somebody else, a gateway's perhaps. A list that began
+ * when nothing sent before could still be acted on tells as well. */
+static bool is_released(const struct core *core, const struct reservation *r)
+{
+    const struct errand *e = r->errand;
+    return !reservation_wants_hwcoll(r) && r->fm_side != FM_SIDE_NOTHING && e->call == 0 &&
+           e->not_routed_ms != 0 && e->listed != core->link.list &&
+           core->link.began_ms > e->not_routed_ms && core->link.began_ms >= e->reserve_settles_ms;
+}
+
+static void released_by_list(struct core *core, struct reservation *r)
+{
+    core_trace_of(
+        core, r, TRACE_NOTICE,
+        "%s-%s: its release was answered by something in front of the fabric manager, and "
+        "the fabric manager does not list it -> released",
+        r->cluster, r->job);
+    r->errand->sent_ms = core->link.began_ms;
+    core_released_at_fm(core, r);
+}
+
+void missing_compare(struct core *core)
+{
+    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
+        next = e->next;
+        struct reservation *r = e->owner;
+        if (r == NULL)
+            continue;
+        if (r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING && r->fm_side != FM_SIDE_NOTHING)
+            compare_ended(core, r);
+        else if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
+            compare_reserved(core, r);
+        else if (is_released(core, r))
+            released_by_list(core, r);
+    }
+    missing_watch(core);
+}
+
+void core_accept_loss(struct core *core, uint64_t ticket)
+{
+    uint32_t count = 0;
+    bool on = alarm_on(core, ALARM_MASS_LOSS, NULL);
+    for (struct errand *e = core->errands, *next; on && e != NULL; e = next) {
+        next = e->next;
+        if (e->owner == NULL || e->gone_ms == 0 || e->owner->origin == ORIGIN_FOUND)
+            continue;
+        assert(e->owner->state == JOB_ACTIVE && e->owner->hwcoll == HWCOLL_RESERVED);
+        e->loss_accepted = true;
+        count++;
+        if (is_confirmed(core, e))
+            lose(core, e->owner);
+    }
+    core->mass_loss_ms = 0;
+    core_trace(core, TRACE_NOTICE,
+               "an administrator accepts the loss of %u reservations -> their jobs are told%s",
+               count, on ? " as soon as each was asked for twice" : "; there was no such alarm");
+    missing_watch(core);
+    core_answer(core, ticket, ANSWER_LOSS_ACCEPTED, NULL, NULL);
+    core->effects[core->effect_count - 1].u.answer.count = count;
+}

@@ -1,0 +1,16 @@
+#ifndef MCAST_CORE_RECONCILE_MISSING_H
+#define MCAST_CORE_RECONCILE_MISSING_H
+
+#include "core/state.h"
+
+/* The fabric manager says of one that should be there that there is none, or one with another
+ * token. May end as `lost`. */
+void missing_gone(struct core *core, struct reservation *reservation, bool other_token);
+/* It is there, or need not be there any more. */
+void missing_forget(struct core *core, struct errand *errand);
+/* A list was read whole, and errand->listed says what it named. */
+void missing_compare(struct core *core);
+void missing_watch(struct core *core); /* raises the alarm or ends it */
+void core_accept_loss(struct core *core, uint64_t ticket);
+
+#endif

@@ -1,0 +1,185 @@
+#include "core/reconcile/rollcall.h"
+
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/reconcile/sighting.h"
+#include "core/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Asks resource managers which of their jobs are active: after a start, when the fabric manager is
+ * back after a loss, and now and then (F20, F22). What is found is the same as in a sync, which is
+ * what a resource manager says without being asked. A list that is not whole concludes nothing. */
+
+enum { RETRY_MS = 30 * 1000 };
+
+static int64_t until_next(const struct core *core, const struct cluster *cluster)
+{
+    const struct cluster_config *config = core_cluster_config(core, cluster->name);
+    return config != NULL && config->rollcall_every_ms > 0 ? config->rollcall_every_ms : INT64_MAX;
+}
+
+static void ask_at(struct cluster *cluster, int64_t now_ms, int64_t wait_ms)
+{
+    cluster->rollcall.due_ms = wait_ms == INT64_MAX ? INT64_MAX : now_ms + wait_ms;
+}
+
+void rollcall_start(struct core *core)
+{
+    for (uint32_t i = 0; i < core->config.cluster_count; i++) {
+        struct cluster *cluster;
+        if (!core->config.clusters[i].rollcall)
+            continue;
+        cluster = core_cluster(core, core->config.clusters[i].name);
+        cluster->rollcall.called = true;
+        cluster->rollcall.again = cluster->rollcall.id != 0;
+        ask_at(cluster, core->now_ms, 0);
+    }
+}
+
+void rollcall_soon(struct core *core, struct cluster *cluster)
+{
+    struct rollcall *roll = &cluster->rollcall;
+    if (roll->id == 0 && roll->error[0] == '\0' && roll->due_ms > core->now_ms)
+        roll->due_ms = core->now_ms;
+}
+
+static void ask(struct core *core, struct cluster *cluster)
+{
+    struct rollcall *roll = &cluster->rollcall;
+    roll->id = ++core->last_rollcall;
+    roll->again = roll->stale = false;
+    roll->asked_ms = core->now_ms;
+    struct effect *effect = core_effect(core, EFFECT_ROLLCALL);
+    effect->u.rollcall.id = roll->id;
+    effect->u.rollcall.cluster = cluster->name;
+}
+
+void rollcall_tick(struct core *core)
+{
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        struct rollcall *roll = &core->clusters[i]->rollcall;
+        if (roll->called && roll->id == 0 && roll->due_ms <= core->now_ms)
+            ask(core, core->clusters[i]);
+    }
+}
+
+int64_t rollcall_deadline(const struct core *core)
+{
+    int64_t when = INT64_MAX;
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        const struct rollcall *roll = &core->clusters[i]->rollcall;
+        if (roll->called && roll->id == 0 && roll->due_ms < when)
+            when = roll->due_ms;
+    }
+    return when;
+}
+
+/* The answer to one whose cluster is no longer asked is not waited for. */
+void rollcall_configure(struct core *core)
+{
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        const struct cluster_config *config = core_cluster_config(core, core->clusters[i]->name);
+        core->clusters[i]->ids_known = false;
+        core->clusters[i]->rollcall.stale = core->clusters[i]->rollcall.id != 0;
+        if (config == NULL || !config->rollcall)
+            core->clusters[i]->rollcall = (struct rollcall){0};
+    }
+    rollcall_start(core);
+}
+
+static void failed(struct core *core, struct cluster *cluster, const char *words)
+{
+    struct rollcall *roll = &cluster->rollcall;
+    int64_t wait = until_next(core, cluster);
+    bool told = strcmp(roll->error, words) == 0;
+    roll->failures++;
+    (void)snprintf(roll->error, sizeof roll->error, "%s", words);
+    ask_at(cluster, core->now_ms, wait < RETRY_MS ? wait : RETRY_MS);
+    core_trace(core, told ? TRACE_DEBUG : TRACE_WARNING,
+               "list_command of cluster %s: %s -> nothing is concluded, asked again in %lld s",
+               cluster->name, roll->error, (long long)(roll->due_ms - core->now_ms + 999) / 1000);
+}
+
+static void answered(struct core *core, struct cluster *cluster)
+{
+    cluster->rollcall.id = 0;
+    if (cluster->rollcall.again)
+        ask_at(cluster, core->now_ms, 0);
+}
+
+void rollcall_compared(struct core *core, const struct sighting *s)
+{
+    struct cluster *cluster = s->cluster;
+    struct rollcall *roll = &cluster->rollcall;
+    const struct sync_found *found = &s->found;
+    int64_t wait = until_next(core, cluster), grace = core->config.sync_grace_ms;
+    if (roll->error[0] != '\0')
+        core_trace(core, TRACE_NOTICE, "list_command of cluster %s answers again", cluster->name);
+    roll->error[0] = '\0';
+    roll->whole_ms = core->now_ms;
+    roll->seen_ms = s->seen_ms;
+    core_trace(core, TRACE_DEBUG,
+               "cluster %s names %u active jobs: %u are ours, %u have no reservation; %u of ours "
+               "are not named, %u of these a second time",
+               cluster->name, found->active, found->confirmed, found->unknown_count,
+               found->suspect_count + found->released_count, found->released_count);
+    /* Asked early enough, the second one would be too near to the first to conclude anything. */
+    if (found->suspect_count > 0 && grace < wait)
+        wait = grace;
+    ask_at(cluster, core->now_ms, wait);
+    answered(core, cluster);
+}
+
+/* Its names end here, those that were said already as well. */
+static void fail(struct core *core, struct cluster *cluster, const char *words)
+{
+    struct sighting *s = sighting_find(core, SIGHTING_ROLLCALL, cluster->rollcall.id);
+    if (s != NULL)
+        sighting_end(core, s);
+    failed(core, cluster, words);
+    answered(core, cluster);
+}
+
+static void take(struct core *core, struct cluster *cluster, const struct core_event *event)
+{
+    struct rollcall *roll = &cluster->rollcall;
+    struct sighting *s = sighting_find(core, SIGHTING_ROLLCALL, roll->id);
+    const char *strange;
+    /* What was seen is no older than the question, however long the answer took. */
+    if (s == NULL)
+        s = sighting_begin(core, SIGHTING_ROLLCALL, roll->id, cluster->name, roll->asked_ms);
+    sighting_name(core, s, event->u.rollcall.active, event->u.rollcall.count);
+    if (event->u.rollcall.more)
+        return;
+    if ((strange = sighting_strange(core, s)) != NULL)
+        fail(core, cluster, strange);
+    else
+        sighting_compare(core, s);
+}
+
+/* After a reload it is not heard to its end; asking begins anew. */
+void rollcall_dropped(struct core *core, const struct sighting *s)
+{
+    (void)core;
+    if (s->whole)
+        s->cluster->rollcall.id = 0;
+}
+
+void rollcall_done(struct core *core, const struct core_event *event)
+{
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        struct cluster *cluster = core->clusters[i];
+        if (!cluster->rollcall.called || cluster->rollcall.id != event->u.rollcall.id)
+            continue;
+        if (cluster->rollcall.stale && !event->u.rollcall.more)
+            answered(core, cluster); /* and asked again */
+        else if (!cluster->rollcall.stale && !event->u.rollcall.ok)
+            fail(core, cluster, event->u.rollcall.words);
+        else if (!cluster->rollcall.stale)
+            take(core, cluster, event);
+        return;
+    }
+    core_trace(core, TRACE_DEBUG, "an answer to a roll call that nobody waits for -> ignored");
+}

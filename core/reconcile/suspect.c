@@ -1,0 +1,115 @@
+#include "core/reconcile/suspect.h"
+
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/reconcile/alarm.h"
+#include "core/state.h"
+
+#include <string.h>
+
+enum { NUMBERS_SKIPPED = 1 << 20 };
+
+/* A ledger that does not know all jobs that run: it is new, or older than they are (B4, B11). */
+
+/* The jobs that run may have VNIs which this ledger takes for free. */
+void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why)
+{
+    alarm_raise(core, ALARM_OLD_LEDGER, cluster,
+                "%s-%s %s; VNIs that are not known to be free are not given out", cluster, job,
+                why);
+    if (core->facts.suspect)
+        return;
+    core->suspect_ms = core->now_ms;
+    core->suspect_number = core->last_number;
+    /* What the lost part of the ledger numbered must not be taken for what comes now: by nodes, and
+     * by those who still have a token of it (I6). */
+    if (core->founded || !core->config.fm_present)
+        core->last_number += NUMBERS_SKIPPED;
+    struct facts_record facts = core->facts;
+    facts.suspect = 1;
+    facts.round_number = core->last_number;
+    core_save_facts(core, &facts);
+    vnipool_begin_quarantine(&core->vnis);
+}
+
+static void suspect_end(struct core *core, const char *why)
+{
+    struct facts_record facts = core->facts;
+    facts.suspect = 0;
+    core_save_facts(core, &facts);
+    vnipool_end_quarantine(&core->vnis);
+    for (uint32_t i = 0; i < core->cluster_count; i++)
+        alarm_clear(core, ALARM_OLD_LEDGER, core->clusters[i]->name);
+    alarm_clear(core, ALARM_OLD_LEDGER, NULL);
+    core_trace(core, TRACE_NOTICE, "%s -> %u VNIs can be given out again", why,
+               core->vnis.free.count);
+}
+
+void suspect_resume(struct core *core)
+{
+    if (!core->facts.suspect)
+        return;
+    core->suspect_ms = core->now_ms;
+    core->suspect_number = core->last_number;
+    vnipool_begin_quarantine(&core->vnis);
+    alarm_raise(core, ALARM_OLD_LEDGER, NULL,
+                "before the restart jobs were seen that this ledger does not know; VNIs that are "
+                "not known to be free are not given out");
+}
+
+/* Its resource manager has named all active jobs since the last unknown one ended, and no other. */
+static bool names_no_other(const struct core *core, const struct cluster *cluster)
+{
+    return cluster->unknown_jobs == 0 && cluster->sighted_ms > core->adopted_ms &&
+           cluster->sighted_ms > core->suspect_ms;
+}
+
+/* The jobs that the ledger did not know are over. After a restart it is not known whose they were:
+ * then those that name jobs at all are asked. */
+static bool knows_all_jobs(const struct core *core)
+{
+    bool any_cluster = alarm_on(core, ALARM_OLD_LEDGER, NULL), named = false;
+    if (core->all.jobs_adopted > 0 || core->unknown_lives > 0)
+        return false;
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        const struct cluster *cluster = core->clusters[i];
+        bool asked = alarm_on(core, ALARM_OLD_LEDGER, cluster->name) ||
+                     (any_cluster && cluster->sighted_ms != 0);
+        if (asked && !names_no_other(core, cluster))
+            return false;
+        named |= asked;
+    }
+    return named;
+}
+
+static bool is_over(const struct core *core)
+{
+    if (knows_all_jobs(core))
+        return core->suspect_ms < core->now_ms;
+    return core->config.vni_hold_ms >= 0 &&
+           core->now_ms >= core->suspect_ms + core->config.vni_hold_ms;
+}
+
+void suspect_watch(struct core *core)
+{
+    if (core->unknown_lives == 0)
+        memset(core->unknown_nodes, 0, sizeof core->unknown_nodes[0]);
+    if (!core->facts.suspect && core->unknown_lives == 0) {
+        for (uint32_t i = 0; core->alarms != NULL && i < core->cluster_count; i++)
+            alarm_clear(core, ALARM_OLD_LEDGER, core->clusters[i]->name);
+        core->suspect_node[0] = '\0';
+    }
+    if (!core->facts.suspect || !is_over(core))
+        return;
+    suspect_end(core,
+                knows_all_jobs(core)
+                    ? "all jobs that the ledger did not know are over"
+                    : "[vni] hold is over since jobs were seen that the ledger does not know");
+}
+
+int64_t suspect_deadline(const struct core *core)
+{
+    if (!core->facts.suspect || core->config.vni_hold_ms < 0)
+        return INT64_MAX;
+    return core->suspect_ms + core->config.vni_hold_ms;
+}

@@ -1,0 +1,154 @@
+#include "base/steppath.h"
+#include "core/act.h"
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/fabric/cleanup.h"
+#include "core/requests/requests.h"
+#include "core/state.h"
+
+/* What bearers ask for: cleanups and looks at steps. Each is judged by the token's scope, paid for
+ * from the reservation's credit and, a cleanup, on disk before it is answered; cleanup.c carries it
+ * out. */
+
+enum {
+    CLEANUPS_MAX = 1000,       /* of one reservation, at once */
+    CLEANUPS_ALL_MAX = 100000, /* of all; the more there are, the fewer each may have, */
+    CLEANUPS_SHARE = 64,       /* a part of what is left, */
+    CLEANUPS_MIN = 8,          /* but so many always */
+    CLEANUP_COSTS_MS = 20,     /* each that is asked for: 50 a second in the long run, */
+    CLEANUP_CREDIT_MS = 20000, /* a thousand at once */
+};
+
+static const char *outside(struct core *core, const struct core_event *event)
+{
+    for (size_t i = 0; i < event->u.cleanup.scope_count; i++) {
+        const char *scope = event->u.cleanup.scopes[i];
+        if (!steppath_within(event->u.cleanup.step, scope))
+            return core_text(core,
+                             "step %.100s is outside of what this token may clean up after: %.100s "
+                             "and what is below",
+                             event->u.cleanup.step, scope);
+    }
+    return NULL;
+}
+
+/* Every request costs, also one that is merged with another. */
+static bool pay(const struct core *core, struct cleaner *k)
+{
+    if (k->paid_until_ms < core->now_ms)
+        k->paid_until_ms = core->now_ms;
+    if (k->paid_until_ms + CLEANUP_COSTS_MS > core->now_ms + CLEANUP_CREDIT_MS)
+        return false;
+    k->paid_until_ms += CLEANUP_COSTS_MS;
+    return true;
+}
+
+static bool has_room(const struct core *core, const struct cleaner *k)
+{
+    uint64_t left = core->cleanups < CLEANUPS_ALL_MAX ? CLEANUPS_ALL_MAX - core->cleanups : 0;
+    uint64_t share = CLEANUPS_MIN + left / CLEANUPS_SHARE;
+    return k->count < (share < CLEANUPS_MAX ? share : CLEANUPS_MAX);
+}
+
+static void refuse_many(struct core *core, uint64_t ticket, const struct cleaner *k)
+{
+    core_answer(core, ticket, ANSWER_TOO_MANY, NULL,
+                core_text(core,
+                          "too many cleanups are asked for: %u of this job wait, %llu of all jobs; "
+                          "ask for a whole subtree at once, or later",
+                          k->count, (unsigned long long)core->cleanups));
+}
+
+static struct cleanup *save_request(struct core *core, struct reservation *r, const char *step,
+                                    bool below)
+{
+    const struct cleanup_record record = {.number = r->number,
+                                          .step = step,
+                                          .give_up_ms =
+                                              core->now_ms + core->config.cleanup_timeout_ms,
+                                          .below = below};
+    core_save_cleanup(core, &record);
+    return cleaner_find(r->cleaner, step, below);
+}
+
+void core_cleanup(struct core *core, const struct core_event *event)
+{
+    uint64_t ticket = event->u.cleanup.ticket;
+    const char *step = event->u.cleanup.step;
+    bool below = event->u.cleanup.below;
+    struct reservation *r = ledger_by_number(&core->ledger, event->u.cleanup.number);
+    const char *why_not = outside(core, event);
+    if (r != NULL && r->origin == ORIGIN_FOUND && r->state == JOB_ACTIVE)
+        r = NULL; /* no token of it was ever given here (I6) */
+    if (r == NULL || why_not != NULL) {
+        core_answer(core, ticket, r == NULL ? ANSWER_NOT_FOUND : ANSWER_OUTSIDE, NULL,
+                    r == NULL ? "the reservation is over, and its trees with it" : why_not);
+        return;
+    }
+    if (!cleanup_has_trees(r)) {
+        core_answer(core, ticket, ANSWER_CLEANED, r, NULL);
+        return;
+    }
+    const char *barred = cleanup_barred(core, r);
+    if (barred != NULL) {
+        core_answer(
+            core, ticket, ANSWER_GIVEN_UP, NULL,
+            core_text(core, "the trees are not removed: %s: %s", barred, cleanup_allow_login));
+        return;
+    }
+    struct cleaner *k = cleaner_of(r);
+    bool paid = pay(core, k);
+    struct cleanup *c = paid ? cleaner_covering(k, step, below) : NULL;
+    /* What is about to be given up is no help; and it is renewed only in its own words. */
+    if (c != NULL && c->give_up_ms - core->now_ms < core->config.cleanup_timeout_ms / 2)
+        c = NULL;
+    bool known = paid && cleaner_find(k, step, below) != NULL;
+    if (!paid || (c == NULL && !known && !has_room(core, k))) {
+        refuse_many(core, ticket, k);
+        return;
+    }
+    if (c == NULL)
+        c = save_request(core, r, step, below);
+    if (c == k->first && (k->errand.call != 0 || k->looked))
+        c->again = true;
+    if (event->u.cleanup.wait_ms > 0)
+        cleaner_await(c, ticket, core->now_ms + event->u.cleanup.wait_ms);
+    else
+        core_answer(core, ticket, ANSWER_ACCEPTED, r, NULL);
+    core_act(core, r);
+}
+
+void core_steps(struct core *core, const struct core_event *event)
+{
+    uint64_t ticket = event->u.steps.ticket;
+    struct reservation *r =
+        ledger_newest(&core->ledger, event->u.steps.cluster, event->u.steps.job);
+    if (r == NULL) {
+        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+                    core_text(core, "job %.130s of %.40s has no reservation", event->u.steps.job,
+                              event->u.steps.cluster));
+        return;
+    }
+    if (!cleanup_has_trees(r)) {
+        core_answer(core, ticket, ANSWER_STEPS, r, NULL);
+        core->effects[core->effect_count - 1].u.answer.steps = &cleanup_no_steps;
+        return;
+    }
+    struct cleaner *k = cleaner_of(r);
+    struct cleanup *c = k->first;
+    while (c != NULL && !c->look)
+        c = c->next;
+    if (c == NULL)
+        c = cleaner_look_first(k);
+    cleaner_await(c, ticket, core->now_ms + event->u.steps.wait_ms);
+    core_act(core, r);
+}
+
+void cleanup_load(struct core *core, struct reservation *r)
+{
+    int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
+    for (struct cleanup *c = r->cleaner->first; c != NULL; c = c->next) {
+        if (c->give_up_ms > latest)
+            c->give_up_ms = latest;
+    }
+}

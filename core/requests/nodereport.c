@@ -1,0 +1,318 @@
+#include "core/act.h"
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/reconcile/alarm.h"
+#include "core/reconcile/suspect.h"
+#include "core/requests/requests.h"
+#include "core/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Nodes say what became of a job's CXI services: its VNIs are held back until each has said that
+ * none is left (F3), or its time is over. */
+
+/* A life that only nodes know has a name of its own, "<job>@<number>": so that nothing takes it for
+ * the job's newest life. */
+static void name_unknown_life(char out[static JOB_ID_MAX + 1], const char *job, uint64_t number)
+{
+    (void)snprintf(out, JOB_ID_MAX + 1, "%.100s@%llu", job, (unsigned long long)number);
+}
+
+static struct reservation *find_life(struct core *core, const char *cluster, const char *job,
+                                     uint64_t number)
+{
+    char unknown[JOB_ID_MAX + 1];
+    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    while (r != NULL && r->number != number)
+        r = r->older;
+    if (r != NULL)
+        return r;
+    name_unknown_life(unknown, job, number);
+    r = ledger_newest(&core->ledger, cluster, unknown);
+    return r != NULL && r->node_number == number ? r : NULL;
+}
+
+/* Of the nodes that it named; when it named none, no more than it has. */
+static bool has_node(const struct reservation *r, const char *node)
+{
+    if (r->node_number != 0)
+        return true; /* it has the nodes that say so */
+    if (r->nodes != NULL)
+        return nodes_named(r->reported, r->nodes, r->node_count, node);
+    return nodes_find(r->reported, node) != NULL || r->reported == NULL ||
+           r->reported->count < r->node_count;
+}
+
+static void save_regranted(struct core *core, struct reservation *r)
+{
+    struct reservation_record rec = reservation_record(r);
+    if (r->regranted || r->reported == NULL)
+        return;
+    rec.regranted = 1;
+    (void)core_save(core, &rec);
+}
+
+void core_granted_again(struct core *core, struct reservation *r)
+{
+    r->repeated = true;
+    save_regranted(core, r);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static void save(struct core *core, struct reservation *r, const struct node_record *record)
+{
+    const char *services = record->services;
+    core_save_node(core, record);
+    if (r->repeated)
+        save_regranted(core, r);
+    core_trace_of(core, r, TRACE_DEBUG, "%s-%s: node %s: services %s%s%s; %u of %u nodes are clean",
+                  r->cluster, r->job, record->node, node_state_word(record->state),
+                  services != NULL ? ": " : "", services != NULL ? services : "",
+                  nodes_clean(r->reported), r->node_count);
+}
+
+/* What was said before what is known already, and arrives after it. */
+static bool overtaken(const struct node_report *known, uint64_t order)
+{
+    return known != NULL && order != 0 && order < known->order;
+}
+
+static void tell_lingering(struct core *core, struct reservation *r, const char *node,
+                           const char *services)
+{
+    const char *detail = core_text(core, "node %s: CXI services will not go%s%s", node,
+                                   services != NULL ? ": " : "", services != NULL ? services : "");
+    core_publish(core, EVENT_LINGERING, r, detail);
+    core_trace_event(core, r, EVENT_LINGERING, TRACE_WARNING,
+                     "%s-%s: %s -> drain the node; its VNIs are held back until it is clean or "
+                     "fenced",
+                     r->cluster, r->job, detail);
+}
+
+/* VNIs that the node names and that are nobody's here. */
+static uint8_t free_vnis(const struct core *core, const struct core_event *event,
+                         uint16_t vnis[static VNI_PER_JOB_MAX])
+{
+    uint8_t count = 0;
+    for (unsigned i = 0; i < event->u.report.vni_count && count < VNI_PER_JOB_MAX; i++) {
+        uint16_t vni = event->u.report.vnis[i];
+        bool twice = false;
+        for (uint8_t j = 0; j < count; j++)
+            twice |= vnis[j] == vni;
+        if (!twice && !idset_has(&core->vnis.live, vni) && !idset_has(&core->vnis.held, vni))
+            vnis[count++] = vni;
+    }
+    return count;
+}
+
+/* The word of one node stops no others: it takes two to hold back all VNIs (B11). */
+static void suspect_by_node(struct core *core, const struct core_event *event)
+{
+    const char *cluster = event->u.report.cluster, *job = event->u.report.job;
+    const char *node = event->u.report.node;
+    bool another = core->suspect_node[0] != '\0' && strcmp(core->suspect_node, node) != 0;
+    (void)snprintf(core->suspect_node, sizeof core->suspect_node, "%s", node);
+    alarm_raise(
+        core, ALARM_OLD_LEDGER, cluster,
+        "node %s has CXI services of reservation %llu of %s-%s, and this ledger has given no "
+        "number above %llu: it may have been restored. If the node is not to be believed: "
+        "mcastctl fence %s",
+        node, (unsigned long long)event->u.report.number, cluster, job,
+        (unsigned long long)core->last_number, node);
+    if (another)
+        suspect_begin(core, cluster, job,
+                      "has CXI services, and this ledger never gave its number");
+}
+
+/* One node holds back a few VNIs by what it says of lives that the ledger does not know, not the
+ * pool of all (B11). Counts it; the first free entry ends the list. */
+static bool may_take_in(struct core *core, const char *node)
+{
+    for (size_t i = 0; core->unknown_lives < UNKNOWN_LIVES_MAX && i < UNKNOWN_LIVES_MAX; i++) {
+        struct unknown_node *known = &core->unknown_nodes[i];
+        bool first = known->name[0] == '\0';
+        if (!first && strcmp(known->name, node) != 0)
+            continue;
+        if (first) {
+            (void)snprintf(known->name, sizeof known->name, "%s", node);
+            known->lives = 0;
+            if (i + 1 < UNKNOWN_LIVES_MAX)
+                core->unknown_nodes[i + 1].name[0] = '\0';
+        }
+        return known->lives++ < UNKNOWN_LIVES_PER_NODE;
+    }
+    return false;
+}
+
+/* Services of a reservation that this ledger does not know. Its VNIs may be in use on the node, so
+ * they are held back until the node says otherwise (I1). NULL: nothing can be held back for it. */
+static struct reservation *take_in_unknown_life(struct core *core, const struct core_event *event)
+{
+    const char *cluster = event->u.report.cluster, *job = event->u.report.job;
+    uint64_t number = event->u.report.number;
+    bool future = number > core->last_number;
+    char name[JOB_ID_MAX + 1];
+    name_unknown_life(name, job, number);
+    struct reservation_record rec = {.number = core->last_number + 1,
+                                     .node_number = number,
+                                     .cluster = cluster,
+                                     .job = name,
+                                     .uid = UID_UNKNOWN,
+                                     .wish = WISH_OFF,
+                                     .state = JOB_RELEASING,
+                                     .hwcoll = HWCOLL_OFF,
+                                     .created_ms = core->now_ms,
+                                     .released_ms = core->now_ms};
+    if (core_cluster_config(core, cluster) == NULL || !job_id_valid(job) ||
+        (event->u.report.state != NODE_LINGERING &&
+         !(future && event->u.report.state == NODE_CREATED)))
+        return NULL;
+    rec.vni_count = free_vnis(core, event, rec.vnis);
+    bool taken_in = rec.vni_count > 0 && may_take_in(core, event->u.report.node);
+    core_trace(core, TRACE_WARNING,
+               "node %s has CXI services of %s-%s, reservation %llu, which this ledger %s -> %u of "
+               "its %u VNIs are held back until it says that they are gone%s",
+               event->u.report.node, cluster, job, (unsigned long long)number,
+               future ? "never gave" : "has no more", taken_in ? rec.vni_count : 0,
+               event->u.report.vni_count,
+               taken_in && rec.vni_count == event->u.report.vni_count
+                   ? ""
+                   : "; the others are in use by another job, or the node reports too many such "
+                     "reservations: end the processes there");
+    if (!taken_in)
+        return NULL;
+    if (future)
+        suspect_by_node(core, event);
+    return core_save(core, &rec);
+}
+
+/* Nobody knows how many nodes such a life has: those that report. */
+static void add_node(struct core *core, struct reservation *r)
+{
+    struct reservation_record rec = reservation_record(r);
+    rec.node_count++;
+    (void)core_save(core, &rec);
+}
+
+void core_node_report(struct core *core, const struct core_event *event)
+{
+    uint64_t ticket = event->u.report.ticket;
+    const char *cluster = event->u.report.cluster, *job = event->u.report.job;
+    const char *node = event->u.report.node, *services = event->u.report.services;
+    enum node_state state = event->u.report.state;
+    struct reservation *r = find_life(core, cluster, job, event->u.report.number);
+    if (r == NULL && (r = take_in_unknown_life(core, event)) == NULL) {
+        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+                    core_text(core,
+                              "job %.130s of %.40s has no such reservation any more: services "
+                              "that are left for it are nobody's, destroy them",
+                              job, cluster));
+        return;
+    }
+    if (!has_node(r, node)) {
+        core_answer(core, ticket, ANSWER_INVALID, NULL,
+                    core_text(core, "job %.130s has no node %.64s", job, node));
+        core->effects[core->effect_count - 1].u.answer.field = "node";
+        return;
+    }
+    if (state == NODE_CREATED && r->state == JOB_RELEASING && r->vni_count == 0 &&
+        r->vni_asked > 0) {
+        core_answer(core, ticket, ANSWER_GIVEN_BACK, NULL,
+                    core_text(core,
+                              "job %.130s is over and its VNIs are given back: destroy the "
+                              "services",
+                              job));
+        return;
+    }
+    const struct node_report *known = nodes_find(r->reported, node);
+    uint64_t order = event->u.report.order;
+    if (known == NULL && r->node_number != 0)
+        add_node(core, r);
+    bool old = overtaken(known, order);
+    bool news =
+        !old && (known == NULL || known->state != state || !same_text(known->services, services));
+    if (news || (!old && order > known->order))
+        save(core, r,
+             &(struct node_record){.number = r->number,
+                                   .node = node,
+                                   .services = services,
+                                   .order = order != 0 || known == NULL ? order : known->order,
+                                   .state = (uint8_t)state});
+    if (news && state == NODE_LINGERING)
+        tell_lingering(core, r, node, services);
+    core_answer(core, ticket, ANSWER_REPORTED, r, NULL);
+    if ((news || r->node_number != 0) && r->state == JOB_RELEASING)
+        core_act(core, r);
+}
+
+/* A node of a job that is over, which has not said that it is clean. Not of one that is active:
+ * when that makes services there later and cannot tell of it, an old fence would call them gone. */
+static bool concerns(const struct reservation *r, const char *node)
+{
+    const struct node_report *known = nodes_find(r->reported, node);
+    if (r->state != JOB_RELEASING)
+        return false;
+    if (known != NULL)
+        return known->state == NODE_CREATED || known->state == NODE_LINGERING;
+    return r->vni_count > 0 && r->nodes != NULL && nodelist_contains(r->nodes, node);
+}
+
+void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason)
+{
+    struct ledger_walk walk = {0}; /* acting may end one */
+    uint32_t count = 0;
+    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
+        if (!concerns(r, node))
+            continue;
+        const struct node_report *known = nodes_find(r->reported, node);
+        count++;
+        save(core, r,
+             &(struct node_record){.number = r->number,
+                                   .node = node,
+                                   .order = known != NULL ? known->order : 0,
+                                   .state = NODE_FENCED});
+        core_act(core, r);
+    }
+    const char *words = core_text(core, "node %s is fenced%s%s", node, reason != NULL ? ": " : "",
+                                  reason != NULL ? reason : "");
+    core_publish(core, EVENT_FENCED, NULL, words);
+    core_trace(core, TRACE_NOTICE, "%s -> %u reservation%s no longer wait%s for it", words, count,
+               count == 1 ? "" : "s", count == 1 ? "s" : "");
+    core_answer(core, ticket, ANSWER_FENCED, NULL, NULL);
+    core->effects[core->effect_count - 1].u.answer.count = count;
+}
+
+/* No CXI service outlives a boot, so what a node said before it is over, whether it could say so or
+ * not (F3). What it says later has a higher order. A node that has said nothing of a reservation
+ * may have made services since it booted, and this may have arrived before it could tell. */
+static bool ended_by_boot(const struct reservation *r, const char *node, uint64_t order)
+{
+    const struct node_report *known = nodes_find(r->reported, node);
+    return known != NULL && known->order < order &&
+           (known->state == NODE_CREATED || known->state == NODE_LINGERING);
+}
+
+void core_node_boot(struct core *core, uint64_t ticket, const char *node, uint64_t order)
+{
+    struct ledger_walk walk = {0}; /* acting may end one */
+    uint32_t count = 0;
+    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
+        if (!ended_by_boot(r, node, order))
+            continue;
+        count++;
+        save(core, r,
+             &(struct node_record){
+                 .number = r->number, .node = node, .order = order, .state = NODE_DESTROYED});
+        core_act(core, r);
+    }
+    core_trace(core, count > 0 ? TRACE_NOTICE : TRACE_DEBUG,
+               "node %s has booted -> its CXI services of before are gone, of %u reservation%s",
+               node, count, count == 1 ? "" : "s");
+    core_answer(core, ticket, ANSWER_REPORTED, NULL, NULL);
+    core->effects[core->effect_count - 1].u.answer.count = count;
+}

@@ -1,0 +1,93 @@
+#include "core/act.h"
+#include "core/apply.h"
+#include "core/clock.h"
+#include "core/effects.h"
+#include "core/reconcile/conflict.h"
+#include "core/reconcile/missing.h"
+#include "core/requests/requests.h"
+#include "core/state.h"
+
+#include <stdlib.h>
+
+/* A job is over: its VNIs are held back, its addresses given back in the background (F18). */
+
+static void answer_overtaken_waiters(struct core *core, struct reservation *r)
+{
+    struct waiter *w = r->errand->waiters;
+    r->errand->waiters = NULL;
+    for (struct waiter *next; w != NULL; w = next) {
+        next = w->next;
+        core_answer(core, w->ticket, ANSWER_RELEASED, NULL,
+                    "the job was released while its reserve was waiting for the fabric manager");
+        free(w);
+    }
+}
+
+static uint8_t hwcoll_after_release(const struct reservation *r)
+{
+    bool had = r->hwcoll == HWCOLL_RESERVED || r->hwcoll == HWCOLL_WANTED;
+    return had ? HWCOLL_RELEASED : r->hwcoll;
+}
+
+/* What is under its name now is not ours to delete (B11), by the fabric manager's last word; unless
+ * an earlier try of ours made it. */
+static bool is_anothers(const struct reservation *r)
+{
+    const struct errand *e = r->errand;
+    return e != NULL && e->gone_ms != 0 && e->other_token && !e->unsure && !e->retried;
+}
+
+void core_begin_release(struct core *core, struct reservation *r, const char *why)
+{
+    struct reservation_record rec = reservation_record(r);
+    uint64_t proof = token_proof(r->token);
+    rec.fm_side = (uint8_t)core_side_unwanted(r);
+    if (is_anothers(r)) {
+        conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
+        rec.fm_side = FM_SIDE_NOTHING;
+    }
+    if (r->errand != NULL)
+        missing_forget(core, r->errand);
+    /* What was never asked for needs no release. */
+    if (r->hwcoll == HWCOLL_WANTED && !r->errand->asked && r->fm_side == FM_SIDE_MAYBE)
+        rec.fm_side = FM_SIDE_NOTHING;
+    rec.state = JOB_RELEASING;
+    rec.hwcoll = hwcoll_after_release(r);
+    rec.token = (struct secret){0}; /* the release itself is done with the broker's own login */
+    rec.released_ms = core->now_ms;
+    bool by_time = core->config.vni_hold_ms != HOLD_UNTIL_REPORTED;
+    rec.hold_until_ms = by_time ? core->now_ms + core->config.vni_hold_ms : 0;
+    if (rec.vni_count > 0)
+        core_keep_clock(core);
+    (void)core_save(core, &rec);
+    core_publish_released(core, r, why, proof);
+    if (r->errand != NULL)
+        answer_overtaken_waiters(core, r);
+    core_act(core, r);
+}
+
+void core_release(struct core *core, uint64_t ticket, const char *cluster, const char *job)
+{
+    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    if (r == NULL && core_cluster_config(core, cluster) == NULL) {
+        core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
+                    core_text(core, "no cluster \"%.40s\" is configured", cluster));
+        return;
+    }
+    if (r == NULL) {
+        if (tombstones_get(&core->tombstones, cluster, job, core->now_ms) == TOMBSTONE_GONE) {
+            core_answer(core, ticket, ANSWER_ALREADY_GONE, NULL, NULL);
+            return;
+        }
+        if (job_id_valid(job))
+            tombstones_put(&core->tombstones, cluster, job, TOMBSTONE_NEVER_KNOWN,
+                           core->now_ms + core->config.tombstone_ms);
+        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+                    core_text(core, "job %.130s of %s was never reserved", job, cluster));
+        return;
+    }
+    bool over = r->state == JOB_RELEASING && r->fm_side == FM_SIDE_NOTHING;
+    if (r->state == JOB_ACTIVE)
+        core_begin_release(core, r, NULL);
+    core_answer(core, ticket, over ? ANSWER_ALREADY_GONE : ANSWER_ACCEPTED, r, NULL);
+}

@@ -1,0 +1,317 @@
+#include "base/memory.h"
+#include "core/act.h"
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/fabric/link.h"
+#include "core/requests/requests.h"
+#include "core/reservation/budget.h"
+#include "core/reservation/sizing.h"
+#include "core/state.h"
+
+#include <string.h>
+
+/* A job wants its VNIs and, if it is eligible, multicast addresses (F1, F2, F4, F14). */
+
+static void refuse(struct core *core, uint64_t ticket, enum answer_kind kind, const char *field,
+                   const char *detail)
+{
+    core_answer(core, ticket, kind, NULL, detail);
+    core->effects[core->effect_count - 1].u.answer.field = field;
+}
+
+/* The field that no reservation may have, or NULL. */
+static const char *invalid_field(const struct reserve_request *q, const char **detail)
+{
+    if (!job_id_valid(q->job)) {
+        *detail = "a job id is 1-128 of A-Z a-z 0-9 . _ : @ + -, and not \".\" or \"..\"";
+        return "job";
+    }
+    if (q->node_count == 0) {
+        *detail = "a job has at least one node: give nodes or node_count";
+        return "node_count";
+    }
+    if (q->vni_count < -1 || q->vni_count > VNI_PER_JOB_MAX) {
+        *detail = "a job can have 0-4 VNIs";
+        return "vni_count";
+    }
+    if (q->traffic_classes > TC_ALL) {
+        *detail = "an unknown traffic class";
+        return "traffic_classes";
+    }
+    return NULL;
+}
+
+static enum hwcoll_wish wish_of(const struct reserve_request *q)
+{
+    return q->wish == 0 ? WISH_AUTO : q->wish;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* The first field in which a request differs from what the job has, or NULL. What a request leaves
+ * to the site is the same as whatever the site chose. */
+static const char *conflicting_field(const struct reservation *r, const struct reserve_request *q)
+{
+    if (r->uid != q->uid)
+        return "uid";
+    if (r->node_count != q->node_count)
+        return q->nodes != NULL ? "nodes" : "node_count";
+    if (!same_text(r->nodes, q->nodes))
+        return "nodes";
+    if (r->cores_per_node != q->cores_per_node)
+        return "cores_per_node";
+    if (q->vni_count >= 0 && r->vni_asked != q->vni_count)
+        return "vni_count";
+    if (r->wish != wish_of(q))
+        return "hwcoll";
+    if (q->traffic_classes != 0 && r->traffic_classes != q->traffic_classes)
+        return "traffic_classes";
+    return NULL;
+}
+
+static void wait_for_answer(struct errand *e, uint64_t ticket, bool repeat)
+{
+    struct waiter *w = memory_zeroed(sizeof *w);
+    w->ticket = ticket;
+    w->repeat = repeat;
+    struct waiter **last = &e->waiters;
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = w;
+}
+
+/* No answer waits longer than the timeout that is in force when its request comes (F21). */
+static void give_up_in_time(const struct core *core, struct reservation *r)
+{
+    int64_t latest = core->now_ms + core->config.reserve_timeout_ms;
+    if (r->errand->give_up_ms == 0 || r->errand->give_up_ms > latest)
+        r->errand->give_up_ms = latest;
+}
+
+static void repeat(struct core *core, uint64_t ticket, const struct reserve_request *q,
+                   struct reservation *r)
+{
+    const char *field = conflicting_field(r, q);
+    if (field == NULL)
+        core_granted_again(core, r);
+    r->missed_ms = 0; /* as good a sign of life as being named by a sync */
+    r->alive_ms = core->now_ms;
+    if (field != NULL)
+        refuse(core, ticket, ANSWER_CONFLICT, field,
+               core_text(core,
+                         "job %s of %s has a reservation (number %llu) that differs in %s: release "
+                         "it first, or repeat the request unchanged",
+                         r->job, r->cluster, (unsigned long long)r->number, field));
+    else if (r->hwcoll == HWCOLL_WANTED) {
+        wait_for_answer(r->errand, ticket, true);
+        give_up_in_time(core, r);
+        core_act(core, r);
+    } else
+        core_answer(core, ticket, ANSWER_SAME, r, core_warning(core, r));
+}
+
+/* F2: what the job said, else what the site says. */
+static unsigned vnis_wanted(const struct core *core, const struct reserve_request *q)
+{
+    if (q->vni_count >= 0)
+        return (unsigned)q->vni_count;
+    if (q->node_count == 1 && !core->config.vni_single_node)
+        return 0;
+    return core->config.vni_per_job;
+}
+
+/* F12: what the job said, else what the site says. 0 when the site does not allow a class of it. */
+static uint8_t choose_classes(const struct core *core, const struct reserve_request *q)
+{
+    uint32_t classes = q->traffic_classes == 0 ? core->config.classes_default : q->traffic_classes;
+    return (classes & ~core->config.classes_allowed) == 0 ? (uint8_t)classes : 0;
+}
+
+static void refuse_classes(struct core *core, uint64_t ticket, const struct reserve_request *q)
+{
+    int first = TC_DEDICATED_ACCESS;
+    while ((q->traffic_classes & ~core->config.classes_allowed & (unsigned)first) == 0)
+        first <<= 1;
+    refuse(core, ticket, ANSWER_INVALID, "traffic_classes",
+           core_text(core,
+                     "traffic class %s is not allowed here ([vni] allowed_traffic_classes): leave "
+                     "it out",
+                     traffic_class_word(first)));
+}
+
+/* Another's reservation, or one that cannot be told from it, is under the job's name (B11). */
+static bool name_is_found(const struct core *core, const char *cluster, const char *job)
+{
+    const struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    while (r != NULL && (r->origin != ORIGIN_FOUND || r->fm_side == FM_SIDE_NOTHING))
+        r = r->older;
+    return r != NULL;
+}
+
+/* Fills in what becomes of the wish before anyone is asked; its reason may point into `why`. */
+static void decide_hwcoll(struct core *core, const struct cluster_config *cluster,
+                          struct reservation_record *rec, struct error *why)
+{
+    rec->hwcoll =
+        (uint8_t)sizing_decide(&core->config, rec->wish, rec->node_count, &rec->addresses, why);
+    if (rec->hwcoll == HWCOLL_INELIGIBLE)
+        rec->reason = why->text;
+    if (rec->hwcoll != HWCOLL_WANTED)
+        return;
+
+    rec->min_nodes = core->config.min_nodes;
+    if (!core->config.fm_present) {
+        rec->hwcoll = HWCOLL_UNAVAILABLE;
+        rec->reason = "no fabric manager is configured";
+        return;
+    }
+    enum budget budget = core_budget(core, cluster->name, rec->addresses);
+    if (name_is_found(core, cluster->name, rec->job)) {
+        rec->hwcoll = HWCOLL_DENIED;
+        rec->reason = "the fabric manager has a reservation under its name that this broker did "
+                      "not make";
+    } else if (budget == BUDGET_NONE) {
+        rec->hwcoll = HWCOLL_DENIED;
+        rec->reason = core_budget_words(core, cluster->name, rec->addresses);
+    } else if (!link_worth_waiting(&core->link)) {
+        rec->hwcoll = HWCOLL_UNAVAILABLE;
+        rec->reason = core_text(core, "the link to the fabric manager is %s: %s",
+                                link_state_word(core->link.state), core->link.error);
+    } else if (budget == BUDGET_ROOM) {
+        rec->fm_side = FM_SIDE_MAYBE; /* the intent, saved before the call leaves */
+    }
+}
+
+static void create(struct core *core, uint64_t ticket, const struct reservation_record *rec)
+{
+    struct reservation *r = core_save(core, rec);
+    r->alive_ms = core->now_ms;
+    tombstones_forget(&core->tombstones, rec->cluster, rec->job);
+    if (r->hwcoll == HWCOLL_WANTED) {
+        give_up_in_time(core, r);
+        wait_for_answer(r->errand, ticket, false);
+    } else {
+        if (r->hwcoll == HWCOLL_DENIED || r->hwcoll == HWCOLL_UNAVAILABLE)
+            core_trace_event(core, r, core_event_of(r->hwcoll),
+                             r->hwcoll == HWCOLL_DENIED ? TRACE_NOTICE : TRACE_INFO,
+                             "%s-%s: %s -> the job runs without hardware collectives", r->cluster,
+                             r->job, r->reason);
+        core_publish(core, core_event_of(r->hwcoll), r,
+                     r->reason != NULL ? r->reason : "hardware collectives are off");
+        core_answer(core, ticket, ANSWER_CREATED, r, core_warning(core, r));
+    }
+    core_act(core, r);
+}
+
+/* Picks the VNIs. False when the job has to fail for want of them (F4). */
+static bool choose_vnis(struct core *core, struct reservation_record *rec, unsigned wanted,
+                        const char **detail)
+{
+    rec->vni_asked = (uint8_t)wanted;
+    if (vnipool_pick(&core->vnis, wanted, rec->vnis)) {
+        rec->vni_count = (uint8_t)wanted;
+        return true;
+    }
+    *detail = core_text(core, "failed to reserve %u VNI%s (%u available%s)", wanted,
+                        wanted == 1 ? "" : "s", core->vnis.free.count,
+                        core->vnis.suspect.count == 0
+                            ? ""
+                            : ", others may be in use by jobs that the ledger does not know: see "
+                              "mcastctl status");
+    return !core->config.vni_required;
+}
+
+static void refuse_vnis(struct core *core, uint64_t ticket, const struct reserve_request *q,
+                        const char *detail)
+{
+    core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u held back",
+               q->cluster, q->job, detail, core->vnis.live.count, core->vnis.held.count);
+    refuse(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
+}
+
+/* Whether the same request can be granted at another time, so that to repeat it makes sense. */
+static bool can_ever_be(const struct core *core, const struct cluster_config *cluster,
+                        const struct reservation_record *rec)
+{
+    uint32_t total = core->config.total_addresses;
+    return rec->hwcoll != HWCOLL_INELIGIBLE && rec->hwcoll != HWCOLL_OFF &&
+           (total == 0 || rec->addresses <= total) &&
+           (cluster->budget == 0 || rec->addresses <= cluster->budget);
+}
+
+/* adopted: what was taken for this job's, and ends when it is reserved anew; or NULL. */
+static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *q,
+                        const struct cluster_config *cluster, struct reservation *adopted)
+{
+    struct error why = {0};
+    const char *detail = NULL;
+    struct reservation_record rec = {.number = core->last_number + 1,
+                                     .cluster = q->cluster,
+                                     .job = q->job,
+                                     .nodes = q->nodes,
+                                     .uid = q->uid,
+                                     .node_count = q->node_count,
+                                     .cores_per_node = q->cores_per_node,
+                                     .traffic_classes = choose_classes(core, q),
+                                     .wish = (uint8_t)wish_of(q),
+                                     .state = JOB_ACTIVE,
+                                     .created_ms = core->now_ms};
+    if (rec.traffic_classes == 0) {
+        refuse_classes(core, ticket, q);
+        return;
+    }
+    if (!choose_vnis(core, &rec, vnis_wanted(core, q), &detail)) {
+        refuse_vnis(core, ticket, q, detail);
+        return;
+    }
+    if (adopted != NULL)
+        core_begin_release(core, adopted, "the job was reserved anew");
+    decide_hwcoll(core, cluster, &rec, &why);
+    if (rec.wish == WISH_REQUIRED && rec.hwcoll != HWCOLL_WANTED) {
+        refuse(
+            core, ticket, can_ever_be(core, cluster, &rec) ? ANSWER_NO_HWCOLL : ANSWER_INVALID,
+            "hwcoll",
+            core_text(core, "hardware collectives are required but not available: %s", rec.reason));
+        return;
+    }
+    create(core, ticket, &rec);
+}
+
+void core_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q)
+{
+    const char *detail = NULL, *field;
+    const struct cluster_config *cluster = core_cluster_config(core, q->cluster);
+    if (cluster == NULL) {
+        refuse(core, ticket, ANSWER_NO_CLUSTER, "cluster",
+               core_text(core,
+                         "no cluster \"%.40s\" is configured: add [cluster \"...\"] to "
+                         "mcastd.conf",
+                         q->cluster));
+        return;
+    }
+    if ((field = invalid_field(q, &detail)) != NULL) {
+        refuse(core, ticket, ANSWER_INVALID, field, detail);
+        return;
+    }
+    if (tombstones_get(&core->tombstones, q->cluster, q->job, core->now_ms) ==
+        TOMBSTONE_NEVER_KNOWN) {
+        /* Once: a job that really starts again under its old id asks again and gets it. */
+        tombstones_forget(&core->tombstones, q->cluster, q->job);
+        core_trace(core, TRACE_NOTICE, "%s-%s: its release came before its reserve -> not reserved",
+                   q->cluster, q->job);
+        refuse(
+            core, ticket, ANSWER_OVERTAKEN, NULL,
+            "the job was released before this reserve arrived; nothing was reserved. If it really "
+            "starts (again), repeat the request");
+        return;
+    }
+    struct reservation *r = ledger_newest(&core->ledger, q->cluster, q->job);
+    if (r != NULL && r->state == JOB_ACTIVE && !reservation_adopted(r)) {
+        repeat(core, ticket, q, r);
+        return;
+    }
+    reserve_new(core, ticket, q, cluster, r != NULL && r->state == JOB_ACTIVE ? r : NULL);
+}

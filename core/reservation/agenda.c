@@ -1,0 +1,89 @@
+#include "core/reservation/agenda.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void agenda_init(struct agenda *a)
+{
+    memset(a, 0, sizeof *a);
+}
+
+void agenda_release(struct agenda *a)
+{
+    free(a->heap);
+    memset(a, 0, sizeof *a);
+}
+
+static void put(struct agenda *a, uint32_t slot, struct reservation *r)
+{
+    a->heap[slot] = r;
+    r->agenda_slot = slot;
+}
+
+static void sift_up(struct agenda *a, uint32_t slot)
+{
+    struct reservation *r = a->heap[slot];
+    for (; slot > 1 && a->heap[slot / 2]->due_ms > r->due_ms; slot /= 2)
+        put(a, slot, a->heap[slot / 2]);
+    put(a, slot, r);
+}
+
+static void sift_down(struct agenda *a, uint32_t slot)
+{
+    struct reservation *r = a->heap[slot];
+    for (;;) {
+        uint32_t child = slot * 2;
+        if (child > a->count)
+            break;
+        if (child < a->count && a->heap[child + 1]->due_ms < a->heap[child]->due_ms)
+            child++;
+        if (a->heap[child]->due_ms >= r->due_ms)
+            break;
+        put(a, slot, a->heap[child]);
+        slot = child;
+    }
+    put(a, slot, r);
+}
+
+static void insert(struct agenda *a, struct reservation *r)
+{
+    if (a->count + 1 >= a->room) {
+        a->room = a->room == 0 ? 64 : a->room * 2;
+        a->heap = memory_resized(a->heap, a->room, sizeof *a->heap);
+    }
+    put(a, ++a->count, r);
+    sift_up(a, a->count);
+}
+
+static void take_off(struct agenda *a, struct reservation *r)
+{
+    uint32_t slot = r->agenda_slot;
+    struct reservation *last = a->heap[a->count--];
+    r->agenda_slot = 0;
+    if (last == r)
+        return;
+    put(a, slot, last);
+    sift_up(a, slot);
+    sift_down(a, last->agenda_slot);
+}
+
+void agenda_set(struct agenda *a, struct reservation *r, int64_t due_ms)
+{
+    bool there = r->agenda_slot != 0;
+    r->due_ms = due_ms;
+    if (due_ms == INT64_MAX) {
+        if (there)
+            take_off(a, r);
+    } else if (!there) {
+        insert(a, r);
+    } else {
+        sift_up(a, r->agenda_slot);
+        sift_down(a, r->agenda_slot);
+    }
+}
+
+struct reservation *agenda_first(const struct agenda *a)
+{
+    return a->count > 0 ? a->heap[1] : NULL;
+}

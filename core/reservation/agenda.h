@@ -1,0 +1,22 @@
+#ifndef MCAST_CORE_RESERVATION_AGENDA_H
+#define MCAST_CORE_RESERVATION_AGENDA_H
+
+#include "core/reservation/reservation.h"
+
+/* Which reservation wants to be looked at next, and when: a heap with one place a reservation. */
+
+struct agenda {
+    struct reservation **heap; /* heap[0] is not used: slot 0 means "not on the agenda" */
+    uint32_t count, room;
+};
+
+void agenda_init(struct agenda *agenda);
+void agenda_release(struct agenda *agenda);
+
+/* Due at due_ms; INT64_MAX takes it off. Logarithmic. */
+void agenda_set(struct agenda *agenda, struct reservation *reservation, int64_t due_ms);
+
+/* The one due first, or NULL. */
+struct reservation *agenda_first(const struct agenda *agenda);
+
+#endif

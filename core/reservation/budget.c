@@ -1,0 +1,52 @@
+#include "core/reservation/budget.h"
+
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/state.h"
+
+/* Each cluster within its own budget, all within what the fabric has (B4, I8). What is being given
+ * back still counts: until the fabric manager says so it may be in use. */
+
+struct purse {
+    uint64_t limit, used, leaving;
+};
+
+static enum budget look_into(const struct purse *purse, uint32_t addresses)
+{
+    if (purse->limit == 0 || purse->used + addresses <= purse->limit)
+        return BUDGET_ROOM;
+    return purse->used - purse->leaving + addresses <= purse->limit ? BUDGET_SOON : BUDGET_NONE;
+}
+
+static struct purse purse_of_all(const struct core *core)
+{
+    return (struct purse){core->config.total_addresses, core->all.addresses, core->all.leaving};
+}
+
+static struct purse purse_of_cluster(struct core *core, const char *name)
+{
+    const struct cluster_config *config = core_cluster_config(core, name);
+    const struct cluster *cluster = core_cluster(core, name);
+    return (struct purse){config != NULL ? config->budget : 0, cluster->use.addresses,
+                          cluster->use.leaving};
+}
+
+enum budget core_budget(struct core *core, const char *cluster, uint32_t addresses)
+{
+    struct purse all = purse_of_all(core), own = purse_of_cluster(core, cluster);
+    enum budget of_all = look_into(&all, addresses), of_own = look_into(&own, addresses);
+    return of_all > of_own ? of_all : of_own;
+}
+
+const char *core_budget_words(struct core *core, const char *cluster, uint32_t addresses)
+{
+    struct purse all = purse_of_all(core), own = purse_of_cluster(core, cluster);
+    if (look_into(&own, addresses) != BUDGET_ROOM)
+        return core_text(core,
+                         "cluster %s has %llu of its %llu multicast addresses in use, %u more are "
+                         "not left",
+                         cluster, (unsigned long long)own.used, (unsigned long long)own.limit,
+                         addresses);
+    return core_text(core, "%llu of %llu multicast addresses are in use, %u more are not left",
+                     (unsigned long long)all.used, (unsigned long long)all.limit, addresses);
+}

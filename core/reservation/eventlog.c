@@ -1,0 +1,84 @@
+#include "core/reservation/eventlog.h"
+#include "base/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void eventlog_init(struct eventlog *log)
+{
+    memset(log, 0, sizeof *log);
+    log->room = 256;
+    log->ring = memory_zeroed(log->room * sizeof *log->ring);
+}
+
+void eventlog_release(struct eventlog *log)
+{
+    if (log->ring == NULL)
+        return;
+    for (uint64_t seq = log->first; seq < log->next; seq++)
+        free(log->ring[seq & (log->room - 1)]);
+    free(log->ring);
+    memset(log, 0, sizeof *log);
+}
+
+/* The event and its texts in one block. */
+static struct event_record *copy(const struct event_record *event)
+{
+    const char *texts[] = {event->cluster, event->job, event->detail};
+    size_t lengths[3], size = sizeof *event;
+    for (int i = 0; i < 3; i++) {
+        lengths[i] = texts[i] != NULL ? strlen(texts[i]) + 1 : 0;
+        size += lengths[i];
+    }
+    struct event_record *kept = memory_zeroed(size);
+    char *at = (char *)(kept + 1);
+    *kept = *event;
+    const char **places[] = {&kept->cluster, &kept->job, &kept->detail};
+    for (int i = 0; i < 3; i++) {
+        if (texts[i] != NULL)
+            *places[i] = memcpy(at, texts[i], lengths[i]);
+        at += lengths[i];
+    }
+    return kept;
+}
+
+static void grow(struct eventlog *log)
+{
+    size_t room = log->room * 2;
+    struct event_record **ring = memory_zeroed(room * sizeof *ring);
+    for (uint64_t seq = log->first; seq < log->next; seq++)
+        ring[seq & (room - 1)] = log->ring[seq & (log->room - 1)];
+    free(log->ring);
+    log->ring = ring;
+    log->room = room;
+}
+
+void eventlog_append(struct eventlog *log, const struct event_record *event)
+{
+    if (eventlog_count(log) == 0)
+        log->first = log->next = event->seq;
+    assert(event->seq == log->next);
+    if (eventlog_count(log) == log->room)
+        grow(log);
+    log->ring[event->seq & (log->room - 1)] = copy(event);
+    log->next++;
+}
+
+void eventlog_prune(struct eventlog *log, uint64_t up_to)
+{
+    for (; log->first < log->next && log->first <= up_to; log->first++) {
+        free(log->ring[log->first & (log->room - 1)]);
+        log->ring[log->first & (log->room - 1)] = NULL;
+    }
+}
+
+const struct event_record *eventlog_at(const struct eventlog *log, uint64_t seq)
+{
+    return seq >= log->first && seq < log->next ? log->ring[seq & (log->room - 1)] : NULL;
+}
+
+size_t eventlog_count(const struct eventlog *log)
+{
+    return (size_t)(log->next - log->first);
+}

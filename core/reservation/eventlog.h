@@ -1,0 +1,26 @@
+#ifndef MCAST_CORE_RESERVATION_EVENTLOG_H
+#define MCAST_CORE_RESERVATION_EVENTLOG_H
+
+#include "core/reservation/record.h"
+
+#include <stddef.h>
+
+/* The events kept for replay (F24): consecutive sequence numbers, oldest dropped first. */
+
+struct eventlog {
+    struct event_record **ring; /* room is a power of two; an event sits at seq & (room - 1) */
+    size_t room;
+    uint64_t first, next; /* kept are first … next - 1 */
+};
+
+void eventlog_init(struct eventlog *log);
+void eventlog_release(struct eventlog *log);
+
+/* Copies it. Its seq must be the next one, or the log empty. */
+void eventlog_append(struct eventlog *log, const struct event_record *event);
+void eventlog_prune(struct eventlog *log, uint64_t up_to); /* with this seq */
+
+const struct event_record *eventlog_at(const struct eventlog *log, uint64_t seq); /* or NULL */
+size_t eventlog_count(const struct eventlog *log);
+
+#endif

@@ -1,0 +1,53 @@
+#ifndef MCAST_CORE_RESERVATION_LEDGER_H
+#define MCAST_CORE_RESERVATION_LEDGER_H
+
+#include "core/reservation/reservation.h"
+
+/* All reservations in memory: found by job in constant time, by number in logarithmic time, walked
+ * in ascending number. Does not own them. A job may have several, one life after another: the
+ * newest is found, the others hang on its `older`. */
+
+struct ledger_row {
+    uint64_t number;
+    struct reservation *reservation; /* NULL: gone */
+};
+
+struct ledger {
+    struct reservation **buckets;
+    size_t bucket_count, bucket_mask; /* the mask: one less than a power of two, and no smaller
+                                         than the last bucket */
+    size_t names;
+    struct ledger_row *rows; /* ascending number */
+    size_t row_count, row_room;
+    size_t count;   /* reservations */
+    bool postponed; /* their names are not yet in buckets */
+};
+
+void ledger_init(struct ledger *ledger);
+void ledger_release(struct ledger *ledger); /* frees the tables, not the reservations */
+
+/* While very many are inserted nobody asks for a name: the table of names is made when they are all
+ * there, of the right size at once and without waiting for memory a million times. Until
+ * ledger_index, ledger_newest and ledger_remove may not be called. Only before the first. */
+void ledger_postpone(struct ledger *ledger);
+void ledger_index(struct ledger *ledger); /* no harm when nothing was postponed */
+
+/* Its number must be higher than any before. */
+void ledger_insert(struct ledger *ledger, struct reservation *reservation);
+void ledger_remove(struct ledger *ledger, struct reservation *reservation);
+
+struct reservation *ledger_newest(const struct ledger *ledger, const char *cluster,
+                                  const char *job);
+struct reservation *ledger_by_number(const struct ledger *ledger, uint64_t number);
+
+/* One after another in ascending number, from the one above `after` on. Those that come or go
+ * meanwhile do no harm: each that is there all the while is seen once. All zero: from the first on.
+ */
+struct ledger_walk {
+    uint64_t after; /* number of the last one */
+    size_t row;     /* behind that one, when it was looked at */
+};
+struct reservation *ledger_walk(const struct ledger *ledger,
+                                struct ledger_walk *walk); /* or NULL */
+
+#endif

@@ -1,0 +1,31 @@
+#ifndef MCAST_CORE_RESERVATION_NODEFOLD_H
+#define MCAST_CORE_RESERVATION_NODEFOLD_H
+
+#include "base/nodelist.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Folds names of nodes, one after the other, into a node list (nodelist.h): "elcap[3-5,9],login1".
+ * What follows on its neighbour is folded; nothing is sorted. The text is bounded: once a name
+ * finds no room, that one and all that follow are only counted. */
+
+enum { NODEFOLD_TEXT_SIZE = 512 };
+
+/* All zero is an empty list. */
+struct nodefold {
+    char text[NODEFOLD_TEXT_SIZE]; /* whole once nodefold_end was called */
+    size_t used;
+    uint32_t count;    /* names in the text */
+    uint32_t left_out; /* names that found no room */
+    /* The numbers behind one prefix, while more may follow: closed runs, then the open one. */
+    char prefix[NODELIST_NAME_MAX + 1], runs[NODEFOLD_TEXT_SIZE];
+    size_t runs_used;
+    uint32_t first, last; /* of the open run, at most 9 digits */
+    unsigned width;       /* digits of its first number as written; 0: there is none */
+};
+
+void nodefold_add(struct nodefold *fold, const char *name);
+void nodefold_end(struct nodefold *fold);
+
+#endif

@@ -1,0 +1,177 @@
+#include "core/reservation/nodes.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SLOTS_FIRST = 8,
+    LIST_LONG = 256, /* bytes; reading a shorter list costs no more than the rest of a report */
+    EXPANDED_MAX = 1 << 16, /* nodes; more of them are no machine there is, and would stop the loop
+                               for longer than anybody should wait */
+};
+
+static bool in_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+}
+
+static size_t name_length(const char *text)
+{
+    size_t length = 0;
+    while (in_name(text[length]))
+        length++;
+    return length;
+}
+
+bool node_name_valid(const char *name)
+{
+    size_t length = name_length(name);
+    return length >= 1 && length <= NODELIST_NAME_MAX && name[length] == '\0';
+}
+
+/* "device:id" at *at, which is moved behind it. */
+static bool service_valid(const char **at)
+{
+    enum { DEVICE_MAX = 15, DIGITS_MAX = 9 };
+    size_t device = name_length(*at), digits = 0;
+    const char *id = *at + device + 1;
+    if (device == 0 || device > DEVICE_MAX || id[-1] != ':' || *id == '0')
+        return false;
+    while (id[digits] >= '0' && id[digits] <= '9')
+        digits++;
+    *at = id + digits;
+    return digits >= 1 && digits <= DIGITS_MAX;
+}
+
+bool node_services_valid(const char *services)
+{
+    const char *at = services;
+    if (strnlen(services, NODE_SERVICES_MAX + 1) > NODE_SERVICES_MAX)
+        return false;
+    while (service_valid(&at)) {
+        if (*at == '\0')
+            return true;
+        if (*at++ != ',')
+            return false;
+    }
+    return false;
+}
+
+/* FNV-1a. Who may report is known, and a list of the job's nodes bounds what is reported. */
+static uint32_t hash(const char *name)
+{
+    uint32_t hash = 2166136261;
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619;
+    return hash ^ hash >> 15;
+}
+
+static struct node_report **slot(struct node_report **slots, uint32_t count, const char *name)
+{
+    uint32_t at = hash(name) & (count - 1);
+    while (slots[at] != NULL && strcmp(slots[at]->name, name) != 0)
+        at = (at + 1) & (count - 1);
+    return &slots[at];
+}
+
+const struct node_report *nodes_find(const struct nodes *nodes, const char *name)
+{
+    return nodes == NULL ? NULL : *slot(nodes->slots, nodes->slot_count, name);
+}
+
+const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
+{
+    while (nodes != NULL && *at < nodes->slot_count) {
+        const struct node_report *report = nodes->slots[(*at)++];
+        if (report != NULL)
+            return report;
+    }
+    return NULL;
+}
+
+uint32_t nodes_clean(const struct nodes *nodes)
+{
+    return nodes == NULL ? 0 : nodes->clean;
+}
+
+bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name)
+{
+    if (nodes_find(nodes, name) != NULL)
+        return true;
+    if (nodes == NULL || count > EXPANDED_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
+        return nodelist_contains(list, name);
+    if (nodes->named == NULL)
+        nodes->named = nodeset_create(list);
+    return nodeset_contains(nodes->named, name);
+}
+
+static bool is_clean(const struct node_report *report)
+{
+    return report->state == NODE_DESTROYED || report->state == NODE_FENCED;
+}
+
+static void move(struct nodes *nodes, uint32_t slot_count)
+{
+    struct node_report **slots = memory_zeroed(slot_count * sizeof *slots);
+    for (uint32_t i = 0; i < nodes->slot_count; i++) {
+        struct node_report *report = nodes->slots[i];
+        if (report != NULL)
+            *slot(slots, slot_count, report->name) = report;
+    }
+    free(nodes->slots);
+    nodes->slots = slots;
+    nodes->slot_count = slot_count;
+}
+
+static void tally(struct nodes *nodes, const struct node_report *report, uint32_t one)
+{
+    if (is_clean(report))
+        nodes->clean += one;
+    if (report->state == NODE_LINGERING)
+        nodes->lingering += one;
+}
+
+void nodes_put(struct nodes **nodes, const struct node_record *record)
+{
+    if (*nodes == NULL)
+        *nodes = memory_zeroed(sizeof **nodes);
+    struct nodes *n = *nodes;
+    if (n->count + n->count / 2 >= n->slot_count)
+        move(n, n->slot_count == 0 ? SLOTS_FIRST : n->slot_count * 2);
+    struct node_report **at = slot(n->slots, n->slot_count, record->node);
+    if (*at == NULL) {
+        size_t length = strlen(record->node);
+        *at = memory_zeroed(sizeof **at + length + 1);
+        memcpy((*at)->name, record->node, length + 1);
+        n->count++;
+    } else {
+        tally(n, *at, UINT32_MAX); /* minus one */
+    }
+    char *kept = memory_text(record->services);
+    free((*at)->services);
+    (*at)->services = kept;
+    (*at)->state = record->state;
+    (*at)->order = record->order;
+    tally(n, *at, 1);
+}
+
+static void free_report(struct node_report *report)
+{
+    if (report != NULL)
+        free(report->services);
+    free(report);
+}
+
+void nodes_destroy(struct nodes *nodes)
+{
+    if (nodes == NULL)
+        return;
+    for (uint32_t i = 0; i < nodes->slot_count; i++)
+        free_report(nodes->slots[i]);
+    nodeset_destroy(nodes->named);
+    free(nodes->slots);
+    free(nodes);
+}

@@ -1,0 +1,51 @@
+#ifndef MCAST_CORE_RESERVATION_NODES_H
+#define MCAST_CORE_RESERVATION_NODES_H
+
+#include "base/nodelist.h"
+#include "core/reservation/nodeset.h"
+#include "core/reservation/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the nodes of one job have reported of their CXI services (F3): found by name in constant
+ * time, never taken out one by one. */
+
+struct node_report {
+    char *services; /* "cxi0:12,cxi1:7", or NULL */
+    uint64_t order; /* what is heard with a lower one is old; 0: not told */
+    uint8_t state;  /* enum node_state */
+    char name[];
+};
+
+struct nodes {
+    struct node_report **slots; /* a power of two, never full; NULL: empty */
+    uint32_t slot_count;
+    uint32_t count;        /* that have reported */
+    uint32_t clean;        /* of these, destroyed or fenced */
+    uint32_t lingering;    /* of these */
+    struct nodeset *named; /* the job's nodes; NULL: see nodes_named */
+};
+
+/* 1 to NODELIST_NAME_MAX of letters, digits, '.', '_' and '-'. */
+bool node_name_valid(const char *name);
+
+/* "device:id,…", device names of 1-15 letters, digits, '.', '_' and '-', ids above 0; at most
+ * NODE_SERVICES_MAX bytes (record.h). */
+bool node_services_valid(const char *services);
+
+/* Whether the list, always the same for the same nodes, names this one. Who has reported is taken
+ * to be named. A long list is expanded when it is asked for the second time. */
+bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name);
+
+/* nodes may be NULL in those that only look: nobody has reported. */
+const struct node_report *nodes_find(const struct nodes *nodes, const char *name);
+/* The next one at or after *at, which is moved on; NULL: no more. In no order. */
+const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at);
+uint32_t nodes_clean(const struct nodes *nodes);
+
+/* What a node says now; *nodes is made when NULL. Copies; number is not looked at. */
+void nodes_put(struct nodes **nodes, const struct node_record *record);
+void nodes_destroy(struct nodes *nodes); /* NULL is allowed */
+
+#endif

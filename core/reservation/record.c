@@ -1,0 +1,127 @@
+#include "core/reservation/record.h"
+
+#include <string.h>
+
+const char *job_state_word(int state)
+{
+    switch (state) {
+    case JOB_ACTIVE:
+        return "active";
+    case JOB_RELEASING:
+        return "releasing";
+    default:
+        return "unknown";
+    }
+}
+
+const char *hwcoll_state_word(int state)
+{
+    switch (state) {
+    case HWCOLL_OFF:
+        return "off";
+    case HWCOLL_INELIGIBLE:
+        return "ineligible";
+    case HWCOLL_WANTED:
+        return "wanted";
+    case HWCOLL_RESERVED:
+        return "reserved";
+    case HWCOLL_DENIED:
+        return "denied";
+    case HWCOLL_TIMEOUT:
+        return "timeout";
+    case HWCOLL_UNAVAILABLE:
+        return "unavailable";
+    case HWCOLL_LOST:
+        return "lost";
+    case HWCOLL_RELEASED:
+        return "released";
+    default:
+        return "unknown";
+    }
+}
+
+static const struct word {
+    int value;
+    const char *text;
+} wishes[] = {{WISH_AUTO, "auto"}, {WISH_ON, "on"}, {WISH_OFF, "off"}, {WISH_REQUIRED, "required"}},
+  classes[] = {{TC_DEDICATED_ACCESS, "dedicated_access"},
+               {TC_LOW_LATENCY, "low_latency"},
+               {TC_BULK_DATA, "bulk_data"},
+               {TC_BEST_EFFORT, "best_effort"}};
+
+enum { WISHES = sizeof wishes / sizeof *wishes, CLASSES = sizeof classes / sizeof *classes };
+
+static const char *word_of(const struct word *words, int count, int value)
+{
+    for (int i = 0; i < count; i++) {
+        if (words[i].value == value)
+            return words[i].text;
+    }
+    return NULL;
+}
+
+static int value_of(const struct word *words, int count, const char *text)
+{
+    for (int i = 0; i < count; i++) {
+        if (strcmp(words[i].text, text) == 0)
+            return words[i].value;
+    }
+    return 0;
+}
+
+int hwcoll_wish_from_word(const char *word)
+{
+    return value_of(wishes, WISHES, word);
+}
+
+const char *traffic_class_word(int bit)
+{
+    return word_of(classes, CLASSES, bit);
+}
+
+int traffic_class_from_word(const char *word)
+{
+    return value_of(classes, CLASSES, word);
+}
+
+const char *event_kind_word(int kind)
+{
+    switch (kind) {
+#define EVENT_WORD_(name, word, fatal)                                                             \
+    case EVENT_##name:                                                                             \
+        return word;
+        EVENT_KINDS(EVENT_WORD_)
+#undef EVENT_WORD_
+    default:
+        return "unknown";
+    }
+}
+
+int event_kind_fatal(int kind)
+{
+    switch (kind) {
+#define EVENT_FATAL_(name, word, fatal)                                                            \
+    case EVENT_##name:                                                                             \
+        return fatal;
+        EVENT_KINDS(EVENT_FATAL_)
+#undef EVENT_FATAL_
+    default:
+        return 0;
+    }
+}
+
+static const char *const node_states[] = {NULL, "created", "destroyed", "lingering", "fenced"};
+
+const char *node_state_word(int state)
+{
+    return state >= NODE_CREATED && state <= NODE_FENCED ? node_states[state] : "unknown";
+}
+
+int node_state_from_word(const char *word)
+{
+    for (int state = NODE_CREATED; state <= NODE_LINGERING; state++) {
+        if (strcmp(word, node_states[state]) == 0)
+            return state;
+    }
+    return 0;
+}

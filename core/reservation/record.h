@@ -1,0 +1,217 @@
+#ifndef MCAST_CORE_RESERVATION_RECORD_H
+#define MCAST_CORE_RESERVATION_RECORD_H
+
+#include "base/secret.h"
+
+#include <stdint.h>
+
+/* What is kept on disk: the core writes these, the store keeps them, and at start the core reads
+ * them back. Strings and numbers only; no pointer here outlives the call it is passed to. */
+
+enum { VNI_PER_JOB_MAX = 4 };
+
+/* Owner of what a new ledger found at the fabric manager: nobody's uid, so nobody's to read. */
+#define UID_UNKNOWN UINT32_MAX
+
+enum job_state {
+    JOB_ACTIVE = 1,
+    JOB_RELEASING = 2, /* released; VNIs held back, or the fabric manager not yet clean */
+};
+
+/* What the job asked for (F14). */
+enum hwcoll_wish {
+    WISH_AUTO = 1, /* if the job is large enough */
+    WISH_ON = 2,   /* asked for; the job runs without when it cannot be had */
+    WISH_OFF = 3,
+    WISH_REQUIRED = 4, /* the reserve fails when it cannot be had */
+};
+
+/* What became of it: `hwcoll.state` in api.md. */
+enum hwcoll_state {
+    HWCOLL_OFF = 1,
+    HWCOLL_INELIGIBLE = 2,
+    HWCOLL_WANTED = 3, /* the intent is saved, the answer not yet known; never shown to a client */
+    HWCOLL_RESERVED = 4,
+    HWCOLL_DENIED = 5,
+    HWCOLL_TIMEOUT = 6,
+    HWCOLL_UNAVAILABLE = 7,
+    HWCOLL_LOST = 8,
+    HWCOLL_RELEASED = 9,
+};
+
+/* What the fabric manager may hold under the job's name because of this reservation. */
+enum fm_side {
+    FM_SIDE_NOTHING = 0,
+    FM_SIDE_MAYBE = 1, /* it was asked, or is about to be: the intent */
+    FM_SIDE_HELD = 2,  /* it said yes, and no earlier try is open */
+};
+
+/* Bits of SLINGSHOT_TCS (F12). */
+enum traffic_class {
+    TC_DEDICATED_ACCESS = 1,
+    TC_LOW_LATENCY = 2,
+    TC_BULK_DATA = 4,
+    TC_BEST_EFFORT = 8,
+    TC_ALL = 15,
+};
+
+/* What a node says of the CXI services of a job (F3). */
+enum node_state {
+    NODE_CREATED = 1,   /* services for the job exist there */
+    NODE_DESTROYED = 2, /* none is left */
+    NODE_LINGERING = 3, /* some could not be destroyed yet */
+    NODE_FENCED = 4,    /* an administrator vouches that it can do no harm */
+};
+
+enum { NODE_SERVICES_MAX = 400 };
+
+struct node_record {
+    uint64_t number; /* of the reservation; it is over when that is */
+    const char *node;
+    const char *services; /* "cxi0:12,cxi1:7", or NULL */
+    uint64_t order; /* of what the node says of this reservation, later is more; 0: not told */
+    uint8_t state;  /* enum node_state */
+};
+
+/* A step whose trees are to be removed (F19). */
+struct cleanup_record {
+    uint64_t number;    /* of the reservation; it is over when that is */
+    const char *step;   /* steppath_valid */
+    int64_t give_up_ms; /* nobody wants it any more then */
+    uint8_t below;      /* 1: all steps below it too */
+};
+
+/* Who says that the reservation is one of this broker's jobs. */
+enum reservation_origin {
+    ORIGIN_JOB = 0,     /* a reserve */
+    ORIGIN_FOUND = 1,   /* no one: the fabric manager listed it and this ledger did not know it. It
+                           may   be another broker's, so it is never deleted there (B11) */
+    ORIGIN_CLAIMED = 2, /* found; a resource manager names it, the ledger remembers its job as over,
+                           or an administrator says that no other broker uses the cluster's name */
+};
+
+struct reservation_record {
+    uint64_t number;      /* grows for ever, never reused (S3) */
+    uint64_t node_number; /* its number in reports of nodes; 0: the same. Not for a life of the job
+                             that the ledger had forgotten, or never knew */
+    const char *cluster;  /* never NULL */
+    const char *job;      /* never NULL */
+    const char *nodes;    /* node list as given, or NULL */
+    struct secret token;  /* the fabric manager's sessionToken, or none */
+    const char *reason;   /* why hwcoll is not reserved, in words; or NULL */
+    uint32_t uid;
+    uint32_t node_count;
+    uint32_t cores_per_node; /* 0: not told */
+    uint32_t addresses;      /* multicast addresses asked for; 0 when not eligible */
+    uint32_t min_nodes;      /* minimum size in force when reserved; 0: none was set */
+    uint16_t vnis[VNI_PER_JOB_MAX];
+    uint8_t vni_count;
+    uint8_t vni_asked;       /* as the request resolved it, for telling a repeat from a conflict */
+    uint8_t traffic_classes; /* enum traffic_class bits */
+    uint8_t wish;            /* enum hwcoll_wish */
+    uint8_t state;           /* enum job_state */
+    uint8_t hwcoll;          /* enum hwcoll_state */
+    uint8_t fm_side;         /* enum fm_side */
+    uint8_t origin;          /* enum reservation_origin */
+    uint8_t regranted;       /* 1: granted more than once, perhaps to a job that started anew before
+                                its release came: which life a node speaks of cannot be told */
+    int64_t created_ms;      /* Unix time in milliseconds, as all times here */
+    int64_t released_ms;     /* 0 while active */
+    int64_t hold_until_ms;   /* nodes that say nothing hold back VNIs until then; 0 while active,
+                                or when they are waited for however long */
+};
+
+enum { BOOT_ID_MAX = 40 };
+
+/* What the ledger remembers beside reservations. */
+struct facts_record {
+    uint64_t round_number; /* the reservation with the highest number that was given VNIs */
+    uint32_t next_vni;     /* the search for free ones goes on here: round robin (F3) */
+    uint8_t suspect;       /* 1: jobs may run that this ledger does not know (alarm.h) */
+    const char *boot;      /* boot of the host in which all times below were written; "": unknown */
+    int64_t clock_ms;      /* Unix time less the time since that boot */
+    int64_t holds_from_ms; /* times of before cannot be compared with those of now */
+};
+
+/* X(NAME, "word", fatal): F24. A fatal event is one that the resource manager must turn into an
+ * exception of the job. */
+#define EVENT_KINDS(X)                                                                             \
+    X(RESERVED, "reserved", 0)                                                                     \
+    X(DENIED, "denied", 0)                                                                         \
+    X(TIMEOUT, "timeout", 0)                                                                       \
+    X(UNAVAILABLE, "unavailable", 0)                                                               \
+    X(RELEASED, "released", 0)                                                                     \
+    X(LOST, "lost", 1)                                                                             \
+    X(ADOPTED, "adopted", 0)                                                                       \
+    X(LINK_UP, "link-up", 0)                                                                       \
+    X(LINK_DOWN, "link-down", 0)                                                                   \
+    X(LINGERING, "lingering", 0) /* on a node: to be drained (F9) */                               \
+    X(FENCED, "fenced", 0)                                                                         \
+    X(ALARM, "alarm",                                                                              \
+      0) /* something that an administrator has to look at (core/reconcile/alarm.h) */             \
+    X(ALARM_OVER, "alarm-over", 0)
+
+enum event_kind {
+    EVENT_NONE = 0,
+#define EVENT_ENUM_(name, word, fatal) EVENT_##name,
+    EVENT_KINDS(EVENT_ENUM_)
+#undef EVENT_ENUM_
+        EVENT_KIND_COUNT
+};
+
+struct event_record {
+    uint64_t seq; /* 1, 2, 3, … without gaps; survives restarts */
+    int64_t time_ms;
+    uint64_t number; /* of the reservation, 0 when about none */
+    uint64_t proof;  /* of EVENT_RELEASED: token_proof of its session token, by which a leftover of
+                        it  is known (B11); else 0 */
+    const char *cluster; /* NULL when about none */
+    const char *job;
+    const char *detail; /* words, or NULL */
+    uint32_t uid;
+    uint8_t kind; /* enum event_kind */
+};
+
+enum record_kind {
+    RECORD_RESERVATION = 1, /* insert or replace by number */
+    RECORD_GONE = 2,        /* the reservation of this number is over: delete */
+    RECORD_EVENT = 3,       /* insert by seq */
+    RECORD_PRUNE = 4,       /* events up to and with this seq are no longer needed */
+    RECORD_COUNTERS = 5,    /* the highest number and seq ever given out; written by the store
+                               itself from what it commits, and always the first one loaded */
+    RECORD_FOUNDED = 6,     /* this ledger has seen a whole list of the fabric manager: from here
+                               on, what is not in it is known not to be ours any more */
+    RECORD_NODE = 7,        /* insert or replace by number and node */
+    RECORD_CLEANUP = 8,     /* insert or replace by number, step and below */
+    RECORD_CLEANED = 9,     /* delete it; give_up_ms does not count */
+    RECORD_FACTS = 10,      /* insert or replace: there is one */
+};
+
+struct record {
+    enum record_kind kind;
+    union {
+        struct reservation_record reservation;
+        uint64_t gone;  /* number */
+        uint64_t prune; /* seq */
+        struct event_record event;
+        struct node_record node;
+        struct cleanup_record cleanup; /* CLEANUP, CLEANED */
+        struct facts_record facts;
+        struct {
+            uint64_t last_number;
+            uint64_t last_seq;
+        } counters;
+    } u;
+};
+
+const char *job_state_word(int state);       /* "active", "releasing" */
+const char *hwcoll_state_word(int state);    /* "off", "reserved", … */
+int hwcoll_wish_from_word(const char *word); /* enum hwcoll_wish, or 0 */
+const char *event_kind_word(int kind);
+int event_kind_fatal(int kind);
+const char *node_state_word(int state);        /* "created", …; "unknown" */
+int node_state_from_word(const char *word);    /* what a node may report, or 0 */
+const char *traffic_class_word(int bit);       /* "best_effort", …, or NULL */
+int traffic_class_from_word(const char *word); /* one bit, or 0 */
+
+#endif

@@ -1,0 +1,102 @@
+#ifndef MCAST_CORE_RESERVATION_RESERVATION_H
+#define MCAST_CORE_RESERVATION_RESERVATION_H
+
+#include "core/fabric/fmcall.h"
+#include "base/names.h"
+#include "core/reservation/nodes.h"
+#include "core/reservation/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One reservation of one job: what is on disk, and beside it what only lives in memory.
+ *
+ * Read by the edges (rendering an answer), changed only inside core: by reservation_apply, from a
+ * record, and by the errand that runs for it at the fabric manager. */
+
+struct waiter {
+    struct waiter *next;
+    uint64_t ticket;
+    bool repeat; /* a repeated request: answered SAME instead of CREATED */
+};
+
+/* What runs at the fabric manager for a reservation; only those that it may have been called for
+ * have one.
+ * Nothing here is on disk: after a restart it is rebuilt, assuming the worst. */
+struct errand {
+    struct reservation *owner;              /* NULL: it is over */
+    struct errand *prev, *next;             /* all errands, in no order */
+    struct errand *queue_prev, *queue_next; /* in its lane of the call queue */
+    struct waiter *waiters;                 /* requests that wait for the answer */
+    uint64_t call;                          /* id of the call under way, 0: none */
+    enum fmcall_kind under_way, queued;     /* FMCALL_NONE when not */
+    int lane;                               /* of the call queue, while queued */
+    uint32_t tries;                         /* failures in a row */
+    int64_t sent_ms;                        /* when the call under way was handed out */
+    int64_t give_up_ms;                     /* the answer is due; 0: nobody waits */
+    int64_t retry_ms;                       /* not before then */
+    int64_t reserve_settles_ms; /* until then a RESERVE given up may still be acted on */
+    int64_t release_settles_ms; /* the same for a RELEASE: the name must rest */
+    char *words;                /* the fabric manager's last ones that were no answer */
+    bool asked;                 /* a RESERVE has left, in this life or a former one */
+    bool unsure;  /* a RESERVE was given up, or a crash hid what came of it: it may have been, or
+                     may yet be, acted on; until a RELEASE sent after it settled is answered */
+    bool doubted; /* to be asked for by name */
+    bool released_none; /* the last RELEASE was told that there is nothing */
+    bool retried; /* an unanswered RESERVE came before the one that was answered: what is there with
+                     another token is that one's */
+    /* missing.c: what the fabric manager says of one that should be there. */
+    uint64_t listed;      /* the last list that named it */
+    uint64_t listed_from; /* lists from this one on began when it was there already */
+    int64_t gone_ms;      /* when it first said that there is none, or another one; 0: it did not */
+    int64_t absent_ms;    /* when the last whole list began, if that did not name it; else 0 */
+    int64_t not_routed_ms; /* when the last RELEASE was sent, if all that came was another's 404 */
+    bool other_token;      /* of gone_ms: there is one with another token */
+    bool loss_accepted;    /* by an administrator: of gone_ms */
+    bool not_ours;         /* what was found has not the session token of a job that is over here */
+};
+
+struct reservation {
+    uint64_t number;
+    struct reservation *name_next; /* next in its bucket of the name table */
+    uint32_t name_hash;            /* of cluster and job: beside it, as both are read together */
+    uint32_t agenda_slot;          /* 0: no deadline */
+    struct reservation *older;     /* same cluster and job, an earlier life, still releasing */
+    struct errand *errand;         /* NULL: nothing at the fabric manager */
+    struct nodes *reported;        /* NULL: no node has reported */
+    struct cleaner *cleaner;       /* NULL: nobody has asked for a step's trees to go */
+    const char *cluster;           /* the core's own copy, shared */
+    char *nodes, *reason;          /* NULL when not there */
+    struct secret token;           /* none when not there */
+    int64_t created_ms, released_ms, hold_until_ms;
+    uint64_t node_number; /* as in the record */
+    uint32_t uid, node_count, cores_per_node, addresses, min_nodes;
+    int64_t due_ms;
+    uint64_t synced;   /* last sync that named it */
+    int64_t missed_ms; /* when a sync first lacked it; 0: none did */
+    int64_t alive_ms;  /* when it was last reserved, or asked for again; 0: not since the start */
+    uint16_t vnis[VNI_PER_JOB_MAX];
+    uint8_t vni_count, vni_asked, traffic_classes, wish, state, hwcoll, fm_side, origin, regranted;
+    bool repeated; /* granted more than once, or that cannot be told: saved as `regranted` as soon
+                      as a node reports, which is when it counts */
+    bool overdue;  /* its VNIs would be free by time, but services linger */
+    char job[];    /* NUL-terminated */
+};
+
+/* What would be on disk: pointers into the reservation, valid while it is unchanged. */
+struct reservation_record reservation_record(const struct reservation *reservation);
+
+/* Whether the fabric manager should hold an object for it. */
+static inline bool reservation_wants_hwcoll(const struct reservation *r)
+{
+    return r->state == JOB_ACTIVE && (r->hwcoll == HWCOLL_WANTED || r->hwcoll == HWCOLL_RESERVED);
+}
+
+/* Found at the fabric manager by a new ledger, taken for active until a sync says otherwise. */
+static inline bool reservation_adopted(const struct reservation *r)
+{
+    return r->hwcoll == HWCOLL_RESERVED && secret_none(r->token);
+}
+
+#endif

@@ -1,0 +1,74 @@
+#include "core/reservation/sizing.h"
+
+static int too_small(const struct core_config *c, struct error *err)
+{
+    /* The smallest minimum size that gives one address: s ≥ S·j / M, rounded up. */
+    uint64_t jobs_per_fabric = (uint64_t)c->system_nodes * c->sharing;
+    uint64_t least = (jobs_per_fabric + c->total_addresses - 1) / c->total_addresses;
+    if (least > c->system_nodes)
+        return error_set(err, ERROR_INVALID,
+                         "%u addresses cannot be shared by %u jobs a node: lower [hwcoll] sharing "
+                         "to at most %u",
+                         c->total_addresses, c->sharing, c->total_addresses);
+    return error_set(
+        err, ERROR_INVALID,
+        "%u addresses are too few for jobs of %u of %u nodes, %u a node: less than one "
+        "each; set [hwcoll] min_nodes to %llu or more",
+        c->total_addresses, c->min_nodes, c->system_nodes, c->sharing, (unsigned long long)least);
+}
+
+int sizing_addresses(const struct core_config *c, uint32_t *addresses, struct error *err)
+{
+    *addresses = 0;
+    if (c->addresses_per_job > 0) {
+        if (c->total_addresses > 0 && c->addresses_per_job > c->total_addresses)
+            return error_set(err, ERROR_INVALID,
+                             "[hwcoll] addresses_per_job = %u is more than total_addresses = %u",
+                             c->addresses_per_job, c->total_addresses);
+        *addresses = c->addresses_per_job;
+        return 0;
+    }
+    if (c->min_nodes == 0)
+        return error_set(err, ERROR_INVALID,
+                         "[hwcoll] addresses_per_job = auto is computed from min_nodes: set "
+                         "min_nodes, or give a number");
+    if (c->total_addresses == 0 || c->system_nodes == 0 || c->sharing == 0)
+        return error_set(err, ERROR_INVALID,
+                         "[hwcoll] addresses_per_job = auto needs total_addresses, system_nodes "
+                         "and sharing above 0");
+    if (c->min_nodes > c->system_nodes)
+        return error_set(err, ERROR_INVALID,
+                         "[hwcoll] min_nodes = %u is more than system_nodes = %u: no job could be "
+                         "eligible",
+                         c->min_nodes, c->system_nodes);
+
+    uint64_t each =
+        (uint64_t)c->total_addresses * c->min_nodes / ((uint64_t)c->system_nodes * c->sharing);
+    if (each == 0)
+        return too_small(c, err);
+    *addresses = (uint32_t)each;
+    return 0;
+}
+
+enum hwcoll_state sizing_decide(const struct core_config *c, enum hwcoll_wish wish,
+                                uint32_t node_count, uint32_t *addresses, struct error *err)
+{
+    *addresses = 0;
+    if (wish == WISH_OFF)
+        return HWCOLL_OFF;
+    if (wish == WISH_AUTO && c->min_nodes == 0) {
+        error_set(err, ERROR_REFUSED,
+                  "no minimum size is set: only jobs that ask for it get "
+                  "hardware collectives");
+        return HWCOLL_INELIGIBLE;
+    }
+    if (c->min_nodes > 0 && node_count < c->min_nodes) {
+        error_set(err, ERROR_REFUSED,
+                  "the job has %u node%s, hardware collectives need at least %u", node_count,
+                  node_count == 1 ? "" : "s", c->min_nodes);
+        return HWCOLL_INELIGIBLE;
+    }
+    if (sizing_addresses(c, addresses, err) < 0)
+        return HWCOLL_INELIGIBLE;
+    return HWCOLL_WANTED;
+}

@@ -1,0 +1,19 @@
+#ifndef MCAST_CORE_RESERVATION_SIZING_H
+#define MCAST_CORE_RESERVATION_SIZING_H
+
+#include "core/config.h"
+#include "core/reservation/record.h"
+
+/* How many multicast addresses a job gets, and which jobs get any (F14, F15). */
+
+/* Addresses per job: as configured, or (M / (S / s)) / j rounded down, computed without rounding in
+ * between: M=4086, S=11136, s=64, j=1 gives 23. 0 or ERROR_INVALID with what is impossible and what
+ * would do; then *addresses is 0. */
+int sizing_addresses(const struct core_config *config, uint32_t *addresses, struct error *err);
+
+/* HWCOLL_OFF, HWCOLL_INELIGIBLE, or HWCOLL_WANTED with *addresses set. For INELIGIBLE a sentence
+ * for the user is in err->text. */
+enum hwcoll_state sizing_decide(const struct core_config *config, enum hwcoll_wish wish,
+                                uint32_t node_count, uint32_t *addresses, struct error *err);
+
+#endif

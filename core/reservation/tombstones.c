@@ -1,0 +1,105 @@
+#include "core/reservation/tombstones.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROOM_AT_FIRST = 64 };
+
+void tombstones_init(struct tombstones *t)
+{
+    memset(t, 0, sizeof *t);
+}
+
+void tombstones_release(struct tombstones *t)
+{
+    free(t->ring);
+    free(t->buckets);
+    memset(t, 0, sizeof *t);
+}
+
+static struct tombstone **bucket_of(const struct tombstones *t, const char *cluster,
+                                    const char *job)
+{
+    return &t->buckets[name_hash(cluster, job) % t->room];
+}
+
+/* Where the pointer to the job's tombstone is, or would be. */
+static struct tombstone **find(const struct tombstones *t, const char *cluster, const char *job)
+{
+    struct tombstone **at = bucket_of(t, cluster, job);
+    while (*at != NULL && (strcmp((*at)->job, job) != 0 || strcmp((*at)->cluster, cluster) != 0))
+        at = &(*at)->chain;
+    return at;
+}
+
+void tombstones_forget(struct tombstones *t, const char *cluster, const char *job)
+{
+    if (t->ring == NULL)
+        return;
+    struct tombstone **at = find(t, cluster, job);
+    if (*at == NULL)
+        return;
+    struct tombstone *stone = *at;
+    *at = stone->chain;
+    stone->used = false;
+}
+
+/* Twice the places; the stones move, so their chains are made anew. */
+static void grow(struct tombstones *t)
+{
+    uint32_t old = t->room;
+    t->room = old == 0 ? ROOM_AT_FIRST : old * 2;
+    t->ring = memory_resized(t->ring, t->room, sizeof *t->ring);
+    memset(t->ring + old, 0, (t->room - old) * sizeof *t->ring);
+    free(t->buckets);
+    t->buckets = memory_zeroed(t->room * sizeof *t->buckets);
+    for (uint32_t i = 0; i < old; i++) {
+        struct tombstone *stone = &t->ring[i];
+        if (!stone->used)
+            continue;
+        struct tombstone **bucket = bucket_of(t, stone->cluster, stone->job);
+        stone->chain = *bucket;
+        *bucket = stone;
+    }
+    t->next = old;
+}
+
+static struct tombstone *free_place(struct tombstones *t)
+{
+    if (t->ring[t->next].used && t->room < TOMBSTONES_MAX)
+        grow(t);
+    struct tombstone *stone = &t->ring[t->next];
+    t->next = (t->next + 1) % t->room;
+    if (stone->used)
+        tombstones_forget(t, stone->cluster, stone->job);
+    return stone;
+}
+
+void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
+                    enum tombstone_kind kind, int64_t until_ms)
+{
+    if (t->ring == NULL)
+        grow(t);
+    struct tombstone *stone = *find(t, cluster, job);
+    if (stone == NULL) {
+        stone = free_place(t);
+        struct tombstone **bucket = bucket_of(t, cluster, job);
+        strncpy(stone->cluster, cluster, sizeof stone->cluster - 1);
+        strncpy(stone->job, job, sizeof stone->job - 1);
+        stone->chain = *bucket;
+        stone->used = true;
+        *bucket = stone;
+    }
+    stone->kind = kind;
+    stone->until_ms = until_ms;
+}
+
+enum tombstone_kind tombstones_get(const struct tombstones *t, const char *cluster, const char *job,
+                                   int64_t now_ms)
+{
+    if (t->ring == NULL)
+        return TOMBSTONE_NONE;
+    const struct tombstone *stone = *find(t, cluster, job);
+    return stone != NULL && now_ms < stone->until_ms ? stone->kind : TOMBSTONE_NONE;
+}

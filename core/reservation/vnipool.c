@@ -1,0 +1,95 @@
+#include "core/reservation/vnipool.h"
+
+#include <string.h>
+
+static const uint16_t default_service[] = {1, 10};
+
+uint32_t vnipool_usable(const struct idset *set)
+{
+    uint32_t usable = set->count;
+    for (size_t i = 0; i < sizeof default_service / sizeof *default_service; i++)
+        usable -= idset_has(set, default_service[i]);
+    return usable;
+}
+
+void vnipool_init(struct vnipool *p)
+{
+    memset(p, 0, sizeof *p);
+}
+
+/* What is in the pool and neither live nor held: free, or suspect. */
+static void find_free(struct vnipool *p)
+{
+    struct idset known = p->free;
+    p->free = p->suspect = (struct idset){.count = 0};
+    for (int vni = idset_next(&p->pool, 0), first = vni; vni >= 0;) {
+        if (!idset_has(&p->live, (uint16_t)vni) && !idset_has(&p->held, (uint16_t)vni))
+            idset_add(!p->quarantine || idset_has(&known, (uint16_t)vni) ? &p->free : &p->suspect,
+                      (uint16_t)vni);
+        vni = idset_next(&p->pool, (uint32_t)vni + 1);
+        if (vni == first)
+            break;
+    }
+}
+
+void vnipool_begin_quarantine(struct vnipool *p)
+{
+    p->free = (struct idset){.count = 0};
+    p->quarantine = true;
+    find_free(p);
+}
+
+void vnipool_end_quarantine(struct vnipool *p)
+{
+    p->quarantine = false;
+    find_free(p);
+}
+
+void vnipool_configure(struct vnipool *p, const struct idset *set)
+{
+    p->pool = *set;
+    for (size_t i = 0; i < sizeof default_service / sizeof *default_service; i++)
+        idset_remove(&p->pool, default_service[i]);
+    find_free(p);
+}
+
+bool vnipool_pick(const struct vnipool *p, unsigned count, uint16_t *vnis)
+{
+    if (p->free.count < count)
+        return false;
+    uint32_t from = p->after;
+    for (unsigned i = 0; i < count; i++) {
+        int vni = idset_next(&p->free, from);
+        vnis[i] = (uint16_t)vni;
+        from = (uint32_t)vni + 1;
+    }
+    return true;
+}
+
+bool vnipool_take(struct vnipool *p, uint16_t vni)
+{
+    if (idset_has(&p->live, vni) || idset_has(&p->held, vni))
+        return false;
+    idset_remove(&p->free, vni);
+    idset_remove(&p->suspect, vni);
+    idset_add(&p->live, vni);
+    return true;
+}
+
+bool vnipool_hold(struct vnipool *p, uint16_t vni)
+{
+    if (idset_has(&p->live, vni) || idset_has(&p->held, vni))
+        return false;
+    idset_remove(&p->free, vni);
+    idset_remove(&p->suspect, vni);
+    idset_add(&p->held, vni);
+    return true;
+}
+
+void vnipool_drop(struct vnipool *p, uint16_t vni, bool known)
+{
+    idset_remove(&p->live, vni);
+    idset_remove(&p->held, vni);
+    if (idset_has(&p->pool, vni))
+        idset_add(p->quarantine && !known ? &p->suspect : &p->free, vni);
+}
