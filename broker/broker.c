@@ -3,11 +3,11 @@
 #include "broker/engine.h"
 #include "broker/http/http.h"
 #include "broker/keyring.h"
-#include "broker/lifesign.h"
-#include "broker/log.h"
-#include "broker/notify.h"
+#include "broker/service/lifesign.h"
+#include "broker/log/log.h"
+#include "broker/service/notify.h"
 #include "broker/reload.h"
-#include "broker/settings.h"
+#include "broker/config/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_BROKER_H
 #define MCAST_BROKER_BROKER_H
 
-#include "broker/config.h"
+#include "broker/config/config.h"
 
 /* The running broker: joins the rooms, and runs until it is told to stop.
  *

@@ -1,11 +1,11 @@
 #include "broker/engine.h"
 
-#include "broker/chronicle.h"
+#include "broker/log/chronicle.h"
 #include "broker/clock.h"
 #include "broker/fabric.h"
 #include "broker/journal.h"
-#include "broker/listcommand.h"
-#include "broker/log.h"
+#include "broker/jobs/listcommand.h"
+#include "broker/log/log.h"
 
 #include <assert.h>
 #include <inttypes.h>

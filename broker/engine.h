@@ -3,7 +3,7 @@
 
 #include "broker/bearers.h"
 #include "broker/fabric.h"
-#include "broker/listcommand.h"
+#include "broker/jobs/listcommand.h"
 #include "broker/turn.h"
 #include "core/core.h"
 #include "fmapi/fmapi.h"

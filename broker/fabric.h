@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_FABRIC_H
 #define MCAST_BROKER_FABRIC_H
 
-#include "broker/histogram.h"
+#include "broker/metrics/histogram.h"
 #include "core/core.h"
 #include "fmapi/fmapi.h"
 

@@ -1,6 +1,6 @@
 #include "broker/firstkey.h"
 
-#include "broker/serviceuser.h"
+#include "broker/service/serviceuser.h"
 #include "tokens/seal_key.h"
 
 #include <sys/stat.h>

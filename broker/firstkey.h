@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_FIRSTKEY_H
 #define MCAST_BROKER_FIRSTKEY_H
 
-#include "broker/config.h"
+#include "broker/config/config.h"
 #include "base/error.h"
 
 /* mcastd --make-key: the key that seals the ledger, made before the first start by root, for a

@@ -1,6 +1,6 @@
 #include "broker/journal.h"
 
-#include "broker/log.h"
+#include "broker/log/log.h"
 #include "broker/turn.h"
 #include "broker/unsaved.h"
 #include "base/memory.h"

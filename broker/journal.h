@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_JOURNAL_H
 #define MCAST_BROKER_JOURNAL_H
 
-#include "broker/histogram.h"
+#include "broker/metrics/histogram.h"
 #include "core/effect.h"
 #include "core/fabric/fmcall.h"
 #include "core/reservation/record.h"

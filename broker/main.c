@@ -1,13 +1,13 @@
 /* mcastd: reads the configuration, and runs the broker or one of its small tasks. */
 
 #include "broker/broker.h"
-#include "broker/config.h"
+#include "broker/config/config.h"
 #include "broker/firstkey.h"
-#include "broker/hostcheck.h"
-#include "broker/log.h"
+#include "broker/service/hostcheck.h"
+#include "broker/log/log.h"
 #include "broker/options.h"
-#include "broker/pathcheck.h"
-#include "broker/serviceuser.h"
+#include "broker/config/pathcheck.h"
+#include "broker/service/serviceuser.h"
 #include "state/store.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 #include "broker/options.h"
 
-#include "broker/config.h"
-#include "broker/log.h"
+#include "broker/config/config.h"
+#include "broker/log/log.h"
 #include "broker/manpage.h"
 
 #include <getopt.h>

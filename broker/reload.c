@@ -1,9 +1,9 @@
 #include "broker/reload.h"
 
-#include "broker/config_change.h"
-#include "broker/log.h"
+#include "broker/config/change.h"
+#include "broker/log/log.h"
 #include "broker/reread.h"
-#include "broker/settings.h"
+#include "broker/config/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

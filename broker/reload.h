@@ -1,11 +1,11 @@
 #ifndef MCAST_BROKER_RELOAD_H
 #define MCAST_BROKER_RELOAD_H
 
-#include "broker/config.h"
+#include "broker/config/config.h"
 #include "broker/engine.h"
 #include "broker/http/http.h"
 #include "broker/keyring.h"
-#include "broker/namedfiles.h"
+#include "broker/config/namedfiles.h"
 
 #include <stdbool.h>
 #include <uv.h>

@@ -1,7 +1,7 @@
 #include "broker/reread.h"
 
-#include "broker/pathcheck.h"
-#include "broker/settings.h"
+#include "broker/config/pathcheck.h"
+#include "broker/config/settings.h"
 #include "fmapi/fmapi.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 #ifndef MCAST_BROKER_REREAD_H
 #define MCAST_BROKER_REREAD_H
 
-#include "broker/config.h"
+#include "broker/config/config.h"
 #include "broker/http/http.h"
 #include "broker/keyring.h"
-#include "broker/namedfiles.h"
+#include "broker/config/namedfiles.h"
 #include "base/error.h"
 
 #include <stdbool.h>

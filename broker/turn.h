@@ -1,8 +1,8 @@
 #ifndef MCAST_BROKER_TURN_H
 #define MCAST_BROKER_TURN_H
 
-#include "broker/histogram.h"
-#include "broker/peak.h"
+#include "broker/metrics/histogram.h"
+#include "broker/metrics/peak.h"
 
 #include <stdbool.h>
 #include <stdint.h>

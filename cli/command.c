@@ -1,6 +1,6 @@
 #include "cli/command.h"
 #include "cli/duration.h"
-#include "cli/findings.h"
+#include "cli/doctor/findings.h"
 #include "base/jobid.h"
 
 #include <assert.h>

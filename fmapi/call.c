@@ -1,6 +1,6 @@
 #include "fmapi/call.h"
 
-#include "fmapi/jobsteps.h"
+#include "fmapi/wire/jobsteps.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 #ifndef MCAST_FMAPI_CALL_H
 #define MCAST_FMAPI_CALL_H
 
-#include "fmapi/decode.h"
+#include "fmapi/wire/decode.h"
 #include "fmapi/fmapi.h"
-#include "fmapi/session.h"
+#include "fmapi/login/session.h"
 
 #include <stdbool.h>
 

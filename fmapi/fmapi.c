@@ -1,6 +1,6 @@
 #include "fmapi/fmapi.h"
 
-#include "fmapi/baseurl.h"
+#include "fmapi/wire/baseurl.h"
 #include "fmapi/call.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-#include "fmapi/baseurl.h"
+#include "fmapi/wire/baseurl.h"
 #include "fmapi/call.h"
 
 #include <assert.h>

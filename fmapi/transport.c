@@ -1,7 +1,7 @@
 #include "fmapi/transport.h"
 
-#include "fmapi/castore.h"
-#include "fmapi/exchange.h"
+#include "fmapi/login/castore.h"
+#include "fmapi/wire/exchange.h"
 
 #include <assert.h>
 #include <curl/curl.h>
@@ -290,7 +290,7 @@ static void on_castore_closed(void *arg)
 
 /* What is watched stands in the kernel only. libcurl 7.88 closes a socket that never got connected
  * before it says so here, and the kernel forgets it then, as a handle of libuv's would not; if no
- * other process has it: of a child broker/child.c closes all before this thread goes on. */
+ * other process has it: of a child broker/jobs/child.c closes all before this thread goes on. */
 static int on_socket_change(CURL *easy, curl_socket_t socket, int what, void *arg, void *socket_arg)
 {
     struct transport *transport = arg;

@@ -2,9 +2,9 @@
 #define MCAST_FMAPI_TRANSPORT_H
 
 #include "base/error.h"
-#include "fmapi/credential.h"
-#include "fmapi/request.h"
-#include "fmapi/secrets.h"
+#include "fmapi/wire/credential.h"
+#include "fmapi/wire/request.h"
+#include "fmapi/wire/secrets.h"
 
 #include <stdbool.h>
 #include <stddef.h>

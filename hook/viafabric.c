@@ -1,10 +1,10 @@
 #include "hook/viafabric.h"
 
 #include "base/steppath.h"
-#include "fmapi/baseurl.h"
-#include "fmapi/decode.h"
-#include "fmapi/exchange.h"
-#include "fmapi/jobsteps.h"
+#include "fmapi/wire/baseurl.h"
+#include "fmapi/wire/decode.h"
+#include "fmapi/wire/exchange.h"
+#include "fmapi/wire/jobsteps.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>

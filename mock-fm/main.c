@@ -10,7 +10,7 @@
 #include <uv.h>
 
 #include "mock-fm/options.h"
-#include "mock-fm/server.h"
+#include "mock-fm/http/server.h"
 
 struct program {
     uv_loop_t loop;

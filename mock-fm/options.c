@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mock-fm/objects.h"
+#include "mock-fm/objects/objects.h"
 
 #define DEFAULT_ADDRESSES 4086 /* what El Capitan has */
 #define LATENCY_MAX_MS 3600000

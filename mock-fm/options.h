@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mock-fm/auth.h"
-#include "mock-fm/inventory.h"
-#include "mock-fm/problem.h"
-#include "mock-fm/session.h"
+#include "mock-fm/http/auth.h"
+#include "mock-fm/objects/inventory.h"
+#include "mock-fm/http/problem.h"
+#include "mock-fm/http/session.h"
 
 /* Where one comes in. */
 struct door {

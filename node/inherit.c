@@ -1,6 +1,6 @@
 #include "node/inherit.h"
 
-#include "node/match.h"
+#include "node/services/match.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -5,8 +5,8 @@
  * what is there (F6). Pure. */
 
 #include "base/error.h"
-#include "node/nic.h"
-#include "node/variables.h"
+#include "node/services/nic.h"
+#include "node/services/variables.h"
 
 /* given: the values of variables_names, NULL where unset. With none of them, variables->clear.
  * SLINGSHOT_TCS may be missing: it is found again at the services. ERROR_INVALID: which value is

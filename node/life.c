@@ -1,12 +1,12 @@
 #include "node/life.h"
 
 #include "core/reservation/record.h"
-#include "node/create.h"
-#include "node/destroy.h"
-#include "node/holders.h"
-#include "node/leftovers.h"
-#include "node/limits.h"
-#include "node/match.h"
+#include "node/services/create.h"
+#include "node/services/destroy.h"
+#include "node/services/holders.h"
+#include "node/record/leftovers.h"
+#include "node/services/limits.h"
+#include "node/services/match.h"
 #include "node/say.h"
 
 #include <errno.h>

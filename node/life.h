@@ -8,7 +8,7 @@
  * never told "destroyed" after somebody made them anew; and a prolog that was slow, and comes to
  * its turn when the epilog is over, learns that the job is. */
 
-#include "node/destroy.h"
+#include "node/services/destroy.h"
 #include "node/node.h"
 
 /* Of all lives of a job. 0, or negative. Waits for whoever has it. */

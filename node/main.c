@@ -1,7 +1,7 @@
 /* mcast-node: a job's CXI services on this node. */
 
-#include "node/command.h"
-#include "node/page.h"
+#include "node/commands/command.h"
+#include "node/commands/page.h"
 #include "node/say.h"
 
 #include <stdlib.h>

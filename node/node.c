@@ -1,6 +1,6 @@
 #include "node/node.h"
 
-#include "node/library.h"
+#include "node/services/library.h"
 #include "node/say.h"
 
 #include <stdio.h>

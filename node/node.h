@@ -4,11 +4,11 @@
 /* What a command knows of the node it runs on; NICs and broker are opened when they are needed. */
 
 #include "client/mcast.h"
-#include "node/boot.h"
-#include "node/nic.h"
-#include "node/note.h"
+#include "node/record/boot.h"
+#include "node/services/nic.h"
+#include "node/record/note.h"
 #include "node/settings.h"
-#include "node/statedir.h"
+#include "node/record/statedir.h"
 
 struct node {
     struct settings settings;

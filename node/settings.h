@@ -5,7 +5,7 @@
  * the sample file and the manual page. */
 
 #include "base/idset.h"
-#include "node/limits.h"
+#include "node/services/limits.h"
 
 #include <stdbool.h>
 #include <stdint.h>

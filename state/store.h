@@ -79,7 +79,7 @@ void store_dispatch(struct store *store);
 /* Waits for a commit under way (its done is not called), closes, frees. NULL is allowed. */
 void store_close(struct store *store);
 
-/* How a keeper joins in: state/memory.c and state/sqlite.c are the examples. Each keeper embeds
+/* How a keeper joins in: state/memory.c and state/sqlite/sqlite.c are the examples. Each keeper embeds
  * struct store as its first member. */
 struct store_ops {
     int (*load)(struct store *, int (*each)(void *, const struct record *), void *arg,

@@ -2,7 +2,7 @@
 #include "broker/http/job_path.h"
 #include "broker/http/json_scan.h"
 #include "broker/http/routes.h"
-#include "broker/log.h"
+#include "broker/log/log.h"
 
 /* What an admin decides when an alarm is on (F22, B4, B11). POST /v1/accept-loss: what the fabric
  * manager no longer has is lost. POST /v1/clusters/{cluster}/claim: no other broker and no Slurm

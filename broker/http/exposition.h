@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_HTTP_EXPOSITION_H
 #define MCAST_BROKER_HTTP_EXPOSITION_H
 
-#include "broker/histogram.h"
+#include "broker/metrics/histogram.h"
 #include "broker/http/writer.h"
 
 #include <stdint.h>

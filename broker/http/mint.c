@@ -4,7 +4,7 @@
 #include "broker/http/routes.h"
 #include "broker/http/token_json.h"
 #include "broker/http/tokencheck.h"
-#include "broker/log.h"
+#include "broker/log/log.h"
 #include "tokens/issuer.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "broker/http/call.h"
 #include "broker/http/routes.h"
-#include "broker/log.h"
+#include "broker/log/log.h"
 #include "base/hex.h"
 
 /* POST /v1/tokens/rotate: a new root key makes tokens from now on (B3). */

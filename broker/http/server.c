@@ -1,6 +1,6 @@
 #include "broker/http/server.h"
 
-#include "broker/log.h"
+#include "broker/log/log.h"
 
 #include <assert.h>
 #include <errno.h>

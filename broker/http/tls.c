@@ -1,6 +1,6 @@
 #include "broker/http/tls.h"
 
-#include "fmapi/keyfile.h"
+#include "fmapi/wire/keyfile.h"
 
 #include <stdlib.h>
 #include <string.h>

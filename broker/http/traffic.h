@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_HTTP_TRAFFIC_H
 #define MCAST_BROKER_HTTP_TRAFFIC_H
 
-#include "broker/histogram.h"
+#include "broker/metrics/histogram.h"
 #include "broker/http/routes.h"
 
 #include <stdint.h>

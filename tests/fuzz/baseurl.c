@@ -1,7 +1,7 @@
-/* The fabric manager's base URL, and links seen from there (fmapi/baseurl.h): a line for each. That
+/* The fabric manager's base URL, and links seen from there (fmapi/wire/baseurl.h): a line for each. That
  * a link leads nowhere else is held against what libcurl would make of it. */
 
-#include "fmapi/baseurl.h"
+#include "fmapi/wire/baseurl.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <curl/curl.h>

@@ -1,10 +1,10 @@
-/* What a reservation entitles its job to on a node (node/claim.h), from a document that somebody
+/* What a reservation entitles its job to on a node (node/services/claim.h), from a document that somebody
  * brought: a byte says what was asked for, the rest is the document. */
 
 #include "client/reservation.h"
 #include "base/names.h"
 #include "core/reservation/record.h"
-#include "node/claim.h"
+#include "node/services/claim.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* The certificate that is shown to the fabric manager, and its key (fmapi/clientcert.h): two bytes
+/* The certificate that is shown to the fabric manager, and its key (fmapi/wire/clientcert.h): two bytes
  * say how long the certificate's file is, then come it and the key's. */
 
-#include "fmapi/clientcert.h"
+#include "fmapi/wire/clientcert.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* The configuration file (broker/config.h): the whole input. */
+/* The configuration file (broker/config/config.h): the whole input. */
 
-#include "broker/config.h"
-#include "broker/config_table.h"
-#include "broker/config_value.h"
+#include "broker/config/config.h"
+#include "broker/config/table.h"
+#include "broker/config/value.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

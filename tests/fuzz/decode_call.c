@@ -1,10 +1,10 @@
-/* The fabric manager's answers to calls (fmapi/decode.h): a byte for the kind of call and whether
+/* The fabric manager's answers to calls (fmapi/wire/decode.h): a byte for the kind of call and whether
  * it was made with a session token, two for the status, then the body. The secrets are known, so
  * that the fuzzer can quote them. */
 
 #include "base/names.h"
-#include "fmapi/decode.h"
-#include "fmapi/jobsteps.h"
+#include "fmapi/wire/decode.h"
+#include "fmapi/wire/jobsteps.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <ctype.h>

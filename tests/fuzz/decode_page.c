@@ -1,8 +1,8 @@
-/* One page of the fabric manager's list (fmapi/decode.h, baseurl.h): two bytes for the status, then
+/* One page of the fabric manager's list (fmapi/wire/decode.h, baseurl.h): two bytes for the status, then
  * the body. */
 
-#include "fmapi/baseurl.h"
-#include "fmapi/decode.h"
+#include "fmapi/wire/baseurl.h"
+#include "fmapi/wire/decode.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <jansson.h>

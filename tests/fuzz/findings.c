@@ -1,9 +1,9 @@
-/* What mcastctl doctor is told: a line from a program about its release (cli/release.h), then the
- * broker's findings (cli/findings.h). */
+/* What mcastctl doctor is told: a line from a program about its release (cli/doctor/release.h), then the
+ * broker's findings (cli/doctor/findings.h). */
 
-#include "cli/findings.h"
+#include "cli/doctor/findings.h"
 #include "cli/command.h"
-#include "cli/release.h"
+#include "cli/doctor/release.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * then the four values, one a line; one that begins with '!' is not set. */
 
 #include "node/inherit.h"
-#include "node/match.h"
+#include "node/services/match.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

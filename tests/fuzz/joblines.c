@@ -1,7 +1,7 @@
-/* What list_command prints (broker/joblines.h): a byte says how it is cut into pieces, then it
+/* What list_command prints (broker/jobs/joblines.h): a byte says how it is cut into pieces, then it
  * comes. */
 
-#include "broker/joblines.h"
+#include "broker/jobs/joblines.h"
 #include "base/names.h"
 #include "tests/fuzz/fuzz.h"
 

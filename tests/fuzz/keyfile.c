@@ -1,7 +1,7 @@
-/* Small files that a login or a seal is made of (fmapi/keyfile.h, tokens/seal_key.h): the whole
+/* Small files that a login or a seal is made of (fmapi/wire/keyfile.h, tokens/seal_key.h): the whole
  * input is what stands in the file. */
 
-#include "fmapi/keyfile.h"
+#include "fmapi/wire/keyfile.h"
 #include "tests/fuzz/fuzz.h"
 #include "tokens/seal_key.h"
 

@@ -1,9 +1,9 @@
 /* The configuration as mcastctl doctor reads it, and what mcastd --check prints of it
- * (cli/localfiles.h). A byte for how that ended and two for how much it printed; then that, and the
+ * (cli/doctor/localfiles.h). A byte for how that ended and two for how much it printed; then that, and the
  * file. */
 
 #include "cli/command.h"
-#include "cli/localfiles.h"
+#include "cli/doctor/localfiles.h"
 #include "cli/program.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
-/* The mock fabric manager's journal, line by line (mock-fm/change.h): what is understood is written
+/* The mock fabric manager's journal, line by line (mock-fm/objects/change.h): what is understood is written
  * as it was, and changes the objects or contradicts them. */
 
-#include "mock-fm/objects.h"
+#include "mock-fm/objects/objects.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

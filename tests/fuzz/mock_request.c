@@ -2,8 +2,8 @@
  * a line for the login ("" none, "+" the right one, "=TOKEN" a bearer token, else the header), and
  * a line for the body. Faults that are set disturb those that follow. */
 
-#include "mock-fm/control.h"
-#include "mock-fm/oauth.h"
+#include "mock-fm/faults/control.h"
+#include "mock-fm/http/oauth.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

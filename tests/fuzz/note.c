@@ -1,7 +1,7 @@
-/* What a node remembers of a job (node/note.h): the whole input is a file of the spool. */
+/* What a node remembers of a job (node/record/note.h): the whole input is a file of the spool. */
 
 #include "base/names.h"
-#include "node/note.h"
+#include "node/record/note.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* What is said to an OAuth2 token endpoint, and its answers (fmapi/oauth.h): two bytes for the
+/* What is said to an OAuth2 token endpoint, and its answers (fmapi/login/oauth.h): two bytes for the
  * status, a line for the client's id, then the body. The client's secret is known, so that the
  * fuzzer can quote it. */
 
-#include "fmapi/lifetime.h"
-#include "fmapi/oauth.h"
+#include "fmapi/login/lifetime.h"
+#include "fmapi/login/oauth.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <curl/curl.h>

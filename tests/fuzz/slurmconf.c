@@ -1,8 +1,8 @@
-/* Slurm's configuration as mcastctl check slurm reads it (cli/slurmconf.h, cli/plugstack.h): a byte
+/* Slurm's configuration as mcastctl check slurm reads it (cli/slurm/conf.h, cli/slurm/plugstack.h): a byte
  * for which of the three; then what scontrol prints, slurm.conf, or plugstack.conf. */
 
-#include "cli/plugstack.h"
-#include "cli/slurmconf.h"
+#include "cli/slurm/plugstack.h"
+#include "cli/slurm/conf.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Another's words made fit to be passed on (fmapi/words.h, fmapi/secrets.h): a byte for the room,
+/* Another's words made fit to be passed on (fmapi/wire/words.h, fmapi/wire/secrets.h): a byte for the room,
  * two lines with secrets, then the text. */
 
-#include "fmapi/secrets.h"
-#include "fmapi/words.h"
+#include "fmapi/wire/secrets.h"
+#include "fmapi/wire/words.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

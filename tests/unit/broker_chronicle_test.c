@@ -1,7 +1,7 @@
 /* What happens to jobs, in the log with its fields. */
 
-#include "broker/chronicle.h"
-#include "broker/log.h"
+#include "broker/log/chronicle.h"
+#include "broker/log/log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

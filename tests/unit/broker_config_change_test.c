@@ -1,8 +1,8 @@
 /* What a reload would change, in words. */
 
-#include "broker/config_change.h"
-#include "broker/config_value.h"
-#include "broker/namedfiles.h"
+#include "broker/config/change.h"
+#include "broker/config/value.h"
+#include "broker/config/namedfiles.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Configuration files: every fault is told, with its place and what is allowed (programs.md). */
 
-#include "broker/config.h"
-#include "broker/config_table.h"
+#include "broker/config/config.h"
+#include "broker/config/table.h"
 #include "core/reservation/record.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
-#include "broker/config.h"
-#include "broker/config_table.h"
-#include "broker/config_value.h"
-#include "broker/config_words.h"
+#include "broker/config/config.h"
+#include "broker/config/table.h"
+#include "broker/config/value.h"
+#include "broker/config/words.h"
 #include "core/config.h"
 #include "core/reservation/record.h"
 

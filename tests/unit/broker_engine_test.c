@@ -1,7 +1,7 @@
 /* The engine: the real core, joined to a store that the test holds the reins of. */
 
 #include "broker/engine.h"
-#include "broker/log.h"
+#include "broker/log/log.h"
 #include "broker_gate.h"
 
 #include <setjmp.h>

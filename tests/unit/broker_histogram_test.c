@@ -1,5 +1,5 @@
 /* Buckets for Prometheus (B8). */
-#include "broker/histogram.h"
+#include "broker/metrics/histogram.h"
 
 #include <stdarg.h>
 #include <stddef.h>

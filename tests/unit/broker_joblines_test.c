@@ -1,6 +1,6 @@
 /* What a list_command prints: ids or nothing (F20, F22). */
 
-#include "broker/joblines.h"
+#include "broker/jobs/joblines.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Save before speaking (architecture.md; B6, I2): no word leaves before its records are durable. */
 
 #include "broker/journal.h"
-#include "broker/log.h"
+#include "broker/log/log.h"
 #include "broker/turn.h"
 #include "broker_gate.h"
 

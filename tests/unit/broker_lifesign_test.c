@@ -1,7 +1,7 @@
 /* What is said once a second, by a loop that turns. */
 
-#include "broker/lifesign.h"
-#include "broker/log.h"
+#include "broker/service/lifesign.h"
+#include "broker/log/log.h"
 #include "broker_gate.h"
 
 #include <setjmp.h>

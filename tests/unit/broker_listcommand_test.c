@@ -1,6 +1,6 @@
 /* list_command, with real programs: scripts in a folder of the test's own (F20, F22). */
 
-#include "broker/listcommand.h"
+#include "broker/jobs/listcommand.h"
 #include "broker_gate.h"
 
 #include <setjmp.h>

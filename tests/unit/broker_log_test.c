@@ -1,4 +1,4 @@
-#include "broker/log.h"
+#include "broker/log/log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Floods in the log: what happens once is never left out, what is left out is counted (peers.md).
  */
 
-#include "broker/loglimit.h"
+#include "broker/log/loglimit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

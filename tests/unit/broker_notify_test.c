@@ -1,6 +1,6 @@
 /* sd_notify's protocol, against a datagram socket of the test's own. */
 
-#include "broker/notify.h"
+#include "broker/service/notify.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The largest value of the last minutes (B8). */
-#include "broker/peak.h"
+#include "broker/metrics/peak.h"
 
 #include <stdarg.h>
 #include <stddef.h>

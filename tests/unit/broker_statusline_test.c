@@ -1,6 +1,6 @@
 /* The line that `systemctl status` shows. */
 
-#include "broker/statusline.h"
+#include "broker/log/statusline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

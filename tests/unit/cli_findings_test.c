@@ -1,4 +1,4 @@
-#include "cli/findings.h"
+#include "cli/doctor/findings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Slurm's plugstack.conf. */
 
-#include "cli/plugstack.h"
+#include "cli/slurm/plugstack.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

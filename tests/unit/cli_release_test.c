@@ -1,4 +1,4 @@
-#include "cli/release.h"
+#include "cli/doctor/release.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

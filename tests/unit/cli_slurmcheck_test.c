@@ -1,7 +1,7 @@
 /* What mcastctl check slurm says of a Slurm, on parsed inputs: each line that is missing is named
  * as it is to be written (F23). */
 
-#include "cli/slurmcheck.h"
+#include "cli/slurm/check.h"
 #include "tests/system/rig/folder.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Slurm's configuration, as scontrol shows it and as it stands in slurm.conf. */
 
-#include "cli/slurmconf.h"
+#include "cli/slurm/conf.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

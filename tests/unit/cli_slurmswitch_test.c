@@ -1,6 +1,6 @@
 /* Whether Slurm's own plugin for Slingshot is where this Slurm looks for it. */
 
-#include "cli/slurmswitch.h"
+#include "cli/slurm/switch.h"
 #include "tests/system/rig/folder.h"
 
 #include <setjmp.h>

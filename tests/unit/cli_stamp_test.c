@@ -1,6 +1,6 @@
 /* Which release a file says that it is of. */
 
-#include "cli/stamp.h"
+#include "cli/doctor/stamp.h"
 #include "tests/system/rig/folder.h"
 
 #include <setjmp.h>

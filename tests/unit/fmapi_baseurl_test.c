@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "fmapi/baseurl.h"
+#include "fmapi/wire/baseurl.h"
 
 static void baseurl_create__takes_bases(void **state)
 {

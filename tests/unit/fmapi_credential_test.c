@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "fmapi/credential.h"
+#include "fmapi/wire/credential.h"
 
 static struct clientcert nothing;
 

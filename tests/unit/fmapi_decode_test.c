@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "fmapi/decode.h"
-#include "fmapi/words.h"
+#include "fmapi/wire/decode.h"
+#include "fmapi/wire/words.h"
 
 static const struct secrets none;
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fmapi/exchange.h"
+#include "fmapi/wire/exchange.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/names.h"
-#include "fmapi/jobsteps.h"
+#include "fmapi/wire/jobsteps.h"
 
 /* The list as one line: "0=1,2 /fA=3 +1" with what was skipped at the end. */
 static char *line_of(const struct fmcall_steps *steps)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "fmapi/keyfile.h"
+#include "fmapi/wire/keyfile.h"
 
 /* Lines and odd files are tested with passwd, which is one. */
 

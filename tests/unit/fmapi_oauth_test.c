@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "fmapi/lifetime.h"
-#include "fmapi/oauth.h"
+#include "fmapi/login/lifetime.h"
+#include "fmapi/login/oauth.h"
 
 static struct oauthclient client_of(const char *secret)
 {

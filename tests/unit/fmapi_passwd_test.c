@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "fmapi/passwd.h"
+#include "fmapi/login/passwd.h"
 
 struct place {
     char folder[64];

@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "base/error.h"
-#include "fmapi/request.h"
+#include "fmapi/wire/request.h"
 
 static void request_call__speaks_as_the_table_says(void **state)
 {

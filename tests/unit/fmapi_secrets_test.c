@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "fmapi/basic.h"
-#include "fmapi/secrets.h"
+#include "fmapi/wire/basic.h"
+#include "fmapi/wire/secrets.h"
 
 static const struct secrets ours = {.values = {"fm-passw0rd", "Y3hpOmZtLXBhc3N3MHJk"}, .count = 2};
 

@@ -8,7 +8,7 @@
 
 #include <openssl/x509_vfy.h>
 
-#include "fmapi/tlsfault.h"
+#include "fmapi/wire/tlsfault.h"
 
 /* Real handshakes are in the system tests; here is what is rare. */
 

@@ -15,9 +15,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fmapi/decode.h"
-#include "fmapi/exchange.h"
-#include "fmapi/jobsteps.h"
+#include "fmapi/wire/decode.h"
+#include "fmapi/wire/exchange.h"
+#include "fmapi/wire/jobsteps.h"
 
 #define TOKEN "sess-0123456789"
 

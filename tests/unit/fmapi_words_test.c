@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "fmapi/words.h"
+#include "fmapi/wire/words.h"
 
 static void clean_to(const char *text, size_t length, const char *expected)
 {

@@ -2,7 +2,7 @@
  * is not durable is not said. */
 
 #include "broker/http/http.h"
-#include "broker/log.h"
+#include "broker/log/log.h"
 #include "broker_gate.h"
 
 #include <setjmp.h>

@@ -6,8 +6,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "mock-fm/accesstokens.h"
-#include "mock-fm/session.h"
+#include "mock-fm/http/accesstokens.h"
+#include "mock-fm/http/session.h"
 
 #define LIFETIME 1000
 

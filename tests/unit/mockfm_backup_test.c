@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mock-fm/backup.h"
+#include "mock-fm/objects/backup.h"
 
 struct disk {
     char folder[32], path[48];

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mock-fm/control.h"
-#include "mock-fm/fabric.h"
-#include "mock-fm/otherclient.h"
+#include "mock-fm/faults/control.h"
+#include "mock-fm/objects/fabric.h"
+#include "mock-fm/objects/otherclient.h"
 
 #define LOGIN "Basic Y3hpOmZtLXBhc3N3MHJk" /* cxi:fm-passw0rd */
 #define JOBS "/fabric/collectives/jobs"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mock-fm/faults.h"
+#include "mock-fm/faults/faults.h"
 
 static struct faults with_rules(const char *rules)
 {

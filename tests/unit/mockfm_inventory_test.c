@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mock-fm/inventory.h"
+#include "mock-fm/objects/inventory.h"
 
 static const char *const bases[] = {
     "/fabric/vni/partitions", "/fabric/vni/blocks",    "/fabric/switches",      "/fabric/ports",

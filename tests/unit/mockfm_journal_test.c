@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mock-fm/journal.h"
+#include "mock-fm/objects/journal.h"
 
 struct disk {
     char folder[32];

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mock-fm/form.h"
-#include "mock-fm/oauth.h"
+#include "mock-fm/http/form.h"
+#include "mock-fm/http/oauth.h"
 
 #define NOW 1700000000000000
 #define LIFETIME_US 1500000

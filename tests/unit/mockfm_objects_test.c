@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mock-fm/nic.h"
-#include "mock-fm/objects.h"
-#include "mock-fm/session.h"
+#include "mock-fm/objects/nic.h"
+#include "mock-fm/objects/objects.h"
+#include "mock-fm/http/session.h"
 
 static int reserve(struct objects *objects, const char *id, unsigned limit, struct problem *problem)
 {

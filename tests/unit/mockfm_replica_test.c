@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "mock-fm/replica.h"
+#include "mock-fm/objects/replica.h"
 
 struct pair {
     struct objects *objects;

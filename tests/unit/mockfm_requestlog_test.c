@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "mock-fm/requestlog.h"
+#include "mock-fm/http/requestlog.h"
 
 static json_int_t number_of(const json_t *entry)
 {

@@ -2,7 +2,7 @@
 
 #include "client/reservation.h"
 #include "core/reservation/record.h"
-#include "node/claim.h"
+#include "node/services/claim.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* One service on a NIC, whatever the driver answers (F7, F10). */
 
 #include "core/reservation/record.h"
-#include "node/create.h"
-#include "node/limits.h"
-#include "node/match.h"
+#include "node/services/create.h"
+#include "node/services/limits.h"
+#include "node/services/match.h"
 #include "tests/unit/node_driver.h"
 
 #include <setjmp.h>

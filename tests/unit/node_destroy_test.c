@@ -1,7 +1,7 @@
 /* Patience with services that are busy (F9), by a clock that only the test moves. */
 
-#include "node/destroy.h"
-#include "node/match.h"
+#include "node/services/destroy.h"
+#include "node/services/match.h"
 #include "tests/unit/node_driver.h"
 
 #include <setjmp.h>

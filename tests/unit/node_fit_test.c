@@ -1,7 +1,7 @@
 /* What is free of what is wanted, and who holds the rest (F7, F11). */
 
-#include "node/fit.h"
-#include "node/limits.h"
+#include "node/services/fit.h"
+#include "node/services/limits.h"
 #include "tests/unit/node_chip.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Who keeps a service busy, from a /proc of our own (F9). */
 
-#include "node/holders.h"
+#include "node/services/holders.h"
 #include "tests/system/rig/folder.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* What N cores want (F7): the table of the Flux Slingshot design. */
 
-#include "node/limits.h"
+#include "node/services/limits.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

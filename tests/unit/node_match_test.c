@@ -1,6 +1,6 @@
 /* Whose a service is (F11): exactly a job's, or untouchable. */
 
-#include "node/match.h"
+#include "node/services/match.h"
 #include "tests/unit/node_chip.h"
 
 #include <setjmp.h>

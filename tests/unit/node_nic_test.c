@@ -1,6 +1,6 @@
 /* Listing and opening NICs, of which one may go away meanwhile (S7). */
 
-#include "node/nic.h"
+#include "node/services/nic.h"
 #include "tests/unit/node_driver.h"
 
 #include <setjmp.h>

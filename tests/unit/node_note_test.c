@@ -1,6 +1,6 @@
 /* What the node remembers of what it made (F3, F10). */
 
-#include "node/note.h"
+#include "node/record/note.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

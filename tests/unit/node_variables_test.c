@@ -1,6 +1,6 @@
 /* SLINGSHOT_* as libfabric and MPI read them (F8, F12): golden texts. */
 
-#include "node/variables.h"
+#include "node/services/variables.h"
 #include "tests/unit/node_chip.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* What one job wants of the NICs, in srun's words (F7). */
 
-#include "node/wishes.h"
+#include "node/services/wishes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

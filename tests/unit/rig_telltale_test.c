@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "mock-fm/accesstokens.h"
-#include "mock-fm/session.h"
+#include "mock-fm/http/accesstokens.h"
+#include "mock-fm/http/session.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/process.h"

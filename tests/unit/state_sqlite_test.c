@@ -2,7 +2,7 @@
 
 #include "state_fixture.h"
 
-#include "state/schema.h"
+#include "state/sqlite/schema.h"
 
 #include <errno.h>
 #include <fcntl.h>

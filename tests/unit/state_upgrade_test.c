@@ -4,7 +4,7 @@
 #include "state_fixture.h"
 #include "state_trace.h"
 
-#include "state/schema.h"
+#include "state/sqlite/schema.h"
 #include "tokens/seal_key.h"
 
 #include <errno.h>

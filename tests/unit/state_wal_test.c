@@ -3,7 +3,7 @@
 
 #include "state_fixture.h"
 
-#include "state/wal.h"
+#include "state/sqlite/wal.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>

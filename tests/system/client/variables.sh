@@ -20,7 +20,7 @@ check() { # check PREFIX WANTED FILE…
 
 # From an environment without any of them, all are to be unset.
 jobs=$(env -i "$mcastctl" env --inherit --step 0 --format sh | sed 's/^unset //' | LC_ALL=C sort | tr '\n' ' ')
-nodes=$(names SLINGSHOT node/variables.h)
+nodes=$(names SLINGSHOT node/services/variables.h)
 [ "$(echo "$jobs" | wc -w) $(echo "$nodes" | wc -w)" = "7 4" ]
 hooks='deploy/slurm/taskprolog.in deploy/slurm/spank/grant.h deploy/flux/etc/mcast.lua.in'
 # shellcheck disable=SC2086 # words

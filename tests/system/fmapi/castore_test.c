@@ -12,7 +12,7 @@
 #include <openssl/x509.h>
 #include <uv.h>
 
-#include "fmapi/castore.h"
+#include "fmapi/login/castore.h"
 #include "tests/system/fmapi/authority.h"
 #include "tests/system/rig/await.h"
 

@@ -7,7 +7,7 @@
  * flipped bytes, opened by a broker that has no fabric manager. It refuses with a sentence and
  * leaves the files as they are, or it serves; then only when nothing acknowledged is missing, but
  * for what nothing can tell: SQLite keeps no checksums of its pages, and the last transaction of a
- * log whose index is gone, too, looks as after a power cut (state/wal.h). */
+ * log whose index is gone, too, looks as after a power cut (state/sqlite/wal.h). */
 
 enum autopsy_kind {
     AUTOPSY_CUT,

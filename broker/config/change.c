@@ -1,0 +1,123 @@
+#include "broker/config/change.h"
+
+#include "broker/config/value.h"
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool in_cluster(const struct config_key *key)
+{
+    return strcmp(key->section, "cluster") == 0;
+}
+
+/* Takes the texts over. */
+static int add(struct config_changes *changes, const struct config_key *key, const char *cluster,
+               char *before, char *after)
+{
+    struct config_change *longer =
+        before == NULL || after == NULL
+            ? NULL
+            : realloc(changes->items, (changes->count + 1) * sizeof *longer);
+    if (longer == NULL) {
+        free(before);
+        free(after);
+        return ERROR_NOMEM;
+    }
+    changes->items = longer;
+    longer[changes->count++] = (struct config_change){key, cluster, before, after};
+    return 0;
+}
+
+static int compare(struct config_changes *changes, const struct config_key *key,
+                   const char *cluster, const void *before, const void *after)
+{
+    char *was = config_value_text(key, before), *is = config_value_text(key, after);
+    if (was != NULL && is != NULL && strcmp(was, is) == 0) {
+        free(was);
+        free(is);
+        return 0;
+    }
+    return add(changes, key, cluster, was, is);
+}
+
+static int compare_keys(struct config_changes *changes, const char *cluster, const void *before,
+                        const void *after)
+{
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    int rc = 0;
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        if (in_cluster(&keys[i]) == (cluster != NULL))
+            rc = compare(changes, &keys[i], cluster, before, after);
+    }
+    return rc;
+}
+
+static const struct config_cluster *find(const struct config *config, const char *name)
+{
+    for (uint32_t i = 0; i < config->core.cluster_count; i++) {
+        if (strcmp(config->clusters[i].name, name) == 0)
+            return &config->clusters[i];
+    }
+    return NULL;
+}
+
+static int compare_clusters(struct config_changes *changes, const struct config *before,
+                            const struct config *after)
+{
+    struct config_cluster none;
+    int rc = config_cluster_init(&none) ? 0 : ERROR_NOMEM;
+    for (uint32_t i = 0; i < before->core.cluster_count && rc == 0; i++) {
+        const struct config_cluster *was = &before->clusters[i], *is = find(after, was->name);
+        rc = is != NULL ? compare_keys(changes, was->name, was, is)
+                        : add(changes, NULL, was->name, strdup(""), strdup("removed"));
+    }
+    for (uint32_t i = 0; i < after->core.cluster_count && rc == 0; i++) {
+        const struct config_cluster *is = &after->clusters[i];
+        if (find(before, is->name) != NULL)
+            continue;
+        rc = add(changes, NULL, is->name, strdup(""), strdup("added"));
+        if (rc == 0)
+            rc = compare_keys(changes, is->name, &none, is);
+    }
+    config_cluster_release(&none);
+    return rc;
+}
+
+int config_changes_find(struct config_changes *changes, const struct config *before,
+                        const struct config *after)
+{
+    *changes = (struct config_changes){0};
+    int rc = compare_keys(changes, NULL, before, after);
+    if (rc == 0)
+        rc = compare_clusters(changes, before, after);
+    if (rc < 0)
+        config_changes_release(changes);
+    return rc;
+}
+
+void config_changes_release(struct config_changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        free(changes->items[i].before);
+        free(changes->items[i].after);
+    }
+    free(changes->items);
+    *changes = (struct config_changes){0};
+}
+
+char *config_change_words(const struct config_change *change, char *out, size_t size)
+{
+    char section[CLUSTER_NAME_MAX + 16];
+    if (change->cluster != NULL)
+        (void)snprintf(section, sizeof section, "cluster \"%s\"", change->cluster);
+    else
+        (void)snprintf(section, sizeof section, "%s", change->key->section);
+    if (change->key == NULL)
+        (void)snprintf(out, size, "[%s] %s", section, change->after);
+    else
+        (void)snprintf(out, size, "[%s] %s = %.400s -> %.400s", section, change->key->name,
+                       change->before, change->after);
+    return out;
+}

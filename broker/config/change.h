@@ -1,0 +1,30 @@
+#ifndef MCAST_BROKER_CONFIG_CHANGE_H
+#define MCAST_BROKER_CONFIG_CHANGE_H
+
+#include "broker/config/config.h"
+#include "broker/config/table.h"
+
+/* In what two configurations differ: what a reload would change, row by row of the table. */
+
+struct config_change {
+    const struct config_key *key; /* NULL: the cluster as a whole was added or removed */
+    const char *cluster;          /* whose key it is; NULL: of no cluster. Lives as long as both */
+    char *before, *after;         /* as written, or "unset"; of a whole cluster: "", and
+                             "added" or "removed" */
+};
+
+struct config_changes {
+    struct config_change *items;
+    size_t count;
+};
+
+/* In the order of the table, clusters last. 0, or ERROR_NOMEM and nothing. To be released. */
+int config_changes_find(struct config_changes *changes, const struct config *before,
+                        const struct config *after);
+void config_changes_release(struct config_changes *changes);
+
+/* "[vni] pool = 1024-2047 -> 1024-4095", "[cluster \"tuo\"] added". Values hold no secrets: those
+ * are in files. Returns out. */
+char *config_change_words(const struct config_change *change, char *out, size_t size);
+
+#endif

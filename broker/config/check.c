@@ -1,0 +1,329 @@
+#include "broker/config/check.h"
+
+#include "base/nodelist.h"
+#include "core/reservation/sizing.h"
+#include "fmapi/wire/baseurl.h"
+#include "trust/overflowuid.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Where a key of a plain section was set. */
+static const struct config_origin *origin_of(const struct config_reading *reading,
+                                             const char *section, const char *name)
+{
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    return &reading->origins[config_key_find(section, name) - keys];
+}
+
+static const struct config_origin *cluster_origin(const struct config_reading *reading,
+                                                  uint32_t cluster, const char *name)
+{
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    return &reading->cluster_origins[cluster][config_key_find("cluster", name) - keys];
+}
+
+static bool is_number(const char *text)
+{
+    return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* The certificate need not exist yet. */
+static void check_certificate_name(struct config_reading *reading,
+                                   const struct config_origin *origin, const char *name)
+{
+    if (name[0] == '\0')
+        config_fault(reading, true, origin,
+                     "after cert: the name in the certificate is missing: cert:NAME, without a "
+                     "blank");
+    else if (reading->config->tls_client_ca[0] == '\0')
+        config_fault(reading, false, origin,
+                     "nobody can be cert:%s: certificates prove nothing without tls_client_ca in "
+                     "[broker]",
+                     name);
+}
+
+/* Every user of another user namespace has this uid here. */
+static bool is_nobody(const char *user, uid_t uid)
+{
+    enum { USUAL = 65534 };
+    return strcmp(user, "nobody") == 0 || uid == USUAL || uid == overflowuid();
+}
+
+static void check_user(struct config_reading *reading, const struct config_origin *origin,
+                       const char *user)
+{
+    const struct passwd *found = is_number(user) ? NULL : getpwnam(user);
+    if (!is_number(user) && found == NULL)
+        config_fault(reading, true, origin,
+                     "user %s is not known on this host: create it, or give its numeric uid", user);
+    else if (is_nobody(user, found != NULL ? found->pw_uid : (uid_t)strtoul(user, NULL, 10)))
+        config_fault(reading, true, origin,
+                     "user %s stands for every user, of containers and of NFS, that the kernel "
+                     "cannot name: name a user of its own",
+                     user);
+}
+
+static void check_users(struct config_reading *reading, const struct config_origin *origin,
+                        char *const *users)
+{
+    for (; users != NULL && *users != NULL; users++) {
+        if (strncmp(*users, "cert:", 5) == 0)
+            check_certificate_name(reading, origin, *users + 5);
+        else
+            check_user(reading, origin, *users);
+    }
+}
+
+/* libfabric waits for ever for an authority file that does not exist (fabric-manager.md). */
+static void check_exists(struct config_reading *reading, const char *key, const char *section,
+                         const char *path)
+{
+    struct stat found;
+    if (path[0] == '/' && stat(path, &found) < 0)
+        config_fault(reading, true, origin_of(reading, section, key), "%s = %s: %s", key, path,
+                     strerror(errno));
+}
+
+/* Of a certificate and its key, neither is of use alone. */
+static void check_pair(struct config_reading *reading, const char *section, const char *cert_key,
+                       const char *cert, const char *key_key, const char *key)
+{
+    if ((cert[0] == '\0') == (key[0] == '\0'))
+        return;
+    bool lacks_key = key[0] == '\0';
+    config_fault(reading, true, origin_of(reading, section, lacks_key ? cert_key : key_key),
+                 "%s is set but %s is not: both are needed", lacks_key ? cert_key : key_key,
+                 lacks_key ? key_key : cert_key);
+}
+
+static bool listens_on_loopback(const struct config *config)
+{
+    return strncmp(config->listen, "127.", 4) == 0 || strncmp(config->listen, "[::1]", 5) == 0 ||
+           strncmp(config->listen, "localhost:", 10) == 0;
+}
+
+static void check_tcp(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    check_exists(reading, "tls_cert", "broker", config->tls_cert);
+    check_exists(reading, "tls_key", "broker", config->tls_key);
+    check_exists(reading, "tls_client_ca", "broker", config->tls_client_ca);
+    check_pair(reading, "broker", "tls_cert", config->tls_cert, "tls_key", config->tls_key);
+    if (config->listen[0] != '\0' && config->tls_cert[0] == '\0' && !listens_on_loopback(config))
+        config_fault(reading, true, origin_of(reading, "broker", "listen"),
+                     "other hosts must not see what is not encrypted: set tls_cert and tls_key, or "
+                     "listen on 127.0.0.1, [::1] or localhost");
+    if (config->listen[0] == '\0' && config->tls_cert[0] != '\0' && config->tls_key[0] != '\0')
+        config_fault(reading, false, origin_of(reading, "broker", "tls_cert"),
+                     "the certificate is used by nobody: set listen too, or leave both out");
+    if (config->tls_client_ca[0] != '\0' && config->tls_cert[0] == '\0')
+        config_fault(reading, true, origin_of(reading, "broker", "tls_client_ca"),
+                     "clients show certificates only over TLS: set tls_cert and tls_key");
+}
+
+static void check_socket(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    if (config->socket_group[0] != '\0' && !is_number(config->socket_group) &&
+        getgrnam(config->socket_group) == NULL)
+        config_fault(reading, true, origin_of(reading, "broker", "socket_group"),
+                     "group %s is not known on this host: create it, or give its numeric gid",
+                     config->socket_group);
+    check_users(reading, origin_of(reading, "broker", "admins"), config->admins);
+    check_users(reading, origin_of(reading, "broker", "metrics_users"), config->metrics_users);
+    struct stat found;
+    if (config->munge_socket[0] != '\0' && stat(config->munge_socket, &found) < 0)
+        config_fault(reading, false, origin_of(reading, "broker", "munge_socket"),
+                     "munge_socket = %s: %s; credentials are refused until munged makes it",
+                     config->munge_socket, strerror(errno));
+}
+
+static bool all_plain(const struct config *config)
+{
+    for (uint32_t i = 0; i < config->core.fm_url_count; i++) {
+        if (strncmp(config->core.fm_urls[i], "http:", 5) != 0)
+            return false;
+    }
+    return config->core.fm_url_count > 0;
+}
+
+static void settle_job_ca(struct config *config)
+{
+    char *job_ca = config->core.job_ca;
+    const char *job_url = config->core.job_url;
+    if (strcmp(job_ca, "auto") != 0)
+        return;
+    bool plain = job_url[0] != '\0' ? strncmp(job_url, "http:", 5) == 0 : all_plain(config);
+    const char *settled = plain ? "no" : config->fm_ca[0] != '\0' ? config->fm_ca : "yes";
+    (void)snprintf(job_ca, sizeof config->core.job_ca, "%s", settled);
+}
+
+/* Slurm's folders: sites have them already (fabric-manager.md, "Login"). */
+static void settle_authdir(struct config *config)
+{
+    if (config->fm_authdir[0] == '\0')
+        (void)snprintf(config->fm_authdir, sizeof config->fm_authdir, "%s",
+                       config->fm_auth == CONFIG_AUTH_OAUTH ? "/etc/wlm-client-auth"
+                                                            : "/etc/fmsim");
+}
+
+/* Beside the ledger: both are written while the broker runs. */
+static void settle_root_key_file(struct config *config)
+{
+    const char *slash = strrchr(config->state_path, '/');
+    if (config->store == CONFIG_STORE_MEMORY)
+        config->root_key_file[0] = '\0';
+    else if (config->root_key_file[0] == '\0' && slash != NULL)
+        (void)snprintf(config->root_key_file, sizeof config->root_key_file, "%.*s/root.keys",
+                       (int)(slash - config->state_path), config->state_path);
+}
+
+/* A job sends its session token to where it is told, with every tree that it makes. */
+static void check_way_of_jobs(struct config_reading *reading)
+{
+    const struct core_config *core = &reading->config->core;
+    bool own = core->job_url[0] != '\0', https = false;
+    for (uint32_t i = 0; i < (own ? 1 : core->fm_url_count); i++) {
+        const char *url = own ? core->job_url : core->fm_urls[i];
+        https = https || strncmp(url, "https:", 6) == 0;
+        if (!baseurl_private(url))
+            config_fault(reading, true,
+                         own ? origin_of(reading, "hwcoll", "job_url")
+                             : origin_of(reading, "fm", "url"),
+                         "%s: with http the session tokens of jobs cross the network in the clear: "
+                         "use https, or tell jobs another address by [hwcoll] job_url",
+                         url);
+    }
+    if (https && strcmp(core->job_ca, "no") == 0)
+        config_fault(reading, false, origin_of(reading, "hwcoll", "job_ca"),
+                     "job_ca = no: ANYONE on the way can pose as the fabric manager and read the "
+                     "session tokens of jobs; set it to yes, or to a file of authorities");
+}
+
+static void check_login(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    for (uint32_t i = 0; i < config->core.fm_url_count; i++) {
+        const char *url = config->core.fm_urls[i];
+        if (!baseurl_private(url))
+            config_fault(reading, false, origin_of(reading, "fm", "url"),
+                         "%s: with http the login crosses the network in the clear", url);
+    }
+    if (config->fm_mtls_cert[0] != '\0' && config->core.job_url[0] == '\0')
+        config_fault(reading, false, origin_of(reading, "fm", "mtls_cert"),
+                     "libfabric has no client certificate to show: if the fabric manager demands "
+                     "one, jobs need another address of it, which does not: [hwcoll] job_url");
+    /* Over plain http there is no other choice. */
+    if (config->fm_auth == CONFIG_AUTH_NONE && config->fm_mtls_cert[0] == '\0' &&
+        !all_plain(config))
+        config_fault(reading, false, origin_of(reading, "fm", "auth"),
+                     "auth = none without mtls_cert: the fabric manager is asked without any "
+                     "login");
+}
+
+/* sound: all that was set could be read. Else what seems to be missing may be what was told. */
+static void check_fm(struct config_reading *reading, bool sound)
+{
+    const struct config *config = reading->config;
+    struct error err = {0};
+    uint32_t addresses;
+
+    check_exists(reading, "ca", "fm", config->fm_ca);
+    check_exists(reading, "mtls_cert", "fm", config->fm_mtls_cert);
+    check_exists(reading, "mtls_key", "fm", config->fm_mtls_key);
+    check_exists(reading, "job_ca", "hwcoll", config->core.job_ca);
+    check_pair(reading, "fm", "mtls_cert", config->fm_mtls_cert, "mtls_key", config->fm_mtls_key);
+    if (!config->fm_verify)
+        config_fault(reading, false, origin_of(reading, "fm", "verify"),
+                     "verify = no: ANYONE on the way can pose as the fabric manager and read its "
+                     "login; set ca instead");
+    if (!config->core.fm_present) {
+        if (config->core.min_nodes > 0 && sound)
+            config_fault(reading, false, origin_of(reading, "hwcoll", "min_nodes"),
+                         "min_nodes is set but [fm] url is not: no job gets multicast addresses");
+        return;
+    }
+    if (config->core.min_nodes == 0 && sound &&
+        sizing_addresses(&config->core, &addresses, &err) < 0)
+        config_fault(reading, false, origin_of(reading, "hwcoll", "addresses_per_job"),
+                     "no job can get multicast addresses, not even one that asks: %s", err.text);
+    check_login(reading);
+    check_way_of_jobs(reading);
+}
+
+static void check_cluster(struct config_reading *reading, uint32_t i)
+{
+    const struct config *config = reading->config;
+    const struct config_cluster *cluster = &config->clusters[i];
+    struct error err = {0};
+    uint32_t nodes, total = config->core.total_addresses;
+    check_users(reading, cluster_origin(reading, i, "users"), cluster->users);
+    if (cluster->users == NULL || cluster->users[0] == NULL)
+        config_fault(reading, false, &reading->sections[i],
+                     "cluster \"%s\" has no users: only admins can reserve for it", cluster->name);
+    if (cluster->nodes[0] != '\0' && nodelist_count(cluster->nodes, &nodes, &err) < 0)
+        config_fault(reading, true, cluster_origin(reading, i, "nodes"), "nodes = %.80s: %s",
+                     cluster->nodes, err.text);
+    if (total > 0 && cluster->budget > total)
+        config_fault(reading, false, cluster_origin(reading, i, "budget"),
+                     "budget = %u limits nothing: total_addresses in [hwcoll] is %u",
+                     (unsigned)cluster->budget, (unsigned)total);
+}
+
+static void check_clusters(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    uint32_t count = config->core.cluster_count;
+    if (count == 0)
+        config_fault(reading, false, NULL,
+                     "no cluster is configured, so nobody can reserve: add [cluster \"NAME\"]");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct config_cluster *cluster = &config->clusters[i];
+        check_cluster(reading, i);
+        for (uint32_t j = 0; j < count; j++) {
+            const char *shorter = config->clusters[j].name;
+            if (i != j && strncmp(cluster->name, shorter, strlen(shorter)) == 0)
+                config_fault(reading, false, &reading->sections[i],
+                             "cluster \"%s\" begins with the name of cluster \"%s\": if that is a "
+                             "Slurm cluster which talks to the fabric manager itself, it deletes "
+                             "this one's reservations; rename one of them",
+                             cluster->name, shorter);
+        }
+    }
+}
+
+void config_check(struct config_reading *reading)
+{
+    struct config *config = reading->config;
+    struct error err = {0};
+    bool sound = reading->faults == 0;
+    for (uint32_t i = 0; i < config->core.cluster_count; i++) {
+        struct cluster_config *to = &config->core.clusters[i];
+        const struct config_cluster *from = &config->clusters[i];
+        memcpy(to->name, from->name, sizeof to->name);
+        to->budget = from->budget;
+        to->rollcall = from->list_command != NULL;
+        to->rollcall_every_ms = from->list_every_ms;
+    }
+    while (config->core.fm_url_count < FM_URLS_MAX &&
+           config->core.fm_urls[config->core.fm_url_count][0] != '\0')
+        config->core.fm_url_count++;
+    config->core.fm_present = config->core.fm_url_count > 0;
+    settle_authdir(config);
+    settle_root_key_file(config);
+
+    check_socket(reading);
+    check_tcp(reading);
+    check_fm(reading, sound);
+    check_clusters(reading);
+    settle_job_ca(config);
+    if (core_config_check(&config->core, &err) < 0)
+        config_fault(reading, true, NULL, "%s", err.text);
+}

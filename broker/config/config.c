@@ -1,0 +1,184 @@
+#include "broker/config/config.h"
+
+#include "broker/config/check.h"
+#include "broker/config/file.h"
+#include "trust/trustedpath.h"
+#include "broker/config/table.h"
+#include "broker/config/value.h"
+#include "broker/config/words.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every default of a plain section, or of a cluster. False: memory is exhausted. */
+static bool set_defaults(void *base, bool in_cluster)
+{
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct error err;
+        if ((strcmp(keys[i].section, "cluster") == 0) != in_cluster || keys[i].initial == NULL)
+            continue;
+        if (config_value_set(&keys[i], base, keys[i].initial, false, &err) < 0) {
+            assert(err.code == ERROR_NOMEM); /* a default that is not allowed is a bug */
+            return false;
+        }
+    }
+    return true;
+}
+
+bool config_cluster_init(struct config_cluster *cluster)
+{
+    *cluster = (struct config_cluster){0};
+    return set_defaults(cluster, true);
+}
+
+void config_cluster_release(struct config_cluster *cluster)
+{
+    config_words_destroy(cluster->users);
+    config_words_destroy(cluster->list_command);
+    cluster->users = cluster->list_command = NULL;
+}
+
+struct config *config_create(void)
+{
+    struct config *config = calloc(1, sizeof *config);
+    if (config == NULL)
+        return NULL;
+    core_config_init(&config->core);
+    bool whole = set_defaults(config, false);
+    for (size_t i = 0; whole && i < CLUSTERS_MAX; i++)
+        whole = config_cluster_init(&config->clusters[i]);
+    if (!whole) {
+        config_destroy(config);
+        return NULL;
+    }
+    return config;
+}
+
+void config_destroy(struct config *config)
+{
+    if (config == NULL)
+        return;
+    config_words_destroy(config->admins);
+    config_words_destroy(config->metrics_users);
+    for (size_t i = 0; i < CLUSTERS_MAX; i++)
+        config_cluster_release(&config->clusters[i]);
+    free(config);
+}
+
+static int is_drop_in(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && length > 5 &&
+           strcmp(entry->d_name + length - 5, ".conf") == 0;
+}
+
+static void read_drop_in(struct config_reading *reading, const char *folder, const char *name)
+{
+    char path[CONFIG_PATH_SIZE];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || (size_t)length >= sizeof path)
+        config_fault(reading, true, NULL, "%s/%s: the path is too long", folder, name);
+    else
+        config_file_read(reading, path);
+}
+
+/* Beside the file. False: its path is too long. */
+static bool drop_in_folder(const char *path, char folder[CONFIG_PATH_SIZE])
+{
+    const char *slash = strrchr(path, '/');
+    int length = snprintf(folder, CONFIG_PATH_SIZE, "%.*sconf.d",
+                          slash != NULL ? (int)(slash - path) + 1 : 0, path);
+    return length >= 0 && length < CONFIG_PATH_SIZE;
+}
+
+static void read_drop_ins(struct config_reading *reading, const char *path)
+{
+    char folder[CONFIG_PATH_SIZE];
+    if (!drop_in_folder(path, folder)) {
+        config_fault(reading, true, NULL, "the path is longer than %zu bytes", sizeof folder - 1);
+        return;
+    }
+    struct dirent **found;
+    int count = scandir(folder, &found, is_drop_in, alphasort);
+    if (count < 0) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            config_fault(reading, true, NULL, "%s cannot be read: %s", folder, strerror(errno));
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        read_drop_in(reading, folder, found[i]->d_name);
+        free(found[i]);
+    }
+    free(found);
+}
+
+/* ---- who could have written it ---- */
+
+static void check_trust(struct config_reading *reading, const char *path,
+                        enum trustedpath_kind kind, uid_t user, unsigned file)
+{
+    const struct trustedpath wanted = {
+        .path = path,
+        .kind = kind,
+        .user = user,
+        .subject = "the configuration and its admins",
+    };
+    struct error err = {0};
+    if (trustedpath_check(&wanted, &err) == ERROR_REFUSED)
+        config_fault(reading, true, &(struct config_origin){.file = file}, "%s", err.text);
+}
+
+static void check_all_trust(struct config_reading *reading, const char *path, uid_t user)
+{
+    char folder[CONFIG_PATH_SIZE];
+    for (unsigned i = 0; i < reading->file_count; i++)
+        check_trust(reading, reading->files[i], TRUSTEDPATH_FILE, user, i + 1);
+    if (drop_in_folder(path, folder))
+        check_trust(reading, folder, TRUSTEDPATH_FOLDER, user, 1);
+}
+
+/* ---- all of it ---- */
+
+static int load(struct config *config, const char *path, bool judge, uid_t user,
+                config_look_fn *look, config_report_fn *report, void *arg)
+{
+    struct config_reading *reading = calloc(1, sizeof *reading);
+    if (reading == NULL) {
+        report(arg, true, "memory is exhausted");
+        return ERROR_INVALID;
+    }
+    bool understood = false;
+    reading->config = config;
+    reading->report = report;
+    reading->arg = arg;
+    /* Without the first file, everything that is missing would be told as well. */
+    if (config_file_read(reading, path)) {
+        read_drop_ins(reading, path);
+        understood = reading->faults == 0;
+        config_check(reading);
+    }
+    if (judge)
+        check_all_trust(reading, path, user);
+    if (understood && look != NULL)
+        look(reading);
+    unsigned faults = reading->faults;
+    config_file_release(reading);
+    free(reading);
+    return faults == 0 ? 0 : ERROR_INVALID;
+}
+
+int config_load(struct config *config, const char *path, config_report_fn *report, void *arg)
+{
+    return load(config, path, false, 0, NULL, report, arg);
+}
+
+int config_load_as(struct config *config, const char *path, uid_t user, config_look_fn *look,
+                   config_report_fn *report, void *arg)
+{
+    return load(config, path, true, user, look, report, arg);
+}

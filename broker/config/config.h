@@ -1,0 +1,91 @@
+#ifndef MCAST_BROKER_CONFIG_CONFIG_H
+#define MCAST_BROKER_CONFIG_CONFIG_H
+
+#include "core/config.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* mcastd's configuration: what the files say, checked and complete (programs.md).
+ *
+ * The keys, their types, defaults, ranges and sentences stand in one table (table.c), from
+ * which the parser, --help-config and the sample file are made. Texts that are unset are "". */
+
+#define CONFIG_DEFAULT_PATH "/etc/mcastd/mcastd.conf"
+
+enum { CONFIG_PATH_SIZE = 1024 };
+
+enum config_store { CONFIG_STORE_SQLITE, CONFIG_STORE_MEMORY };
+enum config_auth { CONFIG_AUTH_BASIC, CONFIG_AUTH_OAUTH, CONFIG_AUTH_NONE };
+
+struct config_cluster {
+    char name[CLUSTER_NAME_MAX + 1];
+    char **users; /* NULL-terminated: names, numeric uids or cert:NAME; NULL when unset */
+    char nodes[CONFIG_PATH_SIZE]; /* host list of its nodes; "" when unset */
+    uint32_t budget;
+    char **list_command; /* path and arguments, NULL-terminated; NULL when unset */
+    int64_t list_every_ms, list_timeout_ms;
+};
+
+struct config {
+    struct core_config core; /* complete after config_load */
+
+    char socket[108]; /* what fits into sockaddr_un */
+    uint32_t socket_mode;
+    char socket_group[64];
+    char listen[256]; /* "HOST:PORT"; TLS unless it is loopback and there is no tls_cert */
+    char tls_cert[CONFIG_PATH_SIZE], tls_key[CONFIG_PATH_SIZE], tls_client_ca[CONFIG_PATH_SIZE];
+    char munge_socket[108]; /* of munged; "": MUNGE credentials are not taken */
+    char **admins;          /* as config_cluster.users */
+    char **metrics_users;   /* the same; NULL when unset */
+    bool metrics_anonymous;
+    char root_key_file[CONFIG_PATH_SIZE]; /* "": none, for CONFIG_STORE_MEMORY */
+    uint32_t connections_max;
+    int log_level; /* as syslog.h */
+
+    int store; /* enum config_store */
+    char state_path[CONFIG_PATH_SIZE];
+    char state_key_file[CONFIG_PATH_SIZE];
+
+    int fm_auth; /* enum config_auth */
+    char fm_authdir[CONFIG_PATH_SIZE];
+    char fm_ca[512]; /* handed to jobs too: as long as core_config.job_ca */
+    char fm_mtls_cert[CONFIG_PATH_SIZE], fm_mtls_key[CONFIG_PATH_SIZE];
+    bool fm_verify;
+
+    struct config_cluster clusters[CLUSTERS_MAX]; /* core.cluster_count of them */
+};
+
+/* Hears of every fault and warning, each as one line "file:line: what is wrong, what is allowed".
+ */
+typedef void config_report_fn(void *arg, bool fault, const char *line);
+
+/* The defaults. NULL: out of memory. */
+struct config *config_create(void);
+void config_destroy(struct config *config); /* NULL is allowed */
+/* The same for one cluster; false: out of memory. */
+bool config_cluster_init(struct config_cluster *cluster);
+void config_cluster_release(struct config_cluster *cluster);
+
+/* Reads the file at path and then, in alphabetical order, the *.conf in the folder conf.d beside
+ * it; what is read later overrides. Then checks whether it fits together. Goes on after a fault, so
+ * that all are reported at once. 0, or ERROR_INVALID when there was a fault. Once for each config.
+ */
+int config_load(struct config *config, const char *path, config_report_fn *report, void *arg);
+
+/* The same for a service of this user: what others than root and this user can change is no
+ * configuration, neither a file nor the folder conf.d (B8). When all could be read and
+ * each value is allowed, look, if it is not NULL, reports what else is wrong (file.h). */
+struct config_reading;
+typedef void config_look_fn(struct config_reading *reading);
+int config_load_as(struct config *config, const char *path, uid_t user, config_look_fn *look,
+                   config_report_fn *report, void *arg);
+
+/* All keys with type, range, default and sentence; a file to begin with; mcastd.conf(5) in roff. */
+void config_print_help(FILE *out);
+void config_print_sample(FILE *out);
+void config_print_man(FILE *out);
+
+#endif

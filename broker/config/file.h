@@ -1,0 +1,43 @@
+#ifndef MCAST_BROKER_CONFIG_FILE_H
+#define MCAST_BROKER_CONFIG_FILE_H
+
+#include "broker/config/config.h"
+#include "broker/config/table.h"
+
+/* Reads one configuration file after the other into a configuration, and remembers where each value
+ * came from, so that what is found wrong later can still be told with file and line. */
+
+enum { CONFIG_FILES_MAX = 256 };
+
+struct config_origin {
+    unsigned file; /* 1 is files[0]; 0: not set, the default */
+    unsigned line;
+};
+
+struct config_reading {
+    struct config *config;
+    config_report_fn *report;
+    void *arg;
+    unsigned faults;
+    char *files[CONFIG_FILES_MAX];
+    unsigned file_count;
+    struct config_origin origins[CONFIG_KEYS_MAX]; /* by row of the table */
+    struct config_origin cluster_origins[CLUSTERS_MAX][CONFIG_KEYS_MAX];
+    struct config_origin sections[CLUSTERS_MAX]; /* where the cluster was first named */
+};
+
+/* Reads one file; faults are reported and counted. False when it could not be read to its
+ * end: then what is missing is no fault of its own. */
+bool config_file_read(struct config_reading *reading, const char *path);
+
+/* Frees the names of the files. */
+void config_file_release(struct config_reading *reading);
+
+/* Reports a fault or warning about a place; origin NULL or unset: about the first file as a whole.
+ */
+__attribute__((format(printf, 4, 5))) void config_fault(struct config_reading *reading,
+                                                        bool is_fault,
+                                                        const struct config_origin *origin,
+                                                        const char *format, ...);
+
+#endif

@@ -1,0 +1,220 @@
+#include "broker/config/pathcheck.h"
+
+#include "broker/config/commandcheck.h"
+#include "broker/config/settings.h"
+#include "trust/trustedpath.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A key, for the sentences. */
+struct place {
+    struct config_reading *reading;
+    const char *section, *key;
+    const char *subject; /* what others could change there */
+};
+
+static const struct config_origin *origin_of(const struct place *place)
+{
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    return &place->reading->origins[config_key_find(place->section, place->key) - keys];
+}
+
+/* False: it is a fault, and was told. What is missing is none here. */
+static bool judge(const struct place *place, const char *path, enum trustedpath_kind kind,
+                  uid_t user, bool written)
+{
+    const struct trustedpath wanted = {
+        .path = path, .kind = kind, .user = user, .written = written, .subject = place->subject};
+    struct error err = {0};
+    if (trustedpath_check(&wanted, &err) != ERROR_REFUSED)
+        return true;
+    config_fault(place->reading, true, origin_of(place), "[%s] %s: %s", place->section, place->key,
+                 err.text);
+    return false;
+}
+
+static bool judge_file(const struct place *place, const char *path)
+{
+    return path[0] == '\0' || judge(place, path, TRUSTEDPATH_FILE, geteuid(), false);
+}
+
+/* "DIR/FILE": DIR. False: it is too long. */
+static bool folder_of(const char *path, char out[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == path ? 1 : (size_t)(slash - path);
+    assert(slash != NULL); /* paths of the configuration are absolute */
+    if (length >= PATH_MAX)
+        return false;
+    memcpy(out, path, length);
+    out[length] = '\0';
+    return true;
+}
+
+/* A file that the service may make, in a folder where others can make none. own_folder: that is the
+ * service's, else it is root's. */
+static bool judge_made(const struct place *place, const char *path, bool own_folder)
+{
+    char folder[PATH_MAX];
+    return judge(place, path, TRUSTEDPATH_FILE, geteuid(), true) &&
+           (!folder_of(path, folder) ||
+            judge(place, folder, TRUSTEDPATH_FOLDER, geteuid(), own_folder));
+}
+
+/* ---- the ledger and the keys ---- */
+
+/* SQLite's own files lie beside what a link leads to. */
+static bool judge_ledger_at(const struct place *place, const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", ".lock"};
+    char name[PATH_MAX];
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        int length = snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        if (length > 0 && (size_t)length < sizeof name && !judge_made(place, name, true))
+            return false;
+    }
+    return true;
+}
+
+static void look_at_state(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    const struct place ledger = {reading, "state", "path", "the ledger"};
+    const struct place key = {reading, "state", "key_file", "the key that seals the ledger"};
+    const struct place roots = {reading, "broker", "root_key_file", "the keys of tokens"};
+    if (config->store == CONFIG_STORE_MEMORY)
+        return;
+    char *target = realpath(config->state_path, NULL);
+    if (judge_ledger_at(&ledger, config->state_path) && target != NULL &&
+        strcmp(target, config->state_path) != 0)
+        (void)judge_ledger_at(&ledger, target);
+    free(target);
+    (void)judge_made(&key, config->state_key_file, false);
+    (void)judge_made(&roots, config->root_key_file, true);
+}
+
+/* ---- certificates ---- */
+
+/* What OpenSSL may open in it is found by names that can be worked out. */
+static void look_at_folder(const struct place *place, const char *path)
+{
+    char name[PATH_MAX];
+    const struct dirent *entry;
+    DIR *folder = judge(place, path, TRUSTEDPATH_FOLDER, geteuid(), false) ? opendir(path) : NULL;
+    bool good = true;
+    while (folder != NULL && good && (entry = readdir(folder)) != NULL) {
+        int length = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+        good = length < 0 || (size_t)length >= sizeof name || judge_file(place, name);
+    }
+    if (folder != NULL)
+        closedir(folder);
+}
+
+static void look_at_certificates(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    const struct {
+        struct place place;
+        const char *path;
+    } files[] = {
+        {{reading, "broker", "tls_cert", "the broker's certificate"}, config->tls_cert},
+        {{reading, "broker", "tls_key", "the broker's key"}, config->tls_key},
+        {{reading, "broker", "tls_client_ca", "who signs for clients"}, config->tls_client_ca},
+        {{reading, "fm", "mtls_cert", "the login's certificate"}, config->fm_mtls_cert},
+        {{reading, "fm", "mtls_key", "the login's key"}, config->fm_mtls_key},
+    };
+    const struct place ca = {reading, "fm", "ca", "who signs for the fabric manager"};
+    struct stat found;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        (void)judge_file(&files[i].place, files[i].path);
+    if (config->fm_ca[0] != '\0' && stat(config->fm_ca, &found) == 0 && S_ISDIR(found.st_mode))
+        look_at_folder(&ca, config->fm_ca);
+    else
+        (void)judge_file(&ca, config->fm_ca);
+}
+
+/* ---- the login at the fabric manager ---- */
+
+static bool look_at_authdir(struct config_reading *reading)
+{
+    static const char *const basic[] = {"passwd", NULL};
+    static const char *const oauth[] = {"endpoint", "client-id", "client-secret", NULL};
+    static const char *const none[] = {NULL};
+    const struct config *config = reading->config;
+    const struct place place = {reading, "fm", "authdir", "the login at the fabric manager"};
+    const char *const *names = config->fm_auth == CONFIG_AUTH_BASIC   ? basic
+                               : config->fm_auth == CONFIG_AUTH_OAUTH ? oauth
+                                                                      : none;
+    char path[PATH_MAX];
+    for (; *names != NULL; names++) {
+        int length = snprintf(path, sizeof path, "%s/%s", config->fm_authdir, *names);
+        if (length > 0 && (size_t)length < sizeof path && !judge_file(&place, path))
+            return false;
+    }
+    return true;
+}
+
+/* The key that names the file which a sentence is about. */
+static const char *key_named(const struct config *config, const char *sentence)
+{
+    const struct {
+        const char *key, *path;
+    } files[] = {{"mtls_cert", config->fm_mtls_cert}, {"mtls_key", config->fm_mtls_key}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (files[i].path[0] != '\0' && strstr(sentence, files[i].path) != NULL)
+            return files[i].key;
+    }
+    return "authdir";
+}
+
+/* One that is not there yet, or that is wrong, is no reason not to start: jobs get their VNIs
+ * without it. One that others can read or change has to be mended before it is used (F13). */
+static void look_at_login(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    struct fmapi_options fabric;
+    struct error err = {0};
+    if (!settings_fabric(config, &fabric) || !look_at_authdir(reading))
+        return;
+    int rc = fmapi_check(&fabric, &err);
+    const struct place place = {reading, "fm", key_named(config, err.text), ""};
+    if (rc < 0)
+        config_fault(reading, rc == ERROR_REFUSED, origin_of(&place), "%s", err.text);
+}
+
+/* ---- sockets ---- */
+
+/* munged's is its own user's; no other user must be able to answer there, because what is said
+ * there is believed of every client. */
+static void look_at_sockets(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    const struct place own = {reading, "broker", "socket", "where clients ask"};
+    const struct place munge = {reading, "broker", "munge_socket", "who clients are taken for"};
+    struct error err = {0};
+    uid_t owner = 0;
+    (void)judge(&own, config->socket, TRUSTEDPATH_ENTRY, geteuid(), true);
+    if (config->munge_socket[0] == '\0')
+        return;
+    int rc = trustedpath_socket_owner(config->munge_socket, &owner, &err);
+    if (rc == ERROR_REFUSED)
+        config_fault(reading, true, origin_of(&munge), "[broker] munge_socket: %s", err.text);
+    else if (rc == 0)
+        (void)judge(&munge, config->munge_socket, TRUSTEDPATH_ENTRY, owner, false);
+}
+
+void pathcheck_look(struct config_reading *reading)
+{
+    commandcheck_look(reading);
+    look_at_sockets(reading);
+    look_at_state(reading);
+    look_at_certificates(reading);
+    look_at_login(reading);
+}

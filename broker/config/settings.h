@@ -1,0 +1,26 @@
+#ifndef MCAST_BROKER_CONFIG_SETTINGS_H
+#define MCAST_BROKER_CONFIG_SETTINGS_H
+
+#include "broker/config/config.h"
+#include "broker/http/http.h"
+#include "broker/jobs/listcommand.h"
+#include "fmapi/fmapi.h"
+
+/* What each room is told of the configuration, at the start and at a reload. All of it borrows from
+ * the configuration. */
+
+/* False: no fabric manager is configured. */
+bool settings_fabric(const struct config *config, struct fmapi_options *out);
+/* Whether both give the same, by their values; not by what is in the files. */
+bool settings_same_fabric(const struct config *one, const struct config *other);
+
+/* The clusters' list_commands; how many. */
+uint32_t settings_lists(const struct config *config, struct listcommand_spec out[CLUSTERS_MAX]);
+
+struct settings_http {
+    struct http_options options; /* loop, engine, bearers, keyring: to be filled in */
+    struct http_cluster clusters[CLUSTERS_MAX]; /* options.clusters points here: do not copy */
+};
+void settings_http(const struct config *config, struct settings_http *out);
+
+#endif

@@ -1,0 +1,29 @@
+#ifndef MCAST_BROKER_CONFIG_VALUE_H
+#define MCAST_BROKER_CONFIG_VALUE_H
+
+#include "broker/config/table.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+
+/* The types of configuration values: text to value, and what is allowed in words. */
+
+enum { CONFIG_ALLOWED_SIZE = 192 };
+
+/* Sets the key's value in base (struct config or struct config_cluster) from text, which has no
+ * blanks around it. more: the text continues a list in base instead of replacing it. 0 or
+ * ERROR_INVALID with what is wrong and what is allowed; base is unchanged then. */
+int config_value_set(const struct config_key *key, void *base, const char *text, bool more,
+                     struct error *err);
+
+/* The value in base as it would be written, "unset" when it is so; owned by the caller. NULL:
+ * memory is exhausted. */
+char *config_value_text(const struct config_key *key, const void *base);
+
+/* "a duration of 100ms to 10m", "basic or none", … */
+void config_value_allowed(const struct config_key *key, char *out, size_t size);
+
+/* Whether it may go on in further lines. */
+bool config_value_is_list(const struct config_key *key);
+
+#endif

@@ -1,0 +1,74 @@
+#include "broker/jobs/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int plan_files(posix_spawn_file_actions_t *files, const struct child_plan *plan)
+{
+    int rc = posix_spawn_file_actions_adddup2(files, plan->out, STDOUT_FILENO);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(files, plan->err, STDERR_FILENO);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    /* Libraries do not always ask that theirs be closed. */
+    if (rc == 0)
+        rc = posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
+    return rc == 0 ? posix_spawn_file_actions_addchdir_np(files, "/") : rc;
+}
+
+static int plan_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t all, none;
+    (void)sigfillset(&all);
+    (void)sigemptyset(&none);
+    int rc = posix_spawnattr_setsigdefault(attributes, &all);
+    if (rc == 0)
+        rc = posix_spawnattr_setsigmask(attributes, &none);
+    return rc == 0 ? posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF |
+                                                              POSIX_SPAWN_SETSIGMASK |
+                                                              POSIX_SPAWN_SETSID)
+                   : rc;
+}
+
+/* 0 or an errno. */
+static int spawn(const struct child_plan *plan, pid_t *pid)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    int rc = posix_spawn_file_actions_init(&files);
+    if (rc != 0)
+        return rc;
+    rc = posix_spawnattr_init(&attributes);
+    if (rc == 0) {
+        rc = plan_files(&files, plan);
+        if (rc == 0)
+            rc = plan_attributes(&attributes);
+        if (rc == 0)
+            rc =
+                posix_spawn(pid, plan->argv[0], &files, &attributes, plan->argv, plan->environment);
+        (void)posix_spawnattr_destroy(&attributes);
+    }
+    (void)posix_spawn_file_actions_destroy(&files);
+    return rc;
+}
+
+int child_start(const struct child_plan *plan, pid_t *pid, int *pidfd)
+{
+    int rc = spawn(plan, pid);
+    if (rc != 0)
+        return -rc;
+    *pidfd = pidfd_open(*pid, 0);
+    if (*pidfd >= 0)
+        return 0;
+    rc = -errno; /* it would never be known to have ended */
+    (void)kill(-*pid, SIGKILL);
+    (void)waitpid(*pid, NULL, 0);
+    return rc;
+}

@@ -1,0 +1,24 @@
+#ifndef MCAST_BROKER_JOBS_CHILD_H
+#define MCAST_BROKER_JOBS_CHILD_H
+
+#include <sys/types.h>
+
+/* A program that the broker runs beside itself. Nothing of ours reaches it: it gets the folder /, a
+ * session of its own, /dev/null for stdin, no descriptors but the two it is given, signals as they
+ * are by default, and exactly this environment.
+ *
+ * Takes as long as the program's file takes to be opened, however much memory we have: the pages
+ * are not copied (posix_spawn), where uv_spawn's fork keeps a broker of 1 GB from its clients for a
+ * tenth of a second. */
+
+struct child_plan {
+    char *const *argv; /* argv[0] an absolute path */
+    char *const *environment;
+    int out, err; /* its stdout and stderr */
+};
+
+/* 0, with the pid, which is its process group's too, and a descriptor (pidfd) that becomes readable
+ * when it has ended; both are the caller's to wait for and to close. Or a negative errno. */
+int child_start(const struct child_plan *plan, pid_t *pid, int *pidfd);
+
+#endif

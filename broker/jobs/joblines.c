@@ -1,0 +1,176 @@
+#include "broker/jobs/joblines.h"
+
+#include "base/names.h"
+#include "base/jobid.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN_MAX = 40 /* bytes of a wrong line that a sentence shows */ };
+
+static const char flux_forms[] =
+    "is a Flux job id in a form that jobs are not reserved under; print {id.f58plain}";
+
+/* ---- one line ---- */
+
+static bool hex_digits(const char *text, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!isxdigit((unsigned char)text[i]))
+            return false;
+    }
+    return true;
+}
+
+/* "0000.0004.b200.0000": dothex. */
+static bool four_quads(const char *text)
+{
+    if (strlen(text) != 19)
+        return false;
+    for (size_t i = 0; i < 20; i += 5) {
+        if (!hex_digits(text + i, 4) || text[i + 4] != (i < 15 ? '.' : '\0'))
+            return false;
+    }
+    return true;
+}
+
+/* Hexadecimal, dothex, or its folder in Flux's KVS. Decimal is not among them: so is Slurm's. */
+static bool foreign_flux_form(const char *id)
+{
+    static const char kvs[] = "job.", hex[] = "0x";
+    if (strncmp(id, hex, sizeof hex - 1) == 0)
+        return id[2] != '\0' && hex_digits(id + 2, strlen(id + 2));
+    return four_quads(strncmp(id, kvs, sizeof kvs - 1) == 0 ? id + sizeof kvs - 1 : id);
+}
+
+static int wrong(const struct joblines *lines, const char *line, const char *why, struct error *err)
+{
+    char shown[SHOWN_MAX + 1];
+    size_t length = 0;
+    for (; length < SHOWN_MAX && line[length] != '\0'; length++)
+        shown[length] =
+            (char)(line[length] >= ' ' && (unsigned char)line[length] < 0x7f ? line[length] : '?');
+    shown[length] = '\0';
+    return error_set(err, ERROR_INVALID, "line %u of its output, \"%s%s\", %s",
+                     (unsigned)lines->line, shown, line[length] != '\0' ? "..." : "", why);
+}
+
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The line that is being read is whole, and ends with a NUL: an id stays, anything else goes. */
+static int finish_line(struct joblines *lines, struct error *err)
+{
+    char *line = lines->text + lines->line_at, *id = line;
+    size_t size = lines->length - lines->line_at; /* with the NUL */
+    lines->line++;
+    if (strlen(line) + 1 != size)
+        return error_set(err, ERROR_INVALID, "line %u of its output has a NUL byte in it",
+                         (unsigned)lines->line);
+    if (size > 1 && line[size - 2] == '\r')
+        line[--size - 1] = '\0';
+    while (size > 1 && blank(line[size - 2]))
+        line[--size - 1] = '\0';
+    while (blank(*id))
+        id++;
+    lines->length = lines->line_at;
+    if (*id == '\0')
+        return 0;
+    (void)jobid_plain(id, id, strlen(id) + 1); /* no longer than before */
+    if (!job_id_valid(id))
+        return wrong(lines, id, "is no job id: 1 to 128 of A-Z, a-z, 0-9 and ._:@+-", err);
+    if (foreign_flux_form(id))
+        return wrong(lines, id, flux_forms, err);
+    if (lines->count == JOBLINES_IDS_MAX)
+        return error_set(err, ERROR_FULL, "it names more than %d jobs", JOBLINES_IDS_MAX);
+    size = strlen(id) + 1;
+    memmove(line, id, size);
+    lines->count++;
+    lines->length = lines->line_at += size;
+    return 0;
+}
+
+/* ---- the bytes ---- */
+
+static int make_room(struct joblines *lines, size_t more, struct error *err)
+{
+    if (lines->room - lines->length >= more)
+        return 0;
+    size_t room = 2 * lines->room > 4096 ? 2 * lines->room : 4096;
+    while (room - lines->length < more)
+        room *= 2;
+    char *longer = realloc(lines->text, room);
+    if (longer == NULL)
+        return error_set(err, ERROR_NOMEM, "there is no memory for so many ids");
+    lines->text = longer;
+    lines->room = room;
+    return 0;
+}
+
+/* Adds to the line that is being read. */
+static int append(struct joblines *lines, const char *bytes, size_t size, struct error *err)
+{
+    if (lines->length - lines->line_at + size > JOBLINES_LINE_MAX + 1)
+        return error_set(err, ERROR_INVALID, "line %u of its output is longer than %d bytes",
+                         (unsigned)lines->line + 1, JOBLINES_LINE_MAX);
+    int rc = size > 0 ? make_room(lines, size, err) : 0;
+    if (rc < 0 || size == 0)
+        return rc;
+    memcpy(lines->text + lines->length, bytes, size);
+    lines->length += size;
+    return 0;
+}
+
+int joblines_take(struct joblines *lines, const char *bytes, size_t size, struct error *err)
+{
+    assert(lines->ids == NULL);
+    int rc = 0;
+    if (size > JOBLINES_BYTES_MAX - lines->bytes)
+        return error_set(err, ERROR_FULL, "its output is longer than %d MiB",
+                         JOBLINES_BYTES_MAX / 1024 / 1024);
+    lines->bytes += size;
+    while (size > 0 && rc == 0) {
+        const char *newline = memchr(bytes, '\n', size);
+        size_t take = newline != NULL ? (size_t)(newline - bytes) : size;
+        rc = append(lines, bytes, take, err);
+        if (rc == 0 && newline != NULL)
+            rc = append(lines, "", 1, err);
+        if (rc == 0 && newline != NULL)
+            rc = finish_line(lines, err);
+        take += newline != NULL;
+        bytes += take;
+        size -= take;
+    }
+    return rc;
+}
+
+int joblines_end(struct joblines *lines, struct error *err)
+{
+    assert(lines->ids == NULL);
+    int rc = append(lines, "", 1, err);
+    if (rc == 0)
+        rc = finish_line(lines, err);
+    if (rc < 0)
+        return rc;
+    lines->ids = malloc((lines->count + 1) * sizeof *lines->ids);
+    if (lines->ids == NULL)
+        return error_set(err, ERROR_NOMEM, "there is no memory for so many ids");
+    const char *id = lines->text;
+    for (uint32_t i = 0; i < lines->count; i++) {
+        lines->ids[i] = id;
+        id += strlen(id) + 1;
+    }
+    return 0;
+}
+
+void joblines_release(struct joblines *lines)
+{
+    free(lines->text);
+    free(lines->ids);
+    *lines = (struct joblines){0};
+}

@@ -1,0 +1,44 @@
+#ifndef MCAST_BROKER_JOBS_JOBLINES_H
+#define MCAST_BROKER_JOBS_JOBLINES_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The job ids that a command prints, one a line (programs.md, list_command), taken in piece by
+ * piece as they come out of the pipe. Pure.
+ *
+ * Blanks around an id, empty lines and the CR of CRLF are not looked at. Flux's "ƒLxs…" becomes
+ * "fLxs…", the form that jobs are reserved under (flux.md). Anything else that is no job id by
+ * base/names.h makes the whole list worthless, and so do the forms that only Flux has, which name a
+ * job as no reservation does: taken at their word, all jobs would be missing. */
+
+enum {
+    JOBLINES_IDS_MAX = 2000000,
+    JOBLINES_BYTES_MAX = 64 * 1024 * 1024,
+    JOBLINES_LINE_MAX = 512, /* bytes of one line, blanks included */
+};
+
+/* In place; all zero is an empty one. */
+struct joblines {
+    char *text; /* ids, each with its NUL, then the line that is being read */
+    size_t length, room;
+    size_t line_at; /* where that line begins */
+    size_t bytes;   /* taken in so far */
+    uint32_t count, line;
+    const char **ids; /* since joblines_end */
+};
+
+/* Takes in some bytes, cut anywhere. 0; ERROR_INVALID, ERROR_FULL or ERROR_NOMEM with what is wrong
+ * in which line: then it is over, and only joblines_release may follow. The text is ASCII without
+ * control characters, whatever was printed. */
+int joblines_take(struct joblines *lines, const char *bytes, size_t size, struct error *err);
+
+/* The list is over; a last line need not end with a newline. 0, or as above. Then lines->ids are
+ * lines->count job ids, valid until joblines_release. */
+int joblines_end(struct joblines *lines, struct error *err);
+
+void joblines_release(struct joblines *lines);
+
+#endif

@@ -1,0 +1,47 @@
+#ifndef MCAST_BROKER_JOBS_LISTCOMMAND_H
+#define MCAST_BROKER_JOBS_LISTCOMMAND_H
+
+#include "core/core.h"
+
+#include <stdint.h>
+#include <uv.h>
+
+/* The core's edge towards resource managers: runs a cluster's list_command when EFFECT_ROLLCALL
+ * asks for it, and brings back which jobs it names, as CORE_ROLLCALL_DONE (F20, F22, programs.md).
+ *
+ * A list counts only when it is whole: the command exited with status 0, closed its output, and
+ * printed nothing but job ids (joblines.h), or nothing at all and no complaint either. Everything
+ * else is told in one sentence, with the first line of its stderr, in ASCII.
+ *
+ * The command runs as child.h says, with PATH, LANG, MCAST_CLUSTER and, if it is set here, TZ for
+ * all its environment. When its time is over it gets SIGTERM, a second later SIGKILL, and so does
+ * all that it has started and that did not leave its process group. */
+
+struct listcommand;
+
+struct listcommand_spec {
+    const char *cluster;
+    const char *const *argv; /* argv[0] an absolute path; NULL-terminated */
+    int64_t timeout_ms;
+};
+
+/* Receives the events (now_ms not filled in); what they point to dies after it. */
+typedef void listcommand_step_fn(void *arg, struct core_event *event);
+
+/* Without any command. Never NULL (base/memory.h). */
+struct listcommand *listcommand_create(uv_loop_t *loop, listcommand_step_fn *step, void *arg);
+
+/* These from the next roll call on; copied. What runs goes on. */
+void listcommand_configure(struct listcommand *commands, const struct listcommand_spec *specs,
+                           uint32_t count);
+
+/* Each comes back exactly once, also when it could not even be begun, and never from inside this
+ * call. A command that outlives SIGKILL (its file system hangs) is given up, and none is begun for
+ * its cluster until it is gone. */
+void listcommand_ask(struct listcommand *commands, uint64_t id, const char *cluster);
+
+/* Kills what runs without a word to the core: after a restart it asks again. closed is called when
+ * nothing is left in the loop, perhaps before this returns. */
+void listcommand_destroy(struct listcommand *commands, void (*closed)(void *arg), void *arg);
+
+#endif

@@ -1,0 +1,461 @@
+#include "broker/jobs/listrun.h"
+
+#include "broker/jobs/child.h"
+#include "broker/jobs/joblines.h"
+#include "base/memory.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    BUFFER_SIZE = 64 * 1024,
+    SAID_MAX = 160,       /* bytes of the first line on stderr */
+    PATIENCE_MS = 1000,   /* after SIGTERM, and after SIGKILL */
+    ENVIRONMENT_SIZE = 5, /* with the NULL */
+    TZ_SIZE = 256,
+    PIECE_IDS = 2000, /* named to the core in one turn of the loop: about a millisecond */
+    NEXT_TURN_MS = 1, /* with 0, libuv runs a timer again in the same turn */
+};
+
+static const char search_path[] =
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+struct listruns {
+    uv_loop_t *loop;
+    struct listruns_owner owner;
+    struct listrun *first; /* until nothing of them is in the loop */
+    char buffer[BUFFER_SIZE];
+};
+
+/* What its timer is waiting for. */
+enum stage {
+    STAGE_REFUSED,    /* the next turn of the loop: it was not begun */
+    STAGE_RUNS,       /* its end, or its time is over */
+    STAGE_TELLS,      /* the next turn of the loop: the core hears more of what it named */
+    STAGE_TERMINATED, /* what SIGTERM does */
+    STAGE_KILLED,     /* what SIGKILL does */
+};
+
+/* One roll call. */
+struct listrun {
+    struct listruns *all;
+    struct listrun *next;
+    uint64_t id;
+    char cluster[CLUSTER_NAME_MAX + 1];
+    int64_t timeout_ms;
+    pid_t pid;        /* waited for when the run is closed: until then its group is its own */
+    int pidfd;        /* -1: none */
+    uv_poll_t ending; /* of the pidfd */
+    uv_pipe_t out, err;
+    uv_timer_t timer;
+    unsigned handles; /* in the loop */
+    enum stage stage;
+    bool watched;  /* its ending is in the loop */
+    bool runs;     /* the process is there and has not ended */
+    bool answered; /* the core has heard */
+    bool out_over, err_over;
+    bool complained; /* it wrote to stderr */
+    struct joblines lines;
+    size_t told;      /* of their ids */
+    struct error why; /* it is worth nothing; code 0: nothing is wrong so far */
+    char said[SAID_MAX + 1];
+    size_t said_length;
+    bool said_all; /* the first line is over */
+};
+
+/* ---- the end ---- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct listrun *run = handle->data;
+    struct listruns *all = run->all;
+    if (--run->handles > 0)
+        return;
+    struct listrun **at = &all->first;
+    while (*at != run)
+        at = &(*at)->next;
+    *at = run->next;
+    joblines_release(&run->lines);
+    if (run->pidfd >= 0)
+        (void)close(run->pidfd);
+    free(run);
+    if (all->first == NULL)
+        all->owner.idle(all->owner.arg);
+}
+
+static void close_handle(uv_handle_t *handle)
+{
+    if (!uv_is_closing(handle))
+        uv_close(handle, on_closed);
+}
+
+static void signal_group(const struct listrun *run, int signum)
+{
+    if (run->pid > 0)
+        (void)kill(-run->pid, signum);
+}
+
+/* But for a process that is still there: it is waited for. */
+static void close_run(struct listrun *run)
+{
+    close_handle((uv_handle_t *)&run->timer);
+    close_handle((uv_handle_t *)&run->out);
+    close_handle((uv_handle_t *)&run->err);
+    if (run->runs)
+        return;
+    if (run->watched)
+        close_handle((uv_handle_t *)&run->ending);
+    if (run->pid > 0) {
+        signal_group(run, SIGKILL); /* what it has left behind: none is to grow with each list */
+        (void)waitpid(run->pid, NULL, WNOHANG);
+    }
+    run->pid = 0;
+}
+
+/* ---- what came of it ---- */
+
+__attribute__((format(printf, 2, 3))) static void fail(struct listrun *run, const char *format, ...)
+{
+    va_list args;
+    if (run->why.code != 0)
+        return; /* the first thing that is wrong explains the others */
+    run->why.code = ERROR_IO;
+    va_start(args, format);
+    (void)vsnprintf(run->why.text, sizeof run->why.text, format, args);
+    va_end(args);
+}
+
+static void on_timer(uv_timer_t *timer);
+
+/* What it named, in pieces, so that the loop goes on. */
+static void tell(struct listrun *run)
+{
+    size_t left = run->lines.count - run->told;
+    struct core_event event = {.kind = CORE_ROLLCALL_DONE};
+    event.u.rollcall.id = run->id;
+    event.u.rollcall.ok = true;
+    event.u.rollcall.more = left > PIECE_IDS;
+    event.u.rollcall.active = run->lines.ids + run->told;
+    event.u.rollcall.count = left > PIECE_IDS ? PIECE_IDS : left;
+    run->told += PIECE_IDS;
+    run->stage = STAGE_TELLS;
+    if (event.u.rollcall.more)
+        (void)uv_timer_start(&run->timer, on_timer, NEXT_TURN_MS, 0);
+    else
+        close_run(run);
+    run->all->owner.step(run->all->owner.arg, &event);
+}
+
+static void answer(struct listrun *run)
+{
+    char words[ERROR_TEXT_SIZE + SAID_MAX + 32];
+    bool said = run->said_length > 0;
+    if (run->answered)
+        return;
+    run->answered = true;
+    (void)uv_timer_stop(&run->timer);
+    if (run->why.code == 0)
+        (void)joblines_end(&run->lines, &run->why);
+    if (run->why.code == 0 && run->lines.count == 0 && run->complained)
+        fail(run, "it names no job, but is not silent on stderr");
+    if (run->why.code == 0) {
+        tell(run);
+        return;
+    }
+    (void)snprintf(words, sizeof words, "%s%s%s", run->why.text, said ? "; its stderr: " : "",
+                   run->said);
+    struct core_event event = {.kind = CORE_ROLLCALL_DONE};
+    event.u.rollcall.id = run->id;
+    event.u.rollcall.words = words;
+    close_run(run);
+    run->all->owner.step(run->all->owner.arg, &event);
+}
+
+static void answer_when_over(struct listrun *run)
+{
+    if (!run->runs && run->out_over && run->err_over)
+        answer(run);
+}
+
+/* ---- its end, wanted or not ---- */
+
+static void go_to(struct listrun *run, enum stage stage)
+{
+    run->stage = stage;
+    (void)uv_timer_start(&run->timer, on_timer, PATIENCE_MS, 0);
+}
+
+static void terminate(struct listrun *run)
+{
+    if (run->stage != STAGE_RUNS)
+        return;
+    signal_group(run, SIGTERM);
+    go_to(run, STAGE_TERMINATED);
+}
+
+static void time_is_over(struct listrun *run)
+{
+    bool whole_s = run->timeout_ms % 1000 == 0;
+    long long count = (long long)(whole_s ? run->timeout_ms / 1000 : run->timeout_ms);
+    if (run->runs)
+        fail(run, "it did not end within %lld %s and was killed", count, whole_s ? "s" : "ms");
+    else
+        fail(run, "it ended, but what it started held its output open for %lld %s", count,
+             whole_s ? "s" : "ms");
+    terminate(run);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct listrun *run = timer->data;
+    switch (run->stage) {
+    case STAGE_RUNS:
+        time_is_over(run);
+        break;
+    case STAGE_TERMINATED:
+        signal_group(run, SIGKILL);
+        go_to(run, STAGE_KILLED);
+        break;
+    case STAGE_TELLS:
+        tell(run);
+        break;
+    case STAGE_REFUSED:
+    case STAGE_KILLED:
+        answer(run);
+        break;
+    }
+}
+
+/* How it has ended; it stays a zombie, so that its number stays its own. */
+static void judge_end(struct listrun *run)
+{
+    siginfo_t end = {0};
+    if (waitid(P_PID, (id_t)run->pid, &end, WEXITED | WNOHANG | WNOWAIT) < 0 || end.si_pid == 0)
+        fail(run, "it ended, but how cannot be learned");
+    else if (end.si_code != CLD_EXITED)
+        fail(run, "it was ended by signal %d (%s)", end.si_status, strsignal(end.si_status));
+    else if (end.si_status != 0)
+        fail(run, "it exited with status %d", end.si_status);
+}
+
+static void on_ended(uv_poll_t *ending, int status, int events)
+{
+    struct listrun *run = ending->data;
+    (void)status;
+    (void)events;
+    (void)uv_poll_stop(ending);
+    run->runs = false;
+    if (run->answered) { /* it was given up */
+        close_run(run);
+        return;
+    }
+    judge_end(run);
+    if (run->why.code != 0) {
+        signal_group(run, SIGKILL);
+        go_to(run, STAGE_KILLED);
+    }
+    answer_when_over(run);
+}
+
+/* ---- what it prints ---- */
+
+static void on_room(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
+{
+    struct listrun *run = handle->data;
+    (void)wanted;
+    *buffer = uv_buf_init(run->all->buffer, BUFFER_SIZE);
+}
+
+static void on_out(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
+{
+    struct listrun *run = stream->data;
+    if (size == 0)
+        return;
+    if (size > 0 && run->why.code == 0 &&
+        joblines_take(&run->lines, buffer->base, (size_t)size, &run->why) == 0)
+        return;
+    if (size < 0 && size != UV_EOF)
+        fail(run, "its output cannot be read: %s", uv_strerror((int)size));
+    (void)uv_read_stop(stream);
+    run->out_over = true;
+    if (run->why.code != 0)
+        terminate(run);
+    answer_when_over(run);
+}
+
+static void hear(struct listrun *run, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size && !run->said_all; i++) {
+        char c = bytes[i];
+        bool printable = c > ' ' && (unsigned char)c < 0x7f;
+        if (run->said_length == 0 && (c == ' ' || c == '\t' || c == '\r' || c == '\n'))
+            continue;
+        run->said_all = c == '\n' || c == '\r' || run->said_length == SAID_MAX;
+        if (!run->said_all)
+            run->said[run->said_length++] = (char)(printable || c == ' ' ? c : '?');
+    }
+}
+
+static void on_err(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
+{
+    struct listrun *run = stream->data;
+    if (size > 0)
+        hear(run, buffer->base, (size_t)size);
+    run->complained |= size > 0;
+    if (size >= 0)
+        return;
+    if (size != UV_EOF)
+        fail(run, "what it complains of cannot be read: %s", uv_strerror((int)size));
+    (void)uv_read_stop(stream);
+    run->err_over = true;
+    answer_when_over(run);
+}
+
+/* ---- its beginning ---- */
+
+static int watch(struct listrun *run)
+{
+    int rc = uv_poll_init(run->all->loop, &run->ending, run->pidfd);
+    if (rc < 0)
+        return rc;
+    run->watched = true;
+    run->handles++;
+    return uv_poll_start(&run->ending, UV_READABLE, on_ended);
+}
+
+static int start(struct listrun *run, char *const *argv, int out, int err)
+{
+    char cluster[sizeof "MCAST_CLUSTER=" + CLUSTER_NAME_MAX], tz[TZ_SIZE];
+    char lang[] = "LANG=C.UTF-8", search[sizeof search_path];
+    char *environment[ENVIRONMENT_SIZE] = {search, lang, cluster};
+    const char *zone = getenv("TZ");
+    memcpy(search, search_path, sizeof search_path);
+    (void)snprintf(cluster, sizeof cluster, "MCAST_CLUSTER=%s", run->cluster);
+    if (zone != NULL && (size_t)snprintf(tz, sizeof tz, "TZ=%s", zone) < sizeof tz)
+        environment[3] = tz;
+    const struct child_plan plan = {argv, environment, out, err};
+    int rc = child_start(&plan, &run->pid, &run->pidfd);
+    if (rc < 0)
+        return rc;
+    rc = watch(run);
+    run->runs = rc == 0;
+    if (rc < 0) { /* nobody would hear of its end */
+        signal_group(run, SIGKILL);
+        (void)waitpid(run->pid, NULL, 0);
+        run->pid = 0;
+    }
+    return rc;
+}
+
+/* A pipe, not libuv's socket: a script may open /dev/stdout. */
+static int open_pipe(uv_pipe_t *pipe, int *write_end)
+{
+    uv_file ends[2];
+    int rc = uv_pipe(ends, UV_NONBLOCK_PIPE, 0);
+    if (rc < 0)
+        return rc;
+    *write_end = ends[1];
+    rc = uv_pipe_open(pipe, ends[0]);
+    if (rc < 0)
+        (void)close(ends[0]);
+    return rc;
+}
+
+static void begin(struct listrun *run, char *const *argv)
+{
+    int out = -1, err = -1;
+    int rc = open_pipe(&run->out, &out);
+    if (rc == 0)
+        rc = open_pipe(&run->err, &err);
+    if (rc == 0)
+        rc = start(run, argv, out, err);
+    if (out >= 0)
+        (void)close(out);
+    if (err >= 0)
+        (void)close(err);
+    if (rc == 0)
+        rc = uv_read_start((uv_stream_t *)&run->out, on_room, on_out);
+    if (rc == 0)
+        rc = uv_read_start((uv_stream_t *)&run->err, on_room, on_err);
+    if (rc < 0)
+        fail(run, "%s cannot be run: %s", argv[0], uv_strerror(rc));
+}
+
+struct listrun *listrun_create(struct listruns *all, uint64_t id, const char *cluster)
+{
+    struct listrun *run = memory_zeroed(sizeof *run);
+    run->all = all;
+    run->id = id;
+    (void)snprintf(run->cluster, sizeof run->cluster, "%s", cluster);
+    (void)uv_timer_init(all->loop, &run->timer);
+    (void)uv_pipe_init(all->loop, &run->out, 0);
+    (void)uv_pipe_init(all->loop, &run->err, 0);
+    run->timer.data = run->out.data = run->err.data = run->ending.data = run;
+    run->pidfd = -1;
+    run->handles = 3;
+    run->next = all->first;
+    all->first = run;
+    return run;
+}
+
+void listrun_refuse(struct listrun *run, const char *why)
+{
+    fail(run, "%s", why);
+    (void)uv_timer_start(&run->timer, on_timer, 0, 0);
+}
+
+void listrun_begin(struct listrun *run, char *const *argv, int64_t timeout_ms)
+{
+    begin(run, argv);
+    if (run->runs) {
+        run->stage = STAGE_RUNS;
+        run->timeout_ms = timeout_ms;
+        uv_update_time(run->all->loop);
+    }
+    (void)uv_timer_start(&run->timer, on_timer, (uint64_t)run->timeout_ms, 0);
+    if (run->runs && run->why.code != 0)
+        terminate(run);
+}
+
+/* ---- all of them ---- */
+
+struct listruns *listruns_create(uv_loop_t *loop, const struct listruns_owner *owner)
+{
+    struct listruns *all = memory_zeroed(sizeof *all);
+    all->loop = loop;
+    all->owner = *owner;
+    return all;
+}
+
+pid_t listruns_undead(const struct listruns *all, const char *cluster)
+{
+    const struct listrun *run = all->first;
+    while (run != NULL && !(run->answered && run->runs && strcmp(run->cluster, cluster) == 0))
+        run = run->next;
+    return run != NULL ? run->pid : 0;
+}
+
+bool listruns_idle(const struct listruns *all)
+{
+    return all->first == NULL;
+}
+
+void listruns_kill(struct listruns *all)
+{
+    for (struct listrun *run = all->first; run != NULL; run = run->next) {
+        signal_group(run, SIGKILL);
+        run->runs = false;
+        run->answered = true;
+        close_run(run);
+    }
+}
+
+void listruns_destroy(struct listruns *all)
+{
+    free(all);
+}

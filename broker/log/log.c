@@ -1,0 +1,250 @@
+#include "broker/log/log.h"
+
+#include "broker/log/logjournal.h"
+#include "broker/log/loglimit.h"
+#include "base/utf8.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+    int level;
+    bool journal;       /* standard error is the journal */
+    int socket;         /* to speak to it with fields; -1: none */
+    const char *path;   /* of the journal's socket */
+    uint32_t not_taken; /* messages that the journal was too busy for */
+    struct loglimit limit;
+} settings = {.level = LOG_INFO, .socket = -1, .path = LOGJOURNAL_SOCKET};
+
+/* The variable is inherited by programs whose standard error has since been redirected, so it only
+ * counts when it names the very file that we write to (systemd.exec(5)). */
+static bool journal_reads(void)
+{
+    uintmax_t device, inode;
+    struct stat self;
+    const char *stream = getenv("JOURNAL_STREAM");
+    return stream != NULL && sscanf(stream, "%" SCNuMAX ":%" SCNuMAX, &device, &inode) == 2 &&
+           fstat(STDERR_FILENO, &self) == 0 && self.st_dev == device && self.st_ino == inode;
+}
+
+void log_open_at(const char *journal_socket)
+{
+    if (settings.socket >= 0)
+        close(settings.socket);
+    settings.path = journal_socket;
+    settings.journal = journal_reads();
+    settings.socket = settings.journal ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+}
+
+void log_open(void)
+{
+    log_open_at(LOGJOURNAL_SOCKET);
+}
+
+void log_set_level(int level)
+{
+    settings.level = level;
+}
+
+static bool wants(int level)
+{
+    return level <= settings.level;
+}
+
+const char *log_level_word(int level)
+{
+    switch (level) {
+    case LOG_WARNING:
+        return "warning";
+    case LOG_NOTICE:
+        return "notice";
+    case LOG_INFO:
+        return "info";
+    case LOG_DEBUG:
+        return "debug";
+    default:
+        return "error";
+    }
+}
+
+int log_level_of(const char *word)
+{
+    for (int level = LOG_ERR; level <= LOG_DEBUG; level++) {
+        if (strcmp(word, log_level_word(level)) == 0)
+            return level;
+    }
+    return -1;
+}
+
+/* Bytes of the character at text when it is printable UTF-8, else 0: what steers terminals, the
+ * controls of ASCII and U+0080 to U+009F, is not. */
+static size_t printable(const unsigned char *text)
+{
+    if (text[0] < 0x80)
+        return text[0] >= 0x20 && text[0] < 0x7f;
+    size_t length = utf8_length((const char *)text, SIZE_MAX);
+    return length == 2 && text[0] == 0xc2 && text[1] < 0xa0 ? 0 : length;
+}
+
+size_t log_escape(char *out, size_t size, const char *text)
+{
+    static const char cut[] = " [cut]";
+    assert(size >= 16);
+    size_t room = size - sizeof cut, length = 0;
+    const unsigned char *in = (const unsigned char *)text;
+    while (*in != '\0') {
+        size_t take = printable(in), need = take != 0 ? take : 4;
+        if (length + need > room) {
+            memcpy(out + length, cut, sizeof cut);
+            return length + sizeof cut - 1;
+        }
+        if (take != 0)
+            memcpy(out + length, in, take);
+        else
+            (void)snprintf(out + length, 5, "\\x%02x", *in);
+        length += need;
+        in += take != 0 ? take : 1;
+    }
+    out[length] = '\0';
+    return length;
+}
+
+static size_t timestamp(char *out, size_t size, int64_t wall_ms)
+{
+    time_t seconds = (time_t)(wall_ms / 1000);
+    struct tm utc;
+    char text[32];
+    if (gmtime_r(&seconds, &utc) == NULL || strftime(text, sizeof text, "%FT%T", &utc) == 0)
+        (void)snprintf(text, sizeof text, "?");
+    int length = snprintf(out, size, "%s.%03dZ ", text, (int)(wall_ms % 1000));
+    return length < 0 ? 0 : (size_t)length;
+}
+
+size_t log_format(char *out, size_t size, int level, int64_t wall_ms, const char *text)
+{
+    assert(size >= 64);
+    size_t length = 0;
+    if (wall_ms < 0) {
+        length = (size_t)snprintf(out, size, "<%d>", level);
+    } else {
+        length = timestamp(out, size, wall_ms);
+        length += (size_t)snprintf(out + length, size - length, "%s ", log_level_word(level));
+    }
+    length += log_escape(out + length, size - length - 1, text);
+    out[length++] = '\n';
+    out[length] = '\0';
+    return length;
+}
+
+static int64_t clock_ms(clockid_t id)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void write_stderr(int level, const char *text)
+{
+    char line[LOG_LINE_MAX];
+    int64_t wall_ms = settings.journal ? -1 : clock_ms(CLOCK_REALTIME);
+    size_t length = log_format(line, sizeof line, level, wall_ms, text);
+    /* One write a line, so that lines of several writers do not mix; when nobody reads the log any
+     * more, there is nobody to tell. */
+    ssize_t written = write(STDERR_FILENO, line, length);
+    (void)written;
+}
+
+static void put(int level, const struct log_fields *fields, const char *text)
+{
+    char escaped[LOG_LINE_MAX];
+    if (settings.socket < 0) {
+        write_stderr(level, text);
+        return;
+    }
+    (void)log_escape(escaped, sizeof escaped, text);
+    switch (logjournal_send(settings.socket, settings.path, level, fields, escaped)) {
+    case LOGJOURNAL_SENT:
+        break;
+    case LOGJOURNAL_BUSY:
+        settings.not_taken++;
+        break;
+    case LOGJOURNAL_AWAY:
+        write_stderr(level, text);
+        break;
+    }
+}
+
+bool log_has_room(int level, const void *kind, const char *sample)
+{
+    return wants(level) &&
+           (kind == NULL || level >= LOG_DEBUG ||
+            loglimit_take(&settings.limit, kind, clock_ms(CLOCK_MONOTONIC), sample));
+}
+
+void log_text(int level, const struct log_fields *fields, const void *kind, const char *text)
+{
+    int saved = errno;
+    if (log_has_room(level, kind, text))
+        put(level, fields, text);
+    errno = saved;
+}
+
+__attribute__((format(printf, 3, 0))) static void
+log_args(int level, const struct log_fields *fields, const char *format, va_list args)
+{
+    char text[LOG_LINE_MAX];
+    int saved = errno;
+    (void)vsnprintf(text, sizeof text, format, args);
+    errno = saved;
+    log_text(level, fields, format, text);
+}
+
+void log_line(int level, const char *format, ...)
+{
+    va_list args;
+    if (!wants(level))
+        return;
+    va_start(args, format);
+    log_args(level, NULL, format, args);
+    va_end(args);
+}
+
+void log_event(int level, const struct log_fields *fields, const char *format, ...)
+{
+    va_list args;
+    if (!wants(level))
+        return;
+    va_start(args, format);
+    log_args(level, fields, format, args);
+    va_end(args);
+}
+
+static void tell_left_out(void *arg, uint32_t left_out, const char *sample)
+{
+    char text[LOGLIMIT_SAMPLE + 64];
+    (void)arg;
+    (void)snprintf(text, sizeof text, "%" PRIu32 " more lines like this were left out: %s",
+                   left_out, sample);
+    put(LOG_NOTICE, NULL, text);
+}
+
+void log_settle(void)
+{
+    char text[64];
+    loglimit_settle(&settings.limit, clock_ms(CLOCK_MONOTONIC), tell_left_out, NULL);
+    if (settings.not_taken == 0)
+        return;
+    (void)snprintf(text, sizeof text, "the journal was too busy for %" PRIu32 " lines",
+                   settings.not_taken);
+    settings.not_taken = 0; /* counted again when it is too busy for this one */
+    put(LOG_WARNING, NULL, text);
+}

@@ -1,0 +1,32 @@
+#ifndef MCAST_BROKER_METRICS_HISTOGRAM_H
+#define MCAST_BROKER_METRICS_HISTOGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Counts how often something took how long, or was how large, in buckets with fixed bounds: what
+ * Prometheus computes quantiles from (B8). Adding costs a few comparisons and never fails. */
+
+enum histogram_scale {
+    HISTOGRAM_TIMES, /* values in microseconds; bounds from 100 µs to a minute */
+    HISTOGRAM_SIZES, /* values are numbers of things; bounds from 1 to 4096 */
+};
+
+enum { HISTOGRAM_BOUNDS = 18 };
+
+/* All zero is a valid, empty one of times; an empty one of sizes is {.scale = HISTOGRAM_SIZES}. */
+struct histogram {
+    enum histogram_scale scale;
+    uint64_t count, sum, max;               /* sum and max of the values */
+    uint64_t buckets[HISTOGRAM_BOUNDS + 1]; /* each value in one only; the last: above all bounds */
+};
+
+/* A negative value counts as 0: clocks can step back. */
+void histogram_add(struct histogram *histogram, int64_t value);
+
+/* How many bounds the scale has, at most HISTOGRAM_BOUNDS, and the bound of a bucket: values up to
+ * and with it are in this bucket or one before. */
+size_t histogram_bounds(enum histogram_scale scale);
+uint64_t histogram_bound(enum histogram_scale scale, size_t bucket);
+
+#endif

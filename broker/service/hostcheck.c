@@ -1,0 +1,202 @@
+#include "broker/service/hostcheck.h"
+
+#include "broker/http/tls.h"
+#include "broker/config/pathcheck.h"
+#include "state/store.h"
+#include "tokens/rootkeys.h"
+#include "tokens/seal_key.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DAY_S = 24 * 3600 };
+
+/* RuntimeDirectory=, which is there only while the unit runs. */
+#define MADE_BY_UNIT "/run/mcastd"
+
+static const struct config_origin *origin_of(const struct config_reading *reading,
+                                             const char *section, const char *name)
+{
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    return &reading->origins[config_key_find(section, name) - keys];
+}
+
+/* ---- folders ---- */
+
+/* For root always: that is why --check becomes the service's user. */
+static bool may_write(const char *folder)
+{
+    return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+/* The mcastd of packages finds them there; whoever runs it by hand makes them, with the owner and
+ * mode that the site wants. */
+static void check_folder(struct config_reading *reading, const char *section, const char *name,
+                         const char *path)
+{
+    char folder[PATH_MAX];
+    struct stat found;
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == path ? 1 : (size_t)(slash - path);
+    const struct config_origin *origin = origin_of(reading, section, name);
+    if (length >= sizeof folder)
+        return;
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    if (stat(folder, &found) < 0 && errno == ENOENT && strcmp(folder, MADE_BY_UNIT) == 0)
+        config_fault(reading, false, origin,
+                     "[%s] %s = %s: %s is not there: the unit makes it when it starts; without "
+                     "systemd: install -d -o USER %s",
+                     section, name, path, folder, folder);
+    else if (stat(folder, &found) < 0)
+        config_fault(reading, true, origin,
+                     "[%s] %s = %s: %s: %s; make it with install -d -o USER %s", section, name,
+                     path, folder, strerror(errno), folder);
+    else if (!S_ISDIR(found.st_mode))
+        config_fault(reading, true, origin, "[%s] %s = %s: %s is not a folder", section, name, path,
+                     folder);
+    else if (!may_write(folder))
+        config_fault(reading, true, origin,
+                     "[%s] %s = %s: uid %ju may not make files in %s: it has to belong to the user "
+                     "of mcastd",
+                     section, name, path, (uintmax_t)geteuid(), folder);
+}
+
+/* ---- the key of the ledger ---- */
+
+static void check_key(struct config_reading *reading)
+{
+    const char *path = reading->config->state_key_file;
+    const struct config_origin *origin = origin_of(reading, "state", "key_file");
+    struct seal_key key;
+    struct error err = {0};
+    int rc = seal_key_read(path, &key, &err);
+    if (rc == 0)
+        seal_key_wipe(&key);
+    else if (rc == ERROR_NOT_FOUND && store_sqlite_sealed(reading->config->state_path))
+        config_fault(reading, true, origin,
+                     "[state] key_file = %s is missing, and secrets in %s are sealed with it: "
+                     "restore it from its backup, else see \"A lost key\" in "
+                     "share/doc/mcastd/state.md",
+                     path, reading->config->state_path);
+    else if (rc == ERROR_NOT_FOUND)
+        config_fault(reading, false, origin,
+                     "[state] key_file = %s is not there yet: mcastd --make-key=USER makes it for "
+                     "the user of mcastd, and the unit does so before the first start",
+                     path);
+    else
+        config_fault(reading, true, origin, "[state] key_file: %s", err.text);
+}
+
+/* ---- the keys of tokens ---- */
+
+static bool same_folder(const char *one, const char *other)
+{
+    size_t length = (size_t)(strrchr(one, '/') - one);
+    return length == (size_t)(strrchr(other, '/') - other) && strncmp(one, other, length) == 0;
+}
+
+/* One that is missing is made at the start, where that can be done. */
+static void check_root_keys(struct config_reading *reading)
+{
+    const char *path = reading->config->root_key_file;
+    struct rootkeys keys;
+    struct error err = {0};
+    int rc = rootkeys_read(path, &keys, &err);
+    rootkeys_wipe(&keys);
+    if (rc == ERROR_NOT_FOUND && !same_folder(path, reading->config->state_path))
+        check_folder(reading, "broker", "root_key_file", path);
+    else if (rc < 0 && rc != ERROR_NOT_FOUND)
+        config_fault(reading, true, origin_of(reading, "broker", "root_key_file"),
+                     "[broker] root_key_file: %s", err.text);
+}
+
+/* ---- certificates ---- */
+
+/* Unix seconds at which the first certificate in a file of PEM ends; -1: there is none. Of a chain
+ * that is the one which is shown; in a bundle of authorities there may well be old ones. */
+static int64_t end_of(const char *path)
+{
+    gnutls_datum_t pem = {NULL, 0};
+    gnutls_x509_crt_t first;
+    int64_t end = -1;
+    if (gnutls_load_file(path, &pem) < 0)
+        return -1;
+    if (gnutls_x509_crt_init(&first) == 0) {
+        if (gnutls_x509_crt_import(first, &pem, GNUTLS_X509_FMT_PEM) == 0)
+            end = (int64_t)gnutls_x509_crt_get_expiration_time(first);
+        gnutls_x509_crt_deinit(first);
+    }
+    gnutls_free(pem.data);
+    return end;
+}
+
+/* False: it was told that it is of no use. */
+static bool check_certificate(struct config_reading *reading, const char *section, const char *name,
+                              const char *path)
+{
+    const struct config_origin *origin = origin_of(reading, section, name);
+    struct stat found;
+    char day[32];
+    struct tm utc;
+    if (path[0] == '\0' || stat(path, &found) < 0 || !S_ISREG(found.st_mode))
+        return true; /* a folder of authorities; what is missing was told */
+    int64_t now = (int64_t)time(NULL), end = end_of(path);
+    time_t at = (time_t)end;
+    if (end < 0) {
+        config_fault(reading, true, origin, "[%s] %s = %s: no certificate can be read from it",
+                     section, name, path);
+        return false;
+    }
+    if (end - now > (int64_t)HOSTCHECK_DAYS * DAY_S)
+        return true;
+    (void)strftime(day, sizeof day, "%F", gmtime_r(&at, &utc));
+    if (end <= now)
+        config_fault(reading, true, origin, "[%s] %s = %s ended on %s: put a new one in its place",
+                     section, name, path, day);
+    else
+        config_fault(reading, false, origin,
+                     "[%s] %s = %s ends in %d days, on %s: put a new one in its place and reload",
+                     section, name, path, (int)((end - now) / DAY_S), day);
+    return end > now;
+}
+
+/* As the broker will load them: the key fits, and nobody else can read it. */
+static void check_tls(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    struct error err = {0};
+    if (config->tls_cert[0] == '\0' || config->tls_key[0] == '\0')
+        return;
+    struct tls *tls =
+        tls_load(config->tls_cert, config->tls_key,
+                 config->tls_client_ca[0] != '\0' ? config->tls_client_ca : NULL, &err);
+    if (tls == NULL)
+        config_fault(reading, true, origin_of(reading, "broker", "tls_cert"), "[broker] %s",
+                     err.text);
+    tls_drop(tls);
+}
+
+void hostcheck_look(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    check_folder(reading, "broker", "socket", config->socket);
+    if (config->store != CONFIG_STORE_MEMORY) {
+        check_folder(reading, "state", "path", config->state_path);
+        check_key(reading);
+        check_root_keys(reading);
+    }
+    bool own = check_certificate(reading, "broker", "tls_cert", config->tls_cert);
+    bool clients = check_certificate(reading, "broker", "tls_client_ca", config->tls_client_ca);
+    (void)check_certificate(reading, "fm", "ca", config->fm_ca);
+    (void)check_certificate(reading, "fm", "mtls_cert", config->fm_mtls_cert);
+    pathcheck_look(reading);
+    if (own && clients && reading->faults == 0) /* else it may be told in other words once more */
+        check_tls(reading);
+}

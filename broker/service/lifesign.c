@@ -1,0 +1,122 @@
+#include "broker/service/lifesign.h"
+
+#include "broker/log/log.h"
+#include "broker/log/statusline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    TICK_MS = 1000,
+    NUMBERS_MS = 10000, /* how often at most the numbers alone are news */
+    WATCHDOG_SHARE = 3, /* alive is said three times in the time that the watchdog waits */
+    PATIENCE_S = 60,    /* asked for at least */
+    /* A disk that reads and writes slower than this while it recovers is a failed start. */
+    BYTES_A_SECOND = 4 * 1024 * 1024,
+};
+
+static int64_t size_of(const char *path, const char *suffix)
+{
+    char name[1100];
+    struct stat found;
+    (void)snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &found) == 0 ? (int64_t)found.st_size : 0;
+}
+
+void lifesign_opening(const struct notify *notify, const char *state_path)
+{
+    int64_t bytes = size_of(state_path, "") + size_of(state_path, "-wal");
+    int64_t seconds = PATIENCE_S + bytes / BYTES_A_SECOND;
+    notify_tell(notify, "EXTEND_TIMEOUT_USEC=%" PRId64 "000000\nSTATUS=Opening the ledger.",
+                seconds);
+}
+
+void lifesign_loading(void *notify, uint64_t records)
+{
+    (void)notify_hint(notify,
+                      "EXTEND_TIMEOUT_USEC=%d000000\n"
+                      "STATUS=Loading the ledger: %" PRIu64 " records so far.",
+                      PATIENCE_S, records);
+}
+
+static size_t facts_of(const struct lifesign *sign, char line[STATUSLINE_SIZE])
+{
+    struct statusline facts = {.reload_refused = sign->reload_refused};
+    struct core_alarm alarm;
+    const struct core *core = engine_core(sign->engine);
+    core_status(core, &facts.core);
+    while (core_alarm(core, facts.alarms, &alarm)) {
+        if (facts.alarms++ == 0)
+            facts.alarm = alarm;
+    }
+    engine_counters(sign->engine, &facts.engine);
+    return statusline_format(&facts, line);
+}
+
+/* Remembers that the line was told now. */
+static void remember(struct lifesign *sign, const char *line, size_t first)
+{
+    (void)snprintf(sign->told, sizeof sign->told, "%.*s", (int)first, line);
+    sign->told_ms = uv_now(sign->timer.loop);
+}
+
+static bool is_news(const struct lifesign *sign, const char *line, size_t first)
+{
+    char part[sizeof sign->told];
+    (void)snprintf(part, sizeof part, "%.*s", (int)first, line);
+    return strcmp(part, sign->told) != 0 || uv_now(sign->timer.loop) - sign->told_ms >= NUMBERS_MS;
+}
+
+static void tell_status(struct lifesign *sign)
+{
+    char line[STATUSLINE_SIZE];
+    size_t first = facts_of(sign, line);
+    if (is_news(sign, line, first) && notify_hint(sign->notify, "STATUS=%s", line))
+        remember(sign, line, first);
+}
+
+static void tell_alive(struct lifesign *sign)
+{
+    uint64_t now_ms = uv_now(sign->timer.loop);
+    uint64_t wait_ms = sign->notify->watchdog_us / 1000 / WATCHDOG_SHARE;
+    if (now_ms - sign->alive_ms >= wait_ms && notify_hint(sign->notify, "WATCHDOG=1"))
+        sign->alive_ms = now_ms;
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct lifesign *sign = timer->data;
+    log_settle();
+    if (!notify_heard(sign->notify))
+        return;
+    tell_status(sign);
+    if (sign->notify->watchdog_us > 0)
+        tell_alive(sign);
+}
+
+void lifesign_start(struct lifesign *sign, uv_loop_t *loop, const struct notify *notify,
+                    const struct engine *engine)
+{
+    *sign = (struct lifesign){.notify = notify, .engine = engine};
+    (void)uv_timer_init(loop, &sign->timer);
+    sign->timer.data = sign;
+    uint64_t share_ms = notify->watchdog_us / 1000 / WATCHDOG_SHARE;
+    uint64_t tick_ms = share_ms > 0 && share_ms < TICK_MS ? share_ms : TICK_MS;
+    (void)uv_timer_start(&sign->timer, on_tick, tick_ms, tick_ms);
+}
+
+void lifesign_ready(struct lifesign *sign)
+{
+    char line[STATUSLINE_SIZE];
+    size_t first = facts_of(sign, line);
+    notify_tell(sign->notify, "READY=1\nSTATUS=%s", line);
+    remember(sign, line, first);
+}
+
+void lifesign_stop(struct lifesign *sign)
+{
+    log_settle();
+    (void)uv_timer_stop(&sign->timer);
+}

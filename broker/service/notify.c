@@ -1,0 +1,125 @@
+#include "broker/service/notify.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WORDS_SIZE = 1024 };
+
+/* "/path" or "@abstract"; anything else (vsock) is for virtual machines. */
+static int set_address(struct notify *notify, const char *name, struct error *err)
+{
+    size_t length = strlen(name);
+    notify->address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if ((name[0] != '/' && name[0] != '@') || length < 2)
+        return error_set(err, ERROR_INVALID,
+                         "NOTIFY_SOCKET=%s is neither a path nor an abstract socket", name);
+    if (length >= sizeof notify->address.sun_path)
+        return error_set(err, ERROR_INVALID, "NOTIFY_SOCKET is longer than a socket's name can be");
+    memcpy(notify->address.sun_path, name, length);
+    if (name[0] == '@')
+        notify->address.sun_path[0] = '\0';
+    /* The length says where an abstract name ends; it may hold anything. */
+    notify->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+    return 0;
+}
+
+/* A positive number, or 0. */
+static uint64_t number_in(const char *name)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+    if (text == NULL || *text < '0' || *text > '9')
+        return 0;
+    errno = 0;
+    uint64_t number = strtoull(text, &end, 10);
+    return errno == 0 && *end == '\0' ? number : 0;
+}
+
+static uint64_t watchdog_us(void)
+{
+    /* The variables are inherited; WATCHDOG_PID says whether they are meant for us. */
+    if (getenv("WATCHDOG_PID") != NULL && number_in("WATCHDOG_PID") != (uint64_t)getpid())
+        return 0;
+    return number_in("WATCHDOG_USEC");
+}
+
+int notify_init(struct notify *notify, struct error *err)
+{
+    static const struct timeval patience = {.tv_sec = 1};
+    const char *name = getenv("NOTIFY_SOCKET");
+    *notify = (struct notify){.fd = -1};
+    if (name == NULL || *name == '\0')
+        return 0;
+    int rc = set_address(notify, name, err);
+    if (rc < 0)
+        return rc;
+    notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (notify->fd < 0)
+        return error_set(err, ERROR_IO, "cannot make a socket to notify %s: %s", name,
+                         strerror(errno));
+    (void)setsockopt(notify->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    notify->watchdog_us = watchdog_us();
+    return 0;
+}
+
+void notify_release(struct notify *notify)
+{
+    if (notify->fd >= 0)
+        close(notify->fd);
+    notify->fd = -1;
+}
+
+bool notify_heard(const struct notify *notify)
+{
+    return notify->fd >= 0;
+}
+
+static bool send_words(const struct notify *notify, int flags, const char *format, va_list args)
+{
+    char words[WORDS_SIZE];
+    ssize_t sent;
+    if (notify->fd < 0)
+        return false;
+    int length = vsnprintf(words, sizeof words, format, args);
+    if (length < 0)
+        return false;
+    size_t size = (size_t)length < sizeof words ? (size_t)length : sizeof words - 1;
+    do
+        sent = sendto(notify->fd, words, size, flags | MSG_NOSIGNAL,
+                      (const struct sockaddr *)&notify->address, notify->length);
+    while (sent < 0 && errno == EINTR);
+    return sent >= 0;
+}
+
+void notify_tell(const struct notify *notify, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)send_words(notify, 0, format, args);
+    va_end(args);
+}
+
+bool notify_hint(const struct notify *notify, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    bool sent = send_words(notify, MSG_DONTWAIT, format, args);
+    va_end(args);
+    return sent;
+}
+
+void notify_reloading(const struct notify *notify)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    notify_tell(notify, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
+                (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
+}

@@ -1,0 +1,40 @@
+#ifndef MCAST_BROKER_SERVICE_NOTIFY_H
+#define MCAST_BROKER_SERVICE_NOTIFY_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* What a service manager hears of the broker: the datagrams of sd_notify(3), spoken directly, so
+ * that they are there whether or not libsystemd is (peers.md). Without NOTIFY_SOCKET in the
+ * environment everything here does nothing. */
+
+struct notify {
+    int fd; /* -1: nobody listens */
+    struct sockaddr_un address;
+    socklen_t length;
+    uint64_t watchdog_us; /* WATCHDOG=1 is wanted at least this often; 0: never */
+};
+
+/* Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. 0; or a code with a sentence when nobody
+ * can be told at the address that is there, and then everything does nothing, too. */
+int notify_init(struct notify *notify, struct error *err);
+void notify_release(struct notify *notify);
+
+bool notify_heard(const struct notify *notify);
+
+/* One datagram: lines "NAME=value" (NOTIFY_*). These two are for what must arrive, and wait up to
+ * a second for the service manager… */
+__attribute__((format(printf, 2, 3))) void notify_tell(const struct notify *notify,
+                                                       const char *format, ...);
+/* RELOADING=1 with the moment, as Type=notify-reload wants it (systemd 253); ends with READY=1. */
+void notify_reloading(const struct notify *notify);
+
+/* … and this one is for what is said again soon: it never waits. Whether it went out. */
+__attribute__((format(printf, 2, 3))) bool notify_hint(const struct notify *notify,
+                                                       const char *format, ...);
+
+#endif

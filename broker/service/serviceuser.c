@@ -1,0 +1,82 @@
+#include "broker/service/serviceuser.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <libgen.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void take(struct serviceuser *user, uid_t uid, gid_t gid)
+{
+    const struct passwd *found = getpwuid(uid);
+    user->uid = uid;
+    user->gid = found != NULL ? found->pw_gid : gid;
+    if (found != NULL)
+        (void)snprintf(user->name, sizeof user->name, "%s", found->pw_name);
+    else
+        (void)snprintf(user->name, sizeof user->name, "%ju", (uintmax_t)uid);
+}
+
+static int find_named(struct serviceuser *user, const char *named, struct error *err)
+{
+    char *end;
+    const struct passwd *found = getpwnam(named);
+    unsigned long uid = strtoul(named, &end, 10);
+    if (found != NULL) {
+        take(user, found->pw_uid, found->pw_gid);
+        return 0;
+    }
+    if (named[0] < '0' || named[0] > '9' || *end != '\0' || uid >= UINT32_MAX)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "user %s is not known on this host: create it (systemd-sysusers does, "
+                         "from mcastd's sysusers.d file)",
+                         named);
+    take(user, (uid_t)uid, (gid_t)uid);
+    return 0;
+}
+
+static int find_owner(struct serviceuser *user, const char *ledger, struct error *err)
+{
+    struct stat found;
+    char path[CONFIG_PATH_SIZE];
+    (void)snprintf(path, sizeof path, "%s", ledger);
+    const char *folder = dirname(path);
+    if (stat(folder, &found) < 0)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "for which user? The folder of the ledger would tell by its owner, but "
+                         "%s: %s; make it, or name the user after the option, as in =mcastd",
+                         folder, strerror(errno));
+    take(user, found.st_uid, found.st_gid);
+    return 0;
+}
+
+int serviceuser_find(struct serviceuser *user, const char *named, const struct config *config,
+                     struct error *err)
+{
+    if (named != NULL)
+        return find_named(user, named, err);
+    if (geteuid() == 0)
+        return find_owner(user, config->state_path, err);
+    take(user, geteuid(), getegid());
+    return 0;
+}
+
+int serviceuser_become(const struct serviceuser *user, struct error *err)
+{
+    if (user->uid == geteuid())
+        return 0;
+    if (geteuid() != 0)
+        return error_set(err, ERROR_REFUSED, "only root can look with the eyes of user %s",
+                         user->name);
+    int groups =
+        getpwuid(user->uid) != NULL ? initgroups(user->name, user->gid) : setgroups(0, NULL);
+    if (groups < 0 || setgid(user->gid) < 0 || setuid(user->uid) < 0)
+        return error_set(err, ERROR_REFUSED, "cannot become user %s: %s", user->name,
+                         strerror(errno));
+    return 0;
+}

@@ -1,0 +1,182 @@
+#include "cli/doctor/findings.h"
+#include "cli/command.h"
+#include "cli/plain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { TEXT_SIZE = 1024, WIDTH_MIN = 60, WIDTH_DEFAULT = 100, INDENT = 4 };
+
+struct findings {
+    json_t *levels[FINDING_LEVELS]; /* arrays */
+};
+
+static const char *const level_words[] = {
+    [FINDING_PROBLEM] = "problem", [FINDING_WARNING] = "warning", [FINDING_OK] = "ok"};
+
+struct findings *findings_create(void)
+{
+    struct findings *findings = calloc(1, sizeof(*findings));
+    for (int i = 0; findings && i < FINDING_LEVELS; i++) {
+        findings->levels[i] = json_array();
+        if (!findings->levels[i]) {
+            findings_destroy(findings);
+            return NULL;
+        }
+    }
+    return findings;
+}
+
+void findings_destroy(struct findings *findings)
+{
+    for (int i = 0; findings && i < FINDING_LEVELS; i++)
+        json_decref(findings->levels[i]);
+    free(findings);
+}
+
+/* The words of programs and of the fabric manager shall not drive the terminal. */
+static json_t *plain(const char *text)
+{
+    char clean[TEXT_SIZE];
+    if (!text)
+        return json_null();
+    snprintf(clean, sizeof(clean), "%s", text);
+    plain_make(clean);
+    json_t *value = json_string(clean);
+    return value ? value
+                 : json_string("(not UTF-8)"); /* cut within a character, or a file's name */
+}
+
+void findings_add(struct findings *findings, enum finding_level level, const char *check,
+                  const char *finding, const char *advice)
+{
+    json_array_append_new(findings->levels[level],
+                          json_pack("{s:o, s:s, s:o, s:o}", "check", plain(check), "level",
+                                    level_words[level], "finding", plain(finding), "advice",
+                                    plain(advice)));
+}
+
+void findings_addf(struct findings *findings, enum finding_level level, const char *check,
+                   const char *advice, const char *format, ...)
+{
+    char text[TEXT_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    findings_add(findings, level, check, text, advice);
+}
+
+static enum finding_level level_of(const char *word)
+{
+    for (int i = 0; word && i < FINDING_LEVELS; i++) {
+        if (strcmp(level_words[i], word) == 0)
+            return (enum finding_level)i;
+    }
+    return FINDING_WARNING;
+}
+
+void findings_add_json(struct findings *findings, const json_t *array)
+{
+    size_t index;
+    const json_t *one;
+    json_array_foreach(array, index, one)
+    {
+        const char *check = json_string_value(json_object_get(one, "check"));
+        const char *finding = json_string_value(json_object_get(one, "finding"));
+        if (check && finding)
+            findings_add(findings, level_of(json_string_value(json_object_get(one, "level"))),
+                         check, finding, json_string_value(json_object_get(one, "advice")));
+    }
+}
+
+size_t findings_count(const struct findings *findings, enum finding_level level)
+{
+    return json_array_size(findings->levels[level]);
+}
+
+/* Characters, not bytes of UTF-8. */
+static size_t columns(const char *text, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return count;
+}
+
+/* Lines of the terminal's width, broken at blanks, further ones indented. */
+static void print_wrapped(size_t width, size_t indent, const char *lead, const char *text)
+{
+    printf("%*s%s", (int)indent, "", lead);
+    size_t inner = indent + columns(lead, strlen(lead)), column = inner;
+    bool first = true;
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        size_t width_of_word = columns(text, word);
+        if (!first && column + 1 + width_of_word > width) {
+            printf("\n%*s", (int)inner, "");
+            column = inner;
+            first = true;
+        }
+        printf("%s%.*s", first ? "" : " ", (int)word, text);
+        column += width_of_word + (first ? 0 : 1);
+        first = false;
+        text += word;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= WIDTH_MIN)
+        return size.ws_col;
+    return WIDTH_DEFAULT;
+}
+
+static void print_level(const json_t *list, const char *title, size_t width)
+{
+    size_t index;
+    const json_t *one;
+    if (json_array_size(list) == 0)
+        return;
+    printf("%s (%zu)\n", title, json_array_size(list));
+    json_array_foreach(list, index, one)
+    {
+        char lead[64];
+        const char *advice = json_string_value(json_object_get(one, "advice"));
+        snprintf(lead, sizeof(lead), "%-12s ", json_string_value(json_object_get(one, "check")));
+        print_wrapped(width, 2, lead, json_string_value(json_object_get(one, "finding")));
+        if (advice)
+            print_wrapped(width, 2 + strlen(lead), "→ ", advice);
+    }
+}
+
+int findings_print(const struct findings *findings)
+{
+    static const char *const titles[] = {
+        [FINDING_PROBLEM] = "PROBLEMS", [FINDING_WARNING] = "WARNINGS", [FINDING_OK] = "FINE"};
+    size_t width = terminal_width();
+    for (int i = 0; i < FINDING_LEVELS; i++)
+        print_level(findings->levels[i], titles[i], width);
+    size_t problems = findings_count(findings, FINDING_PROBLEM);
+    size_t warnings = findings_count(findings, FINDING_WARNING);
+    printf("%zu problem%s, %zu warning%s.\n", problems, problems == 1 ? "" : "s", warnings,
+           warnings == 1 ? "" : "s");
+    return command_finish();
+}
+
+json_t *findings_json(const struct findings *findings)
+{
+    json_t *all = json_array();
+    for (int i = 0; all && i < FINDING_LEVELS; i++)
+        json_array_extend(all, findings->levels[i]);
+    return json_pack("{s:I, s:I, s:o}", "problems",
+                     (json_int_t)findings_count(findings, FINDING_PROBLEM), "warnings",
+                     (json_int_t)findings_count(findings, FINDING_WARNING), "findings", all);
+}

@@ -1,0 +1,39 @@
+#ifndef MCAST_CLI_DOCTOR_FINDINGS_H
+#define MCAST_CLI_DOCTOR_FINDINGS_H
+
+/* What `mcastctl doctor` has found: some by the broker, some on this machine. */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum finding_level { FINDING_PROBLEM, FINDING_WARNING, FINDING_OK, FINDING_LEVELS };
+
+struct findings; /* in the order in which they were added */
+
+/* NULL when memory is exhausted. */
+struct findings *findings_create(void);
+void findings_destroy(struct findings *findings); /* NULL is allowed */
+
+/* check: a stable word. advice: what to do, NULL for nothing. Control characters become '?'. */
+void findings_add(struct findings *findings, enum finding_level level, const char *check,
+                  const char *finding, const char *advice);
+__attribute__((format(printf, 5, 6))) void findings_addf(struct findings *findings,
+                                                         enum finding_level level,
+                                                         const char *check, const char *advice,
+                                                         const char *format, ...);
+
+/* The broker's own: an array of objects with check, level, finding, advice. What is no finding is
+ * left out; a level that this version does not know is a warning. */
+void findings_add_json(struct findings *findings, const json_t *array);
+
+size_t findings_count(const struct findings *findings, enum finding_level level);
+
+/* Grouped by level, the worst first, each with its advice. An exit code. */
+int findings_print(const struct findings *findings);
+
+/* {"problems":N,"warnings":N,"findings":[…]}, worst first; NULL when memory is exhausted. The
+ * caller's. */
+json_t *findings_json(const struct findings *findings);
+
+#endif

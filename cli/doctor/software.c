@@ -1,0 +1,125 @@
+#include "cli/doctor/software.h"
+#include "cli/program.h"
+#include "cli/doctor/release.h"
+#include "cli/slurm/switch.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OUTPUT_SIZE = 4096, CONFIG_SIZE = 65536, WORDS_MAX = 6 };
+
+/* One way to ask for a release: runs a program and takes the first number behind `after`. */
+struct way {
+    const char *name;
+    const char *argv[WORDS_MAX];
+    const char *after;
+    const char
+        *pattern; /* argv[0] is each path that it names, instead of a name in PATH; or NULL */
+};
+
+/* The programs' own word comes first: it is what runs. Package managers know the rest. */
+static const struct way ways[] = {
+    {"libfabric", {"fi_info", "--version"}, "libfabric:", NULL},
+    {"libfabric", {"", "--version"}, "libfabric:", "/opt/cray/libfabric/*/bin/fi_info"},
+    {"libfabric", {"pkg-config", "--modversion", "libfabric"}, "", NULL},
+    {"libfabric", {"dpkg-query", "-W", "-f=${Version}", "libfabric1"}, "", NULL},
+    {"libcxi", {"pkg-config", "--modversion", "libcxi"}, "", NULL},
+    {"libcxi", {"dpkg-query", "-W", "-f=${Version}", "libcxi"}, "", NULL},
+    {"libcxi", {"rpm", "-q", "--qf", "%{VERSION}", "libcxi"}, "", NULL},
+    {"slurm", {"scontrol", "--version"}, "slurm", NULL},
+    {"slurm", {"slurmd", "-V"}, "slurm", NULL},
+    {"flux-core", {"flux", "version"}, "libflux-core:", NULL},
+    {"flux-coral2", {"dpkg-query", "-W", "-f=${Version}", "flux-coral2"}, "", NULL},
+    {"flux-coral2", {"rpm", "-q", "--qf", "%{VERSION}", "flux-coral2"}, "", NULL},
+};
+
+/* 1: Slurm's own plugin is where this Slurm looks for plugins; 0: it is not; -1: that could not be
+ * asked, why is said. */
+static int has_slingshot_plugin(char why[OUTPUT_SIZE])
+{
+    static const char *const argv[] = {"scontrol", "show", "config", NULL};
+    struct slurmconf *conf = slurmconf_create();
+    char *text = malloc(CONFIG_SIZE);
+    const int rc = conf && text ? program_run(argv, NULL, text, CONFIG_SIZE) : PROGRAM_FAILED;
+    int has = -1;
+    if (rc == 0)
+        slurmconf_take_shown(conf, text);
+    if (rc == 0 || rc == PROGRAM_NOT_FOUND)
+        has = slurmswitch_installed(rc == 0 ? conf : NULL);
+    else
+        snprintf(why, OUTPUT_SIZE, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+    free(text);
+    slurmconf_destroy(conf);
+    return has;
+}
+
+static void judge_slurm(struct findings *findings, const struct release *release, const char *where)
+{
+    char why[OUTPUT_SIZE] = "";
+    const int has = has_slingshot_plugin(why);
+    if (has > 0)
+        release_judge(findings, "slurm", release, where);
+    else if (has == 0)
+        findings_addf(findings, FINDING_OK, "slurm", NULL,
+                      "%u.%02u.%u (%s), without switch/hpe_slingshot: it gives out no VNIs itself",
+                      release->part[0], release->part[1], release->part[2], where);
+    else
+        findings_addf(findings, FINDING_OK, "slurm", "ask again when slurmctld answers",
+                      "%u.%02u.%u (%s); whether it has switch/hpe_slingshot is not known, as "
+                      "scontrol show config fails: %.200s",
+                      release->part[0], release->part[1], release->part[2], where, why);
+}
+
+/* Whether it said a release. */
+static bool ask(struct findings *findings, const struct way *way, const char *program)
+{
+    char output[OUTPUT_SIZE];
+    const char *argv[WORDS_MAX + 1] = {0};
+    struct release release;
+    memcpy(argv, way->argv, sizeof(way->argv));
+    argv[0] = program;
+    if (program_run(argv, NULL, output, sizeof(output)) != 0)
+        return false;
+    const char *said = strstr(output, way->after);
+    if (!said || !release_find(said + strlen(way->after), &release))
+        return false;
+    if (strcmp(way->name, "slurm") == 0)
+        judge_slurm(findings, &release, program);
+    else
+        release_judge(findings, way->name, &release, program);
+    return true;
+}
+
+static bool ask_all(struct findings *findings, const struct way *way)
+{
+    glob_t found;
+    bool any = false;
+    if (!way->pattern)
+        return ask(findings, way, way->argv[0]);
+    if (glob(way->pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            any = ask(findings, way, found.gl_pathv[i]) || any;
+    }
+    globfree(&found);
+    return any;
+}
+
+void software_judge(struct findings *findings)
+{
+    const char *known = "";
+    bool any = false;
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        /* A second way is for what the first did not find; further builds elsewhere are found too.
+         */
+        if (strcmp(ways[i].name, known) == 0 && !ways[i].pattern)
+            continue;
+        if (ask_all(findings, &ways[i]))
+            known = ways[i].name;
+        any = any || known[0];
+    }
+    if (!any)
+        findings_add(findings, FINDING_OK, "software", "no libfabric, libcxi, Slurm or Flux here",
+                     NULL);
+}

@@ -1,0 +1,13 @@
+#ifndef MCAST_CLI_DOCTOR_SOFTWARE_H
+#define MCAST_CLI_DOCTOR_SOFTWARE_H
+
+/* The software of this machine that takes part in hardware collectives: libfabric, libcxi, Slurm,
+ * Flux. */
+
+#include "cli/doctor/findings.h"
+
+/* Finds out which releases are installed, and judges each (release.h). What is not installed is not
+ * mentioned, unless nothing is. */
+void software_judge(struct findings *findings);
+
+#endif

@@ -1,0 +1,186 @@
+#include "fmapi/login/castore.h"
+
+#include <assert.h>
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <uv.h>
+
+enum {
+    LOOKED_MS = 1000, /* a file that was just looked at is not looked at again */
+    YOUNG_S = 2
+};
+
+/* What tells that a file is not the one that was read. All zero: there is none. */
+struct mark {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+};
+
+/* The system's directory counts, too: of it the store keeps what it has found. */
+struct stamp {
+    struct mark file, directory;
+    bool young; /* changed a moment ago, and maybe again within the same tick of its clock */
+};
+
+struct castore {
+    uv_loop_t *loop;
+    char *file, *directory; /* the second only of the system's */
+    X509_STORE *store;      /* NULL: not read yet, or it cannot be */
+    struct stamp stamp;     /* of what was read last */
+    bool known;             /* it was */
+    uint64_t looked_ms;     /* by the loop's clock */
+
+    uv_work_t work;
+    bool reading;
+    X509_STORE *read; /* the thread's, until it is done */
+    struct stamp read_stamp;
+
+    void (*ready)(void *arg);
+    void *ready_arg;
+    void (*closed)(void *arg); /* not NULL: to be closed when nothing is read any more */
+    void *closed_arg;
+};
+
+static struct mark mark(const char *path)
+{
+    struct stat status;
+    if (path == NULL || stat(path, &status) < 0)
+        return (struct mark){0};
+    return (struct mark){.device = status.st_dev,
+                         .inode = status.st_ino,
+                         .size = status.st_size,
+                         .changed = status.st_ctim};
+}
+
+static struct stamp look(const struct castore *castore)
+{
+    struct stamp stamp = {.file = mark(castore->file), .directory = mark(castore->directory)};
+    const time_t now = time(NULL);
+    stamp.young =
+        now - stamp.file.changed.tv_sec < YOUNG_S || now - stamp.directory.changed.tv_sec < YOUNG_S;
+    return stamp;
+}
+
+static bool same_mark(const struct mark *a, const struct mark *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* What was read is what is there. What could not be read may be readable now. */
+static bool is_current(const struct castore *castore)
+{
+    const struct stamp *read = &castore->stamp, now = look(castore);
+    return castore->store != NULL && !read->young && same_mark(&now.file, &read->file) &&
+           same_mark(&now.directory, &read->directory);
+}
+
+/* In a thread of libuv's. The flags are those that libcurl sets. */
+static void read_store(uv_work_t *work)
+{
+    struct castore *castore = work->data;
+    castore->read_stamp = look(castore);
+    X509_STORE *store = X509_STORE_new();
+    if (store != NULL && X509_STORE_load_locations(store, castore->file, castore->directory) == 1 &&
+        X509_STORE_set_flags(store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN) == 1) {
+        castore->read = store;
+        return;
+    }
+    X509_STORE_free(store);
+    castore->read = NULL;
+}
+
+static void release(struct castore *castore)
+{
+    void (*closed)(void *arg) = castore->closed;
+    void *arg = castore->closed_arg;
+    X509_STORE_free(castore->store);
+    free(castore->file);
+    free(castore->directory);
+    free(castore);
+    closed(arg);
+}
+
+static void on_read(uv_work_t *work, int status)
+{
+    struct castore *castore = work->data;
+    (void)status; /* cancelled, nothing was read */
+    castore->reading = false;
+    X509_STORE_free(castore->store);
+    castore->store = castore->read;
+    castore->read = NULL;
+    castore->stamp = castore->read_stamp;
+    castore->known = true;
+    castore->looked_ms = uv_now(castore->loop);
+    if (castore->closed != NULL)
+        release(castore);
+    else
+        castore->ready(castore->ready_arg);
+}
+
+bool castore_await(struct castore *castore)
+{
+    if (castore->reading)
+        return false;
+    if (castore->known && uv_now(castore->loop) - castore->looked_ms < LOOKED_MS)
+        return true;
+    castore->looked_ms = uv_now(castore->loop);
+    if (castore->known && is_current(castore))
+        return true;
+    castore->reading = uv_queue_work(castore->loop, &castore->work, read_store, on_read) == 0;
+    return !castore->reading;
+}
+
+X509_STORE *castore_get(struct castore *castore)
+{
+    if (castore->store != NULL)
+        (void)X509_STORE_up_ref(castore->store);
+    return castore->store;
+}
+
+struct castore *castore_create(uv_loop_t *loop, const struct transport_options *options,
+                               void (*ready)(void *arg), void *arg)
+{
+    const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
+    const char *file = options->ca != NULL ? options->ca : curl->cainfo;
+    const char *directory = options->ca != NULL ? NULL : curl->capath;
+    struct castore *castore = calloc(1, sizeof *castore);
+    assert(!options->ca_directory);
+    if (castore == NULL)
+        return NULL;
+    castore->loop = loop;
+    castore->ready = ready;
+    castore->ready_arg = arg;
+    castore->work.data = castore;
+    castore->file = strdup(file != NULL ? file : "");
+    castore->directory = directory != NULL ? strdup(directory) : NULL;
+    if (castore->file != NULL && (directory == NULL || castore->directory != NULL))
+        return castore;
+    free(castore->file);
+    free(castore->directory);
+    free(castore);
+    return NULL;
+}
+
+void castore_destroy(struct castore *castore, void (*closed)(void *arg), void *arg)
+{
+    if (castore == NULL)
+        return;
+    castore->closed = closed;
+    castore->closed_arg = arg;
+    if (castore->reading)
+        (void)uv_cancel((uv_req_t *)&castore->work); /* unless it has begun */
+    else
+        release(castore);
+}
+
+bool castore_possible(void)
+{
+    const char *tls = curl_version_info(CURLVERSION_NOW)->ssl_version;
+    return tls != NULL && strstr(tls, "OpenSSL/") != NULL;
+}

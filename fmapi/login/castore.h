@@ -1,0 +1,34 @@
+#ifndef MCAST_FMAPI_LOGIN_CASTORE_H
+#define MCAST_FMAPI_LOGIN_CASTORE_H
+
+#include "fmapi/transport.h"
+
+#include <openssl/x509_vfy.h>
+#include <stdbool.h>
+
+/* The authorities whose word counts for the fabric manager's certificate, kept in memory. libcurl
+ * would read them for each connection anew: the system's store is 25 ms of the loop's time. Here a
+ * thread reads them, again only when the file has changed, and connections wait for that. */
+
+struct castore;
+
+/* libcurl's TLS is OpenSSL, which alone can be given what OpenSSL has read. */
+bool castore_possible(void);
+
+/* Of transport_options: a file, or with NULL the system's. A hashed directory is left to libcurl,
+ * which looks for one file in it. NULL: memory is exhausted. ready is called from the loop when
+ * castore_await had said false and there is nothing to wait for any more. */
+struct castore *castore_create(struct uv_loop_s *loop, const struct transport_options *options,
+                               void (*ready)(void *arg), void *arg);
+
+/* Whether castore_get would give what the file says now; it may be a second old. */
+bool castore_await(struct castore *castore);
+
+/* With a reference more, the caller's to X509_STORE_free. NULL: it could not be read, and libcurl,
+ * which can no better, will say why. */
+X509_STORE *castore_get(struct castore *castore);
+
+/* NULL is allowed. closed is called from the loop when no thread uses it any more. */
+void castore_destroy(struct castore *castore, void (*closed)(void *arg), void *arg);
+
+#endif

@@ -1,0 +1,441 @@
+#include "fmapi/login/login.h"
+
+#include "base/memory.h"
+#include "fmapi/login/lifetime.h"
+#include "fmapi/login/oauth.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MS = 1000000 }; /* nanoseconds */
+
+struct login {
+    uv_loop_t *loop;
+    struct login_options options;
+    char *authdir, *mtls_cert, *mtls_key, *ca; /* what options point to */
+
+    struct credential *credential; /* in force; NULL: none yet */
+    struct oauthclient client;     /* that it was granted to; OAuth */
+    uint64_t expires_ns;           /* of uv_hrtime; 0: not known */
+    bool due;                      /* another one is to be asked for */
+    bool refused;                  /* the one in force is not taken any more */
+
+    enum { IDLE, READING, ASKING } stage;
+    bool wanted;                   /* somebody waits with WANT_LOGIN */
+    uint64_t asked_ns;             /* when the token's life may have begun */
+    struct loginfiles_found found; /* by the worker while READING */
+    struct error read_error;       /* by the worker */
+    struct request request;        /* to the token endpoint while ASKING */
+    uv_work_t work;
+    struct login_wait *waiting;
+
+    bool open; /* the timers are the loop's */
+    uv_timer_t early, patience;
+    struct transport *endpoint; /* NULL until first needed */
+    struct login_counters counters;
+
+    bool destroying;
+    unsigned closing; /* parts that are not closed yet */
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+static void begin(struct login *login);
+
+struct login *login_create(uv_loop_t *loop, const struct login_options *options)
+{
+    struct login *login = calloc(1, sizeof *login);
+
+    if (login == NULL)
+        return NULL;
+    login->loop = loop;
+    login->options = *options;
+    login->options.files.authdir = login->authdir = memory_text(options->files.authdir);
+    login->options.files.mtls_cert = login->mtls_cert = memory_text(options->files.mtls_cert);
+    login->options.files.mtls_key = login->mtls_key = memory_text(options->files.mtls_key);
+    login->options.transport.ca = login->ca = memory_text(options->transport.ca);
+    login->options.transport.parallel = 1;
+    return login;
+}
+
+static bool alive(const struct login *login)
+{
+    return login->credential != NULL && (login->expires_ns == 0 || uv_hrtime() < login->expires_ns);
+}
+
+struct credential *login_credential(const struct login *login)
+{
+    return alive(login) ? login->credential : NULL;
+}
+
+/* Who waits */
+
+static void tell(struct login_wait *wait, enum login_end end, int code, const char *words)
+{
+    while (wait != NULL) {
+        struct login_wait *next = wait->next; /* done may free wait */
+        wait->done(wait, end, code, words);
+        wait = next;
+    }
+}
+
+static void on_patience(uv_timer_t *timer);
+
+static void watch_deadlines(struct login *login)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (const struct login_wait *each = login->waiting; each != NULL; each = each->next)
+        if (each->deadline_ns != 0 && each->deadline_ns < first)
+            first = each->deadline_ns;
+    if (first == UINT64_MAX) {
+        (void)uv_timer_stop(&login->patience);
+        return;
+    }
+    uint64_t now = uv_hrtime();
+    uv_update_time(login->loop); /* the timer counts from the loop's own idea of now */
+    (void)uv_timer_start(&login->patience, on_patience, first > now ? (first - now) / MS + 1 : 0,
+                         0);
+}
+
+/* The endpoint without its query, which is nobody's business. */
+static int endpoint_length(const struct oauthclient *client)
+{
+    int length = (int)strcspn(secret_expose(client->endpoint), "?");
+    return length < 100 ? length : 100;
+}
+
+static void say_late(const struct login *login, char *words, size_t size)
+{
+    const struct oauthclient *client = &login->found.client;
+
+    if (login->stage == ASKING)
+        (void)snprintf(words, size, "OAuth2 endpoint %.*s has not answered in time",
+                       endpoint_length(client), secret_expose(client->endpoint));
+    else
+        (void)snprintf(words, size, "the files of the login%s%s could not be read in time",
+                       login->authdir != NULL ? " in " : "",
+                       login->authdir != NULL ? login->authdir : "");
+}
+
+static void on_patience(uv_timer_t *timer)
+{
+    struct login *login = timer->data;
+    char words[ERROR_TEXT_SIZE];
+    struct login_wait *late = NULL;
+    struct login_wait **late_end = &late;
+    uint64_t now = uv_hrtime();
+
+    for (struct login_wait **at = &login->waiting; *at != NULL;) {
+        struct login_wait *wait = *at;
+        if (wait->deadline_ns == 0 || wait->deadline_ns > now) {
+            at = &wait->next;
+            continue;
+        }
+        *at = wait->next;
+        wait->next = NULL;
+        *late_end = wait;
+        late_end = &wait->next;
+    }
+    say_late(login, words, sizeof words);
+    watch_deadlines(login);
+    tell(late, LOGIN_LATE, ERROR_IO, words);
+}
+
+/* The course of a renewal: files, token endpoint, end */
+
+static void on_early(uv_timer_t *timer)
+{
+    struct login *login = timer->data;
+    login->due = true;
+    if (login->stage == IDLE)
+        begin(login);
+}
+
+static void set_early(struct login *login, int64_t ms)
+{
+    if (ms < 0)
+        return;
+    uv_update_time(login->loop);
+    (void)uv_timer_start(&login->early, on_early, (uint64_t)ms, 0);
+}
+
+static void end_renewal(struct login *login, int code, const char *words)
+{
+    struct login_wait *waiting = login->waiting;
+
+    request_release(&login->request);
+    loginfiles_wipe(&login->found);
+    login->stage = IDLE;
+    login->wanted = false;
+    login->waiting = NULL;
+    (void)uv_timer_stop(&login->patience);
+    tell(waiting, LOGIN_ENDED, code, words); /* may begin the next, or destroy */
+}
+
+static void end_well(struct login *login)
+{
+    if (login->wanted)
+        login->counters.logins++;
+    else
+        login->counters.renewals++;
+    end_renewal(login, 0, "");
+}
+
+/* Whether the files say what they said when the token in force was granted. */
+static bool same_files(const struct login *login)
+{
+    return oauthclient_equal(&login->found.client, &login->client) &&
+           clientcert_equal(credential_cert(login->found.credential),
+                            credential_cert(login->credential));
+}
+
+/* A token that lives and was not refused serves on when the endpoint is down. */
+static void fail(struct login *login, const struct error *cause, bool endpoint)
+{
+    struct error err = *cause; /* may lie in what end_renewal wipes */
+
+    login->counters.failures++;
+    if (login->expires_ns != 0 && alive(login))
+        set_early(login, lifetime_retry_ms((int64_t)((login->expires_ns - uv_hrtime()) / MS)));
+    bool serves_on = endpoint && alive(login) && !login->refused && same_files(login);
+    if (serves_on)
+        end_renewal(login, 0, "");
+    else
+        end_renewal(login, err.code, err.text);
+}
+
+static int64_t unix_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / MS;
+}
+
+/* Takes credential. */
+static void adopt(struct login *login, struct credential *credential, int64_t lifetime_ms)
+{
+    /* The same one again keeps its pointer, by which calls know whether to try again. */
+    if (login->credential != NULL && credential_equal(credential, login->credential)) {
+        credential_drop(credential);
+    } else {
+        credential_drop(login->credential);
+        login->credential = credential;
+        login->refused = false;
+        login->counters.since_ms = unix_ms();
+    }
+    login->due = false;
+    login->expires_ns = 0;
+    login->counters.expires_ms = 0;
+    (void)uv_timer_stop(&login->early);
+    if (lifetime_ms != LIFETIME_UNKNOWN) {
+        int64_t gone_ms = (int64_t)((uv_hrtime() - login->asked_ns) / MS);
+        int64_t renew_ms = lifetime_renew_ms(lifetime_ms);
+        login->expires_ns = login->asked_ns + (uint64_t)lifetime_ms * MS;
+        login->counters.expires_ms = unix_ms() - gone_ms + lifetime_ms;
+        set_early(login, renew_ms > gone_ms ? renew_ms - gone_ms : 0);
+    }
+    end_well(login);
+}
+
+static void say_unanswered(struct error *err, const struct login *login,
+                           const struct transport_answer *answer)
+{
+    if (answer->end == TRANSPORT_TIMEOUT)
+        error_set(err, ERROR_IO, "%s (%" PRId64 " ms)", answer->words, login->options.timeout_ms);
+    else
+        error_set(err, ERROR_IO, "%s", answer->words);
+}
+
+static void on_granted(void *arg, const struct transport_answer *answer)
+{
+    struct login *login = arg;
+    struct loginfiles_found *found = &login->found;
+    struct oauth_grant grant = {0};
+    struct error err = {0};
+
+    if (login->destroying || answer->end == TRANSPORT_CANCELLED)
+        return;
+    if (answer->end != TRANSPORT_ANSWERED)
+        say_unanswered(&err, login, answer);
+    else
+        (void)oauth_decode(&grant, &found->client, login->authdir, answer->status, answer->body,
+                           answer->length, &err);
+    if (err.code != 0) {
+        error_prefix(&err, "OAuth2 endpoint %.*s", endpoint_length(&found->client),
+                     secret_expose(found->client.endpoint));
+        fail(login, &err, true);
+        return;
+    }
+    struct clientcert cert = clientcert_copy(credential_cert(found->credential));
+    struct credential *credential = credential_bearer(grant.token, &cert);
+    oauth_grant_wipe(&grant);
+    oauthclient_wipe(&login->client);
+    login->client = found->client;
+    found->client = (struct oauthclient){0};
+    adopt(login, credential, grant.lifetime_ms);
+}
+
+static void ask(struct login *login)
+{
+    struct loginfiles_found *found = &login->found;
+    struct error err = {0};
+
+    if (login->endpoint == NULL)
+        login->endpoint = transport_create(login->loop, &login->options.transport, &err);
+    login->stage = ASKING;
+    login->asked_ns = uv_hrtime();
+    if (login->endpoint == NULL) {
+        fail(login, &err, true);
+    } else if (oauth_request(&login->request, &found->client) != 0 ||
+               transport_send(login->endpoint, &login->request, found->credential,
+                              login->options.timeout_ms, on_granted, login) != 0) {
+        error_set(&err, ERROR_NOMEM, "memory is exhausted");
+        fail(login, &err, true);
+    }
+}
+
+/* Whether the token in force will do for one who wants to be logged in. */
+static bool token_serves(const struct login *login)
+{
+    return alive(login) && !login->refused && !login->due && same_files(login);
+}
+
+static void part_closed(void *arg)
+{
+    struct login *login = arg;
+
+    if (--login->closing > 0)
+        return;
+    void (*closed)(void *closed_arg) = login->closed;
+    void *closed_arg = login->closed_arg;
+    request_release(&login->request);
+    loginfiles_wipe(&login->found);
+    credential_drop(login->credential);
+    oauthclient_wipe(&login->client);
+    free(login->authdir);
+    free(login->mtls_cert);
+    free(login->mtls_key);
+    free(login->ca);
+    free(login);
+    closed(closed_arg);
+}
+
+/* On a worker thread: nothing but the options and what is found is touched. */
+static void read_files(uv_work_t *work)
+{
+    struct login *login = work->data;
+
+    login->read_error = (struct error){0};
+    (void)loginfiles_read(&login->options.files, &login->found, &login->read_error);
+}
+
+static void on_read(uv_work_t *work, int status)
+{
+    struct login *login = work->data;
+    struct loginfiles_found *found = &login->found;
+
+    (void)status; /* only destroying cancels the work */
+    if (login->destroying) {
+        part_closed(login);
+        return;
+    }
+    if (login->read_error.code != 0) {
+        fail(login, &login->read_error, false);
+    } else if (login->options.files.auth != FMAPI_AUTH_OAUTH) {
+        struct credential *credential = credential_hold(found->credential);
+        adopt(login, credential, LIFETIME_UNKNOWN);
+    } else if (token_serves(login)) {
+        end_well(login);
+    } else {
+        ask(login);
+    }
+}
+
+static void open_timers(struct login *login)
+{
+    if (login->open)
+        return;
+    login->open = true;
+    (void)uv_timer_init(login->loop, &login->early); /* cannot fail */
+    (void)uv_timer_init(login->loop, &login->patience);
+    login->early.data = login->patience.data = login;
+}
+
+static void begin(struct login *login)
+{
+    assert(login->stage == IDLE);
+    login->stage = READING;
+    login->work.data = login;
+    int code = uv_queue_work(login->loop, &login->work, read_files, on_read);
+    assert(code == 0); /* fails for want of a function only */
+    (void)code;
+}
+
+void login_renew(struct login *login, enum login_want want, struct login_wait *wait)
+{
+    struct login_wait **end = &login->waiting; /* called in the order they came */
+    while (*end != NULL)
+        end = &(*end)->next;
+    wait->next = NULL;
+    *end = wait;
+
+    assert(!login->destroying);
+    open_timers(login);
+    login->wanted |= want == LOGIN_WANT_LOGIN;
+    login->due |= want == LOGIN_WANT_OTHER || want == LOGIN_WANT_RIGHTS;
+    login->refused |= want == LOGIN_WANT_OTHER;
+    if (login->stage == IDLE)
+        begin(login);
+    watch_deadlines(login);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    part_closed(handle->data);
+}
+
+void login_destroy(struct login *login, void (*closed)(void *arg), void *arg)
+{
+    if (login == NULL)
+        return;
+    struct login_wait *waiting = login->waiting;
+    login->destroying = true;
+    login->closed = closed;
+    login->closed_arg = arg;
+    login->waiting = NULL;
+    login->closing = 1;
+    tell(waiting, LOGIN_CANCELLED, 0, "");
+    if (login->open) {
+        login->closing += 2;
+        uv_close((uv_handle_t *)&login->early, on_timer_closed);
+        uv_close((uv_handle_t *)&login->patience, on_timer_closed);
+    }
+    if (login->endpoint != NULL) {
+        login->closing++;
+        transport_destroy(login->endpoint, part_closed, login);
+    }
+    if (login->stage == READING) {
+        login->closing++;
+        (void)uv_cancel((uv_req_t *)&login->work); /* on_read is called in either case */
+    }
+    part_closed(login);
+}
+
+void login_counters(const struct login *login, struct login_counters *out)
+{
+    struct transport_counters endpoint = {0};
+
+    if (login->endpoint != NULL)
+        transport_counters(login->endpoint, &endpoint);
+    *out = login->counters;
+    out->tls_errors = endpoint.tls_errors;
+    if (login->credential != NULL)
+        out->certificate_ends_ms = credential_cert(login->credential)->ends_ms;
+    if (!alive(login))
+        out->since_ms = out->expires_ms = 0;
+}

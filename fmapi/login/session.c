@@ -1,0 +1,281 @@
+#include "fmapi/login/session.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* After a 403 that another credential did not change, so long no 403 brings another one. A job that
+ * is never ours would else have a token made at every try. */
+static const uint64_t vain_ns = UINT64_C(60) * 1000000000;
+
+struct session {
+    struct login *login;
+    struct transport *transport;
+    uint64_t vain_until_ns; /* of uv_hrtime */
+    bool closing;
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+/* One request, until it is answered. */
+struct attempt {
+    struct session *session;
+    struct request request;
+    struct login_wait wait;
+    struct credential
+        *sent;  /* held: the answer may quote it when another is in force; NULL: not yet */
+    bool token; /* sent with a job's token: no login of ours can mend a refusal */
+    bool renewed;
+    uint64_t started_ns;
+    int64_t timeout_ms;
+    char *refusal; /* body of the 401 or 403, kept while the login is renewed */
+    size_t refusal_length;
+    int refusal_status;
+    transport_done_fn *done;
+    void *done_arg;
+};
+
+static void on_answer(void *arg, const struct transport_answer *answer);
+
+static int64_t age_us(const struct attempt *attempt)
+{
+    return (int64_t)((uv_hrtime() - attempt->started_ns) / 1000);
+}
+
+static void attempt_release(struct attempt *attempt)
+{
+    request_release(&attempt->request);
+    if (attempt->refusal != NULL)
+        explicit_bzero(attempt->refusal, attempt->refusal_length);
+    free(attempt->refusal);
+    credential_drop(attempt->sent);
+    free(attempt);
+}
+
+static void finish(struct attempt *attempt, const struct transport_answer *answer)
+{
+    struct transport_answer whole = *answer;
+
+    whole.took_us = age_us(attempt);
+    if (attempt->sent != NULL)
+        credential_add_secrets(attempt->sent, &whole.secrets);
+    attempt->done(attempt->done_arg, &whole);
+    attempt_release(attempt);
+}
+
+static void finish_refused(struct attempt *attempt)
+{
+    finish(attempt, &(struct transport_answer){.end = TRANSPORT_ANSWERED,
+                                               .status = attempt->refusal_status,
+                                               .body = attempt->refusal,
+                                               .length = attempt->refusal_length,
+                                               .words = ""});
+}
+
+static void finish_unsent(struct attempt *attempt, const char *words)
+{
+    finish(attempt, &(struct transport_answer){.end = TRANSPORT_UNREACHED, .words = words});
+}
+
+static void finish_late(struct attempt *attempt, const char *cause)
+{
+    char words[ERROR_TEXT_SIZE];
+
+    (void)snprintf(words, sizeof words, "not sent: %.300s", cause);
+    finish_unsent(attempt, words);
+}
+
+static int send_under(struct attempt *attempt, struct credential *credential)
+{
+    int64_t left_ms = attempt->timeout_ms - age_us(attempt) / 1000;
+
+    credential_drop(attempt->sent);
+    attempt->sent = credential_hold(credential);
+    return transport_send(attempt->session->transport, &attempt->request, credential, left_ms,
+                          on_answer, attempt);
+}
+
+static void go_on(struct attempt *attempt)
+{
+    struct credential *credential = login_credential(attempt->session->login);
+
+    if (credential == NULL)
+        finish_unsent(attempt, "not sent: the login that was got is over already");
+    else if (credential == attempt->sent)
+        finish_refused(attempt);
+    else if (age_us(attempt) / 1000 >= attempt->timeout_ms)
+        finish_unsent(attempt, "not sent: the login took the whole time of the call");
+    else if (send_under(attempt, credential) != 0)
+        finish_unsent(attempt, "not sent: memory is exhausted");
+}
+
+static void on_renewed(struct login_wait *wait, enum login_end end, int code, const char *words)
+{
+    struct attempt *attempt =
+        (struct attempt *)(void *)((char *)wait - offsetof(struct attempt, wait));
+
+    if (end == LOGIN_CANCELLED || attempt->session->closing)
+        finish(attempt, &(struct transport_answer){.end = TRANSPORT_CANCELLED, .words = ""});
+    else if (end == LOGIN_LATE)
+        finish_late(attempt, words);
+    else if (code != 0)
+        /* Say what is wrong with the login: that can be mended, the refusal cannot. */
+        finish(attempt, &(struct transport_answer){.end = TRANSPORT_ANSWERED,
+                                                   .status = attempt->refusal_status,
+                                                   .words = words});
+    else
+        go_on(attempt);
+}
+
+static void renew(struct attempt *attempt, enum login_want want)
+{
+    attempt->renewed = true;
+    attempt->wait.done = on_renewed;
+    attempt->wait.deadline_ns = attempt->started_ns + (uint64_t)attempt->timeout_ms * 1000000;
+    login_renew(attempt->session->login, want, &attempt->wait);
+}
+
+static bool keep_refusal(struct attempt *attempt, const struct transport_answer *answer)
+{
+    attempt->refusal_status = answer->status;
+    attempt->refusal = malloc(answer->length > 0 ? answer->length : 1);
+    if (attempt->refusal == NULL)
+        return false;
+    if (answer->length > 0)
+        memcpy(attempt->refusal, answer->body, answer->length);
+    attempt->refusal_length = answer->length;
+    return true;
+}
+
+/* Whether another credential may fare better. */
+static bool worth_renewing(const struct attempt *attempt, const struct transport_answer *answer)
+{
+    if (answer->end != TRANSPORT_ANSWERED || attempt->token || attempt->renewed ||
+        attempt->session->closing)
+        return false;
+    return answer->status == 401 ||
+           (answer->status == 403 && uv_hrtime() >= attempt->session->vain_until_ns);
+}
+
+static void on_answer(void *arg, const struct transport_answer *answer)
+{
+    struct attempt *attempt = arg;
+    struct session *session = attempt->session;
+    bool refused_again = attempt->refusal != NULL && answer->end == TRANSPORT_ANSWERED;
+
+    if (refused_again && attempt->refusal_status == 403 && answer->status == 403)
+        session->vain_until_ns = uv_hrtime() + vain_ns;
+    if (!worth_renewing(attempt, answer) || !keep_refusal(attempt, answer))
+        finish(attempt, answer);
+    else if (login_credential(session->login) != attempt->sent &&
+             login_credential(session->login) != NULL)
+        go_on(attempt); /* another one's refusal has renewed it meanwhile */
+    else
+        renew(attempt, answer->status == 401 ? LOGIN_WANT_OTHER : LOGIN_WANT_RIGHTS);
+}
+
+struct session *session_create(uv_loop_t *loop, struct login *login,
+                               const struct transport_options *options, struct error *err)
+{
+    struct session *session = calloc(1, sizeof *session);
+
+    if (session == NULL) {
+        error_set(err, ERROR_NOMEM, "memory is exhausted");
+        return NULL;
+    }
+    session->login = login;
+    session->transport = transport_create(loop, options, err);
+    if (session->transport == NULL) {
+        free(session);
+        return NULL;
+    }
+    return session;
+}
+
+static void on_login_closed(void *arg)
+{
+    struct session *session = arg;
+    void (*closed)(void *closed_arg) = session->closed;
+    void *closed_arg = session->closed_arg;
+
+    free(session);
+    closed(closed_arg);
+}
+
+static void on_transport_closed(void *arg)
+{
+    struct session *session = arg;
+    login_destroy(session->login, on_login_closed, session);
+}
+
+void session_destroy(struct session *session, void (*closed)(void *arg), void *arg)
+{
+    if (session == NULL)
+        return;
+    session->closing = true;
+    session->closed = closed;
+    session->closed_arg = arg;
+    transport_destroy(session->transport, on_transport_closed, session);
+}
+
+/* Takes what request holds, also on failure. */
+static struct attempt *attempt_create(struct session *session, struct request *request,
+                                      int64_t timeout_ms, transport_done_fn *done, void *arg)
+{
+    struct attempt *attempt = calloc(1, sizeof *attempt);
+
+    assert(!session->closing);
+    if (attempt == NULL) {
+        request_release(request);
+        return NULL;
+    }
+    attempt->session = session;
+    attempt->request = *request;
+    *request = (struct request){0};
+    attempt->started_ns = uv_hrtime();
+    attempt->timeout_ms = timeout_ms;
+    attempt->refusal_status = 401;
+    attempt->done = done;
+    attempt->done_arg = arg;
+    return attempt;
+}
+
+int session_send(struct session *session, struct request *request, int64_t timeout_ms,
+                 transport_done_fn *done, void *arg)
+{
+    struct attempt *attempt = attempt_create(session, request, timeout_ms, done, arg);
+    if (attempt == NULL)
+        return ERROR_NOMEM;
+
+    struct credential *credential = login_credential(session->login);
+    if (credential == NULL) {
+        renew(attempt, LOGIN_WANT_ANY);
+        return 0;
+    }
+    int code = send_under(attempt, credential);
+    if (code != 0)
+        attempt_release(attempt);
+    return code;
+}
+
+int session_send_token(struct session *session, struct request *request, struct secret token,
+                       int64_t timeout_ms, transport_done_fn *done, void *arg)
+{
+    struct attempt *attempt = attempt_create(session, request, timeout_ms, done, arg);
+    if (attempt == NULL)
+        return ERROR_NOMEM;
+
+    struct credential *credential = credential_session(token);
+    attempt->token = true;
+    int code = send_under(attempt, credential);
+    credential_drop(credential);
+    if (code != 0)
+        attempt_release(attempt);
+    return code;
+}
+
+const struct transport *session_transport(const struct session *session)
+{
+    return session->transport;
+}

@@ -1,0 +1,56 @@
+#ifndef MCAST_FMAPI_WIRE_DECODE_H
+#define MCAST_FMAPI_WIRE_DECODE_H
+
+#include "core/fabric/fmcall.h"
+#include "base/names.h"
+#include "fmapi/wire/secrets.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the fabric manager's answers mean (fabric-manager.md, "Jobs", "Errors"). Pure: bytes in,
+ * meaning out; any bytes are allowed. */
+
+enum { DECODE_WORDS_SIZE = 256 };
+
+struct jobsteps;
+
+struct decoded {
+    enum fmcall_outcome outcome;
+    char token[TOKEN_MAX + 1]; /* sessionToken for FM_OK of RESERVE and CHECK, else empty. Secret:
+                                  decoded_release wipes it. */
+    char
+        words[DECODE_WORDS_SIZE]; /* one clean line: "HTTP 507: 02: no addresses left"; no secret */
+    struct jobsteps *steps;       /* for FM_OK of STEPS, else NULL; owned */
+};
+
+/* An answer to a call. FM_OK of RESERVE and CHECK needs a usable token; an answer without one is
+ * FM_BUSY, for the call was acted on. FM_OK of STEPS needs a "jobSteps" that can be read. 404 is
+ * FM_NOT_ROUTED unless the body is the fabric manager's own error document, a JSON object whose
+ * "statusCode" is 404 and whose "documentKind" names an ErrorResponse: what a gateway says in its
+ * place tells nothing about a job.
+ * session: the call was made with a job's session token, of which 401 and 403 then speak.
+ *
+ * The server's own words are blanked (secrets.h) of secrets, which are what the request carried,
+ * and of every sessionToken in the body; of more than there is room for, no word is passed on. */
+void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int status,
+                 const char *body, size_t length, const struct secrets *secrets);
+void decoded_release(struct decoded *decoded);
+
+struct decoded_page {
+    char **names; /* last path segment of each link, percent-decoded; escapes that are wrong or
+                     mean NUL stay as they are, so that such a name is never taken for ours */
+    size_t count;
+    int64_t claimed; /* documentCount, -1 when there is none */
+    char *next;      /* nextPageLink, NULL when there is none */
+};
+
+/* One page of the list. FM_OK, or FM_BUSY when the body is of a wrong shape, or what the status
+ * says; words are set in all but FM_OK and the page is empty. Any page must be released. */
+enum fmcall_outcome decode_page(struct decoded_page *page, int status, const char *body,
+                                size_t length, const struct secrets *secrets,
+                                char words[static DECODE_WORDS_SIZE]);
+void decoded_page_release(struct decoded_page *page);
+
+#endif

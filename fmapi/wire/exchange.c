@@ -1,0 +1,369 @@
+#include "fmapi/wire/exchange.h"
+
+#include "fmapi/wire/tlsfault.h"
+#include "fmapi/wire/words.h"
+
+#include <openssl/ssl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum {
+    BODY_FIRST = 4096,
+    READ_SIZE = 4096, /* libcurl reads some hundred of these at a time (G11) */
+    CA_KEPT_S = 1, /* so many connections opened at once read the authorities once, and a file that
+                      was changed counts for the next one; libcurl's own idea is a day */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void exchange_ca(struct transport_options *options, const char *ca)
+{
+    struct stat status;
+
+    options->ca = ca;
+    options->ca_directory = ca != NULL && stat(ca, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Grown by hand: realloc would leave a copy of the token behind. */
+static bool grow(struct exchange *exchange, size_t need)
+{
+    size_t capacity = exchange->capacity > 0 ? exchange->capacity : BODY_FIRST;
+    while (capacity < need)
+        capacity *= 2;
+    if (capacity == exchange->capacity)
+        return true;
+    char *body = malloc(capacity);
+    if (body == NULL)
+        return false;
+    if (exchange->body != NULL) {
+        memcpy(body, exchange->body, exchange->length);
+        explicit_bzero(exchange->body, exchange->length);
+        free(exchange->body);
+    }
+    exchange->body = body;
+    exchange->capacity = capacity;
+    return true;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
+{
+    struct exchange *exchange = arg;
+    size_t length = size * count;
+
+    if (length > exchange->max - exchange->length) {
+        exchange->too_long = true;
+        return 0;
+    }
+    if (length > 0 && !grow(exchange, exchange->length + length)) {
+        exchange->no_memory = true;
+        return 0;
+    }
+    if (length > 0)
+        memcpy(exchange->body + exchange->length, bytes, length);
+    exchange->length += length;
+    return length;
+}
+
+/* Called when a connection stands, TLS included, right before the request is written. From here on
+ * nobody can say that the request did not leave. Called once more when a kept connection ended
+ * without an answer, since libcurl then sends by itself again: what the first one did nobody would
+ * know, and only who asked may ask again (F21). */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
+static int on_sending(void *arg, char *ip, char *local_ip, int port, int local_port)
+{
+    struct exchange *exchange = arg;
+    (void)ip;
+    (void)local_ip;
+    (void)port;
+    (void)local_port;
+    exchange->unanswered = exchange->sent && !exchange->repeatable;
+    exchange->sent = true;
+    return exchange->unanswered ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+static bool add_header(struct exchange *exchange, const char *line)
+{
+    struct curl_slist *headers = curl_slist_append(exchange->headers, line);
+    if (headers != NULL)
+        exchange->headers = headers;
+    return headers != NULL;
+}
+
+#define SET(option, value) (curl_easy_setopt(easy, (option), (value)) == CURLE_OK)
+
+static bool set_body(struct exchange *exchange, const struct request *request)
+{
+    CURL *easy = exchange->easy;
+    char type[80];
+
+    if (request->body == NULL)
+        return true;
+    (void)snprintf(type, sizeof type, "Content-Type: %s", request->body_type);
+    return add_header(exchange, type) && SET(CURLOPT_POSTFIELDS, request->body) &&
+           SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(request->body));
+}
+
+static bool set_request(struct exchange *exchange, const struct request *request)
+{
+    CURL *easy = exchange->easy;
+
+    /* Without "Expect:" a body waits up to 1 s for a server's "100 Continue". */
+    return add_header(exchange, "Accept: application/json") && add_header(exchange, "Expect:") &&
+           set_body(exchange, request) && SET(CURLOPT_URL, request->url) &&
+           SET(CURLOPT_CUSTOMREQUEST, request->method) && SET(CURLOPT_PATH_AS_IS, 1L) &&
+           /* Over HTTP/2 all calls would share one connection, and end with it. */
+           SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) &&
+           SET(CURLOPT_USERAGENT, "mcastd/" MCAST_VERSION);
+}
+
+static bool set_confinement(CURL *easy)
+{
+    return SET(CURLOPT_PROTOCOLS_STR, "http,https") && SET(CURLOPT_FOLLOWLOCATION, 0L) &&
+           SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*") && SET(CURLOPT_NOSIGNAL, 1L) &&
+           SET(CURLOPT_QUICK_EXIT, 1L); /* a timeout does not wait for a resolver's thread */
+}
+
+static bool set_tls(CURL *easy, const struct transport_options *options)
+{
+    if (!SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) ||
+        !SET(CURLOPT_SSL_VERIFYPEER, options->verify ? 1L : 0L) ||
+        !SET(CURLOPT_SSL_VERIFYHOST, options->verify ? 2L : 0L))
+        return false;
+    if (!SET(CURLOPT_CA_CACHE_TIMEOUT, (long)CA_KEPT_S))
+        return false;
+    if (options->ca == NULL)
+        return true;
+    /* One of the two and not the system's besides it: another authority's word must not count, and
+     * walking the system's directory costs 25 ms of the loop's time (quality.md). */
+    bool directory = options->ca_directory;
+    return SET(CURLOPT_CAINFO, directory ? NULL : options->ca) &&
+           SET(CURLOPT_CAPATH, directory ? options->ca : NULL);
+}
+
+static bool set_blob(CURL *easy, CURLoption option, struct secret text)
+{
+    /* libcurl's interface has no const; the blob is not copied, and not written to. */
+    struct curl_blob blob = {.data = (void *)(uintptr_t)secret_expose(text),
+                             .len = strlen(secret_expose(text)),
+                             .flags = CURL_BLOB_NOCOPY};
+    return curl_easy_setopt(easy, option, &blob) == CURLE_OK;
+}
+
+/* The line of the head ourselves and not by CURLOPT_PASSWORD, whose copies cannot be wiped; it is
+ * sent at once, not after a 401. */
+static bool set_login(struct exchange *exchange, struct credential *credential)
+{
+    CURL *easy = exchange->easy;
+
+    if (credential == NULL)
+        return true;
+    exchange->credential = credential_hold(credential);
+    struct secret header = credential_header(credential);
+    const struct clientcert *own = credential_cert(credential);
+    return (secret_none(header) || add_header(exchange, secret_expose(header))) &&
+           (secret_none(own->cert) ||
+            (set_blob(easy, CURLOPT_SSLCERT_BLOB, own->cert) && SET(CURLOPT_SSLCERTTYPE, "PEM") &&
+             set_blob(easy, CURLOPT_SSLKEY_BLOB, own->key) && SET(CURLOPT_SSLKEYTYPE, "PEM")));
+}
+
+static bool set_course(struct exchange *exchange, CURLSH *share)
+{
+    CURL *easy = exchange->easy;
+
+    return SET(CURLOPT_HTTPHEADER, exchange->headers) && SET(CURLOPT_PRIVATE, exchange) &&
+           SET(CURLOPT_SHARE, share) && SET(CURLOPT_TIMEOUT_MS, (long)exchange->timeout_ms) &&
+           SET(CURLOPT_CONNECTTIMEOUT_MS, (long)exchange->timeout_ms) &&
+           SET(CURLOPT_TCP_KEEPALIVE, 1L) && SET(CURLOPT_BUFFERSIZE, (long)READ_SIZE) &&
+           SET(CURLOPT_WRITEFUNCTION, on_body) && SET(CURLOPT_WRITEDATA, exchange) &&
+           SET(CURLOPT_PREREQFUNCTION, on_sending) && SET(CURLOPT_PREREQDATA, exchange) &&
+           SET(CURLOPT_ERRORBUFFER, exchange->curl_words);
+}
+
+struct exchange *exchange_create(const struct transport_options *options, CURLSH *share,
+                                 const struct request *request, struct credential *credential,
+                                 int64_t timeout_ms)
+{
+    struct exchange *exchange = calloc(1, sizeof *exchange);
+
+    if (exchange == NULL)
+        return NULL;
+    exchange->max = request->answer_max;
+    exchange->repeatable = request->repeatable;
+    exchange->bare = options->bare;
+    exchange->timeout_ms = timeout_ms > 0 ? timeout_ms : 1; /* 0 would mean for ever */
+    exchange->started_ns = now_ns();
+    exchange->easy = curl_easy_init();
+    if (exchange->easy == NULL || !set_request(exchange, request) ||
+        !set_confinement(exchange->easy) || !set_tls(exchange->easy, options) ||
+        !set_login(exchange, credential) || !set_course(exchange, share)) {
+        exchange_destroy(exchange);
+        return NULL;
+    }
+    return exchange;
+}
+
+static CURLcode on_tls(CURL *easy, void *context, void *authorities)
+{
+    (void)easy;
+    SSL_CTX_set1_cert_store(context, authorities);
+    return CURLE_OK;
+}
+
+void exchange_trust(struct exchange *exchange, X509_STORE *authorities)
+{
+    CURL *easy = exchange->easy;
+
+    if (authorities == NULL || exchange->authorities != NULL ||
+        !SET(CURLOPT_SSL_CTX_DATA, authorities) || !SET(CURLOPT_SSL_CTX_FUNCTION, on_tls)) {
+        X509_STORE_free(authorities);
+        return;
+    }
+    exchange->authorities = authorities;
+    (void)SET(CURLOPT_CAINFO, NULL); /* else it would be read all the same; cannot fail */
+    (void)SET(CURLOPT_CAPATH, NULL);
+}
+
+int64_t exchange_left_ms(const struct exchange *exchange)
+{
+    const int64_t left =
+        exchange->timeout_ms - (int64_t)((now_ns() - exchange->started_ns) / 1000000);
+    return left > 0 ? left : 0;
+}
+
+void exchange_waited(struct exchange *exchange, const char *words)
+{
+    CURL *easy = exchange->easy;
+    const int64_t left = exchange_left_ms(exchange);
+
+    (void)SET(CURLOPT_TIMEOUT_MS, (long)(left > 0 ? left : 1)); /* cannot fail */
+    (void)SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(left > 0 ? left : 1));
+    if (left == 0)
+        (void)snprintf(exchange->curl_words, sizeof exchange->curl_words, "%s", words);
+}
+
+#undef SET
+
+struct transport_answer exchange_perform(struct exchange *exchange)
+{
+    return exchange_answer(exchange, curl_easy_perform(exchange->easy));
+}
+
+void exchange_destroy(struct exchange *exchange)
+{
+    if (exchange == NULL)
+        return;
+    curl_easy_cleanup(exchange->easy);
+    X509_STORE_free(exchange->authorities);
+    for (struct curl_slist *line = exchange->headers; line != NULL; line = line->next)
+        explicit_bzero(line->data, strlen(line->data));
+    curl_slist_free_all(exchange->headers);
+    credential_drop(exchange->credential);
+    if (exchange->body != NULL)
+        explicit_bzero(exchange->body, exchange->length);
+    free(exchange->body);
+    free(exchange);
+}
+
+static enum transport_end end_of(const struct exchange *exchange, CURLcode code)
+{
+    if (code == CURLE_OK)
+        return TRANSPORT_ANSWERED;
+    if (exchange->too_long)
+        return TRANSPORT_TOO_LONG;
+    if (!exchange->sent)
+        return TRANSPORT_UNREACHED;
+    return code == CURLE_OPERATION_TIMEDOUT ? TRANSPORT_TIMEOUT : TRANSPORT_BROKEN;
+}
+
+/* libcurl's words, and what to do when it is a fault of TLS. */
+static void say_cause(struct exchange *exchange, CURLcode code, char *out, size_t size)
+{
+    struct tlsfault fault = {.code = code, .words = exchange->curl_words};
+    char cause[WORDS_MAX + 1];
+
+    if (exchange->curl_words[0] == '\0')
+        fault.words = curl_easy_strerror(code);
+    if (exchange->unanswered)
+        fault.words = "it ended without an answer";
+    if (exchange->no_memory)
+        fault.words = "memory is exhausted";
+    (void)curl_easy_getinfo(exchange->easy, CURLINFO_SSL_VERIFYRESULT, &fault.verdict);
+    fault.shown =
+        exchange->credential != NULL && !secret_none(credential_cert(exchange->credential)->cert);
+    fault.session = exchange->credential != NULL && credential_is_session(exchange->credential);
+    const char *advice = tlsfault_advice(&fault);
+
+    exchange->tls_fault = advice != NULL;
+    words_clean(cause, sizeof cause, fault.words, strlen(fault.words));
+    bool advised = advice != NULL && advice[0] != '\0' && !exchange->bare;
+    (void)snprintf(out, size, "%s%s%s", cause, advised ? "; " : "", advised ? advice : "");
+}
+
+static void say(struct exchange *exchange, enum transport_end end, CURLcode code)
+{
+    char cause[ERROR_TEXT_SIZE];
+
+    say_cause(exchange, code, cause, sizeof cause);
+    switch (end) {
+    case TRANSPORT_TOO_LONG:
+        (void)snprintf(exchange->words, sizeof exchange->words,
+                       "the answer is longer than %zu bytes", exchange->max);
+        break;
+    case TRANSPORT_TIMEOUT:
+        (void)snprintf(exchange->words, sizeof exchange->words, "no whole answer in time");
+        break;
+    case TRANSPORT_BROKEN:
+        (void)snprintf(exchange->words, sizeof exchange->words, "the connection broke: %.280s",
+                       cause);
+        break;
+    case TRANSPORT_UNREACHED:
+        (void)snprintf(exchange->words, sizeof exchange->words, "cannot be reached: %.280s", cause);
+        break;
+    case TRANSPORT_ANSWERED:
+    case TRANSPORT_CANCELLED:
+        exchange->words[0] = '\0';
+    }
+}
+
+/* Its seconds are whole: half of one is the best guess for the rest. */
+int64_t exchange_skew_ms(const struct exchange *exchange)
+{
+    struct curl_header *date;
+    struct timespec now;
+
+    if (curl_easy_header(exchange->easy, "Date", 0, CURLH_HEADER, -1, &date) != CURLHE_OK)
+        return INT64_MIN;
+    time_t theirs = curl_getdate(date->value, NULL);
+    if (theirs < 0 || clock_gettime(CLOCK_REALTIME, &now) != 0)
+        return INT64_MIN;
+    return ((int64_t)theirs - now.tv_sec) * 1000 + 500 - now.tv_nsec / 1000000;
+}
+
+struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code)
+{
+    enum transport_end end = end_of(exchange, code);
+    long status = 0;
+
+    (void)curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
+    exchange->tls_fault = false;
+    if (code != CURLE_OK)
+        say(exchange, end, code);
+    return (struct transport_answer){
+        .end = end,
+        .status = (int)status,
+        .body = end == TRANSPORT_ANSWERED ? exchange->body : NULL,
+        .length = end == TRANSPORT_ANSWERED ? exchange->length : 0,
+        .words = exchange->words,
+        .took_us = (int64_t)((now_ns() - exchange->started_ns) / 1000),
+        .tls_fault = exchange->tls_fault,
+    };
+}

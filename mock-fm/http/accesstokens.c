@@ -1,0 +1,102 @@
+#include "mock-fm/http/accesstokens.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/secret.h"
+
+#define NAME_LENGTH 40 /* the first part of a token */
+#define BODY_LENGTH 900
+#define ENTROPY_SIZE 512 /* bytes, two hexadecimal digits each */
+
+struct token {
+    int64_t expires_us; /* 0: void */
+    char text[ACCESSTOKENS_TEXT_SIZE];
+};
+
+struct accesstokens {
+    int64_t lifetime_us;
+    uint64_t issued;
+    struct token ring[ACCESSTOKENS_MAX]; /* by the order of issue, the oldest overwritten */
+};
+
+struct accesstokens *accesstokens_create(int64_t lifetime_us)
+{
+    struct accesstokens *tokens = calloc(1, sizeof *tokens);
+
+    assert(lifetime_us > 0);
+    if (tokens)
+        tokens->lifetime_us = lifetime_us;
+    return tokens;
+}
+
+void accesstokens_destroy(struct accesstokens *tokens)
+{
+    if (!tokens)
+        return;
+    explicit_bzero(tokens, sizeof *tokens);
+    free(tokens);
+}
+
+int64_t accesstokens_lifetime_us(const struct accesstokens *tokens)
+{
+    return tokens->lifetime_us;
+}
+
+int accesstokens_issue(struct accesstokens *tokens, int64_t now_us,
+                       char text[ACCESSTOKENS_TEXT_SIZE])
+{
+    static const char digits[] = "0123456789abcdef";
+    struct token *token = &tokens->ring[tokens->issued % ACCESSTOKENS_MAX];
+    unsigned char entropy[ENTROPY_SIZE];
+    char *out = token->text;
+
+    token->expires_us = 0;
+    /* getentropy gives 256 bytes at a time. */
+    if (getentropy(entropy, ENTROPY_SIZE / 2) < 0 ||
+        getentropy(entropy + ENTROPY_SIZE / 2, ENTROPY_SIZE / 2) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof entropy; i++) {
+        if (2 * i == NAME_LENGTH || 2 * i == NAME_LENGTH + BODY_LENGTH)
+            *out++ = '.';
+        *out++ = digits[entropy[i] >> 4];
+        *out++ = digits[entropy[i] & 15];
+    }
+    *out = '\0';
+    explicit_bzero(entropy, sizeof entropy);
+    token->expires_us = now_us + tokens->lifetime_us;
+    tokens->issued++;
+    memcpy(text, token->text, ACCESSTOKENS_TEXT_SIZE);
+    return 0;
+}
+
+bool accesstokens_opens(const struct accesstokens *tokens, const char *text, int64_t now_us)
+{
+    for (size_t i = 0; i < ACCESSTOKENS_MAX; i++) {
+        const struct token *token = &tokens->ring[i];
+
+        /* The name is no secret; what follows it is compared in constant time. */
+        if (token->expires_us > now_us && strncmp(token->text, text, NAME_LENGTH) == 0)
+            return secret_equal(secret_of(token->text), secret_of(text));
+    }
+    return false;
+}
+
+unsigned accesstokens_revoke(struct accesstokens *tokens, int64_t now_us)
+{
+    unsigned live = accesstokens_totals(tokens, now_us).live;
+
+    explicit_bzero(tokens->ring, sizeof tokens->ring);
+    return live;
+}
+
+struct accesstokens_totals accesstokens_totals(const struct accesstokens *tokens, int64_t now_us)
+{
+    struct accesstokens_totals totals = {.issued = tokens->issued};
+
+    for (size_t i = 0; i < ACCESSTOKENS_MAX; i++)
+        totals.live += tokens->ring[i].expires_us > now_us;
+    return totals;
+}

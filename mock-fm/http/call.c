@@ -1,0 +1,333 @@
+#include "mock-fm/http/call.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "mock-fm/http/oauth.h"
+
+enum phase {
+    READING,           /* the body is coming in */
+    WAITING_TO_ACT,    /* suspended */
+    WAITING_TO_ANSWER, /* suspended; what was asked for is done */
+    READY,             /* the answer can leave */
+};
+
+struct call {
+    struct calls *calls;
+    struct MHD_Connection *connection;
+    enum phase phase;
+    char *method, *path, *authorization;
+    struct {
+        char *bytes;
+        size_t length, room;
+        bool too_long;
+    } upload;
+    struct request request;
+    struct fault fault;
+    struct answer answer;
+    struct body body;
+    bool logged;
+    bool dropped;
+    uint64_t log_number;
+    uv_timer_t timer;
+    bool timer_open;              /* libuv still holds the timer */
+    bool completed;               /* libmicrohttpd is done with the call */
+    struct call *next, *previous; /* while suspended */
+};
+
+static int64_t now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void forget_secret(char *text)
+{
+    if (text)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}
+
+static void call_destroy(struct call *call)
+{
+    fault_release(&call->fault);
+    answer_release(&call->answer);
+    free(call->body.bytes);
+    if (call->upload.bytes) /* it may hold a client's secret */
+        explicit_bzero(call->upload.bytes, call->upload.length);
+    free(call->upload.bytes);
+    forget_secret(call->authorization);
+    free(call->method);
+    free(call->path);
+    free(call);
+}
+
+static struct call *call_create(struct calls *calls, struct MHD_Connection *connection,
+                                const char *method, const char *path)
+{
+    struct call *call = calloc(1, sizeof *call);
+    const char *authorization =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+
+    if (!call)
+        return NULL;
+    call->calls = calls;
+    call->connection = connection;
+    if (!(call->method = strdup(method)) || !(call->path = strdup(path)) ||
+        (authorization && !(call->authorization = strdup(authorization)))) {
+        call_destroy(call);
+        return NULL;
+    }
+    return call;
+}
+
+/* Keeps what came, up to the limit; behind it the rest is only swallowed. */
+static int take_upload(struct call *call, const char *bytes, size_t size)
+{
+    size_t needed = call->upload.length + size;
+
+    if (call->upload.too_long || needed > CALL_BODY_MAX) {
+        call->upload.too_long = true;
+        return 0;
+    }
+    if (needed > call->upload.room) {
+        size_t room = needed * 2;
+        char *grown = malloc(room);
+
+        if (!grown)
+            return -1;
+        if (call->upload.bytes) { /* not realloc, which may leave a secret behind */
+            memcpy(grown, call->upload.bytes, call->upload.length);
+            explicit_bzero(call->upload.bytes, call->upload.length);
+        }
+        free(call->upload.bytes);
+        call->upload.bytes = grown;
+        call->upload.room = room;
+    }
+    memcpy(call->upload.bytes + call->upload.length, bytes, size);
+    call->upload.length = needed;
+    return 0;
+}
+
+static uint64_t query_number(const struct call *call, const char *name)
+{
+    const char *text = MHD_lookup_connection_value(call->connection, MHD_GET_ARGUMENT_KIND, name);
+
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static void describe(struct call *call)
+{
+    bool control = control_owns(call->path);
+
+    call->request = (struct request){.method = call->method,
+                                     .path = call->path,
+                                     .authorization = call->authorization,
+                                     .body = call->upload.bytes,
+                                     .body_length = call->upload.length,
+                                     .page_size = query_number(call, "pageSize"),
+                                     .after = query_number(call, control ? "since" : "after"),
+                                     .now_us = now_us()};
+}
+
+static void note(struct call *call)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(call->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    uint64_t *connection = info->socket_context; /* NULL if there was no memory for it */
+    struct requestlog *log = call->calls->control->log;
+
+    if (connection && *connection == 0)
+        *connection = requestlog_connection(log);
+    call->log_number =
+        requestlog_begin(log, connection ? *connection : 0, call->method, call->path,
+                         auth_shows_session(call->authorization), call->request.now_us);
+    call->logged = true;
+}
+
+/* Does what is asked for, as far as the fault lets it, and prepares the answer. */
+static void act(struct call *call)
+{
+    call->request.now_us = now_us();
+    if (call->upload.too_long) {
+        struct problem problem;
+
+        problem_set(&problem, 413, "the body is longer than %u bytes", CALL_BODY_MAX);
+        answer_problem(&call->answer, &problem);
+    } else if (control_owns(call->path)) {
+        control_answer(call->calls->control, &call->request, &call->answer);
+    } else if (!fault_lets_act(&call->fault)) {
+        /* Nothing is done; the fault says what is answered. */
+    } else if (oauth_owns(call->path)) {
+        oauth_answer(call->calls->control->fabric->auth, &call->request, &call->answer);
+    } else {
+        fabric_answer(call->calls->control->fabric, &call->request, &call->answer);
+    }
+    fault_bend_answer(&call->fault, call->method, &call->answer);
+    call->dropped = call->fault.drop != FAULT_DROP_NONE ||
+                    answer_render(&call->answer, &call->body) < 0 ||
+                    fault_bend_body(&call->fault, &call->body) < 0;
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    struct call *call = handle->data;
+
+    call->timer_open = false;
+    if (call->completed)
+        call_destroy(call);
+}
+
+static void resume(struct call *call)
+{
+    struct calls *calls = call->calls;
+
+    *(call->previous ? &call->previous->next : &calls->waiting) = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+    call->phase = READY;
+    uv_close((uv_handle_t *)&call->timer, on_timer_closed);
+    MHD_resume_connection(call->connection);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct call *call = timer->data;
+    uint64_t rest = call->calls->latency_ms + (uint64_t)call->fault.delay_ms;
+
+    if (call->phase == WAITING_TO_ACT) {
+        act(call);
+        call->phase = WAITING_TO_ANSWER;
+        if (rest > 0) {
+            uv_timer_start(timer, on_timer, rest, 0);
+            return;
+        }
+    }
+    resume(call);
+    call->calls->responses.wake(call->calls->responses.server);
+}
+
+static void suspend(struct call *call, enum phase phase, uint64_t delay_ms)
+{
+    struct calls *calls = call->calls;
+
+    call->phase = phase;
+    call->next = calls->waiting;
+    call->previous = NULL;
+    if (call->next)
+        call->next->previous = call;
+    calls->waiting = call;
+    uv_timer_init(calls->responses.loop, &call->timer);
+    call->timer.data = call;
+    call->timer_open = true;
+    /* libuv counts from its idea of now, which is as old as this round of the loop. */
+    uv_update_time(calls->responses.loop);
+    uv_timer_start(&call->timer, on_timer, delay_ms, 0);
+    MHD_suspend_connection(call->connection);
+}
+
+static enum MHD_Result finish(struct call *call)
+{
+    if (call->logged)
+        requestlog_finish(call->calls->control->log, call->log_number,
+                          call->dropped ? REQUESTLOG_DROPPED : call->answer.status);
+    /* MHD_NO closes the connection without a word, which is what a drop is. */
+    if (call->dropped)
+        return MHD_NO;
+    return response_send(&call->calls->responses, call->connection, &call->answer, &call->body,
+                         &call->fault, auth_words(call->calls->control->fabric->auth)->challenge);
+}
+
+/* The whole request is here. */
+static enum MHD_Result start(struct call *call)
+{
+    struct calls *calls = call->calls;
+    uint64_t delay;
+
+    describe(call);
+    if (control_owns(call->path)) {
+        act(call);
+        return finish(call);
+    }
+    note(call);
+    call->fault = faults_pick(calls->control->faults, &call->request,
+                              auth_shows_session(call->authorization));
+    fault_bend_request(&call->fault, &call->request);
+    if (call->fault.act_after_ms > 0) {
+        suspend(call, WAITING_TO_ACT, (uint64_t)call->fault.act_after_ms);
+        return MHD_YES;
+    }
+    act(call);
+    delay = calls->latency_ms + (uint64_t)call->fault.delay_ms;
+    if (delay > 0) {
+        suspend(call, WAITING_TO_ANSWER, delay);
+        return MHD_YES;
+    }
+    return finish(call);
+}
+
+enum MHD_Result call_on_request(void *cls, struct MHD_Connection *connection, const char *url,
+                                const char *method, const char *version, const char *upload,
+                                size_t *upload_size, void **context)
+{
+    struct call *call = *context;
+
+    (void)version;
+    if (!call) {
+        *context = call_create(cls, connection, method, url);
+        return *context ? MHD_YES : MHD_NO;
+    }
+    if (*upload_size > 0) {
+        int result = take_upload(call, upload, *upload_size);
+
+        *upload_size = 0;
+        return result < 0 ? MHD_NO : MHD_YES;
+    }
+    if (call->phase == READING)
+        return start(call);
+    assert(call->phase == READY);
+    return finish(call);
+}
+
+void call_on_completed(void *cls, struct MHD_Connection *connection, void **context,
+                       enum MHD_RequestTerminationCode why)
+{
+    struct call *call = *context;
+
+    (void)cls;
+    (void)connection;
+    (void)why;
+    if (!call)
+        return;
+    *context = NULL;
+    call->completed = true;
+    if (!call->timer_open)
+        call_destroy(call);
+}
+
+/* Each connection carries its number in the request log, once it has one. */
+void call_on_connection(void *cls, struct MHD_Connection *connection, void **context,
+                        enum MHD_ConnectionNotificationCode what)
+{
+    (void)cls;
+    (void)connection;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        *context = calloc(1, sizeof(uint64_t));
+    } else {
+        free(*context);
+        *context = NULL;
+    }
+}
+
+void calls_abandon(struct calls *calls)
+{
+    while (calls->waiting) {
+        calls->waiting->dropped = true;
+        resume(calls->waiting);
+    }
+    responses_abandon(&calls->responses);
+}

@@ -1,0 +1,40 @@
+/* The life of one HTTP request: read it, let it misbehave as the fault rules say, act, answer.
+ *
+ * A delayed request is suspended, with a timer of its own, and so holds up nobody. It acts when its
+ * time comes, whether its client is still there or not. */
+#ifndef MCAST_MOCK_FM_HTTP_CALL_H
+#define MCAST_MOCK_FM_HTTP_CALL_H
+
+#include <microhttpd.h>
+#include <stdint.h>
+
+#include "mock-fm/faults/control.h"
+#include "mock-fm/http/response.h"
+
+#define CALL_BODY_MAX (16U << 20) /* bytes; the NICs of 11,136 nodes need less than 1 MB */
+
+struct call;
+
+/* What all calls share. When a suspended connection may go on, the server is woken and lets
+ * libmicrohttpd run. */
+struct calls {
+    struct control *control;
+    uint64_t latency_ms;
+    struct responses responses;
+    struct call *waiting; /* the suspended ones */
+};
+
+/* libmicrohttpd's callbacks; their `cls` is the struct calls. */
+enum MHD_Result call_on_request(void *cls, struct MHD_Connection *connection, const char *url,
+                                const char *method, const char *version, const char *upload,
+                                size_t *upload_size, void **context);
+void call_on_completed(void *cls, struct MHD_Connection *connection, void **context,
+                       enum MHD_RequestTerminationCode why);
+void call_on_connection(void *cls, struct MHD_Connection *connection, void **context,
+                        enum MHD_ConnectionNotificationCode what);
+
+/* Lets go of every suspended request, unanswered or half answered; libmicrohttpd can be stopped
+ * only then. */
+void calls_abandon(struct calls *calls);
+
+#endif

@@ -1,0 +1,31 @@
+/* How an answer leaves: whole, or as a fault wants it: half of it, byte by byte, without a length,
+ * with further headers. */
+#ifndef MCAST_MOCK_FM_HTTP_RESPONSE_H
+#define MCAST_MOCK_FM_HTTP_RESPONSE_H
+
+#include <microhttpd.h>
+#include <uv.h>
+
+#include "mock-fm/http/answer.h"
+#include "mock-fm/faults/fault.h"
+
+struct response_stream;
+
+/* What all responses of a server share. `wake` is called when a suspended connection may go on. */
+struct responses {
+    uv_loop_t *loop;
+    void (*wake)(void *server);
+    void *server;
+    struct response_stream *waiting; /* suspended until their next byte is due */
+};
+
+/* Queues the answer, with the body rendered from it, which is taken. `challenge` is the value of
+ * WWW-Authenticate, if the answer wants one. MHD_NO: nothing could be queued. */
+enum MHD_Result response_send(struct responses *responses, struct MHD_Connection *connection,
+                              const struct answer *answer, struct body *body,
+                              const struct fault *fault, const char *challenge);
+
+/* Breaks off those that are still dribbling; libmicrohttpd can be stopped only then. */
+void responses_abandon(struct responses *responses);
+
+#endif

@@ -1,0 +1,37 @@
+/* The HTTP server: libmicrohttpd on a libuv loop. */
+#ifndef MCAST_MOCK_FM_HTTP_SERVER_H
+#define MCAST_MOCK_FM_HTTP_SERVER_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "mock-fm/faults/control.h"
+#include "mock-fm/http/problem.h"
+#include "mock-fm/http/tls.h"
+
+struct server;
+
+struct server_place {
+    const char *host; /* a name or an address */
+    const char *port; /* "0": any */
+    struct tls *tls;  /* HTTPS; NULL: plain HTTP. Outlives the server */
+    bool anybody;     /* no client is asked for a certificate, even if tls has a client CA */
+};
+
+/* Listens at the place and serves as long as the loop runs; every answer but the control's is
+ * `latency_ms` late. NULL with a problem. Close before destroy. */
+struct server *server_create(uv_loop_t *loop, struct control *control,
+                             const struct server_place *place, uint64_t latency_ms,
+                             struct problem *problem);
+
+/* The port it listens at. */
+unsigned server_port(const struct server *server);
+
+/* Stops serving; requests that are still delayed stay unanswered. The loop must run until it ends
+ * by itself before server_destroy. */
+void server_close(struct server *server);
+
+/* Takes NULL. */
+void server_destroy(struct server *server);
+
+#endif

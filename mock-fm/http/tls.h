@@ -1,0 +1,35 @@
+/* Certificate, key and client authority of the server, which can be exchanged while it serves: each
+ * connection has the ones that were in force when it began. */
+#ifndef MCAST_MOCK_FM_HTTP_TLS_H
+#define MCAST_MOCK_FM_HTTP_TLS_H
+
+#include <gnutls/gnutls.h>
+#include <stdbool.h>
+
+#include "mock-fm/http/problem.h"
+
+/* PEM files. `client_ca` NULL: nobody is asked for a certificate. Otherwise the handshake fails,
+ * with an alert, for who shows none that it vouches for. */
+struct tls_files {
+    const char *cert; /* the chain, the server's own first */
+    const char *key;
+    const char *client_ca;
+};
+
+struct tls;
+
+/* Reads the files, whose names must stay valid. NULL with a problem that names the file. */
+struct tls *tls_open(const struct tls_files *files, struct problem *problem);
+
+/* Reads them again, for connections that begin from now on. 0; or -1 with a problem, and what was
+ * in force stays so. */
+int tls_reload(struct tls *tls, struct problem *problem);
+
+/* Gives a connection that begins its certificate; `anybody`: its client is not asked for one,
+ * whether there is a client_ca or not. The tls must outlive the session. */
+void tls_attach(struct tls *tls, gnutls_session_t session, bool anybody);
+
+/* Takes NULL. */
+void tls_close(struct tls *tls);
+
+#endif

@@ -1,0 +1,50 @@
+/* The fabric manager's paths: what is answered to a request, and what it changes. */
+#ifndef MCAST_MOCK_FM_OBJECTS_FABRIC_H
+#define MCAST_MOCK_FM_OBJECTS_FABRIC_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mock-fm/http/answer.h"
+#include "mock-fm/http/auth.h"
+#include "mock-fm/objects/inventory.h"
+#include "mock-fm/objects/journal.h"
+#include "mock-fm/objects/objects.h"
+#include "mock-fm/objects/replica.h"
+#include "mock-fm/http/request.h"
+#include "mock-fm/http/session.h"
+
+/* Clients may have this in their base URL, as they do in front of a real API gateway. */
+#define FABRIC_GATEWAY_PREFIX "/apis/fabric-manager"
+
+struct fabric {
+    struct objects *objects;
+    struct journal *journal; /* NULL: nothing outlives the process */
+    const struct auth *auth;
+    struct session_mint mint;
+    enum session_reach reach;
+    struct inventory inventory;
+    struct replica *replica; /* while a rule may ask for reads that lag; owned by whoever owns this;
+                                otherwise NULL */
+};
+
+/* A reservation that is to be made. */
+struct fabric_wish {
+    const char *id;
+    int64_t limit;
+    const char *token; /* NULL: a token of its own */
+    int64_t now_us;
+};
+
+/* Makes a change durable, then puts it in force; to be answered only then. 0, or -1 with a 500. */
+int fabric_commit(struct fabric *fabric, const struct change *change, struct problem *problem);
+
+/* Judges the request, makes the change durable and applies it, and answers. Always an answer; the
+ * caller releases it. */
+void fabric_answer(struct fabric *fabric, const struct request *request, struct answer *answer);
+
+/* 0, or -1 with a problem (objects_may_reserve). */
+int fabric_reserve(struct fabric *fabric, const struct fabric_wish *wish, struct problem *problem);
+
+#endif

@@ -1,0 +1,52 @@
+/* What the fabric consists of: its switches, ports, links, VNI partitions and the like, to be read.
+ *
+ * A synthetic dragonfly, computed from its size at every question and never stored. Within a group
+ * each switch has a link to each other one (local), and each group has one to each other group
+ * (global), spread over its switches; a switch's ports are the local ones, then the global ones,
+ * and the rest are edge ports with a NIC. All of it never changes.
+ *
+ * The paths, the fields of partitions and the DFA are those of the protocol's section "Other paths
+ * the inventory needs", which is inference as a whole: no client at hand asks for them. Every other
+ * field and all names are invented here. What a real fabric manager answers looks different. */
+#ifndef MCAST_MOCK_FM_OBJECTS_INVENTORY_H
+#define MCAST_MOCK_FM_OBJECTS_INVENTORY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mock-fm/http/problem.h"
+
+/* What the DFA has bits for: (group << 23) | (switch << 18) | (port << 12) in 32 bits. */
+#define INVENTORY_GROUPS_MAX 512
+#define INVENTORY_SWITCHES_MAX 32
+#define INVENTORY_PORTS_MAX 64
+
+struct inventory {
+    unsigned groups;
+    unsigned switches; /* of each group */
+    unsigned ports;    /* of each switch, of all three sorts */
+};
+
+/* Reads GROUPSxSWITCHESxPORTS. 0, or -1 with a sentence that says what is allowed: at least one of
+ * each, at most what is above, and a port for each link with an edge port left on each switch. */
+int inventory_parse(struct inventory *inventory, const char *text, struct problem *problem);
+
+struct inventory_collection; /* such as /fabric/switches */
+
+/* The collection this path (without the gateway's prefix) is in, or NULL; *name is then what
+ * follows its base, a member's name, or NULL at "/fabric/switches" and "/fabric/switches/". */
+const struct inventory_collection *inventory_find(const char *path, const char **name);
+
+/* The list of links, a page of it when page_size is not 0; `after` is as in nextPageLink. A new
+ * reference, or NULL without memory. */
+json_t *inventory_list(const struct inventory *inventory,
+                       const struct inventory_collection *collection, uint64_t page_size,
+                       uint64_t after);
+
+/* The document of this member: a new reference, or NULL with a 404 or 500. */
+json_t *inventory_member(const struct inventory *inventory,
+                         const struct inventory_collection *collection, const char *name,
+                         struct problem *problem);
+
+#endif

@@ -1,0 +1,86 @@
+/* What the fabric manager holds: reservations of multicast addresses ("jobs"), the multicast trees
+ * made within them, and which NIC is the root of a tree. Rules only: no HTTP, no disk, no clock.
+ *
+ * A request is first judged (objects_may_…), which changes nothing; the change that follows from it
+ * is then applied. The journal replays the same changes through the same objects_apply. */
+#ifndef MCAST_MOCK_FM_OBJECTS_OBJECTS_H
+#define MCAST_MOCK_FM_OBJECTS_OBJECTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mock-fm/objects/change.h"
+#include "mock-fm/http/problem.h"
+
+#define OBJECTS_MCAST_IDS 8192 /* multicast ids are 0…8191; libfabric takes no others */
+#define OBJECTS_JOB_ID_MAX 255 /* bytes */
+#define OBJECTS_STEP_MAX 1024  /* bytes; a job id path can be long */
+
+struct job;
+
+struct tree {
+    unsigned mcast_id;
+    struct job *job;
+    char *step;
+    uint32_t root;
+    unsigned vni;
+    int64_t timeout_us;
+    uint32_t *macs;
+    size_t mac_count;
+    int64_t updated_us;
+    struct tree *next; /* of the same job, oldest first */
+};
+
+struct job {
+    char *id;
+    char *token;    /* the session token: a secret */
+    unsigned limit; /* addresses reserved */
+    unsigned trees_in_use;
+    uint64_t serial;  /* grows with every reservation ever made */
+    uint64_t version; /* changes since it was made */
+    int64_t updated_us;
+    struct tree *trees;
+    struct job *next, *previous; /* in the order of their serials */
+    struct job *chain;           /* of one hash bucket */
+};
+
+struct objects;
+
+/* `addresses`: the size of the pool, 1…OBJECTS_MCAST_IDS; the ids handed out are 0…addresses-1.
+ * Without `overcommit` a reservation is refused when the pool does not hold that many addresses
+ * that nobody reserved; with it, limits may add up to more, and a tree may find the pool empty. */
+struct objects *objects_create(unsigned addresses, bool overcommit);
+void objects_destroy(struct objects *objects);
+
+/* May this job be reserved? 0, or -1 with 400 (the id or the limit), 409 (there is one already) or
+ * 507 "02:" (the pool). */
+int objects_may_reserve(const struct objects *objects, const char *id, int64_t limit,
+                        struct problem *problem);
+
+/* May this tree be made? `wish` names job, step and macs. 0 with mcast_id and root filled in; -1
+ * with 400 (no such NICs; or each is a root already and this job has one of those), 404, 507 "01:"
+ * (the job's limit), "02:" (the pool), "03:" (each NIC is the root of another job's tree). */
+int objects_may_grow(const struct objects *objects, struct change *wish, struct problem *problem);
+
+/* 0; -ENOMEM; or -EINVAL for a change that contradicts what is held (a damaged journal). */
+int objects_apply(struct objects *objects, const struct change *change);
+
+/* NULL when there is none. */
+const struct job *objects_job(const struct objects *objects, const char *id);
+const struct tree *objects_tree(const struct objects *objects, unsigned mcast_id);
+
+/* The oldest reservation; go on with ->next. */
+const struct job *objects_first(const struct objects *objects);
+
+struct objects_totals {
+    unsigned addresses;
+    uint64_t jobs;
+    uint64_t reserved; /* sum of the limits */
+    unsigned trees;
+    uint64_t last_serial;
+    unsigned next_mcast_id;
+};
+struct objects_totals objects_totals(const struct objects *objects);
+
+#endif

@@ -1,0 +1,33 @@
+/* What a read replica shows whose copy lags behind: the changes of late, and the state before them.
+ */
+#ifndef MCAST_MOCK_FM_OBJECTS_REPLICA_H
+#define MCAST_MOCK_FM_OBJECTS_REPLICA_H
+
+#include <stdint.h>
+
+#include "mock-fm/objects/objects.h"
+
+#define REPLICA_CHANGES                                                                            \
+    4096 /* at least so many are kept one by one; what is older is shown at most                   \
+            that old */
+
+/* How far behind; all zero: not at all. With both, whichever is further back. */
+struct replica_lag {
+    int64_t ms;
+    int64_t writes; /* changes */
+};
+
+struct replica;
+
+/* Follows from what is held now on; nothing older can be shown. NULL without memory. */
+struct replica *replica_create(const struct objects *objects);
+void replica_destroy(struct replica *replica); /* takes NULL */
+
+/* A change that is in force from now on. 0, or -ENOMEM. */
+int replica_add(struct replica *replica, const struct change *change);
+
+/* What was held so long ago, to be destroyed; NULL without memory. */
+struct objects *replica_objects(const struct replica *replica, const struct replica_lag *lag,
+                                int64_t now_us);
+
+#endif

@@ -1,0 +1,55 @@
+#include "node/commands/command.h"
+#include "node/record/report.h"
+#include "node/say.h"
+
+static const char usage[] =
+    "Usage: mcast-node boot [OPTIONS]\n"
+    "At the start of the machine, before the resource manager's (mcast-node-boot.service): tells\n"
+    "the broker that no service of before is left here, as none outlives a boot. So the VNIs of\n"
+    "jobs that were running when the machine went down are not held back for it any more. What\n"
+    "cannot be told now is told by the next command that talks to the broker. It concerns nothing\n"
+    "that was made since the boot, so it can run again, and late.\n\n"
+    "Example:\n"
+    "  mcast-node boot\n";
+
+static int no_option(int option, const char *value, void *data)
+{
+    (void)option;
+    (void)value;
+    (void)data;
+    return COMMAND_GO_ON;
+}
+
+static int boot(struct node *node)
+{
+    struct error err;
+    struct mcast_error error;
+    if (node_remember(node, true, &err) < 0)
+        return command_failed(&err);
+    if (!node->settings.report)
+        return COMMAND_DONE;
+    node->boot.owed = true;
+    if (boot_write(&node->dir, &node->boot, &err) < 0)
+        return command_failed(&err);
+    int rc = COMMAND_DONE;
+    enum report_fate fate = report_boot(node, &error);
+    if (fate == REPORT_KEPT)
+        say("warning: the broker is told later that this node has booted: %s", error.text);
+    if (fate == REPORT_REFUSED)
+        say("the broker does not take it that this node has booted: %s; it is told of each job by "
+            "itself",
+            error.text);
+    if (fate != REPORT_TAKEN && fate != REPORT_REFUSED)
+        rc = command_exit(&error);
+    report_spool(node, 0);
+    return rc;
+}
+
+static int run(const struct command *command, struct node *node, int argc, char **argv)
+{
+    static const struct option options[] = {{0}};
+    int rc = command_options(command, node, argc, argv, options, no_option, NULL);
+    return command_end(node, rc == COMMAND_GO_ON ? boot(node) : rc);
+}
+
+const struct command command_boot = {"boot", "tell that the machine was started anew", usage, run};

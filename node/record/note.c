@@ -1,0 +1,378 @@
+#include "node/record/note.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char suffix[] = ".json";
+enum { NAME_SIZE = 32 };
+
+/* Between two tries of what lingers; doubled with each. */
+enum {
+    PAUSE_FIRST_MS = 30 * 1000,
+    PAUSE_LONGEST_MS = 3600 * 1000,
+    TOLD_FOR_MS = 3600 * 1000,
+    TRIES_COUNTED_MAX = 1000
+};
+
+const char *note_state_word(enum note_state state)
+{
+    static const char *const words[] = {
+#define WORD_(name, word, report) [NOTE_##name] = (word),
+        NOTE_STATES(WORD_)
+#undef WORD_
+    };
+    return words[state];
+}
+
+const char *note_report_word(enum note_state state)
+{
+    static const char *const words[] = {
+#define REPORT_(name, word, report) [NOTE_##name] = (report),
+        NOTE_STATES(REPORT_)
+#undef REPORT_
+    };
+    return words[state];
+}
+
+static bool state_from_word(const char *word, enum note_state *out)
+{
+    for (int state = NOTE_INTENDED; state <= NOTE_GONE; state++) {
+        if (word && strcmp(note_state_word((enum note_state)state), word) == 0) {
+            *out = (enum note_state)state;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* By the clock, so that it goes on where a note that is no longer there had stopped. */
+void note_owe(struct note *note)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    note->owed = true;
+    note->order = now_ms > note->order ? now_ms : note->order + 1;
+}
+
+int64_t note_clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void note_tried(struct note *note, int64_t now_ms)
+{
+    if (note->tries < TRIES_COUNTED_MAX)
+        note->tries++;
+    note->tried_ms = now_ms;
+}
+
+bool note_was_told(const struct note *note, int64_t now_ms)
+{
+    return note->state == NOTE_LINGERING && !note->owed && !note->postponed &&
+           now_ms - note->told_ms < TOLD_FOR_MS;
+}
+
+bool note_is_due(const struct note *note, int64_t now_ms)
+{
+    int64_t pause = PAUSE_FIRST_MS;
+    for (unsigned int i = 1; i < note->tries && pause < PAUSE_LONGEST_MS; i++)
+        pause *= 2;
+    if (pause > PAUSE_LONGEST_MS)
+        pause = PAUSE_LONGEST_MS;
+    return note->tries == 0 || now_ms - note->tried_ms >= pause;
+}
+
+bool note_is_current(const struct note *note)
+{
+    char boot[STATEDIR_BOOT_SIZE];
+    statedir_boot(boot);
+    return strcmp(note->boot, boot) == 0;
+}
+
+static json_t *format_services(const struct note *note)
+{
+    json_t *list = json_array();
+    for (unsigned int i = 0; i < note->service_count; i++)
+        json_array_append_new(list, json_pack("{s:s,s:I}", "device", note->services[i].device, "id",
+                                              (json_int_t)note->services[i].id));
+    return list;
+}
+
+char *note_format(const struct note *note)
+{
+    const struct claim *claim = &note->claim;
+    json_t *vnis = json_array();
+    for (unsigned int i = 0; i < claim->vni_count; i++)
+        json_array_append_new(vnis, json_integer(claim->vnis[i]));
+    json_t *root = json_pack(
+        "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:I,s:o}", "cluster", claim->cluster,
+        "job", claim->job, "number", (json_int_t)claim->number, "uid", (json_int_t)claim->uid,
+        "vnis", vnis, "node", note->node, "boot", note->boot, "state", note_state_word(note->state),
+        "owed", note->owed, "postponed", note->postponed, "order", (json_int_t)note->order, "tries",
+        (json_int_t)note->tries, "tried", (json_int_t)note->tried_ms, "told",
+        (json_int_t)note->told_ms, "services", format_services(note));
+    char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
+    json_decref(root);
+    return text;
+}
+
+static bool copy(char *out, size_t size, const char *text)
+{
+    int length = snprintf(out, size, "%s", text);
+    return length >= 0 && (size_t)length < size;
+}
+
+static bool take_vnis(struct claim *claim, const json_t *list)
+{
+    size_t count = json_array_size(list);
+    if (!json_is_array(list) || count == 0 || count > CXI_SVC_MAX_VNIS)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        json_int_t vni = json_integer_value(json_array_get(list, i));
+        if (!json_is_integer(json_array_get(list, i)) || vni < 0 || vni > UINT16_MAX)
+            return false;
+        claim->vnis[claim->vni_count++] = (uint16_t)vni;
+    }
+    return true;
+}
+
+static bool take_services(struct note *note, const json_t *list)
+{
+    size_t count = json_array_size(list);
+    if (!json_is_array(list) || count > NOTE_SERVICES_MAX)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct note_service *service = &note->services[note->service_count++];
+        const json_t *item = json_array_get(list, i);
+        const char *device = json_string_value(json_object_get(item, "device"));
+        json_int_t id = json_integer_value(json_object_get(item, "id"));
+        if (!device || !copy(service->device, sizeof service->device, device) || id < 1 ||
+            id > UINT32_MAX)
+            return false;
+        service->id = (unsigned int)id;
+    }
+    return true;
+}
+
+static bool take(struct note *note, json_t *root)
+{
+    struct claim *claim = &note->claim;
+    const char *cluster, *job, *node, *boot, *state;
+    json_int_t number, uid, order;
+    json_t *vnis, *services;
+    int owed, postponed = 0; /* which older notes have not, as what follows */
+    json_int_t tries = 0, tried_ms = 0, told_ms = 0;
+    if (json_unpack(root, "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s?b,s:I,s?I,s?I,s?I,s:o}",
+                    "cluster", &cluster, "job", &job, "number", &number, "uid", &uid, "vnis", &vnis,
+                    "node", &node, "boot", &boot, "state", &state, "owed", &owed, "postponed",
+                    &postponed, "order", &order, "tries", &tries, "tried", &tried_ms, "told",
+                    &told_ms, "services", &services) < 0)
+        return false;
+    if (!cluster_name_valid(cluster) || !job_id_valid(job) || number < 1 || uid < 0 ||
+        uid >= UINT32_MAX || order < 0 || tries < 0 || tries > TRIES_COUNTED_MAX || tried_ms < 0 ||
+        !state_from_word(state, &note->state))
+        return false;
+    claim->number = (uint64_t)number;
+    claim->uid = (uint32_t)uid;
+    claim->active = true;
+    note->owed = owed;
+    note->postponed = postponed;
+    note->order = (uint64_t)order;
+    note->tries = (unsigned int)tries;
+    note->tried_ms = tried_ms;
+    note->told_ms = told_ms;
+    return copy(claim->cluster, sizeof claim->cluster, cluster) &&
+           copy(claim->job, sizeof claim->job, job) && copy(note->node, sizeof note->node, node) &&
+           copy(note->boot, sizeof note->boot, boot) && take_vnis(claim, vnis) &&
+           take_services(note, services);
+}
+
+int note_parse(struct note *note, const char *text, struct error *err)
+{
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    *note = (struct note){0};
+    bool good = root && take(note, root);
+    json_decref(root);
+    if (good)
+        return 0;
+    *note = (struct note){0};
+    return error_set(err, ERROR_CORRUPT, "it is not what mcast-node writes");
+}
+
+static void name_of(char out[NAME_SIZE], uint64_t number)
+{
+    snprintf(out, NAME_SIZE, "%llu%s", (unsigned long long)number, suffix);
+}
+
+static int read_named(const struct statedir *dir, const char *name, struct note *note,
+                      struct error *err)
+{
+    char *text = NULL;
+    int rc = statedir_read(dir, name, &text, err);
+    if (rc < 0)
+        return rc;
+    rc = note_parse(note, text, err);
+    free(text);
+    return rc;
+}
+
+int note_read(const struct statedir *dir, uint64_t number, struct note *note, struct error *err)
+{
+    char name[NAME_SIZE];
+    name_of(name, number);
+    return read_named(dir, name, note, err);
+}
+
+int note_write(const struct statedir *dir, const struct note *note, struct error *err)
+{
+    char name[NAME_SIZE];
+    name_of(name, note->claim.number);
+    char *text = note_format(note);
+    if (!text)
+        return error_set(err, ERROR_NOMEM, "memory is exhausted");
+    int rc = statedir_write(dir, name, text, err);
+    free(text);
+    return rc;
+}
+
+int note_remove(const struct statedir *dir, uint64_t number, struct error *err)
+{
+    char name[NAME_SIZE];
+    name_of(name, number);
+    return statedir_remove(dir, name, err);
+}
+
+static bool is_note(const char *name)
+{
+    size_t digits = strspn(name, "0123456789");
+    return digits > 0 && digits < NAME_SIZE - sizeof suffix && strcmp(name + digits, suffix) == 0;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct note *a = left, *b = right;
+    return (a->claim.number > b->claim.number) - (a->claim.number < b->claim.number);
+}
+
+static int add(struct notes *notes, const struct statedir *dir, const char *name, struct error *err)
+{
+    struct note *grown = reallocarray(notes->at, notes->count + 1, sizeof *grown);
+    if (!grown)
+        return error_set(err, ERROR_NOMEM, "memory is exhausted");
+    notes->at = grown;
+    int rc = read_named(dir, name, &grown[notes->count], err);
+    if (rc == 0) {
+        notes->count++;
+    } else if (rc == ERROR_CORRUPT) {
+        notes->damaged++;
+        snprintf(notes->damaged_name, sizeof notes->damaged_name, "%.31s", name);
+    }
+    /* One that is gone meanwhile was somebody else's to remove. */
+    return rc == ERROR_CORRUPT || rc == ERROR_NOT_FOUND ? 0 : rc;
+}
+
+int notes_load(struct notes *notes, const struct statedir *dir, struct error *err)
+{
+    *notes = (struct notes){0};
+    if (dir->directory < 0)
+        return 0;
+    int fd = openat(dir->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = fd < 0 ? NULL : fdopendir(fd);
+    if (!listing) {
+        if (fd >= 0)
+            close(fd);
+        return error_set(err, ERROR_IO, "%s: it cannot be read: %s", dir->path, strerror(errno));
+    }
+    int rc = 0;
+    const struct dirent *entry;
+    while (rc == 0 && (entry = readdir(listing)) != NULL) {
+        if (is_note(entry->d_name))
+            rc = add(notes, dir, entry->d_name, err);
+    }
+    closedir(listing);
+    if (rc < 0)
+        notes_release(notes);
+    else if (notes->count > 0)
+        qsort(notes->at, notes->count, sizeof *notes->at, by_number);
+    return rc;
+}
+
+void notes_release(struct notes *notes)
+{
+    free(notes->at);
+    *notes = (struct notes){0};
+}
+
+const struct note *notes_holder(const struct notes *notes, const char *device, unsigned int id)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct note *note = &notes->at[i];
+        if (note->state == NOTE_GONE || !note_is_current(note))
+            continue;
+        for (unsigned int s = 0; s < note->service_count; s++) {
+            if (note->services[s].id == id && strcmp(note->services[s].device, device) == 0)
+                return note;
+        }
+    }
+    return NULL;
+}
+
+/* Of before the start of the machine nothing is here any more. */
+static bool is_another(const struct note *other, uint64_t number)
+{
+    return other->claim.number != number && note_is_current(other);
+}
+
+const struct note *notes_other_of_owner(const struct notes *notes, const struct note *note)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct note *other = &notes->at[i];
+        if (is_another(other, note->claim.number) && other->claim.uid == note->claim.uid &&
+            (other->state == NOTE_MADE || other->state == NOTE_INTENDED))
+            return other;
+    }
+    return NULL;
+}
+
+static bool share_a_vni(const struct claim *a, const struct claim *b)
+{
+    for (unsigned int i = 0; i < a->vni_count; i++) {
+        for (unsigned int k = 0; k < b->vni_count; k++) {
+            if (a->vnis[i] == b->vnis[k])
+                return true;
+        }
+    }
+    return false;
+}
+
+const struct note *notes_lingering_with(const struct notes *notes, const struct claim *claim)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct note *other = &notes->at[i];
+        if (is_another(other, claim->number) && other->state == NOTE_LINGERING &&
+            share_a_vni(&other->claim, claim))
+            return other;
+    }
+    return NULL;
+}
+
+const struct note *notes_newest(const struct notes *notes, const char *cluster, const char *job)
+{
+    for (size_t i = notes->count; i > 0; i--) {
+        const struct note *note = &notes->at[i - 1];
+        if (strcmp(note->claim.job, job) == 0 &&
+            (!cluster || strcmp(note->claim.cluster, cluster) == 0))
+            return note;
+    }
+    return NULL;
+}

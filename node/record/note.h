@@ -1,0 +1,109 @@
+#ifndef MCAST_NODE_RECORD_NOTE_H
+#define MCAST_NODE_RECORD_NOTE_H
+
+/* What this node made for a job: written as an intent before the first service is made, so that
+ * whatever dies, it is known what may be there; and as the report that the broker is owed, until it
+ * has it. One file for each life of a job, "<number>.json".
+ *
+ * A later state takes the place of an earlier one that could not be delivered: the broker is only
+ * ever told how it is (F3). */
+
+#include "node/services/claim.h"
+#include "node/services/nic.h"
+#include "node/record/statedir.h"
+
+#include <stddef.h>
+
+/* state, what the broker is told of it */
+#define NOTE_STATES(X)                                                                             \
+    X(INTENDED, "intended", NULL)          /* services are being made; some may be there */        \
+    X(MADE, "made", "created")             /* one on every NIC */                                  \
+    X(LINGERING, "lingering", "lingering") /* some could not be destroyed */                       \
+    X(GONE, "gone", "destroyed")           /* none is left; kept for the report only */
+
+enum note_state {
+#define NOTE_ENUM_(name, word, report) NOTE_##name,
+    NOTE_STATES(NOTE_ENUM_)
+#undef NOTE_ENUM_
+};
+
+enum { NOTE_SERVICES_MAX = NIC_MAX, NOTE_NODE_SIZE = 256 };
+
+struct note_service {
+    char device[NIC_NAME_SIZE];
+    unsigned int id;
+};
+
+struct note {
+    struct claim claim; /* what matching needs; nodes, cores and traffic classes are not kept */
+    char node[NOTE_NODE_SIZE];
+    char boot[STATEDIR_BOOT_SIZE]; /* services do not survive a start of the machine */
+    enum note_state state;
+    bool owed;          /* the broker has not been told the state */
+    bool postponed;     /* lingering, and its own housekeeping is to come */
+    bool stuck;         /* lingering, and not only because it is in use; not kept */
+    uint64_t order;     /* grows with each state to be told, even if the folder was lost between */
+    unsigned int tries; /* lingering: how often it was tried to destroy it, in vain */
+    int64_t tried_ms;   /* and when, the last time, by note_clock_ms */
+    int64_t told_ms;    /* lingering: when the broker was told so */
+    unsigned int service_count;
+    struct note_service services[NOTE_SERVICES_MAX];
+};
+
+const char *note_state_word(enum note_state state);
+const char *note_report_word(enum note_state state); /* NULL: nothing to tell */
+
+/* The state is to be told, as newer than all that was told before. */
+void note_owe(struct note *note);
+
+/* The time since the machine was started, which nobody sets. */
+int64_t note_clock_ms(void);
+
+/* It was tried in vain. */
+void note_tried(struct note *note, int64_t now_ms);
+
+/* Whether the broker was told that it lingers, and not so long ago that it may have lost its ledger
+ * since, which nobody would notice. */
+bool note_was_told(const struct note *note, int64_t now_ms);
+
+/* Whether it is time to try again, by somebody who has no part in it: with growing pauses, up to an
+ * hour. */
+bool note_is_due(const struct note *note, int64_t now_ms);
+
+/* Whether it was written since the machine was started. */
+bool note_is_current(const struct note *note);
+
+/* ERROR_NOT_FOUND; ERROR_CORRUPT: not written by this program, or damaged; ERROR_IO. */
+int note_read(const struct statedir *dir, uint64_t number, struct note *note, struct error *err);
+int note_write(const struct statedir *dir, const struct note *note, struct error *err);
+int note_remove(const struct statedir *dir, uint64_t number, struct error *err);
+
+/* As text; for free(), NULL: memory is exhausted. And back: 0, or ERROR_CORRUPT with an empty note.
+ */
+char *note_format(const struct note *note);
+int note_parse(struct note *note, const char *text, struct error *err);
+
+struct notes {
+    size_t count;
+    struct note *at; /* by number */
+    size_t damaged;  /* files that could not be read, left out */
+    char damaged_name[32];
+};
+
+/* All of the directory. ERROR_IO, ERROR_NOMEM. */
+int notes_load(struct notes *notes, const struct statedir *dir, struct error *err);
+void notes_release(struct notes *notes);
+
+/* The job whose service this is said to be, of this start of the machine and not gone; or NULL. */
+const struct note *notes_holder(const struct notes *notes, const char *device, unsigned int id);
+
+/* Another life of which its owner has services here now, or is about to; NULL: none. */
+const struct note *notes_other_of_owner(const struct notes *notes, const struct note *note);
+
+/* What lingers here of another life and has one of the claim's VNIs; NULL: nothing. */
+const struct note *notes_lingering_with(const struct notes *notes, const struct claim *claim);
+
+/* The newest life of a job; cluster NULL: whichever. NULL: none. */
+const struct note *notes_newest(const struct notes *notes, const char *cluster, const char *job);
+
+#endif

@@ -1,0 +1,179 @@
+#include "node/record/remainder.h"
+
+#include "node/commands/command.h"
+#include "node/life.h"
+#include "node/record/report.h"
+#include "node/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a hook tries of earlier jobs. */
+enum { HOOK_TRIES_MAX = 4, EXCUSE_SIZE = 2 * CLAIM_NAME_SIZE + 160 };
+
+static const char between[] = ", \t\n";
+
+bool remainder_users_valid(const char *users)
+{
+    return strspn(users, "0123456789, \t\n") == strlen(users);
+}
+
+static bool has_job(const char *users, uint32_t uid)
+{
+    char *end;
+    for (const char *at = users + strspn(users, between); *at; at = end + strspn(end, between)) {
+        if (strtoul(at, &end, 10) == uid)
+            return true;
+    }
+    return false;
+}
+
+/* now: what is remembered by now, as jobs have come and gone while it was tried. */
+static int judge(const struct node *node, const struct notes *now, const struct note *note,
+                 char excuse[EXCUSE_SIZE])
+{
+    char name[CLAIM_NAME_SIZE], theirs[CLAIM_NAME_SIZE];
+    const struct note *other = note->stuck ? NULL : notes_other_of_owner(now, note);
+    claim_name(&note->claim, name);
+    if (other)
+        snprintf(excuse, EXCUSE_SIZE,
+                 "what job %s left may be used by job %s, as uid %u has both: it is tried again, "
+                 "and its VNIs are held back until it is gone",
+                 name, claim_name(&other->claim, theirs), note->claim.uid);
+    else if (!note->stuck && node->users && has_job(node->users, note->claim.uid))
+        snprintf(excuse, EXCUSE_SIZE,
+                 "what job %s left may be used by another job of uid %u: it is tried again, and "
+                 "its VNIs are held back until it is gone",
+                 name, note->claim.uid);
+    else
+        return COMMAND_BUSY;
+    return COMMAND_IN_USE;
+}
+
+int remainder_judge(struct node *node, const struct note *note)
+{
+    char excuse[EXCUSE_SIZE];
+    struct notes now;
+    struct error err;
+    if (notes_load(&now, &node->dir, &err) < 0) {
+        say("%s", err.text);
+        return COMMAND_BUSY;
+    }
+    int rc = judge(node, &now, note, excuse);
+    if (rc == COMMAND_IN_USE)
+        say("%s", excuse);
+    notes_release(&now);
+    return rc;
+}
+
+/* What one run has found. */
+struct round {
+    struct notes now;
+    int rc; /* the worst */
+    unsigned int jobs, services, untold;
+    char left[LIFE_LEFT_TEXT_SIZE]; /* one of what is left, of those that rc is about */
+    char excuse[EXCUSE_SIZE];
+};
+
+static void count_left(struct round *round, struct node *node, const struct note *note,
+                       const struct destroy_result *result)
+{
+    char excuse[EXCUSE_SIZE] = "";
+    int rc = judge(node, &round->now, note, excuse);
+    round->jobs++;
+    round->services += result->left_count;
+    if (round->rc == COMMAND_BUSY || (rc == COMMAND_IN_USE && round->rc == rc))
+        return;
+    round->rc = rc;
+    memcpy(round->excuse, excuse, sizeof excuse);
+    if (result->left_count > 0)
+        life_describe_left(node, note, &result->left[0], round->left);
+}
+
+/* One life's. The caller has its lock. */
+static void retry(struct node *node, struct round *round, uint64_t number)
+{
+    struct note note;
+    struct error err;
+    struct mcast_error error;
+    struct destroy_result result;
+    if (note_read(&node->dir, number, &note, NULL) < 0 || note.state != NOTE_LINGERING ||
+        note.postponed)
+        return; /* somebody has seen to it since it was listed */
+    if (life_retry(node, &note, &result, &err) < 0) {
+        int rc = command_failed(&err);
+        round->rc = round->rc == COMMAND_BUSY ? round->rc : rc;
+        return;
+    }
+    if (report_send(node, &note, &error) == REPORT_KEPT && round->untold++ == 0)
+        report_say_kept(&note, &error);
+    if (note.state == NOTE_LINGERING)
+        count_left(round, node, &note, &result);
+}
+
+static void say_round(const struct round *round)
+{
+    if (round->services == 1)
+        say("%s", round->left);
+    else if (round->services > 1)
+        say("%s; in all %u services of %u earlier job%s could not be destroyed", round->left,
+            round->services, round->jobs, round->jobs == 1 ? "" : "s");
+    if (round->rc == COMMAND_IN_USE)
+        say("%s", round->excuse);
+}
+
+static int by_try(const void *left, const void *right)
+{
+    const struct note *a = *(struct note *const *)left, *b = *(struct note *const *)right;
+    return (a->tried_ms > b->tried_ms) - (a->tried_ms < b->tried_ms);
+}
+
+/* Adds those of the owner, or of others, which are to be tried: the longest untried first. */
+static size_t choose(struct node *node, enum remainder_scope scope, uint32_t uid, bool owner_s,
+                     struct note **chosen)
+{
+    size_t count = 0;
+    const int64_t now_ms = note_clock_ms();
+    for (size_t i = 0; i < node->notes.count; i++) {
+        struct note *note = &node->notes.at[i];
+        if (note->state == NOTE_LINGERING && !note->postponed && note_is_current(note) &&
+            (note->claim.uid == uid) == owner_s &&
+            (owner_s || scope == REMAINDER_ALL || note_is_due(note, now_ms)))
+            chosen[count++] = note;
+    }
+    qsort(chosen, count, sizeof *chosen, by_try);
+    return count;
+}
+
+static void try_all(struct node *node, struct round *round, struct note **chosen, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!life_try_lock(node, &chosen[i]->claim))
+            continue;
+        retry(node, round, chosen[i]->claim.number);
+        life_unlock(node, &chosen[i]->claim);
+        chosen[i]->owed = false; /* it has had its turn */
+    }
+}
+
+int remainder_retry(struct node *node, enum remainder_scope scope, uint32_t uid)
+{
+    struct round round = {.rc = COMMAND_DONE};
+    struct error err;
+    struct note **chosen = calloc(node->notes.count + 1, sizeof(struct note *));
+    if (!chosen)
+        return command_no_memory();
+    size_t count = choose(node, scope, uid, true, chosen);
+    if (scope != REMAINDER_OF_OWNER)
+        count += choose(node, scope, uid, false, chosen + count);
+    if (scope != REMAINDER_ALL && count > HOOK_TRIES_MAX)
+        count = HOOK_TRIES_MAX;
+    if (count > 0 && notes_load(&round.now, &node->dir, &err) < 0)
+        round.rc = command_failed(&err);
+    else
+        try_all(node, &round, chosen, count);
+    say_round(&round);
+    notes_release(&round.now);
+    free(chosen);
+    return round.rc;
+}

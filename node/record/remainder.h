@@ -1,0 +1,36 @@
+#ifndef MCAST_NODE_RECORD_REMAINDER_H
+#define MCAST_NODE_RECORD_REMAINDER_H
+
+/* Services that are in use when their job is over (F9).
+ *
+ * Whoever uses one is its owner: nobody else can. What is left of his job that ended is the
+ * resource manager's to kill, and where that fails the node is to be drained. But what another of
+ * his jobs here uses is no fault of the node, and he could have it drained at will, with the jobs
+ * of others on it. So then it is left, and tried again when he has no job here any more, or sooner.
+ * The driver neither disables a service in use nor tells who uses it; so its VNIs are held back:
+ * the broker is told that it lingers, and no prolog here makes a service for one of them (I3). */
+
+#include "node/node.h"
+
+/* Of a note that lingers: COMMAND_IN_USE, after a message, when it is only in use and its owner has
+ * another job here, as this node remembers or node->users says; else COMMAND_BUSY. */
+int remainder_judge(struct node *node, const struct note *note);
+
+/* Of whose earlier jobs it is tried. A user can leave many: a hook of his job has a few of his,
+ * those that were not tried for the longest, and one of somebody else's job none. */
+enum remainder_scope {
+    REMAINDER_OF_OWNER, /* epilog */
+    REMAINDER_DUE,      /* housekeeping, which nobody's job waits for: then others' that are due */
+    REMAINDER_ALL,      /* tend */
+};
+
+/* Tries once more to destroy what lingers of jobs whose hooks are through, and reports what has
+ * changed. What is in work elsewhere is left to those who have it, and so is what is marked as
+ * postponed in node->notes. Says in one line what is left. uid: the owner. COMMAND_DONE; or, of
+ * what is still there, COMMAND_BUSY before COMMAND_IN_USE. */
+int remainder_retry(struct node *node, enum remainder_scope scope, uint32_t uid);
+
+/* Whether it is a list of user ids, such as "1000,1001" or lines of them. */
+bool remainder_users_valid(const char *users);
+
+#endif

@@ -1,0 +1,284 @@
+#include "node/record/report.h"
+
+#include "node/insist.h"
+#include "node/life.h"
+#include "node/say.h"
+
+#include <string.h>
+
+/* In one run of a hook, and kept for later at most. A broker that is away for so long has given up
+ * waiting ([vni] hold) long before. */
+enum { SPOOL_RUN_MAX = 200, SPOOL_MAX = 1000 };
+
+/* Whether it is to be asked no more. */
+static void look_for_broker(struct node *node, int rc, const struct mcast_error *error)
+{
+    node->broker_gone = rc == MCAST_UNREACHABLE || (rc < 0 && mcast_later(error, NULL));
+}
+
+/* A broker of before these were told refuses what it does not know. */
+static bool leave_out_vnis(struct mcast_node_report *report, const struct mcast_error *error)
+{
+    bool had = report->vni_count > 0 && error->code == MCAST_REFUSED && error->status == 422;
+    if (had)
+        report->vni_count = 0;
+    return had;
+}
+
+static int tell(struct node *node, const struct note *note, struct mcast_error *error)
+{
+    struct mcast_service services[NOTE_SERVICES_MAX];
+    struct mcast_node_report report = MCAST_NODE_REPORT_INIT;
+    struct mcast *broker = node_broker(node, error);
+    if (!broker)
+        return error->code;
+    for (unsigned int i = 0; i < note->service_count; i++)
+        services[i] =
+            (struct mcast_service){.device = note->services[i].device, .id = note->services[i].id};
+    report.cluster = note->claim.cluster;
+    report.job = note->claim.job;
+    report.number = note->claim.number;
+    report.order = note->order;
+    report.node = note->node;
+    report.state = note_report_word(note->state);
+    report.services = services;
+    report.service_count = note->service_count;
+    report.vnis = note->claim.vnis;
+    report.vni_count = note->claim.vni_count;
+    struct insist insist;
+    int rc;
+    insist_begin(&insist, node, false);
+    do
+        rc = mcast_report_node(broker, &report, NULL, error);
+    while (rc < 0 && (leave_out_vnis(&report, error) || insist_again(&insist, error)));
+    look_for_broker(node, rc, error);
+    return rc;
+}
+
+/* The broker does not take us for the node that we are, until somebody mends that. */
+static bool is_mistrust(const struct mcast_error *error)
+{
+    return error->code == MCAST_REFUSED && (error->status == 401 || error->status == 403);
+}
+
+/* It says nothing of the report itself: that may be taken another time. */
+static bool is_passing(const struct mcast_error *error)
+{
+    return error->code != MCAST_REFUSED || error->status >= 500 || error->status == 429 ||
+           is_mistrust(error);
+}
+
+static bool is_older(const struct mcast_error *error)
+{
+    return error->code == MCAST_NOT_FOUND && strcmp(error->word, "no-such-path") == 0;
+}
+
+static enum report_fate judge(const struct note *note, int rc, const struct mcast_error *error)
+{
+    bool created = note->state == NOTE_MADE;
+    if (rc == 0)
+        return REPORT_TAKEN;
+    if (is_older(error))
+        return REPORT_REFUSED;
+    if (rc == MCAST_NOT_FOUND)
+        return created ? REPORT_UNKNOWN : REPORT_TAKEN;
+    if (created && strcmp(error->word, "vnis-given-back") == 0)
+        return REPORT_NOT_OURS;
+    return is_passing(error) ? REPORT_KEPT : REPORT_REFUSED;
+}
+
+static void keep(struct node *node, struct note *note)
+{
+    struct error err;
+    int rc;
+    note->owed = false;
+    if (note->state == NOTE_LINGERING)
+        note->told_ms = note_clock_ms();
+    if (note->state == NOTE_GONE)
+        rc = note_remove(&node->dir, note->claim.number, &err);
+    else
+        rc = note_write(&node->dir, note, &err);
+    if (rc < 0) /* it will be delivered once more, which does no harm */
+        say("%s", err.text);
+}
+
+static void say_refused(const struct note *note, const struct mcast_error *error)
+{
+    char name[CLAIM_NAME_SIZE];
+    const char *state = note_report_word(note->state);
+    claim_name(&note->claim, name);
+    if (is_older(error))
+        say("the broker does not take the report that the services of job %s are %s: %s; it is "
+            "older than node reports: update it, or set report = no in node.conf",
+            name, state, error->text);
+    else
+        say("the broker does not take the report that the services of job %s are %s: %s; its VNIs "
+            "are held back until [vni] hold is over, or until mcastctl fence %s says that nothing "
+            "of it is left",
+            name, state, error->text, note->node);
+}
+
+enum report_fate report_send(struct node *node, struct note *note, struct mcast_error *error)
+{
+    if (!note->owed || !note_report_word(note->state))
+        return REPORT_TAKEN;
+    int rc = tell(node, note, error);
+    enum report_fate fate = judge(note, rc, error);
+    if (fate == REPORT_REFUSED)
+        say_refused(note, error);
+    if (fate == REPORT_TAKEN || fate == REPORT_REFUSED)
+        keep(node, note);
+    return fate;
+}
+
+/* What they said the broker has, and knows that it is over. */
+static void forget_before_boot(struct node *node)
+{
+    for (size_t i = 0; i < node->notes.count; i++) {
+        struct note *note = &node->notes.at[i];
+        bool told = !note->owed && (note->state == NOTE_MADE || note->state == NOTE_LINGERING);
+        if (note_is_current(note) || !told || note->order >= node->boot.order ||
+            strcmp(note->node, node->name) != 0 || !life_try_lock(node, &note->claim))
+            continue;
+        (void)note_remove(&node->dir, note->claim.number, NULL);
+        life_unlock(node, &note->claim);
+    }
+}
+
+enum report_fate report_boot(struct node *node, struct mcast_error *error)
+{
+    struct error err;
+    struct insist insist;
+    int rc;
+    if (!node->boot.owed)
+        return REPORT_TAKEN;
+    struct mcast *broker = node_broker(node, error);
+    if (!broker)
+        return REPORT_KEPT;
+    insist_begin(&insist, node, false);
+    do
+        rc = mcast_report_boot(broker, node->name, node->boot.order, NULL, error);
+    while (rc < 0 && insist_again(&insist, error));
+    look_for_broker(node, rc, error);
+    if (rc < 0 && is_passing(error) && !is_older(error))
+        return REPORT_KEPT;
+    if (rc == 0)
+        forget_before_boot(node);
+    node->boot.owed = false;
+    if (boot_write(&node->dir, &node->boot, &err) < 0)
+        say("%s", err.text);
+    return rc == 0 ? REPORT_TAKEN : REPORT_REFUSED;
+}
+
+void report_say_kept(const struct note *note, const struct mcast_error *error)
+{
+    char name[CLAIM_NAME_SIZE];
+    say("warning: the broker is told later that the services of job %s are %s: %s",
+        claim_name(&note->claim, name), note_report_word(note->state), error->text);
+}
+
+bool report_spare(struct node *node, struct note *note, const struct mcast_error *error)
+{
+    char name[CLAIM_NAME_SIZE];
+    if (!life_may_run(note))
+        return false;
+    say("warning: job %s: %s; its owner has processes here, so its services stay until its epilog",
+        claim_name(&note->claim, name), error->text);
+    keep(node, note);
+    return true;
+}
+
+/* One life's. error: why it is kept. */
+static enum report_fate deliver(struct node *node, uint64_t number, struct mcast_error *error)
+{
+    struct note note;
+    struct error err;
+    /* It may have changed since it was listed. */
+    if (note_read(&node->dir, number, &note, NULL) < 0)
+        return REPORT_TAKEN;
+    if (!note_is_current(&note) && note.state != NOTE_GONE) {
+        note.state = NOTE_GONE;
+        if (node->settings.report)
+            note_owe(&note);
+        note.service_count = 0;
+    }
+    enum report_fate fate = report_send(node, &note, error);
+    if (fate == REPORT_UNKNOWN && report_spare(node, &note, error))
+        return REPORT_TAKEN;
+    if (fate == REPORT_NOT_OURS || fate == REPORT_UNKNOWN) {
+        char name[CLAIM_NAME_SIZE];
+        say("job %s: %s; its services are destroyed", claim_name(&note.claim, name), error->text);
+        if (life_destroy(node, &note, true, 0, &err) < 0)
+            say("%s", err.text);
+        else
+            fate = report_send(node, &note, error);
+    }
+    return fate;
+}
+
+/* What one run has learned while it told of other lives. */
+struct round {
+    unsigned int asked, refused;
+    bool ask_no_more;         /* nobody answers, or it was enough for one hook */
+    const struct note *alien; /* of the last one that the broker does not believe us */
+    struct mcast_error why;
+};
+
+/* What is not believed of one job of this node's name, is of none. */
+static bool is_alien(const struct round *round, const struct note *note)
+{
+    return round->alien && strcmp(round->alien->node, note->node) == 0 &&
+           strcmp(round->alien->claim.cluster, note->claim.cluster) == 0;
+}
+
+/* Whether the note has not to be told any more. */
+static bool settle(struct node *node, struct round *round, const struct note *note)
+{
+    struct mcast_error error;
+    if (is_alien(round, note)) {
+        round->refused++;
+        return false;
+    }
+    round->ask_no_more |= node->broker_gone || round->asked == SPOOL_RUN_MAX;
+    if (round->ask_no_more)
+        return false;
+    round->asked++;
+    if (deliver(node, note->claim.number, &error) != REPORT_KEPT)
+        return true;
+    if (is_mistrust(&error)) {
+        round->refused++;
+        round->alien = note;
+        round->why = error;
+    } else {
+        round->ask_no_more = true;
+    }
+    return false;
+}
+
+/* What nobody will ask for any more, so that a broker that is away for good fills no disk. */
+static bool is_surplus(const struct node *node, size_t i)
+{
+    return node->notes.count - i > SPOOL_MAX && node->notes.at[i].state == NOTE_GONE;
+}
+
+void report_spool(struct node *node, uint64_t except)
+{
+    struct round round = {0};
+    struct mcast_error error;
+    if (node->settings.report && !node->broker_gone)
+        (void)report_boot(node, &error);
+    for (size_t i = 0; i < node->notes.count && node->settings.report; i++) {
+        const struct note *note = &node->notes.at[i];
+        uint64_t number = note->claim.number;
+        bool stale = !note_is_current(note) && note->state != NOTE_GONE;
+        if (number == except || !(note->owed || stale) || !life_try_lock(node, &note->claim))
+            continue;
+        if (!settle(node, &round, note) && is_surplus(node, i))
+            (void)note_remove(&node->dir, number, NULL);
+        life_unlock(node, &note->claim);
+    }
+    if (round.refused > 0)
+        say("warning: %u report%s of %s still refused: %s", round.refused,
+            round.refused == 1 ? "" : "s",
+            round.refused == 1 ? "an earlier job is" : "earlier jobs are", round.why.text);
+}

@@ -1,0 +1,42 @@
+#ifndef MCAST_NODE_RECORD_REPORT_H
+#define MCAST_NODE_RECORD_REPORT_H
+
+/* Tells the broker what notes say, now or when it can be reached again (F3). */
+
+#include "node/node.h"
+
+enum report_fate {
+    REPORT_TAKEN,    /* the broker has it, or has nothing to wait for any more */
+    REPORT_KEPT,     /* it could not be delivered, or we are not believed to be the node (401, 403);
+                        the next run tries again */
+    REPORT_NOT_OURS, /* "created" came too late: the VNIs are not the job's; destroy at once */
+    REPORT_UNKNOWN,  /* the broker does not know the reservation: destroy, unless the job runs */
+    REPORT_REFUSED,  /* the broker will never take it, which is said; it is not kept */
+};
+
+/* Delivers one note's state if that is owed, and keeps the note accordingly. The caller has the
+ * life's lock. error: why it was not taken. */
+enum report_fate report_send(struct node *node, struct note *note, struct mcast_error *error);
+
+/* After REPORT_UNKNOWN: whether the job may run here all the same, as its processes do
+ * (life_may_run) and a broker can lose its ledger. Then it is said, the report is not owed any
+ * more, and the services stay until the job's epilog; the caller has the life's lock. */
+bool report_spare(struct node *node, struct note *note, const struct mcast_error *error);
+
+/* Tells, if that is owed, that nothing of before this boot is here: TAKEN, KEPT, or REFUSED: the
+ * broker will never take it, as it is older. Once it is taken, notes of before whose last word the
+ * broker has are done with. error: why it was not taken. */
+enum report_fate report_boot(struct node *node, struct mcast_error *error);
+
+/* Says that it was kept: of which job, and why. */
+void report_say_kept(const struct note *note, const struct mcast_error *error);
+
+/* Delivers what other lives owe, oldest first, until the broker does not answer or it was enough
+ * for one run; what is in work elsewhere is left to those who have it. Services of an earlier start
+ * of the machine are gone: that is reported too. Of what the broker says is not ours any more,
+ * destroys the services, but for jobs that may run. Says in one line how many are refused because
+ * we are not believed to be the node.
+ */
+void report_spool(struct node *node, uint64_t except);
+
+#endif

@@ -1,0 +1,52 @@
+#ifndef MCAST_NODE_SERVICES_CLAIM_H
+#define MCAST_NODE_SERVICES_CLAIM_H
+
+/* What a reservation entitles its job to on this node: a service for its owner and its VNIs. */
+
+#include "client/mcast.h"
+#include "base/error.h"
+#include "base/idset.h"
+#include "base/names.h"
+#include "cxi/abi.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    CLAIM_NAME_SIZE = CLUSTER_NAME_MAX + 1 + JOB_ID_MAX + 1,
+    CLAIM_VNIS_TEXT_SIZE = 24,
+    CLAIM_NODES_SIZE = 80
+};
+
+struct claim {
+    char cluster[CLUSTER_NAME_MAX + 1];
+    char job[JOB_ID_MAX + 1];
+    uint64_t number; /* of the reservation: one life of a job that may be requeued under its id */
+    uint32_t uid;
+    uint32_t node_count;     /* 0: not told */
+    uint32_t cores_per_node; /* 0: not told */
+    uint16_t vnis[CXI_SVC_MAX_VNIS];
+    unsigned int vni_count;
+    unsigned int traffic_classes; /* bits of enum traffic_class (core/reservation/record.h); 0: not told */
+    bool active;                  /* false: already released */
+    bool elsewhere;               /* its node list has another node's names only */
+    char nodes[CLAIM_NODES_SIZE]; /* that list for people, cut; "": the job named no nodes */
+};
+
+/* ERROR_INVALID: the document lacks what is needed, or names another job. cluster, job: what was
+ * asked for; cluster may be NULL. node: this one; names are compared as the broker does, whole. */
+int claim_from_reservation(struct claim *claim, const struct mcast_reservation *reservation,
+                           const char *cluster, const char *job, const char *node,
+                           struct error *err);
+
+/* ERROR_FULL: a VNI is the system's (1, 10), or not of those that jobs may have on this node: who
+ * gave it is no broker of this site, or the two are not configured alike. */
+int claim_check_vnis(const struct claim *claim, const struct idset *allowed, struct error *err);
+
+/* "cluster/job", for people. Returns out. */
+const char *claim_name(const struct claim *claim, char out[CLAIM_NAME_SIZE]);
+
+/* "1024,1025", as in SLINGSHOT_VNIS. Returns out. */
+const char *claim_vnis(const uint16_t *vnis, unsigned int count, char out[CLAIM_VNIS_TEXT_SIZE]);
+
+#endif

@@ -1,0 +1,66 @@
+#include "node/services/destroy.h"
+
+#include "node/services/match.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static void add_left(struct destroy_result *result, const struct nic *nic, unsigned int id,
+                     int failure)
+{
+    if (result->left_count == DESTROY_LEFT_MAX)
+        return;
+    struct destroy_left *left = &result->left[result->left_count++];
+    *left = (struct destroy_left){.id = id, .failure = failure};
+    snprintf(left->device, sizeof left->device, "%s", nic->name);
+}
+
+static bool is_there(const struct nics *nics, struct nic *nic, unsigned int id)
+{
+    return nic_refresh(nics, nic) < 0 || match_by_id(nic->services, id);
+}
+
+/* One try on one NIC. */
+static void sweep(struct nics *nics, struct nic *nic, nic_service_fn *meant, void *arg,
+                  struct destroy_result *result)
+{
+    unsigned int ids[DESTROY_LEFT_MAX], count = 0;
+    if (nic_refresh(nics, nic) < 0) {
+        add_left(result, nic, 0, nic->failure);
+        return;
+    }
+    for (unsigned int i = 0; i < nic->services->count && count < DESTROY_LEFT_MAX; i++) {
+        const struct cxi_svc_desc *service = &nic->services->descs[i];
+        if (!match_is_system(service) && meant(arg, nic, service))
+            ids[count++] = service->svc_id;
+    }
+    for (unsigned int i = 0; i < count; i++) {
+        int failure = nics->calls->destroy_svc(nic->device, ids[i]);
+        /* What fails may have been done all the same, or by somebody else. */
+        if (failure < 0 && (failure == -EBUSY || is_there(nics, nic, ids[i])))
+            add_left(result, nic, ids[i], failure);
+        else
+            result->destroyed++;
+    }
+    (void)nic_refresh(nics, nic);
+}
+
+static bool any_busy(const struct destroy_result *result)
+{
+    for (unsigned int i = 0; i < result->left_count; i++) {
+        if (result->left[i].failure == -EBUSY)
+            return true;
+    }
+    return false;
+}
+
+void destroy_services(struct nics *nics, nic_service_fn *meant, void *arg,
+                      struct patience *patience, struct destroy_result *result)
+{
+    result->destroyed = 0;
+    do {
+        result->left_count = 0;
+        for (unsigned int i = 0; i < nics->count; i++)
+            sweep(nics, &nics->at[i], meant, arg, result);
+    } while (any_busy(result) && patience_again(patience));
+}

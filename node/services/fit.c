@@ -1,0 +1,191 @@
+#include "node/services/fit.h"
+
+#include "node/services/limits.h"
+#include "node/services/match.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of the Cassini chip; nothing in libcxi tells. One pool of list entries is everybody's. */
+enum { LE_POOLS = 16 - 1, TLE_POOLS = 4 };
+
+enum { HOLDERS_NAMED = 4 };
+
+static uint32_t reserved_by(const struct cxi_svc_desc *service, enum cxi_rsrc_type type)
+{
+    return service->resource_limits ? service->limits.type[type].res : 0;
+}
+
+static uint32_t count_free(const struct cxil_devinfo *info, const struct cxil_svc_list *services,
+                           enum cxi_rsrc_type type)
+{
+    uint32_t reserved = 0, total = limits_total(info, type);
+    for (unsigned int i = 0; services && i < services->count; i++)
+        reserved += reserved_by(&services->descs[i], type);
+    return reserved < total ? total - reserved : 0;
+}
+
+/* Reservation and maximum follow each other: max >= res, and for TLEs max == res. */
+static void grant(struct cxi_limits *limits, enum cxi_rsrc_type type, uint32_t res)
+{
+    if (type == CXI_RSRC_TYPE_TLE && res < LIMITS_TLES_MIN)
+        res = 0; /* the driver would make it the least again, which is not there */
+    limits->res = (uint16_t)res;
+    if (type == CXI_RSRC_TYPE_TLE)
+        limits->max = limits->res;
+}
+
+/* Compares what was wanted with what is asked for. */
+static void list_shortages(struct fit *fit, const struct cxi_rsrc_limits *want)
+{
+    struct fit_pools pools = fit->pools;
+    fit->shortage_count = 0;
+    for (int i = 0; i < LIMITS_COUNT; i++) {
+        enum cxi_rsrc_type type = limits_order[i];
+        uint16_t wanted = want->type[type].res, granted = fit->limits.type[type].res;
+        if (granted >= wanted)
+            continue;
+        fit->shortages[fit->shortage_count++] =
+            (struct fit_shortage){.type = type,
+                                  .wanted = wanted,
+                                  .granted = granted,
+                                  .pools = (type == CXI_RSRC_TYPE_LE && pools.no_les) ||
+                                           (type == CXI_RSRC_TYPE_TLE && pools.no_tles)};
+    }
+}
+
+void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want,
+                 const struct cxil_devinfo *info, const struct cxil_svc_list *services,
+                 struct fit_pools pools)
+{
+    fit->pools = pools;
+    for (int i = 0; i < LIMITS_COUNT; i++) {
+        enum cxi_rsrc_type type = limits_order[i];
+        struct cxi_limits *limits = &fit->limits.type[type];
+        uint32_t total = limits_total(info, type), left = count_free(info, services, type);
+        *limits = want->type[type];
+        /* A maximum above the device's is -EINVAL (cxi.md), where Flux and Slurm end. */
+        if (limits->max > total)
+            limits->max = (uint16_t)total;
+        bool no_pool = (type == CXI_RSRC_TYPE_LE && pools.no_les) ||
+                       (type == CXI_RSRC_TYPE_TLE && pools.no_tles);
+        if (no_pool)
+            left = 0;
+        grant(limits, type, limits->res < left ? limits->res : left);
+    }
+    list_shortages(fit, want);
+}
+
+bool fit_tighten(struct fit *fit, const struct cxi_rsrc_limits *want,
+                 const struct cxil_devinfo *info, const struct cxil_svc_list *services)
+{
+    struct fit now;
+    bool less = false;
+    fit_compute(&now, &fit->limits, info, services, fit->pools);
+    for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++)
+        less |= now.limits.type[type].res < fit->limits.type[type].res;
+    fit->limits = now.limits;
+    list_shortages(fit, want);
+    return less;
+}
+
+/* The first reservation above what the driver had left. It looks at one after the other and stops
+ * at the first that does not suffice: what it says of those behind is nothing. It says no number
+ * for TLEs. */
+static bool shrink_first(struct fit *fit, const struct cxi_svc_fail_info *info)
+{
+    for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++) {
+        struct cxi_limits *limits = &fit->limits.type[type];
+        if (type != CXI_RSRC_TYPE_TLE && limits->res > info->rsrc_avail[type]) {
+            grant(limits, (enum cxi_rsrc_type)type, info->rsrc_avail[type]);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fit_shrink(struct fit *fit, const struct cxi_rsrc_limits *want,
+                const struct cxi_svc_fail_info *info)
+{
+    bool les = info->no_le_pools && fit->limits.les.res > 0;
+    bool tles = info->no_tle_pools && fit->limits.tles.res > 0;
+    bool smaller = true;
+    fit->pools.no_les |= les;
+    fit->pools.no_tles |= tles;
+    if (les)
+        grant(&fit->limits.les, CXI_RSRC_TYPE_LE, 0);
+    if (tles)
+        grant(&fit->limits.tles, CXI_RSRC_TYPE_TLE, 0);
+    if (!les && !tles && !shrink_first(fit, info)) {
+        smaller = fit->limits.tles.res > 0;
+        grant(&fit->limits.tles, CXI_RSRC_TYPE_TLE, 0);
+    }
+    list_shortages(fit, want);
+    return smaller;
+}
+
+struct fit_pools fit_count_pools(const struct cxil_svc_list *services)
+{
+    unsigned int les = 0, tles = 0;
+    for (unsigned int i = 0; services && i < services->count; i++) {
+        les += reserved_by(&services->descs[i], CXI_RSRC_TYPE_LE) > 0;
+        tles += reserved_by(&services->descs[i], CXI_RSRC_TYPE_TLE) > 0;
+    }
+    return (struct fit_pools){.no_les = les >= LE_POOLS, .no_tles = tles >= TLE_POOLS};
+}
+
+__attribute__((format(printf, 3, 4))) static void append(char *out, size_t *used,
+                                                         const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(out + *used, FIT_TEXT_SIZE - *used, format, args);
+    va_end(args);
+    if (length > 0)
+        *used += (size_t)length;
+    if (*used >= FIT_TEXT_SIZE)
+        *used = FIT_TEXT_SIZE - 1;
+}
+
+/* The largest holder that is smaller than `below`, or as large and further back than `after`. */
+static const struct cxi_svc_desc *next_holder(const struct cxil_svc_list *services,
+                                              enum cxi_rsrc_type type,
+                                              const struct cxi_svc_desc *after)
+{
+    const struct cxi_svc_desc *best = NULL;
+    uint32_t below = after ? reserved_by(after, type) : UINT32_MAX;
+    for (unsigned int i = 0; services && i < services->count; i++) {
+        const struct cxi_svc_desc *service = &services->descs[i];
+        uint32_t holds = reserved_by(service, type);
+        bool later = holds < below || (holds == below && after && service > after);
+        if (holds > 0 && later && (!best || holds > reserved_by(best, type)))
+            best = service;
+    }
+    return best;
+}
+
+const char *fit_explain(const struct fit_shortage *shortage, const struct cxil_devinfo *info,
+                        const struct cxil_svc_list *services, fit_job_fn *job_of, void *arg,
+                        char out[FIT_TEXT_SIZE])
+{
+    size_t used = 0;
+    const enum cxi_rsrc_type type = shortage->type;
+    const struct cxi_svc_desc *holder = NULL;
+    unsigned int named = 0;
+    append(out, &used, "%.13s: %u of %u wanted %s %s, the NIC has %u", info->device_name,
+           shortage->granted, shortage->wanted, limits_words(type),
+           shortage->refused ? "free" : "granted", limits_total(info, type));
+    if (shortage->pools)
+        append(out, &used, ", but no pool of them is left");
+    while ((holder = next_holder(services, type, holder)) && named < HOLDERS_NAMED) {
+        char who[MATCH_TEXT_SIZE];
+        const char *job = job_of ? job_of(arg, info->device_name, holder->svc_id) : NULL;
+        append(out, &used, "%s service %u (%s%s%s%s) holds %u", named++ ? "," : ":", holder->svc_id,
+               job ? "job " : "", job ? job : "", job ? ", " : "", match_describe(holder, who),
+               reserved_by(holder, type));
+    }
+    if (holder)
+        append(out, &used, ", and others more");
+    return out;
+}

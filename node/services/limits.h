@@ -1,0 +1,52 @@
+#ifndef MCAST_NODE_SERVICES_LIMITS_H
+#define MCAST_NODE_SERVICES_LIMITS_H
+
+/* How much of each NIC resource a job's service reserves, and may use at most, by the cores that
+ * the job has on the node (F7). Pure. */
+
+#include "cxi/abi.h"
+
+#include <stdint.h>
+
+/* key in node.conf and words for people; reserved per core, maximum: HPE's values, from the Flux
+ * Slingshot design. In the order in which people read them. */
+#define LIMITS_RESOURCES(X)                                                                        \
+    X(TXQ, txqs, "transmit command queues", 2, 2048)                                               \
+    X(TGQ, tgqs, "target command queues", 1, 1024)                                                 \
+    X(EQ, eqs, "event queues", 2, 2047)                                                            \
+    X(CT, cts, "counters", 1, 2047)                                                                \
+    X(TLE, tles, "trigger list entries", 1, 2048)                                                  \
+    X(PTE, ptes, "portal table entries", 6, 2048)                                                  \
+    X(LE, les, "list entries", 16, 16384)                                                          \
+    X(AC, acs, "addressing contexts", 2, 1022)
+
+struct limits_rule {
+    uint32_t def; /* reserved per core */
+    uint32_t res; /* reserved, however many cores; 0: def applies */
+    uint32_t max; /* 0 to 65535 */
+};
+
+struct limits_rules {
+    struct limits_rule of[CXI_RSRC_TYPE_MAX]; /* by enum cxi_rsrc_type */
+};
+
+enum { LIMITS_COUNT = CXI_RSRC_TYPE_MAX, LIMITS_TLES_MIN = 8 };
+
+/* The types in the order of the table. */
+extern const enum cxi_rsrc_type limits_order[LIMITS_COUNT];
+
+const char *limits_key(enum cxi_rsrc_type type);   /* "txqs" */
+const char *limits_words(enum cxi_rsrc_type type); /* "transmit command queues" */
+
+/* The defaults. */
+void limits_init(struct limits_rules *rules);
+
+/* What a job with so many cores is to get. No reservation exceeds its maximum; of trigger list
+ * entries the maximum is the reservation, and whoever gets some gets at least LIMITS_TLES_MIN,
+ * because the driver makes it so. */
+void limits_want(const struct limits_rules *rules, uint32_t cores, struct cxi_rsrc_limits *want);
+
+/* How many of a resource the NIC has. */
+uint32_t limits_total(const struct cxil_devinfo *info, enum cxi_rsrc_type type);
+
+#endif

@@ -1,0 +1,126 @@
+#include "node/services/nic.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char name_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                   "0123456789_.-";
+
+static int by_device(const void *left, const void *right)
+{
+    const struct nic *a = left, *b = right;
+    return (a->info.dev_id > b->info.dev_id) - (a->info.dev_id < b->info.dev_id);
+}
+
+int nic_refresh(const struct nics *nics, struct nic *nic)
+{
+    nics->calls->free_svc_list(nic->services);
+    nic->services = NULL;
+    nic->failure = nic->device ? nics->calls->get_svc_list(nic->device, &nic->services) : -ENODEV;
+    if (nic->failure < 0)
+        nic->services = NULL;
+    return nic->failure;
+}
+
+static bool is_listed(const struct cxi_calls *calls, unsigned int dev_id)
+{
+    struct cxil_device_list *list = NULL;
+    bool listed = false;
+    if (calls->get_device_list(&list) < 0)
+        return true; /* not known to be gone */
+    for (unsigned int i = 0; i < list->count; i++)
+        listed |= list->info[i].dev_id == dev_id;
+    calls->free_device_list(list);
+    return listed;
+}
+
+/* False: it went away since it was listed. */
+static bool open_one(const struct nics *nics, struct nic *nic)
+{
+    nic->failure = nics->calls->open_device(nic->info.dev_id, &nic->device);
+    if (nic->failure < 0)
+        nic->device = NULL;
+    else
+        (void)nic_refresh(nics, nic);
+    return nic->failure >= 0 || is_listed(nics->calls, nic->info.dev_id);
+}
+
+static int take(struct nics *nics, const struct cxil_device_list *list, struct error *err)
+{
+    if (list->count > NIC_MAX)
+        return error_set(err, ERROR_INVALID,
+                         "the node has %u NICs, and more than %d are not known of", list->count,
+                         NIC_MAX);
+    for (unsigned int i = 0; i < list->count; i++) {
+        struct nic *nic = &nics->at[nics->count];
+        *nic = (struct nic){.info = list->info[i]};
+        snprintf(nic->name, sizeof nic->name, "%.*s", (int)sizeof list->info[i].device_name,
+                 list->info[i].device_name);
+        if (nic->name[0] == '\0' || strspn(nic->name, name_letters) != strlen(nic->name))
+            return error_set(err, ERROR_INVALID,
+                             "libcxi names NIC %u in a way that no variable can carry",
+                             nic->info.dev_id);
+        if (open_one(nics, nic))
+            nics->count++;
+        else
+            memcpy(nics->gone, nic->name, sizeof nics->gone);
+    }
+    return 0;
+}
+
+int nics_open(struct nics *nics, const struct cxi_calls *calls, struct error *err)
+{
+    struct cxil_device_list *list = NULL;
+    *nics = (struct nics){.calls = calls};
+    int failure = calls->get_device_list(&list);
+    if (failure < 0)
+        return error_set(err, ERROR_IO,
+                         "the node's NICs cannot be listed: %s; is the driver loaded (lsmod | grep "
+                         "cxi_ss1)?",
+                         strerror(-failure));
+    int rc = take(nics, list, err);
+    calls->free_device_list(list);
+    if (rc < 0)
+        nics_close(nics);
+    else
+        qsort(nics->at, nics->count, sizeof nics->at[0], by_device);
+    return rc;
+}
+
+void nics_close(struct nics *nics)
+{
+    for (unsigned int i = 0; i < nics->count; i++) {
+        nics->calls->free_svc_list(nics->at[i].services);
+        nics->calls->close_device(nics->at[i].device);
+    }
+    nics->count = 0;
+}
+
+struct nic *nics_find(struct nics *nics, const char *name)
+{
+    for (unsigned int i = 0; i < nics->count; i++) {
+        if (strcmp(nics->at[i].name, name) == 0)
+            return &nics->at[i];
+    }
+    return NULL;
+}
+
+const struct cxi_svc_desc *nic_service(const struct nic *nic, nic_service_fn *choose, void *arg)
+{
+    for (unsigned int i = 0; nic->services && i < nic->services->count; i++) {
+        if (choose(arg, nic, &nic->services->descs[i]))
+            return &nic->services->descs[i];
+    }
+    return NULL;
+}
+
+const struct nic *nics_failed(const struct nics *nics)
+{
+    for (unsigned int i = 0; i < nics->count; i++) {
+        if (nics->at[i].failure < 0)
+            return &nics->at[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,55 @@
+#ifndef MCAST_NODE_SERVICES_VARIABLES_H
+#define MCAST_NODE_SERVICES_VARIABLES_H
+
+/* SLINGSHOT_*: what libfabric and MPI are told of a job's services on this node (F8, F12). Pure. */
+
+#include "cxi/abi.h"
+#include "node/services/nic.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define VARIABLES_NAMES(X)                                                                         \
+    X(VNIS, "SLINGSHOT_VNIS")                                                                      \
+    X(DEVICES, "SLINGSHOT_DEVICES")                                                                \
+    X(SVC_IDS, "SLINGSHOT_SVC_IDS")                                                                \
+    X(TCS, "SLINGSHOT_TCS")
+
+enum variables_name {
+#define VARIABLES_ENUM_(name, text) VARIABLES_##name,
+    VARIABLES_NAMES(VARIABLES_ENUM_) VARIABLES_COUNT
+#undef VARIABLES_ENUM_
+};
+
+enum variables_format {
+    VARIABLES_SH,    /* export NAME='value', for eval */
+    VARIABLES_JSON,  /* one object; null for what is to be unset */
+    VARIABLES_NULL,  /* NAME=value, each ended by a NUL byte; what is to be unset is left out */
+    VARIABLES_SLURM, /* export NAME=value, for a TaskProlog */
+    VARIABLES_NONE,
+};
+
+struct variables_service {
+    char device[NIC_NAME_SIZE];
+    unsigned int id;
+};
+
+struct variables {
+    bool clear; /* all are to be unset */
+    unsigned int vni_count, service_count;
+    uint16_t vnis[CXI_SVC_MAX_VNIS];
+    struct variables_service services[NIC_MAX];
+    unsigned int traffic_classes; /* those that every service allows */
+};
+
+extern const char *const variables_names[VARIABLES_COUNT];
+
+enum variables_format variables_format_from_word(const char *word);
+
+/* One more service of the job, on a further NIC. */
+void variables_add(struct variables *variables, const char *device,
+                   const struct cxi_svc_desc *service);
+
+void variables_print(const struct variables *variables, enum variables_format format, FILE *out);
+
+#endif

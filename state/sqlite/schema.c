@@ -1,0 +1,239 @@
+#include "state/sqlite/schema.h"
+
+#include "state/sqlite/sealing.h"
+#include "state/sqlite/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* 0 → 1. Short columns come first, so that SQLite finds them without walking over long node lists.
+ */
+static const char make_tables[] = "CREATE TABLE ledger("
+                                  " id INTEGER PRIMARY KEY,"
+                                  " last_number INTEGER NOT NULL,"
+                                  " last_seq INTEGER NOT NULL,"
+                                  " founded INTEGER NOT NULL);"
+                                  "INSERT INTO ledger VALUES(1, 0, 0, 0);"
+
+                                  "CREATE TABLE reservation("
+                                  " number INTEGER PRIMARY KEY,"
+                                  " uid INTEGER NOT NULL,"
+                                  " node_count INTEGER NOT NULL,"
+                                  " cores_per_node INTEGER NOT NULL,"
+                                  " addresses INTEGER NOT NULL,"
+                                  " min_nodes INTEGER NOT NULL,"
+                                  " vni0 INTEGER NOT NULL,"
+                                  " vni1 INTEGER NOT NULL,"
+                                  " vni2 INTEGER NOT NULL,"
+                                  " vni3 INTEGER NOT NULL,"
+                                  " vni_count INTEGER NOT NULL,"
+                                  " vni_asked INTEGER NOT NULL,"
+                                  " traffic_classes INTEGER NOT NULL,"
+                                  " wish INTEGER NOT NULL,"
+                                  " state INTEGER NOT NULL,"
+                                  " hwcoll INTEGER NOT NULL,"
+                                  " fm_side INTEGER NOT NULL,"
+                                  " created_ms INTEGER NOT NULL,"
+                                  " released_ms INTEGER NOT NULL,"
+                                  " hold_until_ms INTEGER NOT NULL,"
+                                  " cluster TEXT NOT NULL,"
+                                  " job TEXT NOT NULL,"
+                                  " reason TEXT,"
+                                  " token BLOB,"
+                                  " nodes TEXT);"
+
+                                  "CREATE TABLE event("
+                                  " seq INTEGER PRIMARY KEY,"
+                                  " time_ms INTEGER NOT NULL,"
+                                  " number INTEGER NOT NULL,"
+                                  " uid INTEGER NOT NULL,"
+                                  " kind INTEGER NOT NULL,"
+                                  " cluster TEXT,"
+                                  " job TEXT,"
+                                  " detail TEXT);";
+
+/* 1 → 2. */
+static const char seal_tokens[] =
+    "UPDATE reservation SET token=seal_token(number,token) WHERE token IS NOT NULL;";
+
+/* 2 → 3. What was not sealed may still stand in free pages and in the log: the file is written anew
+ * without them, and with the log cut to nothing the last trace is gone. */
+static const char write_anew[] = "VACUUM;";
+
+/* 3 → 4. */
+static const char make_nodes[] = "CREATE TABLE cleanup("
+                                 " number INTEGER NOT NULL,"
+                                 " step TEXT NOT NULL,"
+                                 " below INTEGER NOT NULL,"
+                                 " give_up_ms INTEGER NOT NULL,"
+                                 " PRIMARY KEY(number, step, below)) WITHOUT ROWID;"
+                                 "CREATE TABLE node("
+                                 " number INTEGER NOT NULL,"
+                                 " node TEXT NOT NULL,"
+                                 " state INTEGER NOT NULL,"
+                                 " services TEXT,"
+                                 " \"order\" INTEGER NOT NULL,"
+                                 " PRIMARY KEY(number, node)) WITHOUT ROWID;"
+                                 "ALTER TABLE reservation ADD COLUMN"
+                                 " regranted INTEGER NOT NULL DEFAULT 0;";
+
+/* 4 → 5. The counters are written only when rows are deleted, and what the rows show counts as
+ * well. Those of before are right as they are; only an older mcastd would take the rows for
+ * damaged. */
+static const char counters_lag[] = "";
+
+/* 5 → 6. */
+static const char make_facts[] = "CREATE TABLE facts("
+                                 " id INTEGER PRIMARY KEY,"
+                                 " round_number INTEGER NOT NULL,"
+                                 " next_vni INTEGER NOT NULL,"
+                                 " suspect INTEGER NOT NULL,"
+                                 " boot TEXT NOT NULL,"
+                                 " clock_ms INTEGER NOT NULL,"
+                                 " holds_from_ms INTEGER NOT NULL);"
+                                 "ALTER TABLE reservation ADD COLUMN"
+                                 " node_number INTEGER NOT NULL DEFAULT 0;"
+                                 "ALTER TABLE reservation ADD COLUMN"
+                                 " origin INTEGER NOT NULL DEFAULT 0;"
+                                 /* What was found so far has no token and no owner. */
+                                 "UPDATE reservation SET origin=2 WHERE uid=4294967295;";
+
+/* 6 → 7. */
+static const char make_proof[] = "ALTER TABLE event ADD COLUMN proof INTEGER NOT NULL DEFAULT 0;";
+
+/* steps[v] makes version v + 1 of version v; version 0 is an empty file. What has been released is
+ * never changed again: a new version is a new step. */
+static const struct {
+    const char *sql;
+    bool alone; /* not in a transaction, with the log emptied after it; may be done twice */
+} steps[SCHEMA_VERSION] = {
+    {make_tables, false}, {seal_tokens, false},  {write_anew, true},
+    {make_nodes, false},  {counters_lag, false}, {make_facts, false},
+    {make_proof, false},
+};
+
+static int pragma_value(sqlite3 *db, const char *pragma, int *value)
+{
+    sqlite3_stmt *statement;
+    int rc = sqlite3_prepare_v2(db, pragma, -1, &statement, NULL);
+    if (rc != SQLITE_OK)
+        return rc;
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        *value = sqlite3_column_int(statement, 0);
+    return sqlite3_finalize(statement);
+}
+
+static int execute(sqlite3 *db, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *sql = sqlite3_vmprintf(format, args);
+    va_end(args);
+    if (!sql)
+        return SQLITE_NOMEM;
+    int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    sqlite3_free(sql);
+    return rc;
+}
+
+static int take_step(sqlite3 *db, int version)
+{
+    if (!steps[version].alone)
+        return execute(db,
+                       "BEGIN IMMEDIATE;%s"
+                       "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT",
+                       steps[version].sql, SCHEMA_APPLICATION_ID, version + 1);
+    int rc = execute(db, "%s", steps[version].sql);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return rc == SQLITE_OK ? execute(db, "PRAGMA user_version=%d", version + 1) : rc;
+}
+
+/* An interrupted step is rolled back by closing the connection, which every caller does next. */
+int schema_upgrade(sqlite3 *db, const char *path, int version, struct error *err)
+{
+    for (; version < SCHEMA_VERSION; version++) {
+        int rc = take_step(db, version);
+        if (rc != SQLITE_OK)
+            return sqlite_error(err, db, rc, path);
+    }
+    return 0;
+}
+
+int schema_check(sqlite3 *db, const char *path, int *version, struct error *err)
+{
+    int application_id = 0;
+    int rc = pragma_value(db, "PRAGMA application_id", &application_id);
+    if (rc == SQLITE_OK)
+        rc = pragma_value(db, "PRAGMA user_version", version);
+    if (rc != SQLITE_OK)
+        return sqlite_error(err, db, rc, path);
+    if (application_id != SCHEMA_APPLICATION_ID || *version < 1)
+        return error_set(err, ERROR_CORRUPT,
+                         "%s is a database, but not one of mcastd: check the path", path);
+    if (*version > SCHEMA_VERSION)
+        return error_set(err, ERROR_VERSION,
+                         "%s was written by a newer mcastd (schema %d, this one knows %d): install "
+                         "that version, or move the file away to start with nothing",
+                         path, *version, SCHEMA_VERSION);
+    return 0;
+}
+
+static int sync_folder_of(const char *path)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return -1;
+    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(copy);
+    if (fd < 0)
+        return -1;
+    int code = fsync(fd);
+    close(fd);
+    return code;
+}
+
+static int fill(const char *path, struct error *err)
+{
+    sqlite3 *db = NULL;
+    int code = 0;
+    int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sealing_define(NULL, db); /* a new ledger has no token to seal */
+    if (rc != SQLITE_OK)
+        code = sqlite_error(err, db, rc, path);
+    else
+        code = schema_upgrade(db, path, 0, err);
+    sqlite3_close(db);
+    return code;
+}
+
+int schema_create(const char *path, struct error *err)
+{
+    char *name;
+    if (asprintf(&name, "%s.new", path) < 0)
+        return error_set(err, ERROR_NOMEM, "out of memory while making %s", path);
+    unlink(name); /* left by one that was killed here; ours, because we hold the lock */
+    int code = 0;
+    int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        code = error_set(err, ERROR_IO, "cannot make %s: %s", name, strerror(errno));
+    else
+        close(fd);
+    if (code == 0 && (code = fill(name, err)) == 0 &&
+        (rename(name, path) < 0 || sync_folder_of(path) < 0))
+        code = error_set(err, ERROR_IO, "cannot make %s: %s", path, strerror(errno));
+    if (code && fd >= 0)
+        unlink(name);
+    free(name);
+    return code;
+}

@@ -1,0 +1,31 @@
+#ifndef MCAST_STATE_SQLITE_SCHEMA_H
+#define MCAST_STATE_SQLITE_SCHEMA_H
+
+#include "base/error.h"
+
+#include <sqlite3.h>
+
+/* The tables of the SQLite keeper, and how a file of an older version becomes one of this version.
+ *
+ * The version is SQLite's user_version; application_id says that the file is a ledger of mcastd. */
+
+enum {
+    SCHEMA_VERSION = 7,
+    SCHEMA_SEALED = 2,                  /* from here on, tokens are sealed */
+    SCHEMA_APPLICATION_ID = 0x6d637374, /* "mcst" */
+};
+
+/* Makes a new, empty ledger at path, mode 0600, under a temporary name first: a file of this name
+ * is complete and durable, or it is not there. */
+int schema_create(const char *path, struct error *err);
+
+/* Tells the version. Refuses a file of another program (ERROR_CORRUPT) and of a newer version
+ * (ERROR_VERSION). Writes nothing. */
+int schema_check(sqlite3 *db, const char *path, int *version, struct error *err);
+
+/* Brings a file of an older version to this one, step by step: whoever is killed in the middle goes
+ * on from there at the next start. Writes nothing when there is nothing to bring up. db has the
+ * function of sealing_define. */
+int schema_upgrade(sqlite3 *db, const char *path, int version, struct error *err);
+
+#endif

@@ -1,0 +1,45 @@
+#ifndef MCAST_STATE_SQLITE_SEALING_H
+#define MCAST_STATE_SQLITE_SEALING_H
+
+#include "base/error.h"
+#include "base/names.h"
+#include "base/secret.h"
+#include "tokens/seal.h"
+
+#include <sqlite3.h>
+
+/* The tokens of the SQLite keeper's reservations, sealed on their way in and opened on their way
+ * out. Used by one thread at a time. */
+
+struct sealing {
+    const char *path; /* for messages, as is the next */
+    char *key_file;
+    struct seal *seal; /* NULL: nothing can be sealed */
+    unsigned char sealed[TOKEN_MAX + SEAL_OVERHEAD];
+    char plain[TOKEN_MAX + SEAL_OVERHEAD + 1];
+};
+
+/* Reads the key, for a ledger of this schema version. A missing one is made when nothing in the
+ * ledger is sealed; else ERROR_NOT_FOUND, saying what is lost. path outlives it.
+ * Release it in either case. */
+int sealing_open(struct sealing *sealing, sqlite3 *db, int version, const char *path,
+                 const char *key_file, struct error *err);
+void sealing_release(struct sealing *sealing);
+
+/* Gives db the SQL function seal_token(number, token), by which schema.c brings up a ledger whose
+ * tokens are not sealed. Returns SQLite's code. */
+int sealing_define(struct sealing *sealing, sqlite3 *db);
+
+/* Binds the token of a reservation, until the next one; none becomes NULL. Returns SQLite's code.
+ */
+int sealing_bind(struct sealing *sealing, sqlite3_stmt *statement, int column, uint64_t number,
+                 struct secret token);
+
+/* The token that stands in a column of a reservation's row, valid until the next one or until
+ * sealing_forget. 0; else a code and a sentence: ERROR_REFUSED (another key), ERROR_VERSION,
+ * ERROR_CORRUPT. */
+int sealing_take(struct sealing *sealing, sqlite3_stmt *statement, int column, uint64_t number,
+                 struct secret *token, struct error *err);
+void sealing_forget(struct sealing *sealing);
+
+#endif
