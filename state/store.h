@@ -79,8 +79,8 @@ void store_dispatch(struct store *store);
 /* Waits for a commit under way (its done is not called), closes, frees. NULL is allowed. */
 void store_close(struct store *store);
 
-/* How a keeper joins in: state/memory.c and state/sqlite/sqlite.c are the examples. Each keeper embeds
- * struct store as its first member. */
+/* How a keeper joins in: state/memory.c and state/sqlite/sqlite.c are the examples. Each keeper
+ * embeds struct store as its first member. */
 struct store_ops {
     int (*load)(struct store *, int (*each)(void *, const struct record *), void *arg,
                 struct error *err);

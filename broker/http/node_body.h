@@ -8,18 +8,19 @@
 #include <stdint.h>
 
 /* The body of a node's report, from bytes to what the core is told (api.md, F3):
- * {"state":"created","number":4711,"order":2,"services":[{"device":"cxi0","id":12},…],"vnis":[1024]}.
+ * {"state":"created","number":4711,"order":2,"services":[{"device":"cxi0","id":12}],"vnis":[1024]}.
  * Pure. */
 
 enum { NODE_BODY_SERVICES_MAX = 16 };
 
 struct node_body {
     enum node_state state;
-    uint64_t number;                      /* of the reservation, ≥ 1 */
-    uint64_t order;                       /* among what the node says of it, ≥ 1; 0: not told */
-    char services[NODE_SERVICES_MAX + 1]; /* "cxi0:12,cxi1:7" (core/reservation/nodes.h); "": none are named */
-    uint16_t vnis[VNI_PER_JOB_MAX];       /* of the services, as the node knows them */
-    unsigned vni_count;                   /* 0: not told */
+    uint64_t number; /* of the reservation, ≥ 1 */
+    uint64_t order;  /* among what the node says of it, ≥ 1; 0: not told */
+    char services[NODE_SERVICES_MAX +
+                  1]; /* "cxi0:12,cxi1:7" (core/reservation/nodes.h); "": none are named */
+    uint16_t vnis[VNI_PER_JOB_MAX]; /* of the services, as the node knows them */
+    unsigned vni_count;             /* 0: not told */
 };
 
 /* Writes into bytes. 0, or -1 with problem set (400 bad JSON, 422 all else). A service that is

@@ -27,9 +27,10 @@ struct claim {
     uint32_t cores_per_node; /* 0: not told */
     uint16_t vnis[CXI_SVC_MAX_VNIS];
     unsigned int vni_count;
-    unsigned int traffic_classes; /* bits of enum traffic_class (core/reservation/record.h); 0: not told */
-    bool active;                  /* false: already released */
-    bool elsewhere;               /* its node list has another node's names only */
+    unsigned int
+        traffic_classes; /* bits of enum traffic_class (core/reservation/record.h); 0: not told */
+    bool active;         /* false: already released */
+    bool elsewhere;      /* its node list has another node's names only */
     char nodes[CLAIM_NODES_SIZE]; /* that list for people, cut; "": the job named no nodes */
 };
 

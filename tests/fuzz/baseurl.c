@@ -1,5 +1,5 @@
-/* The fabric manager's base URL, and links seen from there (fmapi/wire/baseurl.h): a line for each. That
- * a link leads nowhere else is held against what libcurl would make of it. */
+/* The fabric manager's base URL, and links seen from there (fmapi/wire/baseurl.h): a line for each.
+ * That a link leads nowhere else is held against what libcurl would make of it. */
 
 #include "fmapi/wire/baseurl.h"
 #include "tests/fuzz/fuzz.h"

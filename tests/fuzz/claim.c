@@ -1,5 +1,5 @@
-/* What a reservation entitles its job to on a node (node/services/claim.h), from a document that somebody
- * brought: a byte says what was asked for, the rest is the document. */
+/* What a reservation entitles its job to on a node (node/services/claim.h), from a document that
+ * somebody brought: a byte says what was asked for, the rest is the document. */
 
 #include "client/reservation.h"
 #include "base/names.h"

@@ -1,5 +1,5 @@
-/* The certificate that is shown to the fabric manager, and its key (fmapi/wire/clientcert.h): two bytes
- * say how long the certificate's file is, then come it and the key's. */
+/* The certificate that is shown to the fabric manager, and its key (fmapi/wire/clientcert.h): two
+ * bytes say how long the certificate's file is, then come it and the key's. */
 
 #include "fmapi/wire/clientcert.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,6 +1,6 @@
-/* The fabric manager's answers to calls (fmapi/wire/decode.h): a byte for the kind of call and whether
- * it was made with a session token, two for the status, then the body. The secrets are known, so
- * that the fuzzer can quote them. */
+/* The fabric manager's answers to calls (fmapi/wire/decode.h): a byte for the kind of call and
+ * whether it was made with a session token, two for the status, then the body. The secrets are
+ * known, so that the fuzzer can quote them. */
 
 #include "base/names.h"
 #include "fmapi/wire/decode.h"

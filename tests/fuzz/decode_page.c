@@ -1,5 +1,5 @@
-/* One page of the fabric manager's list (fmapi/wire/decode.h, baseurl.h): two bytes for the status, then
- * the body. */
+/* One page of the fabric manager's list (fmapi/wire/decode.h, baseurl.h): two bytes for the status,
+ * then the body. */
 
 #include "fmapi/wire/baseurl.h"
 #include "fmapi/wire/decode.h"

@@ -1,5 +1,5 @@
-/* What mcastctl doctor is told: a line from a program about its release (cli/doctor/release.h), then the
- * broker's findings (cli/doctor/findings.h). */
+/* What mcastctl doctor is told: a line from a program about its release (cli/doctor/release.h),
+ * then the broker's findings (cli/doctor/findings.h). */
 
 #include "cli/doctor/findings.h"
 #include "cli/command.h"

@@ -1,5 +1,5 @@
-/* Small files that a login or a seal is made of (fmapi/wire/keyfile.h, tokens/seal_key.h): the whole
- * input is what stands in the file. */
+/* Small files that a login or a seal is made of (fmapi/wire/keyfile.h, tokens/seal_key.h): the
+ * whole input is what stands in the file. */
 
 #include "fmapi/wire/keyfile.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,6 +1,6 @@
 /* The configuration as mcastctl doctor reads it, and what mcastd --check prints of it
- * (cli/doctor/localfiles.h). A byte for how that ended and two for how much it printed; then that, and the
- * file. */
+ * (cli/doctor/localfiles.h). A byte for how that ended and two for how much it printed; then that,
+ * and the file. */
 
 #include "cli/command.h"
 #include "cli/doctor/localfiles.h"

@@ -1,5 +1,5 @@
-/* A form's body, as the mock fabric manager's token endpoint reads it (mock-fm/http/form.h): the whole
- * input. Written again, it is read as the same. */
+/* A form's body, as the mock fabric manager's token endpoint reads it (mock-fm/http/form.h): the
+ * whole input. Written again, it is read as the same. */
 
 #include "mock-fm/http/form.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
-/* The mock fabric manager's journal, line by line (mock-fm/objects/change.h): what is understood is written
- * as it was, and changes the objects or contradicts them. */
+/* The mock fabric manager's journal, line by line (mock-fm/objects/change.h): what is understood is
+ * written as it was, and changes the objects or contradicts them. */
 
 #include "mock-fm/objects/objects.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
-/* What is said to an OAuth2 token endpoint, and its answers (fmapi/login/oauth.h): two bytes for the
- * status, a line for the client's id, then the body. The client's secret is known, so that the
+/* What is said to an OAuth2 token endpoint, and its answers (fmapi/login/oauth.h): two bytes for
+ * the status, a line for the client's id, then the body. The client's secret is known, so that the
  * fuzzer can quote it. */
 
 #include "fmapi/login/lifetime.h"

@@ -1,5 +1,5 @@
-/* Slurm's configuration as mcastctl check slurm reads it (cli/slurm/conf.h, cli/slurm/plugstack.h): a byte
- * for which of the three; then what scontrol prints, slurm.conf, or plugstack.conf. */
+/* Slurm's configuration as mcastctl check slurm reads it (cli/slurm/conf.h, cli/slurm/plugstack.h):
+ * a byte for which of the three; then what scontrol prints, slurm.conf, or plugstack.conf. */
 
 #include "cli/slurm/plugstack.h"
 #include "cli/slurm/conf.h"

@@ -1,6 +1,6 @@
-/* What one job wants of the NICs (node/services/wishes.h), as users write it: two bytes make the site's
- * maximum of one resource, the rest are the words. What becomes of them is worked out a second time
- * here. */
+/* What one job wants of the NICs (node/services/wishes.h), as users write it: two bytes make the
+ * site's maximum of one resource, the rest are the words. What becomes of them is worked out a
+ * second time here. */
 
 #include "node/services/wishes.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
-/* Another's words made fit to be passed on (fmapi/wire/words.h, fmapi/wire/secrets.h): a byte for the room,
- * two lines with secrets, then the text. */
+/* Another's words made fit to be passed on (fmapi/wire/words.h, fmapi/wire/secrets.h): a byte for
+ * the room, two lines with secrets, then the text. */
 
 #include "fmapi/wire/secrets.h"
 #include "fmapi/wire/words.h"

@@ -1,0 +1,113 @@
+"""What no compiler checks of this project's sources, run by ./dev lint: which room includes which,
+how many files a folder has, how long functions are, that cited documents exist, the licence line,
+and the words of tests/lint/words.txt. Prints each place and ends with 1 when there is one.
+docs/architecture.md says what the rooms are for."""
+import collections
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+FILES_PER_FOLDER = 30
+FUNCTION_LINES = 70
+COLUMNS = 100
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+
+# Each room, and the rooms that it may include beside itself. The longest prefix decides.
+ROOMS = {
+    "base": (),
+    "core": ("base",),
+    "tokens": ("base",),
+    "trust": ("base",),
+    "cxi": (),
+    "state": ("base", "core", "tokens"),
+    "fmapi": ("base", "core"),
+    "broker": ("base", "core", "tokens", "trust", "state", "fmapi"),
+    "client": ("base", "tokens", "trust"),
+    "cli": ("base", "client"),
+    "node": ("base", "core", "client", "cxi"),
+    "hook": ("base", "client", "fmapi"),
+    "mock-cxi": ("base", "cxi"),
+    "mock-fm": ("base",),
+    "deploy": ("base", "client"),
+}
+# Not yet in folders (docs/architecture.md, "Sizes").
+FLAT = {"broker/http", "client"}
+
+places = []
+
+
+def complain(file, line, text):
+    places.append("%s:%d: %s" % (file, line, text))
+
+
+def room_of(file):
+    return file.split("/", 1)[0]
+
+
+def check_includes(file, lines):
+    room = room_of(file)
+    for number, line in enumerate(lines, 1):
+        include = re.match(r'#include "([^"]+)"', line)
+        if not include:
+            continue
+        other = room_of(include[1])
+        if other != room and other in ROOMS and other not in ROOMS[room]:
+            complain(file, number, "%s/ may include %s, not %s/"
+                     % (room, ", ".join(ROOMS[room]) or "itself only", other))
+
+
+def check_functions(file, lines):
+    """clang-format puts a body's braces into the first column."""
+    begin = None
+    for number, line in enumerate(lines, 1):
+        if line == "{":
+            begin = number
+        elif line == "}" and begin is not None:
+            if number - begin - 1 > FUNCTION_LINES and not file.startswith("tests/"):
+                complain(file, begin, "a function of %d lines, %d are the most"
+                         % (number - begin - 1, FUNCTION_LINES))
+            begin = None
+
+
+def check_columns(file, lines):
+    table = False  # rows of one line each
+    for number, line in enumerate(lines, 1):
+        if "clang-format o" in line:
+            table = "clang-format off" in line
+        if len(line) > COLUMNS and not table:
+            complain(file, number, "%d columns, %d are the most" % (len(line), COLUMNS))
+
+
+def check_folders(files):
+    folders = collections.Counter(str(Path(file).parent) for file in files)
+    for folder, count in sorted(folders.items()):
+        if count > FILES_PER_FOLDER and folder not in FLAT:
+            complain(folder, 1, "%d sources in one folder, %d are the most"
+                     % (count, FILES_PER_FOLDER))
+
+
+def tracked(*patterns):
+    listed = subprocess.run(["git", "-C", TOP, "ls-files", "-z", *patterns], check=True,
+                            stdout=subprocess.PIPE).stdout.decode()
+    return [file for file in listed.split("\0") if file and (TOP / file).is_file()]
+
+
+def main():
+    sources = tracked("*.c", "*.h")
+    product = [file for file in sources if room_of(file) in ROOMS]
+    for file in sources:
+        lines = (TOP / file).read_text().splitlines()
+        check_columns(file, lines)
+        check_functions(file, lines)
+        if file in product:
+            check_includes(file, lines)
+    check_folders(product)
+    for place in places:
+        print(place)
+    return 1 if places else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
