@@ -250,7 +250,7 @@ void core_call_done(struct core *core, const struct core_event *event);
 void core_granted_again(struct core *core, struct reservation *reservation);
 void core_node_report(struct core *core, const struct core_event *event);
 void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason);
-void core_node_boot(struct core *core, uint64_t ticket, const char *node, uint64_t order);
+void core_node_boot(struct core *core, const struct core_event *event);
 
 /* ---- missing.c ---- */
 /* The fabric manager says of one that should be there that there is none, or one with another
