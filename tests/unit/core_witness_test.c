@@ -493,7 +493,14 @@ static void witness__reserved_anew_ends_no_quarantine(void **state)
     driver_reserve(&d, driver_request("77", 2));
     assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
     assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
-    struct reserve_request q = driver_request("77", 2);
+    struct reserve_request q = driver_request("77", 128);
+    q.vni_count = 0;
+    q.wish = WISH_REQUIRED;
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_NO_HWCOLL);
+    assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
+    assert_int_equal(driver_job(&d, "77")->origin, ORIGIN_FOUND);
+    q = driver_request("77", 2);
     q.vni_count = 0;
     driver_reserve(&d, q);
     assert_int_equal(driver_answered(&d), ANSWER_CREATED);
@@ -503,6 +510,41 @@ static void witness__reserved_anew_ends_no_quarantine(void **state)
     driver_tick(&d, 1);
     assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
     driver_end(&d);
+}
+
+/* I8: the addresses of what is adopted make room for the same job's, which waits for them. */
+static void witness__reserved_anew_in_the_room_of_what_was_adopted(void **state)
+{
+    static const struct {
+        uint32_t total;
+        enum answer_kind refused; /* 0: it waits */
+    } cases[] = {{16, 0}, {15, ANSWER_INVALID}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct driver d;
+        driver_init(&d);
+        d.config.addresses_per_job = 16;
+        d.config.total_addresses = 16;
+        driver_start(&d);
+        driver_login(&d);
+        driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
+        claim(&d, "elcap");
+        d.config.total_addresses = cases[i].total;
+        driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+        struct reserve_request q = driver_request("77", 128);
+        q.vni_count = 0;
+        q.wish = WISH_REQUIRED;
+        driver_reserve(&d, q);
+        if (cases[i].refused != 0) {
+            assert_int_equal(driver_answered(&d), cases[i].refused);
+            assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
+        } else {
+            driver_done(&d, release_of(&d, "elcap-77"), FM_OK, NULL);
+            driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-77");
+            assert_string_equal(secret_expose(driver_job(&d, "77")->token), "sess-77");
+        }
+        driver_end(&d);
+    }
 }
 
 /* B11: an empty list alone does not make running jobs unknown again. */
@@ -714,6 +756,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(witness__what_is_reserved_meanwhile_is_no_stray),
         cmocka_unit_test(witness__reserved_anew_ends_no_quarantine),
+        cmocka_unit_test(witness__reserved_anew_in_the_room_of_what_was_adopted),
         cmocka_unit_test(witness__empty_list_forgets_nothing_that_was_found),
         cmocka_unit_test(witness__missing_of_ended_jobs_counts_no_more),
         cmocka_unit_test(witness__unknown_jobs_keep_the_quarantine),
