@@ -51,7 +51,7 @@ static void publish_alarm(struct core *core, enum event_kind event, const struct
     const char *text = core_text(core, "%s%s%s: %s", alarm_kind_word(alarm->kind),
                                  alarm->cluster != NULL ? " of cluster " : "",
                                  alarm->cluster != NULL ? alarm->cluster : "", alarm->detail);
-    core_publish(core, event, NULL, text);
+    core_publish_cluster(core, event, alarm->cluster, text);
     if (event == EVENT_ALARM)
         core_trace(core, TRACE_ERROR, "ALARM %s -> %s", text, alarm_kind_advice(alarm->kind));
     else

@@ -472,28 +472,41 @@ static void prune_events(struct core *core)
     core_save_prune(core, up_to);
 }
 
-void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
-                  const char *detail)
+static void publish(struct core *core, const struct event_record *event)
 {
-    struct record record = {.kind = RECORD_EVENT,
-                            .u.event = {.seq = core->last_seq + 1,
-                                        .time_ms = core->now_ms,
-                                        .number = r != NULL ? r->number : 0,
-                                        .cluster = r != NULL ? r->cluster : NULL,
-                                        .job = r != NULL ? r->job : NULL,
-                                        .uid = r != NULL ? r->uid : 0,
-                                        .detail = detail,
-                                        .kind = (uint8_t)kind}};
-    if (r != NULL)
-        core_cluster(core, r->cluster)->told[kind]++;
+    struct record record = {.kind = RECORD_EVENT, .u.event = *event};
+    record.u.event.seq = core->last_seq + 1;
+    record.u.event.time_ms = core->now_ms;
     prune_events(core);
     apply_own(core, &record);
     const struct event_record *kept = eventlog_at(&core->events, record.u.event.seq);
     record.u.event = *kept;
     core_effect(core, EFFECT_SAVE)->u.record = record;
     core_effect(core, EFFECT_EVENT)->u.event = kept;
-    core_trace(core, TRACE_DEBUG, "%s%s%s: event %llu, %s%s%s", r != NULL ? r->cluster : "link",
-               r != NULL ? "-" : "", r != NULL ? r->job : "", (unsigned long long)kept->seq,
-               event_kind_word(kept->kind), detail != NULL ? ": " : "",
-               detail != NULL ? detail : "");
+    core_trace(core, TRACE_DEBUG, "%s%s%s: event %llu, %s%s%s",
+               kept->cluster != NULL ? kept->cluster : "link", kept->job != NULL ? "-" : "",
+               kept->job != NULL ? kept->job : "", (unsigned long long)kept->seq,
+               event_kind_word(kept->kind), kept->detail != NULL ? ": " : "",
+               kept->detail != NULL ? kept->detail : "");
+}
+
+void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
+                  const char *detail)
+{
+    struct event_record event = {.detail = detail, .kind = (uint8_t)kind};
+    if (r != NULL) {
+        event.number = r->number;
+        event.cluster = r->cluster;
+        event.job = r->job;
+        event.uid = r->uid;
+        core_cluster(core, r->cluster)->told[kind]++;
+    }
+    publish(core, &event);
+}
+
+void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,
+                          const char *detail)
+{
+    publish(core, &(struct event_record){
+                      .cluster = cluster, .detail = detail, .kind = (uint8_t)kind});
 }

@@ -192,6 +192,9 @@ void core_save_prune(struct core *core, uint64_t up_to); /* events up to this on
 /* Saves an event and publishes it. reservation NULL: about the link. detail may be NULL. */
 void core_publish(struct core *core, enum event_kind kind, const struct reservation *reservation,
                   const char *detail);
+/* About a cluster and no job; cluster NULL: about all. */
+void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,
+                          const char *detail);
 struct errand *core_errand(struct core *core, struct reservation *reservation); /* makes one */
 struct cluster *core_cluster(struct core *core, const char *name);              /* makes one */
 /* The cluster's configuration, or NULL when no such cluster is configured. */
