@@ -83,7 +83,8 @@ static void count(uint64_t *counter, uint64_t amount, bool add)
 static void use(struct use *u, const struct reservation *r, bool add)
 {
     count(&u->addresses, r->addresses, add);
-    if (reservation_wants_hwcoll(r))
+    /* What was found is not released before an administrator claims it: nobody waits for that. */
+    if (reservation_wants_hwcoll(r) || r->origin == ORIGIN_FOUND)
         return;
     count(&u->leaving, r->addresses, add);
     count(&u->releases, 1, add);
@@ -507,6 +508,6 @@ void core_publish(struct core *core, enum event_kind kind, const struct reservat
 void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,
                           const char *detail)
 {
-    publish(core, &(struct event_record){
-                      .cluster = cluster, .detail = detail, .kind = (uint8_t)kind});
+    publish(core,
+            &(struct event_record){.cluster = cluster, .detail = detail, .kind = (uint8_t)kind});
 }

@@ -547,6 +547,43 @@ static void witness__reserved_anew_in_the_room_of_what_was_adopted(void **state)
     }
 }
 
+/* B4, F21: what was found counts, and gives nothing back before an administrator claims it: so no
+ * job waits for its room, and is told why there is none. */
+static void witness__nobody_waits_for_the_room_of_what_was_found(void **state)
+{
+    struct core_status status;
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.addresses_per_job = 16;
+    d.config.total_addresses = 32;
+    d.config.clusters[0].budget = 32;
+    driver_start(&d);
+    driver_login(&d);
+    driver_list(&d, (const char *const[]){"elcap-77", "elcap-78"}, 2, FM_OK);
+    for (int i = 0; i < 2; i++)
+        driver_release(&d, i == 0 ? "77" : "78");
+    assert_int_equal(driver_job(&d, "78")->state, JOB_RELEASING);
+    core_status(d.core, &status);
+    assert_int_equal(status.releases_pending, 0);
+    struct reserve_request q = driver_request("a", 128);
+    q.vni_count = 0;
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_DENIED);
+    assert_string_equal(driver_job(&d, "a")->reason,
+                        "cluster elcap has 32 of its 32 multicast addresses in use, 16 more are "
+                        "not left; 2 reservations that were found there count among them: see "
+                        "mcastctl status");
+    claim(&d, "elcap");
+    core_status(d.core, &status);
+    assert_int_equal(status.releases_pending, 2);
+    q.job = "b";
+    driver_reserve(&d, q);
+    assert_null(driver_answer(&d)); /* it waits for what is being released now */
+    driver_end(&d);
+}
+
 /* B11: an empty list alone does not make running jobs unknown again. */
 static void witness__empty_list_forgets_nothing_that_was_found(void **state)
 {
@@ -756,6 +793,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(witness__what_is_reserved_meanwhile_is_no_stray),
         cmocka_unit_test(witness__reserved_anew_ends_no_quarantine),
+        cmocka_unit_test(witness__nobody_waits_for_the_room_of_what_was_found),
         cmocka_unit_test(witness__reserved_anew_in_the_room_of_what_was_adopted),
         cmocka_unit_test(witness__empty_list_forgets_nothing_that_was_found),
         cmocka_unit_test(witness__missing_of_ended_jobs_counts_no_more),
