@@ -202,7 +202,7 @@ static bool is_exhausted(int cause)
 
 /* Whoever waited in line for too long has gone away, and its first message is still there: a
  * handshake with nobody takes as long as any. And who connects and leaves, over and over, would
- * keep those behind him in line waiting (B8). What a manager said before he left counts. */
+ * keep those behind him in line waiting (B8). */
 static bool has_gone(const struct server *server, int fd, uint64_t user)
 {
     struct pollfd end = {.fd = fd, .events = server->tls ? POLLRDHUP : 0};
