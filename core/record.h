@@ -164,7 +164,7 @@ struct event_record {
     uint64_t number;     /* of the reservation, 0 when about none */
     const char *cluster; /* NULL when about none */
     const char *job;     /* NULL when about none */
-    const char *detail; /* words, or NULL */
+    const char *detail;  /* words, or NULL */
     uint32_t uid;
     uint8_t kind; /* enum event_kind */
 };
