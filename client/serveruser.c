@@ -20,8 +20,10 @@ static bool find_user(const char *user, uid_t *uid)
     char room[ENTRY_SIZE];
     struct passwd entry, *found = NULL;
     if (user[0] != '\0' && user[strspn(user, "0123456789")] == '\0') {
-        *uid = (uid_t)strtoul(user, NULL, 10);
-        return true;
+        errno = 0;
+        unsigned long number = strtoul(user, NULL, 10);
+        *uid = (uid_t)number;
+        return errno == 0 && number < UINT32_MAX;
     }
     if (getpwnam_r(user, &entry, room, sizeof(room), &found) != 0 || !found)
         return false;

@@ -8,6 +8,7 @@
 #include "core/reservation/budget.h"
 #include "core/reservation/hold.h"
 #include "core/state.h"
+#include "core/publish.h"
 
 #include <stdlib.h>
 

@@ -11,8 +11,6 @@
 #include <string.h>
 
 /* Events beyond the limit are dropped in lots, so that not every step costs the disk a deletion. */
-enum { PRUNE_AT_ONCE = 256 };
-
 struct cluster *core_cluster(struct core *core, const char *name)
 {
     for (uint32_t i = 0; i < core->cluster_count; i++) {
@@ -88,7 +86,8 @@ static void count(uint64_t *counter, uint64_t amount, bool add)
 static void use(struct use *u, const struct reservation *r, bool add)
 {
     count(&u->addresses, r->addresses, add);
-    if (reservation_wants_hwcoll(r))
+    /* What was found is not released before an administrator claims it: nobody waits for that. */
+    if (reservation_wants_hwcoll(r) || r->origin == ORIGIN_FOUND)
         return;
     count(&u->leaving, r->addresses, add);
     count(&u->releases, 1, add);
@@ -386,7 +385,7 @@ int core_apply(struct core *core, const struct record *record, struct error *err
 }
 
 /* A record that the core made itself fits, or the core is wrong: going on would save nonsense. */
-static void apply_own(struct core *core, const struct record *record)
+void core_apply_own(struct core *core, const struct record *record)
 {
     struct error err;
     if (core_apply(core, record, &err) < 0)
@@ -396,7 +395,7 @@ static void apply_own(struct core *core, const struct record *record)
 struct reservation *core_save(struct core *core, const struct reservation_record *rec)
 {
     struct record record = {.kind = RECORD_RESERVATION, .u.reservation = *rec};
-    apply_own(core, &record);
+    core_apply_own(core, &record);
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
     record.u.reservation = reservation_record(r);
     core_effect(core, EFFECT_SAVE)->u.record = record;
@@ -406,21 +405,21 @@ struct reservation *core_save(struct core *core, const struct reservation_record
 void core_save_gone(struct core *core, struct reservation *r)
 {
     struct record record = {.kind = RECORD_GONE, .u.gone = r->number};
-    apply_own(core, &record);
+    core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
 }
 
 void core_save_founded(struct core *core)
 {
     struct record record = {.kind = RECORD_FOUNDED};
-    apply_own(core, &record);
+    core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
 }
 
 void core_save_facts(struct core *core, const struct facts_record *facts)
 {
     struct record record = {.kind = RECORD_FACTS, .u.facts = *facts};
-    apply_own(core, &record);
+    core_apply_own(core, &record);
     record.u.facts = core->facts;
     core_effect(core, EFFECT_SAVE)->u.record = record;
 }
@@ -428,90 +427,27 @@ void core_save_facts(struct core *core, const struct facts_record *facts)
 void core_save_node(struct core *core, const struct node_record *rec)
 {
     struct record record = {.kind = RECORD_NODE, .u.node = *rec};
-    apply_own(core, &record);
+    core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
 }
 
 void core_save_cleanup(struct core *core, const struct cleanup_record *rec)
 {
     struct record record = {.kind = RECORD_CLEANUP, .u.cleanup = *rec};
-    apply_own(core, &record);
+    core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
 }
 
 void core_save_cleaned(struct core *core, const struct cleanup_record *rec)
 {
     struct record record = {.kind = RECORD_CLEANED, .u.cleanup = *rec};
-    apply_own(core, &record);
+    core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
 }
 
 void core_save_prune(struct core *core, uint64_t up_to)
 {
     struct record record = {.kind = RECORD_PRUNE, .u.prune = up_to};
-    apply_own(core, &record);
+    core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
-}
-
-/* The last event that need not be kept any more; 0: too few for a deletion. */
-static uint64_t events_beyond_limits(const struct core *core)
-{
-    size_t kept = eventlog_count(&core->events);
-    if (kept >= (size_t)core->config.events_keep + PRUNE_AT_ONCE)
-        return core->last_seq - core->config.events_keep;
-    /* By age in lots too: the last of the oldest lot tells for all of it. */
-    if (core->config.events_age_ms == 0 || kept <= PRUNE_AT_ONCE)
-        return 0;
-    uint64_t last = core->events.first + PRUNE_AT_ONCE - 1;
-    const struct event_record *event = eventlog_at(&core->events, last);
-    return event->time_ms + core->config.events_age_ms < core->now_ms ? last : 0;
-}
-
-static void prune_events(struct core *core)
-{
-    uint64_t up_to = events_beyond_limits(core);
-    if (up_to > core->step_seq)
-        up_to = core->step_seq; /* effects of this step point at what came after */
-    if (up_to == 0 || up_to < core->events.first)
-        return;
-    core_save_prune(core, up_to);
-}
-
-static void publish(struct core *core, enum event_kind kind, const struct reservation *r,
-                    const char *detail, uint64_t proof)
-{
-    struct record record = {.kind = RECORD_EVENT,
-                            .u.event = {.seq = core->last_seq + 1,
-                                        .time_ms = core->now_ms,
-                                        .number = r != NULL ? r->number : 0,
-                                        .proof = proof,
-                                        .cluster = r != NULL ? r->cluster : NULL,
-                                        .job = r != NULL ? r->job : NULL,
-                                        .uid = r != NULL ? r->uid : 0,
-                                        .detail = detail,
-                                        .kind = (uint8_t)kind}};
-    if (r != NULL)
-        core_cluster(core, r->cluster)->told[kind]++;
-    prune_events(core);
-    apply_own(core, &record);
-    const struct event_record *kept = eventlog_at(&core->events, record.u.event.seq);
-    record.u.event = *kept;
-    core_effect(core, EFFECT_SAVE)->u.record = record;
-    core_effect(core, EFFECT_EVENT)->u.event = kept;
-    core_trace(core, TRACE_DEBUG, "%s%s%s: event %llu, %s%s%s", r != NULL ? r->cluster : "link",
-               r != NULL ? "-" : "", r != NULL ? r->job : "", (unsigned long long)kept->seq,
-               event_kind_word(kept->kind), detail != NULL ? ": " : "",
-               detail != NULL ? detail : "");
-}
-
-void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
-                  const char *detail)
-{
-    publish(core, kind, r, detail, 0);
-}
-
-void core_publish_released(struct core *core, const struct reservation *r, const char *why,
-                           uint64_t proof)
-{
-    publish(core, EVENT_RELEASED, r, why, proof);
 }

@@ -4,6 +4,8 @@
 #include "core/state.h"
 
 int core_apply(struct core *core, const struct record *record, struct error *err);
+/* The same of a record of our own, which fits; else the process ends. */
+void core_apply_own(struct core *core, const struct record *record);
 /* Applies and asks for it to be saved; returns the reservation. */
 struct reservation *core_save(struct core *core, const struct reservation_record *record);
 void core_save_gone(struct core *core, struct reservation *reservation);
@@ -13,11 +15,6 @@ void core_save_node(struct core *core, const struct node_record *record);
 void core_save_cleanup(struct core *core, const struct cleanup_record *record);
 void core_save_cleaned(struct core *core, const struct cleanup_record *record);
 void core_save_prune(struct core *core, uint64_t up_to); /* events up to this one go */
-/* Saves an event and publishes it. reservation NULL: about the link. detail may be NULL. */
-void core_publish(struct core *core, enum event_kind kind, const struct reservation *reservation,
-                  const char *detail);
-void core_publish_released(struct core *core, const struct reservation *reservation,
-                           const char *why, uint64_t proof);
 struct errand *core_errand(struct core *core, struct reservation *reservation); /* makes one */
 struct cluster *core_cluster(struct core *core, const char *name);              /* makes one */
 /* The cluster's configuration, or NULL when no such cluster is configured. */

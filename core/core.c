@@ -306,7 +306,7 @@ void core_step(struct core *core, const struct core_event *event)
         core_fence(core, event->u.fence.ticket, event->u.fence.node, event->u.fence.reason);
         break;
     case CORE_NODE_BOOT:
-        core_node_boot(core, event->u.boot.ticket, event->u.boot.node, event->u.boot.order);
+        core_node_boot(core, event);
         break;
     case CORE_ACCEPT_LOSS:
         core_accept_loss(core, event->u.accept_loss.ticket);

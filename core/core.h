@@ -116,6 +116,7 @@ struct core_event {
             uint64_t ticket;
             const char *node; /* node_name_valid; it has booted: no CXI service of before exists */
             uint64_t order;   /* what the node said with a lower one is from before the boot */
+            const char *const *clusters; /* whose node it is, NULL-terminated; NULL: of all */
         } boot;
         struct {
             uint64_t ticket; /* an administrator says that what is missing is lost */

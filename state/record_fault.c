@@ -72,6 +72,8 @@ static const char *event_fault(const struct event_record *e)
         return "cluster is not a cluster's name";
     if (e->job && !job_id_valid(e->job))
         return "job is not a job id";
+    if (e->job && !e->cluster)
+        return "cluster is missing";
     if (e->kind == EVENT_NONE || e->kind > EVENT_KIND_LAST)
         return "kind is out of range";
     if (!is_time(e->time_ms))

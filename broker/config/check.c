@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,6 +33,14 @@ static const struct config_origin *cluster_origin(const struct config_reading *r
 static bool is_number(const char *text)
 {
     return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* Of a user or group: the kernel's own id for "none" is none, nor is a greater number (B8). */
+static bool is_id(const char *number)
+{
+    errno = 0;
+    unsigned long id = strtoul(number, NULL, 10);
+    return errno == 0 && id < UINT32_MAX;
 }
 
 /* The certificate need not exist yet. */
@@ -63,6 +72,11 @@ static void check_user(struct config_reading *reading, const struct config_origi
     if (!is_number(user) && found == NULL)
         config_fault(reading, true, origin,
                      "user %s is not known on this host: create it, or give its numeric uid", user);
+    else if (is_number(user) && !is_id(user))
+        config_fault(reading, true, origin,
+                     "user %s: no user can have this uid, which is more than %u: give the user's "
+                     "name, or the uid that `id -u NAME` shows",
+                     user, UINT32_MAX - 1);
     else if (is_nobody(user, found != NULL ? found->pw_uid : (uid_t)strtoul(user, NULL, 10)))
         config_fault(reading, true, origin,
                      "user %s stands for every user, of containers and of NFS, that the kernel "
@@ -131,8 +145,13 @@ static void check_tcp(struct config_reading *reading)
 static void check_socket(struct config_reading *reading)
 {
     const struct config *config = reading->config;
-    if (config->socket_group[0] != '\0' && !is_number(config->socket_group) &&
-        getgrnam(config->socket_group) == NULL)
+    if (is_number(config->socket_group) && !is_id(config->socket_group))
+        config_fault(reading, true, origin_of(reading, "broker", "socket_group"),
+                     "group %s: no group can have this gid, which is more than %u: give the "
+                     "group's name, or the gid that `getent group NAME` shows",
+                     config->socket_group, UINT32_MAX - 1);
+    else if (config->socket_group[0] != '\0' && !is_number(config->socket_group) &&
+             getgrnam(config->socket_group) == NULL)
         config_fault(reading, true, origin_of(reading, "broker", "socket_group"),
                      "group %s is not known on this host: create it, or give its numeric gid",
                      config->socket_group);

@@ -4,7 +4,8 @@
 #include "core/reservation/nodes.h"
 
 /* PUT /v1/nodes/{node}/boot: no CXI service outlives a boot of its node, so all that it said before
- * is over (F3). A machine is no cluster's: it may run jobs of several. */
+ * is over (F3). A machine may run jobs of several clusters: of those whose `nodes` has it. An admin
+ * speaks of all. */
 
 struct reading {
     int64_t order; /* 0: not read yet */
@@ -35,6 +36,18 @@ static int read_order(struct call *call, const char *node, struct reading *readi
     return 0;
 }
 
+/* The clusters that it is a node of: of others a node may have the same name, and be another. */
+static void list_clusters(const struct call *call, const char *node,
+                          const char *clusters[static CLUSTERS_MAX + 1])
+{
+    const struct rights *rights = call->http->rights;
+    const char *cluster;
+    for (size_t i = 0; (cluster = rights_cluster(rights, i)) != NULL; i++)
+        if (rights_is_node(rights, &call->identity, cluster, node))
+            *clusters++ = cluster;
+    *clusters = NULL;
+}
+
 void boot_handle(struct call *call)
 {
     const char *node = call->target.segments[2];
@@ -43,10 +56,13 @@ void boot_handle(struct call *call)
         call_refuse(call);
         return;
     }
+    const char *clusters[CLUSTERS_MAX + 1];
+    list_clusters(call, node, clusters);
     struct core_event event = {.kind = CORE_NODE_BOOT};
     event.u.boot.ticket = call_ticket(call);
     event.u.boot.node = node;
     event.u.boot.order = (uint64_t)reading.order;
+    event.u.boot.clusters = call->identity.admin ? NULL : clusters;
     engine_step(call->http->engine, &event);
 }
 

@@ -31,6 +31,12 @@ static int read_below(struct call *call, bool *below)
                        "below is yes or no");
 }
 
+/* Who waits keeps a place, however slow the fabric manager is: not when few are left (B8). */
+static int64_t bounded_wait(const struct call *call, int64_t wait_ms)
+{
+    return wait_ms > 0 && places_crowded(&call->http->places, &call->peer->place) ? 1 : wait_ms;
+}
+
 void cleanup_handle(struct call *call)
 {
     const struct tokenproof *proof = call->identity.proof.token;
@@ -42,6 +48,7 @@ void cleanup_handle(struct call *call)
         call_refuse(call);
         return;
     }
+    event.u.cleanup.wait_ms = bounded_wait(call, event.u.cleanup.wait_ms);
     event.u.cleanup.ticket = call_ticket(call);
     event.u.cleanup.number = proof->scope.number;
     event.u.cleanup.step = step;

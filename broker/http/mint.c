@@ -5,6 +5,7 @@
 #include "broker/http/token_json.h"
 #include "broker/http/tokencheck.h"
 #include "broker/log/log.h"
+#include "core/reservation/reservation.h"
 #include "tokens/issuer.h"
 
 #include <string.h>
@@ -50,15 +51,16 @@ static int check_limit(struct call *call)
 {
     struct http *http = call->http;
     const struct bearer_scope *scope = &call->identity.proof.token->scope;
-    const uint64_t wait_ms = mintlimit_take(&http->minted, scope->number, uv_now(http->loop));
+    const uint32_t uid = tokencheck_reservation(http, call->identity.proof.token)->uid;
+    const uint64_t wait_ms = mintlimit_take(&http->minted, scope->number, uid, uv_now(http->loop));
     if (wait_ms == 0)
         return 0;
     const unsigned wait_s = (unsigned)((wait_ms + 999) / 1000);
     problem_set(&call->problem, MHD_HTTP_TOO_MANY_REQUESTS, "too-many-tokens", NULL,
-                "job %s on cluster %s asks for too many tokens (%d at once, then one a second); "
-                "narrow one that it has, which needs no broker (mcastctl token narrow), or ask "
-                "again in %u s",
-                scope->job, scope->cluster, MINTLIMIT_AT_ONCE, wait_s);
+                "job %s on cluster %s asks for too many tokens (%d at once, then one a second, and "
+                "for %d jobs of a user at a time); narrow one that it has, which needs no broker "
+                "(mcastctl token narrow), or ask again in %u s",
+                scope->job, scope->cluster, MINTLIMIT_AT_ONCE, MINTLIMIT_OF_USER, wait_s);
     call->problem.retry_after = wait_s;
     return -1;
 }

@@ -9,13 +9,15 @@
 
 enum {
     MINTLIMIT_AT_ONCE = 100,
-    MINTLIMIT_EVERY_MS = 1000,   /* in the long run, one */
-    MINTLIMIT_RESERVATIONS = 512 /* that are remembered; only those that made one a while ago are */
+    MINTLIMIT_EVERY_MS = 1000,    /* in the long run, one */
+    MINTLIMIT_RESERVATIONS = 512, /* that are remembered: those that made one a short while ago */
+    MINTLIMIT_OF_USER = 64        /* of them of one user, so that his jobs stop nobody else's */
 };
 
 struct mintlimit_entry {
     uint64_t number;     /* of the reservation */
     uint64_t cleared_ms; /* from then on it may have MINTLIMIT_AT_ONCE again, and is forgotten */
+    uint32_t uid;        /* of its owner */
 };
 
 /* All zero is a valid one. */
@@ -23,8 +25,8 @@ struct mintlimit {
     struct mintlimit_entry entries[MINTLIMIT_RESERVATIONS];
 };
 
-/* 0: a token may be made, and is counted. Else the milliseconds after which one may be. now_ms: by
- * any clock that does not go back. */
-uint64_t mintlimit_take(struct mintlimit *limit, uint64_t number, uint64_t now_ms);
+/* 0: a token may be made for the reservation with this number and owner, and is counted. Else the
+ * milliseconds after which one may be. now_ms: by any clock that does not go back. */
+uint64_t mintlimit_take(struct mintlimit *limit, uint64_t number, uint32_t uid, uint64_t now_ms);
 
 #endif

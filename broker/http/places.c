@@ -8,7 +8,7 @@
 struct share {
     struct share *prev, *next;
     struct holder holder;
-    unsigned taken;
+    unsigned taken, waiting;
     struct place *oldest, *newest; /* of those that keep the broker waiting: by next and prev */
 };
 
@@ -172,6 +172,17 @@ void places_give_back(struct places *places, struct place *place)
     free(share);
 }
 
+bool places_crowded(const struct places *places, const struct place *place)
+{
+    if (!place->share)
+        return false;
+    const enum places_class which = class_of(place->share->holder.kind);
+    unsigned worked_for = 0;
+    for (const struct share *share = places->shares; share; share = share->next)
+        worked_for += class_of(share->holder.kind) == which ? share->taken - share->waiting : 0;
+    return 2 * worked_for > places_class_max(places, which);
+}
+
 void place_works(struct place *place)
 {
     struct share *share = place->share;
@@ -187,6 +198,7 @@ void place_works(struct place *place)
         share->newest = place->prev;
     place->prev = place->next = NULL;
     place->waiting = false;
+    share->waiting--;
 }
 
 void place_waits(struct place *place, uint64_t now_ms)
@@ -196,6 +208,7 @@ void place_waits(struct place *place, uint64_t now_ms)
         return;
     place_works(place);
     place->waiting = true;
+    share->waiting++;
     place->since_ms = now_ms;
     place->prev = share->newest;
     if (place->prev)

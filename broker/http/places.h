@@ -83,6 +83,10 @@ bool places_take(struct places *places);
 /* The place may be taken again for another. */
 void places_give_back(struct places *places, struct place *place);
 
+/* Whether more than half of the places of its class are worked for: a request that would stay long
+ * is to be answered at once. A manager's never is. */
+bool places_crowded(const struct places *places, const struct place *place);
+
 /* The broker works for it now; it waits for its client again. Nothing for a manager's. */
 void place_works(struct place *place);
 void place_waits(struct place *place, uint64_t now_ms);

@@ -18,6 +18,7 @@ enum {
     IDLE_LOOK_MS = 1000, /* how often rooms run for timeouts while there are connections */
     CROWD = 1024,        /* connections whose memory is worth giving back */
     ARRIVALS_AT_ONCE = 64,  /* accepted, before those who are here get their turn; */
+    GONE_AT_ONCE = 1024,    /* of those who have left meanwhile, who cost little; */
     HANDSHAKES_AT_ONCE = 2, /* of those with TLS, each of which computes for one or two */
     HANDLES = 6
 };
@@ -141,11 +142,9 @@ static struct room *room_with_place(struct server *server, uint64_t user, struct
 }
 
 /* Where there is none for him alone, he shares one of nobody's. */
-static struct room *room_for(struct server *server, int fd, struct room *shared)
+static struct room *room_for(struct server *server, uint64_t user, struct room *shared)
 {
     struct error err = {0};
-    const uint64_t user =
-        server->hooks.user ? server->hooks.user(server->hooks.room.arg, fd) : ROOMQUEUE_NOBODY;
     struct room *own = user == ROOMQUEUE_NOBODY ? NULL : room_with_place(server, user, &err);
     return own ? own : shared;
 }
@@ -202,15 +201,18 @@ static bool is_exhausted(int cause)
 }
 
 /* Whoever waited in line for too long has gone away, and its first message is still there: a
- * handshake with nobody takes as long as any. */
-static bool has_gone(int fd)
+ * handshake with nobody takes as long as any. And who connects and leaves, over and over, would
+ * keep those behind him in line waiting (B8). */
+static bool has_gone(const struct server *server, int fd, uint64_t user)
 {
-    struct pollfd end = {.fd = fd, .events = POLLRDHUP};
-    return poll(&end, 1, 0) > 0;
+    struct pollfd end = {.fd = fd, .events = server->tls ? POLLRDHUP : 0};
+    return (server->tls || user != ROOMQUEUE_NOBODY) && poll(&end, 1, 0) > 0;
 }
 
-/* False: nobody else is there, or is let in. */
-static bool let_in(struct server *server)
+enum arrival { ARRIVAL_NONE, ARRIVAL_GONE, ARRIVAL_IN };
+
+/* NONE: nobody else is there, or is let in. */
+static enum arrival let_in(struct server *server)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
@@ -222,19 +224,22 @@ static bool let_in(struct server *server)
         server->mute = !room;
     if (!room) {
         shut(server);
-        return false;
+        return ARRIVAL_NONE;
     }
     int fd = accept4(server->listener, (struct sockaddr *)&address, &length,
                      SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 && is_exhausted(errno))
         shut(server);
     if (fd < 0)
-        return errno == ECONNABORTED || errno == EINTR;
-    if (server->tls && has_gone(fd))
+        return errno == ECONNABORTED || errno == EINTR ? ARRIVAL_GONE : ARRIVAL_NONE;
+    const uint64_t user =
+        server->hooks.user ? server->hooks.user(server->hooks.room.arg, fd) : ROOMQUEUE_NOBODY;
+    if (has_gone(server, fd, user)) {
         close(fd);
-    else
-        room_let_in(room_for(server, fd, room), fd, (struct sockaddr *)&address, length);
-    return true;
+        return ARRIVAL_GONE;
+    }
+    room_let_in(room_for(server, user, room), fd, (struct sockaddr *)&address, length);
+    return ARRIVAL_IN;
 }
 
 /* ---- its turn ---- */
@@ -341,8 +346,13 @@ static void on_arrival(uv_poll_t *poll, int status, int events)
     (void)events;
     server_turn(server); /* whoever left before has made room */
     const char *before = enter(server, clients);
-    for (unsigned i = 0; i < at_once && let_in(server); i++)
-        ;
+    enum arrival arrival = ARRIVAL_GONE;
+    for (unsigned in = 0, gone = 0;
+         arrival != ARRIVAL_NONE && in < at_once && gone < GONE_AT_ONCE;) {
+        arrival = let_in(server);
+        in += arrival == ARRIVAL_IN;
+        gone += arrival == ARRIVAL_GONE;
+    }
     leave(server, before);
 }
 

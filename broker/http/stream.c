@@ -133,9 +133,10 @@ static bool may_listen(const struct stream *stream)
     return identity->admin || identity->clusters != 0;
 }
 
+/* What is about no job, an alarm of another cluster too, can concern all. */
 static bool may_see(const struct stream *stream, const struct event_record *event)
 {
-    return !event->cluster ||
+    return !event->cluster || !event->job ||
            rights_manages(stream->call->http->rights, &stream->call->identity, event->cluster);
 }
 

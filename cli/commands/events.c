@@ -42,7 +42,7 @@ static void print_line(const struct mcast_event *event)
     if (event->cluster && event->job)
         printf("%s/%s", event->cluster, event->job);
     else
-        putchar('-');
+        fputs(event->cluster ? event->cluster : "-", stdout);
     if (event->detail) {
         fputs("  ", stdout);
         plain_print(event->detail); /* the fabric manager's words may be among them */

@@ -213,7 +213,7 @@ void core_released_at_fm(struct core *core, struct reservation *r)
         e->unsure = false;
     e->tries = 0;
     e->retry_ms = 0;
-    e->not_routed_ms = 0;
+    e->not_routed_ms = e->unlisted_ms = 0;
     /* Whoever still wants one takes room for it anew: what was in its way may have been a stray,
      * under the name of one that was itself waiting for room (I8). */
     set_side(core, r, wanted && e->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING);

@@ -36,9 +36,9 @@ enum fmcall_outcome {
     FM_UNAUTHORIZED, /* 401, or 403 to the list, and a fresh login did not help: not acted */
     FM_REFUSED,      /* 401 or 403 to a job's session token: it does not open this, or nothing any
                         more: not acted. Says nothing about the login or the link. */
-    FM_NOT_ROUTED,   /* 404 that is not in the fabric manager's own form: a gateway answered, or the
-                        path is wrong: says nothing about the object; may have acted, for as little
-                        is known */
+    FM_NOT_ROUTED, /* 404, or 2xx to RELEASE, END_STEP and END_TREE, not in the fabric manager's own
+                      form: a gateway answered, or the path is wrong: says nothing about the
+                      object; may have acted, for as little is known */
 };
 
 /* What FM_OK of STEPS brings: the steps that have trees, and these. Borrowed, all of it. */

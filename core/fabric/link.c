@@ -6,6 +6,7 @@
 #include "core/reconcile/rollcall.h"
 #include "core/reconcile/strays.h"
 #include "core/state.h"
+#include "core/publish.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/state.h"
+#include "core/publish.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -55,7 +56,7 @@ static void publish_alarm(struct core *core, enum event_kind event, const struct
     const char *text = core_text(core, "%s%s%s: %s", alarm_kind_word(alarm->kind),
                                  alarm->cluster != NULL ? " of cluster " : "",
                                  alarm->cluster != NULL ? alarm->cluster : "", alarm->detail);
-    core_publish(core, event, NULL, text);
+    core_publish_cluster(core, event, alarm->cluster, text);
     if (event == EVENT_ALARM)
         core_trace(core, TRACE_ERROR, "ALARM %s -> %s", text, alarm_kind_advice(alarm->kind));
     else

@@ -12,6 +12,7 @@
 #include "core/reconcile/suspect.h"
 #include "core/reservation/sizing.h"
 #include "core/state.h"
+#include "core/publish.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include "core/reconcile/conflict.h"
 #include "core/requests/requests.h"
 #include "core/state.h"
+#include "core/publish.h"
 
 #include <assert.h>
 
@@ -164,14 +165,21 @@ static void compare_reserved(struct core *core, struct reservation *r)
     }
 }
 
-/* All that came of a RELEASE was a 404 of somebody else, a gateway's perhaps. A list that began
- * when nothing sent before could still be acted on tells as well. */
-static bool is_released(const struct core *core, const struct reservation *r)
+/* All that came of a RELEASE was an answer of somebody else, a gateway's perhaps. Two lists a grace
+ * period apart, which began when nothing sent before could still be acted on, tell as well. One
+ * does not: its pages may have shifted. */
+static bool lists_show_released(const struct core *core, const struct reservation *r)
 {
-    const struct errand *e = r->errand;
-    return !reservation_wants_hwcoll(r) && r->fm_side != FM_SIDE_NOTHING && e->call == 0 &&
-           e->not_routed_ms != 0 && e->listed != core->link.list &&
-           core->link.began_ms > e->not_routed_ms && core->link.began_ms >= e->reserve_settles_ms;
+    struct errand *e = r->errand;
+    if (e->listed == core->link.list)
+        e->unlisted_ms = 0;
+    if (reservation_wants_hwcoll(r) || r->fm_side == FM_SIDE_NOTHING || e->call != 0 ||
+        e->not_routed_ms == 0 || e->listed == core->link.list ||
+        core->link.began_ms <= e->not_routed_ms || core->link.began_ms < e->reserve_settles_ms)
+        return false;
+    if (e->unlisted_ms == 0)
+        e->unlisted_ms = core->link.began_ms;
+    return core->link.began_ms - e->unlisted_ms >= core->config.stray_grace_ms;
 }
 
 static void released_by_list(struct core *core, struct reservation *r)
@@ -179,7 +187,7 @@ static void released_by_list(struct core *core, struct reservation *r)
     core_trace_of(
         core, r, TRACE_NOTICE,
         "%s-%s: its release was answered by something in front of the fabric manager, and "
-        "the fabric manager does not list it -> released",
+        "the fabric manager did not list it twice -> released",
         r->cluster, r->job);
     r->errand->sent_ms = core->link.began_ms;
     core_released_at_fm(core, r);
@@ -196,7 +204,7 @@ void missing_compare(struct core *core)
             compare_ended(core, r);
         else if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
             compare_reserved(core, r);
-        else if (is_released(core, r))
+        else if (lists_show_released(core, r))
             released_by_list(core, r);
     }
     missing_watch(core);

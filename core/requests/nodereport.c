@@ -5,6 +5,7 @@
 #include "core/reconcile/suspect.h"
 #include "core/requests/requests.h"
 #include "core/state.h"
+#include "core/publish.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -297,12 +298,24 @@ static bool ended_by_boot(const struct reservation *r, const char *node, uint64_
            (known->state == NODE_CREATED || known->state == NODE_LINGERING);
 }
 
-void core_node_boot(struct core *core, uint64_t ticket, const char *node, uint64_t order)
+/* Another cluster's node can have the same name: a node's word is no word of that one. */
+static bool names_cluster(const char *const *clusters, const char *cluster)
 {
+    if (clusters == NULL)
+        return true;
+    while (*clusters != NULL && strcmp(*clusters, cluster) != 0)
+        clusters++;
+    return *clusters != NULL;
+}
+
+void core_node_boot(struct core *core, const struct core_event *event)
+{
+    const char *node = event->u.boot.node;
+    uint64_t order = event->u.boot.order;
     struct ledger_walk walk = {0}; /* acting may end one */
     uint32_t count = 0;
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
-        if (!ended_by_boot(r, node, order))
+        if (!names_cluster(event->u.boot.clusters, r->cluster) || !ended_by_boot(r, node, order))
             continue;
         count++;
         save(core, r,
@@ -313,6 +326,6 @@ void core_node_boot(struct core *core, uint64_t ticket, const char *node, uint64
     core_trace(core, count > 0 ? TRACE_NOTICE : TRACE_DEBUG,
                "node %s has booted -> its CXI services of before are gone, of %u reservation%s",
                node, count, count == 1 ? "" : "s");
-    core_answer(core, ticket, ANSWER_REPORTED, NULL, NULL);
+    core_answer(core, event->u.boot.ticket, ANSWER_REPORTED, NULL, NULL);
     core->effects[core->effect_count - 1].u.answer.count = count;
 }

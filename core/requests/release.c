@@ -6,6 +6,7 @@
 #include "core/reconcile/missing.h"
 #include "core/requests/requests.h"
 #include "core/state.h"
+#include "core/publish.h"
 
 #include <stdlib.h>
 

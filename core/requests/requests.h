@@ -15,7 +15,7 @@ void sync_compared(struct core *core, const struct sighting *sighting); /* its l
 void core_granted_again(struct core *core, struct reservation *reservation);
 void core_node_report(struct core *core, const struct core_event *event);
 void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason);
-void core_node_boot(struct core *core, uint64_t ticket, const char *node, uint64_t order);
+void core_node_boot(struct core *core, const struct core_event *event);
 
 void core_cleanup(struct core *core, const struct core_event *event);
 void core_steps(struct core *core, const struct core_event *event);

@@ -7,6 +7,7 @@
 #include "core/reservation/budget.h"
 #include "core/reservation/sizing.h"
 #include "core/state.h"
+#include "core/publish.h"
 
 #include <string.h>
 
@@ -151,8 +152,20 @@ static bool name_is_found(const struct core *core, const char *cluster, const ch
     return r != NULL;
 }
 
+/* What is adopted gives back its addresses when this reserve is granted, and not before. */
+static enum budget budget_after(struct core *core, const struct reservation_record *rec,
+                                const struct reservation *adopted)
+{
+    enum budget budget = core_budget(core, rec->cluster, rec->addresses);
+    if (budget != BUDGET_NONE || adopted == NULL)
+        return budget;
+    uint32_t back = adopted->addresses < rec->addresses ? adopted->addresses : rec->addresses;
+    return core_budget(core, rec->cluster, rec->addresses - back) == BUDGET_NONE ? BUDGET_NONE
+                                                                                 : BUDGET_SOON;
+}
+
 /* Fills in what becomes of the wish before anyone is asked; its reason may point into `why`. */
-static void decide_hwcoll(struct core *core, const struct cluster_config *cluster,
+static void decide_hwcoll(struct core *core, const struct reservation *adopted,
                           struct reservation_record *rec, struct error *why)
 {
     rec->hwcoll =
@@ -168,14 +181,14 @@ static void decide_hwcoll(struct core *core, const struct cluster_config *cluste
         rec->reason = "no fabric manager is configured";
         return;
     }
-    enum budget budget = core_budget(core, cluster->name, rec->addresses);
-    if (name_is_found(core, cluster->name, rec->job)) {
+    enum budget budget = budget_after(core, rec, adopted);
+    if (name_is_found(core, rec->cluster, rec->job)) {
         rec->hwcoll = HWCOLL_DENIED;
         rec->reason = "the fabric manager has a reservation under its name that this broker did "
                       "not make";
     } else if (budget == BUDGET_NONE) {
         rec->hwcoll = HWCOLL_DENIED;
-        rec->reason = core_budget_words(core, cluster->name, rec->addresses);
+        rec->reason = core_budget_words(core, rec->cluster, rec->addresses);
     } else if (!link_worth_waiting(&core->link)) {
         rec->hwcoll = HWCOLL_UNAVAILABLE;
         rec->reason = core_text(core, "the link to the fabric manager is %s: %s",
@@ -242,7 +255,9 @@ static bool can_ever_be(const struct core *core, const struct cluster_config *cl
            (cluster->budget == 0 || rec->addresses <= cluster->budget);
 }
 
-/* adopted: what was taken for this job's, and ends when it is reserved anew; or NULL. */
+/* adopted: what was taken for this job's, and ends when it is reserved anew; or NULL. A request
+ * that is refused ends nothing: a prolog that ran twice, while the job uses what was adopted (I11).
+ */
 static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *q,
                         const struct cluster_config *cluster, struct reservation *adopted)
 {
@@ -267,9 +282,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
         refuse_vnis(core, ticket, q, detail);
         return;
     }
-    if (adopted != NULL)
-        core_begin_release(core, adopted, "the job was reserved anew");
-    decide_hwcoll(core, cluster, &rec, &why);
+    decide_hwcoll(core, adopted, &rec, &why);
     if (rec.wish == WISH_REQUIRED && rec.hwcoll != HWCOLL_WANTED) {
         refuse(
             core, ticket, can_ever_be(core, cluster, &rec) ? ANSWER_NO_HWCOLL : ANSWER_INVALID,
@@ -277,6 +290,8 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
             core_text(core, "hardware collectives are required but not available: %s", rec.reason));
         return;
     }
+    if (adopted != NULL)
+        core_begin_release(core, adopted, "the job was reserved anew");
     create(core, ticket, &rec);
 }
 

@@ -8,7 +8,7 @@
  * back still counts: until the fabric manager says so it may be in use. */
 
 struct purse {
-    uint64_t limit, used, leaving;
+    uint64_t limit, used, leaving, found;
 };
 
 static enum budget look_into(const struct purse *purse, uint32_t addresses)
@@ -20,7 +20,8 @@ static enum budget look_into(const struct purse *purse, uint32_t addresses)
 
 static struct purse purse_of_all(const struct core *core)
 {
-    return (struct purse){core->config.total_addresses, core->all.addresses, core->all.leaving};
+    return (struct purse){core->config.total_addresses, core->all.addresses, core->all.leaving,
+                          core->all.found};
 }
 
 static struct purse purse_of_cluster(struct core *core, const char *name)
@@ -28,7 +29,7 @@ static struct purse purse_of_cluster(struct core *core, const char *name)
     const struct cluster_config *config = core_cluster_config(core, name);
     const struct cluster *cluster = core_cluster(core, name);
     return (struct purse){config != NULL ? config->budget : 0, cluster->use.addresses,
-                          cluster->use.leaving};
+                          cluster->use.leaving, cluster->use.found};
 }
 
 enum budget core_budget(struct core *core, const char *cluster, uint32_t addresses)
@@ -38,15 +39,27 @@ enum budget core_budget(struct core *core, const char *cluster, uint32_t address
     return of_all > of_own ? of_all : of_own;
 }
 
+/* How many addresses they have nothing tells: each counts as one of ours would (B4). */
+static const char *words_of_found(struct core *core, const struct purse *purse)
+{
+    if (purse->found == 0)
+        return "";
+    return core_text(core,
+                     "; %llu reservation%s found there count%s among them: see mcastctl status",
+                     (unsigned long long)purse->found,
+                     purse->found == 1 ? " that was" : "s that were", purse->found == 1 ? "s" : "");
+}
+
 const char *core_budget_words(struct core *core, const char *cluster, uint32_t addresses)
 {
     struct purse all = purse_of_all(core), own = purse_of_cluster(core, cluster);
     if (look_into(&own, addresses) != BUDGET_ROOM)
         return core_text(core,
                          "cluster %s has %llu of its %llu multicast addresses in use, %u more are "
-                         "not left",
+                         "not left%s",
                          cluster, (unsigned long long)own.used, (unsigned long long)own.limit,
-                         addresses);
-    return core_text(core, "%llu of %llu multicast addresses are in use, %u more are not left",
-                     (unsigned long long)all.used, (unsigned long long)all.limit, addresses);
+                         addresses, words_of_found(core, &own));
+    return core_text(core, "%llu of %llu multicast addresses are in use, %u more are not left%s",
+                     (unsigned long long)all.used, (unsigned long long)all.limit, addresses,
+                     words_of_found(core, &all));
 }

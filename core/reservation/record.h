@@ -166,8 +166,8 @@ struct event_record {
     uint64_t proof;  /* of EVENT_RELEASED: token_proof of its session token, by which a leftover of
                         it  is known (B11); else 0 */
     const char *cluster; /* NULL when about none */
-    const char *job;
-    const char *detail; /* words, or NULL */
+    const char *job;     /* NULL when about none */
+    const char *detail;  /* words, or NULL */
     uint32_t uid;
     uint8_t kind; /* enum event_kind */
 };

@@ -147,6 +147,32 @@ static bool is_own_404(const json_t *object)
     return json_integer_value(code) == 404 && kind != NULL && strstr(kind, "ErrorResponse") != NULL;
 }
 
+/* A yes to a DELETE or PATCH need not have a body. One that has is of the fabric manager's form: a
+ * document, or what the object was; {} says nothing else. A page, or a gateway's or a login
+ * portal's JSON, is not (B6). */
+static bool is_own_yes(const json_t *object, const char *body, size_t length)
+{
+    static const char *const members[] = {"documentSelfLink", "documentKind", "jobID",
+                                          "jobSteps",         "mcastID",      "sessionToken"};
+    const char *kind = json_string_value(json_object_get(object, "documentKind"));
+
+    while (length > 0 && isspace((unsigned char)body[length - 1]))
+        length--;
+    if (length == 0)
+        return true;
+    if (object == NULL || (kind != NULL && strstr(kind, "ErrorResponse") != NULL))
+        return false;
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (json_object_get(object, members[i]) != NULL)
+            return true;
+    return json_object_size(object) == 0;
+}
+
+static bool is_removal(enum fmcall_kind kind)
+{
+    return kind == FMCALL_RELEASE || kind == FMCALL_END_STEP || kind == FMCALL_END_TREE;
+}
+
 /* The first words of a text; of a page its title, for a page may quote the request. */
 static void first_words(char out[static WORDS_MAX + 1], const char *body, size_t length,
                         const struct secrets *secrets)
@@ -173,8 +199,8 @@ static void first_words(char out[static WORDS_MAX + 1], const char *body, size_t
 }
 
 /* Another server answered in the fabric manager's place: what it says helps to find out which. */
-static void say_not_routed(char words[static DECODE_WORDS_SIZE], json_t *object, const char *body,
-                           size_t length, const struct secrets *secrets)
+static void say_not_routed(char words[static DECODE_WORDS_SIZE], int status, json_t *object,
+                           const char *body, size_t length, const struct secrets *secrets)
 {
     char texts[WORDS_MAX + 1] = "";
     if (object != NULL)
@@ -185,12 +211,11 @@ static void say_not_routed(char words[static DECODE_WORDS_SIZE], json_t *object,
         (void)snprintf(texts, sizeof texts, "%s of %zu bytes without a message",
                        object != NULL ? "a JSON object" : "a body", length);
     (void)snprintf(words, DECODE_WORDS_SIZE,
-                   "HTTP 404 that the fabric manager did not write (a gateway in front of it? a "
+                   "HTTP %d that the fabric manager did not write (a gateway in front of it? a "
                    "wrong [fm] url?): %s",
-                   length > 0 ? texts : "the body is empty");
+                   status, length > 0 ? texts : "the body is empty");
 }
 
-/* Tokens go into headers and, unescaped, into other programs' JSON (fabric-manager.md). */
 /* Whether this can be a session token: 1–TOKEN_MAX printable ASCII bytes without space, quote and
  * backslash, for it goes into headers and environments. */
 static bool is_token(const char *token, size_t length)
@@ -246,15 +271,13 @@ void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int s
     out->token[0] = '\0';
     out->steps = NULL;
 
-    if (out->outcome == FM_OK &&
-        (kind == FMCALL_RELEASE || kind == FMCALL_END_STEP || kind == FMCALL_END_TREE)) {
-        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
-        return;
-    }
     json_t *object = object_of(body, length);
-    if (status == 404 && !is_own_404(object)) {
+    bool removed = out->outcome == FM_OK && is_removal(kind);
+    if ((status == 404 && !is_own_404(object)) || (removed && !is_own_yes(object, body, length))) {
         out->outcome = FM_NOT_ROUTED;
-        say_not_routed(out->words, object, body, length, secrets);
+        say_not_routed(out->words, status, object, body, length, secrets);
+    } else if (removed) {
+        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
     } else if (out->outcome != FM_OK) {
         say_theirs(out->words, status, object, length, secrets);
     } else if (kind == FMCALL_STEPS) {
@@ -376,7 +399,7 @@ enum fmcall_outcome decode_page(struct decoded_page *page, int status, const cha
 
     if (status == 404 && !is_own_404(object)) {
         outcome = FM_NOT_ROUTED;
-        say_not_routed(words, object, body, length, secrets);
+        say_not_routed(words, status, object, body, length, secrets);
     } else if (outcome != FM_OK) {
         say_theirs(words, status, object, length, secrets);
     } else if (object == NULL) {

@@ -29,7 +29,8 @@ struct decoded {
  * FM_BUSY, for the call was acted on. FM_OK of STEPS needs a "jobSteps" that can be read. 404 is
  * FM_NOT_ROUTED unless the body is the fabric manager's own error document, a JSON object whose
  * "statusCode" is 404 and whose "documentKind" names an ErrorResponse: what a gateway says in its
- * place tells nothing about a job.
+ * place tells nothing about a job. So is a 2xx to RELEASE, END_STEP and END_TREE whose body is
+ * neither blank nor {} nor an object with a member of the fabric manager's documents.
  * session: the call was made with a job's session token, of which 401 and 403 then speak.
  *
  * The server's own words are blanked (secrets.h) of secrets, which are what the request carried,

@@ -199,6 +199,13 @@ void wire_cut(struct sim *sim)
     sim->wire.login = false;
 }
 
+void wire_rewound(struct sim *sim)
+{
+    for (struct wire_call *call = sim->wire.calls; call; call = call->next)
+        if (books_entry(&sim->books, call->number) == NULL)
+            call->number = 0;
+}
+
 /* ---- login ---- */
 
 static void login_ends(struct sim *sim, void *what, uint64_t process)

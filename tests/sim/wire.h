@@ -69,4 +69,7 @@ void wire_list(struct sim *sim, uint64_t id);
 /* The broker died: nobody listens any more, and what it asked for settles within call_timeout. */
 void wire_cut(struct sim *sim);
 
+/* The ledger went back: what is acted on after that is for numbers that it has never given. */
+void wire_rewound(struct sim *sim);
+
 #endif

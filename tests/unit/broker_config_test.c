@@ -399,6 +399,37 @@ static void users__that_stand_for_unknown_ones_are_refused(void **state)
     }
 }
 
+/* B8: -1, and numbers that would be cut to another user's. */
+static void ids__that_none_can_have_are_refused(void **state)
+{
+    (void)state;
+    static const char *const numbers[] = {"4294967295", "4294967296", "18446744073709551616"};
+    static const char *const keys[] = {"admins", "metrics_users", "socket_group"};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        for (size_t j = 0; j <= sizeof keys / sizeof keys[0]; j++) {
+            bool of_cluster = j == sizeof keys / sizeof keys[0];
+            char text[256], words[128];
+            (void)snprintf(text, sizeof text, "%s\n%s = %s\n%s",
+                           of_cluster ? "[cluster \"elcap\"]" : "[broker]",
+                           of_cluster ? "users" : keys[j], numbers[i], of_cluster ? "" : CLUSTER);
+            (void)snprintf(words, sizeof words, "mcastd.conf:2: %s %s: no ",
+                           strcmp(of_cluster ? "" : keys[j], "socket_group") == 0 ? "group"
+                                                                                  : "user",
+                           numbers[i]);
+            config_destroy(config);
+            config = config_create();
+            heard[0] = '\0';
+            assert_int_equal(load_text(text), ERROR_INVALID);
+            assert_non_null(strstr(heard, words));
+            assert_non_null(strstr(heard, "is more than 4294967294: give the "));
+        }
+    }
+    config_destroy(config);
+    config = config_create();
+    assert_int_equal(
+        load_text("[broker]\nadmins = 4294967294\nsocket_group = 4294967294\n" CLUSTER), 0);
+}
+
 /* F16: what jobs are told carries their tokens. */
 static void way_of_jobs__that_others_can_read(void **state)
 {
@@ -722,6 +753,7 @@ int main(void)
         FOLDER_TEST(job_ca__follows_the_url),
         FOLDER_TEST(job_ca__follows_the_url_of_jobs),
         FOLDER_TEST(users__that_stand_for_unknown_ones_are_refused),
+        FOLDER_TEST(ids__that_none_can_have_are_refused),
         FOLDER_TEST(way_of_jobs__that_others_can_read),
         FOLDER_TEST(urls__are_several_of_one_fabric),
         FOLDER_TEST(authdir__follows_auth),

@@ -117,6 +117,7 @@ static void server__that_was_named(void **state)
     expect(SERVICE, "65532", false, "user 65533 serves it");
     expect(SERVICE, "no_such_user", false,
            "user 65533 serves it, and the user that should, 'no_such_user', is not known");
+    expect(SERVICE, "4295032829", false, "is not known"); /* 2^32 more, which is not the same */
     expect(SERVICE, "", false, "is not known");
     expect(0, "65533", true, "");
 }

@@ -339,11 +339,38 @@ static void report__created_outlasts_the_hold(void **state)
     driver_end(&d);
 }
 
+static void boot_in(struct driver *d, const char *node, uint64_t order, const char *const *clusters)
+{
+    driver_step(d, (struct core_event){.kind = CORE_NODE_BOOT,
+                                       .u.boot = {++d->ticket, node, order, clusters}});
+    assert_int_equal(driver_answered(d), ANSWER_REPORTED);
+}
+
 static void boot(struct driver *d, const char *node, uint64_t order)
 {
-    driver_step(d,
-                (struct core_event){.kind = CORE_NODE_BOOT, .u.boot = {++d->ticket, node, order}});
-    assert_int_equal(driver_answered(d), ANSWER_REPORTED);
+    boot_in(d, node, order, NULL);
+}
+
+/* F3: in two clusters nodes can have the same name. */
+static void report__boot_ends_nothing_of_another_clusters_node(void **state)
+{
+    static const char *const none[] = {NULL}, *const other[] = {"tuolumne", NULL},
+                             *const both[] = {"tuolumne", "elcap", NULL};
+    (void)state;
+    struct driver d;
+    start(&d);
+    for (unsigned i = 0; i < 3; i++)
+        (void)report_in_order(&d, "a", 1, ((const char *[]){"n1", "n2", "n3"})[i],
+                              i == 0 ? NODE_LINGERING : NODE_DESTROYED, 5);
+    driver_release(&d, "a");
+    boot_in(&d, "n1", 8, none);
+    boot_in(&d, "n1", 8, other);
+    assert_int_equal(driver_answer(&d)->count, 0);
+    assert_int_equal(held(&d), 1);
+    boot_in(&d, "n1", 8, both);
+    assert_int_equal(driver_answer(&d)->count, 1);
+    assert_int_equal(held(&d), 0);
+    driver_end(&d);
 }
 
 /* F3: no service outlives a boot. What was said after it counts, whatever arrives first. */
@@ -557,6 +584,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(report__created_outlasts_the_hold),
         cmocka_unit_test(report__boot_ends_what_was_said_before),
+        cmocka_unit_test(report__boot_ends_nothing_of_another_clusters_node),
         cmocka_unit_test(report__silence_is_waited_for_unless_the_site_says_how_long),
         cmocka_unit_test(report__hold_without_any_report_is_counted),
         cmocka_unit_test(report__reload_of_hold_applies_to_what_is_held),

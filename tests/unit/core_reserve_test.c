@@ -498,6 +498,10 @@ static void reserve__name_of_another_is_left_alone(void **state)
     assert_null(driver_find(&d, EFFECT_CALL));
     assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
     assert_int_equal(driver_events(&d, EVENT_ALARM), 1);
+    const struct event_record *alarm = core_event_at(d.core, core_last_seq(d.core) - 1);
+    assert_int_equal(alarm->kind, EVENT_ALARM); /* F24: of which cluster, and of no job */
+    assert_string_equal(alarm->cluster, "elcap");
+    assert_null(alarm->job);
     driver_release(&d, "a");
     for (int i = 0; i < 4; i++) { /* it stays there, and so does the alarm */
         assert_null(driver_find(&d, EFFECT_CALL));

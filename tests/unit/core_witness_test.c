@@ -383,8 +383,18 @@ static void witness__claim_ends_no_quarantine(void **state)
     driver_end(&d);
 }
 
-/* B11: a gateway's 404 to a release proves nothing; a whole list that began later does. */
-static void witness__release_behind_a_gateway_is_proved_by_a_list(void **state)
+/* A list that comes while the release is asked for again and again. */
+static void list_between_releases(struct driver *d, const char *name)
+{
+    driver_tick(d, d->config.relist_ms - 1);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
+    driver_tick(d, 1);
+    driver_list(d, &name, name != NULL, FM_OK);
+}
+
+/* B11: a gateway's 404 to a release proves nothing; two whole lists that began later do: the pages
+ * of one can shift while they are read. */
+static void witness__release_behind_a_gateway_is_proved_by_lists(void **state)
 {
     (void)state;
     struct driver d;
@@ -399,10 +409,12 @@ static void witness__release_behind_a_gateway_is_proved_by_a_list(void **state)
     driver_list(&d, (const char *const[]){"elcap-a"}, 1, FM_OK);
     driver_done(&d, release, FM_NOT_ROUTED, NULL);
     assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
-    driver_tick(&d, d.config.relist_ms - 1);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
-    driver_tick(&d, 1);
-    driver_list(&d, NULL, 0, FM_OK);
+    list_between_releases(&d, NULL);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
+    list_between_releases(&d, "elcap-a");
+    list_between_releases(&d, NULL);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
+    list_between_releases(&d, NULL);
     const struct reservation *r = driver_job(&d, "a");
     assert_true(r == NULL || r->fm_side == FM_SIDE_NOTHING);
     driver_end(&d);
@@ -494,7 +506,14 @@ static void witness__reserved_anew_ends_no_quarantine(void **state)
     driver_reserve(&d, driver_request("77", 2));
     assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
     assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
-    struct reserve_request q = driver_request("77", 2);
+    struct reserve_request q = driver_request("77", 128);
+    q.vni_count = 0;
+    q.wish = WISH_REQUIRED;
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_NO_HWCOLL);
+    assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
+    assert_int_equal(driver_job(&d, "77")->origin, ORIGIN_FOUND);
+    q = driver_request("77", 2);
     q.vni_count = 0;
     driver_reserve(&d, q);
     assert_int_equal(driver_answered(&d), ANSWER_CREATED);
@@ -503,6 +522,78 @@ static void witness__reserved_anew_ends_no_quarantine(void **state)
     sync_jobs(&d, (const char *const[]){"77"}, 1);
     driver_tick(&d, 1);
     assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
+    driver_end(&d);
+}
+
+/* I8: the addresses of what is adopted make room for the same job's, which waits for them. */
+static void witness__reserved_anew_in_the_room_of_what_was_adopted(void **state)
+{
+    static const struct {
+        uint32_t total;
+        enum answer_kind refused; /* 0: it waits */
+    } cases[] = {{16, 0}, {15, ANSWER_INVALID}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct driver d;
+        driver_init(&d);
+        d.config.addresses_per_job = 16;
+        d.config.total_addresses = 16;
+        driver_start(&d);
+        driver_login(&d);
+        driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
+        claim(&d, "elcap");
+        d.config.total_addresses = cases[i].total;
+        driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+        struct reserve_request q = driver_request("77", 128);
+        q.vni_count = 0;
+        q.wish = WISH_REQUIRED;
+        driver_reserve(&d, q);
+        if (cases[i].refused != 0) {
+            assert_int_equal(driver_answered(&d), cases[i].refused);
+            assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
+        } else {
+            driver_done(&d, release_of(&d, "elcap-77"), FM_OK, NULL);
+            driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-77");
+            assert_string_equal(secret_expose(driver_job(&d, "77")->token), "sess-77");
+        }
+        driver_end(&d);
+    }
+}
+
+/* B4, F21: what was found counts, and gives nothing back before an administrator claims it: so no
+ * job waits for its room, and is told why there is none. */
+static void witness__nobody_waits_for_the_room_of_what_was_found(void **state)
+{
+    struct core_status status;
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.addresses_per_job = 16;
+    d.config.total_addresses = 32;
+    d.config.clusters[0].budget = 32;
+    driver_start(&d);
+    driver_login(&d);
+    driver_list(&d, (const char *const[]){"elcap-77", "elcap-78"}, 2, FM_OK);
+    for (int i = 0; i < 2; i++)
+        driver_release(&d, i == 0 ? "77" : "78");
+    assert_int_equal(driver_job(&d, "78")->state, JOB_RELEASING);
+    core_status(d.core, &status);
+    assert_int_equal(status.releases_pending, 0);
+    struct reserve_request q = driver_request("a", 128);
+    q.vni_count = 0;
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_DENIED);
+    assert_string_equal(driver_job(&d, "a")->reason,
+                        "cluster elcap has 32 of its 32 multicast addresses in use, 16 more are "
+                        "not left; 2 reservations that were found there count among them: see "
+                        "mcastctl status");
+    claim(&d, "elcap");
+    core_status(d.core, &status);
+    assert_int_equal(status.releases_pending, 2);
+    q.job = "b";
+    driver_reserve(&d, q);
+    assert_null(driver_answer(&d)); /* it waits for what is being released now */
     driver_end(&d);
 }
 
@@ -715,6 +806,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(witness__what_is_reserved_meanwhile_is_no_stray),
         cmocka_unit_test(witness__reserved_anew_ends_no_quarantine),
+        cmocka_unit_test(witness__nobody_waits_for_the_room_of_what_was_found),
+        cmocka_unit_test(witness__reserved_anew_in_the_room_of_what_was_adopted),
         cmocka_unit_test(witness__empty_list_forgets_nothing_that_was_found),
         cmocka_unit_test(witness__missing_of_ended_jobs_counts_no_more),
         cmocka_unit_test(witness__unknown_jobs_keep_the_quarantine),
@@ -733,7 +826,7 @@ int main(void)
         cmocka_unit_test(witness__unknown_reservation_that_vanishes_is_forgotten),
         cmocka_unit_test(witness__old_ledger_gives_out_no_vni),
         cmocka_unit_test(witness__claim_ends_no_quarantine),
-        cmocka_unit_test(witness__release_behind_a_gateway_is_proved_by_a_list),
+        cmocka_unit_test(witness__release_behind_a_gateway_is_proved_by_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static const struct call_row call_rows[] = {
     {FMCALL_RESERVE, 202, "{" TOKEN "}", FM_OK, "HTTP 202"},
     {FMCALL_CHECK, 200, "{" TOKEN ",\"message\":\"x\"}", FM_OK, "HTTP 200"},
     {FMCALL_RELEASE, 200, "{}", FM_OK, "HTTP 200"},
-    {FMCALL_RELEASE, 200, "<html>", FM_OK, "HTTP 200"},
+    {FMCALL_RELEASE, 200, " \r\n", FM_OK, "HTTP 200"},
     {FMCALL_RELEASE, 204, "", FM_OK, "HTTP 204"},
     {FMCALL_RESERVE, 409, "{}", FM_EXISTS, "HTTP 409"},
     {FMCALL_CHECK, 409, "{}", FM_DENIED, "HTTP 409"},
@@ -129,7 +129,6 @@ static const struct call_row call_rows[] = {
     /* what cleans up after a step (F19) */
     {FMCALL_END_STEP, 200, "{" TOKEN ",\"jobSteps\":{}}", FM_OK, "HTTP 200"},
     {FMCALL_END_STEP, 200, "", FM_OK, "HTTP 200"},
-    {FMCALL_END_TREE, 201, "<html>", FM_OK, "HTTP 201"},
     {FMCALL_END_TREE, 204, "", FM_OK, "HTTP 204"},
     {FMCALL_END_STEP, 404, OWN_404("\"detail\":\"no such job c-1\","), FM_GONE,
      "HTTP 404: no such job c-1"},
@@ -240,6 +239,51 @@ static const struct {
     {"[{\"statusCode\":404,\"documentKind\":\"x:ServiceErrorResponse\"}]",
      "[{\"statusCode\":404,\"documentKind\":\"x:ServiceErrorResponse\"}]"},
 };
+
+/* Whoever says yes to a removal in the fabric manager's place has removed nothing (B6). */
+static const struct {
+    const char *body, *said; /* NULL: the fabric manager's own */
+} yeses[] = {
+    {"", NULL},
+    {"\r\n", NULL},
+    {"{}", NULL},
+    {"{\"jobID\":\"c-1\",\"mcastLimit\":23}", NULL},
+    {"{\"jobSteps\":{}}", NULL},
+    {"{\"mcastID\":0}", NULL},
+    {"{" TOKEN "}", NULL},
+    {"{\"documentKind\":\"x:Job\"}", NULL},
+    {"{\"documentSelfLink\":\"/fabric/collectives/jobs/c-1\"}", NULL},
+    {"<html><head><title>Maintenance</title></head></html>", "Maintenance"},
+    {"<html>", "a body of 6 bytes without a message"},
+    {"OK", "OK"},
+    {"null", "null"},
+    {"[]", "[]"},
+    {"{\"message\":\"logged out\"}", "logged out"},
+    {"{\"status\":\"ok\"}", "a JSON object of 15 bytes without a message"},
+    {"{\"jobID\":\"c-1\"", "{\"jobID\":\"c-1\""}, /* cut off */
+    {"{\"message\":\"m\",\"statusCode\":404,\"documentKind\":\"x:ServiceErrorResponse\"}", "m"},
+};
+
+static void decode__takes_no_gateways_yes_for_removed(void **state)
+{
+    static const enum fmcall_kind removals[] = {FMCALL_RELEASE, FMCALL_END_STEP, FMCALL_END_TREE};
+    (void)state;
+    for (size_t i = 0; i < sizeof yeses / sizeof yeses[0]; i++) {
+        char words[DECODE_WORDS_SIZE];
+        if (yeses[i].said == NULL)
+            (void)snprintf(words, sizeof words, "HTTP 200");
+        else
+            (void)snprintf(words, sizeof words,
+                           "HTTP 200 that the fabric manager did not write (a gateway in front of "
+                           "it? a wrong [fm] url?): %s",
+                           yeses[i].said);
+        for (size_t kind = 0; kind < sizeof removals / sizeof removals[0]; kind++)
+            for (int session = 0; session < 2; session++)
+                check_row(&(struct call_row){removals[kind], 200, yeses[i].body,
+                                             yeses[i].said == NULL ? FM_OK : FM_NOT_ROUTED, words},
+                          session);
+    }
+}
 
 static void decode__takes_no_gateways_404_for_gone(void **state)
 {
@@ -538,6 +582,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decode_call__knows_every_answer),
         cmocka_unit_test(decode__takes_no_gateways_404_for_gone),
+        cmocka_unit_test(decode__takes_no_gateways_yes_for_removed),
         cmocka_unit_test(decode_call__takes_no_truncated_body),
         cmocka_unit_test(decode_call__bounds_tokens),
         cmocka_unit_test(decode_call__bounds_words),

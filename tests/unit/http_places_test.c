@@ -133,6 +133,30 @@ static void class__has_places_of_its_own(void **state)
     assert_int_equal(places.taken, MAX / 8);
 }
 
+/* Of a class more than half are worked for, whoever's they are. */
+static void class__is_crowded_by_those_that_are_worked_for(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < MAX / 8; i++)
+        assert_true(take(holder_of_bearer(1 + i)));
+    assert_false(places_crowded(&places, &taken[0])); /* all wait for their clients */
+    for (unsigned i = 0; i < MAX / 16; i++)
+        place_works(&taken[i]);
+    assert_false(places_crowded(&places, &taken[0]));
+    place_works(&taken[MAX / 16]);
+    place_works(&taken[MAX / 16]);
+    assert_true(places_crowded(&places, &taken[0]));
+    assert_true(take(holder_of_user(1)));
+    assert_false(places_crowded(&places, &taken[MAX / 8])); /* another class */
+    assert_false(places_crowded(&places, &(struct place){0}));
+    place_waits(&taken[0], now_ms);
+    place_waits(&taken[0], now_ms);
+    assert_false(places_crowded(&places, &taken[1]));
+    place_works(&taken[0]);
+    places_give_back(&places, &taken[1]);
+    assert_false(places_crowded(&places, &taken[0]));
+}
+
 /* 33 sub-uids of one user, as newuidmap gives them out, against nodes and one honest owner (B8). */
 static void many_uids__leave_nodes_and_owners_theirs(void **state)
 {
@@ -262,6 +286,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(uid__has_its_share_only, empty, give_back),
         cmocka_unit_test_setup_teardown(class__has_places_of_its_own, empty, give_back),
+        cmocka_unit_test_setup_teardown(class__is_crowded_by_those_that_are_worked_for, empty,
+                                        give_back),
         cmocka_unit_test_setup_teardown(many_uids__leave_nodes_and_owners_theirs, empty, give_back),
         cmocka_unit_test_setup_teardown(newcomer__displaces_whoever_has_most, empty, give_back),
         cmocka_unit_test_setup_teardown(newcomer__of_a_full_share_displaces_its_own, empty,

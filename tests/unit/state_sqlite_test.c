@@ -351,6 +351,7 @@ static void row__that_no_broker_wrote_is_refused(void **state)
         {"UPDATE event SET kind=14", "kind is out of range"},
         {"UPDATE event SET number=-1", "event 3: number is"},
         {"UPDATE event SET cluster='-'", "cluster is not a cluster's name"},
+        {"UPDATE event SET cluster=NULL", "cluster is missing"},
         {"UPDATE event SET seq=4611686018427387904", "ledger 1: a counter is out"},
         {"UPDATE ledger SET last_number='a'", "ledger 1: a counter is out of range"},
         {"UPDATE ledger SET last_seq=-1", "ledger 1: a counter is out of range"},

@@ -358,6 +358,56 @@ static void connections__are_counted(void **state)
     assert_true(await(is_let_in, headers, AWAIT_DEADLINE_MS));
 }
 
+static struct line *wait_for_cleanup(struct yard *small, const struct yard_job *whose)
+{
+    char headers[MCAST_TOKEN_SIZE + 64];
+    struct line *line = line_open(NULL, yard_port(small));
+    snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", whose->token);
+    assert_int_equal(line_request(line, "DELETE", STEPS "0?wait=60s", headers, NULL), 0);
+    return line;
+}
+
+static void expect_status(struct line *line, int status)
+{
+    struct answer answer;
+    assert_int_equal(line_answer(line, false, &answer), 0);
+    assert_int_equal(answer.status, status);
+    answer_release(&answer);
+}
+
+/* Who waits for a cleanup keeps his connection as long as the fabric manager takes: when those who
+ * do have half of the bearers' places, the others are told at once that it is pending, so that
+ * there is room for whoever comes (B8). */
+static void waits__keep_nobody_out(void **state)
+{
+    (void)state;
+    enum { JOBS = 4 };
+    struct yard *small =
+        yard_open(&(struct yard_options){.broker = "listen = 127.0.0.1:0\nconnections_max = 16"});
+    struct yard_job jobs[JOBS];
+    struct line *lines[2];
+    char headers[MCAST_TOKEN_SIZE + 64];
+    for (int i = 0; i < JOBS; i++) {
+        jobs[i] = yard_reserve(small, ((const char *[]){"f1", "f2", "f3", "f4"})[i]);
+        yard_plant(small, &jobs[i], "0", (unsigned)i);
+    }
+    yard_tell_fm(small, "POST", "/mock/faults", "{\"method\":\"PATCH\",\"status\":503}");
+    for (int i = 0; i < 2; i++) {
+        lines[i] = wait_for_cleanup(small, &jobs[i]);
+        yard_await_status(small, "cleanups", "pending", i + 1);
+    }
+    expect_status(lines[1], 504);
+    for (int i = 2; i < JOBS; i++) {
+        snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", jobs[i].token);
+        assert_int_equal(yard_ask_so(small, true, "GET", OWN, headers, NULL, NULL), 200);
+    }
+    yard_tell_fm(small, "DELETE", "/mock/faults", NULL);
+    expect_status(lines[0], 200); /* its wait was not over */
+    for (int i = 0; i < 2; i++)
+        line_close(lines[i]);
+    yard_close(small);
+}
+
 /* Whichever token is shown, and whatever is asked for; other jobs get theirs, and what was given is
  * good (B8). */
 static void minting__has_a_limit(void **state)
@@ -519,6 +569,7 @@ int main(void)
         cmocka_unit_test(token__is_judged_alone),
         cmocka_unit_test(tcp__is_as_good),
         cmocka_unit_test(connections__are_counted),
+        cmocka_unit_test(waits__keep_nobody_out),
         cmocka_unit_test(minting__has_a_limit),
         cmocka_unit_test(rotation__leaves_tokens_that_are_out),
         cmocka_unit_test(release__ends_all_tokens),

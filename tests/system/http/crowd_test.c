@@ -332,6 +332,48 @@ static void sub_uids__keep_nobody_out(void **state)
     line_close(owner);
 }
 
+static long accepted(struct site *site)
+{
+    static const char name[] = "\nmcastd_http_connections_total{door=\"unix\"} ";
+    struct answer answer;
+    assert_int_equal(site_metrics(site, &answer), 200);
+    const char *at = strstr(answer.body, name);
+    assert_non_null(at);
+    const long count = strtol(at + sizeof name - 1, NULL, 10);
+    answer_release(&answer);
+    return count;
+}
+
+static bool has_served(void *arg)
+{
+    struct site *site = arg;
+    return site_call(site, "GET", "/v1/status", NULL, NULL) == 200;
+}
+
+/* Who connects and leaves, over and over, is put aside: those behind him in line are let in as if
+ * he had not been there (B8). What a manager said before he left is done. */
+static void leavers__are_not_let_in(void **state)
+{
+    enum { LEAVERS = 100 };
+    struct site *site = *state;
+    if (!open_to_all(site))
+        skip();
+    const pid_t broker = process_pid(site_broker(site));
+    const long before = accepted(site);
+    assert_int_equal(kill(broker, SIGSTOP), 0);
+    for (int i = 0; i < LEAVERS; i++) {
+        become((uid_t)(SUB_UID + i));
+        const int fd = connect_to(site);
+        if (i % 2)
+            assert_true(send(fd, "GET", 3, MSG_NOSIGNAL) == 3);
+        close(fd);
+    }
+    become(0);
+    assert_int_equal(kill(broker, SIGCONT), 0);
+    assert_true(await(has_served, site, AWAIT_DEADLINE_MS));
+    assert_true(accepted(site) - before < LEAVERS);
+}
+
 /* A request that waits for its answer is not given up for a newcomer's; one that is not whole is.
  */
 static void unfinished_request__makes_room(void **state)
@@ -531,6 +573,7 @@ int main(void)
                                         close_site),
         cmocka_unit_test_setup_teardown(long_bodies__have_a_bound_together, open_site, close_site),
         cmocka_unit_test_setup_teardown(sub_uids__keep_nobody_out, open_site, close_site),
+        cmocka_unit_test_setup_teardown(leavers__are_not_let_in, open_site, close_site),
         cmocka_unit_test_setup_teardown(unfinished_request__makes_room, open_site, close_site),
         cmocka_unit_test_setup_teardown(head__that_does_not_end_is_given_up, open_site, close_site),
         cmocka_unit_test_setup_teardown(flood__over_tcp_keeps_nobody_from_the_socket, open_site,

@@ -504,6 +504,48 @@ static void each_name__may_report_for_itself(void **state)
     tlssite_close(tls);
 }
 
+static json_int_t boots(struct tlssite *tls, const char *name)
+{
+    struct answer answer;
+    assert_int_equal(
+        tlssite_call(tls, name, "PUT", "/v1/nodes/elcap7/boot", "{\"order\":1000}", &answer), 200);
+    json_int_t count = json_integer_value(json_object_get(answer.json, "reservations"));
+    answer_release(&answer);
+    return count;
+}
+
+/* F3: another cluster may call another machine by the same name: it is no node of that one. */
+static void boot__ends_nothing_of_a_cluster_that_lacks_the_node(void **state)
+{
+    static const struct site_options lists = {.mcastd = MCASTD,
+                                              .admins = "root cert:boss",
+                                              .users = "cert:elcap-rm",
+                                              .users_tuo = "cert:tuo-rm",
+                                              .nodes = "elcap[1-100]"};
+    static const char *const names[] = {"boss", "elcap-rm", "tuo-rm", "elcap7"};
+    static const char *const clusters[] = {"elcap", "tuo"};
+    char path[96];
+    (void)state;
+    struct tlssite *tls = tlssite_open(&lists);
+    struct answer answer;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        tlssite_issue(tls, names[i]);
+    for (size_t i = 0; i < sizeof clusters / sizeof clusters[0]; i++) {
+        const char *manager = names[1 + i];
+        snprintf(path, sizeof path, "/v1/clusters/%s/jobs/f1", clusters[i]);
+        assert_int_equal(tlssite_call(tls, manager, "PUT", path, TWO_NODES, &answer), 201);
+        json_int_t number = json_integer_value(json_object_get(answer.json, "number"));
+        answer_release(&answer);
+        snprintf(path, sizeof path, "/v1/clusters/%s/jobs/f1/nodes/elcap7", clusters[i]);
+        assert_int_equal(tlssite_call(tls, manager, "PUT", path, body_of("created", number), NULL),
+                         200);
+    }
+    assert_int_equal(boots(tls, "elcap7"), 1);
+    assert_int_equal(boots(tls, "elcap7"), 0);
+    assert_int_equal(boots(tls, "boss"), 1); /* an admin speaks of all */
+    tlssite_close(tls);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -529,6 +571,7 @@ int main(void)
                                         close_site),
         cmocka_unit_test_setup_teardown(boot__that_cannot_be_is_refused, open_site, close_site),
         cmocka_unit_test(each_name__may_report_for_itself),
+        cmocka_unit_test(boot__ends_nothing_of_a_cluster_that_lacks_the_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

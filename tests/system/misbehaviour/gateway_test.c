@@ -168,6 +168,27 @@ static void reserve__that_a_gateway_answers_leaves_nothing(void **state)
     scene_await_held("");
 }
 
+/* A page that says yes in the fabric manager's place, a login portal's perhaps: nothing was
+ * released (B6). The next life of the job waits for that. */
+static void release__that_a_gateway_takes_is_asked_for_again(void **state)
+{
+    (void)state;
+    reserve("a");
+    scene_tell_fm(
+        "POST", "/mock/faults",
+        "{\"method\":\"DELETE\",\"status\":200,\"headers\":{\"Content-Type\":\"text/html\"},"
+        "\"body\":\"<html><head><title>Log in</title></head></html>\"}");
+    scene_release("a");
+    scene_await_logged(
+        "HTTP 200 that the fabric manager did not write (a gateway in front of it? a "
+        "wrong [fm] url?): Log in -> again in");
+    scene_await_held("elcap-a");
+    scene_tell_fm("DELETE", "/mock/faults", NULL);
+    scene_await_held("");
+    reserve("a");
+    assert_true(scene_link_is("up"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, scene_stop)
 
 int main(void)
@@ -177,6 +198,7 @@ int main(void)
         TEST(gateway__that_has_lost_the_route_to_single_jobs),
         TEST(gateway__that_a_start_meets),
         TEST(reserve__that_a_gateway_answers_leaves_nothing),
+        TEST(release__that_a_gateway_takes_is_asked_for_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
