@@ -178,6 +178,8 @@ static void check_done(struct core *core, struct reservation *r, enum fmcall_out
         missing_gone(core, r, other);
     } else if (outcome == FM_OK) {
         missing_forget(core, r->errand);
+        if (r->errand->retried && !secret_none(token)) /* and no start need doubt it any more */
+            set_side(core, r, FM_SIDE_HELD);
         r->errand->doubted = r->errand->retried = false;
         r->errand->tries = 0;
         missing_watch(core);
@@ -203,7 +205,7 @@ void core_released_at_fm(struct core *core, struct reservation *r)
         e->unsure = false;
     e->tries = 0;
     e->retry_ms = 0;
-    e->not_routed_ms = 0;
+    e->not_routed_ms = e->unlisted_ms = 0;
     /* Whoever still wants one takes room for it anew: what was in its way may have been a stray,
      * under the name of one that was itself waiting for room (I8). */
     set_side(core, r, wanted && e->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING);
@@ -221,6 +223,8 @@ static void release_done(struct core *core, struct reservation *r, enum fmcall_o
     if (fmcall_unsure(outcome))
         r->errand->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
     r->errand->not_routed_ms = outcome == FM_NOT_ROUTED ? core->now_ms : 0;
+    if (outcome != FM_NOT_ROUTED)
+        r->errand->unlisted_ms = 0;
     again_later(core, r, FMCALL_RELEASE, words, backoff(r));
 }
 

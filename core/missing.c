@@ -155,24 +155,30 @@ static void compare_reserved(struct core *core, struct reservation *r)
     }
 }
 
-/* All that came of a RELEASE was a 404 of somebody else, a gateway's perhaps. A list that began
- * when nothing sent before could still be acted on tells as well. */
-static bool is_released(const struct core *core, const struct reservation *r)
+/* All that came of a RELEASE was a 404 of somebody else, a gateway's perhaps. Lists that began when
+ * nothing sent before could still be acted on tell as well. */
+static bool is_unrouted(const struct core *core, const struct reservation *r)
 {
     const struct errand *e = r->errand;
     return !reservation_wants_hwcoll(r) && r->fm_side != FM_SIDE_NOTHING && e->call == 0 &&
-           e->not_routed_ms != 0 && e->listed != core->link.list &&
-           core->link.began_ms > e->not_routed_ms && core->link.began_ms >= e->reserve_settles_ms;
+           e->not_routed_ms != 0 && core->link.began_ms > e->not_routed_ms &&
+           core->link.began_ms >= e->reserve_settles_ms;
 }
 
-static void released_by_list(struct core *core, struct reservation *r)
+/* Two lists, a grace period apart: pages of one may have shifted. */
+static void compare_unrouted(struct core *core, struct reservation *r)
 {
+    struct errand *e = r->errand;
+    if (e->unlisted_ms == 0)
+        e->unlisted_ms = core->link.began_ms;
+    if (core->link.began_ms - e->unlisted_ms < core->config.stray_grace_ms)
+        return;
     core_trace_of(
         core, r, TRACE_NOTICE,
         "%s-%s: its release was answered by something in front of the fabric manager, and "
-        "the fabric manager does not list it -> released",
+        "two lists of the fabric manager do not name it -> released",
         r->cluster, r->job);
-    r->errand->sent_ms = core->link.began_ms;
+    e->sent_ms = core->link.began_ms;
     core_released_at_fm(core, r);
 }
 
@@ -183,14 +189,27 @@ void missing_compare(struct core *core)
         struct reservation *r = e->owner;
         if (r == NULL)
             continue;
+        bool listed = e->listed == core->link.list;
+        if (listed)
+            e->unlisted_ms = 0;
         if (r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING && r->fm_side != FM_SIDE_NOTHING)
             compare_ended(core, r);
         else if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
             compare_reserved(core, r);
-        else if (is_released(core, r))
-            released_by_list(core, r);
+        else if (!listed && is_unrouted(core, r))
+            compare_unrouted(core, r);
     }
     missing_watch(core);
+}
+
+bool missing_wants_list(const struct core *core)
+{
+    if (core->missing > 0)
+        return true;
+    for (const struct errand *e = core->errands; e != NULL; e = e->next)
+        if (e->unlisted_ms != 0)
+            return true;
+    return false;
 }
 
 void core_accept_loss(struct core *core, uint64_t ticket)

@@ -52,6 +52,7 @@ struct errand {
     int64_t gone_ms;      /* when it first said that there is none, or another one; 0: it did not */
     int64_t absent_ms;    /* when the last whole list began, if that did not name it; else 0 */
     int64_t not_routed_ms; /* when the last RELEASE was sent, if all that came was another's 404 */
+    int64_t unlisted_ms;   /* … and when the first list since began that did not name it; or 0 */
     bool other_token;      /* of gone_ms: there is one with another token */
     bool loss_accepted;    /* by an administrator: of gone_ms */
     bool not_ours;         /* what was found has not the session token of a job that is over here */

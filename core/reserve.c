@@ -145,9 +145,21 @@ static bool name_is_found(const struct core *core, const char *cluster, const ch
     return r != NULL;
 }
 
+/* What `ending` has is given back when the job is granted. */
+static enum budget budget_without(struct core *core, const char *cluster, uint32_t addresses,
+                                  const struct reservation *ending)
+{
+    enum budget budget = core_budget(core, cluster, addresses);
+    if (budget != BUDGET_NONE || ending == NULL)
+        return budget;
+    uint32_t more = addresses > ending->addresses ? addresses - ending->addresses : 0;
+    return core_budget(core, cluster, more) == BUDGET_NONE ? BUDGET_NONE : BUDGET_SOON;
+}
+
 /* Fills in what becomes of the wish before anyone is asked; its reason may point into `why`. */
 static void decide_hwcoll(struct core *core, const struct cluster_config *cluster,
-                          struct reservation_record *rec, struct error *why)
+                          const struct reservation *adopted, struct reservation_record *rec,
+                          struct error *why)
 {
     rec->hwcoll =
         (uint8_t)sizing_decide(&core->config, rec->wish, rec->node_count, &rec->addresses, why);
@@ -162,7 +174,7 @@ static void decide_hwcoll(struct core *core, const struct cluster_config *cluste
         rec->reason = "no fabric manager is configured";
         return;
     }
-    enum budget budget = core_budget(core, cluster->name, rec->addresses);
+    enum budget budget = budget_without(core, cluster->name, rec->addresses, adopted);
     if (name_is_found(core, cluster->name, rec->job)) {
         rec->hwcoll = HWCOLL_DENIED;
         rec->reason = "the fabric manager has a reservation under its name that this broker did "
@@ -261,9 +273,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
         refuse_vnis(core, ticket, q, detail);
         return;
     }
-    if (adopted != NULL)
-        core_begin_release(core, adopted, "the job was reserved anew");
-    decide_hwcoll(core, cluster, &rec, &why);
+    decide_hwcoll(core, cluster, adopted, &rec, &why);
     if (rec.wish == WISH_REQUIRED && rec.hwcoll != HWCOLL_WANTED) {
         refuse(
             core, ticket, can_ever_be(core, cluster, &rec) ? ANSWER_NO_HWCOLL : ANSWER_INVALID,
@@ -271,6 +281,8 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
             core_text(core, "hardware collectives are required but not available: %s", rec.reason));
         return;
     }
+    if (adopted != NULL) /* not before: the job may run, and what is refused changes nothing */
+        core_begin_release(core, adopted, "the job was reserved anew");
     create(core, ticket, &rec);
 }
 

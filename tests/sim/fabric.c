@@ -86,6 +86,7 @@ void fabric_rewound(struct sim *sim)
         struct object *object = &f->objects[at];
         char cluster[CLUSTER_NAME_MAX + 1];
         const char *job;
+        object->unknown &= !rewind_has_again(sim, object->name);
         if (object->number == 0 || books_entry(&sim->books, object->number) != NULL)
             continue;
         object->number = 0;
@@ -94,6 +95,9 @@ void fabric_rewound(struct sim *sim)
             object->forgotten_by = rm_find(sim, cluster, job);
         fabric_is_alien(sim, object->name);
     }
+    for (struct wire_call *call = sim->wire.calls; call != NULL; call = call->next)
+        if (books_entry(&sim->books, call->number) == NULL)
+            call->number = 0; /* it will be given out again, for another reservation */
     for (uint32_t i = 0; i < sim->config.cluster_count; i++)
         f->alien[i] = true;
 }
@@ -154,7 +158,8 @@ static void forget(struct sim *sim, uint32_t per_mille)
     uint64_t forgotten = 0;
     for (size_t at = f->count; at-- > 0;) {
         const struct object *object = &f->objects[at];
-        if (object->foreign || !rng_chance(&f->rng, per_mille))
+        bool claimed = object->number == 0 && !object->unknown; /* also what appears next there */
+        if (object->foreign || claimed || !rng_chance(&f->rng, per_mille))
             continue;
         sim_trace(sim, "fm: forgets %s", object->name);
         books_forgotten(sim, object->number);
@@ -214,6 +219,7 @@ static void restore(struct sim *sim, void *what, uint64_t mark)
             continue;
         }
         f->backup[i].returned = true;
+        f->backup[i].unknown &= edge_forgot(&sim->edge, f->backup[i].name);
         fabric_is_alien(sim, f->backup[i].name);
     }
     free(f->objects);
@@ -347,6 +353,7 @@ static void may_go(struct sim *sim, const struct object *object, const struct wi
         sim_fail(sim, "I11", "%s was deleted, and its job runs", object->name);
     else if (object->forgotten_by != NULL && object->forgotten_by->active &&
              object->forgotten_by->named && !object->forgotten_by->told &&
+             call->number != 0 &&                    /* else that ledger's own */
              edge_gave_up(&sim->edge, object->name)) /* a try of that ledger's is open: its own */
         sim_fail(sim, "I11", "%s was deleted, and a list of jobs has named its job", object->name);
 }

@@ -323,6 +323,14 @@ static void epilog(struct sim *sim, void *what, uint64_t number)
     struct host *host = what;
     struct rng *rng = &host->job->rng;
     bool again = host->job->stage == STAGE_RUNNING && host->job->number == number;
+    if (again && host->present && host->epoch != host->job->epoch) {
+        host->present = false; /* of a ledger that was lost: the number is another reservation's */
+        return;
+    }
+    if (host->cut_off && !host->dead && host->number != number) { /* of an earlier life: runs then */
+        sim_later(sim, LOOK_AFTER_MS, epilog, host, number);
+        return;
+    }
     if (host->dead || host->cut_off ||
         again) /* its id and its reservation are in use again: hooks are in order */
         return;
