@@ -102,6 +102,13 @@ void fabric_rewound(struct sim *sim)
         f->alien[i] = true;
 }
 
+void fabric_reserved_anew(struct sim *sim, const struct job *job)
+{
+    for (size_t at = 0; at < sim->fabric.count; at++)
+        if (sim->fabric.objects[at].forgotten_by == job)
+            sim->fabric.objects[at].forgotten_by = NULL;
+}
+
 void fabric_disown(struct sim *sim, const char *name)
 {
     size_t at = place_of(&sim->fabric, name);

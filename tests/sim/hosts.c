@@ -137,6 +137,13 @@ void hosts_heard(struct sim *sim, const struct request *request, const struct to
 {
     struct host *host = request->host;
     const struct host_report *said = &request->report;
+    bool there = said->state == NODE_CREATED || said->state == NODE_LINGERING;
+    if (request->kind == REQUEST_REPORT && told->kind == ANSWER_REPORTED) {
+        if (there && said->number == host->misheard)
+            host->misheard = 0;
+        else if (said->state == NODE_DESTROYED && said->epoch != sim->books.epoch)
+            host->misheard = said->number; /* the number is another reservation's by now */
+    }
     if (request->kind != REQUEST_REPORT || said->state != NODE_LINGERING ||
         said->number != host->number || said->epoch != sim->books.epoch)
         return;
@@ -373,7 +380,8 @@ const struct host *hosts_present(const struct job *job, uint64_t number, uint32_
 {
     for (uint32_t i = 0; job != NULL && i < HOSTS_MAX; i++) {
         const struct host *host = &job->hosts[i];
-        if (host->present && host->number == number && host->epoch == epoch && !host->fenced)
+        if (host->present && host->number == number && host->epoch == epoch && !host->fenced &&
+            host->misheard != number)
             return host;
     }
     return NULL;
@@ -496,14 +504,20 @@ void hosts_calm(struct sim *sim)
 
 /* ---- an older state of the disk ---- */
 
-static bool is_on_disk(const struct sim *sim, const struct host *host)
+static const struct node_record *on_disk(const struct sim *sim, const struct host *host,
+                                         uint64_t number)
 {
     for (size_t i = 0; i < sim->disk.node_count; i++) {
         const struct node_record *node = &sim->disk.nodes[i]->u.node;
-        if (node->number == host->heard_number && strcmp(node->node, host->name) == 0)
-            return node->state == NODE_LINGERING || node->state == NODE_CREATED;
+        if (node->number == number && strcmp(node->node, host->name) == 0)
+            return node;
     }
-    return false;
+    return NULL;
+}
+
+static bool has_services(const struct node_record *node)
+{
+    return node->state == NODE_LINGERING || node->state == NODE_CREATED;
 }
 
 void hosts_rewound(struct sim *sim)
@@ -511,8 +525,11 @@ void hosts_rewound(struct sim *sim)
     for (size_t i = 0; i < sim->rm.job_count; i++)
         for (uint32_t at = 0; at < HOSTS_MAX; at++) {
             struct host *host = &sim->rm.jobs[i]->hosts[at];
+            const struct node_record *heard = on_disk(sim, host, host->heard_number);
+            const struct node_record *now = on_disk(sim, host, host->number);
             host->heard_clean = host->kept_count = 0;
-            if (!is_on_disk(sim, host))
+            if (heard == NULL || !has_services(heard))
                 host->heard_number = 0;
+            host->misheard = now != NULL && !has_services(now) ? host->number : 0;
         }
 }

@@ -245,8 +245,10 @@ static size_t page_by_offset(struct sim *sim, struct wire_list *list, const char
 {
     struct shown shown = shown_by(sim, list);
     size_t count = 0;
-    if (list->offset > 0 && fault_happens(&sim->faults, FAULT_LIST_SHIFTS, &sim->wire.rng))
+    if (list->offset > 0 && fault_happens(&sim->faults, FAULT_LIST_SHIFTS, &sim->wire.rng)) {
         list->offset++; /* an entry of an earlier page was deleted meanwhile */
+        list->skipped = true;
+    }
     while (list->offset < shown.count && count < sim->profile.page)
         names[count++] = shown.objects[list->offset++].name;
     return count;
@@ -279,8 +281,10 @@ static void unlink_list(struct wire *wire, struct wire_list *list)
 static void list_over(struct sim *sim, struct wire_list *list, enum fmcall_outcome outcome)
 {
     uint64_t id = list->id;
+    sim->wire.lacks = list->view != LIST_TRUE || list->skipped;
     unlink_list(&sim->wire, list);
     edge_list_done(sim, id, outcome);
+    sim->wire.lacks = false;
 }
 
 static bool heard(const struct sim *sim, const struct wire_list *list)
