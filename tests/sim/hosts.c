@@ -334,7 +334,8 @@ static void epilog(struct sim *sim, void *what, uint64_t number)
         host->present = false; /* of a ledger that was lost: the number is another reservation's */
         return;
     }
-    if (host->cut_off && !host->dead && host->number != number) { /* of an earlier life: runs then */
+    if (host->cut_off && !host->dead &&
+        host->number != number) { /* of an earlier life: runs then */
         sim_later(sim, LOOK_AFTER_MS, epilog, host, number);
         return;
     }

@@ -348,9 +348,9 @@ void wire_list(struct sim *sim, uint64_t id)
     list->view = gateway_list(sim, &sim->wire.rng);
     /* A list is a witness: where nothing is found by name, all of it is true; and where none may
      * follow for long, releases that something in front has answered need it to be. */
-    list->shifting =
-        fault_possible(&sim->faults, FAULT_LIST_SHIFTS) && sim->gateway.lie != LIE_CHECKS &&
-        (sim->config.relist_ms > 0 || !fault_possible(&sim->faults, FAULT_GATEWAY));
+    list->shifting = fault_possible(&sim->faults, FAULT_LIST_SHIFTS) &&
+                     sim->gateway.lie != LIE_CHECKS &&
+                     (sim->config.relist_ms > 0 || !fault_possible(&sim->faults, FAULT_GATEWAY));
     if (fault_happens(&sim->faults, FAULT_LIST_FAILS, &sim->wire.rng))
         list->pages_left = 0;
     else if (sim->profile.page < sim->fabric.count &&
