@@ -281,10 +281,12 @@ static void unlink_list(struct wire *wire, struct wire_list *list)
 static void list_over(struct sim *sim, struct wire_list *list, enum fmcall_outcome outcome)
 {
     uint64_t id = list->id;
-    sim->wire.lacks = list->view != LIST_TRUE || list->skipped;
+    bool untrue = list->view != LIST_TRUE || list->skipped, whole = outcome == FM_OK;
+    sim->wire.lacks = whole && untrue && sim->wire.lacked;
     unlink_list(&sim->wire, list);
     edge_list_done(sim, id, outcome);
     sim->wire.lacks = false;
+    sim->wire.lacked = whole ? untrue : sim->wire.lacked;
 }
 
 static bool heard(const struct sim *sim, const struct wire_list *list)

@@ -56,8 +56,9 @@ struct wire_list { /* being read; the core may have forgotten it and asked for a
 struct wire {
     struct wire_call *calls; /* not yet over on both sides */
     struct wire_list *lists;
-    bool login; /* one is under way */
-    bool lacks; /* in this step a list ends that has left out what is there */
+    bool login;  /* one is under way */
+    bool lacked; /* the last whole list has left out what is there; */
+    bool lacks;  /* … and in this step the next one ends, which has, too */
     struct rng rng;
 };
 
