@@ -355,12 +355,13 @@ static void may_go(struct sim *sim, const struct object *object, const struct wi
         sim_fail(sim, "I6", "%s is not ours and was deleted", object->name);
     else if (object->unknown && !job_is_unsure(sim, call->name))
         sim_fail(sim, "I6", "%s may be another broker's and was deleted", object->name);
+    else if (call->number == 0) /* of a ledger that was lost, acted on late: nobody can know */
+        books_forgotten(sim, object->number);
     else if (e != NULL && e->told && !e->lost_batch && books_protects(e->job) &&
              e->job->told_number == e->number && strcmp(e->token, object->token) == 0)
         sim_fail(sim, "I11", "%s was deleted, and its job runs", object->name);
     else if (object->forgotten_by != NULL && object->forgotten_by->active &&
              object->forgotten_by->named && !object->forgotten_by->told &&
-             call->number != 0 &&                    /* else that ledger's own */
              edge_gave_up(&sim->edge, object->name)) /* a try of that ledger's is open: its own */
         sim_fail(sim, "I11", "%s was deleted, and a list of jobs has named its job", object->name);
 }

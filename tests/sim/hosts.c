@@ -305,13 +305,14 @@ static void comes_back(struct sim *sim, void *what, uint64_t number)
 {
     struct host *host = what;
     struct rng *rng = &host->job->rng;
-    if (!host->cut_off || host->dead || host->fenced)
+    bool earlier = host->number != number; /* another time, which has ended */
+    if (!host->cut_off || earlier || host->dead || host->fenced)
         return;
     host->cut_off = false;
     sim_trace(sim, "node %s: is back", host->name);
     if (fault_happens(&sim->faults, FAULT_NODE_BOOTS, rng))
         boot(sim, host, 0);
-    else if (host->present && host->number == number && rng_chance(rng, 500))
+    else if (host->present && rng_chance(rng, 500))
         lingers(sim, host, number);
     else
         destroyed(sim, host, number);
