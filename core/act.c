@@ -4,11 +4,11 @@
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/fabric/cleanup.h"
+#include "core/publish.h"
 #include "core/requests/requests.h"
 #include "core/reservation/budget.h"
 #include "core/reservation/hold.h"
 #include "core/state.h"
-#include "core/publish.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 #include "core/config.h"
+
 #include "core/reservation/record.h"
 #include "core/reservation/sizing.h"
 #include "core/reservation/vnipool.h"

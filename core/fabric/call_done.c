@@ -188,6 +188,8 @@ static void check_done(struct core *core, struct reservation *r, enum fmcall_out
         missing_gone(core, r, other);
     } else if (outcome == FM_OK) {
         missing_forget(core, r->errand);
+        if (r->errand->retried && !secret_none(token)) /* and no start need doubt it any more */
+            set_side(core, r, FM_SIDE_HELD);
         r->errand->doubted = r->errand->retried = false;
         r->errand->tries = 0;
         missing_watch(core);
@@ -231,6 +233,8 @@ static void release_done(struct core *core, struct reservation *r, enum fmcall_o
     if (fmcall_unsure(outcome))
         r->errand->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
     r->errand->not_routed_ms = outcome == FM_NOT_ROUTED ? core->now_ms : 0;
+    if (outcome != FM_NOT_ROUTED)
+        r->errand->unlisted_ms = 0;
     again_later(core, r, FMCALL_RELEASE, words, backoff(r));
 }
 

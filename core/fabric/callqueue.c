@@ -1,4 +1,5 @@
 #include "core/fabric/callqueue.h"
+
 #include "base/memory.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
-#include "core/fabric/cleanup.h"
 #include "base/memory.h"
 #include "base/steppath.h"
+#include "core/fabric/cleanup.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,11 @@
 #include "core/act.h"
 #include "core/apply.h"
 #include "core/effects.h"
+#include "core/publish.h"
+#include "core/reconcile/missing.h"
 #include "core/reconcile/rollcall.h"
 #include "core/reconcile/strays.h"
 #include "core/state.h"
-#include "core/publish.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,7 +76,7 @@ void link_list(struct core *core)
 void link_list_next(struct core *core)
 {
     int64_t wait = core->config.relist_ms > 0 ? core->config.relist_ms : INT64_MAX;
-    bool odd = core->strays.known.count > 0 || core->missing > 0 || core->alarms != NULL;
+    bool odd = core->strays.known.count > 0 || core->alarms != NULL || missing_wants_list(core);
     if (odd && core->config.stray_grace_ms < wait)
         wait = core->config.stray_grace_ms;
     core->link.relist_ms = wait == INT64_MAX ? INT64_MAX : core->now_ms + wait;

@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "core/apply.h"
 #include "core/effects.h"
-#include "core/state.h"
 #include "core/publish.h"
+#include "core/state.h"
 
 #include <assert.h>
 #include <stdarg.h>

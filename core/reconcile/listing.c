@@ -4,6 +4,7 @@
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/fabric/link.h"
+#include "core/publish.h"
 #include "core/reconcile/alarm.h"
 #include "core/reconcile/conflict.h"
 #include "core/reconcile/missing.h"
@@ -12,7 +13,6 @@
 #include "core/reconcile/suspect.h"
 #include "core/reservation/sizing.h"
 #include "core/state.h"
-#include "core/publish.h"
 
 #include <assert.h>
 #include <stdio.h>

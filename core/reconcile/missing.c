@@ -4,11 +4,11 @@
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/fabric/link.h"
+#include "core/publish.h"
 #include "core/reconcile/alarm.h"
 #include "core/reconcile/conflict.h"
 #include "core/requests/requests.h"
 #include "core/state.h"
-#include "core/publish.h"
 
 #include <assert.h>
 
@@ -165,31 +165,30 @@ static void compare_reserved(struct core *core, struct reservation *r)
     }
 }
 
-/* All that came of a RELEASE was an answer of somebody else, a gateway's perhaps. Two lists a grace
- * period apart, which began when nothing sent before could still be acted on, tell as well. One
- * does not: its pages may have shifted. */
-static bool lists_show_released(const struct core *core, const struct reservation *r)
+/* All that came of a RELEASE was an answer of somebody else, a gateway's perhaps. Lists that began
+ * when nothing sent before could still be acted on tell as well. */
+static bool is_unrouted(const struct core *core, const struct reservation *r)
 {
-    struct errand *e = r->errand;
-    if (e->listed == core->link.list)
-        e->unlisted_ms = 0;
-    if (reservation_wants_hwcoll(r) || r->fm_side == FM_SIDE_NOTHING || e->call != 0 ||
-        e->not_routed_ms == 0 || e->listed == core->link.list ||
-        core->link.began_ms <= e->not_routed_ms || core->link.began_ms < e->reserve_settles_ms)
-        return false;
-    if (e->unlisted_ms == 0)
-        e->unlisted_ms = core->link.began_ms;
-    return core->link.began_ms - e->unlisted_ms >= core->config.stray_grace_ms;
+    const struct errand *e = r->errand;
+    return !reservation_wants_hwcoll(r) && r->fm_side != FM_SIDE_NOTHING && e->call == 0 &&
+           e->not_routed_ms != 0 && core->link.began_ms > e->not_routed_ms &&
+           core->link.began_ms >= e->reserve_settles_ms;
 }
 
-static void released_by_list(struct core *core, struct reservation *r)
+/* Two lists, a grace period apart: pages of one may have shifted. */
+static void compare_unrouted(struct core *core, struct reservation *r)
 {
+    struct errand *e = r->errand;
+    if (e->unlisted_ms == 0)
+        e->unlisted_ms = core->link.began_ms;
+    if (core->link.began_ms - e->unlisted_ms < core->config.stray_grace_ms)
+        return;
     core_trace_of(
         core, r, TRACE_NOTICE,
         "%s-%s: its release was answered by something in front of the fabric manager, and "
-        "the fabric manager did not list it twice -> released",
+        "two lists of the fabric manager do not name it -> released",
         r->cluster, r->job);
-    r->errand->sent_ms = core->link.began_ms;
+    e->sent_ms = core->link.began_ms;
     core_released_at_fm(core, r);
 }
 
@@ -200,14 +199,27 @@ void missing_compare(struct core *core)
         struct reservation *r = e->owner;
         if (r == NULL)
             continue;
+        bool listed = e->listed == core->link.list;
+        if (listed)
+            e->unlisted_ms = 0;
         if (r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING && r->fm_side != FM_SIDE_NOTHING)
             compare_ended(core, r);
         else if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
             compare_reserved(core, r);
-        else if (lists_show_released(core, r))
-            released_by_list(core, r);
+        else if (!listed && is_unrouted(core, r))
+            compare_unrouted(core, r);
     }
     missing_watch(core);
+}
+
+bool missing_wants_list(const struct core *core)
+{
+    if (core->missing > 0)
+        return true;
+    for (const struct errand *e = core->errands; e != NULL; e = e->next)
+        if (e->unlisted_ms != 0)
+            return true;
+    return false;
 }
 
 void core_accept_loss(struct core *core, uint64_t ticket)

@@ -10,7 +10,8 @@ void missing_gone(struct core *core, struct reservation *reservation, bool other
 void missing_forget(struct core *core, struct errand *errand);
 /* A list was read whole, and errand->listed says what it named. */
 void missing_compare(struct core *core);
-void missing_watch(struct core *core); /* raises the alarm or ends it */
+bool missing_wants_list(const struct core *core); /* a second one concludes something */
+void missing_watch(struct core *core);            /* raises the alarm or ends it */
 void core_accept_loss(struct core *core, uint64_t ticket);
 
 #endif

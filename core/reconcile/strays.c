@@ -1,4 +1,5 @@
 #include "core/reconcile/strays.h"
+
 #include "base/memory.h"
 
 #include <stdlib.h>

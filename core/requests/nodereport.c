@@ -1,11 +1,11 @@
 #include "core/act.h"
 #include "core/apply.h"
 #include "core/effects.h"
+#include "core/publish.h"
 #include "core/reconcile/alarm.h"
 #include "core/reconcile/suspect.h"
 #include "core/requests/requests.h"
 #include "core/state.h"
-#include "core/publish.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,11 +2,11 @@
 #include "core/apply.h"
 #include "core/clock.h"
 #include "core/effects.h"
+#include "core/publish.h"
 #include "core/reconcile/conflict.h"
 #include "core/reconcile/missing.h"
 #include "core/requests/requests.h"
 #include "core/state.h"
-#include "core/publish.h"
 
 #include <stdlib.h>
 

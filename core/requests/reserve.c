@@ -3,11 +3,11 @@
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/fabric/link.h"
+#include "core/publish.h"
 #include "core/requests/requests.h"
 #include "core/reservation/budget.h"
 #include "core/reservation/sizing.h"
 #include "core/state.h"
-#include "core/publish.h"
 
 #include <string.h>
 

@@ -1,4 +1,5 @@
 #include "core/reservation/eventlog.h"
+
 #include "base/memory.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 #include "core/reservation/ledger.h"
+
 #include "base/memory.h"
 
 #include <assert.h>

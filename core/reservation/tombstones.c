@@ -1,4 +1,5 @@
 #include "core/reservation/tombstones.h"
+
 #include "base/memory.h"
 
 #include <stdlib.h>

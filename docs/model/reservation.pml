@@ -227,7 +227,9 @@ inline answered(i) {                                 /* [reserve_done, release_d
     :: call[i] == CHECK && life[i] == RESERVED ->    /* [missing_gone] */
         doubted[i] = false;
         if
-        :: came[i] == OK && shown[i] == token[i] -> forget_missing(i)
+        :: came[i] == OK && shown[i] == token[i] ->
+            forget_missing(i);
+            side[i] = (unsure[i] -> side[i] : HELD)
         :: else ->
             if
             :: CONFIRMED(i) && (other[i] == (came[i] == OK) || !gone[i]) -> lose(i)

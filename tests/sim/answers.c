@@ -105,6 +105,8 @@ static void reserve_answered(struct sim *sim, const struct request *request,
     case ANSWER_SAME:
         if (told->kind == ANSWER_SAME && books_at(sim, told->number))
             books_at(sim, told->number)->regranted = true;
+        if (request->other)
+            fabric_reserved_anew(sim, job);
         if (request->other && relied)
             sim_fail(sim, "I7", "%s: another request under its id was granted", job->id);
         else

@@ -243,6 +243,15 @@ static void vnis_given_back(struct sim *sim, struct entry *e, uint64_t batch)
     sim->result.early++;
 }
 
+/* Its release brought no answer of the fabric manager's, and lists do not name it: that it is there
+ * all the same is known when a true list names it. */
+static void released_by_lists(struct sim *sim, const struct reservation_record *r)
+{
+    char name[FM_NAME_MAX + 1];
+    fm_name_format(name, r->cluster, r->job);
+    fabric_disown(sim, name);
+}
+
 static void reservation_saved(struct sim *sim, const struct reservation_record *r, uint64_t batch)
 {
     struct entry *e = find(&sim->books, r->number);
@@ -265,6 +274,8 @@ static void reservation_saved(struct sim *sim, const struct reservation_record *
     }
     if (r->state == JOB_RELEASING && r->vni_count < e->vni_count)
         vnis_given_back(sim, e, batch);
+    if (sim->wire.lacks && r->fm_side == FM_SIDE_NOTHING)
+        released_by_lists(sim, r);
     e->saved_hwcoll = r->hwcoll;
 }
 

@@ -86,6 +86,7 @@ void fabric_rewound(struct sim *sim)
         struct object *object = &f->objects[at];
         char cluster[CLUSTER_NAME_MAX + 1];
         const char *job;
+        object->unknown &= !rewind_has_again(sim, object->name);
         if (object->number == 0 || books_entry(&sim->books, object->number) != NULL)
             continue;
         object->number = 0;
@@ -94,8 +95,18 @@ void fabric_rewound(struct sim *sim)
             object->forgotten_by = rm_find(sim, cluster, job);
         fabric_is_alien(sim, object->name);
     }
+    for (struct wire_call *call = sim->wire.calls; call != NULL; call = call->next)
+        if (books_entry(&sim->books, call->number) == NULL)
+            call->number = 0; /* it will be given out again, for another reservation */
     for (uint32_t i = 0; i < sim->config.cluster_count; i++)
         f->alien[i] = true;
+}
+
+void fabric_reserved_anew(struct sim *sim, const struct job *job)
+{
+    for (size_t at = 0; at < sim->fabric.count; at++)
+        if (sim->fabric.objects[at].forgotten_by == job)
+            sim->fabric.objects[at].forgotten_by = NULL;
 }
 
 void fabric_disown(struct sim *sim, const char *name)
@@ -154,7 +165,8 @@ static void forget(struct sim *sim, uint32_t per_mille)
     uint64_t forgotten = 0;
     for (size_t at = f->count; at-- > 0;) {
         const struct object *object = &f->objects[at];
-        if (object->foreign || !rng_chance(&f->rng, per_mille))
+        bool claimed = object->number == 0 && !object->unknown; /* also what appears next there */
+        if (object->foreign || claimed || !rng_chance(&f->rng, per_mille))
             continue;
         sim_trace(sim, "fm: forgets %s", object->name);
         books_forgotten(sim, object->number);
@@ -214,6 +226,7 @@ static void restore(struct sim *sim, void *what, uint64_t mark)
             continue;
         }
         f->backup[i].returned = true;
+        f->backup[i].unknown &= edge_forgot(&sim->edge, f->backup[i].name);
         fabric_is_alien(sim, f->backup[i].name);
     }
     free(f->objects);
@@ -342,6 +355,8 @@ static void may_go(struct sim *sim, const struct object *object, const struct wi
         sim_fail(sim, "I6", "%s is not ours and was deleted", object->name);
     else if (object->unknown && !job_is_unsure(sim, call->name))
         sim_fail(sim, "I6", "%s may be another broker's and was deleted", object->name);
+    else if (call->number == 0) /* of a ledger that was lost, acted on late: nobody can know */
+        books_forgotten(sim, object->number);
     else if (e != NULL && e->told && !e->lost_batch && books_protects(e->job) &&
              e->job->told_number == e->number && strcmp(e->token, object->token) == 0)
         sim_fail(sim, "I11", "%s was deleted, and its job runs", object->name);

@@ -81,9 +81,11 @@ void fabric_drop(struct sim *sim, const char *name);
 /* There is something that we cannot know of. */
 void fabric_is_alien(struct sim *sim, const char *name);
 void fabric_is_alien_of(struct sim *sim, const struct job *job); /* NULL is allowed */
+void fabric_rewound(struct sim *sim);                            /* our ledger went back */
 /* We are told that what is there under the cluster's name is ours, or nobody's. */
-void fabric_rewound(struct sim *sim); /* our ledger went back */
 void fabric_claimed(struct sim *sim, const char *cluster);
+/* Another request under the id of a job that our ledger has forgotten was granted. */
+void fabric_reserved_anew(struct sim *sim, const struct job *job);
 /* We are told that it is not there. */
 void fabric_disown(struct sim *sim, const char *name);
 

@@ -137,6 +137,13 @@ void hosts_heard(struct sim *sim, const struct request *request, const struct to
 {
     struct host *host = request->host;
     const struct host_report *said = &request->report;
+    bool there = said->state == NODE_CREATED || said->state == NODE_LINGERING;
+    if (request->kind == REQUEST_REPORT && told->kind == ANSWER_REPORTED) {
+        if (there && said->number == host->misheard)
+            host->misheard = 0;
+        else if (said->state == NODE_DESTROYED && said->epoch != sim->books.epoch)
+            host->misheard = said->number; /* the number is another reservation's by now */
+    }
     if (request->kind != REQUEST_REPORT || said->state != NODE_LINGERING ||
         said->number != host->number || said->epoch != sim->books.epoch)
         return;
@@ -298,13 +305,14 @@ static void comes_back(struct sim *sim, void *what, uint64_t number)
 {
     struct host *host = what;
     struct rng *rng = &host->job->rng;
-    if (!host->cut_off || host->dead || host->fenced)
+    bool earlier = host->number != number; /* another time, which has ended */
+    if (!host->cut_off || earlier || host->dead || host->fenced)
         return;
     host->cut_off = false;
     sim_trace(sim, "node %s: is back", host->name);
     if (fault_happens(&sim->faults, FAULT_NODE_BOOTS, rng))
         boot(sim, host, 0);
-    else if (host->present && host->number == number && rng_chance(rng, 500))
+    else if (host->present && rng_chance(rng, 500))
         lingers(sim, host, number);
     else
         destroyed(sim, host, number);
@@ -323,6 +331,15 @@ static void epilog(struct sim *sim, void *what, uint64_t number)
     struct host *host = what;
     struct rng *rng = &host->job->rng;
     bool again = host->job->stage == STAGE_RUNNING && host->job->number == number;
+    if (again && host->present && host->epoch != host->job->epoch) {
+        host->present = false; /* of a ledger that was lost: the number is another reservation's */
+        return;
+    }
+    if (host->cut_off && !host->dead &&
+        host->number != number) { /* of an earlier life: runs then */
+        sim_later(sim, LOOK_AFTER_MS, epilog, host, number);
+        return;
+    }
     if (host->dead || host->cut_off ||
         again) /* its id and its reservation are in use again: hooks are in order */
         return;
@@ -365,7 +382,8 @@ const struct host *hosts_present(const struct job *job, uint64_t number, uint32_
 {
     for (uint32_t i = 0; job != NULL && i < HOSTS_MAX; i++) {
         const struct host *host = &job->hosts[i];
-        if (host->present && host->number == number && host->epoch == epoch && !host->fenced)
+        if (host->present && host->number == number && host->epoch == epoch && !host->fenced &&
+            host->misheard != number)
             return host;
     }
     return NULL;
@@ -488,14 +506,20 @@ void hosts_calm(struct sim *sim)
 
 /* ---- an older state of the disk ---- */
 
-static bool is_on_disk(const struct sim *sim, const struct host *host)
+static const struct node_record *on_disk(const struct sim *sim, const struct host *host,
+                                         uint64_t number)
 {
     for (size_t i = 0; i < sim->disk.node_count; i++) {
         const struct node_record *node = &sim->disk.nodes[i]->u.node;
-        if (node->number == host->heard_number && strcmp(node->node, host->name) == 0)
-            return node->state == NODE_LINGERING || node->state == NODE_CREATED;
+        if (node->number == number && strcmp(node->node, host->name) == 0)
+            return node;
     }
-    return false;
+    return NULL;
+}
+
+static bool has_services(const struct node_record *node)
+{
+    return node->state == NODE_LINGERING || node->state == NODE_CREATED;
 }
 
 void hosts_rewound(struct sim *sim)
@@ -503,8 +527,11 @@ void hosts_rewound(struct sim *sim)
     for (size_t i = 0; i < sim->rm.job_count; i++)
         for (uint32_t at = 0; at < HOSTS_MAX; at++) {
             struct host *host = &sim->rm.jobs[i]->hosts[at];
+            const struct node_record *heard = on_disk(sim, host, host->heard_number);
+            const struct node_record *now = on_disk(sim, host, host->number);
             host->heard_clean = host->kept_count = 0;
-            if (!is_on_disk(sim, host))
+            if (heard == NULL || !has_services(heard))
                 host->heard_number = 0;
+            host->misheard = now != NULL && !has_services(now) ? host->number : 0;
         }
 }

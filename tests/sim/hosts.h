@@ -46,6 +46,7 @@ struct host {
     uint64_t heard_clean;  /* the broker has its word that nothing is left of this reservation */
     uint64_t heard_number; /* … that services of this reservation are there: */
     uint8_t heard_state;   /* created, or lingering */
+    uint64_t misheard;     /* it went back, and has an old word that nothing is left of this one */
     uint16_t kept[VNI_PER_JOB_MAX]; /* … with these VNIs, when the broker did not know it */
     unsigned kept_count;
     struct host_report outbox[OUTBOX_MAX]; /* the first is being sent */

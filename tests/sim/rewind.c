@@ -69,6 +69,18 @@ void rewind_storm(struct sim *sim)
 
 /* ---- what it does not know ---- */
 
+bool rewind_has_again(const struct sim *sim, const char *name)
+{
+    for (size_t i = 0; i < sim->disk.reservation_count; i++) {
+        const struct reservation_record *r = &sim->disk.reservations[i]->u.reservation;
+        char of[FM_NAME_MAX + 1];
+        fm_name_format(of, r->cluster, r->job);
+        if (r->fm_side != FM_SIDE_NOTHING && strcmp(of, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool rewind_in_use(const struct sim *sim, const struct entry *lost)
 {
     const struct job *job = lost->job;

@@ -32,6 +32,8 @@ void rewind_release(struct sim *sim);
 
 void rewind_storm(struct sim *sim); /* draws when */
 
+/* The older ledger has something under the name, which it may delete by that. */
+bool rewind_has_again(const struct sim *sim, const char *name);
 /* The job that a lost reservation was for still runs, or has services on a node. */
 bool rewind_in_use(const struct sim *sim, const struct entry *lost);
 /* Whether anything is in use that the ledger does not know. */

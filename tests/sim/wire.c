@@ -252,8 +252,10 @@ static size_t page_by_offset(struct sim *sim, struct wire_list *list, const char
 {
     struct shown shown = shown_by(sim, list);
     size_t count = 0;
-    if (list->offset > 0 && fault_happens(&sim->faults, FAULT_LIST_SHIFTS, &sim->wire.rng))
+    if (list->offset > 0 && fault_happens(&sim->faults, FAULT_LIST_SHIFTS, &sim->wire.rng)) {
         list->offset++; /* an entry of an earlier page was deleted meanwhile */
+        list->skipped = true;
+    }
     while (list->offset < shown.count && count < sim->profile.page)
         names[count++] = shown.objects[list->offset++].name;
     return count;
@@ -286,8 +288,12 @@ static void unlink_list(struct wire *wire, struct wire_list *list)
 static void list_over(struct sim *sim, struct wire_list *list, enum fmcall_outcome outcome)
 {
     uint64_t id = list->id;
+    bool untrue = list->view != LIST_TRUE || list->skipped, whole = outcome == FM_OK;
+    sim->wire.lacks = whole && untrue && sim->wire.lacked;
     unlink_list(&sim->wire, list);
     edge_list_done(sim, id, outcome);
+    sim->wire.lacks = false;
+    sim->wire.lacked = whole ? untrue : sim->wire.lacked;
 }
 
 static bool heard(const struct sim *sim, const struct wire_list *list)
@@ -349,9 +355,11 @@ void wire_list(struct sim *sim, uint64_t id)
     list->door = sim->doors.in_use;
     list->pages_left = UINT32_MAX;
     list->view = gateway_list(sim, &sim->wire.rng);
-    /* A list is a witness: where nothing is found by name, all of it is true. */
-    list->shifting =
-        fault_possible(&sim->faults, FAULT_LIST_SHIFTS) && sim->gateway.lie != LIE_CHECKS;
+    /* A list is a witness: where nothing is found by name, all of it is true; and where none may
+     * follow for long, releases that something in front has answered need it to be. */
+    list->shifting = fault_possible(&sim->faults, FAULT_LIST_SHIFTS) &&
+                     sim->gateway.lie != LIE_CHECKS &&
+                     (sim->config.relist_ms > 0 || !fault_possible(&sim->faults, FAULT_GATEWAY));
     if (fault_happens(&sim->faults, FAULT_LIST_FAILS, &sim->wire.rng))
         list->pages_left = 0;
     else if (sim->profile.page < sim->fabric.count &&

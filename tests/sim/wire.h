@@ -46,6 +46,7 @@ struct wire_list { /* being read; the core may have forgotten it and asked for a
     uint64_t id, process;
     uint32_t door;
     enum list_view view; /* when it began */
+    bool skipped;        /* … and what is there, at least once */
     bool shifting;       /* pages by offset instead of by the last entry seen */
     uint64_t last_made;  /* … of the page before */
     size_t offset;
@@ -55,7 +56,9 @@ struct wire_list { /* being read; the core may have forgotten it and asked for a
 struct wire {
     struct wire_call *calls; /* not yet over on both sides */
     struct wire_list *lists;
-    bool login; /* one is under way */
+    bool login;  /* one is under way */
+    bool lacked; /* the last whole list has left out what is there; */
+    bool lacks;  /* … and in this step the next one ends, which has, too */
     struct rng rng;
 };
 

@@ -426,6 +426,27 @@ static void link__gone_is_not_all_while_a_first_try_was_open(void **state)
     driver_end(&d);
 }
 
+/* B11, I11: what has our token after a first try has settled is ours, for the next start too. Else
+ * that would take another's object, which it finds there later, for the first try's. */
+static void link__settled_first_try_is_no_doubt_after_a_restart(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    d.now++;
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
+    driver_tick(&d, 250);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-1");
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
+    driver_tick(&d, d.config.call_timeout_ms);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
+    assert_non_null(driver_find(&d, EFFECT_SAVE));
+    driver_end(&d);
+}
+
 /* F22: what the list lacks is asked for by name; gone for good means one fatal event. */
 static void link__lost_reservation_is_told_once(void **state)
 {
@@ -651,6 +672,7 @@ int main(void)
         cmocka_unit_test(link__is_down_since_it_was_lost),
         cmocka_unit_test(link__logs_in_once_at_a_time),
         cmocka_unit_test(link__gone_is_not_all_while_a_first_try_was_open),
+        cmocka_unit_test(link__settled_first_try_is_no_doubt_after_a_restart),
         cmocka_unit_test(link__tries_the_urls_in_turn),
         cmocka_unit_test(link__follows_a_reload_of_the_urls),
         cmocka_unit_test(link__tries_the_urls_in_the_order_of_a_reload),
