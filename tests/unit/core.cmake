@@ -1,7 +1,7 @@
 # These link core and cmocka, nothing else: what core needs beyond libc would not be found.
 foreach(noun names config idset vnipool sizing nodelist nodeset nodefold environment ledger agenda callqueue tombstones
         strays eventlog events record error secret reserve release link sync rollcall nodes
-        nodereport look load steppath cleanup witness tokenset)
+        nodereport look load steppath cleanup witness tokenset missing act listing claim)
     mcast_unit(core_${noun} core)
 endforeach()
 target_link_options(core_secret_test PRIVATE -Wl,--wrap=explicit_bzero)

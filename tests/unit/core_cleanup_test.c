@@ -363,6 +363,37 @@ static void cleanup__given_up_says_what_to_do_next(void **state)
     }
 }
 
+/* Who is given up is told what the fabric manager said of that step, and nothing that it said of
+ * another one. */
+static void cleanup__given_up_says_what_was_said_of_it(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean(&d, "/fA");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
+    clean_within(&d, "/fB", false, 2 * d.config.cleanup_timeout_ms, no_scope, 0);
+    uint64_t call = driver_call(&d, FMCALL_END_STEP); /* of /fB */
+    d.now += 1000;
+    driver_done(&d, call, FM_OK, NULL);
+    (void)driver_call(&d, FMCALL_END_STEP); /* of /fA, and never answered */
+    clean_within(&d, "/fC", false, 2 * d.config.cleanup_timeout_ms, no_scope, 0);
+    driver_tick(&d, d.config.cleanup_timeout_ms);
+    assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
+    assert_says(driver_answer(&d)->detail, "it was not done in time");
+    driver_end(&d);
+
+    start(&d);
+    clean_within(&d, "/fA", false, 2 * d.config.cleanup_timeout_ms, no_scope, 0);
+    call = driver_call(&d, FMCALL_END_STEP);
+    d.now += d.config.cleanup_timeout_ms - 100;
+    driver_done(&d, call, FM_BUSY, NULL);
+    driver_tick(&d, 100);
+    assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
+    assert_says(driver_answer(&d)->detail, "said last: the fabric manager's words");
+    driver_end(&d);
+}
+
 /* Names that libfabric sends and that are no steps: what is below /fA does not include them. */
 static void cleanup__tells_once_of_steps_that_it_cannot_reach(void **state)
 {
@@ -973,6 +1004,7 @@ int main(void)
         cmocka_unit_test(cleanup__answers_when_done_or_when_it_is_time),
         cmocka_unit_test(cleanup__is_tried_until_its_time_is_over),
         cmocka_unit_test(cleanup__given_up_says_what_to_do_next),
+        cmocka_unit_test(cleanup__given_up_says_what_was_said_of_it),
         cmocka_unit_test(cleanup__tells_once_of_steps_that_it_cannot_reach),
         cmocka_unit_test(cleanup__ends_with_the_job),
         cmocka_unit_test(cleanup__with_the_login_hits_no_later_life),

@@ -385,6 +385,9 @@ static void load__refuses_what_cannot_be(void **state)
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
     bad = saved(8, "a/b", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = (struct record){.kind = (enum record_kind)99};
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    assert_non_null(strstr(err.text, "unknown kind 99"));
     bad = (struct record){.kind = RECORD_CLEANUP,
                           .u.cleanup = {.number = 5, .step = "/fA", .below = 2}};
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);

@@ -169,6 +169,8 @@ static void nodelist_contains__what_it_would_expand_to(void **state)
         {"n1,n1", "n1", true},
         {"n[1-2", "n1", false}, /* of what is none, nothing is found and nothing breaks */
         {"n[", "n1", false},
+        {"n[", "n", false},
+        {"n[1", "n1", false},
         {"n[1-", "n1", false},
         {",", "n1", false},
         {"", "n1", false},

@@ -92,6 +92,11 @@ static void reserve__site_allows_traffic_classes(void **state)
                         "traffic class dedicated_access is not allowed here ([vni] "
                         "allowed_traffic_classes): leave it out");
     assert_null(driver_job(&d, "b"));
+    d.config.classes_allowed = TC_ALL;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    q.traffic_classes = TC_ALL;
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
     driver_end(&d);
 }
 
@@ -714,6 +719,10 @@ static void reserve__unreached_tells_why(void **state)
     driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_UNREACHED, NULL);
     assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
     assert_string_equal(driver_job(&d, "a")->reason, "the fabric manager's words");
+    driver_reserve(&d, driver_request("b", 128)); /* and those of the link are the next one's */
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
+    assert_string_equal(driver_job(&d, "b")->reason, "the link to the fabric manager is down: the "
+                                                     "fabric manager's words");
     driver_end(&d);
 }
 

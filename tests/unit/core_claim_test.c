@@ -1,0 +1,34 @@
+#include "core_driver.h"
+
+/* A ledger that may be older than the jobs that run, and what ends that (B11, F3, I1). */
+
+/* F3: after a restart nobody knows for how long it was suspect already: [vni] hold begins anew. */
+static void suspect__goes_on_after_a_restart(void **state)
+{
+    (void)state;
+    struct driver d;
+    const struct record facts = {.kind = RECORD_FACTS, .u.facts = {.boot = "", .suspect = 1}};
+    driver_init(&d);
+    d.core = core_create(&d.config);
+    assert_int_equal(core_load(d.core, &facts, NULL), 0);
+    core_start(d.core, d.now);
+    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+    assert_int_equal(driver_count(&d, EFFECT_SAVE), 1); /* the alarm's event */
+    driver_tick(&d, d.config.vni_hold_ms - 1);
+    driver_reserve(&d, driver_request("a", 2));
+    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
+    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+    driver_tick(&d, 1);
+    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
+    driver_reserve(&d, driver_request("a", 2));
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    driver_end(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(suspect__goes_on_after_a_restart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
