@@ -184,11 +184,43 @@ static void act__tries_are_counted_anew_for_each_purpose(void **state)
     driver_end(&d);
 }
 
+/* Acting on the newer life of a job may end the older one too: nothing is done with that again. */
+static void act__two_lives_may_end_at_once(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct reserve_request q = driver_request("a", 128);
+    driver_init(&d);
+    driver_up(&d);
+    q.vni_count = 0;
+    driver_reserve(&d, q);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL); /* whose words are kept */
+    driver_tick(&d, 250);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
+    driver_tick(&d, d.config.call_timeout_ms);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-a");
+    driver_release(&d, "a");
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_BUSY, NULL);
+    const int64_t settled_ms = d.now + d.config.call_timeout_ms;
+    driver_tick(&d, 500);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    d.now = settled_ms - 1;
+    q.wish = WISH_REQUIRED;
+    driver_reserve(&d, q);
+    assert_null(driver_find(&d, EFFECT_CALL)); /* the name rests */
+    driver_reserve(&d, driver_request("b", 128));
+    d.now = settled_ms;
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_UNREACHED, NULL);
+    assert_null(driver_job(&d, "a"));
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(act__what_waits_keeps_its_place),
         cmocka_unit_test(act__what_is_urgent_no_more_changes_its_lane),
+        cmocka_unit_test(act__two_lives_may_end_at_once),
         cmocka_unit_test(act__tries_are_counted_anew_for_each_purpose),
         cmocka_unit_test(give_up__tells_the_asked_from_those_that_waited),
         cmocka_unit_test(give_up__when_the_name_became_free_too_late),

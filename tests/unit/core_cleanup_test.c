@@ -941,6 +941,36 @@ static void cleanup__pending_says_what_is_waited_for(void **state)
     driver_end(&d);
 }
 
+/* What is done counts no more for how many a job may ask, however often it was tried. */
+static void cleanup__that_is_done_leaves_room(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    for (int i = 0; i < 5; i++) {
+        clean(&d, "/fA");
+        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+    }
+    clean(&d, "/fB");
+    for (int pause = 500; pause <= 2000; pause *= 2) { /* put last */
+        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
+        driver_tick(&d, pause);
+    }
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
+    clean(&d, "/fC"); /* put first */
+    assert_string_equal(step_named(&d), "/fC");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_int_equal(pending(&d), 1);
+    for (int i = 1; i <= 1000; i++) {
+        char step[16];
+        (void)snprintf(step, sizeof step, "%d", i);
+        driver_tick(&d, 20);
+        clean(&d, step);
+        assert_int_equal(driver_answered(&d), i < 1000 ? ANSWER_ACCEPTED : ANSWER_TOO_MANY);
+    }
+    driver_end(&d);
+}
+
 /* Nobody waits for it any more when the link is up at last: it is not asked. */
 static void steps__are_not_asked_for_when_nobody_waits(void **state)
 {
@@ -1025,6 +1055,7 @@ int main(void)
         cmocka_unit_test(cleanup__is_counted_by_its_end),
         cmocka_unit_test(cleanup__is_waited_for),
         cmocka_unit_test(steps__are_shown_with_the_login),
+        cmocka_unit_test(cleanup__that_is_done_leaves_room),
         cmocka_unit_test(cleanup__pending_says_what_is_waited_for),
         cmocka_unit_test(steps__are_not_asked_for_when_nobody_waits),
         cmocka_unit_test(steps__are_shown_before_what_fails),

@@ -552,6 +552,29 @@ static void report__that_was_overtaken_changes_nothing(void **state)
     driver_end(&d);
 }
 
+/* Which services there are is news, also that it is not told any more; the same again is none. */
+static void report__other_services_are_news(void **state)
+{
+    (void)state;
+    static const char *const services[] = {"cxi0:12", "cxi0:12", NULL, NULL, "cxi0:12", "cxi0:13"};
+    static const bool news[] = {true, false, true, false, true, true};
+    struct driver d;
+    start(&d);
+    for (size_t i = 0; i < sizeof news; i++) {
+        driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                            .u.report = {.ticket = ++d.ticket,
+                                                         .cluster = "elcap",
+                                                         .job = "a",
+                                                         .number = 1,
+                                                         .node = "n1",
+                                                         .state = NODE_CREATED,
+                                                         .services = services[i]}});
+        assert_int_equal(driver_answered(&d), ANSWER_REPORTED);
+        assert_int_equal(driver_count(&d, EFFECT_SAVE), news[i]);
+    }
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -571,6 +594,7 @@ int main(void)
         cmocka_unit_test(report__of_what_was_granted_twice),
         cmocka_unit_test(report__is_about_one_life),
         cmocka_unit_test(report__refuses_other_nodes),
+        cmocka_unit_test(report__other_services_are_news),
         cmocka_unit_test(report__too_late_to_have_made_services),
         cmocka_unit_test(report__lingering_is_an_event),
         cmocka_unit_test(report__that_was_overtaken_changes_nothing),
