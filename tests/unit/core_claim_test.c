@@ -25,10 +25,40 @@ static void suspect__goes_on_after_a_restart(void **state)
     driver_end(&d);
 }
 
+/* B11: what was listed and not yet taken in counts as well, and goes. */
+static void claim__takes_what_was_only_listed(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-77", "elcap2-78", "elcap-79"};
+    driver_init(&d);
+    driver_up(&d);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, names, 3, FM_OK);
+    driver_step(&d, (struct core_event){.kind = CORE_CLAIM,
+                                        .u.claim = {.ticket = ++d.ticket, .cluster = "elcap"}});
+    assert_int_equal(driver_answered(&d), ANSWER_CLAIMED);
+    assert_int_equal(driver_answer(&d)->count, 2);
+    driver_tick(&d, d.config.stray_grace_ms);
+    driver_list(&d, names, 3, FM_OK);
+    size_t count, released = 0;
+    const struct effect *effects = core_effects(d.core, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind != EFFECT_CALL)
+            continue;
+        assert_int_equal(effects[i].u.call.kind, FMCALL_RELEASE);
+        assert_string_not_equal(effects[i].u.call.name, "elcap2-78");
+        released++;
+    }
+    assert_int_equal(released, 2);
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(suspect__goes_on_after_a_restart),
+        cmocka_unit_test(claim__takes_what_was_only_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

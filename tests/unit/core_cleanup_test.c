@@ -200,6 +200,41 @@ static void cleanup__the_login_not_after_the_site_forbids_it(void **state)
     driver_end(&d);
 }
 
+/* All is over but a call that has not come back: only that is waited for, not a time that is over.
+ */
+static void cleanup__that_outlasts_its_job_is_no_deadline(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.cleanup_login = true;
+    driver_up(&d);
+    struct reserve_request q = driver_request("a", 128);
+    q.vni_count = 0;
+    driver_reserve(&d, q);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
+    clean(&d, "/fA");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_REFUSED, NULL);
+    static const uint16_t trees[] = {77};
+    static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
+    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
+    driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_REFUSED, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_TIMEOUT, NULL); /* with the login */
+    const int64_t settled_ms = d.now + d.config.call_timeout_ms;
+    driver_tick(&d, 500);
+    uint64_t call = driver_call(&d, FMCALL_END_STEP);
+    driver_release(&d, "a");
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(core_next_deadline(d.core), settled_ms);
+    driver_tick(&d, settled_ms - d.now);
+    assert_non_null(driver_job(&d, "a"));
+    assert_true(core_next_deadline(d.core) > d.now);
+    driver_done(&d, call, FM_OK, NULL);
+    assert_null(driver_job(&d, "a"));
+    driver_end(&d);
+}
+
 /* Another job's trouble is nobody's business. */
 static void cleanup__tells_each_job_its_own_trouble(void **state)
 {
@@ -1028,6 +1063,7 @@ int main(void)
         cmocka_unit_test(cleanup__tree_by_tree_where_the_token_opens_no_job),
         cmocka_unit_test(cleanup__the_login_only_if_the_site_says_so),
         cmocka_unit_test(cleanup__the_login_not_after_the_site_forbids_it),
+        cmocka_unit_test(cleanup__that_outlasts_its_job_is_no_deadline),
         cmocka_unit_test(cleanup__tells_each_job_its_own_trouble),
         cmocka_unit_test(cleanup__of_a_subtree_takes_no_neighbour),
         cmocka_unit_test(cleanup__is_merged_when_repeated),
