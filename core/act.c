@@ -203,7 +203,7 @@ static void let_vnis_go(struct core *core, struct reservation *r)
     if (r->fm_side == FM_SIDE_NOTHING) {
         /* Nothing else keeps it: it will be gone in this very step, one record is enough. */
         struct record record = {.kind = RECORD_RESERVATION, .u.reservation = rec};
-        if (core_apply(core, &record, NULL) < 0)
+        if (core_apply(core, &record, NULL) != 0)
             abort();
         if (everything_confirmed(core, r))
             return;

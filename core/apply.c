@@ -386,7 +386,7 @@ int core_apply(struct core *core, const struct record *record, struct error *err
 static void apply_own(struct core *core, const struct record *record)
 {
     struct error err;
-    if (core_apply(core, record, &err) < 0)
+    if (core_apply(core, record, &err) != 0)
         abort();
 }
 

@@ -976,6 +976,23 @@ static void cleanup__pending_says_what_is_waited_for(void **state)
     driver_end(&d);
 }
 
+/* A cleanup that is soon given up is no help for what is asked now, although it would include it.
+ */
+static void cleanup__is_not_left_to_one_that_is_nearly_given_up(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean_within(&d, "/fA", true, 0, no_scope, 0);
+    d.now += d.config.cleanup_timeout_ms / 2;
+    clean(&d, "/fA/fB");
+    assert_int_equal(pending(&d), 1);
+    d.now += 1;
+    clean(&d, "/fA/fB");
+    assert_int_equal(pending(&d), 2);
+    driver_end(&d);
+}
+
 /* What is done counts no more for how many a job may ask, however often it was tried. */
 static void cleanup__that_is_done_leaves_room(void **state)
 {
@@ -1091,6 +1108,7 @@ int main(void)
         cmocka_unit_test(cleanup__is_counted_by_its_end),
         cmocka_unit_test(cleanup__is_waited_for),
         cmocka_unit_test(steps__are_shown_with_the_login),
+        cmocka_unit_test(cleanup__is_not_left_to_one_that_is_nearly_given_up),
         cmocka_unit_test(cleanup__that_is_done_leaves_room),
         cmocka_unit_test(cleanup__pending_says_what_is_waited_for),
         cmocka_unit_test(steps__are_not_asked_for_when_nobody_waits),

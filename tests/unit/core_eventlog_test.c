@@ -12,17 +12,18 @@ static void eventlog__replays_what_is_kept(void **state)
 {
     (void)state;
     struct eventlog log;
-    char job[] = "j";
+    char cluster[] = "c", job[] = "j";
     eventlog_init(&log);
     assert_null(eventlog_at(&log, 0));
     for (uint64_t seq = 1000; seq < 3000; seq++) {
         struct event_record event = {
-            .seq = seq, .cluster = "c", .job = job, .kind = EVENT_RESERVED};
+            .seq = seq, .cluster = cluster, .job = job, .kind = EVENT_RESERVED};
         job[0] = (char)('a' + seq % 26);
         eventlog_append(&log, &event);
         if (seq >= 1500)
             eventlog_prune(&log, seq - 500);
     }
+    cluster[0] = 'd';
     assert_int_equal(eventlog_count(&log), 500);
     assert_null(eventlog_at(&log, 2499));
     assert_null(eventlog_at(&log, 3000));

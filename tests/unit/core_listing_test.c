@@ -2,6 +2,13 @@
 
 /* What the fabric manager lists, compared with the ledger (F20, B11). */
 
+static uint32_t strays(const struct driver *d)
+{
+    struct core_status status;
+    core_status(d->core, &status);
+    return status.strays;
+}
+
 /* A job that is over here, all of it, but for its VNIs, which wait for its nodes. */
 static void over_but_for_its_vnis(struct driver *d, const char *job)
 {
@@ -25,7 +32,9 @@ static void listing__deletes_what_is_left_of_one_that_holds_vnis(void **state)
     driver_list(&d, names, 1, FM_OK);
     assert_null(driver_find(&d, EFFECT_CALL));
     driver_tick(&d, d.config.stray_grace_ms);
+    assert_int_equal(strays(&d), 1);
     driver_list(&d, names, 1, FM_OK);
+    assert_int_equal(strays(&d), 0);
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
     assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
     assert_null(driver_find(&d, EFFECT_CALL));

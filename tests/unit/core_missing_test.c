@@ -258,9 +258,40 @@ static void missing__release_behind_a_gateway_is_proved_by_a_list(void **state)
     driver_end(&d);
 }
 
+/* B11: a 404 of a gateway to a release before the last one proves nothing of this life. */
+static void missing__release_that_was_answered_is_over(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.calls_at_once = 1;
+    d.config.reserve_timeout_ms = 60000;
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_tick(&d, 250);
+    uint64_t call = driver_call(&d, FMCALL_RESERVE);
+    d.now += d.config.call_timeout_ms;
+    driver_done(&d, call, FM_EXISTS, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
+    driver_tick(&d, d.config.call_timeout_ms);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
+    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
+    driver_tick(&d, d.config.relist_ms); /* a list begins, and another job's call */
+    uint64_t list = driver_find(&d, EFFECT_LIST)->u.list.id;
+    driver_reserve(&d, driver_request("b", 128));
+    driver_release(&d, "a");
+    driver_step(&d, (struct core_event){.kind = CORE_LIST_DONE,
+                                        .u.list_done = {.list = list, .outcome = FM_OK}});
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(missing__release_that_was_answered_is_over),
         cmocka_unit_test(missing__list_that_names_it_contradicts),
         cmocka_unit_test(missing__lost_needs_a_list_that_began_later),
         cmocka_unit_test(missing__mass_loss_ends_when_the_manager_agrees_again),

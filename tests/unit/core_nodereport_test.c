@@ -478,6 +478,36 @@ static void report__unknown_lives_are_bounded(void **state)
     driver_end(&d);
 }
 
+/* When all of them are over each node begins anew. */
+static void report__unknown_lives_are_counted_anew(void **state)
+{
+    (void)state;
+    static const char *const nodes[] = {"n1", "n2"};
+    struct driver d;
+    start(&d);
+    for (int round = 0; round < 2; round++) {
+        for (uint16_t i = 0; i < 2 * 9; i++) {
+            const uint16_t vni = (uint16_t)(2000 + i);
+            driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                                .u.report = {.ticket = ++d.ticket,
+                                                             .cluster = "elcap",
+                                                             .job = "old",
+                                                             .number = 100u + i,
+                                                             .node = nodes[i / 9],
+                                                             .state = NODE_LINGERING,
+                                                             .vnis = &vni,
+                                                             .vni_count = 1}});
+            assert_int_equal(driver_answered(&d), i % 9 < 8 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
+        }
+        assert_int_equal(held(&d), 16);
+        (void)fence(&d, "n1");
+        (void)fence(&d, "n2");
+        assert_int_equal(held(&d), 0);
+        driver_tick(&d, 1);
+    }
+    driver_end(&d);
+}
+
 /* F9: the resource manager hears of it once, and may drain the node. */
 static void report__lingering_is_an_event(void **state)
 {
@@ -594,6 +624,7 @@ int main(void)
         cmocka_unit_test(report__of_what_was_granted_twice),
         cmocka_unit_test(report__is_about_one_life),
         cmocka_unit_test(report__refuses_other_nodes),
+        cmocka_unit_test(report__unknown_lives_are_counted_anew),
         cmocka_unit_test(report__other_services_are_news),
         cmocka_unit_test(report__too_late_to_have_made_services),
         cmocka_unit_test(report__lingering_is_an_event),

@@ -449,6 +449,22 @@ static void reserve__denied_keeps_the_managers_words(void **state)
     driver_end(&d);
 }
 
+/* Who gets none because of the job's size is told so. */
+static void reserve__ineligible_tells_why(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 63));
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_INELIGIBLE);
+    assert_string_equal(driver_answer(&d)->reservation->reason,
+                        "the job has 63 nodes, hardware collectives need at least 64");
+    driver_reserve(&d, driver_request("b", 64));
+    (void)driver_call(&d, FMCALL_RESERVE);
+    driver_end(&d);
+}
+
 /* None but `required` fails for want of addresses. */
 static void reserve__required_fails_and_gives_everything_back(void **state)
 {
@@ -747,6 +763,7 @@ int main(void)
         cmocka_unit_test(reserve__unanswered_is_released_until_it_cannot_come_back),
         cmocka_unit_test(reserve__no_to_a_retry_does_not_settle_the_first_try),
         cmocka_unit_test(reserve__second_try_is_checked_when_the_first_has_settled),
+        cmocka_unit_test(reserve__ineligible_tells_why),
         cmocka_unit_test(reserve__denied_keeps_the_managers_words),
         cmocka_unit_test(reserve__required_fails_and_gives_everything_back),
         cmocka_unit_test(reserve__name_in_use_is_cleared_first),
