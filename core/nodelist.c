@@ -153,7 +153,7 @@ static bool match_brackets(struct match *match, struct cursor *c)
 {
     bool next[sizeof match->can] = {false}, any = false;
     do {
-        uint64_t first = 0, last;
+        uint64_t first, last;
         const char *start = ++c->at;
         (void)number(c, &first, NULL);
         size_t width = (size_t)(c->at - start);
@@ -246,7 +246,7 @@ static void expand(struct expansion *e, const char *at, size_t length)
     struct cursor c = {.text = at, .at = at};
     while (*c.at != ']') {
         const char *start = ++c.at; /* behind '[' or ',' */
-        uint64_t first = 0, last;
+        uint64_t first, last;
         (void)number(&c, &first, NULL);
         size_t width = (size_t)(c.at - start);
         last = first;

@@ -215,11 +215,35 @@ static void act__two_lives_may_end_at_once(void **state)
     driver_end(&d);
 }
 
+/* However much is due at once, a step does a thousand of it; the rest is due at once. */
+static void act__much_that_is_due_takes_several_steps(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.trace_level = 4;
+    driver_up(&d);
+    for (int i = 0; i < 1500; i++) {
+        char job[16];
+        (void)snprintf(job, sizeof job, "%d", i);
+        driver_reserve(&d, driver_request(job, 2));
+        driver_release(&d, job);
+    }
+    driver_tick(&d, d.config.vni_hold_ms);
+    const uint32_t left = status_of(&d).vnis_held;
+    assert_true(left > 400 && left <= 500);
+    assert_int_equal(core_next_deadline(d.core), d.now);
+    driver_tick(&d, 0);
+    assert_int_equal(status_of(&d).vnis_held, 0);
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(act__what_waits_keeps_its_place),
         cmocka_unit_test(act__what_is_urgent_no_more_changes_its_lane),
+        cmocka_unit_test(act__much_that_is_due_takes_several_steps),
         cmocka_unit_test(act__two_lives_may_end_at_once),
         cmocka_unit_test(act__tries_are_counted_anew_for_each_purpose),
         cmocka_unit_test(give_up__tells_the_asked_from_those_that_waited),

@@ -25,6 +25,37 @@ static void suspect__goes_on_after_a_restart(void **state)
     driver_end(&d);
 }
 
+/* Lists that name a job of which nothing is known end nothing, however late; nor does one from
+ * before the last such job ended. */
+static void suspect__lasts_while_unknown_jobs_are_named(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const active[] = {"102", "104"};
+    struct core_event sync = {.kind = CORE_SYNC,
+                              .u.sync = {.cluster = "elcap", .active = active, .count = 2}};
+    driver_init(&d);
+    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_up(&d);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, (const char *const[]){"elcap-102"}, 1, FM_OK);
+    driver_step(&d, sync); /* 102 is taken in */
+    sync.u.sync.active = active + 1;
+    sync.u.sync.count = 1;
+    driver_release(&d, "102");
+    for (int i = 0; i < 3; i++) {
+        driver_tick(&d, 1000);
+        driver_step(&d, sync);
+        driver_tick(&d, 1000);
+        assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+    }
+    sync.u.sync.count = 0;
+    driver_step(&d, sync);
+    driver_tick(&d, 1);
+    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
+    driver_end(&d);
+}
+
 /* B11: what was listed and not yet taken in counts as well, and goes. */
 static void claim__takes_what_was_only_listed(void **state)
 {
@@ -51,6 +82,10 @@ static void claim__takes_what_was_only_listed(void **state)
         released++;
     }
     assert_int_equal(released, 2);
+    driver_step(&d, (struct core_event){.kind = CORE_CLAIM,
+                                        .u.claim = {.ticket = ++d.ticket, .cluster = "other"}});
+    assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
+    assert_int_equal(driver_answer(&d)->ticket, d.ticket);
     driver_end(&d);
 }
 
@@ -58,6 +93,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(suspect__goes_on_after_a_restart),
+        cmocka_unit_test(suspect__lasts_while_unknown_jobs_are_named),
         cmocka_unit_test(claim__takes_what_was_only_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,12 @@ static void eventlog__replays_what_is_kept(void **state)
     char cluster[] = "c", job[] = "j";
     eventlog_init(&log);
     assert_null(eventlog_at(&log, 0));
+    for (uint64_t seq = 1; seq <= 512; seq++) { /* also when there is no place left in its ring */
+        eventlog_append(&log, &(struct event_record){.seq = seq});
+        assert_non_null(eventlog_at(&log, 1));
+        assert_null(eventlog_at(&log, seq + 1));
+    }
+    eventlog_prune(&log, 512);
     for (uint64_t seq = 1000; seq < 3000; seq++) {
         struct event_record event = {
             .seq = seq, .cluster = cluster, .job = job, .kind = EVENT_RESERVED};

@@ -144,7 +144,11 @@ static void trace__names_the_event(void **state)
             told = effects[i].u.trace.event;
     }
     assert_int_equal(told, EVENT_UNAVAILABLE);
-    assert_int_equal(core_last_seq(d.core), 1);
+    driver_reserve(&d, driver_request("b", 2)); /* too small, as most are: no news */
+    effects = core_effects(d.core, &count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(effects[i].kind != EFFECT_TRACE || effects[i].u.trace.level == 7);
+    assert_int_equal(core_last_seq(d.core), 2);
     assert_int_equal(core_first_seq(d.core), 1);
     driver_end(&d);
 }

@@ -258,6 +258,32 @@ static void missing__release_behind_a_gateway_is_proved_by_a_list(void **state)
     driver_end(&d);
 }
 
+/* I3: nor does one that began while a reserve of it could still be acted on; from then on it does.
+ */
+static void missing__list_tells_when_all_has_settled(void **state)
+{
+    (void)state;
+    for (int early = 0; early < 2; early++) {
+        struct driver d;
+        driver_init(&d);
+        d.config.relist_ms = d.config.call_timeout_ms - early;
+        driver_up(&d);
+        driver_reserve(&d, driver_request("a", 128));
+        driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
+        driver_release(&d, "a");
+        driver_tick(&d, 250);
+        for (int pause = 1000; pause <= 4000; pause *= 2) {
+            driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
+            driver_tick(&d, pause);
+        }
+        driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
+        driver_tick(&d, 1000000 + d.config.relist_ms - d.now);
+        driver_list(&d, NULL, 0, FM_OK);
+        assert_int_equal(driver_job(&d, "a")->fm_side, early ? FM_SIDE_MAYBE : FM_SIDE_NOTHING);
+        driver_end(&d);
+    }
+}
+
 /* B11: a 404 of a gateway to a release before the last one proves nothing of this life. */
 static void missing__release_that_was_answered_is_over(void **state)
 {
@@ -292,6 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(missing__release_that_was_answered_is_over),
+        cmocka_unit_test(missing__list_tells_when_all_has_settled),
         cmocka_unit_test(missing__list_that_names_it_contradicts),
         cmocka_unit_test(missing__lost_needs_a_list_that_began_later),
         cmocka_unit_test(missing__mass_loss_ends_when_the_manager_agrees_again),

@@ -478,6 +478,54 @@ static void report__unknown_lives_are_bounded(void **state)
     driver_end(&d);
 }
 
+/* B8: reports of services that will not go, as long as they say so. */
+static void report__lingering_is_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *node;
+        enum node_state state;
+        uint64_t lingering;
+    } told[] = {{"n1", NODE_CREATED, 0},   {"n1", NODE_LINGERING, 1}, {"n2", NODE_LINGERING, 2},
+                {"n2", NODE_LINGERING, 2}, {"n1", NODE_DESTROYED, 1}, {"n3", NODE_DESTROYED, 1},
+                {"n2", NODE_CREATED, 0},   {"n2", NODE_LINGERING, 1}, {"n2", NODE_DESTROYED, 0}};
+    struct driver d;
+    struct core_status status;
+    start(&d);
+    driver_release(&d, "a");
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        (void)report(&d, "a", 1, told[i].node, told[i].state);
+        core_status(d.core, &status);
+        assert_int_equal(status.nodes_lingering, told[i].lingering);
+    }
+    driver_end(&d);
+}
+
+/* So many in all, by however many nodes. */
+static void report__unknown_lives_of_many_nodes_are_bounded(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    for (uint16_t i = 0; i < 300; i++) {
+        const uint16_t vni = (uint16_t)(2000 + i);
+        char node[16];
+        (void)snprintf(node, sizeof node, "x%d", i);
+        driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                            .u.report = {.ticket = ++d.ticket,
+                                                         .cluster = "elcap",
+                                                         .job = "old",
+                                                         .number = 100u + i,
+                                                         .node = node,
+                                                         .state = NODE_LINGERING,
+                                                         .vnis = &vni,
+                                                         .vni_count = 1}});
+        assert_int_equal(driver_answered(&d), i < 256 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
+    }
+    assert_int_equal(held(&d), 256);
+    driver_end(&d);
+}
+
 /* When all of them are over each node begins anew. */
 static void report__unknown_lives_are_counted_anew(void **state)
 {
@@ -624,6 +672,8 @@ int main(void)
         cmocka_unit_test(report__of_what_was_granted_twice),
         cmocka_unit_test(report__is_about_one_life),
         cmocka_unit_test(report__refuses_other_nodes),
+        cmocka_unit_test(report__lingering_is_counted),
+        cmocka_unit_test(report__unknown_lives_of_many_nodes_are_bounded),
         cmocka_unit_test(report__unknown_lives_are_counted_anew),
         cmocka_unit_test(report__other_services_are_news),
         cmocka_unit_test(report__too_late_to_have_made_services),

@@ -465,6 +465,17 @@ static void reserve__ineligible_tells_why(void **state)
     driver_end(&d);
 }
 
+static uint32_t saved_round(const struct driver *d)
+{
+    size_t count;
+    const struct effect *effects = core_effects(d->core, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind == EFFECT_SAVE && effects[i].u.record.kind == RECORD_FACTS)
+            return effects[i].u.record.u.facts.next_vni;
+    }
+    return 0;
+}
+
 /* None but `required` fails for want of addresses. */
 static void reserve__required_fails_and_gives_everything_back(void **state)
 {
@@ -477,6 +488,8 @@ static void reserve__required_fails_and_gives_everything_back(void **state)
     driver_reserve(&d, q);
     driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_DENIED, NULL);
     assert_int_equal(driver_answered(&d), ANSWER_NO_HWCOLL);
+    assert_int_equal(saved_round(&d),
+                     1025); /* where VNIs are given out next, after a restart too */
     struct core_status status;
     core_status(d.core, &status);
     assert_int_equal(status.jobs_active, 0);
