@@ -184,35 +184,54 @@ static void act__tries_are_counted_anew_for_each_purpose(void **state)
     driver_end(&d);
 }
 
-/* Acting on the newer life of a job may end the older one too: nothing is done with that again. */
+/* A job whose first life is over but for a RELEASE that may yet be acted on. Returns until when. */
+static int64_t first_life(struct driver *d, const struct reserve_request *q)
+{
+    driver_reserve(d, *q);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_BUSY, NULL); /* whose words are kept */
+    driver_tick(d, 250);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-a");
+    driver_tick(d, d->config.call_timeout_ms);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-a");
+    driver_release(d, q->job);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_BUSY, NULL);
+    const int64_t settled_ms = d->now + d->config.call_timeout_ms;
+    driver_tick(d, 500);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    return settled_ms;
+}
+
+/* Acting on the newer life of a job may end the older one too: nothing is done with that again. The
+ * link is lost, or others give addresses back, when the time of both is over. */
 static void act__two_lives_may_end_at_once(void **state)
 {
     (void)state;
-    struct driver d;
-    struct reserve_request q = driver_request("a", 128);
-    driver_init(&d);
-    driver_up(&d);
-    q.vni_count = 0;
-    driver_reserve(&d, q);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL); /* whose words are kept */
-    driver_tick(&d, 250);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
-    driver_tick(&d, d.config.call_timeout_ms);
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-a");
-    driver_release(&d, "a");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_BUSY, NULL);
-    const int64_t settled_ms = d.now + d.config.call_timeout_ms;
-    driver_tick(&d, 500);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    d.now = settled_ms - 1;
-    q.wish = WISH_REQUIRED;
-    driver_reserve(&d, q);
-    assert_null(driver_find(&d, EFFECT_CALL)); /* the name rests */
-    driver_reserve(&d, driver_request("b", 128));
-    d.now = settled_ms;
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_UNREACHED, NULL);
-    assert_null(driver_job(&d, "a"));
-    driver_end(&d);
+    for (int room = 0; room < 2; room++) {
+        struct driver d;
+        struct reserve_request q = driver_request("a", 128);
+        driver_init(&d);
+        d.config.clusters[0].budget = 46;
+        driver_up(&d);
+        q.vni_count = 0;
+        d.now = first_life(&d, &q);
+        d.now -= room ? d.config.reserve_timeout_ms : 1;
+        if (room) {
+            driver_reserved_job(&d, "c");
+            driver_reserved_job(&d, "b");
+            driver_release(&d, "b");
+        } else {
+            driver_reserve(&d, driver_request("b", 128));
+        }
+        uint64_t call = driver_call(&d, room ? FMCALL_RELEASE : FMCALL_RESERVE);
+        q.wish = WISH_REQUIRED;
+        driver_reserve(&d, q);
+        assert_null(driver_answer(&d));
+        assert_null(driver_find(&d, EFFECT_CALL)); /* there is no room, or the name rests */
+        d.now += room ? d.config.reserve_timeout_ms : 1;
+        driver_done(&d, call, room ? FM_OK : FM_UNREACHED, NULL);
+        assert_null(driver_job(&d, "a"));
+        driver_end(&d);
+    }
 }
 
 /* However much is due at once, a step does a thousand of it; the rest is due at once. */

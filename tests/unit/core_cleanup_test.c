@@ -993,6 +993,32 @@ static void cleanup__is_not_left_to_one_that_is_nearly_given_up(void **state)
     driver_end(&d);
 }
 
+/* I6: nobody was ever given a token of what was only found, nor of what never was. */
+static void cleanup__of_what_is_not_ours_is_refused(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    for (int i = 0; i < 2; i++) {
+        driver_tick(&d, d.config.relist_ms);
+        driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
+    }
+    assert_int_equal(driver_job(&d, "77")->number, 1);
+    assert_int_equal(driver_job(&d, "77")->origin, ORIGIN_FOUND);
+    d.config.cleanup_login = true;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    clean(&d, "/fA");
+    assert_int_equal(driver_answered(&d), ANSWER_NOT_FOUND);
+    driver_step(
+        &d,
+        (struct core_event){
+            .kind = CORE_CLEANUP,
+            .u.cleanup = {.ticket = ++d.ticket, .number = 99, .step = "/fA", .scopes = no_scope}});
+    assert_int_equal(driver_answered(&d), ANSWER_NOT_FOUND);
+    driver_end(&d);
+}
+
 /* What is done counts no more for how many a job may ask, however often it was tried. */
 static void cleanup__that_is_done_leaves_room(void **state)
 {
@@ -1109,6 +1135,7 @@ int main(void)
         cmocka_unit_test(cleanup__is_waited_for),
         cmocka_unit_test(steps__are_shown_with_the_login),
         cmocka_unit_test(cleanup__is_not_left_to_one_that_is_nearly_given_up),
+        cmocka_unit_test(cleanup__of_what_is_not_ours_is_refused),
         cmocka_unit_test(cleanup__that_is_done_leaves_room),
         cmocka_unit_test(cleanup__pending_says_what_is_waited_for),
         cmocka_unit_test(steps__are_not_asked_for_when_nobody_waits),

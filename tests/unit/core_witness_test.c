@@ -451,7 +451,9 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
         int64_t offset;
         bool goes_on;
     } cases[] = {{"b1", 5000, true},  {"b1", 6000, true},  {"b1", 5000 + 3600000, false},
-                 {"b1", 1000, false}, {"b2", 5000, false}, {"", 5000, false}};
+                 {"b1", 3000, true},  {"b1", 7000, true},  {"b1", 2999, false},
+                 {"b1", 7001, false}, {"b1", 1000, false}, {"b2", 5000, false},
+                 {"", 5000, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct driver d;
         struct disk disk = {0};
