@@ -136,6 +136,25 @@ static void give_up__for_want_of_room_tells_of_the_room(void **state)
     driver_end(&d);
 }
 
+/* B4: a cluster that is taken out of the configuration has no budget of its own any more. */
+static void act__waits_for_no_budget_that_is_gone(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.clusters[0].budget = 30;
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    driver_release(&d, "a");
+    driver_reserve(&d, driver_request("b", 128));
+    assert_null(driver_find(&d, EFFECT_CALL)); /* there is no room for both */
+    d.config.cluster_count = 1;
+    d.config.clusters[0] = d.config.clusters[1];
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    (void)driver_call(&d, FMCALL_RESERVE);
+    driver_end(&d);
+}
+
 /* What is given up between two tries is released at once, not when the next try was due. */
 static void give_up__releases_without_a_pause(void **state)
 {
@@ -263,6 +282,7 @@ int main(void)
         cmocka_unit_test(act__what_waits_keeps_its_place),
         cmocka_unit_test(act__what_is_urgent_no_more_changes_its_lane),
         cmocka_unit_test(act__much_that_is_due_takes_several_steps),
+        cmocka_unit_test(act__waits_for_no_budget_that_is_gone),
         cmocka_unit_test(act__two_lives_may_end_at_once),
         cmocka_unit_test(act__tries_are_counted_anew_for_each_purpose),
         cmocka_unit_test(give_up__tells_the_asked_from_those_that_waited),

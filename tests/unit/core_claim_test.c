@@ -25,6 +25,34 @@ static void suspect__goes_on_after_a_restart(void **state)
     driver_end(&d);
 }
 
+/* I6: what a lost part of the ledger numbered is not given again; a new one has lost none. */
+static void suspect__numbers_go_on_far_behind(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"elcap-77"};
+    static const char *const active[] = {"77"};
+    for (int is_new = 0; is_new < 2; is_new++) {
+        struct driver d;
+        driver_init(&d);
+        driver_start(&d);
+        driver_login(&d);
+        driver_list(&d, names, (size_t)is_new, FM_OK);
+        if (!is_new) {
+            driver_tick(&d, d.config.relist_ms);
+            driver_list(&d, names, 1, FM_OK);
+            driver_step(&d, (struct core_event){
+                                .kind = CORE_SYNC,
+                                .u.sync = {.cluster = "elcap", .active = active, .count = 1}});
+        }
+        assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+        struct reserve_request q = driver_request("a", 2);
+        q.vni_count = 0;
+        driver_reserve(&d, q);
+        assert_int_equal(driver_job(&d, "a")->number, is_new ? 2 : 2 + (1 << 20));
+        driver_end(&d);
+    }
+}
+
 /* Lists that name a job of which nothing is known end nothing, however late; nor does one from
  * before the last such job ended. */
 static void suspect__lasts_while_unknown_jobs_are_named(void **state)
@@ -93,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(suspect__goes_on_after_a_restart),
+        cmocka_unit_test(suspect__numbers_go_on_far_behind),
         cmocka_unit_test(suspect__lasts_while_unknown_jobs_are_named),
         cmocka_unit_test(claim__takes_what_was_only_listed),
     };

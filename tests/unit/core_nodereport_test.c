@@ -388,6 +388,29 @@ static void report__silence_is_waited_for_unless_the_site_says_how_long(void **s
     driver_end(&d);
 }
 
+/* Nor is less waited for because it was granted twice: only when all have spoken time counts. */
+static void report__granted_twice_and_silent_is_waited_for(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    struct reserve_request request = driver_request("a", 3);
+    request.nodes = "n[1-3]";
+    driver_reserve(&d, request);
+    (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
+    driver_release(&d, "a");
+    assert_int_equal(driver_job(&d, "a")->hold_until_ms, 0); /* not known */
+    driver_tick(&d, INT64_C(365) * 24 * 3600 * 1000);
+    assert_int_equal(held(&d), 1);
+    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
+    assert_int_equal(held(&d), 1);
+    (void)report(&d, "a", 1, "n3", NODE_DESTROYED);
+    assert_int_equal(held(&d), 0);
+    driver_end(&d);
+}
+
 /* F3: a hold that ends by time without any report is counted as well. */
 static void report__hold_without_any_report_is_counted(void **state)
 {
@@ -672,6 +695,7 @@ int main(void)
         cmocka_unit_test(report__of_what_was_granted_twice),
         cmocka_unit_test(report__is_about_one_life),
         cmocka_unit_test(report__refuses_other_nodes),
+        cmocka_unit_test(report__granted_twice_and_silent_is_waited_for),
         cmocka_unit_test(report__lingering_is_counted),
         cmocka_unit_test(report__unknown_lives_of_many_nodes_are_bounded),
         cmocka_unit_test(report__unknown_lives_are_counted_anew),

@@ -479,6 +479,30 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
     }
 }
 
+/* F3: the clock is on disk as soon as something is held back, and once. */
+static void witness__clock_is_saved_once(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.core = core_create(&d.config);
+    core_clock(d.core, "b1", 5000);
+    core_start(d.core, d.now);
+    for (int i = 0; i < 4; i++) {
+        struct disk disk = {0};
+        const char job[] = {(char)('a' + i), '\0'};
+        struct reserve_request q = driver_request(job, 2);
+        q.vni_count = i > 0;
+        driver_reserve(&d, q);
+        keep_saved(&d, &disk);
+        assert_false(disk.has_facts);
+        driver_release(&d, job);
+        keep_saved(&d, &disk);
+        assert_int_equal(disk.has_facts, i == 1);
+    }
+    driver_end(&d);
+}
+
 /* F3: the VNI that has just come back is the last to be given out again, after a restart too. */
 static void witness__round_of_vnis_outlives_a_restart(void **state)
 {
@@ -510,6 +534,7 @@ int main(void)
         cmocka_unit_test(witness__unknown_jobs_keep_the_quarantine),
         cmocka_unit_test(witness__one_node_stops_no_others),
         cmocka_unit_test(witness__hold_goes_on_when_the_clock_can_be_trusted),
+        cmocka_unit_test(witness__clock_is_saved_once),
         cmocka_unit_test(witness__round_of_vnis_outlives_a_restart),
         cmocka_unit_test(witness__new_ledger_takes_for_active_until_claimed),
         cmocka_unit_test(witness__unknown_reservation_is_not_deleted),
