@@ -611,6 +611,7 @@ static void fence__stands_for_the_node(void **state)
     assert_int_equal(fence(&d, "n2"), 0);
     assert_int_equal(fence(&d, "n9"), 0);
     assert_int_equal(fence(&d, "n3"), 1);
+    assert_int_equal(driver_find(&d, EFFECT_SAVE)->u.record.u.node.order, 0); /* it told none */
     assert_int_equal(held(&d), 1);
     assert_int_equal(fence(&d, "n1"), 1);
     assert_int_equal(driver_events(&d, EVENT_FENCED), 1);
@@ -631,6 +632,7 @@ static void fence__is_for_jobs_that_are_over(void **state)
     driver_release(&d, "a");
     assert_int_equal(held(&d), 1);
     assert_int_equal(fence(&d, "n3"), 1);
+    assert_int_equal(driver_find(&d, EFFECT_SAVE)->u.record.u.node.order, 0); /* it told none */
     assert_int_equal(held(&d), 0);
     driver_end(&d);
 }
