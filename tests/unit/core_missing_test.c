@@ -284,6 +284,32 @@ static void missing__list_tells_when_all_has_settled(void **state)
     }
 }
 
+/* The next list is not put off by each further one that is missing. */
+static void missing__more_does_not_put_off_the_list(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    reserve_jobs(&d, 2);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_OK);
+    uint64_t calls[2];
+    size_t count, made = 0;
+    const struct effect *effects = core_effects(d.core, &count);
+    for (size_t i = 0; i < count && made < 2; i++) {
+        if (effects[i].kind == EFFECT_CALL)
+            calls[made++] = effects[i].u.call.id;
+    }
+    assert_int_equal(made, 2);
+    const int64_t due_ms = d.now + d.config.stray_grace_ms;
+    for (int i = 0; i < 2; i++) {
+        d.now += 10000;
+        driver_done(&d, calls[i], FM_GONE, NULL);
+        assert_int_equal(core_next_deadline(d.core), due_ms);
+    }
+    driver_end(&d);
+}
+
 /* B11: a 404 of a gateway to a release before the last one proves nothing of this life. */
 static void missing__release_that_was_answered_is_over(void **state)
 {
@@ -319,6 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(missing__release_that_was_answered_is_over),
         cmocka_unit_test(missing__list_tells_when_all_has_settled),
+        cmocka_unit_test(missing__more_does_not_put_off_the_list),
         cmocka_unit_test(missing__list_that_names_it_contradicts),
         cmocka_unit_test(missing__lost_needs_a_list_that_began_later),
         cmocka_unit_test(missing__mass_loss_ends_when_the_manager_agrees_again),

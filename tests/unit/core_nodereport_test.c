@@ -533,7 +533,7 @@ static void report__unknown_lives_of_many_nodes_are_bounded(void **state)
     for (uint16_t i = 0; i < 300; i++) {
         const uint16_t vni = (uint16_t)(2000 + i);
         char node[16];
-        (void)snprintf(node, sizeof node, "x%d", i);
+        (void)snprintf(node, sizeof node, "n%d", i + 1);
         driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
                                             .u.report = {.ticket = ++d.ticket,
                                                          .cluster = "elcap",
@@ -545,6 +545,8 @@ static void report__unknown_lives_of_many_nodes_are_bounded(void **state)
                                                          .vni_count = 1}});
         assert_int_equal(driver_answered(&d), i < 256 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
     }
+    /* Of those that have reported few, too. */
+    assert_int_equal(report_vnis(&d, "old", 500, NODE_LINGERING, 3000), ANSWER_NOT_FOUND);
     assert_int_equal(held(&d), 256);
     driver_end(&d);
 }
