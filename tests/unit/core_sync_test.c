@@ -305,6 +305,8 @@ static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
     piece(&d, 100, active, 1, false); /* is being compared when it goes */
     driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
     assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
+    driver_tick(&d, 0);
+    assert_null(driver_answer(&d)); /* it is over */
     piece(&d, 101, active, 1, true);
     assert_null(driver_answer(&d));
     driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
