@@ -363,7 +363,7 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
                       enum fmcall_outcome outcome, const struct fmcall_steps *steps,
                       const char *words)
 {
-    if (outcome == FM_OK && steps != NULL)
+    if (steps != NULL) /* with FM_OK only */
         answer_steps(core, c, r, steps);
     else if (outcome == FM_GONE)
         answer_steps(core, c, r, &cleanup_no_steps);

@@ -45,8 +45,21 @@ static void eventlog__replays_what_is_kept(void **state)
     eventlog_release(&log);
 }
 
+/* As many as there are places: each is freed once (sanitizers). */
+static void eventlog__is_released_when_full(void **state)
+{
+    (void)state;
+    struct eventlog log;
+    eventlog_init(&log);
+    for (uint64_t seq = 1; seq <= log.room; seq++)
+        eventlog_append(&log, &(struct event_record){.seq = seq});
+    assert_int_equal(eventlog_count(&log), log.room);
+    eventlog_release(&log);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(eventlog__replays_what_is_kept)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(eventlog__replays_what_is_kept),
+                                       cmocka_unit_test(eventlog__is_released_when_full)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
