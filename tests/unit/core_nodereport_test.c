@@ -129,6 +129,12 @@ static void waiting__tells_whom_to_fence(void **state)
     assert_int_equal(silent.left_out, 0);
     driver_end(&d);
 
+    reserve_of(&d, "n[1-3]", 3); /* none has spoken */
+    driver_release(&d, "a");
+    core_silent(driver_job(&d, "a"), &silent);
+    assert_string_equal(silent.text, "n[1-3]");
+    driver_end(&d);
+
     reserve_of(&d, NULL, 3);
     driver_release(&d, "a");
     core_waiting(driver_job(&d, "a"), &waiting);
