@@ -2,7 +2,6 @@
 #include "core/memory.h"
 #include "core/steppath.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +17,7 @@ struct cluster *core_cluster(struct core *core, const char *name)
     core->clusters =
         memory_resized(core->clusters, core->cluster_count + 1, sizeof *core->clusters);
     struct cluster *cluster = memory_zeroed(sizeof *cluster);
-    assert(strlen(name) <= CLUSTER_NAME_MAX);
-    strcpy(cluster->name, name);
+    strncpy(cluster->name, name, sizeof cluster->name - 1);
     core->clusters[core->cluster_count++] = cluster;
     return cluster;
 }
