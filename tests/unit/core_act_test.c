@@ -203,6 +203,29 @@ static void act__tries_are_counted_anew_for_each_purpose(void **state)
     driver_end(&d);
 }
 
+/* I4: a CHECK before the first try has settled is not the last one: it is asked again then. */
+static void act__looks_again_when_the_first_try_has_settled(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-a"};
+    driver_init(&d);
+    d.config.relist_ms = d.config.call_timeout_ms - 1000;
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
+    const int64_t settled_ms = d.now + d.config.call_timeout_ms;
+    driver_tick(&d, 250);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
+    driver_tick(&d, d.config.relist_ms - 250);
+    driver_list(&d, names, 1, FM_OK);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-a");
+    assert_int_equal(core_next_deadline(d.core), settled_ms);
+    driver_tick(&d, settled_ms - d.now);
+    (void)driver_call(&d, FMCALL_CHECK);
+    driver_end(&d);
+}
+
 /* A job whose first life is over but for a RELEASE that may yet be acted on. Returns until when. */
 static int64_t first_life(struct driver *d, const struct reserve_request *q)
 {
@@ -283,6 +306,7 @@ int main(void)
         cmocka_unit_test(act__what_is_urgent_no_more_changes_its_lane),
         cmocka_unit_test(act__much_that_is_due_takes_several_steps),
         cmocka_unit_test(act__waits_for_no_budget_that_is_gone),
+        cmocka_unit_test(act__looks_again_when_the_first_try_has_settled),
         cmocka_unit_test(act__two_lives_may_end_at_once),
         cmocka_unit_test(act__tries_are_counted_anew_for_each_purpose),
         cmocka_unit_test(give_up__tells_the_asked_from_those_that_waited),

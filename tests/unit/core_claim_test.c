@@ -84,6 +84,43 @@ static void suspect__lasts_while_unknown_jobs_are_named(void **state)
     driver_end(&d);
 }
 
+static void report_unknown(struct driver *d, const char *node, uint64_t number, uint16_t vni,
+                           enum node_state state)
+{
+    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                       .u.report = {.ticket = ++d->ticket,
+                                                    .cluster = "elcap",
+                                                    .job = "x",
+                                                    .number = number,
+                                                    .node = node,
+                                                    .state = state,
+                                                    .vnis = &vni,
+                                                    .vni_count = 1}});
+}
+
+/* Nor does a list that was made no later than what it is to speak of. */
+static void suspect__needs_a_list_from_afterwards(void **state)
+{
+    (void)state;
+    struct driver d;
+    const struct core_event sync = {.kind = CORE_SYNC, .u.sync = {.cluster = "elcap"}};
+    driver_init(&d);
+    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_up(&d);
+    report_unknown(&d, "n1", 70, 2000, NODE_CREATED);
+    report_unknown(&d, "n2", 71, 2001, NODE_CREATED);
+    driver_step(&d, sync);
+    driver_tick(&d, 1);
+    report_unknown(&d, "n1", 70, 2000, NODE_DESTROYED);
+    report_unknown(&d, "n2", 71, 2001, NODE_DESTROYED);
+    driver_tick(&d, 1);
+    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+    driver_step(&d, sync);
+    driver_tick(&d, 1);
+    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
+    driver_end(&d);
+}
+
 /* B11: what was listed and not yet taken in counts as well, and goes. */
 static void claim__takes_what_was_only_listed(void **state)
 {
@@ -123,6 +160,7 @@ int main(void)
         cmocka_unit_test(suspect__goes_on_after_a_restart),
         cmocka_unit_test(suspect__numbers_go_on_far_behind),
         cmocka_unit_test(suspect__lasts_while_unknown_jobs_are_named),
+        cmocka_unit_test(suspect__needs_a_list_from_afterwards),
         cmocka_unit_test(claim__takes_what_was_only_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
