@@ -10,9 +10,10 @@ static uint32_t strays(const struct driver *d)
 }
 
 /* A job that is over here, all of it, but for its VNIs, which wait for its nodes. */
-static void over_but_for_its_vnis(struct driver *d, const char *job)
+static void over_but_for_its_vnis(struct driver *d, const char *job, bool rollcall)
 {
     driver_init(d);
+    d->config.clusters[0].rollcall = rollcall;
     d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
     driver_up(d);
     driver_reserved_job(d, job);
@@ -27,7 +28,7 @@ static void listing__deletes_what_is_left_of_one_that_holds_vnis(void **state)
     (void)state;
     struct driver d;
     static const char *const names[] = {"elcap-a"};
-    over_but_for_its_vnis(&d, "a");
+    over_but_for_its_vnis(&d, "a", false);
     driver_tick(&d, d.config.relist_ms);
     driver_list(&d, names, 1, FM_OK);
     assert_null(driver_find(&d, EFFECT_CALL));
@@ -42,10 +43,27 @@ static void listing__deletes_what_is_left_of_one_that_holds_vnis(void **state)
     driver_end(&d);
 }
 
+/* B11: not before its resource manager was asked, which may name the job. */
+static void listing__deletes_nothing_before_a_roll_call(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-a"};
+    over_but_for_its_vnis(&d, "a", true);
+    for (int i = 0; i < 3; i++) {
+        driver_tick(&d, d.config.relist_ms);
+        driver_list(&d, names, 1, FM_OK);
+        assert_null(driver_find(&d, EFFECT_CALL));
+        assert_int_equal(strays(&d), 1);
+    }
+    driver_end(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis),
+        cmocka_unit_test(listing__deletes_nothing_before_a_roll_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
