@@ -110,12 +110,12 @@ static int parse_range(const char **at, struct idset *set, struct error *err)
 {
     uint32_t first, last;
     int rc = parse_id(at, &first, err);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     last = first;
     if (**at == '-') {
         (*at)++;
-        if ((rc = parse_id(at, &last, err)) < 0)
+        if ((rc = parse_id(at, &last, err)) != 0)
             return rc;
         if (last < first)
             return error_set(err, ERROR_INVALID, "the range %u-%u runs backwards", first, last);
@@ -131,7 +131,7 @@ int idset_parse(struct idset *set, const char *text, struct error *err)
     const char *at = skip_blanks(text);
     while (*at != '\0') {
         int rc = parse_range(&at, &parsed, err);
-        if (rc < 0)
+        if (rc != 0)
             return rc;
         if (*at == ',' && *skip_blanks(at + 1) != '\0')
             at = skip_blanks(at + 1);

@@ -153,21 +153,19 @@ static bool match_brackets(struct match *match, struct cursor *c)
 {
     bool next[sizeof match->can] = {false}, any = false;
     do {
-        uint64_t first = 0, last;
+        uint64_t first, last;
         const char *start = ++c->at;
-        if (number(c, &first, NULL) < 0)
-            return false;
+        (void)number(c, &first, NULL);
         size_t width = (size_t)(c->at - start);
         last = first;
         if (*c->at == '-') {
             c->at++;
-            if (number(c, &last, NULL) < 0)
-                return false;
+            (void)number(c, &last, NULL);
         }
         any = match_range(match, next, first, last, width) || any;
     } while (*c->at == ',');
     if (*c->at++ != ']')
-        return false;
+        return false; /* this is no list */
     memcpy(match->can, next, sizeof next);
     return any;
 }
@@ -248,7 +246,7 @@ static void expand(struct expansion *e, const char *at, size_t length)
     struct cursor c = {.text = at, .at = at};
     while (*c.at != ']') {
         const char *start = ++c.at; /* behind '[' or ',' */
-        uint64_t first = 0, last;
+        uint64_t first, last;
         (void)number(&c, &first, NULL);
         size_t width = (size_t)(c.at - start);
         last = first;

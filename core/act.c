@@ -215,7 +215,7 @@ static void let_vnis_go(struct core *core, struct reservation *r)
     if (r->fm_side == FM_SIDE_NOTHING) {
         /* Nothing else keeps it: it will be gone in this very step, one record is enough. */
         struct record record = {.kind = RECORD_RESERVATION, .u.reservation = rec};
-        if (core_apply(core, &record, NULL) < 0)
+        if (core_apply(core, &record, NULL) != 0)
             abort();
         if (everything_confirmed(core, r))
             return;
@@ -371,7 +371,6 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
     rec.token = token;
     rec.reason = reason;
     (void)core_save(core, &rec);
-    r->errand->give_up_ms = 0;
     r->errand->retry_ms = 0;
     r->errand->tries = 0;
     core_publish(core, core_event_of(hwcoll), r, reason);
@@ -386,8 +385,7 @@ static const char *why_given_up(struct core *core, const struct reservation *r, 
                                 bool no_room)
 {
     long long waited = (long long)core->config.reserve_timeout_ms;
-    bool asked = side != FM_SIDE_NOTHING || r->errand->asked;
-    if (asked && !no_room && r->errand->words != NULL)
+    if (!no_room && r->errand->words != NULL)
         return core_text(core, "nothing from the fabric manager within %lld ms; its last words: %s",
                          waited, r->errand->words);
     if (side != FM_SIDE_NOTHING)
@@ -403,14 +401,14 @@ void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hw
                   const char *reason)
 {
     /* What was never asked for cannot be there; everything else may turn up late (F21). */
-    enum fm_side side =
-        r->errand->asked || r->fm_side == FM_SIDE_HELD ? core_side_unwanted(r) : FM_SIDE_NOTHING;
+    bool asked = r->errand->asked;
+    enum fm_side side = asked ? core_side_unwanted(r) : FM_SIDE_NOTHING;
     /* What sat under its name may just have gone: there is room then, only no time. */
     bool no_room = r->fm_side == FM_SIDE_NOTHING && core->link.state == LINK_UP &&
                    core_budget(core, r->cluster, r->addresses) != BUDGET_ROOM;
     if (no_room)
         hwcoll = HWCOLL_DENIED;
-    else if (side == FM_SIDE_NOTHING && !r->errand->asked)
+    else if (!asked)
         hwcoll = HWCOLL_UNAVAILABLE;
     if (reason == NULL)
         reason = why_given_up(core, r, side, no_room);

@@ -388,7 +388,7 @@ int core_apply(struct core *core, const struct record *record, struct error *err
 void core_apply_own(struct core *core, const struct record *record)
 {
     struct error err;
-    if (core_apply(core, record, &err) < 0)
+    if (core_apply(core, record, &err) != 0)
         abort();
 }
 

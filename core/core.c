@@ -210,7 +210,7 @@ void core_start(struct core *core, int64_t now_ms)
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &again)) != NULL;) {
         if (r->hwcoll == HWCOLL_WANTED && !core->config.fm_present)
             core_give_up(core, r, HWCOLL_UNAVAILABLE, core->link.error);
-        else if (r->errand != NULL || r->state == JOB_RELEASING)
+        else if (r->errand != NULL) /* as all have that are over */
             core_act(core, r);
     }
 }

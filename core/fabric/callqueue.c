@@ -55,7 +55,6 @@ void callqueue_remove(struct callqueue *q, struct errand *e)
     else
         q->lanes[e->lane].last = e->queue_prev;
     q->lanes[e->lane].queued--;
-    e->queue_prev = e->queue_next = NULL;
     e->queued = FMCALL_NONE;
 }
 

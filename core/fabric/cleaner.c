@@ -2,6 +2,7 @@
 #include "base/steppath.h"
 #include "core/fabric/cleanup.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,7 +158,7 @@ void cleaner_put_last(struct cleaner *k, struct cleanup *c)
 
 void cleaner_put_first(struct cleaner *k, struct cleanup *c)
 {
-    cleaner_forget_pieces(k); /* those of the one that was first */
+    assert(!k->looked); /* the one that was first waits, and has no pieces */
     take_out(k, c);
     c->next = k->first;
     if (k->last == NULL)

@@ -52,24 +52,23 @@ static void answer_steps(struct core *core, struct cleanup *c, const struct rese
 
 static const char *not_yet(struct core *core, const struct reservation *r, const struct cleanup *c)
 {
-    const char *words = r->cleaner->errand.words;
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager is not up";
-    if (c->tries == 0 || words == NULL)
+    if (c->tries == 0)
         return c->look ? "the fabric manager has not answered yet"
                        : "the trees are not gone yet; they go in the background";
-    return core_text(core, "the fabric manager: %s; it is asked again", words);
+    return core_text(core, "the fabric manager: %s; it is asked again", r->cleaner->errand.words);
 }
 
 static const char *not_in_time(struct core *core, const struct reservation *r,
                                const struct cleanup *c)
 {
-    const char *words = r->cleaner->errand.words;
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager was not up in time";
-    if (c->tries == 0 || words == NULL)
+    if (c->tries == 0)
         return "it was not done in time";
-    return core_text(core, "not done in time, the fabric manager said last: %s", words);
+    return core_text(core, "not done in time, the fabric manager said last: %s",
+                     r->cleaner->errand.words);
 }
 
 static void answer_impatient(struct core *core, const struct reservation *r, struct cleanup *c)
@@ -367,7 +366,7 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
                       enum fmcall_outcome outcome, const struct fmcall_steps *steps,
                       const char *words)
 {
-    if (outcome == FM_OK && steps != NULL)
+    if (steps != NULL) /* with FM_OK only */
         answer_steps(core, c, r, steps);
     else if (outcome == FM_GONE)
         answer_steps(core, c, r, &cleanup_no_steps);

@@ -98,7 +98,6 @@ void alarm_release(struct core *core)
         next = alarm->next;
         free(alarm);
     }
-    core->alarms = NULL;
 }
 
 bool core_alarm(const struct core *core, uint32_t index, struct core_alarm *out)

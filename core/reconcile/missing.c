@@ -41,13 +41,18 @@ void missing_forget(struct core *core, struct errand *e)
     e->other_token = e->loss_accepted = false;
 }
 
-/* Whether so many of those that should be there are more than go missing one by one. */
-static bool is_mass_loss(const struct core *core, uint64_t count)
+/* So many should be there. */
+static uint64_t expected(const struct core *core)
 {
     assert(core->all.jobs_reserved >= core->all.jobs_found);
-    uint64_t reserved = core->all.jobs_reserved - core->all.jobs_found;
+    return core->all.jobs_reserved - core->all.jobs_found;
+}
+
+/* Whether so many of them are more than go missing one by one. */
+static bool is_mass_loss(const struct core *core, uint64_t count)
+{
     return count >= core->config.mass_loss_min &&
-           count * 100 > core->config.mass_loss_percent * reserved;
+           count * 100 > core->config.mass_loss_percent * expected(core);
 }
 
 void missing_watch(struct core *core)
@@ -61,8 +66,7 @@ void missing_watch(struct core *core)
         alarm_raise(core, ALARM_MASS_LOSS, NULL,
                     "the fabric manager says that %llu of %llu reservations, so far, are gone or "
                     "another's; no job is told so, and nothing unknown is deleted there",
-                    (unsigned long long)core->gone,
-                    (unsigned long long)(core->all.jobs_reserved - core->all.jobs_found));
+                    (unsigned long long)core->gone, (unsigned long long)expected(core));
 }
 
 /* F22: once only, the state says so. */

@@ -34,7 +34,7 @@ struct errand {
     int lane;                               /* of the call queue, while queued */
     uint32_t tries;                         /* failures in a row */
     int64_t sent_ms;                        /* when the call under way was handed out */
-    int64_t give_up_ms;                     /* the answer is due; 0: nobody waits */
+    int64_t give_up_ms;                     /* of one that is wanted: the answer is due */
     int64_t retry_ms;                       /* not before then */
     int64_t reserve_settles_ms; /* until then a RESERVE given up may still be acted on */
     int64_t release_settles_ms; /* the same for a RELEASE: the name must rest */

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,14 +81,15 @@ static struct tombstone *free_place(struct tombstones *t)
 void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
                     enum tombstone_kind kind, int64_t until_ms)
 {
+    assert(strlen(cluster) <= CLUSTER_NAME_MAX && strlen(job) <= JOB_ID_MAX);
     if (t->ring == NULL)
         grow(t);
     struct tombstone *stone = *find(t, cluster, job);
     if (stone == NULL) {
         stone = free_place(t);
         struct tombstone **bucket = bucket_of(t, cluster, job);
-        strncpy(stone->cluster, cluster, sizeof stone->cluster - 1);
-        strncpy(stone->job, job, sizeof stone->job - 1);
+        strcpy(stone->cluster, cluster);
+        strcpy(stone->job, job);
         stone->chain = *bucket;
         stone->used = true;
         *bucket = stone;

@@ -38,7 +38,7 @@ struct tombstones {
 void tombstones_init(struct tombstones *t);
 void tombstones_release(struct tombstones *t);
 
-/* Replaces what is remembered of the job. */
+/* Replaces what is remembered of the job, whose names are valid ones (names.h). */
 void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
                     enum tombstone_kind kind, int64_t until_ms);
 enum tombstone_kind tombstones_get(const struct tombstones *t, const char *cluster, const char *job,

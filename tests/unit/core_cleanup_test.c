@@ -200,6 +200,41 @@ static void cleanup__the_login_not_after_the_site_forbids_it(void **state)
     driver_end(&d);
 }
 
+/* All is over but a call that has not come back: only that is waited for, not a time that is over.
+ */
+static void cleanup__that_outlasts_its_job_is_no_deadline(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.cleanup_login = true;
+    driver_up(&d);
+    struct reserve_request q = driver_request("a", 128);
+    q.vni_count = 0;
+    driver_reserve(&d, q);
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
+    clean(&d, "/fA");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_REFUSED, NULL);
+    static const uint16_t trees[] = {77};
+    static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
+    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
+    driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_REFUSED, NULL);
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_TIMEOUT, NULL); /* with the login */
+    const int64_t settled_ms = d.now + d.config.call_timeout_ms;
+    driver_tick(&d, 500);
+    uint64_t call = driver_call(&d, FMCALL_END_STEP);
+    driver_release(&d, "a");
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(core_next_deadline(d.core), settled_ms);
+    driver_tick(&d, settled_ms - d.now);
+    assert_non_null(driver_job(&d, "a"));
+    assert_true(core_next_deadline(d.core) > d.now);
+    driver_done(&d, call, FM_OK, NULL);
+    assert_null(driver_job(&d, "a"));
+    driver_end(&d);
+}
+
 /* Another job's trouble is nobody's business. */
 static void cleanup__tells_each_job_its_own_trouble(void **state)
 {
@@ -361,6 +396,37 @@ static void cleanup__given_up_says_what_to_do_next(void **state)
         assert_null(strstr(text, "it is asked again"));
         driver_end(&d);
     }
+}
+
+/* Who is given up is told what the fabric manager said of that step, and nothing that it said of
+ * another one. */
+static void cleanup__given_up_says_what_was_said_of_it(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean(&d, "/fA");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
+    clean_within(&d, "/fB", false, 2 * d.config.cleanup_timeout_ms, no_scope, 0);
+    uint64_t call = driver_call(&d, FMCALL_END_STEP); /* of /fB */
+    d.now += 1000;
+    driver_done(&d, call, FM_OK, NULL);
+    (void)driver_call(&d, FMCALL_END_STEP); /* of /fA, and never answered */
+    clean_within(&d, "/fC", false, 2 * d.config.cleanup_timeout_ms, no_scope, 0);
+    driver_tick(&d, d.config.cleanup_timeout_ms);
+    assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
+    assert_says(driver_answer(&d)->detail, "it was not done in time");
+    driver_end(&d);
+
+    start(&d);
+    clean_within(&d, "/fA", false, 2 * d.config.cleanup_timeout_ms, no_scope, 0);
+    call = driver_call(&d, FMCALL_END_STEP);
+    d.now += d.config.cleanup_timeout_ms - 100;
+    driver_done(&d, call, FM_BUSY, NULL);
+    driver_tick(&d, 100);
+    assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
+    assert_says(driver_answer(&d)->detail, "said last: the fabric manager's words");
+    driver_end(&d);
 }
 
 /* Names that libfabric sends and that are no steps: what is below /fA does not include them. */
@@ -910,6 +976,79 @@ static void cleanup__pending_says_what_is_waited_for(void **state)
     driver_end(&d);
 }
 
+/* A cleanup that is soon given up is no help for what is asked now, although it would include it.
+ */
+static void cleanup__is_not_left_to_one_that_is_nearly_given_up(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    clean_within(&d, "/fA", true, 0, no_scope, 0);
+    d.now += d.config.cleanup_timeout_ms / 2;
+    clean(&d, "/fA/fB");
+    assert_int_equal(pending(&d), 1);
+    d.now += 1;
+    clean(&d, "/fA/fB");
+    assert_int_equal(pending(&d), 2);
+    driver_end(&d);
+}
+
+/* I6: nobody was ever given a token of what was only found, nor of what never was. */
+static void cleanup__of_what_is_not_ours_is_refused(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    for (int i = 0; i < 2; i++) {
+        driver_tick(&d, d.config.relist_ms);
+        driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
+    }
+    assert_int_equal(driver_job(&d, "77")->number, 1);
+    assert_int_equal(driver_job(&d, "77")->origin, ORIGIN_FOUND);
+    d.config.cleanup_login = true;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    clean(&d, "/fA");
+    assert_int_equal(driver_answered(&d), ANSWER_NOT_FOUND);
+    driver_step(
+        &d,
+        (struct core_event){
+            .kind = CORE_CLEANUP,
+            .u.cleanup = {.ticket = ++d.ticket, .number = 99, .step = "/fA", .scopes = no_scope}});
+    assert_int_equal(driver_answered(&d), ANSWER_NOT_FOUND);
+    driver_end(&d);
+}
+
+/* What is done counts no more for how many a job may ask, however often it was tried. */
+static void cleanup__that_is_done_leaves_room(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    for (int i = 0; i < 5; i++) {
+        clean(&d, "/fA");
+        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+    }
+    clean(&d, "/fB");
+    for (int pause = 500; pause <= 2000; pause *= 2) { /* put last */
+        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
+        driver_tick(&d, pause);
+    }
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
+    clean(&d, "/fC"); /* put first */
+    assert_string_equal(step_named(&d), "/fC");
+    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_int_equal(pending(&d), 1);
+    for (int i = 1; i <= 1000; i++) {
+        char step[16];
+        (void)snprintf(step, sizeof step, "%d", i);
+        driver_tick(&d, 20);
+        clean(&d, step);
+        assert_int_equal(driver_answered(&d), i < 1000 ? ANSWER_ACCEPTED : ANSWER_TOO_MANY);
+    }
+    driver_end(&d);
+}
+
 /* Nobody waits for it any more when the link is up at last: it is not asked. */
 static void steps__are_not_asked_for_when_nobody_waits(void **state)
 {
@@ -967,12 +1106,14 @@ int main(void)
         cmocka_unit_test(cleanup__tree_by_tree_where_the_token_opens_no_job),
         cmocka_unit_test(cleanup__the_login_only_if_the_site_says_so),
         cmocka_unit_test(cleanup__the_login_not_after_the_site_forbids_it),
+        cmocka_unit_test(cleanup__that_outlasts_its_job_is_no_deadline),
         cmocka_unit_test(cleanup__tells_each_job_its_own_trouble),
         cmocka_unit_test(cleanup__of_a_subtree_takes_no_neighbour),
         cmocka_unit_test(cleanup__is_merged_when_repeated),
         cmocka_unit_test(cleanup__answers_when_done_or_when_it_is_time),
         cmocka_unit_test(cleanup__is_tried_until_its_time_is_over),
         cmocka_unit_test(cleanup__given_up_says_what_to_do_next),
+        cmocka_unit_test(cleanup__given_up_says_what_was_said_of_it),
         cmocka_unit_test(cleanup__tells_once_of_steps_that_it_cannot_reach),
         cmocka_unit_test(cleanup__ends_with_the_job),
         cmocka_unit_test(cleanup__with_the_login_hits_no_later_life),
@@ -993,6 +1134,9 @@ int main(void)
         cmocka_unit_test(cleanup__is_counted_by_its_end),
         cmocka_unit_test(cleanup__is_waited_for),
         cmocka_unit_test(steps__are_shown_with_the_login),
+        cmocka_unit_test(cleanup__is_not_left_to_one_that_is_nearly_given_up),
+        cmocka_unit_test(cleanup__of_what_is_not_ours_is_refused),
+        cmocka_unit_test(cleanup__that_is_done_leaves_room),
         cmocka_unit_test(cleanup__pending_says_what_is_waited_for),
         cmocka_unit_test(steps__are_not_asked_for_when_nobody_waits),
         cmocka_unit_test(steps__are_shown_before_what_fails),

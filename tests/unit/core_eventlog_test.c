@@ -12,17 +12,24 @@ static void eventlog__replays_what_is_kept(void **state)
 {
     (void)state;
     struct eventlog log;
-    char job[] = "j";
+    char cluster[] = "c", job[] = "j";
     eventlog_init(&log);
     assert_null(eventlog_at(&log, 0));
+    for (uint64_t seq = 1; seq <= 512; seq++) { /* also when there is no place left in its ring */
+        eventlog_append(&log, &(struct event_record){.seq = seq});
+        assert_non_null(eventlog_at(&log, 1));
+        assert_null(eventlog_at(&log, seq + 1));
+    }
+    eventlog_prune(&log, 512);
     for (uint64_t seq = 1000; seq < 3000; seq++) {
         struct event_record event = {
-            .seq = seq, .cluster = "c", .job = job, .kind = EVENT_RESERVED};
+            .seq = seq, .cluster = cluster, .job = job, .kind = EVENT_RESERVED};
         job[0] = (char)('a' + seq % 26);
         eventlog_append(&log, &event);
         if (seq >= 1500)
             eventlog_prune(&log, seq - 500);
     }
+    cluster[0] = 'd';
     assert_int_equal(eventlog_count(&log), 500);
     assert_null(eventlog_at(&log, 2499));
     assert_null(eventlog_at(&log, 3000));
@@ -38,8 +45,21 @@ static void eventlog__replays_what_is_kept(void **state)
     eventlog_release(&log);
 }
 
+/* As many as there are places: each is freed once (sanitizers). */
+static void eventlog__is_released_when_full(void **state)
+{
+    (void)state;
+    struct eventlog log;
+    eventlog_init(&log);
+    for (uint64_t seq = 1; seq <= log.room; seq++)
+        eventlog_append(&log, &(struct event_record){.seq = seq});
+    assert_int_equal(eventlog_count(&log), log.room);
+    eventlog_release(&log);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(eventlog__replays_what_is_kept)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(eventlog__replays_what_is_kept),
+                                       cmocka_unit_test(eventlog__is_released_when_full)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,6 +129,30 @@ static void trace__names_the_job_and_its_vni(void **state)
     }
 }
 
+/* And which event it tells of, so that no second line needs to (B8). */
+static void trace__names_the_event(void **state)
+{
+    (void)state;
+    struct driver d;
+    size_t count;
+    enum event_kind told = EVENT_NONE;
+    start(&d, 100, 0);
+    driver_reserve(&d, driver_request("a", 128));
+    const struct effect *effects = core_effects(d.core, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind == EFFECT_TRACE && effects[i].u.trace.level == 6)
+            told = effects[i].u.trace.event;
+    }
+    assert_int_equal(told, EVENT_UNAVAILABLE);
+    driver_reserve(&d, driver_request("b", 2)); /* too small, as most are: no news */
+    effects = core_effects(d.core, &count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(effects[i].kind != EFFECT_TRACE || effects[i].u.trace.level == 7);
+    assert_int_equal(core_last_seq(d.core), 2);
+    assert_int_equal(core_first_seq(d.core), 1);
+    driver_end(&d);
+}
+
 /* What metrics count (B8): by cluster and kind. */
 static void events__are_counted_by_cluster_and_kind(void **state)
 {
@@ -170,6 +194,7 @@ int main(void)
         cmocka_unit_test(events__begin_with_the_first),
         cmocka_unit_test(events__of_one_step_outlive_it),
         cmocka_unit_test(trace__names_the_job_and_its_vni),
+        cmocka_unit_test(trace__names_the_event),
         cmocka_unit_test(events__are_counted_by_cluster_and_kind),
         cmocka_unit_test(events__are_pruned_by_age),
         cmocka_unit_test(events__of_any_age_stay_when_told_so),

@@ -177,6 +177,33 @@ static void walk__sees_what_stays(void **state)
     ledger_release(&l);
 }
 
+/* The newest has gone: nothing behind the last row is one, however many there are. */
+static void walk__ends_with_the_last(void **state)
+{
+    (void)state;
+    static const uint64_t counts[] = {1, 2, 255, 256, 257, 511, 512, 513};
+    static struct reservation *all[513 + 1];
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        const uint64_t count = counts[i];
+        struct ledger l;
+        struct ledger_walk walk = {0};
+        ledger_init(&l);
+        for (uint64_t n = 1; n <= count; n++) {
+            char job[16];
+            snprintf(job, sizeof job, "%llu", (unsigned long long)n);
+            all[n] = make(n, job);
+            ledger_insert(&l, all[n]);
+        }
+        ledger_remove(&l, all[count]);
+        for (uint64_t n = 1; n < count; n++)
+            assert_int_equal(ledger_walk(&l, &walk)->number, n);
+        assert_null(ledger_walk(&l, &walk));
+        for (uint64_t n = 1; n <= count; n++)
+            free(all[n]);
+        ledger_release(&l);
+    }
+}
+
 /* G7: names that were entered late are as if they had been entered one by one, lives too. */
 static void index__finds_what_was_postponed(void **state)
 {
@@ -218,6 +245,7 @@ int main(void)
         cmocka_unit_test(ledger__survives_churn),
         cmocka_unit_test(names__get_one_bucket_more_at_a_time),
         cmocka_unit_test(walk__sees_what_stays),
+        cmocka_unit_test(walk__ends_with_the_last),
         cmocka_unit_test(index__finds_what_was_postponed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -302,6 +302,34 @@ static void link__tries_the_urls_in_the_order_of_a_reload(void **state)
     driver_end(&d);
 }
 
+/* F5: with the first one that is configured, where there was none. */
+static void link__begins_with_the_first_url_of_a_reload(void **state)
+{
+    (void)state;
+    struct driver d;
+    two_urls(&d);
+    struct core_config with = d.config;
+    d.config.fm_present = false;
+    d.config.fm_url_count = 0;
+    memset(d.config.fm_urls, 0, sizeof d.config.fm_urls);
+    driver_start(&d);
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &with});
+    assert_int_equal(login_url(&d), 0);
+    assert_string_equal(core_fm_url(d.core), "http://fm");
+    driver_end(&d);
+}
+
+/* B8: what is shown of it. */
+static void link__has_a_word_for_each_state(void **state)
+{
+    (void)state;
+    assert_string_equal(link_state_word(LINK_DOWN), "down");
+    assert_string_equal(link_state_word(LINK_LOGGING_IN), "logging-in");
+    assert_string_equal(link_state_word(LINK_LISTING), "listing");
+    assert_string_equal(link_state_word(LINK_UP), "up");
+    assert_string_equal(link_state_word((enum link_state)99), "unknown");
+}
+
 /* A login that began at the URL before says nothing of the one that is next (two of them). */
 static void link__ignores_a_login_at_the_url_before(void **state)
 {
@@ -676,6 +704,8 @@ int main(void)
         cmocka_unit_test(link__tries_the_urls_in_turn),
         cmocka_unit_test(link__follows_a_reload_of_the_urls),
         cmocka_unit_test(link__tries_the_urls_in_the_order_of_a_reload),
+        cmocka_unit_test(link__begins_with_the_first_url_of_a_reload),
+        cmocka_unit_test(link__has_a_word_for_each_state),
         cmocka_unit_test(link__ignores_a_login_at_the_url_before),
         cmocka_unit_test(link__ignores_a_list_from_before_it_was_lost),
         cmocka_unit_test(link__three_timeouts_in_a_row_lose_it),

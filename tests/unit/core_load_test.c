@@ -278,6 +278,26 @@ static void load__a_given_up_release_does_not_hit_the_next_life(void **state)
     driver_end(&d);
 }
 
+/* The same of one that never had addresses: what was left at the fabric manager under its name may
+ * have been deleted (I4). */
+static void load__a_given_up_deletion_does_not_hit_the_next_life(void **state)
+{
+    (void)state;
+    struct driver d;
+    begin(&d);
+    load(&d, saved(5, "a", JOB_RELEASING, HWCOLL_INELIGIBLE, FM_SIDE_NOTHING));
+    load(&d, saved(6, "b", JOB_ACTIVE, HWCOLL_INELIGIBLE, FM_SIDE_NOTHING));
+    core_start(d.core, d.now);
+    driver_login(&d);
+    driver_list(&d, NULL, 0, FM_OK);
+    d.now += d.config.call_timeout_ms - 1;
+    driver_reserve(&d, driver_request("a", 128));
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_tick(&d, 1);
+    (void)driver_call(&d, FMCALL_RESERVE);
+    driver_end(&d);
+}
+
 /* F3: whichever way the clock was set while we were away, a VNI is held back for all of its time.
  */
 static void load__holding_back_begins_anew(void **state)
@@ -385,6 +405,9 @@ static void load__refuses_what_cannot_be(void **state)
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
     bad = saved(8, "a/b", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = (struct record){.kind = (enum record_kind)99};
+    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    assert_non_null(strstr(err.text, "unknown kind 99"));
     bad = (struct record){.kind = RECORD_CLEANUP,
                           .u.cleanup = {.number = 5, .step = "/fA", .below = 2}};
     assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
@@ -474,6 +497,7 @@ int main(void)
         cmocka_unit_test(load__compares_with_the_fabric_manager),
         cmocka_unit_test(load__remembers_that_an_earlier_try_is_open),
         cmocka_unit_test(load__a_given_up_release_does_not_hit_the_next_life),
+        cmocka_unit_test(load__a_given_up_deletion_does_not_hit_the_next_life),
         cmocka_unit_test(load__holding_back_begins_anew),
         cmocka_unit_test(load__events_that_break_off_are_dropped),
         cmocka_unit_test(load__one_missing_event_is_noticed),

@@ -129,6 +129,12 @@ static void waiting__tells_whom_to_fence(void **state)
     assert_int_equal(silent.left_out, 0);
     driver_end(&d);
 
+    reserve_of(&d, "n[1-3]", 3); /* none has spoken */
+    driver_release(&d, "a");
+    core_silent(driver_job(&d, "a"), &silent);
+    assert_string_equal(silent.text, "n[1-3]");
+    driver_end(&d);
+
     reserve_of(&d, NULL, 3);
     driver_release(&d, "a");
     core_waiting(driver_job(&d, "a"), &waiting);
@@ -415,6 +421,29 @@ static void report__silence_is_waited_for_unless_the_site_says_how_long(void **s
     driver_end(&d);
 }
 
+/* Nor is less waited for because it was granted twice: only when all have spoken time counts. */
+static void report__granted_twice_and_silent_is_waited_for(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    struct reserve_request request = driver_request("a", 3);
+    request.nodes = "n[1-3]";
+    driver_reserve(&d, request);
+    (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
+    driver_release(&d, "a");
+    assert_int_equal(driver_job(&d, "a")->hold_until_ms, 0); /* not known */
+    driver_tick(&d, INT64_C(365) * 24 * 3600 * 1000);
+    assert_int_equal(held(&d), 1);
+    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
+    assert_int_equal(held(&d), 1);
+    (void)report(&d, "a", 1, "n3", NODE_DESTROYED);
+    assert_int_equal(held(&d), 0);
+    driver_end(&d);
+}
+
 /* F3: a hold that ends by time without any report is counted as well. */
 static void report__hold_without_any_report_is_counted(void **state)
 {
@@ -505,6 +534,86 @@ static void report__unknown_lives_are_bounded(void **state)
     driver_end(&d);
 }
 
+/* B8: reports of services that will not go, as long as they say so. */
+static void report__lingering_is_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *node;
+        enum node_state state;
+        uint64_t lingering;
+    } told[] = {{"n1", NODE_CREATED, 0},   {"n1", NODE_LINGERING, 1}, {"n2", NODE_LINGERING, 2},
+                {"n2", NODE_LINGERING, 2}, {"n1", NODE_DESTROYED, 1}, {"n3", NODE_DESTROYED, 1},
+                {"n2", NODE_CREATED, 0},   {"n2", NODE_LINGERING, 1}, {"n2", NODE_DESTROYED, 0}};
+    struct driver d;
+    struct core_status status;
+    start(&d);
+    driver_release(&d, "a");
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        (void)report(&d, "a", 1, told[i].node, told[i].state);
+        core_status(d.core, &status);
+        assert_int_equal(status.nodes_lingering, told[i].lingering);
+    }
+    driver_end(&d);
+}
+
+/* So many in all, by however many nodes. */
+static void report__unknown_lives_of_many_nodes_are_bounded(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d);
+    for (uint16_t i = 0; i < 300; i++) {
+        const uint16_t vni = (uint16_t)(2000 + i);
+        char node[16];
+        (void)snprintf(node, sizeof node, "n%d", i + 1);
+        driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                            .u.report = {.ticket = ++d.ticket,
+                                                         .cluster = "elcap",
+                                                         .job = "old",
+                                                         .number = 100u + i,
+                                                         .node = node,
+                                                         .state = NODE_LINGERING,
+                                                         .vnis = &vni,
+                                                         .vni_count = 1}});
+        assert_int_equal(driver_answered(&d), i < 256 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
+    }
+    /* Of those that have reported few, too. */
+    assert_int_equal(report_vnis(&d, "old", 500, NODE_LINGERING, 3000), ANSWER_NOT_FOUND);
+    assert_int_equal(held(&d), 256);
+    driver_end(&d);
+}
+
+/* When all of them are over each node begins anew. */
+static void report__unknown_lives_are_counted_anew(void **state)
+{
+    (void)state;
+    static const char *const nodes[] = {"n1", "n2"};
+    struct driver d;
+    start(&d);
+    for (int round = 0; round < 2; round++) {
+        for (uint16_t i = 0; i < 2 * 9; i++) {
+            const uint16_t vni = (uint16_t)(2000 + i);
+            driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                                .u.report = {.ticket = ++d.ticket,
+                                                             .cluster = "elcap",
+                                                             .job = "old",
+                                                             .number = 100u + i,
+                                                             .node = nodes[i / 9],
+                                                             .state = NODE_LINGERING,
+                                                             .vnis = &vni,
+                                                             .vni_count = 1}});
+            assert_int_equal(driver_answered(&d), i % 9 < 8 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
+        }
+        assert_int_equal(held(&d), 16);
+        (void)fence(&d, "n1");
+        (void)fence(&d, "n2");
+        assert_int_equal(held(&d), 0);
+        driver_tick(&d, 1);
+    }
+    driver_end(&d);
+}
+
 /* F9: the resource manager hears of it once, and may drain the node. */
 static void report__lingering_is_an_event(void **state)
 {
@@ -537,6 +646,7 @@ static void fence__stands_for_the_node(void **state)
     assert_int_equal(fence(&d, "n2"), 0);
     assert_int_equal(fence(&d, "n9"), 0);
     assert_int_equal(fence(&d, "n3"), 1);
+    assert_int_equal(driver_find(&d, EFFECT_SAVE)->u.record.u.node.order, 0); /* it told none */
     assert_int_equal(held(&d), 1);
     assert_int_equal(fence(&d, "n1"), 1);
     assert_int_equal(driver_events(&d, EVENT_FENCED), 1);
@@ -557,6 +667,7 @@ static void fence__is_for_jobs_that_are_over(void **state)
     driver_release(&d, "a");
     assert_int_equal(held(&d), 1);
     assert_int_equal(fence(&d, "n3"), 1);
+    assert_int_equal(driver_find(&d, EFFECT_SAVE)->u.record.u.node.order, 0); /* it told none */
     assert_int_equal(held(&d), 0);
     driver_end(&d);
 }
@@ -576,6 +687,29 @@ static void report__that_was_overtaken_changes_nothing(void **state)
     assert_int_equal(held(&d), 1);
     assert_int_equal(report_in_order(&d, "a", 1, "n1", NODE_DESTROYED, 13), ANSWER_REPORTED);
     assert_int_equal(held(&d), 0);
+    driver_end(&d);
+}
+
+/* Which services there are is news, also that it is not told any more; the same again is none. */
+static void report__other_services_are_news(void **state)
+{
+    (void)state;
+    static const char *const services[] = {"cxi0:12", "cxi0:12", NULL, NULL, "cxi0:12", "cxi0:13"};
+    static const bool news[] = {true, false, true, false, true, true};
+    struct driver d;
+    start(&d);
+    for (size_t i = 0; i < sizeof news; i++) {
+        driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                            .u.report = {.ticket = ++d.ticket,
+                                                         .cluster = "elcap",
+                                                         .job = "a",
+                                                         .number = 1,
+                                                         .node = "n1",
+                                                         .state = NODE_CREATED,
+                                                         .services = services[i]}});
+        assert_int_equal(driver_answered(&d), ANSWER_REPORTED);
+        assert_int_equal(driver_count(&d, EFFECT_SAVE), news[i]);
+    }
     driver_end(&d);
 }
 
@@ -599,6 +733,11 @@ int main(void)
         cmocka_unit_test(report__of_what_was_granted_twice),
         cmocka_unit_test(report__is_about_one_life),
         cmocka_unit_test(report__refuses_other_nodes),
+        cmocka_unit_test(report__granted_twice_and_silent_is_waited_for),
+        cmocka_unit_test(report__lingering_is_counted),
+        cmocka_unit_test(report__unknown_lives_of_many_nodes_are_bounded),
+        cmocka_unit_test(report__unknown_lives_are_counted_anew),
+        cmocka_unit_test(report__other_services_are_news),
         cmocka_unit_test(report__too_late_to_have_made_services),
         cmocka_unit_test(report__lingering_is_an_event),
         cmocka_unit_test(report__that_was_overtaken_changes_nothing),

@@ -14,9 +14,9 @@
 static void nodeset__agrees_with_the_list(void **state)
 {
     (void)state;
-    static const char *const lists[] = {"n1",          "n[1-20]",       "n[01-10,15],m[3-9]x,o",
-                                        "n[1-2][3-4]", "n[1-20][1-4]",  "n[1-2]5",
-                                        "[7-12]",      "n1,n1,n[1,1,1]"};
+    static const char *const lists[] = {"n1",          "n[1-20]",        "n[01-10,15],m[3-9]x,o",
+                                        "n[1-2][3-4]", "n[1-20][1-4]",   "n[1-2]5",
+                                        "[7-12]",      "n1,n1,n[1,1,1]", "n[1-700]"};
     static const char *const formats[] = {"n%d", "n%02d", "n%03d", "m%dx", "%d", "o", "n%dx", ""};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         struct nodeset *set = nodeset_create(lists[i]);

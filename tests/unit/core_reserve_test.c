@@ -92,6 +92,11 @@ static void reserve__site_allows_traffic_classes(void **state)
                         "traffic class dedicated_access is not allowed here ([vni] "
                         "allowed_traffic_classes): leave it out");
     assert_null(driver_job(&d, "b"));
+    d.config.classes_allowed = TC_ALL;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    q.traffic_classes = TC_ALL;
+    driver_reserve(&d, q);
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
     driver_end(&d);
 }
 
@@ -444,6 +449,33 @@ static void reserve__denied_keeps_the_managers_words(void **state)
     driver_end(&d);
 }
 
+/* Who gets none because of the job's size is told so. */
+static void reserve__ineligible_tells_why(void **state)
+{
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 63));
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_INELIGIBLE);
+    assert_string_equal(driver_answer(&d)->reservation->reason,
+                        "the job has 63 nodes, hardware collectives need at least 64");
+    driver_reserve(&d, driver_request("b", 64));
+    (void)driver_call(&d, FMCALL_RESERVE);
+    driver_end(&d);
+}
+
+static uint32_t saved_round(const struct driver *d)
+{
+    size_t count;
+    const struct effect *effects = core_effects(d->core, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind == EFFECT_SAVE && effects[i].u.record.kind == RECORD_FACTS)
+            return effects[i].u.record.u.facts.next_vni;
+    }
+    return 0;
+}
+
 /* None but `required` fails for want of addresses. */
 static void reserve__required_fails_and_gives_everything_back(void **state)
 {
@@ -456,6 +488,8 @@ static void reserve__required_fails_and_gives_everything_back(void **state)
     driver_reserve(&d, q);
     driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_DENIED, NULL);
     assert_int_equal(driver_answered(&d), ANSWER_NO_HWCOLL);
+    assert_int_equal(saved_round(&d),
+                     1025); /* where VNIs are given out next, after a restart too */
     struct core_status status;
     core_status(d.core, &status);
     assert_int_equal(status.jobs_active, 0);
@@ -718,6 +752,10 @@ static void reserve__unreached_tells_why(void **state)
     driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_UNREACHED, NULL);
     assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
     assert_string_equal(driver_job(&d, "a")->reason, "the fabric manager's words");
+    driver_reserve(&d, driver_request("b", 128)); /* and those of the link are the next one's */
+    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
+    assert_string_equal(driver_job(&d, "b")->reason, "the link to the fabric manager is down: the "
+                                                     "fabric manager's words");
     driver_end(&d);
 }
 
@@ -742,6 +780,7 @@ int main(void)
         cmocka_unit_test(reserve__unanswered_is_released_until_it_cannot_come_back),
         cmocka_unit_test(reserve__no_to_a_retry_does_not_settle_the_first_try),
         cmocka_unit_test(reserve__second_try_is_checked_when_the_first_has_settled),
+        cmocka_unit_test(reserve__ineligible_tells_why),
         cmocka_unit_test(reserve__denied_keeps_the_managers_words),
         cmocka_unit_test(reserve__required_fails_and_gives_everything_back),
         cmocka_unit_test(reserve__name_in_use_is_cleared_first),

@@ -78,6 +78,23 @@ static void rollcall__releases_what_is_not_named_twice(void **state)
     driver_end(&d);
 }
 
+/* As often as the site says, however often that is. */
+static void rollcall__is_asked_as_often_as_is_configured(void **state)
+{
+    (void)state;
+    static const int64_t every_ms[] = {1, 2, 3600 * 1000, 0};
+    for (size_t i = 0; i < sizeof every_ms / sizeof every_ms[0]; i++) {
+        struct driver d;
+        init_asked(&d);
+        d.config.fm_present = false;
+        d.config.clusters[0].rollcall_every_ms = every_ms[i];
+        named(&d, started(&d), NULL, 0);
+        assert_int_equal(core_next_deadline(d.core),
+                         every_ms[i] > 0 ? d.now + every_ms[i] : INT64_MAX);
+        driver_end(&d);
+    }
+}
+
 /* What it saw is as old as the question, not as the answer. */
 static void rollcall__counts_from_when_it_was_asked(void **state)
 {
@@ -373,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rollcall__releases_what_is_not_named_twice),
+        cmocka_unit_test(rollcall__is_asked_as_often_as_is_configured),
         cmocka_unit_test(rollcall__counts_from_when_it_was_asked),
         cmocka_unit_test(rollcall__does_not_miss_what_came_after_it),
         cmocka_unit_test(rollcall__concludes_nothing_from_a_failure),

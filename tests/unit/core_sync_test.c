@@ -83,6 +83,7 @@ static void sync__of_strangers_is_refused(void **state)
     static const char *const other[] = {"0x1234", "0x99"}, *const mixed[] = {"0x1234", "a"};
     driver_init(&d);
     driver_up(&d);
+    (void)sync_with(&d, NULL, 0); /* which says nothing of how jobs are named */
     driver_reserve(&d, driver_request("a", 2));
     for (int i = 0; i < 3; i++) {
         d.now += 2 * d.config.sync_grace_ms;
@@ -304,6 +305,8 @@ static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
     piece(&d, 100, active, 1, false); /* is being compared when it goes */
     driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
     assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
+    driver_tick(&d, 0);
+    assert_null(driver_answer(&d)); /* it is over */
     piece(&d, 101, active, 1, true);
     assert_null(driver_answer(&d));
     driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
