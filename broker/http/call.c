@@ -3,6 +3,7 @@
 #include "broker/http/gate.h"
 #include "broker/http/head.h"
 #include "broker/http/metrics.h"
+#include "broker/http/mhd.h"
 #include "broker/http/stream.h"
 #include "core/reservation.h"
 
@@ -114,6 +115,32 @@ static void body_drop(struct call *call)
     call->body_size = 0;
 }
 
+/* It may hold a token. */
+static void header_drop(struct call *call)
+{
+    if (call->trimmed)
+        explicit_bzero(call->trimmed, strlen(call->trimmed));
+    free(call->trimmed);
+    call->trimmed = NULL;
+}
+
+const char *call_header(struct call *call, const char *name)
+{
+    const char *value;
+    size_t length;
+    if (MHD_lookup_connection_value_n(call->connection, MHD_HEADER_KIND, name, strlen(name), &value,
+                                      &length) != MHD_YES)
+        return NULL;
+    size_t end = length;
+    while (end > 0 && (value[end - 1] == ' ' || value[end - 1] == '\t'))
+        end--;
+    if (end == length)
+        return value;
+    header_drop(call);
+    call->trimmed = strndup(value, end);
+    return call->trimmed ? call->trimmed : "";
+}
+
 void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
 {
     struct door *door = arg;
@@ -130,10 +157,10 @@ void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
         return NULL;
     }
     memcpy(call->uri, uri, size);
-    /* MHD would take the query apart, too, and hang when its memory does not hold all parameters;
-     * what it is about to cut there is cut shorter: it finds none. */
+    /* 0.9.75 would take the query apart, too, and hang when its memory does not hold all
+     * parameters; what it is about to cut there is cut shorter: it finds none. */
     char *query = strchr(uri, '?');
-    if (query && query[1])
+    if (!mhd_checks_lines() && query && query[1])
         query[1] = '\0';
     call->http = http;
     call->connection = connection;
@@ -168,6 +195,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     metrics_text_drop(call->metrics_text);
     free(call->origin);
     free(call->token);
+    header_drop(call);
     body_drop(call);
     peer_request_over(call->peer);
     if (call->owed && --http->owed == 0 && http->quiescing)
@@ -343,10 +371,9 @@ void call_speak(struct call *call, int code, const char *words)
 
 /* ---- reading ---- */
 
-static uint64_t announced(const struct call *call)
+static uint64_t announced(struct call *call)
 {
-    const char *text = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
-                                                   MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const char *text = call_header(call, MHD_HTTP_HEADER_CONTENT_LENGTH);
     uint64_t length = 0;
     return !text ? 0 : target_number(text, UINT64_MAX, &length) ? length : UINT64_MAX;
 }
@@ -379,8 +406,7 @@ static bool need_no_body(struct call *call)
         call->refused = true;
         return true;
     }
-    return call->refused &&
-           MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_EXPECT);
+    return call->refused && call_header(call, MHD_HTTP_HEADER_EXPECT);
 }
 
 /* The headers are here. As need_no_body. */
@@ -395,8 +421,7 @@ static bool begin(struct call *call, const struct head *head)
         return true;
     }
     /* libmicrohttpd takes a bare LF for the end of a chunk: others may see it end elsewhere. */
-    call->last = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
-                                             MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
+    call->last = call_header(call, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
     int judged = gate_judge(call, head->method);
     if (judged == GATE_LATER) {
         call->phase = CALL_PROVING;

@@ -64,6 +64,7 @@ struct call {
     size_t document_length;
     struct metrics_text *metrics_text; /* or as this, of which it has a use; or NULL */
     char allow[32];
+    char *trimmed;         /* see call_header; or NULL */
     struct stream *stream; /* the answer is this stream, */
     uint64_t durable_seq;  /* and when it begins, events up to here are durable */
     struct problem problem;
@@ -74,6 +75,10 @@ struct call {
 
 /* The engine's mark for this call; valid until it is spoken. */
 uint64_t call_ticket(const struct call *call);
+
+/* A header's value without the blanks around it (which libmicrohttpd leaves behind it until 1.0),
+ * or NULL: it is not there. Empty when there is no memory. Valid until the next call_header. */
+const char *call_header(struct call *call, const char *name);
 
 /* What stands in out goes out now. type: a literal. */
 void call_reply(struct call *call, int status, const char *type);

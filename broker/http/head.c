@@ -1,5 +1,7 @@
 #include "broker/http/head.h"
 
+#include "broker/http/mhd.h"
+
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
@@ -20,7 +22,8 @@ enum { LINE_END = 2 /* CR LF */ };
 struct reading {
     const struct head *head;
     struct problem *problem;
-    const char *at; /* where the next field has to begin */
+    bool in_place;  /* the lines are not checked by libmicrohttpd: see head.h */
+    const char *at; /* and then, where the next field has to begin */
     bool there[SINGLE];
     bool chunked; /* the encoding is exactly that */
     int rc;
@@ -78,8 +81,8 @@ static int check_single(struct reading *reading, const char *name, const char *v
 static int check_field(struct reading *reading, const char *name, size_t name_length,
                        const char *value, size_t value_length)
 {
-    /* Pointers into one block of memory; only a folded line makes MHD move a name elsewhere. */
-    if (name != reading->at || value <= name + name_length)
+    /* Only a folded line makes 0.9.75 move a name elsewhere. */
+    if (reading->in_place && (name != reading->at || value <= name + name_length))
         return bad_lines(reading->problem);
     reading->at = value + value_length + LINE_END;
     if (!is_token(name, name_length))
@@ -104,8 +107,8 @@ static int check_first_line(struct reading *reading)
 {
     const struct head *head = reading->head;
     size_t method = strlen(head->method);
-    if (head->target != head->method + method + 1 ||
-        head->version != head->target + strlen(head->uri) + 1)
+    if (reading->in_place && (head->target != head->method + method + 1 ||
+                              head->version != head->target + strlen(head->uri) + 1))
         return bad_lines(reading->problem);
     reading->at = head->version + strlen(head->version) + LINE_END;
     if (!is_token(head->method, method))
@@ -138,7 +141,7 @@ static int check_framing(const struct reading *reading)
 
 int head_check(struct MHD_Connection *connection, const struct head *head, struct problem *problem)
 {
-    struct reading reading = {.head = head, .problem = problem};
+    struct reading reading = {.head = head, .problem = problem, .in_place = !mhd_checks_lines()};
     if (check_first_line(&reading) < 0)
         return -1;
     (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, on_field, &reading);
@@ -146,7 +149,7 @@ int head_check(struct MHD_Connection *connection, const struct head *head, struc
         return -1;
     size_t size =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
-    if (reading.at + LINE_END != head->method + size)
+    if (reading.in_place && reading.at + LINE_END != head->method + size)
         return bad_lines(problem);
     return check_framing(&reading);
 }

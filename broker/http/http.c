@@ -4,6 +4,7 @@
 #include "broker/http/change.h"
 #include "broker/http/decoder.h"
 #include "broker/http/metrics.h"
+#include "broker/http/mhd.h"
 #include "broker/http/peer.h"
 #include "broker/http/resolver.h"
 #include "broker/http/room.h"
@@ -11,6 +12,7 @@
 #include "broker/http/socket.h"
 #include "broker/http/stream.h"
 #include "broker/http/tls.h"
+#include "broker/log.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -203,6 +205,7 @@ uint64_t http_descriptors(unsigned connections_max)
 
 struct http *http_create(const struct http_options *options, struct error *err)
 {
+    char remark[128];
     struct http *http = calloc(1, sizeof *http);
     if (!http) {
         error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
@@ -212,6 +215,8 @@ struct http *http_create(const struct http_options *options, struct error *err)
         release(http);
         return NULL;
     }
+    if (mhd_remark(MHD_get_version(), remark, sizeof remark))
+        log_line(LOG_NOTICE, "%s", remark);
     uv_timer_init(http->loop, &http->pulse);
     http->pulse.data = http;
     if (workers_create(http, err) < 0 || doors_open(http, options, err) < 0) {
