@@ -33,10 +33,10 @@ uint64_t call_ticket(const struct call *call)
 
 static struct call *call_take(struct http *http)
 {
-    struct call *call = http->spare_calls;
+    struct call *call = LIST_FIRST(&http->spare_calls);
     if (!call)
         return calloc(1, sizeof *call);
-    http->spare_calls = call->next;
+    LIST_REMOVE(call, link);
     http->spare_count--;
     *call = (struct call){.uri = call->uri,
                           .uri_size = call->uri_size,
@@ -65,8 +65,7 @@ static void call_give_back(struct http *http, struct call *call)
         call_destroy(call);
         return;
     }
-    call->next = http->spare_calls;
-    http->spare_calls = call;
+    LIST_INSERT_HEAD(&http->spare_calls, call, link);
     http->spare_count++;
 }
 
@@ -165,10 +164,7 @@ void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
     call->http = http;
     call->connection = connection;
     call->peer = peer;
-    call->next = http->calls;
-    if (call->next)
-        call->next->prev = call;
-    http->calls = call;
+    LIST_INSERT_HEAD(&http->calls, call, link);
     return call;
 }
 
@@ -185,12 +181,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
         return;
     /* A suspended connection is never closed by MHD, so the engine knows no ticket of this call. */
     assert(call->phase != CALL_WAITING && call->phase != CALL_PROVING);
-    if (call->prev)
-        call->prev->next = call->next;
-    else
-        http->calls = call->next;
-    if (call->next)
-        call->next->prev = call->prev;
+    LIST_REMOVE(call, link);
     stream_destroy(call->stream);
     metrics_text_drop(call->metrics_text);
     free(call->origin);

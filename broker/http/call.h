@@ -11,6 +11,7 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/queue.h>
 
 struct origin;
 
@@ -40,7 +41,7 @@ struct call {
     struct http *http;
     struct peer *peer;
     struct MHD_Connection *connection;
-    struct call *prev, *next;
+    LIST_ENTRY(call) link;
     const struct route *route; /* NULL: there is no such path or method */
     struct target target;
     enum call_phase phase;

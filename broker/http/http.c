@@ -68,8 +68,8 @@ void http_turn(struct http *http)
 
 static void release(struct http *http)
 {
-    for (struct call *call = http->spare_calls, *next; call; call = next) {
-        next = call->next;
+    for (struct call *call; (call = LIST_FIRST(&http->spare_calls));) {
+        LIST_REMOVE(call, link);
         call_destroy(call);
     }
     metrics_text_drop(http->metrics_text);
@@ -260,7 +260,8 @@ void http_quiesce(struct http *http)
 /* Whether a worker still has a call's body: that must be waited for. */
 static bool any_waiting(const struct http *http)
 {
-    for (const struct call *call = http->calls; call; call = call->next)
+    const struct call *call;
+    LIST_FOREACH (call, &http->calls, link)
         if (call->phase == CALL_WAITING || call->phase == CALL_PROVING)
             return true;
     return false;

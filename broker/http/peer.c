@@ -1,9 +1,9 @@
 #include "broker/http/peer.h"
 
-#include "broker/http/farewell.h"
 #include "broker/http/problem.h"
 #include "broker/http/tls.h"
 #include "broker/http/tokenproof.h"
+#include "broker/http/writer.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -98,28 +98,45 @@ static struct holder holder_of(const struct peer *peer, enum holder_kind kind)
 static void strangers_add(struct http *http, struct peer *peer)
 {
     peer->stranger = true;
-    peer->older = http->newest_stranger;
-    if (peer->older)
-        peer->older->newer = peer;
-    http->newest_stranger = peer;
+    LIST_INSERT_HEAD(&http->strangers, peer, link);
 }
 
-static void strangers_remove(struct http *http, struct peer *peer)
+static void strangers_remove(struct peer *peer)
 {
-    if (peer->older)
-        peer->older->newer = peer->newer;
-    if (peer->newer)
-        peer->newer->older = peer->older;
-    else
-        http->newest_stranger = peer->older;
-    peer->older = peer->newer = NULL;
+    LIST_REMOVE(peer, link);
     peer->stranger = false;
+}
+
+static void send_bytes(int fd, gnutls_session_t tls, const char *bytes, size_t length)
+{
+    if (tls)
+        (void)gnutls_record_send(tls, bytes, length);
+    else
+        (void)send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Tells whoever is at the other end why the connection is closed, without waiting: an answer that
+ * belongs to no request (RFC 9112, 9.5). Not in the middle of another answer; during a handshake
+ * nothing can be told. */
+static void send_farewell(int fd, gnutls_session_t tls, const struct problem *problem)
+{
+    struct writer body = {0}, answer = {0};
+    problem_write(problem, &body);
+    writer_textf(&answer,
+                 "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nRetry-After: %u\r\n"
+                 "Connection: close\r\nContent-Length: %zu\r\n\r\n%.*s",
+                 problem->status, MHD_get_reason_phrase_for((unsigned)problem->status),
+                 problem->retry_after, body.used, (int)body.used, body.failed ? "" : body.data);
+    if (!body.failed && !answer.failed)
+        send_bytes(fd, tls, answer.data, answer.used);
+    writer_release(&body);
+    writer_release(&answer);
 }
 
 static void tell_and_shut(struct peer *peer, const struct problem *problem)
 {
     if (!peer->answering)
-        farewell_send(fd_of(peer->connection), session_of(peer->connection), problem);
+        send_farewell(fd_of(peer->connection), session_of(peer->connection), problem);
     shutdown(fd_of(peer->connection), SHUT_RDWR); /* MHD reads its end next, and frees it */
 }
 
@@ -128,7 +145,7 @@ static void dismiss(struct peer *peer, const struct problem *problem)
     struct http *http = peer->door->http;
     assert(!peer->closing);
     if (peer->stranger)
-        strangers_remove(http, peer);
+        strangers_remove(peer);
     places_give_back(&http->places, &peer->place);
     slowhead_forget(http->slowheads, &peer->head);
     peer->closing = true;
@@ -171,11 +188,11 @@ bool peer_has_room(void *arg)
 {
     const struct door *door = arg;
     const struct http *http = door->http;
-    const struct peer *peer = door->local ? NULL : http->newest_stranger;
+    const struct peer *peer = door->local ? NULL : LIST_FIRST(&http->strangers);
     const unsigned eighth = http->places.max / 8;
     unsigned room = eighth < FRESH_MAX ? eighth : FRESH_MAX;
     while (peer && uv_now(http->loop) - peer->came_ms < FRESH_MS && room > 0) {
-        peer = peer->older;
+        peer = LIST_NEXT(peer, link);
         room--;
     }
     return room > 0;
@@ -234,7 +251,7 @@ void peer_settle(struct peer *peer, const struct identity *identity)
     if (!peer->stranger || identity->proof.kind == PROOF_NONE)
         return;
     const bool works = !peer->place.waiting;
-    strangers_remove(http, peer);
+    strangers_remove(peer);
     places_give_back(&http->places, &peer->place);
     if (!has_role(identity)) {
         const struct holder holder = holder_proved(peer, identity);
@@ -354,7 +371,7 @@ static void leave(struct peer *peer)
 {
     struct http *http = peer->door->http;
     if (peer->stranger)
-        strangers_remove(http, peer);
+        strangers_remove(peer);
     if (!peer->closing)
         places_give_back(&http->places, &peer->place);
     slowhead_forget(http->slowheads, &peer->head);
