@@ -114,30 +114,9 @@ static void body_drop(struct call *call)
     call->body_size = 0;
 }
 
-/* It may hold a token. */
-static void header_drop(struct call *call)
-{
-    if (call->trimmed)
-        explicit_bzero(call->trimmed, strlen(call->trimmed));
-    free(call->trimmed);
-    call->trimmed = NULL;
-}
-
 const char *call_header(struct call *call, const char *name)
 {
-    const char *value;
-    size_t length;
-    if (MHD_lookup_connection_value_n(call->connection, MHD_HEADER_KIND, name, strlen(name), &value,
-                                      &length) != MHD_YES)
-        return NULL;
-    size_t end = length;
-    while (end > 0 && (value[end - 1] == ' ' || value[end - 1] == '\t'))
-        end--;
-    if (end == length)
-        return value;
-    header_drop(call);
-    call->trimmed = strndup(value, end);
-    return call->trimmed ? call->trimmed : "";
+    return head_value(call->connection, name, &call->trimmed);
 }
 
 void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
@@ -186,7 +165,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     metrics_text_drop(call->metrics_text);
     free(call->origin);
     free(call->token);
-    header_drop(call);
+    head_value_drop(&call->trimmed);
     body_drop(call);
     peer_request_over(call->peer);
     if (call->owed && --http->owed == 0 && http->quiescing)

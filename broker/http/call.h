@@ -77,8 +77,7 @@ struct call {
 /* The engine's mark for this call; valid until it is spoken. */
 uint64_t call_ticket(const struct call *call);
 
-/* A header's value without the blanks around it (which libmicrohttpd leaves behind it until 1.0),
- * or NULL: it is not there. Empty when there is no memory. Valid until the next call_header. */
+/* A header's value, or NULL: it is not there (head_value). Valid until the next call_header. */
 const char *call_header(struct call *call, const char *name);
 
 /* What stands in out goes out now. type: a literal. */

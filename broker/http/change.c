@@ -73,11 +73,10 @@ int http_change_check(const struct http *http, const struct http_change *change,
 
 void http_adopt(struct http *http, struct http_change *change)
 {
-    struct call *call;
     change_apply(http, change);
     free(change);
     resolver_forget(http->resolver); /* whoever mends names need not wait */
-    LIST_FOREACH (call, &http->calls, link)
+    for (struct call *call = LIST_FIRST(&http->calls); call; call = LIST_NEXT(call, link))
         if (call->identity.proof.kind != PROOF_NONE)
             gate_refresh(call);
     stream_wake_all(http, false); /* those who may not listen any more */

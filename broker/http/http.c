@@ -260,8 +260,7 @@ void http_quiesce(struct http *http)
 /* Whether a worker still has a call's body: that must be waited for. */
 static bool any_waiting(const struct http *http)
 {
-    const struct call *call;
-    LIST_FOREACH (call, &http->calls, link)
+    for (const struct call *call = LIST_FIRST(&http->calls); call; call = LIST_NEXT(call, link))
         if (call->phase == CALL_WAITING || call->phase == CALL_PROVING)
             return true;
     return false;

@@ -9,7 +9,8 @@ struct share {
     LIST_ENTRY(share) link;
     struct holder holder;
     unsigned taken;
-    TAILQ_HEAD(, place) waiting; /* those that keep the broker waiting, the oldest first */
+    TAILQ_HEAD(place_list, place)
+    waiting; /* those that keep the broker waiting, the oldest first */
 };
 
 struct holder holder_of_user(uint32_t uid)
@@ -51,10 +52,9 @@ bool holder_equal(const struct holder *a, const struct holder *b)
  * moment. */
 static struct share *share_find(const struct places *places, const struct holder *holder)
 {
-    struct share *share;
-    LIST_FOREACH (share, &places->shares, link)
-        if (holder_equal(&share->holder, holder))
-            break;
+    struct share *share = LIST_FIRST(&places->shares);
+    while (share && !holder_equal(&share->holder, holder))
+        share = LIST_NEXT(share, link);
     return share;
 }
 
@@ -127,12 +127,13 @@ bool places_take_share(struct places *places, struct place *place, const struct 
 struct place *places_displaced(const struct places *places, const struct holder *newcomer)
 {
     const struct share *own = share_find(places, newcomer);
-    const struct share *share, *most = NULL;
+    const struct share *most = NULL;
     unsigned most_taken = 0;
     if (is_full(own))
         return TAILQ_FIRST(&own->waiting);
     /* The list begins with who came last: of equals the first is taken. */
-    LIST_FOREACH (share, &places->shares, link) {
+    for (const struct share *share = LIST_FIRST(&places->shares); share;
+         share = LIST_NEXT(share, link)) {
         const struct place *oldest = TAILQ_FIRST(&share->waiting);
         if (!oldest || class_of(share->holder.kind) != class_of(newcomer->kind))
             continue;

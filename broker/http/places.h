@@ -61,7 +61,7 @@ struct places {
     unsigned max;            /* for all together */
     unsigned taken;          /* of them */
     unsigned count[CLASSES]; /* of those taken, by those without a role */
-    LIST_HEAD(, share) shares;
+    LIST_HEAD(share_list, share) shares;
 };
 
 /* How many the class may have. */

@@ -14,10 +14,9 @@ struct roomqueue_user {
 
 static struct roomqueue_user *find_user(const struct roomqueue *queue, uint64_t user)
 {
-    struct roomqueue_user *found;
-    LIST_FOREACH (found, &queue->users, link)
-        if (found->user == user)
-            break;
+    struct roomqueue_user *found = LIST_FIRST(&queue->users);
+    while (found && found->user != user)
+        found = LIST_NEXT(found, link);
     return found;
 }
 

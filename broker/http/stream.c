@@ -75,8 +75,8 @@ static void drop_if_stuck(struct stream *stream)
 
 void stream_wake_all(struct http *http, bool pulse)
 {
-    struct stream *stream;
-    LIST_FOREACH (stream, &http->streams, link) {
+    for (struct stream *stream = LIST_FIRST(&http->streams); stream;
+         stream = LIST_NEXT(stream, link)) {
         if (!stream->waiting) {
             drop_if_stuck(stream);
             continue;
