@@ -139,10 +139,10 @@ static int check_first_line(struct reading *reading)
     if (!is_token(head->method, method))
         return problem_set(reading->problem, MHD_HTTP_BAD_REQUEST, "bad-request", NULL,
                            "the method holds a character that no method has");
-    if (has_control(head->uri) || strpbrk(head->uri, " \t"))
+    if (!*head->uri || has_control(head->uri) || strpbrk(head->uri, " \t"))
         return problem_set(reading->problem, MHD_HTTP_BAD_REQUEST, "bad-request", NULL,
-                           "the request's address holds a space or a control character; "
-                           "percent-encode it");
+                           "the request's address is empty or holds a space or a control "
+                           "character; percent-encode these");
     return 0;
 }
 

@@ -25,6 +25,7 @@
 #define NUL_IN_PATH "a NUL before the question mark", \
     "GET /healthz\0?a&b HTTP/1.1\r\nHost: x\r\n\r\n"
 #define NUL_IN_METHOD "a NUL in the method", "GET\0 /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+#define NO_ADDRESS "no address between two spaces", "GET  HTTP/1.1\r\nHost: x\r\n\r\n"
 #define NUL_FOR_CR "a NUL in the place of a CR", "GET /healthz HTTP/1.1\r\nHost: x\r\nX: y\0\n\r\n"
 #define EMPTY_LINES "empty lines before it", "\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 #define LONG_METHOD "a method of 70,000", MANY " / HTTP/1.1\r\nHost: x\r\n\r\n", "A", 70000
@@ -46,6 +47,7 @@
 
 static const struct bad_case before_1[] = {
     RAW(SSH, PLAIN, 400, NULL, NULL),
+    RAW(NO_ADDRESS, PLAIN, 400, NULL, NULL),
     RAW(NUL_AFTER_VERSION, PLAIN, 400, NULL, NULL),
     RAW(NUL_IN_ADDRESS, ENDS, 400, "bad-request", NULL),
     RAW(NUL_IN_QUERY, ENDS, 400, "bad-request", NULL),
@@ -72,6 +74,7 @@ static const struct bad_case before_1[] = {
 
 static const struct bad_case since_1[] = {
     RAW(SSH, SILENT, 0, NULL, NULL),
+    RAW(NO_ADDRESS, ENDS, 400, "bad-request", NULL),
     RAW(NUL_AFTER_VERSION, SILENT, 0, NULL, NULL),
     RAW(NUL_IN_ADDRESS, SILENT, 0, NULL, NULL),
     RAW(NUL_IN_QUERY, SILENT, 0, NULL, NULL),
