@@ -20,8 +20,8 @@ bool mhd_remark(const char *version, char *line, size_t size)
     if (strcmp(version, "0.9.75") == 0 || strcmp(version, "1.0.1") == 0)
         return false;
     snprintf(line, size,
-             "libmicrohttpd %s was not tried with mcastd; tried: 0.9.75 and 1.0.1 "
-             "(docs/architecture.md)",
+             "libmicrohttpd %s was not tried with mcastd (0.9.75 and 1.0.1 were): try it on a test "
+             "system first",
              version);
     return true;
 }
