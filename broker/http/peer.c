@@ -309,12 +309,6 @@ void peer_look(void *arg)
 
 /* ---- its handshake ---- */
 
-static struct peer *peer_of(gnutls_session_t session)
-{
-    struct MHD_Connection *connection = gnutls_session_get_ptr(session); /* as MHD sets it */
-    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-}
-
 /* The client's Finished: what it has shown before is signed with its key. */
 static void finished(gnutls_session_t session, struct peer *peer)
 {
@@ -332,7 +326,7 @@ static void finished(gnutls_session_t session, struct peer *peer)
 static int on_message(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
                       const gnutls_datum_t *message)
 {
-    struct peer *peer = peer_of(session);
+    struct peer *peer = gnutls_db_get_ptr(session); /* NULL: it has gone */
     if (peer)
         room_stir(peer->room); /* MHD calls nobody meanwhile, and works all the same */
     if (!incoming)
@@ -353,6 +347,9 @@ static void dress(struct peer *peer)
         return;
     peer->tls = tls_hold(tls);
     tls_dress(tls, session);
+    /* The other pointer that a session can hold is MHD's; this one is for stores of sessions, and
+     * there is none. */
+    gnutls_db_set_ptr(session, peer);
     gnutls_handshake_set_hook_function(session, GNUTLS_HANDSHAKE_ANY, GNUTLS_HOOK_BOTH, on_message);
 }
 
@@ -375,6 +372,8 @@ static void leave(struct peer *peer)
     if (!peer->closing)
         places_give_back(&http->places, &peer->place);
     slowhead_forget(http->slowheads, &peer->head);
+    if (peer->tls)
+        gnutls_db_set_ptr(session_of(peer->connection), NULL);
     http->traffic.open[peer->door - http->doors]--;
     peer_destroy(peer);
 }
