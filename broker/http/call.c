@@ -3,6 +3,7 @@
 #include "broker/http/gate.h"
 #include "broker/http/head.h"
 #include "broker/http/metrics.h"
+#include "broker/http/mhd.h"
 #include "broker/http/stream.h"
 #include "core/reservation/reservation.h"
 
@@ -32,10 +33,10 @@ uint64_t call_ticket(const struct call *call)
 
 static struct call *call_take(struct http *http)
 {
-    struct call *call = http->spare_calls;
+    struct call *call = LIST_FIRST(&http->spare_calls);
     if (!call)
         return calloc(1, sizeof *call);
-    http->spare_calls = call->next;
+    LIST_REMOVE(call, link);
     http->spare_count--;
     *call = (struct call){.uri = call->uri,
                           .uri_size = call->uri_size,
@@ -64,8 +65,7 @@ static void call_give_back(struct http *http, struct call *call)
         call_destroy(call);
         return;
     }
-    call->next = http->spare_calls;
-    http->spare_calls = call;
+    LIST_INSERT_HEAD(&http->spare_calls, call, link);
     http->spare_count++;
 }
 
@@ -114,6 +114,11 @@ static void body_drop(struct call *call)
     call->body_size = 0;
 }
 
+const char *call_header(struct call *call, const char *name)
+{
+    return head_value(call->connection, name, &call->trimmed);
+}
+
 void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
 {
     struct door *door = arg;
@@ -130,18 +135,15 @@ void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
         return NULL;
     }
     memcpy(call->uri, uri, size);
-    /* MHD would take the query apart, too, and hang when its memory does not hold all parameters;
-     * what it is about to cut there is cut shorter: it finds none. */
+    /* 0.9.75 would take the query apart, too, and hang when its memory does not hold all
+     * parameters; what it is about to cut there is cut shorter: it finds none. */
     char *query = strchr(uri, '?');
-    if (query && query[1])
+    if (!mhd_checks_lines() && query && query[1])
         query[1] = '\0';
     call->http = http;
     call->connection = connection;
     call->peer = peer;
-    call->next = http->calls;
-    if (call->next)
-        call->next->prev = call;
-    http->calls = call;
+    LIST_INSERT_HEAD(&http->calls, call, link);
     return call;
 }
 
@@ -158,16 +160,12 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
         return;
     /* A suspended connection is never closed by MHD, so the engine knows no ticket of this call. */
     assert(call->phase != CALL_WAITING && call->phase != CALL_PROVING);
-    if (call->prev)
-        call->prev->next = call->next;
-    else
-        http->calls = call->next;
-    if (call->next)
-        call->next->prev = call->prev;
+    LIST_REMOVE(call, link);
     stream_destroy(call->stream);
     metrics_text_drop(call->metrics_text);
     free(call->origin);
     free(call->token);
+    head_value_drop(&call->trimmed);
     body_drop(call);
     peer_request_over(call->peer);
     if (call->owed && --http->owed == 0 && http->quiescing)
@@ -343,10 +341,9 @@ void call_speak(struct call *call, int code, const char *words)
 
 /* ---- reading ---- */
 
-static uint64_t announced(const struct call *call)
+static uint64_t announced(struct call *call)
 {
-    const char *text = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
-                                                   MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const char *text = call_header(call, MHD_HTTP_HEADER_CONTENT_LENGTH);
     uint64_t length = 0;
     return !text ? 0 : target_number(text, UINT64_MAX, &length) ? length : UINT64_MAX;
 }
@@ -379,8 +376,7 @@ static bool need_no_body(struct call *call)
         call->refused = true;
         return true;
     }
-    return call->refused &&
-           MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_EXPECT);
+    return call->refused && call_header(call, MHD_HTTP_HEADER_EXPECT);
 }
 
 /* The headers are here. As need_no_body. */
@@ -395,8 +391,7 @@ static bool begin(struct call *call, const struct head *head)
         return true;
     }
     /* libmicrohttpd takes a bare LF for the end of a chunk: others may see it end elsewhere. */
-    call->last = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
-                                             MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
+    call->last = call_header(call, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
     int judged = gate_judge(call, head->method);
     if (judged == GATE_LATER) {
         call->phase = CALL_PROVING;

@@ -11,6 +11,7 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/queue.h>
 
 struct origin;
 
@@ -40,7 +41,7 @@ struct call {
     struct http *http;
     struct peer *peer;
     struct MHD_Connection *connection;
-    struct call *prev, *next;
+    LIST_ENTRY(call) link;
     const struct route *route; /* NULL: there is no such path or method */
     struct target target;
     enum call_phase phase;
@@ -64,6 +65,7 @@ struct call {
     size_t document_length;
     struct metrics_text *metrics_text; /* or as this, of which it has a use; or NULL */
     char allow[32];
+    char *trimmed;         /* see call_header; or NULL */
     struct stream *stream; /* the answer is this stream, */
     uint64_t durable_seq;  /* and when it begins, events up to here are durable */
     struct problem problem;
@@ -74,6 +76,9 @@ struct call {
 
 /* The engine's mark for this call; valid until it is spoken. */
 uint64_t call_ticket(const struct call *call);
+
+/* A header's value, or NULL: it is not there (head_value). Valid until the next call_header. */
+const char *call_header(struct call *call, const char *name);
 
 /* What stands in out goes out now. type: a literal. */
 void call_reply(struct call *call, int status, const char *type);

@@ -76,7 +76,7 @@ void http_adopt(struct http *http, struct http_change *change)
     change_apply(http, change);
     free(change);
     resolver_forget(http->resolver); /* whoever mends names need not wait */
-    for (struct call *call = http->calls; call; call = call->next)
+    for (struct call *call = LIST_FIRST(&http->calls); call; call = LIST_NEXT(call, link))
         if (call->identity.proof.kind != PROOF_NONE)
             gate_refresh(call);
     stream_wake_all(http, false); /* those who may not listen any more */

@@ -23,8 +23,7 @@ static void write_line(void *arg, const char *name, const char *value)
 /* NULL: neither of the two is wanted. */
 static const char *choose_type(struct call *call)
 {
-    const char *accept =
-        MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+    const char *accept = call_header(call, MHD_HTTP_HEADER_ACCEPT);
     int json = accept_weight(accept, CALL_JSON), text = accept_weight(accept, "text/plain");
     return text > json ? "text/plain; charset=utf-8" : json ? CALL_JSON : NULL;
 }

@@ -11,8 +11,7 @@ static int position(struct call *call, uint64_t *after, bool *given)
 {
     const uint64_t last = core_last_seq(engine_core(call->http->engine));
     const char *field = "after", *text = target_query(&call->target, field);
-    const char *id =
-        MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, "Last-Event-ID");
+    const char *id = call_header(call, "Last-Event-ID");
     if (id && *id) {
         field = "Last-Event-ID";
         text = id;

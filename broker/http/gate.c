@@ -73,7 +73,7 @@ static int refuse_nobody(struct call *call)
 }
 
 /* Which node root by MUNGE says it is, where that gives it a right; or NULL. */
-static const char *claimed_node(const struct call *call)
+static const char *claimed_node(struct call *call)
 {
     switch (call->route->need) {
     case NEED_NODE:
@@ -81,7 +81,7 @@ static const char *claimed_node(const struct call *call)
         return named_node(call);
     case NEED_PEER:
     case NEED_LOOK:
-        return MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, GATE_NODE_HEADER);
+        return call_header(call, GATE_NODE_HEADER);
     default:
         return NULL;
     }
@@ -172,10 +172,9 @@ static int ask_munged(struct call *call, const char *credential, char *payload)
 }
 
 /* The value of the header Authorization, or NULL. */
-static const char *authorization_of(const struct call *call)
+static const char *authorization_of(struct call *call)
 {
-    return MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
-                                       MHD_HTTP_HEADER_AUTHORIZATION);
+    return call_header(call, MHD_HTTP_HEADER_AUTHORIZATION);
 }
 
 /* Each time anew: a token may expire while the body comes, and its reservation may end. */
@@ -300,8 +299,7 @@ static int check_type(struct call *call)
     static const char json[] = "application/json";
     if (!call->route->body_max)
         return 0;
-    const char *type = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
-                                                   MHD_HTTP_HEADER_CONTENT_TYPE);
+    const char *type = call_header(call, MHD_HTTP_HEADER_CONTENT_TYPE);
     if (!type || (!strncasecmp(type, json, sizeof json - 1) &&
                   (type[sizeof json - 1] == '\0' || strchr("; \t", type[sizeof json - 1]))))
         return 0;

@@ -1,6 +1,9 @@
 #include "broker/http/head.h"
 
+#include "broker/http/mhd.h"
+
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -20,7 +23,8 @@ enum { LINE_END = 2 /* CR LF */ };
 struct reading {
     const struct head *head;
     struct problem *problem;
-    const char *at; /* where the next field has to begin */
+    bool in_place;  /* the lines are not checked by libmicrohttpd: see head.h */
+    const char *at; /* and then, where the next field has to begin */
     bool there[SINGLE];
     bool chunked; /* the encoding is exactly that */
     int rc;
@@ -31,6 +35,30 @@ static int bad_lines(struct problem *problem)
     return problem_set(problem, MHD_HTTP_BAD_REQUEST, "bad-request", NULL,
                        "the request's head is not made of lines that end with CR LF, one space "
                        "between the words of the first, without folded lines and NUL");
+}
+
+const char *head_value(struct MHD_Connection *connection, const char *name, char **copy)
+{
+    const char *value;
+    size_t length, end;
+    if (MHD_lookup_connection_value_n(connection, MHD_HEADER_KIND, name, strlen(name), &value,
+                                      &length) != MHD_YES)
+        return NULL;
+    for (end = length; end > 0 && (value[end - 1] == ' ' || value[end - 1] == '\t'); end--)
+        ;
+    if (end == length)
+        return value;
+    head_value_drop(copy);
+    *copy = strndup(value, end);
+    return *copy ? *copy : "";
+}
+
+void head_value_drop(char **copy)
+{
+    if (*copy)
+        explicit_bzero(*copy, strlen(*copy));
+    free(*copy);
+    *copy = NULL;
 }
 
 /* RFC 9110, 5.6.2 */
@@ -78,8 +106,8 @@ static int check_single(struct reading *reading, const char *name, const char *v
 static int check_field(struct reading *reading, const char *name, size_t name_length,
                        const char *value, size_t value_length)
 {
-    /* Pointers into one block of memory; only a folded line makes MHD move a name elsewhere. */
-    if (name != reading->at || value <= name + name_length)
+    /* Only a folded line makes 0.9.75 move a name elsewhere. */
+    if (reading->in_place && (name != reading->at || value <= name + name_length))
         return bad_lines(reading->problem);
     reading->at = value + value_length + LINE_END;
     if (!is_token(name, name_length))
@@ -104,17 +132,17 @@ static int check_first_line(struct reading *reading)
 {
     const struct head *head = reading->head;
     size_t method = strlen(head->method);
-    if (head->target != head->method + method + 1 ||
-        head->version != head->target + strlen(head->uri) + 1)
+    if (reading->in_place && (head->target != head->method + method + 1 ||
+                              head->version != head->target + strlen(head->uri) + 1))
         return bad_lines(reading->problem);
     reading->at = head->version + strlen(head->version) + LINE_END;
     if (!is_token(head->method, method))
         return problem_set(reading->problem, MHD_HTTP_BAD_REQUEST, "bad-request", NULL,
                            "the method holds a character that no method has");
-    if (has_control(head->uri) || strpbrk(head->uri, " \t"))
+    if (!*head->uri || has_control(head->uri) || strpbrk(head->uri, " \t"))
         return problem_set(reading->problem, MHD_HTTP_BAD_REQUEST, "bad-request", NULL,
-                           "the request's address holds a space or a control character; "
-                           "percent-encode it");
+                           "the request's address is empty or holds a space or a control "
+                           "character; percent-encode these");
     return 0;
 }
 
@@ -138,7 +166,7 @@ static int check_framing(const struct reading *reading)
 
 int head_check(struct MHD_Connection *connection, const struct head *head, struct problem *problem)
 {
-    struct reading reading = {.head = head, .problem = problem};
+    struct reading reading = {.head = head, .problem = problem, .in_place = !mhd_checks_lines()};
     if (check_first_line(&reading) < 0)
         return -1;
     (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, on_field, &reading);
@@ -146,7 +174,7 @@ int head_check(struct MHD_Connection *connection, const struct head *head, struc
         return -1;
     size_t size =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
-    if (reading.at + LINE_END != head->method + size)
+    if (reading.in_place && reading.at + LINE_END != head->method + size)
         return bad_lines(problem);
     return check_framing(&reading);
 }

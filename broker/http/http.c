@@ -4,6 +4,7 @@
 #include "broker/http/change.h"
 #include "broker/http/decoder.h"
 #include "broker/http/metrics.h"
+#include "broker/http/mhd.h"
 #include "broker/http/peer.h"
 #include "broker/http/resolver.h"
 #include "broker/http/room.h"
@@ -11,6 +12,7 @@
 #include "broker/http/socket.h"
 #include "broker/http/stream.h"
 #include "broker/http/tls.h"
+#include "broker/log/log.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -66,8 +68,8 @@ void http_turn(struct http *http)
 
 static void release(struct http *http)
 {
-    for (struct call *call = http->spare_calls, *next; call; call = next) {
-        next = call->next;
+    for (struct call *call; (call = LIST_FIRST(&http->spare_calls));) {
+        LIST_REMOVE(call, link);
         call_destroy(call);
     }
     metrics_text_drop(http->metrics_text);
@@ -203,6 +205,7 @@ uint64_t http_descriptors(unsigned connections_max)
 
 struct http *http_create(const struct http_options *options, struct error *err)
 {
+    char remark[128];
     struct http *http = calloc(1, sizeof *http);
     if (!http) {
         error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
@@ -212,6 +215,8 @@ struct http *http_create(const struct http_options *options, struct error *err)
         release(http);
         return NULL;
     }
+    if (mhd_remark(MHD_get_version(), remark, sizeof remark))
+        log_line(LOG_NOTICE, "%s", remark);
     uv_timer_init(http->loop, &http->pulse);
     http->pulse.data = http;
     if (workers_create(http, err) < 0 || doors_open(http, options, err) < 0) {
@@ -255,7 +260,7 @@ void http_quiesce(struct http *http)
 /* Whether a worker still has a call's body: that must be waited for. */
 static bool any_waiting(const struct http *http)
 {
-    for (const struct call *call = http->calls; call; call = call->next)
+    for (const struct call *call = LIST_FIRST(&http->calls); call; call = LIST_NEXT(call, link))
         if (call->phase == CALL_WAITING || call->phase == CALL_PROVING)
             return true;
     return false;

@@ -148,10 +148,9 @@ void metrics_text_drop(struct metrics_text *text)
 }
 
 /* An admin who has just done something need not wait to see it. */
-static bool wants_fresh(const struct call *call)
+static bool wants_fresh(struct call *call)
 {
-    const char *control = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
-                                                      MHD_HTTP_HEADER_CACHE_CONTROL);
+    const char *control = call_header(call, MHD_HTTP_HEADER_CACHE_CONTROL);
     return call->identity.admin && control && !strcasecmp(control, "no-cache");
 }
 

@@ -18,8 +18,7 @@
 static int begin(struct call *call, struct bearer *bearer, struct error *err)
 {
     const struct bearer_scope *scope = &call->identity.proof.token->scope;
-    const char *value = MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND,
-                                                    MHD_HTTP_HEADER_AUTHORIZATION);
+    const char *value = call_header(call, MHD_HTTP_HEADER_AUTHORIZATION);
     struct authorization shown;
     if (call->identity.proof.token->session)
         return issuer_mint(keyring_keys(call->http->keyring), scope->number, scope->cluster,

@@ -1,9 +1,9 @@
 #include "broker/http/peer.h"
 
-#include "broker/http/farewell.h"
 #include "broker/http/problem.h"
 #include "broker/http/tls.h"
 #include "broker/http/tokenproof.h"
+#include "broker/http/writer.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -98,28 +98,45 @@ static struct holder holder_of(const struct peer *peer, enum holder_kind kind)
 static void strangers_add(struct http *http, struct peer *peer)
 {
     peer->stranger = true;
-    peer->older = http->newest_stranger;
-    if (peer->older)
-        peer->older->newer = peer;
-    http->newest_stranger = peer;
+    LIST_INSERT_HEAD(&http->strangers, peer, link);
 }
 
-static void strangers_remove(struct http *http, struct peer *peer)
+static void strangers_remove(struct peer *peer)
 {
-    if (peer->older)
-        peer->older->newer = peer->newer;
-    if (peer->newer)
-        peer->newer->older = peer->older;
-    else
-        http->newest_stranger = peer->older;
-    peer->older = peer->newer = NULL;
+    LIST_REMOVE(peer, link);
     peer->stranger = false;
+}
+
+static void send_bytes(int fd, gnutls_session_t tls, const char *bytes, size_t length)
+{
+    if (tls)
+        (void)gnutls_record_send(tls, bytes, length);
+    else
+        (void)send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Tells whoever is at the other end why the connection is closed, without waiting: an answer that
+ * belongs to no request (RFC 9112, 9.5). Not in the middle of another answer; during a handshake
+ * nothing can be told. */
+static void send_farewell(int fd, gnutls_session_t tls, const struct problem *problem)
+{
+    struct writer body = {0}, answer = {0};
+    problem_write(problem, &body);
+    writer_textf(&answer,
+                 "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nRetry-After: %u\r\n"
+                 "Connection: close\r\nContent-Length: %zu\r\n\r\n%.*s",
+                 problem->status, MHD_get_reason_phrase_for((unsigned)problem->status),
+                 problem->retry_after, body.used, (int)body.used, body.failed ? "" : body.data);
+    if (!body.failed && !answer.failed)
+        send_bytes(fd, tls, answer.data, answer.used);
+    writer_release(&body);
+    writer_release(&answer);
 }
 
 static void tell_and_shut(struct peer *peer, const struct problem *problem)
 {
     if (!peer->answering)
-        farewell_send(fd_of(peer->connection), session_of(peer->connection), problem);
+        send_farewell(fd_of(peer->connection), session_of(peer->connection), problem);
     shutdown(fd_of(peer->connection), SHUT_RDWR); /* MHD reads its end next, and frees it */
 }
 
@@ -128,7 +145,7 @@ static void dismiss(struct peer *peer, const struct problem *problem)
     struct http *http = peer->door->http;
     assert(!peer->closing);
     if (peer->stranger)
-        strangers_remove(http, peer);
+        strangers_remove(peer);
     places_give_back(&http->places, &peer->place);
     slowhead_forget(http->slowheads, &peer->head);
     peer->closing = true;
@@ -171,11 +188,11 @@ bool peer_has_room(void *arg)
 {
     const struct door *door = arg;
     const struct http *http = door->http;
-    const struct peer *peer = door->local ? NULL : http->newest_stranger;
+    const struct peer *peer = door->local ? NULL : LIST_FIRST(&http->strangers);
     const unsigned eighth = http->places.max / 8;
     unsigned room = eighth < FRESH_MAX ? eighth : FRESH_MAX;
     while (peer && uv_now(http->loop) - peer->came_ms < FRESH_MS && room > 0) {
-        peer = peer->older;
+        peer = LIST_NEXT(peer, link);
         room--;
     }
     return room > 0;
@@ -234,7 +251,7 @@ void peer_settle(struct peer *peer, const struct identity *identity)
     if (!peer->stranger || identity->proof.kind == PROOF_NONE)
         return;
     const bool works = !peer->place.waiting;
-    strangers_remove(http, peer);
+    strangers_remove(peer);
     places_give_back(&http->places, &peer->place);
     if (!has_role(identity)) {
         const struct holder holder = holder_proved(peer, identity);
@@ -292,12 +309,6 @@ void peer_look(void *arg)
 
 /* ---- its handshake ---- */
 
-static struct peer *peer_of(gnutls_session_t session)
-{
-    struct MHD_Connection *connection = gnutls_session_get_ptr(session); /* as MHD sets it */
-    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-}
-
 /* The client's Finished: what it has shown before is signed with its key. */
 static void finished(gnutls_session_t session, struct peer *peer)
 {
@@ -315,7 +326,7 @@ static void finished(gnutls_session_t session, struct peer *peer)
 static int on_message(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
                       const gnutls_datum_t *message)
 {
-    struct peer *peer = peer_of(session);
+    struct peer *peer = gnutls_db_get_ptr(session); /* NULL: it has gone */
     if (peer)
         room_stir(peer->room); /* MHD calls nobody meanwhile, and works all the same */
     if (!incoming)
@@ -336,6 +347,9 @@ static void dress(struct peer *peer)
         return;
     peer->tls = tls_hold(tls);
     tls_dress(tls, session);
+    /* The other pointer that a session can hold is MHD's; this one is for stores of sessions, and
+     * there is none. */
+    gnutls_db_set_ptr(session, peer);
     gnutls_handshake_set_hook_function(session, GNUTLS_HANDSHAKE_ANY, GNUTLS_HOOK_BOTH, on_message);
 }
 
@@ -354,10 +368,12 @@ static void leave(struct peer *peer)
 {
     struct http *http = peer->door->http;
     if (peer->stranger)
-        strangers_remove(http, peer);
+        strangers_remove(peer);
     if (!peer->closing)
         places_give_back(&http->places, &peer->place);
     slowhead_forget(http->slowheads, &peer->head);
+    if (peer->tls)
+        gnutls_db_set_ptr(session_of(peer->connection), NULL);
     http->traffic.open[peer->door - http->doors]--;
     peer_destroy(peer);
 }

@@ -16,7 +16,7 @@ struct peer {
     struct door *door;
     struct room *room; /* of its server */
     struct MHD_Connection *connection;
-    struct peer *older, *newer; /* while a stranger: the others */
+    LIST_ENTRY(peer) link; /* while a stranger: the others */
     struct place place;
     struct slowhead head; /* of its next request */
     uint64_t came_ms;     /* by the loop's clock */

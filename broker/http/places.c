@@ -6,10 +6,11 @@
 #include <string.h>
 
 struct share {
-    struct share *prev, *next;
+    LIST_ENTRY(share) link;
     struct holder holder;
-    unsigned taken, waiting;
-    struct place *oldest, *newest; /* of those that keep the broker waiting: by next and prev */
+    unsigned taken, waiting_count;
+    TAILQ_HEAD(place_list, place)
+    waiting; /* those that keep the broker waiting, the oldest first */
 };
 
 struct holder holder_of_user(uint32_t uid)
@@ -51,9 +52,9 @@ bool holder_equal(const struct holder *a, const struct holder *b)
  * moment. */
 static struct share *share_find(const struct places *places, const struct holder *holder)
 {
-    struct share *share = places->shares;
+    struct share *share = LIST_FIRST(&places->shares);
     while (share && !holder_equal(&share->holder, holder))
-        share = share->next;
+        share = LIST_NEXT(share, link);
     return share;
 }
 
@@ -66,10 +67,8 @@ static struct share *share_of(struct places *places, const struct holder *holder
     if (!share)
         return NULL;
     share->holder = *holder;
-    share->next = places->shares;
-    if (share->next)
-        share->next->prev = share;
-    places->shares = share;
+    TAILQ_INIT(&share->waiting);
+    LIST_INSERT_HEAD(&places->shares, share, link);
     return share;
 }
 
@@ -131,19 +130,21 @@ struct place *places_displaced(const struct places *places, const struct holder 
     const struct share *most = NULL;
     unsigned most_taken = 0;
     if (is_full(own))
-        return own->oldest;
+        return TAILQ_FIRST(&own->waiting);
     /* The list begins with who came last: of equals the first is taken. */
-    for (const struct share *share = places->shares; share; share = share->next) {
-        if (!share->oldest || class_of(share->holder.kind) != class_of(newcomer->kind))
+    for (const struct share *share = LIST_FIRST(&places->shares); share;
+         share = LIST_NEXT(share, link)) {
+        const struct place *oldest = TAILQ_FIRST(&share->waiting);
+        if (!oldest || class_of(share->holder.kind) != class_of(newcomer->kind))
             continue;
         const unsigned taken = share->taken + (share == own);
         if (taken > most_taken ||
-            (taken == most_taken && share->oldest->since_ms <= most->oldest->since_ms)) {
+            (taken == most_taken && oldest->since_ms <= TAILQ_FIRST(&most->waiting)->since_ms)) {
             most = share;
             most_taken = taken;
         }
     }
-    return most ? most->oldest : NULL;
+    return most ? TAILQ_FIRST(&most->waiting) : NULL;
 }
 
 bool places_take(struct places *places)
@@ -163,12 +164,7 @@ void places_give_back(struct places *places, struct place *place)
     places->count[class_of(share->holder.kind)]--;
     if (--share->taken > 0)
         return;
-    if (share->prev)
-        share->prev->next = share->next;
-    else
-        places->shares = share->next;
-    if (share->next)
-        share->next->prev = share->prev;
+    LIST_REMOVE(share, link);
     free(share);
 }
 
@@ -178,42 +174,28 @@ bool places_crowded(const struct places *places, const struct place *place)
         return false;
     const enum places_class which = class_of(place->share->holder.kind);
     unsigned worked_for = 0;
-    for (const struct share *share = places->shares; share; share = share->next)
-        worked_for += class_of(share->holder.kind) == which ? share->taken - share->waiting : 0;
+    const struct share *share;
+    LIST_FOREACH(share, &places->shares, link)
+    worked_for += class_of(share->holder.kind) == which ? share->taken - share->waiting_count : 0;
     return 2 * worked_for > places_class_max(places, which);
 }
 
 void place_works(struct place *place)
 {
-    struct share *share = place->share;
     if (!place->waiting)
         return;
-    if (place->prev)
-        place->prev->next = place->next;
-    else
-        share->oldest = place->next;
-    if (place->next)
-        place->next->prev = place->prev;
-    else
-        share->newest = place->prev;
-    place->prev = place->next = NULL;
+    TAILQ_REMOVE(&place->share->waiting, place, link);
+    place->share->waiting_count--;
     place->waiting = false;
-    share->waiting--;
 }
 
 void place_waits(struct place *place, uint64_t now_ms)
 {
-    struct share *share = place->share;
-    if (!share)
+    if (!place->share)
         return;
     place_works(place);
     place->waiting = true;
-    share->waiting++;
+    place->share->waiting_count++;
     place->since_ms = now_ms;
-    place->prev = share->newest;
-    if (place->prev)
-        place->prev->next = place;
-    else
-        share->oldest = place;
-    share->newest = place;
+    TAILQ_INSERT_TAIL(&place->share->waiting, place, link);
 }

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 
 /* Who may hold how many connections, so that nobody locks the resource managers out. Pure.
@@ -50,17 +51,17 @@ struct share;
 
 /* One connection's place; all zero: a manager's, or none. */
 struct place {
-    struct share *share;       /* NULL: a manager's */
-    struct place *prev, *next; /* of the same share, while it keeps the broker waiting */
-    bool waiting;              /* it does: between two requests, or in the middle of one */
-    uint64_t since_ms;         /* and since when */
+    struct share *share;     /* NULL: a manager's */
+    TAILQ_ENTRY(place) link; /* of the same share, while it keeps the broker waiting */
+    bool waiting;            /* it does: between two requests, or in the middle of one */
+    uint64_t since_ms;       /* and since when */
 };
 
 struct places {
     unsigned max;            /* for all together */
     unsigned taken;          /* of them */
     unsigned count[CLASSES]; /* of those taken, by those without a role */
-    struct share *shares;
+    LIST_HEAD(share_list, share) shares;
 };
 
 /* How many the class may have. */

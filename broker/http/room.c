@@ -1,5 +1,6 @@
 #include "broker/http/room.h"
 
+#include "broker/http/mhd.h"
 #include "broker/http/tls.h"
 
 #include <errno.h>
@@ -20,9 +21,10 @@ struct room {
     const struct room_owner *owner;
     uv_poll_t poll;
     unsigned connections, places;
-    int for_nothing; /* runs, one after another */
-    bool stirred;    /* MHD called somebody in its last run */
-    bool resumed;    /* somebody, since it last began */
+    unsigned expected; /* of the connections: MHD has them and has not told of their start */
+    int for_nothing;   /* runs, one after another */
+    bool stirred;      /* MHD called somebody in its last run */
+    bool resumed;      /* somebody, since it last began */
     struct roomqueue_user *user;
     bool in_line;
     struct room *next; /* there */
@@ -32,14 +34,21 @@ struct room {
 
 /* ---- what MHD calls ---- */
 
+static void count(struct room *room, int by)
+{
+    room->connections += (unsigned)by;
+    room->owner->changed(room->owner->arg, by);
+}
+
 static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode code)
 {
     struct room *room = arg;
     room->stirred = true;
-    const bool started = code == MHD_CONNECTION_NOTIFY_STARTED;
-    room->connections += started ? 1u : -1u;
-    room->owner->changed(room->owner->arg, started ? 1 : -1);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED && room->expected > 0)
+        room->expected--; /* counted when it was let in */
+    else
+        count(room, code == MHD_CONNECTION_NOTIFY_STARTED ? 1 : -1);
     room->hooks->connection(room->hooks->arg, room, connection, context, code);
 }
 
@@ -99,6 +108,8 @@ enum room_rest room_run(struct room *room)
     MHD_UNSIGNED_LONG_LONG wait;
     room->resumed = room->stirred = false;
     MHD_run(room->daemon);
+    count(room, -(int)room->expected); /* it could not start these, and has closed them */
+    room->expected = 0;
     if (room->stirred || room->resumed)
         room->for_nothing = 0;
     if (!room->resumed && (MHD_get_timeout(room->daemon, &wait) != MHD_YES || wait > 0)) {
@@ -139,7 +150,13 @@ bool room_is_full(const struct room *room)
 
 void room_let_in(struct room *room, int fd, const struct sockaddr *address, socklen_t length)
 {
-    (void)MHD_add_connection(room->daemon, fd, address, length); /* closed there if that fails */
+    const unsigned before = room->connections;
+    /* If that fails, fd is closed there. 1.0 starts connections in its next run. */
+    if (MHD_add_connection(room->daemon, fd, address, length) == MHD_YES &&
+        room->connections == before) {
+        room->expected++;
+        count(room, 1);
+    }
     has_work(room);
 }
 
@@ -189,8 +206,10 @@ bool room_in_line(const struct room *room)
 
 static struct MHD_Daemon *daemon_start(struct room *room, bool tls)
 {
-    const struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+    const struct MHD_OptionItem plain[] = {{MHD_OPTION_STRICT_FOR_CLIENT, mhd_checks_lines(), NULL},
+                                           {MHD_OPTION_END, 0, NULL}};
     const struct MHD_OptionItem encrypted[] = {
+        {MHD_OPTION_STRICT_FOR_CLIENT, mhd_checks_lines(), NULL},
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)no_certificate},
         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES},
         {MHD_OPTION_END, 0, NULL}};

@@ -13,13 +13,15 @@
  * handshakes above all, that takes long, and nothing tells it to stop. So a server has as many
  * daemons as it needs (server.c), each with no more connections than fit in one turn of the loop.
  *
- * What has to be known about 0.9.75: its epoll descriptor is polled; after every MHD_run it may
- * have more to do although the descriptor is quiet (pipelined requests), which only MHD_get_timeout
- * tells; a connection that waits for us is suspended, gets its response queued while suspended,
- * and goes on in the MHD_run after its resume; all must be resumed before MHD_stop_daemon. */
+ * What has to be known about 0.9.75 and 1.0.1: its epoll descriptor is polled; after every MHD_run
+ * it may have more to do although the descriptor is quiet (pipelined requests), which only
+ * MHD_get_timeout tells; a connection that waits for us is suspended, gets its response queued
+ * while suspended, and goes on in the MHD_run after its resume; all must be resumed before
+ * MHD_stop_daemon. */
 
 /* A handshake computes for a millisecond or two, a request for a few dozen microseconds; and a room
- * with TLS takes a descriptor and 16 KiB for itself (G11). */
+ * with TLS takes a descriptor and 16 KiB for itself (G11). Of a crowd over TLS one run of a room
+ * computed for at most 2.0 ms with two places, 3.5 with four, 8.8 with sixteen, 12.4 with sixty. */
 enum {
     ROOM_PLACES = 64,
     ROOM_PLACES_TLS = 2,

@@ -9,14 +9,14 @@ struct roomqueue_user {
     struct room_line line; /* of those that have work */
     bool in_turn;          /* there are some */
     struct roomqueue_user *turn_next;
-    struct roomqueue_user *prev, *next; /* of all users */
+    LIST_ENTRY(roomqueue_user) link; /* of all users */
 };
 
 static struct roomqueue_user *find_user(const struct roomqueue *queue, uint64_t user)
 {
-    struct roomqueue_user *found = queue->users;
+    struct roomqueue_user *found = LIST_FIRST(&queue->users);
     while (found && found->user != user)
-        found = found->next;
+        found = LIST_NEXT(found, link);
     return found;
 }
 
@@ -26,24 +26,16 @@ static struct roomqueue_user *add_user(struct roomqueue *queue, uint64_t user)
     if (!added)
         return NULL;
     added->user = user;
-    added->next = queue->users;
-    if (added->next)
-        added->next->prev = added;
-    queue->users = added;
+    LIST_INSERT_HEAD(&queue->users, added, link);
     return added;
 }
 
-static void leave_user(struct roomqueue *queue, struct roomqueue_user *user)
+static void leave_user(struct roomqueue_user *user)
 {
     if (!user || --user->rooms > 0)
         return;
     assert(!user->in_turn);
-    if (user->prev)
-        user->prev->next = user->next;
-    else
-        queue->users = user->next;
-    if (user->next)
-        user->next->prev = user->prev;
+    LIST_REMOVE(user, link);
     free(user);
 }
 
@@ -57,7 +49,7 @@ bool roomqueue_assign(struct roomqueue *queue, struct room *room, uint64_t user)
     if (after)
         after->rooms++;
     room_set_user(room, after);
-    leave_user(queue, before);
+    leave_user(before);
     return true;
 }
 
@@ -112,8 +104,8 @@ bool roomqueue_is_empty(const struct roomqueue *queue)
 
 void roomqueue_release(struct roomqueue *queue)
 {
-    for (struct roomqueue_user *user = queue->users, *next; user; user = next) {
-        next = user->next;
+    for (struct roomqueue_user *user; (user = LIST_FIRST(&queue->users));) {
+        LIST_REMOVE(user, link);
         free(user);
     }
     *queue = (struct roomqueue){0};

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 /* The rooms of a server that have work, in the order of their turns. Those that are nobody's own
  * are first: of managers and admins, and all over TCP. Of the others each user has one room's turn
@@ -18,7 +19,7 @@ struct roomqueue_user;
 /* All zero is a valid one, without rooms. */
 struct roomqueue {
     struct room_line first;
-    struct roomqueue_user *users;                 /* who have rooms */
+    LIST_HEAD(user_list, roomqueue_user) users;   /* who have rooms */
     struct roomqueue_user *turn_next, *turn_last; /* those whose rooms have work */
 };
 

@@ -11,6 +11,7 @@
 #include "broker/http/traffic.h"
 
 #include <microhttpd.h>
+#include <sys/queue.h>
 
 /* struct http as the parts of this room see it. */
 
@@ -54,13 +55,13 @@ struct http {
     int port;
     bool metrics_anonymous, quiescing, closing;
     struct places places;
-    struct peer *newest_stranger; /* linked by newer and older */
+    LIST_HEAD(peer_list, peer) strangers; /* the newest first */
     struct slowheads *slowheads;
     struct MHD_Response *no_memory; /* made beforehand */
 
-    struct call *calls, *spare_calls; /* under way; kept for reuse */
-    unsigned spare_count, owed;       /* owed: calls whose answer is not out yet */
-    struct stream *streams;
+    LIST_HEAD(call_list, call) calls, spare_calls; /* under way; kept for reuse */
+    unsigned spare_count, owed;                    /* owed: calls whose answer is not out yet */
+    LIST_HEAD(stream_list, stream) streams;
     size_t body_bytes;    /* of the large bodies in memory */
     uint64_t durable_seq; /* events up to here may be shown */
     uv_timer_t pulse;     /* keeps event streams from looking dead; at the end, the deadline */

@@ -11,9 +11,7 @@
 enum { LOOK_MS = 1000, AT_ONCE = 64 };
 
 /* In the order of since_ms. */
-struct slowhead_list {
-    struct slowhead *first, *last;
-};
+TAILQ_HEAD(slowhead_list, slowhead);
 
 struct slowheads {
     int epoll_fd;
@@ -35,41 +33,18 @@ static struct slowhead_list *list_of(struct slowheads *heads, enum slowhead_stat
     return state == SLOWHEAD_QUIET ? &heads->quiet : state == SLOWHEAD_BEGUN ? &heads->begun : NULL;
 }
 
-static void unlink_from(struct slowhead_list *list, struct slowhead *head)
-{
-    if (head->prev)
-        head->prev->next = head->next;
-    else
-        list->first = head->next;
-    if (head->next)
-        head->next->prev = head->prev;
-    else
-        list->last = head->prev;
-    head->prev = head->next = NULL;
-}
-
-static void append_to(struct slowhead_list *list, struct slowhead *head)
-{
-    head->prev = list->last;
-    if (head->prev)
-        head->prev->next = head;
-    else
-        list->first = head;
-    list->last = head;
-}
-
 static void set_state(struct slowheads *heads, struct slowhead *head, enum slowhead_state state)
 {
     struct slowhead_list *before = list_of(heads, head->state), *after = list_of(heads, state);
     if (before)
-        unlink_from(before, head);
+        TAILQ_REMOVE(before, head, link);
     heads->watched -= head->state == SLOWHEAD_WATCHED;
     heads->watched += state == SLOWHEAD_WATCHED;
     head->state = state;
     if (!after)
         return;
     head->since_ms = uv_now(heads->timer.loop);
-    append_to(after, head);
+    TAILQ_INSERT_TAIL(after, head, link);
     if (!uv_is_active((uv_handle_t *)&heads->timer))
         uv_timer_start(&heads->timer, on_timer, LOOK_MS, LOOK_MS);
 }
@@ -106,13 +81,13 @@ static void on_timer(uv_timer_t *timer)
     const uint64_t now_ms = uv_now(timer->loop);
     struct slowhead *head;
     slowheads_look(heads);
-    while ((head = heads->quiet.first) && now_ms - head->since_ms >= SLOWHEAD_QUIET_MS)
+    while ((head = TAILQ_FIRST(&heads->quiet)) && now_ms - head->since_ms >= SLOWHEAD_QUIET_MS)
         watch_for_first_byte(heads, head);
-    while ((head = heads->begun.first) && now_ms - head->since_ms >= SLOWHEAD_MS) {
+    while ((head = TAILQ_FIRST(&heads->begun)) && now_ms - head->since_ms >= SLOWHEAD_MS) {
         slowhead_forget(heads, head);
         heads->late(heads->arg, head);
     }
-    if (!heads->quiet.first && !heads->begun.first)
+    if (!TAILQ_FIRST(&heads->quiet) && !TAILQ_FIRST(&heads->begun))
         uv_timer_stop(timer);
 }
 
@@ -156,6 +131,8 @@ struct slowheads *slowheads_create(uv_loop_t *loop, void (*late)(void *arg, stru
         error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
         return NULL;
     }
+    TAILQ_INIT(&heads->quiet);
+    TAILQ_INIT(&heads->begun);
     heads->late = late;
     heads->arg = arg;
     heads->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -181,7 +158,7 @@ static void on_closed(uv_handle_t *handle)
 
 void slowheads_destroy(struct slowheads *heads, void (*closed)(void *arg), void *arg)
 {
-    assert(!heads->begun.first && !heads->quiet.first);
+    assert(!TAILQ_FIRST(&heads->begun) && !TAILQ_FIRST(&heads->quiet));
     heads->closed = closed;
     heads->closed_arg = arg;
     uv_close((uv_handle_t *)&heads->timer, on_closed);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <uv.h>
 
 /* Requests whose head is begun and does not end: each has SLOWHEAD_MS from its first byte, however
@@ -29,7 +30,7 @@ enum slowhead_state {
 /* Of one connection; all zero, but for its owner. */
 struct slowhead {
     void *owner;
-    struct slowhead *prev, *next; /* QUIET or BEGUN: the others */
+    TAILQ_ENTRY(slowhead) link; /* QUIET or BEGUN: the others */
     enum slowhead_state state;
     int fd;
     bool known; /* to the epoll */

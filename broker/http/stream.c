@@ -18,7 +18,7 @@ enum {
 
 struct stream {
     struct call *call;
-    struct stream *prev, *next;
+    LIST_ENTRY(stream) link;
     uint64_t after;
     uint64_t seen_seq; /* the newest durable event when it last took something */
     bool tell_gap, follow, waiting, pulse, begun, dropped;
@@ -41,12 +41,9 @@ struct stream *stream_create(struct call *call, uint64_t after, bool tell_gap, b
     stream->after = after;
     stream->tell_gap = tell_gap;
     stream->follow = follow;
-    stream->next = http->streams;
-    if (stream->next)
-        stream->next->prev = stream;
-    else
+    if (LIST_EMPTY(&http->streams))
         uv_timer_start(&http->pulse, on_pulse, PULSE_MS, PULSE_MS);
-    http->streams = stream;
+    LIST_INSERT_HEAD(&http->streams, stream, link);
     http->traffic.subscribers++;
     return stream;
 }
@@ -56,14 +53,9 @@ void stream_destroy(struct stream *stream)
     if (!stream)
         return;
     struct http *http = stream->call->http;
-    if (stream->prev)
-        stream->prev->next = stream->next;
-    else
-        http->streams = stream->next;
-    if (stream->next)
-        stream->next->prev = stream->prev;
+    LIST_REMOVE(stream, link);
     http->traffic.subscribers--;
-    if (!http->streams && !http->quiescing)
+    if (LIST_EMPTY(&http->streams) && !http->quiescing)
         uv_timer_stop(&http->pulse);
     writer_release(&stream->out);
     free(stream);
@@ -83,7 +75,8 @@ static void drop_if_stuck(struct stream *stream)
 
 void stream_wake_all(struct http *http, bool pulse)
 {
-    for (struct stream *stream = http->streams; stream; stream = stream->next) {
+    for (struct stream *stream = LIST_FIRST(&http->streams); stream;
+         stream = LIST_NEXT(stream, link)) {
         if (!stream->waiting) {
             drop_if_stuck(stream);
             continue;

@@ -103,7 +103,8 @@ static int parse_later(struct call *call)
 /* A second one beside the first could say nothing newer, and would double what it costs. */
 static int check_alone(struct call *call)
 {
-    for (const struct call *other = call->http->calls; other; other = other->next)
+    for (const struct call *other = LIST_FIRST(&call->http->calls); other;
+         other = LIST_NEXT(other, link))
         if (other->phase == CALL_WAITING && other->route == call->route &&
             !strcmp(other->target.segments[2], call->target.segments[2]))
             return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "sync-under-way", NULL,

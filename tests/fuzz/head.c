@@ -3,6 +3,7 @@
  * which is worked out a second time here, from the bytes alone. */
 
 #include "broker/http/head.h"
+#include "broker/http/mhd.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
@@ -133,10 +134,10 @@ static bool is_first_line(const char *line, size_t length, bool *old)
            version[8] <= '9';
 }
 
-/* libmicrohttpd overwrites with NULs what it cuts, and what is checked afterwards knows how many
- * bytes stood there, not which. So what it takes for a line's end, or a head's, passes when it is
- * as many bytes as CR LF would be: a NUL and what follows up to LF alone, and a line that begins
- * with
+/* Before 1.0 libmicrohttpd overwrites with NULs what it cuts, and what is checked afterwards knows
+ * how many bytes stood there, not which. So what it takes for a line's end, or a head's, passes
+ * when it is as many bytes as CR LF would be: a NUL and what follows up to LF alone, and a line
+ * that begins with
  * ':', which it takes for the empty one. */
 
 /* CR LF, or NUL LF. */
@@ -197,11 +198,12 @@ static bool is_head(const char *bytes, size_t length)
 
 static struct MHD_Daemon *start(struct verdict *verdict)
 {
-    /* As server.c starts it, but for the listening socket. */
+    /* As room.c starts it. */
     struct MHD_Daemon *daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, on_access, verdict,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_URI_LOG_CALLBACK, on_target,
-        verdict, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
+        MHD_OPTION_STRICT_FOR_CLIENT, (int)mhd_checks_lines(), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)MEMORY, MHD_OPTION_URI_LOG_CALLBACK, on_target, verdict,
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
     if (!daemon)
         abort();
     return daemon;

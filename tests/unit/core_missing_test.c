@@ -233,37 +233,42 @@ static void missing__those_of_ended_jobs_counts_no_more(void **state)
     driver_end(&d);
 }
 
+/* How many lists without it end a release that only a gateway answered. early_ms: how long before a
+ * given-up reserve has settled the first of them begins. */
+static int lists_until_released(int64_t early_ms)
+{
+    struct driver d;
+    int lists = 0;
+    driver_init(&d);
+    d.config.relist_ms = d.config.call_timeout_ms - early_ms;
+    d.config.stray_grace_ms = 3 * d.config.relist_ms;
+    driver_up(&d);
+    driver_reserve(&d, driver_request("a", 128));
+    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_release(&d, "a");
+    while (driver_job(&d, "a")->fm_side != FM_SIDE_NOTHING) {
+        if (driver_find(&d, EFFECT_LIST) != NULL) {
+            driver_list(&d, NULL, 0, FM_OK);
+            lists++;
+        } else if (driver_find(&d, EFFECT_CALL) != NULL) {
+            driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
+        } else {
+            driver_tick(&d, core_next_deadline(d.core) - d.now);
+        }
+        assert_true(lists < 100);
+    }
+    driver_end(&d);
+    return lists;
+}
+
 /* I3: nor does one that began while a reserve of it could still be acted on; from then on it does.
  */
 static void missing__list_tells_when_all_has_settled(void **state)
 {
     (void)state;
-    for (int early = 0; early < 2; early++) {
-        struct driver d;
-        driver_init(&d);
-        d.config.relist_ms = d.config.call_timeout_ms - early;
-        driver_up(&d);
-        driver_reserve(&d, driver_request("a", 128));
-        driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
-        driver_release(&d, "a");
-        driver_tick(&d, 250);
-        for (int pause = 1000; pause <= 4000; pause *= 2) {
-            driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
-            driver_tick(&d, pause);
-        }
-        driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
-        driver_tick(&d, 1000000 + d.config.relist_ms - d.now);
-        driver_list(&d, NULL, 0, FM_OK);
-        driver_tick(&d, 500);
-        while (driver_find(&d, EFFECT_LIST) == NULL) {
-            if (driver_find(&d, EFFECT_CALL) != NULL)
-                driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
-            driver_tick(&d, 500);
-        }
-        driver_list(&d, NULL, 0, FM_OK);
-        assert_int_equal(driver_job(&d, "a")->fm_side, early ? FM_SIDE_MAYBE : FM_SIDE_NOTHING);
-        driver_end(&d);
-    }
+    int settled = lists_until_released(0);
+    assert_true(settled > 1);
+    assert_int_equal(lists_until_released(1), settled + 1);
 }
 
 /* The next list is not put off by each further one that is missing. */

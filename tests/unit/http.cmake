@@ -1,6 +1,7 @@
 mcast_unit(http_writer broker_http)
 mcast_unit(http_target broker_http)
 mcast_unit(http_accept broker_http)
+mcast_unit(http_mhd broker_http)
 mcast_unit(http_route broker_http)
 mcast_unit(http_identity broker_http)
 mcast_unit(http_places broker_http)

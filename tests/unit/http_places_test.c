@@ -36,7 +36,7 @@ static int give_back(void **state)
     for (unsigned i = 0; i < count; i++)
         if (taken[i].share)
             places_give_back(&places, &taken[i]);
-    return places.shares ? -1 : 0;
+    return LIST_EMPTY(&places.shares) ? 0 : -1;
 }
 
 /* Each a moment later than the one before. */
@@ -60,7 +60,7 @@ static void give_all_back(void)
 {
     while (count > 0)
         places_give_back(&places, &taken[--count]);
-    assert_null(places.shares);
+    assert_true(LIST_EMPTY(&places.shares));
     for (int i = 0; i < CLASSES; i++)
         assert_int_equal(places.count[i], 0);
 }

@@ -57,5 +57,7 @@ struct bad_table {
 
 extern const struct bad_table json_table, reserve_table, nodelist_table, sync_table, address_table,
     query_table, head_table, framing_table, chunk_table, unfinished_table;
+/* One of the two, by the libmicrohttpd that the program runs with (run_since_1). */
+extern const struct bad_table before_1_table, since_1_table;
 
 #endif

@@ -13,9 +13,9 @@
 /* Bad input (api.md, "Errors"): no input whatsoever crashes the broker, blocks it, or changes state
  * halfway. Every table, on both roads, to one broker. */
 
-static const struct bad_table *const tables[] = {
-    &json_table,  &reserve_table, &nodelist_table, &sync_table,  &address_table,
-    &query_table, &head_table,    &framing_table,  &chunk_table, &unfinished_table,
+static const struct bad_table *tables[] = {
+    &json_table, &reserve_table, &nodelist_table, &sync_table,       &address_table,  &query_table,
+    &head_table, &framing_table, &chunk_table,    &unfinished_table, &before_1_table,
 };
 enum { TABLES = sizeof tables / sizeof tables[0], CASES_AT_LEAST = 300 };
 
@@ -61,6 +61,8 @@ int main(void)
     struct CMUnitTest tests[2 * TABLES + 1] = {
         cmocka_unit_test(tables__hold_as_many_cases_as_promised)};
     char names[2 * TABLES][64];
+    if (run_since_1())
+        tables[TABLES - 1] = &since_1_table;
     for (size_t i = 0; i < 2 * TABLES; i++) {
         const struct bad_table *table = tables[i / 2];
         bool tcp = i % 2;

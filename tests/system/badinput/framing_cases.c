@@ -57,7 +57,6 @@ static const struct bad_case cases[] = {
     BAD("an encoding in quotes", ENCODING("\"chunked\""), "0\r\n\r\n" VICTIM, "Transfer-Encoding"),
     BAD("an encoding with a parameter", ENCODING("chunked;x=y"), "0\r\n\r\n" VICTIM,
         "Transfer-Encoding"),
-    BAD("an encoding and a space", ENCODING("chunked "), "0\r\n\r\n" VICTIM, "Transfer-Encoding"),
     BAD("an encoding after a vertical tab", ENCODING("\x0b" "chunked"), "0\r\n\r\n" VICTIM,
         "Transfer-Encoding"),
     BAD("no encoding", ENCODING(""), "0\r\n\r\n" VICTIM, "Transfer-Encoding"),
@@ -71,10 +70,6 @@ static const struct bad_case cases[] = {
     BAD("a length made by a folded line", "Content-Len: 60\r\n gth\r\n", VICTIM, NULL),
     BAD("a length hidden behind a CR", "X: y\rContent-Length: 60\r\n", VICTIM, "X"),
     BAD("a length hidden behind a NUL", "X: y\0Content-Length: 60\r\n", VICTIM, NULL),
-    /* All that cannot be told: libmicrohttpd overwrites CR LF and LF alike, so a NUL before a bare
-     * LF looks like a CR. The line ends there in both readings. */
-    RAW("a NUL in the place of a CR", "GET /healthz HTTP/1.1\r\nHost: x\r\nX: y\0\n\r\n", KEEPS, 200,
-        NULL, NULL),
     BAD("a length hidden behind a bare LF", "X: y\nContent-Length: 60\r\n", VICTIM, NULL),
     BAD("a length with a NUL in it", "Content-Length: 2\0" "0\r\n", "{}" VICTIM, NULL),
     BAD("a head that ends at a NUL", "\0\r\nContent-Length: 60\r\n", VICTIM, NULL),
@@ -86,7 +81,6 @@ static const struct bad_case cases[] = {
     MHD("a length in hexadecimal", LENGTH("0x2"), "{}" VICTIM, 400),
     MHD("a length with a comma", LENGTH("2,2"), "{}" VICTIM, 400),
     MHD("a length with a fraction", LENGTH("2.0"), "{}" VICTIM, 400),
-    MHD("a length and a space", LENGTH("2 "), "{}" VICTIM, 400),
     MHD("a length in two parts", LENGTH("2 0"), "{}" VICTIM, 400),
     MHD("a length that is none", LENGTH("all"), VICTIM, 400),
     MHD("an empty length", LENGTH(""), VICTIM, 400),

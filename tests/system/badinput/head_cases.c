@@ -1,8 +1,8 @@
 #include "tests/system/badinput/cases.h"
 
-/* Heads: the request line and headers, one by one. What libmicrohttpd 0.9.75 cannot read it answers
- * itself (PLAIN), before the broker is asked; all else is the broker's to refuse. A NUL in a
- * header's NAME, for instance, hides its colon from libmicrohttpd; one in a value only cuts it. */
+/* Heads: the request line and headers, one by one. What libmicrohttpd cannot read it answers itself
+ * (PLAIN), before the broker is asked; all else is the broker's to refuse. A NUL in a header's
+ * NAME, for instance, hides its colon from 0.9.75; one in a value only cuts it. */
 
 /* clang-format off */
 #define RAW(what, bytes, outcome, status, code, field) \
@@ -27,10 +27,8 @@ static const struct bad_case cases[] = {
     MHD("HTTP without a number", "GET /healthz HTTP\r\nHost: x\r\n\r\n", 400),
     MHD("http in small letters", "GET /healthz http/1.1\r\nHost: x\r\n\r\n", 400),
     MHD("another protocol", "GET /healthz ICAP/1.0\r\nHost: x\r\n\r\n", 400),
-    MHD("a greeting of SSH", "SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", 400),
     MHD("one word", "GET \r\nHost: x\r\n\r\n", 400),
     MHD("a space after the version", "GET /healthz HTTP/1.1 \r\nHost: x\r\n\r\n", 400),
-    MHD("a NUL after the version", "GET /healthz HTTP/1.1\0\r\nHost: x\r\n\r\n", 400),
     MHD("a header without colon", "GET /healthz HTTP/1.1\r\nHost\r\n\r\n", 400),
     MHD("a second header without colon", "GET /healthz HTTP/1.1\r\nHost: x\r\nX\r\n\r\n", 400),
     MHD("a NUL in a header's name", "GET /healthz HTTP/1.1\r\nHo\0st: x\r\n\r\n", 400),
@@ -48,10 +46,6 @@ static const struct bad_case cases[] = {
     LINE("a control character in the address", "GET /health\x01z HTTP/1.1", NULL),
     LINE("DEL in the address", "GET /health\x7fz HTTP/1.1", NULL),
     LINE("a CR in the address", "GET /health\rz HTTP/1.1", NULL),
-    LINE("a NUL in the address", "GET /healthz\0/x HTTP/1.1", NULL),
-    LINE("a NUL in the parameters", "GET /healthz?a\0b HTTP/1.1", NULL),
-    LINE("a NUL before the question mark", "GET /healthz\0?a&b HTTP/1.1", NULL),
-    LINE("a NUL in the method", "GET\0 /healthz HTTP/1.1", NULL),
     LINE("a control character in the method", "G\x01T /healthz HTTP/1.1", NULL),
     LINE("a colon in the method", "GET: /healthz HTTP/1.1", NULL),
     LINE("a method outside of ASCII", "\xc6\x92 /healthz HTTP/1.1", NULL),
@@ -92,20 +86,17 @@ static const struct bad_case cases[] = {
     BAD("bare LF after the first line", "GET /healthz HTTP/1.1\nHost: x\r\n\r\n", NULL),
     BAD("bare LF after a header", "GET /healthz HTTP/1.1\r\nHost: x\n\r\n", NULL),
     BAD("bare LF at the end", "GET /healthz HTTP/1.1\r\nHost: x\r\n\n", NULL),
+    BAD("bare LF, and as many bytes as with CR LF", "GET /healthz HTTP/1.1\r\nHost:  x\nX: y\r\n\r\n",
+        NULL),
     HEADERS("an LF before the CR LF", "X: a\n\r\n", NULL),
     LONG("a request line of 70,000", "GET /" MANY " HTTP/1.1\r\nHost: x\r\n\r\n", "a", 70000, 414),
     LONG("a request line without end", "GET /" MANY, "a", 70000, 414),
-    LONG("a method of 70,000", MANY " / HTTP/1.1\r\nHost: x\r\n\r\n", "A", 70000, 414),
     LONG("a header of 70,000", "GET /healthz HTTP/1.1\r\nHost: x\r\nX: " MANY "\r\n\r\n", "a",
          70000, 431),
     LONG("a header's name of 70,000", "GET /healthz HTTP/1.1\r\nHost: x\r\n" MANY ": x\r\n\r\n",
          "a", 70000, 431),
     LONG("5,000 headers", "GET /healthz HTTP/1.1\r\nHost: x\r\n" MANY "\r\n", "X: y\r\n", 5000,
          431),
-    LONG("5,000 folded lines", "GET /healthz HTTP/1.1\r\nHost: x\r\nX: y\r\n" MANY "\r\n",
-         " z\r\n", 5000, 431),
-    LONG("3,000 cookies", "GET /healthz HTTP/1.1\r\nHost: x\r\nCookie: " MANY "\r\n\r\n", "a;",
-         3000, 431),
     TYPE("a form", "application/x-www-form-urlencoded", KEEPS, 415, "not-json"),
     TYPE("text", "text/plain", KEEPS, 415, "not-json"),
     TYPE("JSON in another type", "application/problem+json", KEEPS, 415, "not-json"),
@@ -130,8 +121,17 @@ static const struct bad_case cases[] = {
         NULL),
     RAW("spaces around a value: odd, but right",
         "GET /healthz HTTP/1.1\r\nHost:\t  x \t\r\n\r\n", KEEPS, 200, NULL, NULL),
-    RAW("empty lines before it: odd, but right", "\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+    RAW("an empty line before it: odd, but right", "\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
         KEEPS, 200, NULL, NULL),
+    RAW("blanks after every value: odd, but right",
+        "GET /healthz HTTP/1.1\r\nHost: x \r\nX: y\t\r\nZ: \t \r\n\r\n", KEEPS, 200, NULL, NULL),
+    RAW("no blank before a value: odd, but right", "GET /healthz HTTP/1.1\r\nHost:x\r\nX:y\r\n\r\n",
+        KEEPS, 200, NULL, NULL),
+    RAW("the whole address: odd, but right", "GET http://x/healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+        KEEPS, 200, NULL, NULL),
+    {"a type with blanks behind it: odd, but right", "PUT", JOB "f1",
+     "Content-Type: application/json \t\r\n", SPAN("{\"uid\":1}"), NULL, 0, KEEPS, 422,
+     "missing-field", "nodes", false},
     RAW("an upgrade that there is not", "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n"
         "Upgrade: h2c\r\n\r\n", KEEPS, 200, NULL, NULL),
     RAW("cookies that make no sense", "GET /healthz HTTP/1.1\r\nHost: x\r\nCookie: =;=;\";,\r\n\r\n",

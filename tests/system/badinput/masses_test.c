@@ -176,18 +176,23 @@ static void slow_loris__waits_only_for_itself(void **state)
 }
 
 struct sleeper {
+    struct site *site;
+    struct line *good;
     pid_t pid;
     unsigned long until;
 };
 
+/* What is asked meanwhile wakes it: with nothing to do it sleeps for long. */
 static bool has_slept(void *arg)
 {
     const struct sleeper *sleeper = arg;
+    assert_served(sleeper->site, sleeper->good);
     return gauge_sleeps(sleeper->pid) >= sleeper->until;
 }
 
 /* libmicrohttpd 0.9.75 never reads a connection again whose chunk's header fills its memory, and
- * asks to be run at once, for ever: a loop that does as it says never goes to sleep. */
+ * asks to be run at once, for ever: a loop that does as it says never goes to sleep. 1.0.1 refuses
+ * it, maybe before all of it is sent. */
 static struct peer *open_spinner(const struct site *site, int i)
 {
     enum { LENGTH = 65536 };
@@ -201,7 +206,7 @@ static struct peer *open_spinner(const struct site *site, int i)
     struct peer *spinner = peer_open(site_socket(site), 0);
     memset(filler, '0', sizeof filler);
     assert_true(peer_send(spinner, head, (size_t)length));
-    assert_true(peer_send(spinner, filler, sizeof filler));
+    (void)peer_send(spinner, filler, sizeof filler);
     return spinner;
 }
 
@@ -221,7 +226,7 @@ static void endless_chunk_header__does_not_take_the_processor(void **state)
         if (i % ROOM == 0)
             assert_served(site, good);
     }
-    struct sleeper sleeper = {pid, gauge_sleeps(pid) + SLEEPS};
+    struct sleeper sleeper = {site, good, pid, gauge_sleeps(pid) + SLEEPS};
     const uint64_t began_ns = (uint64_t)await_now_ns(), busy_ns = gauge_busy_ns(pid);
     assert_true(await(has_slept, &sleeper, AWAIT_DEADLINE_MS));
     const uint64_t took_ns = (uint64_t)await_now_ns() - began_ns;

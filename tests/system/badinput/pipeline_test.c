@@ -60,9 +60,6 @@ static const struct pipeline pipelines[] = {
     {"chunks, and a release behind them",
      GOOD("a") PUT("Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n") DOOM,
      {{422, "unknown-parameter", "a"}, {422, "missing-field", "uid"}}, true},
-    {"chunks with bare LF, and a release behind them",
-     GOOD("a") PUT("Transfer-Encoding: chunked\r\n", "3\r\n{}\r\n0\r\n\r\n") DOOM,
-     {{422, "unknown-parameter", "a"}, {422, "missing-field", "uid"}}, true},
     {"bad chunks, and a release behind them",
      GOOD("a") PUT("Transfer-Encoding: chunked\r\n", "x\r\n{}\r\n0\r\n\r\n") DOOM,
      {{422, "unknown-parameter", "a"}, {400, NULL, NULL}}, true},
@@ -70,7 +67,7 @@ static const struct pipeline pipelines[] = {
      GOOD("a") PUT("Content-Length: 1048577\r\n", "") DOOM,
      {{422, "unknown-parameter", "a"}, {413, "too-large", NULL}}, true},
     {"no HTTP, and a release behind it",
-     GOOD("a") "GARBAGE HERE\r\n" DOOM,
+     GOOD("a") "GET /healthz ICAP/1.0\r\nHost: x\r\n\r\n" DOOM,
      {{422, "unknown-parameter", "a"}, {400, NULL, NULL}}, true},
     {"a last one that says so, and a release behind it",
      GOOD("a") "GET /healthz?b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" DOOM,
@@ -90,11 +87,17 @@ static int close_run(void **state)
     return 0;
 }
 
+/* Since 1.0, libmicrohttpd itself refuses most of what is no HTTP. */
+static bool has_own_words(const struct reply *reply)
+{
+    return reply->code && !(run_since_1() && strcmp(reply->code, "bad-request") == 0);
+}
+
 static void expect(struct peer *peer, const struct reply *reply)
 {
     struct answer answer;
     assert_true(peer_answer(peer, false, &answer));
-    if (reply->code) {
+    if (has_own_words(reply)) {
         site_expect_problem(&answer, reply->status, reply->code, reply->field);
         return;
     }

@@ -4,6 +4,7 @@
 #include "tests/system/http/contract.h"
 #include "tests/system/rig/folder.h"
 
+#include <microhttpd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -257,6 +258,16 @@ static struct peer *open_road(const struct run *run, enum road road)
     return road == ROAD_TCP ? peer_open(NULL, run->port) : peer_open(site_socket(run->site), 0);
 }
 
+/* Since 1.0, libmicrohttpd refuses most of what is no HTTP by itself: with the same status, but in
+ * its own words. */
+static bool is_refused_in_plain_words(const struct trial *trial, const struct answer *answer)
+{
+    char type[64];
+    const struct bad_case *c = trial->c;
+    return run_since_1() && c->outcome == ENDS && c->code && strcmp(c->code, "bad-request") == 0 &&
+           answer->status == c->status && !answer_header(answer, "Content-Type", type, sizeof type);
+}
+
 static void expect_answer(const struct trial *trial)
 {
     struct answer answer;
@@ -265,7 +276,8 @@ static void expect_answer(const struct trial *trial)
         answer_release(&answer);
     if (!whole)
         fails(trial, "there is no answer: %.200s", peer_rest(trial->peer));
-    check_answer(trial, &answer);
+    if (!is_refused_in_plain_words(trial, &answer))
+        check_answer(trial, &answer);
     bool ends = announces_end(&answer);
     answer_release(&answer);
     /* Without identity less of a body is read, so more connections end. */
@@ -275,6 +287,11 @@ static void expect_answer(const struct trial *trial)
         check_next(trial);
     else if (!peer_read_out(trial->peer) || *peer_rest(trial->peer))
         fails(trial, "more came after the end: %.200s", peer_rest(trial->peer));
+}
+
+bool run_since_1(void)
+{
+    return strtoul(MHD_get_version(), NULL, 10) >= 1;
 }
 
 /* libmicrohttpd 0.9.75 sends some of these heads twice: nothing after the first counts, for it says

@@ -16,6 +16,9 @@ struct run;
 /* Reserves one job first, so that there is something to be harmed. */
 struct run *run_open(const char *mcastd);
 void run_close(struct run *run);
+/* The program runs with libmicrohttpd 1.0 or newer. */
+bool run_since_1(void);
+
 struct site *run_site(const struct run *run);
 
 /* Over TCP nobody is known: what is refused only after looking at who asks is 401 there. */

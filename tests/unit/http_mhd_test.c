@@ -1,0 +1,52 @@
+/* Which libmicrohttpd the broker runs with (B8). */
+#include "broker/http/mhd.h"
+
+#include <microhttpd.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+static void lines__are_checked_since_1(void **state)
+{
+    (void)state;
+    assert_false(mhd_version_checks_lines("0.9.75"));
+    assert_false(mhd_version_checks_lines("0.9.77"));
+    assert_true(mhd_version_checks_lines("1.0.0"));
+    assert_true(mhd_version_checks_lines("1.0.1"));
+    assert_true(mhd_version_checks_lines("10.0"));
+    assert_false(mhd_version_checks_lines("unknown"));
+}
+
+static void version__tried_or_named(void **state)
+{
+    char line[128];
+    (void)state;
+    assert_false(mhd_remark("0.9.75", line, sizeof line));
+    assert_false(mhd_remark("1.0.1", line, sizeof line));
+    assert_true(mhd_remark("1.0.10", line, sizeof line));
+    assert_string_equal(line, "libmicrohttpd 1.0.10 was not tried with mcastd (0.9.75 and 1.0.1 "
+                              "were): try it on a test system first");
+    assert_true(mhd_remark("0.9.7", line, sizeof line));
+}
+
+/* The suite is run with this version: it counts as tried when it has passed. */
+static void version__of_this_run(void **state)
+{
+    char line[128];
+    (void)state;
+    if (mhd_remark(MHD_get_version(), line, sizeof line))
+        print_message("%s\n", line);
+    assert_int_equal(mhd_checks_lines(), mhd_version_checks_lines(MHD_get_version()));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines__are_checked_since_1),
+        cmocka_unit_test(version__tried_or_named),
+        cmocka_unit_test(version__of_this_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
