@@ -16,7 +16,10 @@
 #define STREAM(path) "GET " path " HTTP/1.1\r\n" AGENT "Accept: text/event-stream\r\n"
 #define EVENT(seq)                                                                                 \
     "id: " seq "\nevent: reserved\ndata: {\"seq\":" seq ",\"event\":\"reserved\"}\n\n"
-#define HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+/* One chunk that never ends, so that each of these streams breaks. */
+#define HEAD                                                                                       \
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"     \
+    "FFFF\r\n"
 #define SSE "text/event-stream"
 
 struct watch {
@@ -102,7 +105,7 @@ static void events__follow_ends_when_refused(void **state)
 {
     (void)state;
     static const struct reply script[] = {
-        {0, NULL, HEAD "retry: 1\n\n" EVENT("1"), THEN_CLOSE},
+        {200, SSE, "retry: 1\n\n" EVENT("1"), THEN_CLOSE},
         {403, "application/problem+json", "{\"detail\":\"not yours\"}", THEN_KEEP},
     };
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
