@@ -1,28 +1,14 @@
 #ifndef MCAST_CLIENT_CALL_H
 #define MCAST_CLIENT_CALL_H
 
-/* One request to the broker, and its answer. */
+/* One call of the library, from its arguments to its result, without what carries it: both forms,
+ * the one that waits (handle.h) and the one that does not (async.c), send the same and read the
+ * same. */
 
+#include "client/mcast.h"
 #include "client/text.h"
-#include "core/secret.h"
 
-#include <stdint.h>
-
-enum {
-    CALL_TIMEOUT_MS = 30000,    /* for one answer, unless something else is set */
-    CALL_CONNECT_MS = 5000,     /* of these, for a connection */
-    CALL_ANSWER_MAX = 64 << 20, /* bytes of one answer */
-};
-
-struct call {
-    const char *method;     /* every request of this interface may be repeated without harm */
-    const char *path;       /* with the query, escaped */
-    const char *body;       /* JSON, or NULL */
-    const char *accept;     /* media type; NULL: application/json */
-    uint64_t last_event_id; /* header Last-Event-ID, unless 0 */
-    struct secret token;    /* says for which job it is, instead of who asks; none: it does not */
-    unsigned wait_ms;       /* the answer may take so much longer than others */
-};
+#include <jansson.h>
 
 struct answer {
     int status;
@@ -31,7 +17,76 @@ struct answer {
     struct text body;
 };
 
+/* What an answer had in it; which of them depends on the call. */
+struct result {
+    struct mcast_reservation *reservation;
+    struct mcast_steps *steps;
+    struct mcast_sync_result *sync;
+    struct mcast_variable *env; /* env_count of them, with their text in root */
+    size_t env_count;
+    json_t *root;
+    char *json;
+    bool releasing, gone;
+};
+
+void result_release(struct result *result);
+
+/* Fills the result from an answer that is a success, or MCAST_UNCLEAR, MCAST_NOMEM. */
+typedef int call_read_fn(const struct answer *answer, struct result *result,
+                         struct mcast_error *error);
+
 /* Receives pieces of a 200 answer as they come. Non-zero ends the stream. */
 typedef int call_piece_fn(const char *bytes, size_t length, void *data);
+
+struct call {
+    const char *method;     /* every request of this interface may be repeated without harm */
+    struct text path;       /* with the query, escaped */
+    char *body;             /* JSON, or NULL */
+    const char *accept;     /* media type; NULL: application/json */
+    uint64_t last_event_id; /* header Last-Event-ID, unless 0 */
+    unsigned wait_ms;       /* the answer may take so much longer than others */
+    bool with_token;        /* a job's token says for which job it is, instead of who asks */
+    call_read_fn *read;     /* NULL: what the answer holds is not wanted */
+    call_piece_fn *each;    /* receives a stream of the accepted type; NULL: there is none */
+    void *data;
+};
+
+void call_release(struct call *call);
+
+/* Method and path of a call without anything more. MCAST_NOMEM. */
+int call_set(struct call *call, const char *method, const char *path, call_read_fn *read,
+             struct mcast_error *error);
+
+/* Takes over the reference to body, which becomes the text to be sent. NULL, or what cannot be
+ * written: MCAST_USAGE, "<what> not UTF-8". */
+int call_set_body(struct call *call, json_t *body, const char *what, struct mcast_error *error);
+
+/* The result is the answer itself: as JSON in one line, or as an object. */
+call_read_fn call_read_json, call_read_root;
+
+/* A struct that the caller filled, as this version of the library knows it, in *mine, which has the
+ * defaults (the macro named init): one from a program compiled earlier lacks members, which keep
+ * them; one compiled later may set members unknown here, which must not be dropped in silence. Both
+ * begin with their size. MCAST_USAGE. */
+int call_adopt(void *mine, const void *given, const char *init, struct mcast_error *error);
+
+/* One function for each kind of call: fills one that is empty ({0}) and to be released whatever is
+ * returned. MCAST_USAGE: an argument is not allowed; MCAST_NOMEM. */
+int jobs_call_reserve(struct call *call, const struct mcast_request *request,
+                      struct mcast_error *error);
+int jobs_call_release(struct call *call, const char *cluster, const char *job,
+                      struct mcast_error *error);
+int jobs_call_show(struct call *call, const char *cluster, const char *job,
+                   struct mcast_error *error);
+int env_call(struct call *call, const char *cluster, const char *job, const char *step,
+             struct mcast_error *error);
+int steps_call(struct call *call, const char *cluster, const char *job, unsigned wait_ms,
+               struct mcast_error *error);
+int sync_call(struct call *call, const char *cluster, const char *const *jobs, size_t job_count,
+              struct mcast_error *error);
+int node_call(struct call *call, const struct mcast_node_report *report, struct mcast_error *error);
+int cleanup_call_own(struct call *call, struct mcast_error *error);
+int cleanup_call(struct call *call, const char *step, unsigned flags, unsigned wait_ms,
+                 struct mcast_error *error);
 
 #endif

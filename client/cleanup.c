@@ -3,7 +3,7 @@
 #include "client/fault.h"
 #include "client/handle.h"
 #include "client/names.h"
-#include "client/percent.h"
+#include "client/text.h"
 #include "client/reservation.h"
 #include "core/steppath.h"
 
@@ -18,22 +18,18 @@ static int read_own(const struct answer *answer, struct result *result, struct m
                              error);
 }
 
-int cleanup_errand_own(struct errand *errand, struct mcast_error *error)
+int cleanup_call_own(struct call *call, struct mcast_error *error)
 {
-    errand->method = "GET";
-    errand->borne = true;
-    errand->read = read_own;
-    return errand_path(errand, "/v1/reservation", error);
+    call->with_token = true;
+    return call_set(call, "GET", "/v1/reservation", read_own, error);
 }
 
 int mcast_own(struct mcast *handle, struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct errand errand = {0};
+    struct call call = {0};
     struct result result = {0};
-    int rc = cleanup_errand_own(&errand, error);
-    if (rc == 0)
-        rc = handle_run(handle, &errand, &result, error);
-    errand_release(&errand);
+    int made = cleanup_call_own(&call, error);
+    int rc = handle_run(handle, &call, made, &result, error);
     if (rc == 0)
         *out = result.reservation;
     return rc;
@@ -44,7 +40,7 @@ static int cleanup_path(struct text *path, const char *step, const char *tail,
                         struct mcast_error *error)
 {
     static const char start[] = "/v1/reservation/steps/";
-    bool ok = text_add(path, start, sizeof(start) - 1) && percent_add(path, step) &&
+    bool ok = text_add(path, start, sizeof(start) - 1) && text_add_escaped(path, step) &&
               text_add(path, tail, strlen(tail));
     return ok ? 0 : fault_nomem(error);
 }
@@ -68,30 +64,28 @@ static int read_cleanup(const struct answer *answer, struct result *result,
     return 0;
 }
 
-int cleanup_errand(struct errand *errand, const char *step, unsigned flags, unsigned wait_ms,
-                   struct mcast_error *error)
+int cleanup_call(struct call *call, const char *step, unsigned flags, unsigned wait_ms,
+                 struct mcast_error *error)
 {
     char tail[TAIL_SIZE];
     int rc = check(step, wait_ms, error);
-    errand->method = "DELETE";
-    errand->borne = true;
-    errand->wait_ms = wait_ms;
-    errand->read = read_cleanup;
+    call->method = "DELETE";
+    call->with_token = true;
+    call->wait_ms = wait_ms;
+    call->read = read_cleanup;
     if (rc < 0)
         return rc;
     snprintf(tail, sizeof(tail), "?wait=%ums%s", wait_ms, flags & MCAST_BELOW ? "&below=yes" : "");
-    return cleanup_path(&errand->path, step, tail, error);
+    return cleanup_path(&call->path, step, tail, error);
 }
 
 int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
                   bool *gone, struct mcast_error *error)
 {
-    struct errand errand = {0};
+    struct call call = {0};
     struct result result = {0};
-    int rc = cleanup_errand(&errand, step, flags, wait_ms, error);
-    if (rc == 0)
-        rc = handle_run(handle, &errand, &result, error);
-    errand_release(&errand);
+    int made = cleanup_call(&call, step, flags, wait_ms, error);
+    int rc = handle_run(handle, &call, made, &result, error);
     if (rc == 0 && gone)
         *gone = result.gone;
     return rc;
@@ -100,14 +94,7 @@ int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags, unsign
 int mcast_cleanup_json(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
                        char **json, struct mcast_error *error)
 {
-    struct errand errand = {0};
-    struct result result = {0};
-    int rc = cleanup_errand(&errand, step, flags, wait_ms, error);
-    errand.read = errand_read_json;
-    if (rc == 0)
-        rc = handle_run(handle, &errand, &result, error);
-    errand_release(&errand);
-    if (rc == 0)
-        *json = result.json;
-    return rc;
+    struct call call = {0};
+    int made = cleanup_call(&call, step, flags, wait_ms, error);
+    return handle_run_json(handle, &call, made, json, error);
 }

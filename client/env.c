@@ -4,7 +4,6 @@
 #include "client/field.h"
 #include "client/handle.h"
 #include "client/names.h"
-#include "client/percent.h"
 #include "client/variable.h"
 
 #include <string.h>
@@ -17,7 +16,7 @@ static int env_path(struct text *path, const char *cluster, const char *job, con
     int rc = names_job_path(start, cluster, job, step ? "/env?step=" : "/env", error);
     if (rc < 0 || (step && (rc = names_check_step(step, error)) < 0))
         return rc;
-    bool ok = text_add(path, start, strlen(start)) && (!step || percent_add(path, step));
+    bool ok = text_add(path, start, strlen(start)) && (!step || text_add_escaped(path, step));
     return ok ? 0 : fault_nomem(error);
 }
 
@@ -27,25 +26,22 @@ static int read_env(const struct answer *answer, struct result *result, struct m
     return rc < 0 ? rc : variable_decode(result->root, &result->env, &result->env_count, error);
 }
 
-int env_errand(struct errand *errand, const char *cluster, const char *job, const char *step,
-               struct mcast_error *error)
+int env_call(struct call *call, const char *cluster, const char *job, const char *step,
+             struct mcast_error *error)
 {
-    errand->method = "GET";
-    errand->read = read_env;
-    return env_path(&errand->path, cluster, job, step, error);
+    call->method = "GET";
+    call->read = read_env;
+    return env_path(&call->path, cluster, job, step, error);
 }
 
 int mcast_env(struct mcast *handle, const char *cluster, const char *job, const char *step,
               mcast_variable_fn *each, void *data, struct mcast_error *error)
 {
-    struct errand errand = {0};
+    struct call call = {0};
     struct result result = {0};
-    int rc = env_errand(&errand, cluster, job, step, error);
-    if (rc == 0)
-        rc = handle_run(handle, &errand, &result, error);
+    int rc = handle_run(handle, &call, env_call(&call, cluster, job, step, error), &result, error);
     for (size_t i = 0; rc == 0 && i < result.env_count; i++)
         rc = each(&result.env[i], data);
     result_release(&result);
-    errand_release(&errand);
     return rc;
 }

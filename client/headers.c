@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* One more line, "<start><rest>"; rest NULL: none. False when memory is exhausted. */
 static bool add(struct headers *headers, const char *start, const char *rest)
@@ -31,7 +32,8 @@ static int add_credential(struct headers *headers, const struct call *call, cons
     /* What it is good for stands in it: nobody can use it for another request. */
     bool ok = text_add(&payload, version, sizeof(version) - 1) &&
               text_add(&payload, call->method, strlen(call->method)) &&
-              text_add(&payload, " ", 1) && text_add(&payload, call->path, strlen(call->path));
+              text_add(&payload, " ", 1) &&
+              text_add(&payload, text_string(&call->path), call->path.length);
     int rc = ok ? munge_credential(socket, text_string(&payload), &credential, error)
                 : fault_nomem(error);
     if (rc == 0 && !add(headers, "Authorization: Munge ", credential))
@@ -50,7 +52,7 @@ void headers_release(struct headers *headers)
     headers->count = 0;
 }
 
-int headers_make(struct headers *out, const struct call *call,
+int headers_make(struct headers *out, const struct call *call, struct secret token,
                  const struct credentials *credentials, struct headers_note *unproved,
                  struct mcast_error *error)
 {
@@ -62,9 +64,8 @@ int headers_make(struct headers *out, const struct call *call,
         !add(out, "Content-Type: ", call->body ? "application/json" : NULL) ||
         !add(out, "Last-Event-ID: ", call->last_event_id > 0 ? last : NULL))
         return fault_nomem(error);
-    if (!secret_none(call->token))
-        return add(out, "Authorization: Bearer ", secret_expose(call->token)) ? 0
-                                                                              : fault_nomem(error);
+    if (call->with_token)
+        return add(out, "Authorization: Bearer ", secret_expose(token)) ? 0 : fault_nomem(error);
     if (!credentials || !credentials_want_munge(credentials))
         return 0;
     int rc = add_credential(out, call, credentials->munge_socket, &why);
@@ -78,4 +79,33 @@ int headers_make(struct headers *out, const struct call *call,
     if (rc < 0 && error)
         *error = why;
     return rc;
+}
+
+/* ---- the Date of an answer ---- */
+
+/* Written anew from what was read, it must be the same: sscanf alone takes more. Not strptime,
+ * whose names are the locale's. */
+bool headers_read_date(const char *text, size_t length, int64_t *seconds)
+{
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    enum { SIZE = sizeof("Sun, 06 Nov 1994 08:49:37 GMT") };
+    struct tm tm = {0};
+    char date[SIZE], again[4 * SIZE], name[4];
+    if (length < SIZE - 1)
+        return false;
+    memcpy(date, text, SIZE - 1);
+    date[SIZE - 1] = '\0';
+    if (sscanf(date + 5, "%2d %3s %4d %2d:%2d:%2d", &tm.tm_mday, name, &tm.tm_year, &tm.tm_hour,
+               &tm.tm_min, &tm.tm_sec) != 6)
+        return false;
+    snprintf(again, sizeof(again), "%.3s, %02d %s %04d %02d:%02d:%02d GMT", date, tm.tm_mday, name,
+             tm.tm_year, tm.tm_hour, tm.tm_min, tm.tm_sec);
+    const char *month = strstr(months, name);
+    if (strcmp(again, date) != 0 || !month || (month - months) % 3 != 0 || tm.tm_mday < 1 ||
+        tm.tm_mday > 31 || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60)
+        return false;
+    tm.tm_mon = (int)(month - months) / 3;
+    tm.tm_year -= 1900;
+    *seconds = timegm(&tm);
+    return true;
 }

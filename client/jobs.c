@@ -9,28 +9,6 @@
 
 enum { VNI_COUNT_MAX = 4 };
 
-/* The request as this version of the library knows it. One from a program compiled earlier lacks
- * fields, which keep their defaults; one compiled later may set fields unknown here, which must not
- * be dropped in silence. */
-static int adopt(struct mcast_request *mine, const struct mcast_request *given,
-                 struct mcast_error *error)
-{
-    static const struct mcast_request defaults = MCAST_REQUEST_INIT;
-    *mine = defaults;
-    const unsigned char *bytes = (const unsigned char *)given;
-    if (given->size < sizeof(size_t))
-        return fault_set(error, MCAST_USAGE,
-                         "the request's size is not set; begin with MCAST_REQUEST_INIT");
-    for (size_t i = sizeof(*mine); i < given->size; i++) {
-        if (bytes[i] != 0)
-            return fault_set(error, MCAST_USAGE,
-                             "the program asks for more than libmcast %s knows; update libmcast",
-                             MCAST_VERSION);
-    }
-    memcpy(mine, given, given->size < sizeof(*mine) ? given->size : sizeof(*mine));
-    return 0;
-}
-
 static int check(const struct mcast_request *request, struct mcast_error *error)
 {
     if (request->uid == UINT32_MAX)
@@ -86,52 +64,49 @@ static int read_reserve(const struct answer *answer, struct result *result,
     return rc;
 }
 
-int jobs_errand_reserve(struct errand *errand, const struct mcast_request *request,
-                        struct mcast_error *error)
+int jobs_call_reserve(struct call *call, const struct mcast_request *request,
+                      struct mcast_error *error)
 {
-    struct mcast_request mine;
+    struct mcast_request mine = MCAST_REQUEST_INIT;
     char path[NAMES_PATH_MAX];
     int rc;
-    errand->method = "PUT";
-    errand->read = read_reserve;
-    if ((rc = adopt(&mine, request, error)) < 0 ||
+    if ((rc = call_adopt(&mine, request, "MCAST_REQUEST_INIT", error)) < 0 ||
         (rc = names_job_path(path, mine.cluster, mine.job, "", error)) < 0 ||
-        (rc = check(&mine, error)) < 0 || (rc = errand_path(errand, path, error)) < 0)
+        (rc = check(&mine, error)) < 0 ||
+        (rc = call_set(call, "PUT", path, read_reserve, error)) < 0)
         return rc;
-    return errand_body(errand, encode(&mine), "the request's words are", error);
+    return call_set_body(call, encode(&mine), "the request's words are", error);
 }
 
-/* A request about a job that says all by its method and path. */
-static int make_bare(struct errand *errand, const char *method, const char *cluster,
-                     const char *job, struct mcast_error *error)
+/* A call about a job that says all by its method and path. */
+static int make_bare(struct call *call, const char *method, const char *cluster, const char *job,
+                     struct mcast_error *error)
 {
     char path[NAMES_PATH_MAX];
     int rc = names_job_path(path, cluster, job, "", error);
-    errand->method = method;
-    errand->read = read_job;
-    return rc < 0 ? rc : errand_path(errand, path, error);
+    return rc < 0 ? rc : call_set(call, method, path, read_job, error);
 }
 
-int jobs_errand_release(struct errand *errand, const char *cluster, const char *job,
-                        struct mcast_error *error)
+int jobs_call_release(struct call *call, const char *cluster, const char *job,
+                      struct mcast_error *error)
 {
-    return make_bare(errand, "DELETE", cluster, job, error);
+    return make_bare(call, "DELETE", cluster, job, error);
 }
 
-int jobs_errand_show(struct errand *errand, const char *cluster, const char *job,
-                     struct mcast_error *error)
+int jobs_call_show(struct call *call, const char *cluster, const char *job,
+                   struct mcast_error *error)
 {
-    return make_bare(errand, "GET", cluster, job, error);
+    return make_bare(call, "GET", cluster, job, error);
 }
 
-/* rc: of making the errand ready. out NULL: nobody wants to know what the answer holds. */
-static int run(struct mcast *handle, struct errand *errand, int rc, struct mcast_reservation **out,
+/* out NULL: what the answer holds is not wanted. */
+static int run(struct mcast *handle, struct call *call, int made, struct mcast_reservation **out,
                struct mcast_error *error)
 {
     struct result result = {0};
-    if (rc == 0)
-        rc = handle_run(handle, errand, out ? &result : NULL, error);
-    errand_release(errand);
+    if (!out)
+        call->read = NULL;
+    int rc = handle_run(handle, call, made, &result, error);
     if (rc == 0 && out)
         *out = result.reservation;
     return rc;
@@ -140,20 +115,20 @@ static int run(struct mcast *handle, struct errand *errand, int rc, struct mcast
 int mcast_reserve(struct mcast *handle, const struct mcast_request *request,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct errand errand = {0};
-    return run(handle, &errand, jobs_errand_reserve(&errand, request, error), out, error);
+    struct call call = {0};
+    return run(handle, &call, jobs_call_reserve(&call, request, error), out, error);
 }
 
 int mcast_release(struct mcast *handle, const char *cluster, const char *job,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct errand errand = {0};
-    return run(handle, &errand, jobs_errand_release(&errand, cluster, job, error), out, error);
+    struct call call = {0};
+    return run(handle, &call, jobs_call_release(&call, cluster, job, error), out, error);
 }
 
 int mcast_show(struct mcast *handle, const char *cluster, const char *job,
                struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct errand errand = {0};
-    return run(handle, &errand, jobs_errand_show(&errand, cluster, job, error), out, error);
+    struct call call = {0};
+    return run(handle, &call, jobs_call_show(&call, cluster, job, error), out, error);
 }

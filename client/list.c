@@ -22,32 +22,15 @@ struct listing {
     uint64_t *hidden; /* counted on; NULL: the list is of no node */
 };
 
-static int adopt(struct mcast_filter *mine, const struct mcast_filter *given,
-                 struct mcast_error *error)
+static int check(const struct mcast_filter *filter, struct mcast_error *error)
 {
-    static const struct mcast_filter defaults = MCAST_FILTER_INIT;
-    const unsigned char *bytes = (const unsigned char *)given;
-    *mine = defaults;
-    if (given && given->size < sizeof(size_t))
-        return fault_set(error, MCAST_USAGE,
-                         "the filter's size is not set; begin with MCAST_FILTER_INIT");
-    for (size_t i = sizeof(*mine); given && i < given->size; i++) {
-        if (bytes[i] != 0)
-            return fault_set(error, MCAST_USAGE,
-                             "the program filters by more than libmcast %s knows; update libmcast",
-                             MCAST_VERSION);
-    }
-    if (given)
-        memcpy(mine, given, given->size < sizeof(*mine) ? given->size : sizeof(*mine));
-    if (mine->cluster && names_check_cluster(mine->cluster, error) < 0)
+    const char *state = filter->state;
+    if (filter->cluster && names_check_cluster(filter->cluster, error) < 0)
         return MCAST_USAGE;
-    if (mine->state && (strspn(mine->state, "abcdefghijklmnopqrstuvwxyz-") != strlen(mine->state) ||
-                        strlen(mine->state) > STATE_MAX))
-        return fault_set(error, MCAST_USAGE, "'%.40s' is no state: active or releasing",
-                         mine->state);
-    if (mine->node && names_check_node(mine->node, error) < 0)
-        return MCAST_USAGE;
-    return 0;
+    if (state && (strspn(state, "abcdefghijklmnopqrstuvwxyz-") != strlen(state) ||
+                  strlen(state) > STATE_MAX))
+        return fault_set(error, MCAST_USAGE, "'%.40s' is no state: active or releasing", state);
+    return filter->node ? names_check_node(filter->node, error) : 0;
 }
 
 static void first_path(char path[QUERY_MAX], const struct mcast_filter *filter)
@@ -122,12 +105,14 @@ static int show_page(struct listing *listing, const json_t *jobs, struct mcast_e
 static int fetch_page(struct mcast *handle, struct listing *listing, const char *path,
                       json_t **root, const char **next, struct mcast_error *error)
 {
-    struct call call = {.method = "GET", .path = path};
+    struct call call = {0};
+    struct result result = {0};
     json_t *jobs = NULL;
-    int rc;
     *next = NULL;
-    if ((rc = handle_call_json(handle, &call, root, error)) < 0 ||
-        (rc = field_array(*root, "jobs", &jobs, error)) < 0)
+    int made = call_set(&call, "GET", path, call_read_root, error);
+    int rc = handle_run(handle, &call, made, &result, error);
+    *root = result.root;
+    if (rc < 0 || (rc = field_array(*root, "jobs", &jobs, error)) < 0)
         return rc;
     if (!jobs)
         return field_fault(error, "jobs", "missing");
@@ -144,12 +129,12 @@ static int fetch_page(struct mcast *handle, struct listing *listing, const char 
 int mcast_list(struct mcast *handle, const struct mcast_filter *filter, mcast_reservation_fn *each,
                void *data, struct mcast_error *error)
 {
-    struct mcast_filter mine;
+    struct mcast_filter mine = MCAST_FILTER_INIT;
     char first[QUERY_MAX];
     json_t *page = NULL, *previous = NULL;
     uint64_t hidden = 0;
-    int rc = adopt(&mine, filter, error);
-    if (rc < 0)
+    int rc = filter ? call_adopt(&mine, filter, "MCAST_FILTER_INIT", error) : 0;
+    if (rc < 0 || (rc = check(&mine, error)) < 0)
         return rc;
     struct listing listing = {
         .each = each, .data = data, .left = mine.limit, .limited = mine.limit > 0};

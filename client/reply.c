@@ -4,14 +4,14 @@
 #include <string.h>
 #include <strings.h>
 
-void reply_begin(struct reply *reply, struct flight *flight)
+void reply_begin(struct reply *reply, struct request *request)
 {
-    *reply = (struct reply){.flight = flight, .kept = true};
+    *reply = (struct reply){.request = request, .kept = true};
 }
 
 static enum reply_state fail(struct reply *reply, enum trouble_kind kind, const char *words)
 {
-    flight_set_trouble(reply->flight, kind, words);
+    request_set_trouble(reply->request, kind, words);
     reply->kept = false;
     return reply->state = REPLY_OVER;
 }
@@ -83,7 +83,7 @@ static enum reply_state take_header(struct reply *reply)
         return take_framing(reply, true, value);
     if (strcasecmp(name, "transfer-encoding") == 0)
         return take_framing(reply, false, value);
-    flight_take_header(reply->flight, name, name_length, value, (size_t)(end - value));
+    request_take_header(reply->request, name, name_length, value, (size_t)(end - value));
     return REPLY_MORE;
 }
 
@@ -96,7 +96,7 @@ static enum reply_state take_head_end(struct reply *reply)
     bool bodiless = reply->status == 204 || reply->status == 304; /* RFC 9112, 6.3 */
     if (!bodiless && !reply->sized && !reply->chunked)
         return refuse(reply, "the length of its body is not told");
-    reply->flight->answer->status = reply->status;
+    reply->request->answer.status = reply->status;
     reply->part = reply->chunked ? REPLY_CHUNK_SIZE : REPLY_BODY;
     if (bodiless || (reply->sized && reply->left == 0))
         reply->state = REPLY_WHOLE;
@@ -168,7 +168,7 @@ static size_t take_body(struct reply *reply, const char *bytes, size_t length)
 {
     size_t piece = length < reply->left ? length : (size_t)reply->left;
     reply->left -= piece;
-    if (!flight_take_body(reply->flight, reply->status, bytes, piece))
+    if (!request_take_body(reply->request, reply->status, bytes, piece))
         fail(reply, TROUBLE_GARBLED, "no more of it is wanted");
     else if (reply->left == 0 && reply->chunked)
         reply->part = REPLY_CHUNK_END;

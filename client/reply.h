@@ -2,10 +2,10 @@
 #define MCAST_CLIENT_REPLY_H
 
 /* Reads one answer of HTTP/1.1 (RFC 9112) out of the bytes of a connection, in whatever pieces they
- * come, into the flight that waits for it. Strict: what mcastd sends is an answer with either one
+ * come, into the request that waits for it. Strict: what mcastd sends is an answer with either one
  * Content-Length or chunks, and anything else is refused. Interim answers (1xx) are skipped. */
 
-#include "client/flight.h"
+#include "client/request.h"
 
 enum {
     REPLY_LINE_SIZE = 1024, /* of a line of the head, its end included */
@@ -15,7 +15,7 @@ enum {
 enum reply_state {
     REPLY_MORE,  /* is to come */
     REPLY_WHOLE, /* and nothing of it is read any more */
-    REPLY_OVER,  /* it is no answer, or the flight wants no more of it; the flight knows why */
+    REPLY_OVER,  /* it is no answer, or the request wants no more of it; the request knows why */
 };
 
 /* Which part of the answer comes next. */
@@ -30,7 +30,7 @@ enum reply_part {
 
 struct reply {
     /* all of it reply.c's own */
-    struct flight *flight;
+    struct request *request;
     enum reply_state state;
     enum reply_part part;
     bool begun;          /* a byte has come */
@@ -44,7 +44,7 @@ struct reply {
 };
 
 /* The reply must stay where it is. */
-void reply_begin(struct reply *reply, struct flight *flight);
+void reply_begin(struct reply *reply, struct request *request);
 
 /* Some bytes, at least one. They may be freed afterwards. */
 enum reply_state reply_feed(struct reply *reply, const char *bytes, size_t length);

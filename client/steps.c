@@ -90,29 +90,25 @@ static int read_steps(const struct answer *answer, struct result *result, struct
     return rc < 0 ? rc : decode(whole, error);
 }
 
-int steps_errand(struct errand *errand, const char *cluster, const char *job, unsigned wait_ms,
-                 struct mcast_error *error)
+int steps_call(struct call *call, const char *cluster, const char *job, unsigned wait_ms,
+               struct mcast_error *error)
 {
     char path[NAMES_PATH_MAX], tail[TAIL_SIZE];
     snprintf(tail, sizeof(tail), "/steps?wait=%ums", wait_ms);
-    errand->method = "GET";
-    errand->wait_ms = wait_ms;
-    errand->read = read_steps;
+    call->wait_ms = wait_ms;
     int rc = names_check_wait(wait_ms, error);
     if (rc == 0)
         rc = names_job_path(path, cluster, job, tail, error);
-    return rc < 0 ? rc : errand_path(errand, path, error);
+    return rc < 0 ? rc : call_set(call, "GET", path, read_steps, error);
 }
 
 int mcast_steps(struct mcast *handle, const char *cluster, const char *job, unsigned wait_ms,
                 struct mcast_steps **out, struct mcast_error *error)
 {
-    struct errand errand = {0};
+    struct call call = {0};
     struct result result = {0};
-    int rc = steps_errand(&errand, cluster, job, wait_ms, error);
-    if (rc == 0)
-        rc = handle_run(handle, &errand, &result, error);
-    errand_release(&errand);
+    int made = steps_call(&call, cluster, job, wait_ms, error);
+    int rc = handle_run(handle, &call, made, &result, error);
     if (rc == 0)
         *out = result.steps;
     return rc;

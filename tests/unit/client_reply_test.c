@@ -13,20 +13,16 @@
 
 /* What is read, and by whom. */
 struct reader {
-    struct flight_peer peer;
-    struct call call;
-    struct answer answer;
-    struct flight flight;
+    struct peer peer;
+    struct request request;
     struct reply reply;
     char streamed[256];
 };
 
 static void begin(struct reader *reader)
 {
-    *reader = (struct reader){.call = {.method = "GET", .path = "/"}};
-    reader->flight =
-        (struct flight){.peer = &reader->peer, .call = &reader->call, .answer = &reader->answer};
-    reply_begin(&reader->reply, &reader->flight);
+    *reader = (struct reader){.request.peer = &reader->peer};
+    reply_begin(&reader->reply, &reader->request);
 }
 
 /* Copies of exact size, so that the sanitizer sees any reading beyond them. */
@@ -72,14 +68,14 @@ static void reads(const char *text, const struct expected *expected)
             if (state == REPLY_MORE)
                 state = reply_end(&reader.reply, NULL);
             assert_int_equal(state, expected->trouble == TROUBLE_NONE ? REPLY_WHOLE : REPLY_OVER);
-            assert_int_equal(reader.flight.trouble.kind, expected->trouble);
-            assert_true((reader.flight.trouble.words[0] != '\0') == (state == REPLY_OVER));
+            assert_int_equal(reader.request.trouble.kind, expected->trouble);
+            assert_true((reader.request.trouble.words[0] != '\0') == (state == REPLY_OVER));
             if (state == REPLY_WHOLE) {
-                assert_int_equal(reader.answer.status, expected->status);
-                assert_string_equal(reader.answer.type, expected->type);
-                assert_string_equal(text_string(&reader.answer.body), expected->body);
+                assert_int_equal(reader.request.answer.status, expected->status);
+                assert_string_equal(reader.request.answer.type, expected->type);
+                assert_string_equal(text_string(&reader.request.answer.body), expected->body);
             }
-            text_release(&reader.answer.body);
+            text_release(&reader.request.answer.body);
         }
     }
 }
@@ -201,11 +197,11 @@ static void reply__nothing_at_all(void **state)
     begin(&reader);
     assert_false(reply_begun(&reader.reply));
     assert_int_equal(reply_end(&reader.reply, NULL), REPLY_OVER);
-    assert_int_equal(reader.flight.trouble.kind, TROUBLE_SILENT);
+    assert_int_equal(reader.request.trouble.kind, TROUBLE_SILENT);
     begin(&reader);
     assert_int_equal(reply_end(&reader.reply, "Connection reset by peer"), REPLY_OVER);
-    assert_int_equal(reader.flight.trouble.kind, TROUBLE_BROKEN);
-    assert_string_equal(reader.flight.trouble.words, "Connection reset by peer");
+    assert_int_equal(reader.request.trouble.kind, TROUBLE_BROKEN);
+    assert_string_equal(reader.request.trouble.words, "Connection reset by peer");
 }
 
 static bool keeps(const char *text)
@@ -215,7 +211,7 @@ static bool keeps(const char *text)
     if (feed(&reader, text, strlen(text)) == REPLY_MORE)
         (void)reply_end(&reader.reply, NULL);
     bool kept = reply_keeps(&reader.reply);
-    text_release(&reader.answer.body);
+    text_release(&reader.request.answer.body);
     return kept;
 }
 
@@ -261,7 +257,7 @@ static void reply__headers_without_end(void **state)
     for (int i = 0; i < 10000 && reply == REPLY_MORE; i++)
         reply = feed(&reader, line, sizeof(line) - 1);
     assert_int_equal(reply, REPLY_OVER);
-    assert_int_equal(reader.flight.trouble.kind, TROUBLE_GARBLED);
+    assert_int_equal(reader.request.trouble.kind, TROUBLE_GARBLED);
 }
 
 static int collect(const char *bytes, size_t length, void *data)
@@ -279,9 +275,9 @@ static void reply__stream(void **state)
     (void)state;
     struct reader reader;
     begin(&reader);
-    reader.call.accept = "text/event-stream";
-    reader.flight.each = collect;
-    reader.flight.data = &reader;
+    reader.request.call.accept = "text/event-stream";
+    reader.request.call.each = collect;
+    reader.request.call.data = &reader;
     assert_int_equal(feed_all(&reader,
                               "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                               "Transfer-Encoding: chunked\r\n\r\n5\r\n:abc\n\r\n",
@@ -289,7 +285,7 @@ static void reply__stream(void **state)
                      REPLY_MORE);
     assert_string_equal(reader.streamed, ":abc\n");
     assert_int_equal(feed_all(&reader, "4\r\nstop\r\n", 0, 100), REPLY_OVER);
-    assert_int_equal(flight_conclude(&reader.flight, NULL), 77);
+    assert_int_equal(request_conclude(&reader.request, NULL), 77);
 }
 
 /* What is refused, or of another type, is an answer like any other. */
@@ -298,15 +294,15 @@ static void reply__stream_that_is_none(void **state)
     (void)state;
     struct reader reader;
     begin(&reader);
-    reader.call.accept = "text/event-stream";
-    reader.flight.each = collect;
-    reader.flight.data = &reader;
+    reader.request.call.accept = "text/event-stream";
+    reader.request.call.each = collect;
+    reader.request.call.data = &reader;
     assert_int_equal(
         feed_all(&reader, "HTTP/1.1 403 No\r\n" JSON "Content-Length: 2\r\n\r\n{}", 0, 1),
         REPLY_WHOLE);
     assert_string_equal(reader.streamed, "");
-    assert_string_equal(text_string(&reader.answer.body), "{}");
-    text_release(&reader.answer.body);
+    assert_string_equal(text_string(&reader.request.answer.body), "{}");
+    text_release(&reader.request.answer.body);
 }
 
 static void reply__what_it_says_of_time(void **state)
@@ -320,7 +316,7 @@ static void reply__what_it_says_of_time(void **state)
                               0, 1),
                      REPLY_WHOLE);
     assert_true(reader.peer.clock_known && reader.peer.clock_ahead_ms < 0);
-    assert_int_equal(reader.answer.retry_after, 3600);
+    assert_int_equal(reader.request.answer.retry_after, 3600);
 }
 
 int main(void)
