@@ -21,6 +21,14 @@ int mcast_status(struct mcast *handle, char **json, struct mcast_error *error)
     return get_json(handle, "/v1/status", json, error);
 }
 
+int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg, uint64_t *request,
+                       struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = call_set(&call, "GET", "/v1/status", call_read_json, error);
+    return async_begin(async, &call, made, done, arg, request, error);
+}
+
 int mcast_doctor(struct mcast *handle, char **json, struct mcast_error *error)
 {
     return get_json(handle, "/v1/doctor", json, error);

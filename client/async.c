@@ -168,9 +168,8 @@ static void on_done(struct request *request, int rc, const struct mcast_error *e
     free(begun);
 }
 
-/* made: what came of making the call ready. */
-static int begin(struct mcast_async *async, struct call *call, int made, mcast_done_fn *done,
-                 void *arg, uint64_t *number, struct mcast_error *error)
+int async_begin(struct mcast_async *async, struct call *call, int made, mcast_done_fn *done,
+                void *arg, uint64_t *number, struct mcast_error *error)
 {
     struct begun *begun = NULL;
     int rc = made;
@@ -191,93 +190,6 @@ static int begin(struct mcast_async *async, struct call *call, int made, mcast_d
         *number = begun->request.number;
     }
     return rc;
-}
-
-int mcast_async_reserve(struct mcast_async *async, const struct mcast_request *what,
-                        mcast_done_fn *done, void *arg, uint64_t *request,
-                        struct mcast_error *error)
-{
-    struct call call = {0};
-    int made = jobs_call_reserve(&call, what, error);
-    return begin(async, &call, made, done, arg, request, error);
-}
-
-int mcast_async_release(struct mcast_async *async, const char *cluster, const char *job,
-                        mcast_done_fn *done, void *arg, uint64_t *request,
-                        struct mcast_error *error)
-{
-    struct call call = {0};
-    int made = jobs_call_release(&call, cluster, job, error);
-    return begin(async, &call, made, done, arg, request, error);
-}
-
-int mcast_async_show(struct mcast_async *async, const char *cluster, const char *job,
-                     mcast_done_fn *done, void *arg, uint64_t *request, struct mcast_error *error)
-{
-    struct call call = {0};
-    int made = jobs_call_show(&call, cluster, job, error);
-    return begin(async, &call, made, done, arg, request, error);
-}
-
-int mcast_async_env(struct mcast_async *async, const char *cluster, const char *job,
-                    const char *step, mcast_done_fn *done, void *arg, uint64_t *request,
-                    struct mcast_error *error)
-{
-    struct call call = {0};
-    int made = env_call(&call, cluster, job, step, error);
-    return begin(async, &call, made, done, arg, request, error);
-}
-
-int mcast_async_steps(struct mcast_async *async, const char *cluster, const char *job,
-                      unsigned wait_ms, mcast_done_fn *done, void *arg, uint64_t *request,
-                      struct mcast_error *error)
-{
-    struct call call = {0};
-    int made = steps_call(&call, cluster, job, wait_ms, error);
-    return begin(async, &call, made, done, arg, request, error);
-}
-
-int mcast_async_report_node(struct mcast_async *async, const struct mcast_node_report *report,
-                            mcast_done_fn *done, void *arg, uint64_t *request,
-                            struct mcast_error *error)
-{
-    struct call call = {0};
-    int made = node_call(&call, report, error);
-    return begin(async, &call, made, done, arg, request, error);
-}
-
-int mcast_async_own(struct mcast_async *async, mcast_done_fn *done, void *arg, uint64_t *request,
-                    struct mcast_error *error)
-{
-    struct call call = {0};
-    int made = cleanup_call_own(&call, error);
-    return begin(async, &call, made, done, arg, request, error);
-}
-
-int mcast_async_cleanup(struct mcast_async *async, const char *step, unsigned flags,
-                        unsigned wait_ms, mcast_done_fn *done, void *arg, uint64_t *request,
-                        struct mcast_error *error)
-{
-    struct call call = {0};
-    int made = cleanup_call(&call, step, flags, wait_ms, error);
-    return begin(async, &call, made, done, arg, request, error);
-}
-
-int mcast_async_sync(struct mcast_async *async, const char *cluster, const char *const *jobs,
-                     size_t job_count, mcast_done_fn *done, void *arg, uint64_t *request,
-                     struct mcast_error *error)
-{
-    struct call call = {0};
-    int made = sync_call(&call, cluster, jobs, job_count, error);
-    return begin(async, &call, made, done, arg, request, error);
-}
-
-int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg, uint64_t *request,
-                       struct mcast_error *error)
-{
-    struct call call = {0};
-    int made = call_set(&call, "GET", "/v1/status", call_read_json, error);
-    return begin(async, &call, made, done, arg, request, error);
 }
 
 bool mcast_async_cancel(struct mcast_async *async, uint64_t number)

@@ -178,7 +178,7 @@ static int judge(const struct broker *broker, const struct request *request,
                  struct mcast_error *error)
 {
     const struct peer *peer = &broker->peer;
-    const char *unproved = peer->unproved.text;
+    const char *unproved = peer->unproved;
     if (broker->unproved && !peer->endpoint.socket[0] && !peer->credentials.cert &&
         !request->call.with_token)
         unproved = broker->unproved;

@@ -70,23 +70,4 @@ call_read_fn call_read_json, call_read_root;
  * begin with their size. MCAST_USAGE. */
 int call_adopt(void *mine, const void *given, const char *init, struct mcast_error *error);
 
-/* One function for each kind of call: fills one that is empty ({0}) and to be released whatever is
- * returned. MCAST_USAGE: an argument is not allowed; MCAST_NOMEM. */
-int jobs_call_reserve(struct call *call, const struct mcast_request *request,
-                      struct mcast_error *error);
-int jobs_call_release(struct call *call, const char *cluster, const char *job,
-                      struct mcast_error *error);
-int jobs_call_show(struct call *call, const char *cluster, const char *job,
-                   struct mcast_error *error);
-int env_call(struct call *call, const char *cluster, const char *job, const char *step,
-             struct mcast_error *error);
-int steps_call(struct call *call, const char *cluster, const char *job, unsigned wait_ms,
-               struct mcast_error *error);
-int sync_call(struct call *call, const char *cluster, const char *const *jobs, size_t job_count,
-              struct mcast_error *error);
-int node_call(struct call *call, const struct mcast_node_report *report, struct mcast_error *error);
-int cleanup_call_own(struct call *call, struct mcast_error *error);
-int cleanup_call(struct call *call, const char *step, unsigned flags, unsigned wait_ms,
-                 struct mcast_error *error);
-
 #endif

@@ -1,39 +1,15 @@
-/* What whoever has a job's token may ask for: its reservation, and the trees of a step to go. */
+/* What who has a job's token may ask for: the trees of a step to go. */
 
 #include "client/fault.h"
 #include "client/handle.h"
 #include "client/names.h"
 #include "client/text.h"
-#include "client/reservation.h"
 #include "core/steppath.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { TAIL_SIZE = 64 };
-
-static int read_own(const struct answer *answer, struct result *result, struct mcast_error *error)
-{
-    return reservation_parse(text_string(&answer->body), answer->body.length, &result->reservation,
-                             error);
-}
-
-int cleanup_call_own(struct call *call, struct mcast_error *error)
-{
-    call->with_token = true;
-    return call_set(call, "GET", "/v1/reservation", read_own, error);
-}
-
-int mcast_own(struct mcast *handle, struct mcast_reservation **out, struct mcast_error *error)
-{
-    struct call call = {0};
-    struct result result = {0};
-    int made = cleanup_call_own(&call, error);
-    int rc = handle_run(handle, &call, made, &result, error);
-    if (rc == 0)
-        *out = result.reservation;
-    return rc;
-}
 
 /* A path of job ids is one segment here, so its slashes are escaped. */
 static int cleanup_path(struct text *path, const char *step, const char *tail,
@@ -64,8 +40,8 @@ static int read_cleanup(const struct answer *answer, struct result *result,
     return 0;
 }
 
-int cleanup_call(struct call *call, const char *step, unsigned flags, unsigned wait_ms,
-                 struct mcast_error *error)
+static int make_cleanup(struct call *call, const char *step, unsigned flags, unsigned wait_ms,
+                        struct mcast_error *error)
 {
     char tail[TAIL_SIZE];
     int rc = check(step, wait_ms, error);
@@ -84,17 +60,26 @@ int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags, unsign
 {
     struct call call = {0};
     struct result result = {0};
-    int made = cleanup_call(&call, step, flags, wait_ms, error);
+    int made = make_cleanup(&call, step, flags, wait_ms, error);
     int rc = handle_run(handle, &call, made, &result, error);
     if (rc == 0 && gone)
         *gone = result.gone;
     return rc;
 }
 
+int mcast_async_cleanup(struct mcast_async *async, const char *step, unsigned flags,
+                        unsigned wait_ms, mcast_done_fn *done, void *arg, uint64_t *request,
+                        struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_cleanup(&call, step, flags, wait_ms, error);
+    return async_begin(async, &call, made, done, arg, request, error);
+}
+
 int mcast_cleanup_json(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
                        char **json, struct mcast_error *error)
 {
     struct call call = {0};
-    int made = cleanup_call(&call, step, flags, wait_ms, error);
+    int made = make_cleanup(&call, step, flags, wait_ms, error);
     return handle_run_json(handle, &call, made, json, error);
 }

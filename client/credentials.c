@@ -1,5 +1,6 @@
 #include "client/credentials.h"
 #include "client/fault.h"
+#include "client/handle.h"
 #include "client/names.h"
 
 #include <errno.h>
@@ -51,14 +52,13 @@ static int check_key(const char *path, struct mcast_error *error)
     return 0;
 }
 
-int credentials_set_cacert(struct credentials *credentials, const char *path,
-                           struct mcast_error *error)
+int mcast_set_cacert(struct mcast *handle, const char *path, struct mcast_error *error)
 {
-    return replace(&credentials->cacert, path, error);
+    return replace(&handle->broker.peer.credentials.cacert, path, error);
 }
 
-int credentials_set_certificate(struct credentials *credentials, const char *cert, const char *key,
-                                struct mcast_error *error)
+static int set_certificate(struct credentials *credentials, const char *cert, const char *key,
+                           struct mcast_error *error)
 {
     if (!cert != !key)
         return fault_set(error, MCAST_USAGE,
@@ -68,32 +68,37 @@ int credentials_set_certificate(struct credentials *credentials, const char *cer
     return rc < 0 ? rc : replace(&credentials->key, key, error);
 }
 
-int credentials_set_munge(struct credentials *credentials, enum mcast_munge use, const char *socket,
+int mcast_set_certificate(struct mcast *handle, const char *cert, const char *key,
                           struct mcast_error *error)
 {
+    return set_certificate(&handle->broker.peer.credentials, cert, key, error);
+}
+
+int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *socket,
+                    struct mcast_error *error)
+{
+    struct credentials *credentials = &handle->broker.peer.credentials;
     if (use != MCAST_MUNGE_AUTO && use != MCAST_MUNGE_ALWAYS && use != MCAST_MUNGE_NEVER)
         return fault_set(error, MCAST_USAGE, "there is no such use of MUNGE: %d", (int)use);
     credentials->munge = use;
     return replace(&credentials->munge_socket, socket, error);
 }
 
-int credentials_set_node(struct credentials *credentials, const char *node,
-                         struct mcast_error *error)
+int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error)
 {
     int rc = node && node[0] ? names_check_node(node, error) : 0;
-    return rc < 0 ? rc : replace(&credentials->node, node, error);
+    return rc < 0 ? rc : replace(&handle->broker.peer.credentials.node, node, error);
+}
+
+int mcast_set_server_user(struct mcast *handle, const char *user, struct mcast_error *error)
+{
+    return replace(&handle->broker.peer.credentials.server_user, user, error);
 }
 
 static const char *environment(const char *name)
 {
     const char *value = secure_getenv(name);
     return value && value[0] ? value : NULL;
-}
-
-int credentials_set_server_user(struct credentials *credentials, const char *user,
-                                struct mcast_error *error)
-{
-    return replace(&credentials->server_user, user, error);
 }
 
 const char *credentials_server_user(const struct credentials *credentials)
@@ -108,10 +113,10 @@ int credentials_settle(struct credentials *credentials, struct mcast_error *erro
     if (credentials->settled)
         return 0;
     if (!credentials->cacert)
-        rc = credentials_set_cacert(credentials, environment("MCAST_CACERT"), error);
+        rc = replace(&credentials->cacert, environment("MCAST_CACERT"), error);
     if (rc == 0 && !credentials->cert)
-        rc = credentials_set_certificate(credentials, environment("MCAST_CERT"),
-                                         environment("MCAST_KEY"), error);
+        rc = set_certificate(credentials, environment("MCAST_CERT"), environment("MCAST_KEY"),
+                             error);
     if (rc == 0 && socket && !credentials->munge_socket && credentials->munge != MCAST_MUNGE_NEVER)
         rc = replace(&credentials->munge_socket, socket, error);
     credentials->settled = rc == 0;

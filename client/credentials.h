@@ -16,19 +16,6 @@ struct credentials {
     bool settled; /* credentials_settle has been here */
 };
 
-/* Each replaces what was there. MCAST_NOMEM, or MCAST_USAGE with what is wrong. */
-int credentials_set_cacert(struct credentials *credentials, const char *path,
-                           struct mcast_error *error);
-int credentials_set_certificate(struct credentials *credentials, const char *cert, const char *key,
-                                struct mcast_error *error);
-int credentials_set_munge(struct credentials *credentials, enum mcast_munge use, const char *socket,
-                          struct mcast_error *error);
-int credentials_set_node(struct credentials *credentials, const char *node,
-                         struct mcast_error *error);
-
-int credentials_set_server_user(struct credentials *credentials, const char *user,
-                                struct mcast_error *error);
-
 /* A user's name or uid, as it was set or as MCAST_SERVER_USER says (not in set-user-id programs);
  * or NULL. */
 const char *credentials_server_user(const struct credentials *credentials);

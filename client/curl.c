@@ -17,25 +17,13 @@
 /* ---- the library ---- */
 
 /* The functions that are used, by their names without "curl_". */
+/* clang-format off */
 #define LIBCURL_FUNCTIONS(X)                                                                       \
-    X(global_init)                                                                                 \
-    X(version_info)                                                                                \
-    X(easy_init)                                                                                   \
-    X(easy_reset)                                                                                  \
-    X(easy_cleanup)                                                                                \
-    X(easy_setopt)                                                                                 \
-    X(easy_getinfo)                                                                                \
-    X(easy_strerror)                                                                               \
-    X(slist_append)                                                                                \
-    X(slist_free_all)                                                                              \
-    X(multi_init)                                                                                  \
-    X(multi_cleanup)                                                                               \
-    X(multi_setopt)                                                                                \
-    X(multi_add_handle)                                                                            \
-    X(multi_remove_handle)                                                                         \
-    X(multi_socket_action)                                                                         \
-    X(multi_timeout)                                                                               \
-    X(multi_info_read)
+    X(global_init) X(version_info) X(slist_append) X(slist_free_all)                               \
+    X(easy_init) X(easy_reset) X(easy_cleanup) X(easy_setopt) X(easy_getinfo) X(easy_strerror)     \
+    X(multi_init) X(multi_cleanup) X(multi_setopt) X(multi_add_handle) X(multi_remove_handle)      \
+    X(multi_socket_action) X(multi_timeout) X(multi_info_read)
+/* clang-format on */
 
 /* Of the types that curl's header gives them. */
 #define LIBCURL_MEMBER(name) __typeof__(&curl_##name) name;
@@ -302,33 +290,28 @@ static void abandon(struct transport *transport, struct request *request)
 
 static enum trouble_kind kind_of(CURLcode code)
 {
-    switch (code) {
-    case CURLE_OK:
-        return TROUBLE_NONE;
-    case CURLE_OUT_OF_MEMORY:
-        return TROUBLE_NOMEM;
-    case CURLE_OPERATION_TIMEDOUT: /* the time for a connection: that of requests is broker.c's */
-    case CURLE_COULDNT_CONNECT:
-        return TROUBLE_ABSENT;
-    case CURLE_COULDNT_RESOLVE_HOST:
-        return TROUBLE_NO_HOST;
-    case CURLE_GOT_NOTHING:
-        return TROUBLE_SILENT;
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
-    case CURLE_PARTIAL_FILE:
-        return TROUBLE_BROKEN;
-    case CURLE_PEER_FAILED_VERIFICATION:
-        return TROUBLE_DISTRUST;
-    case CURLE_SSL_CONNECT_ERROR:
-        return TROUBLE_HANDSHAKE;
-    case CURLE_SSL_CACERT_BADFILE:
-        return TROUBLE_CA_FILE;
-    case CURLE_SSL_CERTPROBLEM:
-        return TROUBLE_OWN_FILES;
-    default:
-        return TROUBLE_GARBLED;
-    }
+    static const struct {
+        CURLcode code;
+        enum trouble_kind kind;
+    } kinds[] = {
+        {CURLE_OK, TROUBLE_NONE},
+        {CURLE_OUT_OF_MEMORY, TROUBLE_NOMEM},
+        {CURLE_OPERATION_TIMEDOUT, TROUBLE_ABSENT}, /* the time for a connection; else broker.c's */
+        {CURLE_COULDNT_CONNECT, TROUBLE_ABSENT},
+        {CURLE_COULDNT_RESOLVE_HOST, TROUBLE_NO_HOST},
+        {CURLE_GOT_NOTHING, TROUBLE_SILENT},
+        {CURLE_SEND_ERROR, TROUBLE_BROKEN},
+        {CURLE_RECV_ERROR, TROUBLE_BROKEN},
+        {CURLE_PARTIAL_FILE, TROUBLE_BROKEN},
+        {CURLE_PEER_FAILED_VERIFICATION, TROUBLE_DISTRUST},
+        {CURLE_SSL_CONNECT_ERROR, TROUBLE_HANDSHAKE},
+        {CURLE_SSL_CACERT_BADFILE, TROUBLE_CA_FILE},
+        {CURLE_SSL_CERTPROBLEM, TROUBLE_OWN_FILES},
+    };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (kinds[i].code == code)
+            return kinds[i].kind;
+    return TROUBLE_GARBLED;
 }
 
 static void conclude(const struct transfer *transfer, CURLcode code)

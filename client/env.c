@@ -26,8 +26,8 @@ static int read_env(const struct answer *answer, struct result *result, struct m
     return rc < 0 ? rc : variable_decode(result->root, &result->env, &result->env_count, error);
 }
 
-int env_call(struct call *call, const char *cluster, const char *job, const char *step,
-             struct mcast_error *error)
+static int make_env(struct call *call, const char *cluster, const char *job, const char *step,
+                    struct mcast_error *error)
 {
     call->method = "GET";
     call->read = read_env;
@@ -39,9 +39,18 @@ int mcast_env(struct mcast *handle, const char *cluster, const char *job, const 
 {
     struct call call = {0};
     struct result result = {0};
-    int rc = handle_run(handle, &call, env_call(&call, cluster, job, step, error), &result, error);
+    int rc = handle_run(handle, &call, make_env(&call, cluster, job, step, error), &result, error);
     for (size_t i = 0; rc == 0 && i < result.env_count; i++)
         rc = each(&result.env[i], data);
     result_release(&result);
     return rc;
+}
+
+int mcast_async_env(struct mcast_async *async, const char *cluster, const char *job,
+                    const char *step, mcast_done_fn *done, void *arg, uint64_t *request,
+                    struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_env(&call, cluster, job, step, error);
+    return async_begin(async, &call, made, done, arg, request, error);
 }

@@ -70,33 +70,6 @@ int mcast_set_patience(struct mcast *handle, unsigned milliseconds, mcast_wait_f
     return 0;
 }
 
-int mcast_set_cacert(struct mcast *handle, const char *path, struct mcast_error *error)
-{
-    return credentials_set_cacert(&handle->broker.peer.credentials, path, error);
-}
-
-int mcast_set_certificate(struct mcast *handle, const char *cert, const char *key,
-                          struct mcast_error *error)
-{
-    return credentials_set_certificate(&handle->broker.peer.credentials, cert, key, error);
-}
-
-int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *socket,
-                    struct mcast_error *error)
-{
-    return credentials_set_munge(&handle->broker.peer.credentials, use, socket, error);
-}
-
-int mcast_set_server_user(struct mcast *handle, const char *user, struct mcast_error *error)
-{
-    return credentials_set_server_user(&handle->broker.peer.credentials, user, error);
-}
-
-int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error)
-{
-    return credentials_set_node(&handle->broker.peer.credentials, node, error);
-}
-
 int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_error *error)
 {
     const struct peer *peer = &handle->broker.peer;

@@ -29,6 +29,10 @@ int handle_run(struct mcast *handle, struct call *call, int made, struct result 
 int handle_run_json(struct mcast *handle, struct call *call, int made, char **json,
                     struct mcast_error *error);
 
+/* The same for the form that does not wait, until it is begun (async.c). */
+int async_begin(struct mcast_async *async, struct call *call, int made, mcast_done_fn *done,
+                void *arg, uint64_t *request, struct mcast_error *error);
+
 /* Asks once, and releases nothing. 0: there was an answer of success. Else what call->each
  * returned, or a code: MCAST_USAGE also when called from a callback of the same handle. *error is
  * as it was when call->each set it. */

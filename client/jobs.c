@@ -1,4 +1,4 @@
-/* Reserve, release and show one job. */
+/* Reserve, release and show one job, by its name or by its token. */
 
 #include "client/fault.h"
 #include "client/handle.h"
@@ -64,8 +64,8 @@ static int read_reserve(const struct answer *answer, struct result *result,
     return rc;
 }
 
-int jobs_call_reserve(struct call *call, const struct mcast_request *request,
-                      struct mcast_error *error)
+static int make_reserve(struct call *call, const struct mcast_request *request,
+                        struct mcast_error *error)
 {
     struct mcast_request mine = MCAST_REQUEST_INIT;
     char path[NAMES_PATH_MAX];
@@ -87,18 +87,6 @@ static int make_bare(struct call *call, const char *method, const char *cluster,
     return rc < 0 ? rc : call_set(call, method, path, read_job, error);
 }
 
-int jobs_call_release(struct call *call, const char *cluster, const char *job,
-                      struct mcast_error *error)
-{
-    return make_bare(call, "DELETE", cluster, job, error);
-}
-
-int jobs_call_show(struct call *call, const char *cluster, const char *job,
-                   struct mcast_error *error)
-{
-    return make_bare(call, "GET", cluster, job, error);
-}
-
 /* out NULL: what the answer holds is not wanted. */
 static int run(struct mcast *handle, struct call *call, int made, struct mcast_reservation **out,
                struct mcast_error *error)
@@ -116,19 +104,64 @@ int mcast_reserve(struct mcast *handle, const struct mcast_request *request,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
     struct call call = {0};
-    return run(handle, &call, jobs_call_reserve(&call, request, error), out, error);
+    return run(handle, &call, make_reserve(&call, request, error), out, error);
+}
+
+int mcast_async_reserve(struct mcast_async *async, const struct mcast_request *what,
+                        mcast_done_fn *done, void *arg, uint64_t *request,
+                        struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_reserve(&call, what, error);
+    return async_begin(async, &call, made, done, arg, request, error);
 }
 
 int mcast_release(struct mcast *handle, const char *cluster, const char *job,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
     struct call call = {0};
-    return run(handle, &call, jobs_call_release(&call, cluster, job, error), out, error);
+    return run(handle, &call, make_bare(&call, "DELETE", cluster, job, error), out, error);
+}
+
+int mcast_async_release(struct mcast_async *async, const char *cluster, const char *job,
+                        mcast_done_fn *done, void *arg, uint64_t *request,
+                        struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_bare(&call, "DELETE", cluster, job, error);
+    return async_begin(async, &call, made, done, arg, request, error);
 }
 
 int mcast_show(struct mcast *handle, const char *cluster, const char *job,
                struct mcast_reservation **out, struct mcast_error *error)
 {
     struct call call = {0};
-    return run(handle, &call, jobs_call_show(&call, cluster, job, error), out, error);
+    return run(handle, &call, make_bare(&call, "GET", cluster, job, error), out, error);
+}
+
+int mcast_async_show(struct mcast_async *async, const char *cluster, const char *job,
+                     mcast_done_fn *done, void *arg, uint64_t *request, struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_bare(&call, "GET", cluster, job, error);
+    return async_begin(async, &call, made, done, arg, request, error);
+}
+
+static int make_own(struct call *call, struct mcast_error *error)
+{
+    call->with_token = true;
+    return call_set(call, "GET", "/v1/reservation", read_job, error);
+}
+
+int mcast_own(struct mcast *handle, struct mcast_reservation **out, struct mcast_error *error)
+{
+    struct call call = {0};
+    return run(handle, &call, make_own(&call, error), out, error);
+}
+
+int mcast_async_own(struct mcast_async *async, mcast_done_fn *done, void *arg, uint64_t *request,
+                    struct mcast_error *error)
+{
+    struct call call = {0};
+    return async_begin(async, &call, make_own(&call, error), done, arg, request, error);
 }

@@ -51,15 +51,11 @@ static void first_path(char path[QUERY_MAX], const struct mcast_filter *filter)
  * keep us busy for ever. */
 static int advance(struct listing *listing, const char *next, struct mcast_error *error)
 {
-    static const char start[] = "/v1/jobs?";
-    const char *at = strncmp(next, start, strlen(start)) == 0 ? next + strlen(start) : NULL;
-    while (at && strncmp(at, "after=", 6) != 0) {
-        at = strchr(at, '&');
-        at = at ? at + 1 : NULL;
-    }
+    const char *at = strstr(next, "after=");
     char *end = NULL;
     uint64_t after = at && at[6] >= '0' && at[6] <= '9' ? strtoull(at + 6, &end, 10) : 0;
-    if (after <= listing->after || (*end != '\0' && *end != '&'))
+    if (strncmp(next, "/v1/jobs?", 9) != 0 || after <= listing->after ||
+        (*end != '\0' && *end != '&'))
         return field_fault(error, "next", "no link to a later page");
     listing->after = after;
     return 0;

@@ -70,7 +70,8 @@ static int read_report(const struct answer *answer, struct result *result,
     return rc;
 }
 
-int node_call(struct call *call, const struct mcast_node_report *report, struct mcast_error *error)
+static int make_report(struct call *call, const struct mcast_node_report *report,
+                       struct mcast_error *error)
 {
     struct mcast_node_report mine = MCAST_NODE_REPORT_INIT;
     char path[PATH_SIZE];
@@ -94,9 +95,18 @@ int mcast_report_node(struct mcast *handle, const struct mcast_node_report *repo
 {
     struct call call = {0};
     struct result result = {0};
-    int made = node_call(&call, report, error);
+    int made = make_report(&call, report, error);
     int rc = handle_run(handle, &call, made, &result, error);
     if (rc == 0 && releasing)
         *releasing = result.releasing;
     return rc;
+}
+
+int mcast_async_report_node(struct mcast_async *async, const struct mcast_node_report *report,
+                            mcast_done_fn *done, void *arg, uint64_t *request,
+                            struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_report(&call, report, error);
+    return async_begin(async, &call, made, done, arg, request, error);
 }

@@ -200,11 +200,6 @@ enum reply_state reply_end(struct reply *reply, const char *words)
                 words ? words : "it was closed without a word");
 }
 
-bool reply_begun(const struct reply *reply)
-{
-    return reply->begun;
-}
-
 bool reply_keeps(const struct reply *reply)
 {
     return reply->state == REPLY_WHOLE && reply->kept;

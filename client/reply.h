@@ -29,11 +29,11 @@ enum reply_part {
 };
 
 struct reply {
-    /* all of it reply.c's own */
-    struct request *request;
     enum reply_state state;
+    bool begun; /* a byte has come: before, it may be that the request was never read */
+    /* reply.c's own */
+    struct request *request;
     enum reply_part part;
-    bool begun;          /* a byte has come */
     bool kept;           /* the connection is good for another request */
     bool sized, chunked; /* it has a Content-Length; a Transfer-Encoding */
     int status;          /* of the answer or of an interim one */
@@ -51,9 +51,6 @@ enum reply_state reply_feed(struct reply *reply, const char *bytes, size_t lengt
 
 /* There are no more: the connection was closed, or broke with these words. Not REPLY_MORE. */
 enum reply_state reply_end(struct reply *reply, const char *words);
-
-/* Whether a byte has come: before, it may be that the request was never read. */
-bool reply_begun(const struct reply *reply);
 
 /* Of a whole one: whether the connection is good for another request. */
 bool reply_keeps(const struct reply *reply);

@@ -1,9 +1,12 @@
 #include "client/request.h"
 #include "client/fault.h"
+#include "client/munge.h"
 #include "client/problem.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -17,12 +20,120 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* ---- what it is sent with ---- */
+
+/* One more line, "<start><rest>"; rest NULL: none. False when memory is exhausted. */
+static bool add(struct headers *headers, const char *start, const char *rest)
+{
+    if (!rest)
+        return true;
+    assert(headers->count < REQUEST_HEADERS_MAX);
+    size_t size = strlen(start) + strlen(rest) + 1;
+    char *line = malloc(size);
+    if (!line)
+        return false;
+    snprintf(line, size, "%s%s", start, rest);
+    headers->line[headers->count++] = line;
+    return true;
+}
+
+static int add_credential(struct headers *headers, const struct call *call, const char *socket,
+                          struct mcast_error *error)
+{
+    static const char version[] = "mcastd1 ";
+    struct text payload = {0};
+    char *credential = NULL;
+    /* What it is good for stands in it: nobody can use it for another request. */
+    bool ok = text_add(&payload, version, sizeof(version) - 1) &&
+              text_add(&payload, call->method, strlen(call->method)) &&
+              text_add(&payload, " ", 1) &&
+              text_add(&payload, text_string(&call->path), call->path.length);
+    int rc = ok ? munge_credential(socket, text_string(&payload), &credential, error)
+                : fault_nomem(error);
+    if (rc == 0 && !add(headers, "Authorization: Munge ", credential))
+        rc = fault_nomem(error);
+    munge_forget(credential);
+    text_release(&payload);
+    return rc;
+}
+
+static void release_headers(struct headers *headers)
+{
+    for (size_t i = 0; i < headers->count; i++) {
+        explicit_bzero(headers->line[i], strlen(headers->line[i]));
+        free(headers->line[i]);
+    }
+    headers->count = 0;
+}
+
+static int make_headers(struct request *request, struct mcast_error *error)
+{
+    const struct call *call = &request->call;
+    struct peer *peer = request->peer;
+    const struct credentials *credentials = &peer->credentials;
+    struct headers *headers = &request->headers;
+    struct mcast_error why = {0};
+    char last[24];
+    peer->unproved[0] = '\0';
+    snprintf(last, sizeof(last), "%llu", (unsigned long long)call->last_event_id);
+    if (!add(headers, "Accept: ", call->accept ? call->accept : "application/json") ||
+        !add(headers, "Content-Type: ", call->body ? "application/json" : NULL) ||
+        !add(headers, "Last-Event-ID: ", call->last_event_id > 0 ? last : NULL))
+        return fault_nomem(error);
+    if (call->with_token)
+        return add(headers, "Authorization: Bearer ", secret_expose(peer->token))
+                   ? 0
+                   : fault_nomem(error);
+    if (peer->endpoint.socket[0] || !credentials_want_munge(credentials))
+        return 0;
+    int rc = add_credential(headers, call, credentials->munge_socket, &why);
+    if (rc == MCAST_UNREACHABLE && credentials->munge == MCAST_MUNGE_AUTO) {
+        snprintf(peer->unproved, sizeof(peer->unproved), "%.300s", why.text);
+        return 0;
+    }
+    /* Of root's credential only the host is believed, and by this name (docs/security.md). */
+    if (rc == 0 && !add(headers, "Mcast-Node: ", credentials->node))
+        rc = fault_nomem(&why);
+    if (rc < 0 && error)
+        *error = why;
+    return rc;
+}
+
+/* ---- what comes back ---- */
+
+/* Written anew from what was read, it must be the same: sscanf alone takes more. Not strptime,
+ * whose names are the locale's. */
+bool request_read_date(const char *text, size_t length, int64_t *seconds)
+{
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    enum { SIZE = sizeof("Sun, 06 Nov 1994 08:49:37 GMT") };
+    struct tm tm = {0};
+    char date[SIZE], again[4 * SIZE], name[4];
+    if (length < SIZE - 1)
+        return false;
+    memcpy(date, text, SIZE - 1);
+    date[SIZE - 1] = '\0';
+    if (sscanf(date + 5, "%2d %3s %4d %2d:%2d:%2d", &tm.tm_mday, name, &tm.tm_year, &tm.tm_hour,
+               &tm.tm_min, &tm.tm_sec) != 6)
+        return false;
+    snprintf(again, sizeof(again), "%.3s, %02d %s %04d %02d:%02d:%02d GMT", date, tm.tm_mday, name,
+             tm.tm_year, tm.tm_hour, tm.tm_min, tm.tm_sec);
+    const char *month = strstr(months, name);
+    if (strcmp(again, date) != 0 || !month || (month - months) % 3 != 0 || tm.tm_mday < 1 ||
+        tm.tm_mday > 31 || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60)
+        return false;
+    tm.tm_mon = (int)(month - months) / 3;
+    tm.tm_year -= 1900;
+    *seconds = timegm(&tm);
+    return true;
+}
+
 /* The date was written some time between the request and now: half way is the best guess, and its
  * second was half over on average. */
 static void take_date(struct request *request, const char *value, size_t length)
 {
     int64_t seconds;
-    if (!headers_read_date(value, length, &seconds))
+    if (!request_read_date(value, length, &seconds))
         return;
     int64_t half_way = request->sent_ms + (now_ms() - request->sent_ms) / 2;
     request->peer->clock_ahead_ms = seconds * 1000 + 500 - half_way;
@@ -99,9 +210,7 @@ int request_prepare(struct request *request, struct mcast_error *error)
     if (peer->endpoint.tls)
         rc = credentials_check(&peer->credentials, error);
     if (rc == 0)
-        rc = headers_make(&request->headers, &request->call, peer->token,
-                          peer->endpoint.socket[0] ? NULL : &peer->credentials, &peer->unproved,
-                          error);
+        rc = make_headers(request, error);
     request->sent_ms = now_ms();
     return rc;
 }
@@ -109,7 +218,7 @@ int request_prepare(struct request *request, struct mcast_error *error)
 int request_conclude(struct request *request, struct mcast_error *error)
 {
     const struct peer *peer = request->peer;
-    headers_release(&request->headers);
+    release_headers(&request->headers);
     if (request->ended != 0)
         return request->ended;
     if (request->rc == MCAST_NOMEM)
@@ -120,9 +229,7 @@ int request_conclude(struct request *request, struct mcast_error *error)
                          endpoint_name(&peer->endpoint), REQUEST_ANSWER_MAX);
     if (request->trouble.kind == TROUBLE_NONE)
         return 0;
-    const struct trouble_place place = {&peer->endpoint, &peer->credentials,
-                                        (unsigned)request->limit_ms};
-    return trouble_explain(&request->trouble, &place, error);
+    return trouble_explain(&request->trouble, peer, request->limit_ms, error);
 }
 
 bool request_stale(const struct request *request)
@@ -134,6 +241,6 @@ bool request_stale(const struct request *request)
 
 void request_release(struct request *request)
 {
-    headers_release(&request->headers);
+    release_headers(&request->headers);
     text_release(&request->answer.body);
 }

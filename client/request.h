@@ -4,8 +4,7 @@
 /* One request in flight: with what headers it is sent, what comes back, and what came of it. It
  * knows neither what carries it (transport.h) nor when it is sent and repeated (broker.h). */
 
-#include "client/endpoint.h"
-#include "client/headers.h"
+#include "client/call.h"
 #include "client/trouble.h"
 
 #include <sys/queue.h>
@@ -14,16 +13,14 @@ enum {
     REQUEST_TIMEOUT_MS = 30000,    /* for one answer, unless something else is set */
     REQUEST_CONNECT_MS = 5000,     /* of these, for a connection */
     REQUEST_ANSWER_MAX = 64 << 20, /* bytes of one answer */
+    REQUEST_HEADERS_MAX = 5,
 };
 
-/* What all requests to one broker share. */
-struct peer {
-    struct endpoint endpoint;
-    struct credentials credentials;
-    struct secret token;          /* for calls that are made with one; none: not needed yet */
-    struct headers_note unproved; /* why the last request proved nobody's identity, "" if it did */
-    int64_t clock_ahead_ms;       /* by the last answer's Date, if clock_known */
-    bool clock_known;
+/* Lines "Name: value", each in memory of its own, so that none is copied unwiped when there are
+ * more of them: a token may be among them. */
+struct headers {
+    char *line[REQUEST_HEADERS_MAX];
+    size_t count;
 };
 
 struct request;
@@ -91,5 +88,10 @@ bool request_stale(const struct request *request);
 
 /* Wipes and frees all but the call. */
 void request_release(struct request *request);
+
+/* The time in a Date header: "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7, the one form that
+ * may still be sent), in seconds since 1970. False: the text is no such date. What stands behind it
+ * does not matter. */
+bool request_read_date(const char *text, size_t length, int64_t *seconds);
 
 #endif

@@ -1,9 +1,9 @@
 #ifndef MCAST_CLIENT_SSE_H
 #define MCAST_CLIENT_SSE_H
 
-/* Parser of a stream of server-sent events (WHATWG HTML, "Interpreting an event stream"), fed with
- * pieces of any size. Lines may end in LF, CR or CR LF; comments are skipped; an event that the
- * stream's end cuts off never shows. */
+/* Parser of the stream of server-sent events that mcastd sends (WHATWG HTML, "Interpreting an event
+ * stream"), fed with pieces of any size. Lines end in LF; comments and unknown fields are skipped;
+ * an event that the stream's end cuts off never shows. */
 
 #include "client/text.h"
 
@@ -18,7 +18,6 @@ enum {
 struct sse_event {
     const char *name; /* "message" unless the stream named it */
     const char *data; /* lines joined by LF */
-    const char *id;   /* the last one seen on this stream, "" before the first */
 };
 
 /* Non-zero ends the feeding. */
@@ -31,9 +30,7 @@ enum sse_fault {
 
 /* Begins zeroed: struct sse stream = {0}. */
 struct sse {
-    struct text line, name, data, id;
-    bool after_cr;     /* a LF that comes next belongs to the line end before */
-    bool begun;        /* the first line, which may carry a byte order mark, is over */
+    struct text line, name, data;
     bool has_data;     /* at least one data line, perhaps empty */
     uint32_t retry_ms; /* what the server asked for last, 0: nothing */
 };

@@ -90,8 +90,8 @@ static int read_steps(const struct answer *answer, struct result *result, struct
     return rc < 0 ? rc : decode(whole, error);
 }
 
-int steps_call(struct call *call, const char *cluster, const char *job, unsigned wait_ms,
-               struct mcast_error *error)
+static int make_steps(struct call *call, const char *cluster, const char *job, unsigned wait_ms,
+                      struct mcast_error *error)
 {
     char path[NAMES_PATH_MAX], tail[TAIL_SIZE];
     snprintf(tail, sizeof(tail), "/steps?wait=%ums", wait_ms);
@@ -107,11 +107,20 @@ int mcast_steps(struct mcast *handle, const char *cluster, const char *job, unsi
 {
     struct call call = {0};
     struct result result = {0};
-    int made = steps_call(&call, cluster, job, wait_ms, error);
+    int made = make_steps(&call, cluster, job, wait_ms, error);
     int rc = handle_run(handle, &call, made, &result, error);
     if (rc == 0)
         *out = result.steps;
     return rc;
+}
+
+int mcast_async_steps(struct mcast_async *async, const char *cluster, const char *job,
+                      unsigned wait_ms, mcast_done_fn *done, void *arg, uint64_t *request,
+                      struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_steps(&call, cluster, job, wait_ms, error);
+    return async_begin(async, &call, made, done, arg, request, error);
 }
 
 void mcast_steps_free(struct mcast_steps *steps)

@@ -69,8 +69,8 @@ static int read_sync(const struct answer *answer, struct result *result, struct 
     return rc < 0 ? rc : decode(root, &result->sync, error);
 }
 
-int sync_call(struct call *call, const char *cluster, const char *const *jobs, size_t job_count,
-              struct mcast_error *error)
+static int make_sync(struct call *call, const char *cluster, const char *const *jobs,
+                     size_t job_count, struct mcast_error *error)
 {
     char path[NAMES_PATH_MAX];
     json_t *body = NULL;
@@ -89,13 +89,22 @@ int mcast_sync(struct mcast *handle, const char *cluster, const char *const *job
 {
     struct call call = {0};
     struct result result = {0};
-    int made = sync_call(&call, cluster, jobs, job_count, error);
+    int made = make_sync(&call, cluster, jobs, job_count, error);
     if (!out)
         call.read = NULL;
     int rc = handle_run(handle, &call, made, &result, error);
     if (rc == 0 && out)
         *out = result.sync;
     return rc;
+}
+
+int mcast_async_sync(struct mcast_async *async, const char *cluster, const char *const *jobs,
+                     size_t job_count, mcast_done_fn *done, void *arg, uint64_t *request,
+                     struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_sync(&call, cluster, jobs, job_count, error);
+    return async_begin(async, &call, made, done, arg, request, error);
 }
 
 void mcast_sync_result_free(struct mcast_sync_result *result)

@@ -213,7 +213,7 @@ static void proceed(struct unix_transport *self, struct connection *connection)
             end_with(self, request, TROUBLE_NOMEM, "");
         return;
     }
-    request->unread = connection->used && !reply_begun(reply) && trouble_broken(&request->trouble);
+    request->unread = connection->used && !reply->begun && trouble_broken(&request->trouble);
     give_back(self, connection);
     transport_end(&self->transport, request);
 }

@@ -37,6 +37,14 @@ int handle_run(struct mcast *handle, struct call *call, int made, struct result 
     return rc;
 }
 
+/* In place of async.c's: nothing is begun. */
+int async_begin(struct mcast_async *async, struct call *call, int made, mcast_done_fn *done,
+                void *arg, uint64_t *request, struct mcast_error *error)
+{
+    (void)async, (void)call, (void)made, (void)done, (void)arg, (void)request;
+    return fault_set(error, MCAST_STOPPED, "no loop");
+}
+
 static int on_reservation(const struct mcast_reservation *reservation, void *data)
 {
     size_t *shown = data;

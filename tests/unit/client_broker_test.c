@@ -2,7 +2,7 @@
  * itself, in the same thread: it reads and writes between the turns of the broker's loop, so that
  * all comes in the order that is written here. */
 
-#include "client/broker.h"
+#include "client/handle.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -26,7 +26,7 @@ enum { DEADLINE_MS = 60000, BIG = 4 << 20 };
 struct server {
     char folder[64];
     int listener;
-    struct broker broker;
+    struct mcast handle;
 };
 
 struct asked {
@@ -41,7 +41,7 @@ struct asked {
 static void listen_as(struct server *server, int backlog, uid_t user)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strcpy(address.sun_path, server->broker.peer.endpoint.socket);
+    strcpy(address.sun_path, server->handle.broker.peer.endpoint.socket);
     server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(server->listener >= 0);
     unlink(address.sun_path);
@@ -65,11 +65,11 @@ static int set_up(void **state)
     unsetenv("MCAST_SERVER_USER");
     snprintf(server->folder, sizeof(server->folder), "/tmp/mcast-way-XXXXXX");
     assert_non_null(mkdtemp(server->folder));
-    snprintf(server->broker.peer.endpoint.socket, sizeof(server->broker.peer.endpoint.socket),
-             "%s/s", server->folder);
+    snprintf(server->handle.broker.peer.endpoint.socket,
+             sizeof(server->handle.broker.peer.endpoint.socket), "%s/s", server->folder);
     listen_on(server, 16);
-    server->broker.connections = server->broker.width = 4;
-    assert_int_equal(broker_init(&server->broker, NULL), 0);
+    server->handle.broker.connections = server->handle.broker.width = 4;
+    assert_int_equal(broker_init(&server->handle.broker, NULL), 0);
     *state = server;
     return 0;
 }
@@ -78,8 +78,8 @@ static int tear_down(void **state)
 {
     struct server *server = *state;
     close(server->listener);
-    unlink(server->broker.peer.endpoint.socket);
-    broker_release(&server->broker);
+    unlink(server->handle.broker.peer.endpoint.socket);
+    broker_release(&server->handle.broker);
     rmdir(server->folder);
     free(server);
     return 0;
@@ -115,23 +115,23 @@ static void ask(struct asked *asked, const char *path)
 /* Turns as long as there is something to do. */
 static void turn(struct server *server)
 {
-    struct pollfd ready = {.fd = broker_fd(&server->broker), .events = POLLIN};
+    struct pollfd ready = {.fd = broker_fd(&server->handle.broker), .events = POLLIN};
     while (poll(&ready, 1, 0) > 0)
-        broker_turn(&server->broker);
+        broker_turn(&server->handle.broker);
 }
 
 static void launch(struct server *server, struct asked *asked)
 {
-    assert_int_equal(broker_begin(&server->broker, &asked->request, NULL), 0);
+    assert_int_equal(broker_begin(&server->handle.broker, &asked->request, NULL), 0);
     turn(server);
 }
 
 static void await(struct server *server, const struct asked *asked)
 {
-    struct pollfd ready = {.fd = broker_fd(&server->broker), .events = POLLIN};
+    struct pollfd ready = {.fd = broker_fd(&server->handle.broker), .events = POLLIN};
     while (!asked->done) {
         assert_int_equal(poll(&ready, 1, DEADLINE_MS), 1);
-        broker_turn(&server->broker);
+        broker_turn(&server->handle.broker);
     }
 }
 
@@ -188,7 +188,7 @@ static void broker__an_answer_byte_by_byte(void **state)
     struct asked asked;
     ask(&asked, "/v1/status");
     launch(server, &asked);
-    assert_int_equal(server->broker.transport->connected, 1);
+    assert_int_equal(server->handle.broker.transport->connected, 1);
     int client = accept_one(server);
     expect_request(client, REQUEST("/v1/status"));
     for (const char *byte = ANSWER; *byte; byte++) {
@@ -216,7 +216,7 @@ static void broker__a_connection_is_kept(void **state)
         expect_answer(&asked);
     }
     assert_true(is_unconnected(server));
-    assert_int_equal(server->broker.transport->connected, 3);
+    assert_int_equal(server->handle.broker.transport->connected, 3);
     close(client);
     ask(&asked, "/v1/status");
     launch(server, &asked);
@@ -382,12 +382,12 @@ static void broker__nobody_there(void **state)
     launch(server, &asked);
     expect_word(&asked, "no-connection");
     assert_int_equal(asked.request.trouble.os_error, ECONNREFUSED);
-    unlink(server->broker.peer.endpoint.socket);
+    unlink(server->handle.broker.peer.endpoint.socket);
     ask(&asked, "/v1/status");
     launch(server, &asked);
     expect_word(&asked, "no-connection");
     assert_int_equal(asked.request.trouble.os_error, ENOENT);
-    assert_int_equal(server->broker.transport->connected, 0);
+    assert_int_equal(server->handle.broker.transport->connected, 0);
     listen_on(server, 16);
 }
 
@@ -417,21 +417,21 @@ static void broker__no_room_for_another_connection(void **state)
     launch(server, &late);
     ask(&waiting, "/v1/status");
     launch(server, &waiting);
-    assert_int_equal(server->broker.transport->connected, 1);
+    assert_int_equal(server->handle.broker.transport->connected, 1);
     await(server, &late);
     expect_word(&late, "no-connection");
     int first = accept_one(server);
-    struct pollfd ready = {.fd = broker_fd(&server->broker), .events = POLLIN};
-    while (server->broker.transport->connected < 2) {
+    struct pollfd ready = {.fd = broker_fd(&server->handle.broker), .events = POLLIN};
+    while (server->handle.broker.transport->connected < 2) {
         assert_int_equal(poll(&ready, 1, DEADLINE_MS), 1);
         turn(server);
     }
     int second = accept_one(server);
     expect_request(second, REQUEST("/v1/status"));
-    broker_cancel(&server->broker, &waiting.request);
-    broker_cancel(&server->broker, &in_queue.request);
+    broker_cancel(&server->handle.broker, &waiting.request);
+    broker_cancel(&server->handle.broker, &in_queue.request);
     assert_int_equal(waiting.rc, MCAST_STOPPED);
-    assert_int_equal(server->broker.sent, 0);
+    assert_int_equal(server->handle.broker.sent, 0);
     call_release(&waiting.request.call);
     call_release(&in_queue.request.call);
     close(first);
@@ -448,10 +448,10 @@ static void broker__cancelled(void **state)
     launch(server, &asked);
     int client = accept_one(server);
     expect_request(client, REQUEST("/v1/status"));
-    assert_ptr_equal(broker_find(&server->broker, asked.request.number), &asked.request);
-    broker_cancel(&server->broker, &asked.request);
+    assert_ptr_equal(broker_find(&server->handle.broker, asked.request.number), &asked.request);
+    broker_cancel(&server->handle.broker, &asked.request);
     assert_int_equal(asked.rc, MCAST_STOPPED);
-    assert_null(broker_find(&server->broker, asked.request.number));
+    assert_null(broker_find(&server->handle.broker, asked.request.number));
     assert_true(recv(client, &byte, 1, 0) <= 0);
     call_release(&asked.request.call);
     close(client);
@@ -463,11 +463,11 @@ static void broker__each_has_its_limit(void **state)
     enum { COUNT = 50 };
     struct server *server = *state;
     struct asked asked[COUNT];
-    server->broker.width = server->broker.connections = 1;
+    server->handle.broker.width = server->handle.broker.connections = 1;
     for (int i = 0; i < COUNT; i++) {
         ask(&asked[i], "/v1/status");
         asked[i].request.limit_ms = i % 3 == 1 ? 1 + i % 7 : 10 * DEADLINE_MS;
-        assert_int_equal(broker_begin(&server->broker, &asked[i].request, NULL), 0);
+        assert_int_equal(broker_begin(&server->handle.broker, &asked[i].request, NULL), 0);
     }
     for (int i = 1; i < COUNT; i += 3) {
         await(server, &asked[i]);
@@ -479,10 +479,10 @@ static void broker__each_has_its_limit(void **state)
         if (i % 3 == 1)
             continue;
         assert_false(asked[i].done);
-        broker_cancel(&server->broker, &asked[i].request);
+        broker_cancel(&server->handle.broker, &asked[i].request);
         call_release(&asked[i].request.call);
     }
-    assert_int_equal(server->broker.count, 0);
+    assert_int_equal(server->handle.broker.count, 0);
     close(client);
 }
 
@@ -507,7 +507,7 @@ static void expect_distrust(struct server *server, const char *words)
     int client = accept_one(server);
     assert_int_equal(recv(client, &byte, 1, 0), 0);
     close(client);
-    assert_int_equal(server->broker.transport->connected, 0);
+    assert_int_equal(server->handle.broker.transport->connected, 0);
 }
 
 static void broker__a_server_of_another_user(void **state)
@@ -522,14 +522,13 @@ static void broker__a_server_of_another_user(void **state)
     expect_distrust(server, "set server_user (or MCAST_SERVER_USER) to it");
     /* What the program says counts for more than the environment. */
     setenv("MCAST_SERVER_USER", "65533", 1);
-    assert_int_equal(credentials_set_server_user(&server->broker.peer.credentials, "daemon", NULL),
-                     0);
+    assert_int_equal(mcast_set_server_user(&server->handle, "daemon", NULL), 0);
     expect_distrust(server, "user 65533 serves it");
-    assert_int_equal(credentials_set_server_user(&server->broker.peer.credentials, NULL, NULL), 0);
+    assert_int_equal(mcast_set_server_user(&server->handle, NULL, NULL), 0);
     ask(&asked, "/v1/own");
     launch(server, &asked);
     assert_false(asked.done);
-    assert_int_equal(server->broker.transport->connected, 1);
+    assert_int_equal(server->handle.broker.transport->connected, 1);
     int client = accept_one(server);
     assert_int_equal(send(client, ANSWER, strlen(ANSWER), MSG_NOSIGNAL), strlen(ANSWER));
     close(client);

@@ -195,7 +195,7 @@ static void reply__nothing_at_all(void **state)
     (void)state;
     struct reader reader;
     begin(&reader);
-    assert_false(reply_begun(&reader.reply));
+    assert_false(reader.reply.begun);
     assert_int_equal(reply_end(&reader.reply, NULL), REPLY_OVER);
     assert_int_equal(reader.request.trouble.kind, TROUBLE_SILENT);
     begin(&reader);

@@ -1,6 +1,6 @@
 /* The time in a Date header (RFC 9110, 5.6.7). */
 
-#include "client/headers.h"
+#include "client/request.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,11 +10,11 @@
 static void is(const char *text, int64_t expected)
 {
     int64_t seconds = -1;
-    assert_true(headers_read_date(text, strlen(text), &seconds));
+    assert_true(request_read_date(text, strlen(text), &seconds));
     assert_int_equal(seconds, expected);
 }
 
-static void headers__date_read(void **state)
+static void request__date_read(void **state)
 {
     (void)state;
     is("Sun, 06 Nov 1994 08:49:37 GMT", 784111777);
@@ -23,7 +23,7 @@ static void headers__date_read(void **state)
     is("Tue, 19 Jan 2038 03:14:08 GMT\r\n", 2147483648);
 }
 
-static void headers__date_refused(void **state)
+static void request__date_refused(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
@@ -45,7 +45,7 @@ static void headers__date_refused(void **state)
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         int64_t seconds = -1;
-        assert_false(headers_read_date(wrong[i], strlen(wrong[i]), &seconds));
+        assert_false(request_read_date(wrong[i], strlen(wrong[i]), &seconds));
         assert_int_equal(seconds, -1);
     }
 }
@@ -53,8 +53,8 @@ static void headers__date_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headers__date_read),
-        cmocka_unit_test(headers__date_refused),
+        cmocka_unit_test(request__date_read),
+        cmocka_unit_test(request__date_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
