@@ -8,13 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum {
-    PAUSE_FIRST_MS = 100,
-    PAUSE_MAX_MS = 5000,
-    QUERY_MAX = 80,
-};
+enum { QUERY_MAX = 80 };
 
 /* ---- one event ---- */
 
@@ -82,8 +77,7 @@ struct subscription {
     struct sse stream;
     uint64_t after; /* the last event that the callback has had */
     int ended;      /* positive: what the callback returned; negative: what we cannot read */
-    unsigned pause_ms;
-    bool progress; /* something came over this connection */
+    bool progress;  /* something came over this connection */
 };
 
 static int on_event(const struct sse_event *sent, void *data)
@@ -153,31 +147,14 @@ static bool passing(int rc, const struct mcast_error *error)
     return rc == 0 || rc == MCAST_UNREACHABLE || mcast_later(error, NULL);
 }
 
-/* Doubles the pause, and spreads it so that a restarted broker does not meet all its subscribers in
- * the same instant. */
-static int pause_before_retry(struct mcast *handle, struct subscription *sub, bool failed)
-{
-    struct timespec now;
-    unsigned after_ms = 0;
-    if (failed)
-        mcast_later(sub->error, &after_ms);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (sub->progress || sub->pause_ms == 0)
-        sub->pause_ms = sub->stream.retry_ms > 0 ? sub->stream.retry_ms : PAUSE_FIRST_MS;
-    else
-        sub->pause_ms = sub->pause_ms * 2;
-    if (sub->pause_ms > PAUSE_MAX_MS)
-        sub->pause_ms = PAUSE_MAX_MS;
-    unsigned spread = (unsigned)(now.tv_nsec / 1000) % (sub->pause_ms / 2 + 1);
-    return handle_pause(handle, later_after(after_ms) + sub->pause_ms / 2 + spread, sub->error);
-}
-
 static int follow_events(struct mcast *handle, struct subscription *sub)
 {
     struct patience patience;
+    struct later later = {0};
     bool connected = false;
     handle_be_patient(&patience, handle);
     for (;;) {
+        unsigned after_ms = 0;
         int rc = connect_once(handle, sub, true);
         if (sub->ended != 0)
             return sub->ended;
@@ -189,7 +166,11 @@ static int follow_events(struct mcast *handle, struct subscription *sub)
         }
         if (!passing(rc, sub->error))
             return rc;
-        rc = pause_before_retry(handle, sub, rc < 0);
+        if (rc < 0)
+            mcast_later(sub->error, &after_ms);
+        if (sub->progress)
+            later.last_ms = 0;
+        rc = handle_pause(handle, later_pause(&later, after_ms), sub->error);
         if (rc < 0)
             return rc;
     }

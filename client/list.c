@@ -16,8 +16,7 @@ enum { PAGE_SIZE = 1000, STATE_MAX = 32, QUERY_MAX = 256 + NAMES_NODE_MAX };
 struct listing {
     mcast_reservation_fn *each;
     void *data;
-    uint64_t left; /* reservations that may still be shown, if limited */
-    bool limited;
+    uint64_t left;    /* reservations that may still be shown */
     uint64_t after;   /* number of the last page's end */
     uint64_t *hidden; /* counted on; NULL: the list is of no node */
 };
@@ -80,11 +79,9 @@ static int show_page(struct listing *listing, const json_t *jobs, struct mcast_e
     json_array_foreach(jobs, index, job)
     {
         struct mcast_reservation *reservation = NULL;
-        if (listing->limited) {
-            if (listing->left == 0)
-                return 0;
-            listing->left--;
-        }
+        if (listing->left == 0)
+            return 0;
+        listing->left--;
         if (!json_is_object(job))
             return field_fault(error, "jobs", "not a list of objects");
         int rc = reservation_decode(json_incref(job), &reservation, error);
@@ -117,7 +114,7 @@ static int fetch_page(struct mcast *handle, struct listing *listing, const char 
         (rc = count_hidden(listing, *root, error)) < 0)
         return rc;
     rc = show_page(listing, jobs, error);
-    if (listing->limited && listing->left == 0)
+    if (listing->left == 0)
         *next = NULL;
     return rc;
 }
@@ -133,7 +130,7 @@ int mcast_list(struct mcast *handle, const struct mcast_filter *filter, mcast_re
     if (rc < 0 || (rc = check(&mine, error)) < 0)
         return rc;
     struct listing listing = {
-        .each = each, .data = data, .left = mine.limit, .limited = mine.limit > 0};
+        .each = each, .data = data, .left = mine.limit > 0 ? mine.limit : UINT64_MAX};
     listing.hidden = mine.node ? &hidden : NULL;
     first_path(first, &mine);
     const char *next = first;

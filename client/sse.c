@@ -28,18 +28,6 @@ static int add_data(struct sse *stream, const char *value, size_t length)
     return text_add(&stream->data, value, length) ? 0 : SSE_NOMEM;
 }
 
-/* Digits only, else the whole line is to be ignored. */
-static void set_retry(struct sse *stream, const char *value, size_t length)
-{
-    uint32_t ms = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (value[i] < '0' || value[i] > '9' || ms > UINT32_MAX / 10 - 1)
-            return;
-        ms = ms * 10 + (uint32_t)(value[i] - '0');
-    }
-    stream->retry_ms = ms;
-}
-
 static int take_line(struct sse *stream, sse_event_fn *each, void *data)
 {
     const char *line = text_string(&stream->line);
@@ -57,8 +45,6 @@ static int take_line(struct sse *stream, sse_event_fn *each, void *data)
         text_clear(&stream->name);
         return text_add(&stream->name, value, length) ? 0 : SSE_NOMEM;
     }
-    if (name == 5 && memcmp(line, "retry", 5) == 0)
-        set_retry(stream, value, length);
     return 0;
 }
 

@@ -7,8 +7,6 @@
 
 #include "client/text.h"
 
-#include <stdint.h>
-
 enum {
     SSE_LINE_MAX = 1 << 20,
     SSE_DATA_MAX = 1 << 20, /* all data lines of one event */
@@ -31,8 +29,7 @@ enum sse_fault {
 /* Begins zeroed: struct sse stream = {0}. */
 struct sse {
     struct text line, name, data;
-    bool has_data;     /* at least one data line, perhaps empty */
-    uint32_t retry_ms; /* what the server asked for last, 0: nothing */
+    bool has_data; /* at least one data line, perhaps empty */
 };
 
 /* 0, an enum sse_fault, or what the callback returned if that was not 0. After anything but 0 the

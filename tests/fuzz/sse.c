@@ -48,7 +48,6 @@ static char *read_stream(const char *bytes, size_t length, size_t piece)
         FUZZ_CHECK(sse_feed(&stream, copy, take, on_event, out) == 0);
         free(copy);
     }
-    (void)fprintf(out, "%u", stream.retry_ms);
     (void)fclose(out);
     sse_release(&stream);
     return text;

@@ -85,25 +85,6 @@ static void sse__unknown_fields_are_skipped(void **state)
     reads("datum: x\nDATA: y\n data: z\ndata: a\nid2: q\n\n", "message|a;");
 }
 
-static void sse__retry(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *line;
-        uint32_t ms;
-    } cases[] = {{"retry: 250\n", 250},
-                 {"retry: 250x\n", 0},
-                 {"retry: -1\n", 0},
-                 {"retry: 99999999999999\n", 0}};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct sse sse = {0};
-        char log[LOG_SIZE] = "";
-        assert_int_equal(sse_feed(&sse, cases[i].line, strlen(cases[i].line), note, log), 0);
-        assert_int_equal(sse.retry_ms, cases[i].ms);
-        sse_release(&sse);
-    }
-}
-
 static void sse__has_limits(void **state)
 {
     (void)state;
@@ -157,7 +138,6 @@ int main(void)
         cmocka_unit_test(sse__empty_data_is_an_event),
         cmocka_unit_test(sse__what_the_end_cuts_off_never_shows),
         cmocka_unit_test(sse__unknown_fields_are_skipped),
-        cmocka_unit_test(sse__retry),
         cmocka_unit_test(sse__has_limits),
         cmocka_unit_test(sse__stops_when_told),
     };
