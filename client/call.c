@@ -40,6 +40,18 @@ int call_set_body(struct call *call, json_t *body, const char *what, struct mcas
     return call->body ? 0 : fault_nomem(error);
 }
 
+json_t *call_words(const char *const *words)
+{
+    json_t *list = json_array();
+    int rc = 0;
+    for (; *words; words++)
+        rc |= json_array_append_new(list, json_string(*words));
+    if (rc == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 int call_read_root(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
     return field_parse(text_string(&answer->body), answer->body.length, &result->root, error);

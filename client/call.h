@@ -61,6 +61,9 @@ int call_set(struct call *call, const char *method, const char *path, call_read_
  * written: MCAST_USAGE, "<what> not UTF-8". */
 int call_set_body(struct call *call, json_t *body, const char *what, struct mcast_error *error);
 
+/* Words, ended by NULL, as an array. NULL: one is not UTF-8, or memory is exhausted. */
+json_t *call_words(const char *const *words);
+
 /* The result is the answer itself: as JSON in one line, or as an object. */
 call_read_fn call_read_json, call_read_root;
 

@@ -36,12 +36,8 @@ static json_t *encode(const struct mcast_request *request)
         rc |= json_object_set_new(body, "vni_count", json_integer(request->vni_count));
     if (request->hwcoll)
         rc |= json_object_set_new(body, "hwcoll", json_string(request->hwcoll));
-    if (request->traffic_classes) {
-        json_t *list = json_array();
-        for (const char *const *word = request->traffic_classes; *word; word++)
-            rc |= json_array_append_new(list, json_string(*word));
-        rc |= json_object_set_new(body, "traffic_classes", list);
-    }
+    if (request->traffic_classes)
+        rc |= json_object_set_new(body, "traffic_classes", call_words(request->traffic_classes));
     if (rc == 0)
         return body;
     json_decref(body);
@@ -60,7 +56,7 @@ static int read_reserve(const struct answer *answer, struct result *result,
 {
     int rc = read_job(answer, result, error);
     if (rc == 0 && answer->status == 200)
-        reservation_set_repeated(result->reservation);
+        result->reservation->repeated = true;
     return rc;
 }
 

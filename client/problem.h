@@ -13,11 +13,8 @@ int problem_read(const struct answer *answer, const char *peer, struct mcast_err
 /* Whether it is a problem with this `code`. */
 bool problem_is(const struct answer *answer, const char *code);
 
-/* Whether the status is 2xx. */
-bool problem_none(const struct answer *answer);
-
-/* 0 for a success; else problem_read, with a word on why who was not recognized proved nothing
- * ("": nothing to say). */
+/* 0 for a success (2xx); else problem_read, and with a 401 why the request proved nothing ("":
+ * unknown). */
 int problem_judge(const struct answer *answer, const char *peer, const char *unproved,
                   struct mcast_error *error);
 

@@ -123,20 +123,12 @@ static enum reply_state take_empty_line(struct reply *reply)
 
 static enum reply_state take_line(struct reply *reply)
 {
-    switch (reply->part) {
-    case REPLY_STATUS_LINE:
-        return take_status_line(reply);
-    case REPLY_HEADER:
-        return reply->length > 0 ? take_header(reply) : take_head_end(reply);
-    case REPLY_CHUNK_SIZE:
-        return take_chunk_size(reply);
-    case REPLY_CHUNK_END:
-    case REPLY_LAST_LINE:
-    case REPLY_BODY:
-        break;
-    }
     assert(reply->part != REPLY_BODY);
-    return take_empty_line(reply);
+    if (reply->part == REPLY_STATUS_LINE)
+        return take_status_line(reply);
+    if (reply->part == REPLY_HEADER)
+        return reply->length > 0 ? take_header(reply) : take_head_end(reply);
+    return reply->part == REPLY_CHUNK_SIZE ? take_chunk_size(reply) : take_empty_line(reply);
 }
 
 /* A line ends in CR LF; within it is neither, nor another control character. */

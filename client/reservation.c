@@ -185,11 +185,6 @@ int reservation_parse(const char *body, size_t length, struct mcast_reservation 
     return rc < 0 ? rc : reservation_decode(root, out, error);
 }
 
-void reservation_set_repeated(struct mcast_reservation *reservation)
-{
-    reservation->repeated = true;
-}
-
 void mcast_reservation_free(struct mcast_reservation *reservation)
 {
     struct whole *whole = (struct whole *)reservation;

@@ -15,7 +15,4 @@ int reservation_decode(json_t *root, struct mcast_reservation **out, struct mcas
 int reservation_parse(const char *body, size_t length, struct mcast_reservation **out,
                       struct mcast_error *error);
 
-/* Marks one that a reserve got as the repetition of an earlier request. */
-void reservation_set_repeated(struct mcast_reservation *reservation);
-
 #endif

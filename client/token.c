@@ -190,12 +190,8 @@ static json_t *encode(const struct mcast_narrowing *narrowing)
     if (narrowing->expires != 0)
         rc |= json_object_set_new(body, "expires",
                                   json_integer(narrowing->expires - (int64_t)time(NULL)));
-    if (narrowing->operations) {
-        json_t *list = json_array();
-        for (const char *const *word = narrowing->operations; *word; word++)
-            rc |= json_array_append_new(list, json_string(*word));
-        rc |= json_object_set_new(body, "operations", list);
-    }
+    if (narrowing->operations)
+        rc |= json_object_set_new(body, "operations", call_words(narrowing->operations));
     if (rc == 0)
         return body;
     json_decref(body);

@@ -6,6 +6,7 @@
 #include "client/serveruser.h"
 #include "client/transport.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,35 +109,29 @@ static void give_back(struct unix_transport *self, struct connection *connection
 
 /* ---- writing and reading ---- */
 
-/* Written where it is to be, or only measured when `at` has no room: the length as of snprintf. */
-static size_t write_head(char *at, size_t room, const struct request *request)
+/* In memory that has room for all of it, so that no copy of a token is left behind as it grows. */
+static bool make_text(struct connection *connection, const struct request *request)
 {
+    static const char same[] = "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n";
     const struct call *call = &request->call;
-    size_t length = 0;
-#define PUT(...)                                                                                   \
-    length += (size_t)snprintf(at ? at + length : NULL, at ? room - length : 0, __VA_ARGS__)
-    PUT("%s %s HTTP/1.1\r\nHost: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n",
-        call->method, text_string(&call->path));
+    const char *body = call->body ? call->body : "";
+    size_t used = 0, room = 128 + sizeof(same) + call->path.length + strlen(body);
+    for (size_t i = 0; i < request->headers.count; i++)
+        room += strlen(request->headers.line[i]) + 2;
+    char *text = malloc(room);
+    if (!text)
+        return false;
+#define PUT(...) used += (size_t)snprintf(text + used, room - used, __VA_ARGS__)
+    PUT("%s %s HTTP/1.1\r\n%s", call->method, text_string(&call->path), same);
     for (size_t i = 0; i < request->headers.count; i++)
         PUT("%s\r\n", request->headers.line[i]);
     if (call->body)
-        PUT("Content-Length: %zu\r\n", strlen(call->body));
-    PUT("\r\n");
+        PUT("Content-Length: %zu\r\n", strlen(body));
+    PUT("\r\n%s", body);
 #undef PUT
-    return length;
-}
-
-/* In one piece, measured before, so that no copy of a token is left behind as it grows. */
-static bool make_text(struct connection *connection, const struct request *request)
-{
-    const char *body = request->call.body ? request->call.body : "";
-    size_t head = write_head(NULL, 0, request), length = strlen(body);
-    connection->text = malloc(head + length + 1);
-    if (!connection->text)
-        return false;
-    write_head(connection->text, head + 1, request);
-    memcpy(connection->text + head, body, length);
-    connection->length = head + length;
+    assert(used < room);
+    connection->text = text;
+    connection->length = used;
     connection->sent = 0;
     return true;
 }
