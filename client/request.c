@@ -102,29 +102,30 @@ static int make_headers(struct request *request, struct mcast_error *error)
 /* ---- what comes back ---- */
 
 /* Written anew from what was read, it must be the same: sscanf alone takes more. Not strptime,
- * whose names are the locale's. */
+ * whose names are the locale's, nor timegm, which reads the time zone's file. */
 bool request_read_date(const char *text, size_t length, int64_t *seconds)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     enum { SIZE = sizeof("Sun, 06 Nov 1994 08:49:37 GMT") };
-    struct tm tm = {0};
     char date[SIZE], again[4 * SIZE], name[4];
+    int day, year, hour, minute, second;
     if (length < SIZE - 1)
         return false;
     memcpy(date, text, SIZE - 1);
     date[SIZE - 1] = '\0';
-    if (sscanf(date + 5, "%2d %3s %4d %2d:%2d:%2d", &tm.tm_mday, name, &tm.tm_year, &tm.tm_hour,
-               &tm.tm_min, &tm.tm_sec) != 6)
+    if (sscanf(date + 5, "%2d %3s %4d %2d:%2d:%2d", &day, name, &year, &hour, &minute, &second) !=
+        6)
         return false;
-    snprintf(again, sizeof(again), "%.3s, %02d %s %04d %02d:%02d:%02d GMT", date, tm.tm_mday, name,
-             tm.tm_year, tm.tm_hour, tm.tm_min, tm.tm_sec);
-    const char *month = strstr(months, name);
-    if (strcmp(again, date) != 0 || !month || (month - months) % 3 != 0 || tm.tm_mday < 1 ||
-        tm.tm_mday > 31 || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60)
+    snprintf(again, sizeof(again), "%.3s, %02d %s %04d %02d:%02d:%02d GMT", date, day, name, year,
+             hour, minute, second);
+    const char *found = strstr(months, name);
+    if (strcmp(again, date) != 0 || strchr(date, '-') || !found || (found - months) % 3 != 0 ||
+        day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60)
         return false;
-    tm.tm_mon = (int)(month - months) / 3;
-    tm.tm_year -= 1900;
-    *seconds = timegm(&tm);
+    int month = ((int)(found - months) / 3 + 10) % 12; /* from March, after which leap days are */
+    year -= month >= 10;
+    int days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
+    *seconds = ((((int64_t)days - 719469) * 24 + hour) * 60 + minute) * 60 + second;
     return true;
 }
 

@@ -20,6 +20,8 @@ static void request__date_read(void **state)
     is("Sun, 06 Nov 1994 08:49:37 GMT", 784111777);
     is("Thu, 01 Jan 1970 00:00:00 GMT", 0);
     is("Thu, 29 Feb 2024 23:59:59 GMT", 1709251199);
+    is("Fri, 01 Mar 2024 00:00:00 GMT", 1709251200);
+    is("Wed, 31 Dec 2025 23:59:59 GMT", 1767225599);
     is("Tue, 19 Jan 2038 03:14:08 GMT\r\n", 2147483648);
 }
 
@@ -41,6 +43,10 @@ static void request__date_refused(void **state)
         "Sun, 06 Nov 1994 08:60:37 GMT",
         "Sun, 06 Nov 1994 08:49:61 GMT",
         "Sun, -6 Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov -994 08:49:37 GMT",
+        "Sun, 06 Nov 1994 -8:49:37 GMT",
+        "Sun, +6 Nov 1994 08:49:37 GMT",
+        "Sun,  6 Nov 1994 08:49:37 GMT",
         "Sun. 06 Nov 1994 08:49:37 GMT",
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
