@@ -118,11 +118,7 @@ size_t mcast_async_under_way(const struct mcast_async *async)
 int mcast_async_set_timeout(struct mcast_async *async, unsigned milliseconds,
                             struct mcast_error *error)
 {
-    if (milliseconds == 0 || milliseconds > INT32_MAX)
-        return fault_set(error, MCAST_USAGE, "a timeout of %u ms is not allowed: 1 to %d",
-                         milliseconds, INT32_MAX);
-    async->timeout_ms = milliseconds;
-    return 0;
+    return handle_set_timeout(&async->timeout_ms, milliseconds, error);
 }
 
 int mcast_async_set_connections(struct mcast_async *async, unsigned connections,

@@ -250,15 +250,12 @@ static void expire_in_flight(struct broker *broker, struct request *request)
 /* The first in the list that is due, or NULL; notes when the others are. */
 static struct request *find_due(struct requests *list, int64_t now, int64_t *due_ms)
 {
-    struct request *request;
-    TAILQ_FOREACH(request, list, link)
-    {
-        if (request->deadline_ms <= now)
-            return request;
+    struct request *request = TAILQ_FIRST(list);
+    for (; request && request->deadline_ms > now; request = TAILQ_NEXT(request, link)) {
         if (request->deadline_ms < *due_ms)
             *due_ms = request->deadline_ms;
     }
-    return NULL;
+    return request;
 }
 
 /* due_ms is a lower bound: a request that is over in time leaves it where it is. */
@@ -371,19 +368,20 @@ int broker_begin(struct broker *broker, struct request *request, struct mcast_er
     return 0;
 }
 
+static struct request *find_in(const struct requests *list, uint64_t number)
+{
+    struct request *request = TAILQ_FIRST(list);
+    while (request && request->number != number)
+        request = TAILQ_NEXT(request, link);
+    return request;
+}
+
 struct request *broker_find(const struct broker *broker, uint64_t number)
 {
-    const struct requests *lists[] = {&broker->waiting, &broker->in_flight,
-                                      &broker->transport->ended};
-    struct request *request;
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        TAILQ_FOREACH(request, lists[i], link)
-        {
-            if (request->number == number)
-                return request;
-        }
-    }
-    return NULL;
+    struct request *request = find_in(&broker->waiting, number);
+    if (!request)
+        request = find_in(&broker->in_flight, number);
+    return request ? request : find_in(&broker->transport->ended, number);
 }
 
 void broker_cancel(struct broker *broker, struct request *request)

@@ -31,6 +31,15 @@ int credentials_check(const struct credentials *credentials, struct mcast_error 
 /* A certificate is enough of a proof, unless MUNGE was asked for. */
 bool credentials_want_munge(const struct credentials *credentials);
 
+/* A fresh MUNGE credential over the payload. *out is the caller's to credentials_forget_munge.
+ * socket: of munged; NULL: libmunge's own. MCAST_UNREACHABLE with the word "munge", and why there
+ * is none; or MCAST_NOMEM. Each can be used once: a second use is a replay. */
+int credentials_make_munge(const char *socket, const char *payload, char **out,
+                           struct mcast_error *error);
+
+/* Wipes and frees. Takes NULL. */
+void credentials_forget_munge(char *credential);
+
 /* A copy of all of it in *out, which is empty before. */
 int credentials_copy(struct credentials *out, const struct credentials *given,
                      struct mcast_error *error);

@@ -328,13 +328,8 @@ static void conclude(const struct transfer *transfer, CURLcode code)
 
 /* ---- driven by the broker ---- */
 
-/* A descriptor as a tag, none of which is 0. */
-static uint64_t tag_of(int fd)
-{
-    return (uint64_t)fd + 1;
-}
-
-/* One that finds no room in the set is a request that ends with its time limit. */
+/* Its tag is the descriptor and 1, which is never 0. One that finds no room in the set is a request
+ * that ends with its time limit. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *known)
 {
     (void)easy, (void)known;
@@ -347,7 +342,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *k
     if (what == CURL_POLL_REMOVE)
         transport_unwatch(transport, fd);
     else
-        (void)transport_watch(transport, fd, tag_of(fd), events);
+        (void)transport_watch(transport, fd, (uint64_t)fd + 1, events);
     return 0;
 }
 

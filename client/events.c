@@ -1,6 +1,6 @@
 /* Replays and follows the broker's events, over as many connections as that takes (F24). */
 
-#include "client/event.h"
+#include "client/sse.h"
 #include "client/fault.h"
 #include "client/field.h"
 #include "client/handle.h"

@@ -49,13 +49,18 @@ void mcast_close(struct mcast *handle)
     errno = saved;
 }
 
-int mcast_set_timeout(struct mcast *handle, unsigned milliseconds, struct mcast_error *error)
+int handle_set_timeout(unsigned *place, unsigned milliseconds, struct mcast_error *error)
 {
     if (milliseconds == 0 || milliseconds > INT32_MAX)
         return fault_set(error, MCAST_USAGE, "a timeout of %u ms is not allowed: 1 to %d",
                          milliseconds, INT32_MAX);
-    handle->timeout_ms = milliseconds;
+    *place = milliseconds;
     return 0;
+}
+
+int mcast_set_timeout(struct mcast *handle, unsigned milliseconds, struct mcast_error *error)
+{
+    return handle_set_timeout(&handle->timeout_ms, milliseconds, error);
 }
 
 int mcast_set_patience(struct mcast *handle, unsigned milliseconds, mcast_wait_fn *on_wait,

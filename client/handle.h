@@ -56,6 +56,9 @@ void handle_be_patient(struct patience *patience, struct mcast *handle);
  * *error is MCAST_STOPPED) the program stopped it. */
 bool handle_again(struct patience *patience, struct mcast_error *error);
 
+/* MCAST_USAGE: it is none. */
+int handle_set_timeout(unsigned *place, unsigned milliseconds, struct mcast_error *error);
+
 /* Reads MCAST_TOKEN, once, where no token was set. MCAST_USAGE, MCAST_NOMEM. */
 int handle_settle_token(struct mcast *handle, struct mcast_error *error);
 

@@ -1,6 +1,5 @@
 #include "client/request.h"
 #include "client/fault.h"
-#include "client/munge.h"
 #include "client/problem.h"
 
 #include <assert.h>
@@ -48,11 +47,11 @@ static int add_credential(struct headers *headers, const struct call *call, cons
               text_add(&payload, call->method, strlen(call->method)) &&
               text_add(&payload, " ", 1) &&
               text_add(&payload, text_string(&call->path), call->path.length);
-    int rc = ok ? munge_credential(socket, text_string(&payload), &credential, error)
+    int rc = ok ? credentials_make_munge(socket, text_string(&payload), &credential, error)
                 : fault_nomem(error);
     if (rc == 0 && !add(headers, "Authorization: Munge ", credential))
         rc = fault_nomem(error);
-    munge_forget(credential);
+    credentials_forget_munge(credential);
     text_release(&payload);
     return rc;
 }

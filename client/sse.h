@@ -5,7 +5,10 @@
  * stream"), fed with pieces of any size. Lines end in LF; comments and unknown fields are skipped;
  * an event that the stream's end cuts off never shows. */
 
+#include "client/mcast.h"
 #include "client/text.h"
+
+#include <jansson.h>
 
 enum {
     SSE_LINE_MAX = 1 << 20,
@@ -37,5 +40,18 @@ struct sse {
 int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data);
 
 void sse_release(struct sse *stream);
+
+/* ---- one event of the broker's (events.c; F24) ---- */
+
+struct event {
+    struct mcast_event seen;
+    json_t *root; /* the strings live here, */
+    char *line;   /* and the data in one line here */
+};
+
+/* event_release it after 0. sent may go away before. */
+int event_decode(struct event *event, const struct sse_event *sent, struct mcast_error *error);
+
+void event_release(struct event *event);
 
 #endif

@@ -1,4 +1,4 @@
-#include "client/event.h"
+#include "client/sse.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
