@@ -20,24 +20,18 @@ struct mcast_async {
     bool dispatching;
 };
 
-/* What would have to be waited for. */
-static int check(const struct peer *peer, struct mcast_error *error)
-{
-    if (peer->endpoint.socket[0])
-        return 0;
-    if (peer->credentials.munge == MCAST_MUNGE_ALWAYS)
-        return fault_set(error, MCAST_USAGE,
-                         "MUNGE credentials are not to be had without waiting for munged: set a "
-                         "client certificate (cert and key), or use the broker's Unix socket");
-    return curl_check_async(&peer->endpoint, error);
-}
-
 /* The handle settles its credentials and token, so that the environment is read once. */
 static int take_over(struct mcast_async *async, struct mcast *handle, struct mcast_error *error)
 {
     struct peer *given = &handle->broker.peer, *mine = &async->broker.peer;
-    int rc = given->endpoint.socket[0] ? 0 : credentials_settle(&given->credentials, error);
-    if (rc < 0 || (rc = check(given, error)) < 0 ||
+    bool tcp = !given->endpoint.socket[0];
+    int rc;
+    if (tcp && given->credentials.munge == MCAST_MUNGE_ALWAYS)
+        return fault_set(error, MCAST_USAGE,
+                         "MUNGE credentials are not to be had without waiting for munged: set a "
+                         "client certificate (cert and key), or use the broker's Unix socket");
+    if ((tcp && ((rc = credentials_settle(&given->credentials, error)) < 0 ||
+                 (rc = curl_check_async(&given->endpoint, error)) < 0)) ||
         (rc = credentials_copy(&mine->credentials, &given->credentials, error)) < 0 ||
         (rc = handle_settle_token(handle, error)) < 0)
         return rc;

@@ -1,6 +1,6 @@
 #include "client/broker.h"
 #include "client/fault.h"
-#include "client/problem.h"
+#include "client/call.h"
 
 #include <assert.h>
 #include <errno.h>

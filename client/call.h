@@ -73,4 +73,26 @@ call_read_fn call_read_json, call_read_root;
  * begin with their size. MCAST_USAGE. */
 int call_adopt(void *mine, const void *given, const char *init, struct mcast_error *error);
 
+/* ---- what an answer is about: reservation.c, problem.c ---- */
+
+/* Takes over the reference to root, also on failure. MCAST_UNCLEAR when a field that is needed is
+ * missing, or one is of a wrong type; unknown fields and words are fine. */
+int reservation_decode(json_t *root, struct mcast_reservation **out, struct mcast_error *error);
+
+/* The body of an answer, which is one reservation. */
+int reservation_parse(const char *body, size_t length, struct mcast_reservation **out,
+                      struct mcast_error *error);
+
+/* 404 becomes MCAST_NOT_FOUND, any other problem MCAST_REFUSED with the broker's detail, code and
+ * field; an answer without application/problem+json MCAST_UNCLEAR, because that was not mcastd. */
+int problem_read(const struct answer *answer, const char *peer, struct mcast_error *error);
+
+/* Whether it is a problem with this `code`. */
+bool problem_is(const struct answer *answer, const char *code);
+
+/* 0 for a success (2xx); else problem_read, and with a 401 why the request proved nothing ("":
+ * unknown). */
+int problem_judge(const struct answer *answer, const char *peer, const char *unproved,
+                  struct mcast_error *error);
+
 #endif

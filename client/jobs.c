@@ -3,7 +3,6 @@
 #include "client/fault.h"
 #include "client/handle.h"
 #include "client/names.h"
-#include "client/reservation.h"
 
 #include <string.h>
 

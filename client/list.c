@@ -4,7 +4,6 @@
 #include "client/field.h"
 #include "client/handle.h"
 #include "client/names.h"
-#include "client/reservation.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "client/problem.h"
+#include "client/call.h"
 #include "client/fault.h"
 
 #include <jansson.h>

@@ -1,4 +1,4 @@
-#include "client/reservation.h"
+#include "client/call.h"
 #include "client/fault.h"
 #include "client/field.h"
 #include "client/variable.h"

@@ -1,7 +1,7 @@
 /* What a reservation entitles its job to on a node (node/claim.h), from a document that somebody
  * brought: a byte says what was asked for, the rest is the document. */
 
-#include "client/reservation.h"
+#include "client/call.h"
 #include "core/names.h"
 #include "core/record.h"
 #include "node/claim.h"
