@@ -174,12 +174,12 @@ static bool prepare_tls(const struct transfer *transfer)
 
 static bool prepare_url(const struct transfer *transfer)
 {
-    const char *base = transfer->request->peer->endpoint.base,
-               *path = text_string(&transfer->request->call.path);
-    struct text url = {0};
-    bool ok = text_add(&url, base, strlen(base)) && text_add(&url, path, strlen(path)) &&
-              curl.easy_setopt(transfer->easy, CURLOPT_URL, text_string(&url)) == CURLE_OK;
-    text_release(&url);
+    const struct request *request = transfer->request;
+    char *url = NULL;
+    if (asprintf(&url, "%s%s", request->peer->endpoint.base, text_string(&request->call.path)) < 0)
+        return false;
+    bool ok = curl.easy_setopt(transfer->easy, CURLOPT_URL, url) == CURLE_OK;
+    free(url);
     return ok;
 }
 

@@ -39,20 +39,15 @@ static bool add(struct headers *headers, const char *start, const char *rest)
 static int add_credential(struct headers *headers, const struct call *call, const char *socket,
                           struct mcast_error *error)
 {
-    static const char version[] = "mcastd1 ";
-    struct text payload = {0};
-    char *credential = NULL;
+    char *payload = NULL, *credential = NULL;
     /* What it is good for stands in it: nobody can use it for another request. */
-    bool ok = text_add(&payload, version, sizeof(version) - 1) &&
-              text_add(&payload, call->method, strlen(call->method)) &&
-              text_add(&payload, " ", 1) &&
-              text_add(&payload, text_string(&call->path), call->path.length);
-    int rc = ok ? credentials_make_munge(socket, text_string(&payload), &credential, error)
-                : fault_nomem(error);
+    if (asprintf(&payload, "mcastd1 %s %s", call->method, text_string(&call->path)) < 0)
+        return fault_nomem(error);
+    int rc = credentials_make_munge(socket, payload, &credential, error);
     if (rc == 0 && !add(headers, "Authorization: Munge ", credential))
         rc = fault_nomem(error);
     credentials_forget_munge(credential);
-    text_release(&payload);
+    free(payload);
     return rc;
 }
 
@@ -71,7 +66,6 @@ static int make_headers(struct request *request, struct mcast_error *error)
     struct peer *peer = request->peer;
     const struct credentials *credentials = &peer->credentials;
     struct headers *headers = &request->headers;
-    struct mcast_error why = {0};
     char last[24];
     peer->unproved[0] = '\0';
     snprintf(last, sizeof(last), "%llu", (unsigned long long)call->last_event_id);
@@ -85,17 +79,13 @@ static int make_headers(struct request *request, struct mcast_error *error)
                    : fault_nomem(error);
     if (peer->endpoint.socket[0] || !credentials_want_munge(credentials))
         return 0;
-    int rc = add_credential(headers, call, credentials->munge_socket, &why);
+    int rc = add_credential(headers, call, credentials->munge_socket, error);
     if (rc == MCAST_UNREACHABLE && credentials->munge == MCAST_MUNGE_AUTO) {
-        snprintf(peer->unproved, sizeof(peer->unproved), "%.300s", why.text);
+        snprintf(peer->unproved, sizeof(peer->unproved), "%.300s", error->text);
         return 0;
     }
     /* Of root's credential only the host is believed, and by this name (docs/security.md). */
-    if (rc == 0 && !add(headers, "Mcast-Node: ", credentials->node))
-        rc = fault_nomem(&why);
-    if (rc < 0 && error)
-        *error = why;
-    return rc;
+    return rc < 0 || add(headers, "Mcast-Node: ", credentials->node) ? rc : fault_nomem(error);
 }
 
 /* ---- what comes back ---- */

@@ -58,8 +58,8 @@ struct request {
 };
 
 /* Makes it ready for the next attempt, with headers of its own, because a MUNGE credential is good
- * for one. MCAST_USAGE: a file of the credentials cannot be used. MCAST_NOMEM; MCAST_UNREACHABLE:
- * there is no credential. */
+ * for one. error is not NULL, and means nothing after 0. MCAST_USAGE: a file of the credentials
+ * cannot be used. MCAST_NOMEM; MCAST_UNREACHABLE: there is no credential. */
 int request_prepare(struct request *request, struct mcast_error *error);
 
 /* ---- what the transport tells, in this order ---- */
