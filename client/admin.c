@@ -6,14 +6,13 @@
 #include "client/handle.h"
 #include "client/names.h"
 
-#include <stdio.h>
-
 /* ---- the broker's answer as it is ---- */
 
 static int get_json(struct mcast *handle, const char *path, char **json, struct mcast_error *error)
 {
     struct call call = {0};
-    return handle_run_json(handle, &call, call_set(&call, "GET", path, NULL, error), json, error);
+    return handle_run_json(handle, &call, call_set(&call, "GET", NULL, error, "%s", path), json,
+                           error);
 }
 
 int mcast_status(struct mcast *handle, char **json, struct mcast_error *error)
@@ -25,7 +24,7 @@ int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg
                        struct mcast_error *error)
 {
     struct call call = {0};
-    int made = call_set(&call, "GET", "/v1/status", call_read_json, error);
+    int made = call_set(&call, "GET", call_read_json, error, "/v1/status");
     return async_begin(async, &call, made, done, arg, request, error);
 }
 
@@ -60,7 +59,7 @@ static int run_count(struct mcast *handle, struct call *call, int made, uint64_t
 int mcast_accept_loss(struct mcast *handle, uint64_t *reservations, struct mcast_error *error)
 {
     struct call call = {0};
-    int made = call_set(&call, "POST", "/v1/accept-loss", NULL, error);
+    int made = call_set(&call, "POST", NULL, error, "/v1/accept-loss");
     return run_count(handle, &call, made, reservations, error);
 }
 
@@ -68,27 +67,22 @@ int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservation
                 struct mcast_error *error)
 {
     struct call call = {0};
-    char path[NAMES_PATH_MAX];
     int made = names_check_cluster(cluster, error);
-    if (made == 0) {
-        snprintf(path, sizeof(path), "/v1/clusters/%s/claim", cluster);
-        made = call_set(&call, "POST", path, NULL, error);
-    }
+    if (made == 0)
+        made = call_set(&call, "POST", NULL, error, "/v1/clusters/%s/claim", cluster);
     return run_count(handle, &call, made, reservations, error);
 }
 
 static int make_fence(struct call *call, const char *node, const char *reason,
                       struct mcast_error *error)
 {
-    char path[NAMES_NODE_MAX + 32];
     int rc = names_check_node(node, error);
     if (rc < 0)
         return rc;
     if (!reason || !reason[0])
         return fault_set(error, MCAST_USAGE, "a reason is needed: why nothing on %s can use VNIs",
                          node);
-    snprintf(path, sizeof(path), "/v1/nodes/%s/fence", node);
-    rc = call_set(call, "PUT", path, NULL, error);
+    rc = call_set(call, "PUT", NULL, error, "/v1/nodes/%s/fence", node);
     return rc < 0
                ? rc
                : call_set_body(call, json_pack("{s:s}", "reason", reason), "the reason is", error);
@@ -112,14 +106,11 @@ int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
                       uint64_t *reservations, struct mcast_error *error)
 {
     struct call call = {0};
-    char path[NAMES_NODE_MAX + 32];
     int made = names_check_node(node, error);
     if (made == 0 && (order == 0 || order > INT64_MAX))
         made = fault_set(error, MCAST_USAGE, "a boot needs an order, from 1");
-    if (made == 0) {
-        snprintf(path, sizeof(path), "/v1/nodes/%s/boot", node);
-        made = call_set(&call, "PUT", path, NULL, error);
-    }
+    if (made == 0)
+        made = call_set(&call, "PUT", NULL, error, "/v1/nodes/%s/boot", node);
     if (made == 0)
         made = call_set_body(&call, json_pack("{s:I}", "order", (json_int_t)order), "the order is",
                              error);

@@ -2,6 +2,8 @@
 #include "client/fault.h"
 #include "client/field.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,17 +20,23 @@ void result_release(struct result *result)
 
 void call_release(struct call *call)
 {
-    text_release(&call->path);
+    free(call->path);
     free(call->body);
     *call = (struct call){0};
 }
 
-int call_set(struct call *call, const char *method, const char *path, call_read_fn *read,
-             struct mcast_error *error)
+int call_set(struct call *call, const char *method, call_read_fn *read, struct mcast_error *error,
+             const char *path, ...)
 {
+    va_list args;
     call->method = method;
     call->read = read;
-    return text_add(&call->path, path, strlen(path)) ? 0 : fault_nomem(error);
+    va_start(args, path);
+    int length = vasprintf(&call->path, path, args);
+    va_end(args);
+    if (length < 0)
+        call->path = NULL;
+    return length < 0 ? fault_nomem(error) : 0;
 }
 
 int call_set_body(struct call *call, json_t *body, const char *what, struct mcast_error *error)

@@ -40,7 +40,7 @@ typedef int call_piece_fn(const char *bytes, size_t length, void *data);
 
 struct call {
     const char *method;     /* every request of this interface may be repeated without harm */
-    struct text path;       /* with the query, escaped */
+    char *path;             /* with the query, escaped */
     char *body;             /* JSON, or NULL */
     const char *accept;     /* media type; NULL: application/json */
     uint64_t last_event_id; /* header Last-Event-ID, unless 0 */
@@ -53,9 +53,10 @@ struct call {
 
 void call_release(struct call *call);
 
-/* Method and path of a call without anything more. MCAST_NOMEM. */
-int call_set(struct call *call, const char *method, const char *path, call_read_fn *read,
-             struct mcast_error *error);
+/* Method and path (of printf) of a call without anything more. MCAST_NOMEM. */
+__attribute__((format(printf, 5, 6))) int call_set(struct call *call, const char *method,
+                                                   call_read_fn *read, struct mcast_error *error,
+                                                   const char *path, ...);
 
 /* Takes over the reference to body, which becomes the text to be sent. NULL, or what cannot be
  * written: MCAST_USAGE, "<what> not UTF-8". */

@@ -6,21 +6,6 @@
 #include "client/text.h"
 #include "core/steppath.h"
 
-#include <stdio.h>
-#include <string.h>
-
-enum { TAIL_SIZE = 64 };
-
-/* A path of job ids is one segment here, so its slashes are escaped. */
-static int cleanup_path(struct text *path, const char *step, const char *tail,
-                        struct mcast_error *error)
-{
-    static const char start[] = "/v1/reservation/steps/";
-    bool ok = text_add(path, start, sizeof(start) - 1) && text_add_escaped(path, step) &&
-              text_add(path, tail, strlen(tail));
-    return ok ? 0 : fault_nomem(error);
-}
-
 static int check(const char *step, unsigned wait_ms, struct mcast_error *error)
 {
     struct error err = {0};
@@ -40,19 +25,21 @@ static int read_cleanup(const struct answer *answer, struct result *result,
     return 0;
 }
 
+/* A path of job ids is one segment here, so its slashes are escaped. */
 static int make_cleanup(struct call *call, const char *step, unsigned flags, unsigned wait_ms,
                         struct mcast_error *error)
 {
-    char tail[TAIL_SIZE];
+    struct text escaped = {0};
     int rc = check(step, wait_ms, error);
-    call->method = "DELETE";
     call->with_token = true;
     call->wait_ms = wait_ms;
-    call->read = read_cleanup;
-    if (rc < 0)
-        return rc;
-    snprintf(tail, sizeof(tail), "?wait=%ums%s", wait_ms, flags & MCAST_BELOW ? "&below=yes" : "");
-    return cleanup_path(&call->path, step, tail, error);
+    if (rc == 0 && !text_add_escaped(&escaped, step))
+        rc = fault_nomem(error);
+    if (rc == 0)
+        rc = call_set(call, "DELETE", read_cleanup, error, "/v1/reservation/steps/%s?wait=%ums%s",
+                      text_string(&escaped), wait_ms, flags & MCAST_BELOW ? "&below=yes" : "");
+    text_release(&escaped);
+    return rc;
 }
 
 int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,

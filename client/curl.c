@@ -176,7 +176,7 @@ static bool prepare_url(const struct transfer *transfer)
 {
     const struct request *request = transfer->request;
     char *url = NULL;
-    if (asprintf(&url, "%s%s", request->peer->endpoint.base, text_string(&request->call.path)) < 0)
+    if (asprintf(&url, "%s%s", request->peer->endpoint.base, request->call.path) < 0)
         return false;
     bool ok = curl.easy_setopt(transfer->easy, CURLOPT_URL, url) == CURLE_OK;
     free(url);

@@ -6,32 +6,27 @@
 #include "client/names.h"
 #include "client/variable.h"
 
-#include <string.h>
-
-/* The path with the step, escaped: a Flux step is a job id path such as /fA/fB. */
-static int env_path(struct text *path, const char *cluster, const char *job, const char *step,
-                    struct mcast_error *error)
-{
-    char start[NAMES_PATH_MAX];
-    int rc = names_job_path(start, cluster, job, step ? "/env?step=" : "/env", error);
-    if (rc < 0 || (step && (rc = names_check_step(step, error)) < 0))
-        return rc;
-    bool ok = text_add(path, start, strlen(start)) && (!step || text_add_escaped(path, step));
-    return ok ? 0 : fault_nomem(error);
-}
-
 static int read_env(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
     int rc = field_parse(text_string(&answer->body), answer->body.length, &result->root, error);
     return rc < 0 ? rc : variable_decode(result->root, &result->env, &result->env_count, error);
 }
 
+/* The step is escaped: one of Flux is a job id path such as /fA/fB. */
 static int make_env(struct call *call, const char *cluster, const char *job, const char *step,
                     struct mcast_error *error)
 {
-    call->method = "GET";
-    call->read = read_env;
-    return env_path(&call->path, cluster, job, step, error);
+    struct text escaped = {0};
+    int rc = names_check(cluster, job, error);
+    if (rc < 0 || (step && (rc = names_check_step(step, error)) < 0))
+        return rc;
+    if (step && !text_add_escaped(&escaped, step))
+        rc = fault_nomem(error);
+    else
+        rc = call_set(call, "GET", read_env, error, NAMES_JOB_PATH "/env%s%s", cluster, job,
+                      step ? "?step=" : "", text_string(&escaped));
+    text_release(&escaped);
+    return rc;
 }
 
 int mcast_env(struct mcast *handle, const char *cluster, const char *job, const char *step,

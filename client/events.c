@@ -5,11 +5,8 @@
 #include "client/field.h"
 #include "client/handle.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { QUERY_MAX = 80 };
 
 /* ---- one event ---- */
 
@@ -128,12 +125,10 @@ static int connect_once(struct mcast *handle, struct subscription *sub, bool fol
     struct call call = {
         .accept = "text/event-stream", .last_event_id = sub->after, .each = on_piece, .data = sub};
     struct result result;
-    char path[QUERY_MAX];
-    snprintf(path, sizeof(path), "/v1/events?after=%llu%s", (unsigned long long)sub->after,
-             follow ? "" : "&follow=0");
     sse_release(&sub->stream); /* an event that was cut off comes again, whole */
     sub->progress = false;
-    int rc = call_set(&call, "GET", path, read_no_stream, sub->error);
+    int rc = call_set(&call, "GET", read_no_stream, sub->error, "/v1/events?after=%llu%s",
+                      (unsigned long long)sub->after, follow ? "" : "&follow=0");
     if (rc == 0)
         rc = handle_ask(handle, &call, &result, sub->error);
     call_release(&call);

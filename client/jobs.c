@@ -63,12 +63,11 @@ static int make_reserve(struct call *call, const struct mcast_request *request,
                         struct mcast_error *error)
 {
     struct mcast_request mine = MCAST_REQUEST_INIT;
-    char path[NAMES_PATH_MAX];
     int rc;
     if ((rc = call_adopt(&mine, request, "MCAST_REQUEST_INIT", error)) < 0 ||
-        (rc = names_job_path(path, mine.cluster, mine.job, "", error)) < 0 ||
-        (rc = check(&mine, error)) < 0 ||
-        (rc = call_set(call, "PUT", path, read_reserve, error)) < 0)
+        (rc = names_check(mine.cluster, mine.job, error)) < 0 || (rc = check(&mine, error)) < 0 ||
+        (rc = call_set(call, "PUT", read_reserve, error, NAMES_JOB_PATH, mine.cluster, mine.job)) <
+            0)
         return rc;
     return call_set_body(call, encode(&mine), "the request's words are", error);
 }
@@ -77,9 +76,8 @@ static int make_reserve(struct call *call, const struct mcast_request *request,
 static int make_bare(struct call *call, const char *method, const char *cluster, const char *job,
                      struct mcast_error *error)
 {
-    char path[NAMES_PATH_MAX];
-    int rc = names_job_path(path, cluster, job, "", error);
-    return rc < 0 ? rc : call_set(call, method, path, read_job, error);
+    int rc = names_check(cluster, job, error);
+    return rc < 0 ? rc : call_set(call, method, read_job, error, NAMES_JOB_PATH, cluster, job);
 }
 
 /* out NULL: what the answer holds is not wanted. */
@@ -145,7 +143,7 @@ int mcast_async_show(struct mcast_async *async, const char *cluster, const char 
 static int make_own(struct call *call, struct mcast_error *error)
 {
     call->with_token = true;
-    return call_set(call, "GET", "/v1/reservation", read_job, error);
+    return call_set(call, "GET", read_job, error, "/v1/reservation");
 }
 
 int mcast_own(struct mcast *handle, struct mcast_reservation **out, struct mcast_error *error)

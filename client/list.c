@@ -101,7 +101,7 @@ static int fetch_page(struct mcast *handle, struct listing *listing, const char 
     struct result result = {0};
     json_t *jobs = NULL;
     *next = NULL;
-    int made = call_set(&call, "GET", path, call_read_root, error);
+    int made = call_set(&call, "GET", call_read_root, error, "%s", path);
     int rc = handle_run(handle, &call, made, &result, error);
     *root = result.root;
     if (rc < 0 || (rc = field_array(*root, "jobs", &jobs, error)) < 0)

@@ -5,22 +5,9 @@
 #include "client/handle.h"
 #include "client/names.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum { SERVICES_MAX = 16, VNIS_MAX = 4, PATH_SIZE = NAMES_PATH_MAX + 7 + NAMES_NODE_MAX + 1 };
-
-static int make_path(char path[PATH_SIZE], const struct mcast_node_report *report,
-                     struct mcast_error *error)
-{
-    char job[NAMES_PATH_MAX];
-    int rc;
-    if ((rc = names_job_path(job, report->cluster, report->job, "", error)) < 0 ||
-        (rc = names_check_node(report->node, error)) < 0)
-        return rc;
-    snprintf(path, PATH_SIZE, "%s/nodes/%s", job, report->node);
-    return 0;
-}
+enum { SERVICES_MAX = 16, VNIS_MAX = 4 };
 
 static int encode_vnis(json_t *body, const struct mcast_node_report *report)
 {
@@ -74,10 +61,10 @@ static int make_report(struct call *call, const struct mcast_node_report *report
                        struct mcast_error *error)
 {
     struct mcast_node_report mine = MCAST_NODE_REPORT_INIT;
-    char path[PATH_SIZE];
     int rc;
     if ((rc = call_adopt(&mine, report, "MCAST_NODE_REPORT_INIT", error)) < 0 ||
-        (rc = make_path(path, &mine, error)) < 0)
+        (rc = names_check(mine.cluster, mine.job, error)) < 0 ||
+        (rc = names_check_node(mine.node, error)) < 0)
         return rc;
     if (!mine.state || mine.service_count > SERVICES_MAX || mine.vni_count > VNIS_MAX ||
         mine.number == 0 || mine.number > INT64_MAX || mine.order > INT64_MAX)
@@ -85,9 +72,9 @@ static int make_report(struct call *call, const struct mcast_node_report *report
                          "a report needs a state and the reservation's number, and has at most %d "
                          "services and %d VNIs",
                          SERVICES_MAX, VNIS_MAX);
-    if ((rc = call_set(call, "PUT", path, read_report, error)) < 0)
-        return rc;
-    return call_set_body(call, encode(&mine), "the report's words are", error);
+    rc = call_set(call, "PUT", read_report, error, NAMES_JOB_PATH "/nodes/%s", mine.cluster,
+                  mine.job, mine.node);
+    return rc < 0 ? rc : call_set_body(call, encode(&mine), "the report's words are", error);
 }
 
 int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report, bool *releasing,

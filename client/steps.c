@@ -5,10 +5,9 @@
 #include "client/handle.h"
 #include "client/names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-enum { TREE_MAX = UINT16_MAX, TAIL_SIZE = 32 };
+enum { TREE_MAX = UINT16_MAX };
 
 /* What the caller sees comes first, so that its address is the whole's. */
 struct whole {
@@ -79,13 +78,13 @@ static int read_steps(const struct answer *answer, struct result *result, struct
 static int make_steps(struct call *call, const char *cluster, const char *job, unsigned wait_ms,
                       struct mcast_error *error)
 {
-    char path[NAMES_PATH_MAX], tail[TAIL_SIZE];
-    snprintf(tail, sizeof(tail), "/steps?wait=%ums", wait_ms);
     call->wait_ms = wait_ms;
     int rc = names_check_wait(wait_ms, error);
     if (rc == 0)
-        rc = names_job_path(path, cluster, job, tail, error);
-    return rc < 0 ? rc : call_set(call, "GET", path, read_steps, error);
+        rc = names_check(cluster, job, error);
+    return rc < 0 ? rc
+                  : call_set(call, "GET", read_steps, error, NAMES_JOB_PATH "/steps?wait=%ums",
+                             cluster, job, wait_ms);
 }
 
 int mcast_steps(struct mcast *handle, const char *cluster, const char *job, unsigned wait_ms,

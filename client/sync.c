@@ -5,7 +5,6 @@
 #include "client/handle.h"
 #include "client/names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* What the caller sees comes first, so that its address is the whole's. */
@@ -72,13 +71,10 @@ static int read_sync(const struct answer *answer, struct result *result, struct 
 static int make_sync(struct call *call, const char *cluster, const char *const *jobs,
                      size_t job_count, struct mcast_error *error)
 {
-    char path[NAMES_PATH_MAX];
     json_t *body = NULL;
     int rc;
-    if ((rc = names_check_cluster(cluster, error)) < 0)
-        return rc;
-    snprintf(path, sizeof(path), "/v1/clusters/%s/sync", cluster);
-    if ((rc = call_set(call, "POST", path, read_sync, error)) < 0 ||
+    if ((rc = names_check_cluster(cluster, error)) < 0 ||
+        (rc = call_set(call, "POST", read_sync, error, "/v1/clusters/%s/sync", cluster)) < 0 ||
         (rc = encode(jobs, job_count, &body, error)) < 0)
         return rc;
     return call_set_body(call, body, "the jobs' names are", error);

@@ -220,7 +220,7 @@ static int make_request(struct call *call, const struct mcast_narrowing *narrowi
     int rc = narrowing ? call_adopt(&mine, narrowing, "MCAST_NARROWING_INIT", error) : 0;
     call->with_token = true;
     if (rc < 0 ||
-        (rc = call_set(call, "POST", "/v1/reservation/tokens", call_read_root, error)) < 0)
+        (rc = call_set(call, "POST", call_read_root, error, "/v1/reservation/tokens")) < 0)
         return rc;
     return call_set_body(call, encode(&mine), "the restrictions are", error);
 }
@@ -242,6 +242,6 @@ int mcast_token_request(struct mcast *handle, const struct mcast_narrowing *narr
 int mcast_token_rotate(struct mcast *handle, char **json, struct mcast_error *error)
 {
     struct call call = {0};
-    int made = call_set(&call, "POST", "/v1/tokens/rotate", NULL, error);
+    int made = call_set(&call, "POST", NULL, error, "/v1/tokens/rotate");
     return handle_run_json(handle, &call, made, json, error);
 }

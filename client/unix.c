@@ -115,14 +115,14 @@ static bool make_text(struct connection *connection, const struct request *reque
     static const char same[] = "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n";
     const struct call *call = &request->call;
     const char *body = call->body ? call->body : "";
-    size_t used = 0, room = 128 + sizeof(same) + call->path.length + strlen(body);
+    size_t used = 0, room = 128 + sizeof(same) + strlen(call->path) + strlen(body);
     for (size_t i = 0; i < request->headers.count; i++)
         room += strlen(request->headers.line[i]) + 2;
     char *text = malloc(room);
     if (!text)
         return false;
 #define PUT(...) used += (size_t)snprintf(text + used, room - used, __VA_ARGS__)
-    PUT("%s %s HTTP/1.1\r\n%s", call->method, text_string(&call->path), same);
+    PUT("%s %s HTTP/1.1\r\n%s", call->method, call->path, same);
     for (size_t i = 0; i < request->headers.count; i++)
         PUT("%s\r\n", request->headers.line[i]);
     if (call->body)

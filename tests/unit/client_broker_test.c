@@ -109,7 +109,7 @@ static void on_done(struct request *request, int rc, const struct mcast_error *e
 static void ask(struct asked *asked, const char *path)
 {
     *asked = (struct asked){.request = {.done = on_done}};
-    assert_int_equal(call_set(&asked->request.call, "GET", path, keep_body, NULL), 0);
+    assert_int_equal(call_set(&asked->request.call, "GET", keep_body, NULL, "%s", path), 0);
 }
 
 /* Turns as long as there is something to do. */
