@@ -54,6 +54,14 @@ void transport_end(struct transport *transport, struct request *request)
     move(request, &transport->ended, false);
 }
 
+/* Lowers due_ms, which nothing that waits or is in flight may be due before. */
+static void enqueue(struct broker *broker, struct request *request, bool in_front)
+{
+    move(request, &broker->waiting, in_front);
+    if (request->deadline_ms < broker->due_ms)
+        broker->due_ms = request->deadline_ms;
+}
+
 /* ---- the descriptor ---- */
 
 /* A time that is past is set all the same: the timer then runs out at once. */
@@ -141,11 +149,9 @@ static void pause_all(struct broker *broker, unsigned after_ms, int64_t now)
         broker->resume_ms = now + later_pause(&broker->later, after_ms);
 }
 
-static void set_deadline(struct broker *broker, struct request *request, int64_t now)
+static void set_deadline(struct request *request, int64_t now)
 {
     request->deadline_ms = request->limit_ms > 0 ? now + request->limit_ms : INT64_MAX;
-    if (request->deadline_ms < broker->due_ms)
-        broker->due_ms = request->deadline_ms;
 }
 
 /* Whether it goes back to those that wait. A connection that broke is made anew at once, because
@@ -164,7 +170,7 @@ static bool ask_again(struct broker *broker, struct request *request,
     if ((broken && !request->call.each) || request_stale(request)) {
         if (++request->attempts < ATTEMPTS) {
             if (broker->limits_attempts)
-                set_deadline(broker, request, now);
+                set_deadline(request, now);
             return true;
         }
     }
@@ -208,7 +214,7 @@ static void conclude(struct broker *broker, struct request *request)
         broker->refusal = error;
     if (rc < 0 && ask_again(broker, request, &error, now)) {
         request->connect_by_ms = 0;
-        move(request, &broker->waiting, true);
+        enqueue(broker, request, true);
         return;
     }
     if (refused) {
@@ -287,7 +293,7 @@ static void wait_for_room(struct broker *broker, struct request *request, int64_
     request_conclude(request, &broker->refusal);
     broker->sent--;
     broker->resume_ms = now + ROOM_PAUSE_MS;
-    move(request, &broker->waiting, true);
+    enqueue(broker, request, true);
 }
 
 static void send_one(struct broker *broker, struct request *request, int64_t now)
@@ -362,8 +368,8 @@ int broker_begin(struct broker *broker, struct request *request, struct mcast_er
     request->peer = &broker->peer;
     request->number = ++broker->last_number;
     broker->count++;
-    set_deadline(broker, request, later_now_ms());
-    move(request, &broker->waiting, false);
+    set_deadline(request, later_now_ms());
+    enqueue(broker, request, false);
     arm(broker);
     return 0;
 }
