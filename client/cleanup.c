@@ -1,53 +1,10 @@
-/* What whoever has a job's token may ask for: its reservation, and the trees of a step to go. */
+/* What who has a job's token may ask for: the trees of a step to go. */
 
 #include "client/fault.h"
 #include "client/handle.h"
 #include "client/names.h"
-#include "client/percent.h"
-#include "client/reservation.h"
 #include "base/steppath.h"
-
-#include <stdio.h>
-#include <string.h>
-
-enum { TAIL_SIZE = 64 };
-
-static int read_own(const struct answer *answer, struct result *result, struct mcast_error *error)
-{
-    return reservation_parse(text_string(&answer->body), answer->body.length, &result->reservation,
-                             error);
-}
-
-int cleanup_errand_own(struct errand *errand, struct mcast_error *error)
-{
-    errand->method = "GET";
-    errand->borne = true;
-    errand->read = read_own;
-    return errand_path(errand, "/v1/reservation", error);
-}
-
-int mcast_own(struct mcast *handle, struct mcast_reservation **out, struct mcast_error *error)
-{
-    struct errand errand = {0};
-    struct result result = {0};
-    int rc = cleanup_errand_own(&errand, error);
-    if (rc == 0)
-        rc = handle_run(handle, &errand, &result, error);
-    errand_release(&errand);
-    if (rc == 0)
-        *out = result.reservation;
-    return rc;
-}
-
-/* A path of job ids is one segment here, so its slashes are escaped. */
-static int cleanup_path(struct text *path, const char *step, const char *tail,
-                        struct mcast_error *error)
-{
-    static const char start[] = "/v1/reservation/steps/";
-    bool ok = text_add(path, start, sizeof(start) - 1) && percent_add(path, step) &&
-              text_add(path, tail, strlen(tail));
-    return ok ? 0 : fault_nomem(error);
-}
+#include "client/text.h"
 
 static int check(const char *step, unsigned wait_ms, struct mcast_error *error)
 {
@@ -68,46 +25,48 @@ static int read_cleanup(const struct answer *answer, struct result *result,
     return 0;
 }
 
-int cleanup_errand(struct errand *errand, const char *step, unsigned flags, unsigned wait_ms,
-                   struct mcast_error *error)
+/* A path of job ids is one segment here, so its slashes are escaped. */
+static int make_cleanup(struct call *call, const char *step, unsigned flags, unsigned wait_ms,
+                        struct mcast_error *error)
 {
-    char tail[TAIL_SIZE];
+    struct text escaped = {0};
     int rc = check(step, wait_ms, error);
-    errand->method = "DELETE";
-    errand->borne = true;
-    errand->wait_ms = wait_ms;
-    errand->read = read_cleanup;
-    if (rc < 0)
-        return rc;
-    snprintf(tail, sizeof(tail), "?wait=%ums%s", wait_ms, flags & MCAST_BELOW ? "&below=yes" : "");
-    return cleanup_path(&errand->path, step, tail, error);
+    call->with_token = true;
+    call->wait_ms = wait_ms;
+    if (rc == 0 && !text_add_escaped(&escaped, step))
+        rc = fault_nomem(error);
+    if (rc == 0)
+        rc = call_set(call, "DELETE", read_cleanup, error, "/v1/reservation/steps/%s?wait=%ums%s",
+                      text_string(&escaped), wait_ms, flags & MCAST_BELOW ? "&below=yes" : "");
+    text_release(&escaped);
+    return rc;
 }
 
 int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
                   bool *gone, struct mcast_error *error)
 {
-    struct errand errand = {0};
+    struct call call = {0};
     struct result result = {0};
-    int rc = cleanup_errand(&errand, step, flags, wait_ms, error);
-    if (rc == 0)
-        rc = handle_run(handle, &errand, &result, error);
-    errand_release(&errand);
+    int made = make_cleanup(&call, step, flags, wait_ms, error);
+    int rc = handle_run(handle, &call, made, &result, error);
     if (rc == 0 && gone)
         *gone = result.gone;
     return rc;
 }
 
+int mcast_async_cleanup(struct mcast_async *async, const char *step, unsigned flags,
+                        unsigned wait_ms, mcast_done_fn *done, void *arg, uint64_t *request,
+                        struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_cleanup(&call, step, flags, wait_ms, error);
+    return async_begin(async, &call, made, done, arg, request, error);
+}
+
 int mcast_cleanup_json(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
                        char **json, struct mcast_error *error)
 {
-    struct errand errand = {0};
-    struct result result = {0};
-    int rc = cleanup_errand(&errand, step, flags, wait_ms, error);
-    errand.read = errand_read_json;
-    if (rc == 0)
-        rc = handle_run(handle, &errand, &result, error);
-    errand_release(&errand);
-    if (rc == 0)
-        *json = result.json;
-    return rc;
+    struct call call = {0};
+    int made = make_cleanup(&call, step, flags, wait_ms, error);
+    return handle_run_json(handle, &call, made, json, error);
 }

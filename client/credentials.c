@@ -1,9 +1,12 @@
 #include "client/credentials.h"
 #include "client/fault.h"
+#include "client/handle.h"
 #include "client/names.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,14 +54,13 @@ static int check_key(const char *path, struct mcast_error *error)
     return 0;
 }
 
-int credentials_set_cacert(struct credentials *credentials, const char *path,
-                           struct mcast_error *error)
+int mcast_set_cacert(struct mcast *handle, const char *path, struct mcast_error *error)
 {
-    return replace(&credentials->cacert, path, error);
+    return replace(&handle->broker.peer.credentials.cacert, path, error);
 }
 
-int credentials_set_certificate(struct credentials *credentials, const char *cert, const char *key,
-                                struct mcast_error *error)
+static int set_certificate(struct credentials *credentials, const char *cert, const char *key,
+                           struct mcast_error *error)
 {
     if (!cert != !key)
         return fault_set(error, MCAST_USAGE,
@@ -68,32 +70,37 @@ int credentials_set_certificate(struct credentials *credentials, const char *cer
     return rc < 0 ? rc : replace(&credentials->key, key, error);
 }
 
-int credentials_set_munge(struct credentials *credentials, enum mcast_munge use, const char *socket,
+int mcast_set_certificate(struct mcast *handle, const char *cert, const char *key,
                           struct mcast_error *error)
 {
+    return set_certificate(&handle->broker.peer.credentials, cert, key, error);
+}
+
+int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *socket,
+                    struct mcast_error *error)
+{
+    struct credentials *credentials = &handle->broker.peer.credentials;
     if (use != MCAST_MUNGE_AUTO && use != MCAST_MUNGE_ALWAYS && use != MCAST_MUNGE_NEVER)
         return fault_set(error, MCAST_USAGE, "there is no such use of MUNGE: %d", (int)use);
     credentials->munge = use;
     return replace(&credentials->munge_socket, socket, error);
 }
 
-int credentials_set_node(struct credentials *credentials, const char *node,
-                         struct mcast_error *error)
+int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error)
 {
     int rc = node && node[0] ? names_check_node(node, error) : 0;
-    return rc < 0 ? rc : replace(&credentials->node, node, error);
+    return rc < 0 ? rc : replace(&handle->broker.peer.credentials.node, node, error);
+}
+
+int mcast_set_server_user(struct mcast *handle, const char *user, struct mcast_error *error)
+{
+    return replace(&handle->broker.peer.credentials.server_user, user, error);
 }
 
 static const char *environment(const char *name)
 {
     const char *value = secure_getenv(name);
     return value && value[0] ? value : NULL;
-}
-
-int credentials_set_server_user(struct credentials *credentials, const char *user,
-                                struct mcast_error *error)
-{
-    return replace(&credentials->server_user, user, error);
 }
 
 const char *credentials_server_user(const struct credentials *credentials)
@@ -108,10 +115,10 @@ int credentials_settle(struct credentials *credentials, struct mcast_error *erro
     if (credentials->settled)
         return 0;
     if (!credentials->cacert)
-        rc = credentials_set_cacert(credentials, environment("MCAST_CACERT"), error);
+        rc = replace(&credentials->cacert, environment("MCAST_CACERT"), error);
     if (rc == 0 && !credentials->cert)
-        rc = credentials_set_certificate(credentials, environment("MCAST_CERT"),
-                                         environment("MCAST_KEY"), error);
+        rc = set_certificate(credentials, environment("MCAST_CERT"), environment("MCAST_KEY"),
+                             error);
     if (rc == 0 && socket && !credentials->munge_socket && credentials->munge != MCAST_MUNGE_NEVER)
         rc = replace(&credentials->munge_socket, socket, error);
     credentials->settled = rc == 0;
@@ -161,4 +168,101 @@ void credentials_release(struct credentials *credentials)
     free(credentials->server_user);
     free(credentials->node);
     *credentials = (struct credentials){0};
+}
+
+/* ---- MUNGE, by libmunge: opened at run time, because systems without it use libmcast, too ---- */
+
+/* From munge.h (version 2 of the library), which need not be there to build this. */
+enum { SUCCESS = 0, NO_MEMORY = 5, OPTION_TTL = 4, OPTION_SOCKET = 8 };
+
+/* Seconds for which it is good: enough for a busy network, too short to be worth stealing. */
+enum { TTL_S = 60 };
+
+#if __has_include(<munge.h>)
+#include <munge.h>
+_Static_assert(SUCCESS == (int)EMUNGE_SUCCESS && NO_MEMORY == (int)EMUNGE_NO_MEMORY &&
+                   OPTION_TTL == (int)MUNGE_OPT_TTL && OPTION_SOCKET == (int)MUNGE_OPT_SOCKET,
+               "munge.h says otherwise");
+#endif
+
+static const char library_name[] = "libmunge.so.2";
+
+static struct {
+    void *(*context_create)(void);
+    void (*context_destroy)(void *context);
+    int (*context_set)(void *context, int option, ...);
+    const char *(*context_words)(void *context);
+    int (*encode)(char **credential, void *context, const void *payload, int length);
+    const char *(*words)(int code);
+    bool usable;
+} library;
+
+static pthread_once_t library_once = PTHREAD_ONCE_INIT;
+
+/* POSIX lets an object pointer hold a function's address; C wants it copied. */
+static bool find(void *handle, const char *name, void *function, size_t size)
+{
+    void *symbol = dlsym(handle, name);
+    if (symbol)
+        memcpy(function, &symbol, size);
+    return symbol;
+}
+
+#define FIND(member, name) find(handle, name, &library.member, sizeof(library.member))
+
+static void open_library(void)
+{
+    void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        return;
+    library.usable =
+        FIND(context_create, "munge_ctx_create") && FIND(context_destroy, "munge_ctx_destroy") &&
+        FIND(context_set, "munge_ctx_set") && FIND(context_words, "munge_ctx_strerror") &&
+        FIND(encode, "munge_encode") && FIND(words, "munge_strerror");
+    if (!library.usable)
+        dlclose(handle);
+}
+
+static int explain(struct mcast_error *error, void *context, int code, const char *socket)
+{
+    const char *own = context ? library.context_words(context) : NULL;
+    if (code == NO_MEMORY)
+        return fault_nomem(error);
+    return fault_set_word(error, MCAST_UNREACHABLE, "munge",
+                          "no MUNGE credential from %s: %s; is munged running? (systemctl status "
+                          "munge)",
+                          socket ? socket : "the default munged", own ? own : library.words(code));
+}
+
+int credentials_make_munge(const char *socket, const char *payload, char **out,
+                           struct mcast_error *error)
+{
+    pthread_once(&library_once, open_library);
+    if (!library.usable)
+        return fault_set_word(error, MCAST_UNREACHABLE, "munge",
+                              "no MUNGE credential: %s is not installed; install it, or set a "
+                              "client certificate and its key (MCAST_CERT and MCAST_KEY)",
+                              library_name);
+    void *context = library.context_create();
+    char *credential = NULL;
+    int code = context ? library.context_set(context, OPTION_TTL, (int)TTL_S) : NO_MEMORY;
+    if (code == SUCCESS && socket)
+        code = library.context_set(context, OPTION_SOCKET, socket);
+    if (code == SUCCESS)
+        code = library.encode(&credential, context, payload, (int)strlen(payload));
+    int rc = code == SUCCESS ? 0 : explain(error, context, code, socket);
+    if (context)
+        library.context_destroy(context);
+    if (rc < 0)
+        credentials_forget_munge(credential);
+    else
+        *out = credential;
+    return rc;
+}
+
+void credentials_forget_munge(char *credential)
+{
+    if (credential)
+        explicit_bzero(credential, strlen(credential));
+    free(credential);
 }

@@ -16,19 +16,6 @@ struct credentials {
     bool settled; /* credentials_settle has been here */
 };
 
-/* Each replaces what was there. MCAST_NOMEM, or MCAST_USAGE with what is wrong. */
-int credentials_set_cacert(struct credentials *credentials, const char *path,
-                           struct mcast_error *error);
-int credentials_set_certificate(struct credentials *credentials, const char *cert, const char *key,
-                                struct mcast_error *error);
-int credentials_set_munge(struct credentials *credentials, enum mcast_munge use, const char *socket,
-                          struct mcast_error *error);
-int credentials_set_node(struct credentials *credentials, const char *node,
-                         struct mcast_error *error);
-
-int credentials_set_server_user(struct credentials *credentials, const char *user,
-                                struct mcast_error *error);
-
 /* A user's name or uid, as it was set or as MCAST_SERVER_USER says (not in set-user-id programs);
  * or NULL. */
 const char *credentials_server_user(const struct credentials *credentials);
@@ -43,6 +30,15 @@ int credentials_check(const struct credentials *credentials, struct mcast_error 
 
 /* A certificate is enough of a proof, unless MUNGE was asked for. */
 bool credentials_want_munge(const struct credentials *credentials);
+
+/* A fresh MUNGE credential over the payload. *out is the caller's to credentials_forget_munge.
+ * socket: of munged; NULL: libmunge's own. MCAST_UNREACHABLE with the word "munge", and why there
+ * is none; or MCAST_NOMEM. Each can be used once: a second use is a replay. */
+int credentials_make_munge(const char *socket, const char *payload, char **out,
+                           struct mcast_error *error);
+
+/* Wipes and frees. Takes NULL. */
+void credentials_forget_munge(char *credential);
 
 /* A copy of all of it in *out, which is empty before. */
 int credentials_copy(struct credentials *out, const struct credentials *given,

@@ -4,22 +4,7 @@
 #include "client/field.h"
 #include "client/handle.h"
 #include "client/names.h"
-#include "client/percent.h"
 #include "client/variable.h"
-
-#include <string.h>
-
-/* The path with the step, escaped: a Flux step is a job id path such as /fA/fB. */
-static int env_path(struct text *path, const char *cluster, const char *job, const char *step,
-                    struct mcast_error *error)
-{
-    char start[NAMES_PATH_MAX];
-    int rc = names_job_path(start, cluster, job, step ? "/env?step=" : "/env", error);
-    if (rc < 0 || (step && (rc = names_check_step(step, error)) < 0))
-        return rc;
-    bool ok = text_add(path, start, strlen(start)) && (!step || percent_add(path, step));
-    return ok ? 0 : fault_nomem(error);
-}
 
 static int read_env(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
@@ -27,25 +12,40 @@ static int read_env(const struct answer *answer, struct result *result, struct m
     return rc < 0 ? rc : variable_decode(result->root, &result->env, &result->env_count, error);
 }
 
-int env_errand(struct errand *errand, const char *cluster, const char *job, const char *step,
-               struct mcast_error *error)
+/* The step is escaped: one of Flux is a job id path such as /fA/fB. */
+static int make_env(struct call *call, const char *cluster, const char *job, const char *step,
+                    struct mcast_error *error)
 {
-    errand->method = "GET";
-    errand->read = read_env;
-    return env_path(&errand->path, cluster, job, step, error);
+    struct text escaped = {0};
+    int rc = names_check(cluster, job, error);
+    if (rc < 0 || (step && (rc = names_check_step(step, error)) < 0))
+        return rc;
+    if (step && !text_add_escaped(&escaped, step))
+        rc = fault_nomem(error);
+    else
+        rc = call_set(call, "GET", read_env, error, NAMES_JOB_PATH "/env%s%s", cluster, job,
+                      step ? "?step=" : "", text_string(&escaped));
+    text_release(&escaped);
+    return rc;
 }
 
 int mcast_env(struct mcast *handle, const char *cluster, const char *job, const char *step,
               mcast_variable_fn *each, void *data, struct mcast_error *error)
 {
-    struct errand errand = {0};
+    struct call call = {0};
     struct result result = {0};
-    int rc = env_errand(&errand, cluster, job, step, error);
-    if (rc == 0)
-        rc = handle_run(handle, &errand, &result, error);
+    int rc = handle_run(handle, &call, make_env(&call, cluster, job, step, error), &result, error);
     for (size_t i = 0; rc == 0 && i < result.env_count; i++)
         rc = each(&result.env[i], data);
     result_release(&result);
-    errand_release(&errand);
     return rc;
+}
+
+int mcast_async_env(struct mcast_async *async, const char *cluster, const char *job,
+                    const char *step, mcast_done_fn *done, void *arg, uint64_t *request,
+                    struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_env(&call, cluster, job, step, error);
+    return async_begin(async, &call, made, done, arg, request, error);
 }

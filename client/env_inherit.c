@@ -1,6 +1,5 @@
 /* The environment of a step, from that of the job it is part of: no broker is asked (F16, F17). */
 
-#include "client/envnames.h"
 #include "client/fault.h"
 #include "client/variable.h"
 #include "base/names.h"

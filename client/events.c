@@ -1,20 +1,70 @@
 /* Replays and follows the broker's events, over as many connections as that takes (F24). */
 
-#include "client/event.h"
+#include "client/sse.h"
 #include "client/fault.h"
+#include "client/field.h"
 #include "client/handle.h"
-#include "client/pauses.h"
-#include "client/problem.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum {
-    PAUSE_FIRST_MS = 100,
-    PAUSE_MAX_MS = 5000,
-    QUERY_MAX = 80,
-};
+/* ---- one event ---- */
+
+static int decode_gap(struct event *event, struct mcast_error *error)
+{
+    struct mcast_event *seen = &event->seen;
+    int rc = field_uint64(event->root, "from", FIELD_REQUIRED, UINT64_MAX, &seen->gap_from, error);
+    if (rc < 0)
+        return rc;
+    return field_uint64(event->root, "to", FIELD_REQUIRED, UINT64_MAX, &seen->gap_to, error);
+}
+
+static int decode_fields(struct event *event, struct mcast_error *error)
+{
+    struct mcast_event *seen = &event->seen;
+    const json_t *root = event->root;
+    int rc;
+    if ((rc = field_uint64(root, "seq", FIELD_REQUIRED, UINT64_MAX, &seen->seq, error)) < 0 ||
+        (rc = field_string(root, "event", FIELD_REQUIRED, &seen->event, error)) < 0 ||
+        (rc = field_string(root, "time", FIELD_OPTIONAL, &seen->time, error)) < 0 ||
+        (rc = field_bool(root, "fatal", &seen->fatal, error)) < 0 ||
+        (rc = field_string(root, "cluster", FIELD_OPTIONAL, &seen->cluster, error)) < 0 ||
+        (rc = field_string(root, "job", FIELD_OPTIONAL, &seen->job, error)) < 0 ||
+        (rc = field_uint64(root, "number", FIELD_OPTIONAL, UINT64_MAX, &seen->number, error)) < 0 ||
+        (rc = field_uint32(root, "uid", FIELD_OPTIONAL, &seen->uid, error)) < 0)
+        return rc;
+    return field_string(root, "detail", FIELD_OPTIONAL, &seen->detail, error);
+}
+
+int event_decode(struct event *event, const struct sse_event *sent, struct mcast_error *error)
+{
+    *event = (struct event){0};
+    int rc = field_parse(sent->data, strlen(sent->data), &event->root, error);
+    if (rc == 0 && strcmp(sent->name, "gap") == 0) {
+        event->seen.event = "gap";
+        rc = decode_gap(event, error);
+    } else if (rc == 0) {
+        rc = decode_fields(event, error);
+    }
+    if (rc == 0) {
+        event->line = json_dumps(event->root, JSON_COMPACT);
+        event->seen.json = event->line;
+        if (!event->line)
+            rc = fault_nomem(error);
+    }
+    if (rc < 0)
+        event_release(event);
+    return rc;
+}
+
+void event_release(struct event *event)
+{
+    free(event->line);
+    json_decref(event->root);
+    *event = (struct event){0};
+}
+
+/* ---- the stream ---- */
 
 /* One subscription. */
 struct subscription {
@@ -24,8 +74,7 @@ struct subscription {
     struct sse stream;
     uint64_t after; /* the last event that the callback has had */
     int ended;      /* positive: what the callback returned; negative: what we cannot read */
-    unsigned pause_ms;
-    bool progress; /* something came over this connection */
+    bool progress;  /* something came over this connection */
 };
 
 static int on_event(const struct sse_event *sent, void *data)
@@ -59,27 +108,30 @@ static int on_piece(const char *bytes, size_t length, void *data)
     return sub->ended;
 }
 
+/* An answer of success that is no stream. */
+static int read_no_stream(const struct answer *answer, struct result *result,
+                          struct mcast_error *error)
+{
+    (void)result;
+    if (strcmp(answer->type, "text/event-stream") == 0)
+        return 0;
+    return fault_set(error, MCAST_UNCLEAR, "what answers sends no events (%s); is it mcastd?",
+                     answer->type);
+}
+
 /* One connection, from its request to its end. 0: it ended well; else a code. */
 static int connect_once(struct mcast *handle, struct subscription *sub, bool follow)
 {
-    char path[QUERY_MAX];
-    struct answer answer;
-    snprintf(path, sizeof(path), "/v1/events?after=%llu%s", (unsigned long long)sub->after,
-             follow ? "" : "&follow=0");
     struct call call = {
-        .method = "GET", .path = path, .accept = "text/event-stream", .last_event_id = sub->after};
+        .accept = "text/event-stream", .last_event_id = sub->after, .each = on_piece, .data = sub};
+    struct result result;
     sse_release(&sub->stream); /* an event that was cut off comes again, whole */
     sub->progress = false;
-    int rc = transport_stream(handle->transport, &call, on_piece, sub, &answer, sub->error);
-    if (rc != 0)
-        return rc;
-    if (!problem_none(&answer))
-        rc = problem_read(&answer, transport_peer(handle->transport), sub->error);
-    else if (strcmp(answer.type, "text/event-stream") != 0)
-        rc = fault_set(sub->error, MCAST_UNCLEAR,
-                       "what answers at %s sends no events (%s); is it mcastd?",
-                       transport_peer(handle->transport), answer.type);
-    text_release(&answer.body);
+    int rc = call_set(&call, "GET", read_no_stream, sub->error, "/v1/events?after=%llu%s",
+                      (unsigned long long)sub->after, follow ? "" : "&follow=0");
+    if (rc == 0)
+        rc = handle_ask(handle, &call, &result, sub->error);
+    call_release(&call);
     return rc;
 }
 
@@ -90,44 +142,30 @@ static bool passing(int rc, const struct mcast_error *error)
     return rc == 0 || rc == MCAST_UNREACHABLE || mcast_later(error, NULL);
 }
 
-/* Doubles the pause, and spreads it so that a restarted broker does not meet all its subscribers in
- * the same instant. */
-static int pause_before_retry(struct mcast *handle, struct subscription *sub, bool failed)
-{
-    struct timespec now;
-    unsigned after_ms = 0;
-    if (failed)
-        mcast_later(sub->error, &after_ms);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (sub->progress || sub->pause_ms == 0)
-        sub->pause_ms = sub->stream.retry_ms > 0 ? sub->stream.retry_ms : PAUSE_FIRST_MS;
-    else
-        sub->pause_ms = sub->pause_ms * 2;
-    if (sub->pause_ms > PAUSE_MAX_MS)
-        sub->pause_ms = PAUSE_MAX_MS;
-    unsigned spread = (unsigned)(now.tv_nsec / 1000) % (sub->pause_ms / 2 + 1);
-    return transport_pause(handle->transport, pauses_after(after_ms) + sub->pause_ms / 2 + spread,
-                           sub->error);
-}
-
 static int follow_events(struct mcast *handle, struct subscription *sub)
 {
-    struct waits_call waits;
+    struct patience patience;
+    struct later later = {0};
     bool connected = false;
-    waits_begin(&waits, &handle->patience, handle->transport);
+    handle_be_patient(&patience, handle);
     for (;;) {
+        unsigned after_ms = 0;
         int rc = connect_once(handle, sub, true);
         if (sub->ended != 0)
             return sub->ended;
         connected = connected || rc == 0 || sub->progress;
         if (!connected) {
-            if (!waits_again(&waits, sub->error))
+            if (!handle_again(&patience, sub->error))
                 return sub->error->code;
             continue;
         }
         if (!passing(rc, sub->error))
             return rc;
-        rc = pause_before_retry(handle, sub, rc < 0);
+        if (rc < 0)
+            mcast_later(sub->error, &after_ms);
+        if (sub->progress)
+            later.last_ms = 0;
+        rc = handle_pause(handle, later_pause(&later, after_ms), sub->error);
         if (rc < 0)
             return rc;
     }
@@ -136,12 +174,12 @@ static int follow_events(struct mcast *handle, struct subscription *sub)
 /* The replay ends with the answer's own end; one that broke goes on where it was, once. */
 static int replay_events(struct mcast *handle, struct subscription *sub)
 {
-    struct waits_call waits;
+    struct patience patience;
     int rc;
-    waits_begin(&waits, &handle->patience, handle->transport);
+    handle_be_patient(&patience, handle);
     do
         rc = connect_once(handle, sub, false);
-    while (rc < 0 && sub->ended == 0 && !sub->progress && waits_again(&waits, sub->error));
+    while (rc < 0 && sub->ended == 0 && !sub->progress && handle_again(&patience, sub->error));
     if (rc < 0)
         rc = sub->error->code;
     bool broken = rc == MCAST_UNREACHABLE && strcmp(sub->error->word, "broken") == 0;

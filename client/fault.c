@@ -4,37 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static int set(struct mcast_error *error, int code, const char *word, const char *format,
-               va_list args)
+int fault_set_word(struct mcast_error *error, int code, const char *word, const char *format, ...)
 {
+    va_list args;
     if (!error)
         return code;
     memset(error, 0, sizeof(*error));
     error->code = code;
     snprintf(error->word, sizeof(error->word), "%s", word);
+    va_start(args, format);
     vsnprintf(error->text, sizeof(error->text), format, args);
+    va_end(args);
     for (char *c = error->text; *c; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = ' ';
     }
-    return code;
-}
-
-int fault_set(struct mcast_error *error, int code, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    set(error, code, "", format, args);
-    va_end(args);
-    return code;
-}
-
-int fault_set_word(struct mcast_error *error, int code, const char *word, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    set(error, code, word, format, args);
-    va_end(args);
     return code;
 }
 

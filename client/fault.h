@@ -5,14 +5,12 @@
 
 #include "client/mcast.h"
 
-/* Forgets what was there, sets code and text (control characters become spaces, so that a broker's
- * words cannot drive a terminal), and returns the code. error may be NULL. */
-__attribute__((format(printf, 3, 4))) int fault_set(struct mcast_error *error, int code,
-                                                    const char *format, ...);
-
-/* As fault_set, with the stable word that tells a program which case it was. */
+/* Forgets what was there, sets code, text (control characters become spaces, so that a broker's
+ * words cannot drive a terminal), and the stable word that tells a program which case it was, and
+ * returns the code. error may be NULL. */
 __attribute__((format(printf, 4, 5))) int fault_set_word(struct mcast_error *error, int code,
                                                          const char *word, const char *format, ...);
+#define fault_set(error, code, ...) fault_set_word(error, code, "", __VA_ARGS__)
 
 int fault_nomem(struct mcast_error *error);
 

@@ -74,22 +74,22 @@ int field_bool(const json_t *object, const char *name, bool *out, struct mcast_e
     return 0;
 }
 
-int field_array(const json_t *object, const char *name, json_t **out, struct mcast_error *error)
+static int get(const json_t *object, const char *name, json_type type, const char *wrong,
+               json_t **out, struct mcast_error *error)
 {
     int rc;
     *out = find(object, name, FIELD_OPTIONAL, &rc, error);
-    if (*out && !json_is_array(*out))
-        return field_fault(error, name, "not a list");
-    return rc;
+    return *out && json_typeof(*out) != type ? field_fault(error, name, wrong) : rc;
+}
+
+int field_array(const json_t *object, const char *name, json_t **out, struct mcast_error *error)
+{
+    return get(object, name, JSON_ARRAY, "not a list", out, error);
 }
 
 int field_object(const json_t *object, const char *name, json_t **out, struct mcast_error *error)
 {
-    int rc;
-    *out = find(object, name, FIELD_OPTIONAL, &rc, error);
-    if (*out && !json_is_object(*out))
-        return field_fault(error, name, "not an object");
-    return rc;
+    return get(object, name, JSON_OBJECT, "not an object", out, error);
 }
 
 int field_words(const json_t *object, const char *name, const char *const **out,

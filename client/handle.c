@@ -1,13 +1,14 @@
 #include "client/handle.h"
-#include "client/envnames.h"
 #include "client/fault.h"
-#include "client/field.h"
-#include "client/problem.h"
+#include "client/variable.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 enum { TOKEN_LENGTH_MAX = 4096 };
 
@@ -20,13 +21,20 @@ int mcast_open(struct mcast **out, const char *url, struct mcast_error *error)
     struct mcast *handle = calloc(1, sizeof(*handle));
     if (!handle)
         return fault_nomem(error);
-    rc = transport_create(&handle->transport, &endpoint, error);
-    if (rc < 0) {
-        free(handle);
-        return rc;
-    }
-    *out = handle;
-    return 0;
+    handle->timeout_ms = REQUEST_TIMEOUT_MS;
+    handle->broker.peer.endpoint = endpoint;
+    handle->broker.connections = 1;
+    handle->broker.limits_attempts = true;
+    rc = broker_init(&handle->broker, error);
+    handle->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (rc == 0 && handle->stop_fd < 0)
+        rc = fault_set(error, MCAST_NOMEM, "no descriptor to be had: %s (ulimit -n)",
+                       strerror(errno));
+    if (rc < 0)
+        mcast_close(handle);
+    else
+        *out = handle;
+    return rc;
 }
 
 void mcast_close(struct mcast *handle)
@@ -34,19 +42,25 @@ void mcast_close(struct mcast *handle)
     if (!handle)
         return;
     int saved = errno;
-    transport_destroy(handle->transport);
-    secret_wipe(&handle->token);
+    broker_release(&handle->broker);
+    if (handle->stop_fd >= 0)
+        close(handle->stop_fd);
     free(handle);
     errno = saved;
 }
 
-int mcast_set_timeout(struct mcast *handle, unsigned milliseconds, struct mcast_error *error)
+int handle_set_timeout(unsigned *place, unsigned milliseconds, struct mcast_error *error)
 {
     if (milliseconds == 0 || milliseconds > INT32_MAX)
         return fault_set(error, MCAST_USAGE, "a timeout of %u ms is not allowed: 1 to %d",
                          milliseconds, INT32_MAX);
-    transport_set_timeout(handle->transport, milliseconds);
+    *place = milliseconds;
     return 0;
+}
+
+int mcast_set_timeout(struct mcast *handle, unsigned milliseconds, struct mcast_error *error)
+{
+    return handle_set_timeout(&handle->timeout_ms, milliseconds, error);
 }
 
 int mcast_set_patience(struct mcast *handle, unsigned milliseconds, mcast_wait_fn *on_wait,
@@ -55,43 +69,20 @@ int mcast_set_patience(struct mcast *handle, unsigned milliseconds, mcast_wait_f
     if (milliseconds > INT32_MAX)
         return fault_set(error, MCAST_USAGE, "a patience of %u ms is not allowed: 0 to %d",
                          milliseconds, INT32_MAX);
-    handle->patience = (struct waits){milliseconds, on_wait, data};
+    handle->patience_ms = milliseconds;
+    handle->on_wait = on_wait;
+    handle->wait_data = data;
     return 0;
-}
-
-int mcast_set_cacert(struct mcast *handle, const char *path, struct mcast_error *error)
-{
-    return credentials_set_cacert(transport_credentials(handle->transport), path, error);
-}
-
-int mcast_set_certificate(struct mcast *handle, const char *cert, const char *key,
-                          struct mcast_error *error)
-{
-    return credentials_set_certificate(transport_credentials(handle->transport), cert, key, error);
-}
-
-int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *socket,
-                    struct mcast_error *error)
-{
-    return credentials_set_munge(transport_credentials(handle->transport), use, socket, error);
-}
-
-int mcast_set_server_user(struct mcast *handle, const char *user, struct mcast_error *error)
-{
-    return credentials_set_server_user(transport_credentials(handle->transport), user, error);
-}
-
-int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error)
-{
-    return credentials_set_node(transport_credentials(handle->transport), node, error);
 }
 
 int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_error *error)
 {
-    if (transport_clock_ahead(handle->transport, ahead_ms))
+    const struct peer *peer = &handle->broker.peer;
+    *ahead_ms = peer->clock_ahead_ms;
+    if (peer->clock_known)
         return 0;
     return fault_set(error, MCAST_UNCLEAR, "mcastd at %s has not told its time yet",
-                     transport_peer(handle->transport));
+                     endpoint_name(&peer->endpoint));
 }
 
 /* What would end a header's line, or is nowhere in a token (RFC 6750: b64token). */
@@ -113,8 +104,8 @@ static int take_token(struct mcast *handle, const char *token, struct mcast_erro
     char *copy = strdup(token);
     if (!copy)
         return fault_nomem(error);
-    secret_wipe(&handle->token);
-    handle->token = secret_of(copy);
+    secret_wipe(&handle->broker.peer.token);
+    handle->broker.peer.token = secret_of(copy);
     return 0;
 }
 
@@ -122,7 +113,7 @@ int mcast_set_token(struct mcast *handle, const char *token, struct mcast_error 
 {
     if (token)
         return take_token(handle, token, error);
-    secret_wipe(&handle->token);
+    secret_wipe(&handle->broker.peer.token);
     return 0;
 }
 
@@ -133,39 +124,12 @@ int handle_no_token(struct mcast_error *error)
                      envnames[ENVNAME_TOKEN]);
 }
 
-/* What was not set comes from the environment. */
-static int settle_token(struct mcast *handle, struct mcast_error *error)
+int handle_settle_token(struct mcast *handle, struct mcast_error *error)
 {
     const char *given = secure_getenv("MCAST_TOKEN");
-    if (!secret_none(handle->token) || !given || !given[0])
+    if (!secret_none(handle->broker.peer.token) || !given || !given[0])
         return 0;
     return take_token(handle, given, error);
-}
-
-int handle_bear(struct mcast *handle, struct call *call, struct mcast_error *error)
-{
-    int rc = settle_token(handle, error);
-    if (rc == 0 && secret_none(handle->token))
-        rc = handle_no_token(error);
-    call->token = handle->token;
-    return rc;
-}
-
-int handle_copy_token(struct mcast *handle, struct secret *out, struct mcast_error *error)
-{
-    int rc = settle_token(handle, error);
-    if (rc < 0 || secret_none(handle->token))
-        return rc;
-    char *copy = strdup(secret_expose(handle->token));
-    if (!copy)
-        return fault_nomem(error);
-    *out = secret_of(copy);
-    return 0;
-}
-
-void mcast_stop(struct mcast *handle)
-{
-    transport_stop(handle->transport);
 }
 
 const char *mcast_version(void)
@@ -173,62 +137,147 @@ const char *mcast_version(void)
     return MCAST_VERSION;
 }
 
-static int ask(struct mcast *handle, const struct call *call, struct answer *answer,
-               struct mcast_error *error)
+/* ---- waiting ---- */
+
+void mcast_stop(struct mcast *handle)
 {
-    int rc = transport_call(handle->transport, call, answer, error);
-    if (rc == 0) {
-        rc = problem_judge(answer, transport_peer(handle->transport),
-                           transport_unproved(handle->transport), error);
-        if (rc < 0)
-            text_release(&answer->body);
-    }
-    return rc;
+    int saved = errno;
+    atomic_store(&handle->stopped, true);
+    uint64_t one = 1;
+    /* Fails only when the counter is full, and then it is readable anyway. */
+    ssize_t written = write(handle->stop_fd, &one, sizeof(one));
+    (void)written;
+    errno = saved;
 }
 
-int handle_call(struct mcast *handle, const struct call *call, struct answer *answer,
-                struct mcast_error *error)
+static int stopped(struct mcast_error *error)
 {
-    struct waits_call waits;
-    struct mcast_error why; /* what it says decides about asking again */
+    return fault_set(error, MCAST_STOPPED, "the program asked libmcast to stop");
+}
+
+int handle_pause(struct mcast *handle, unsigned milliseconds, struct mcast_error *error)
+{
+    struct pollfd stop = {.fd = handle->stop_fd, .events = POLLIN};
+    poll(&stop, 1, (int)milliseconds); /* an interrupted pause is only a shorter one */
+    return atomic_load(&handle->stopped) ? stopped(error) : 0;
+}
+
+/* What is waited for. */
+struct wanted {
+    struct request request; /* first, so that the two have one address */
+    bool done;
     int rc;
-    waits_begin(&waits, &handle->patience, handle->transport);
-    do
-        rc = ask(handle, call, answer, &why);
-    while (rc < 0 && waits_again(&waits, &why));
-    if (rc == 0)
-        return 0;
-    if (error)
-        *error = why;
-    return why.code;
+    struct mcast_error error;
+    struct result result;
+};
+
+static void on_done(struct request *request, int rc, const struct mcast_error *error,
+                    struct result *result)
+{
+    struct wanted *wanted = (struct wanted *)request;
+    wanted->done = true;
+    wanted->rc = rc;
+    wanted->error = *error;
+    wanted->result = *result;
 }
 
-int handle_run(struct mcast *handle, const struct errand *errand, struct result *result,
+/* Until it is done or the program stops it. */
+static void wait_for(struct mcast *handle, struct wanted *wanted)
+{
+    struct pollfd both[2] = {{.fd = broker_fd(&handle->broker), .events = POLLIN},
+                             {.fd = handle->stop_fd, .events = POLLIN}};
+    for (;;) {
+        broker_turn(&handle->broker);
+        if (atomic_load(&handle->stopped) && !wanted->done)
+            broker_cancel(&handle->broker, &wanted->request);
+        if (wanted->done)
+            return;
+        poll(both, 2, -1); /* interrupted: a turn more does no harm */
+    }
+}
+
+int handle_ask(struct mcast *handle, const struct call *call, struct result *result,
                struct mcast_error *error)
 {
-    struct answer answer;
-    struct call call = errand_call(errand, secret_of(NULL));
-    int rc = errand->borne ? handle_bear(handle, &call, error) : 0;
+    struct peer *peer = &handle->broker.peer;
+    struct wanted wanted = {.request = {.call = *call, .done = on_done}};
+    if (!call->each)
+        wanted.request.limit_ms = (int64_t)handle->timeout_ms + call->wait_ms;
+    if (handle->busy)
+        return fault_set(error, MCAST_USAGE,
+                         "a callback must not use the handle that calls it; open another one");
+    if (atomic_load(&handle->stopped))
+        return stopped(error);
+    int rc = peer->endpoint.socket[0] ? 0 : credentials_settle(&peer->credentials, error);
     if (rc == 0)
-        rc = handle_call(handle, &call, &answer, error);
+        rc = broker_begin(&handle->broker, &wanted.request, error);
     if (rc < 0)
         return rc;
-    if (result)
-        rc = errand->read(&answer, result, error);
-    if (rc < 0)
-        result_release(result);
-    text_release(&answer.body);
+    handle->busy = true;
+    wait_for(handle, &wanted);
+    handle->busy = false;
+    *result = wanted.result;
+    if (wanted.error.code != 0 && error)
+        *error = wanted.error;
+    return wanted.rc;
+}
+
+void handle_be_patient(struct patience *patience, struct mcast *handle)
+{
+    *patience = (struct patience){.handle = handle, .end_ms = later_now_ms() + handle->patience_ms};
+}
+
+bool handle_again(struct patience *patience, struct mcast_error *error)
+{
+    struct mcast *handle = patience->handle;
+    unsigned after_ms;
+    if (handle->patience_ms == 0 || !mcast_later(error, &after_ms))
+        return false;
+    int64_t left = patience->end_ms - later_now_ms();
+    if (left <= 0 || left < later_after(after_ms))
+        return false;
+    if (patience->later.last_ms == 0 && handle->on_wait)
+        handle->on_wait(error, handle->wait_data);
+    unsigned pause = later_pause(&patience->later, after_ms);
+    struct mcast_error stopped;
+    if (handle_pause(handle, pause < left ? pause : (unsigned)left, &stopped) == 0)
+        return true;
+    *error = stopped;
+    return false;
+}
+
+int handle_run(struct mcast *handle, struct call *call, int made, struct result *result,
+               struct mcast_error *error)
+{
+    struct patience patience;
+    struct mcast_error why; /* what it says decides about asking again */
+    int rc = made;
+    if (rc == 0 && call->with_token)
+        rc = handle_settle_token(handle, error);
+    if (rc == 0 && call->with_token && secret_none(handle->broker.peer.token))
+        rc = handle_no_token(error);
+    if (rc == 0) {
+        handle_be_patient(&patience, handle);
+        do
+            rc = handle_ask(handle, call, result, &why);
+        while (rc < 0 && handle_again(&patience, &why));
+        if (rc < 0) {
+            rc = why.code;
+            if (error)
+                *error = why;
+        }
+    }
+    call_release(call);
     return rc;
 }
 
-int handle_call_json(struct mcast *handle, const struct call *call, json_t **root,
-                     struct mcast_error *error)
+int handle_run_json(struct mcast *handle, struct call *call, int made, char **json,
+                    struct mcast_error *error)
 {
-    struct answer answer;
-    int rc = handle_call(handle, call, &answer, error);
-    if (rc < 0)
-        return rc;
-    rc = field_parse(text_string(&answer.body), answer.body.length, root, error);
-    text_release(&answer.body);
+    struct result result = {0};
+    call->read = call_read_json;
+    int rc = handle_run(handle, call, made, &result, error);
+    if (rc == 0)
+        *json = result.json;
     return rc;
 }

@@ -1,35 +1,12 @@
-/* Reserve, release and show one job. */
+/* Reserve, release and show one job, by its name or by its token. */
 
 #include "client/fault.h"
 #include "client/handle.h"
 #include "client/names.h"
-#include "client/reservation.h"
 
 #include <string.h>
 
 enum { VNI_COUNT_MAX = 4 };
-
-/* The request as this version of the library knows it. One from a program compiled earlier lacks
- * fields, which keep their defaults; one compiled later may set fields unknown here, which must not
- * be dropped in silence. */
-static int adopt(struct mcast_request *mine, const struct mcast_request *given,
-                 struct mcast_error *error)
-{
-    static const struct mcast_request defaults = MCAST_REQUEST_INIT;
-    *mine = defaults;
-    const unsigned char *bytes = (const unsigned char *)given;
-    if (given->size < sizeof(size_t))
-        return fault_set(error, MCAST_USAGE,
-                         "the request's size is not set; begin with MCAST_REQUEST_INIT");
-    for (size_t i = sizeof(*mine); i < given->size; i++) {
-        if (bytes[i] != 0)
-            return fault_set(error, MCAST_USAGE,
-                             "the program asks for more than libmcast %s knows; update libmcast",
-                             MCAST_VERSION);
-    }
-    memcpy(mine, given, given->size < sizeof(*mine) ? given->size : sizeof(*mine));
-    return 0;
-}
 
 static int check(const struct mcast_request *request, struct mcast_error *error)
 {
@@ -58,12 +35,8 @@ static json_t *encode(const struct mcast_request *request)
         rc |= json_object_set_new(body, "vni_count", json_integer(request->vni_count));
     if (request->hwcoll)
         rc |= json_object_set_new(body, "hwcoll", json_string(request->hwcoll));
-    if (request->traffic_classes) {
-        json_t *list = json_array();
-        for (const char *const *word = request->traffic_classes; *word; word++)
-            rc |= json_array_append_new(list, json_string(*word));
-        rc |= json_object_set_new(body, "traffic_classes", list);
-    }
+    if (request->traffic_classes)
+        rc |= json_object_set_new(body, "traffic_classes", call_words(request->traffic_classes));
     if (rc == 0)
         return body;
     json_decref(body);
@@ -82,56 +55,39 @@ static int read_reserve(const struct answer *answer, struct result *result,
 {
     int rc = read_job(answer, result, error);
     if (rc == 0 && answer->status == 200)
-        reservation_set_repeated(result->reservation);
+        result->reservation->repeated = true;
     return rc;
 }
 
-int jobs_errand_reserve(struct errand *errand, const struct mcast_request *request,
+static int make_reserve(struct call *call, const struct mcast_request *request,
                         struct mcast_error *error)
 {
-    struct mcast_request mine;
-    char path[NAMES_PATH_MAX];
+    struct mcast_request mine = MCAST_REQUEST_INIT;
     int rc;
-    errand->method = "PUT";
-    errand->read = read_reserve;
-    if ((rc = adopt(&mine, request, error)) < 0 ||
-        (rc = names_job_path(path, mine.cluster, mine.job, "", error)) < 0 ||
-        (rc = check(&mine, error)) < 0 || (rc = errand_path(errand, path, error)) < 0)
+    if ((rc = call_adopt(&mine, request, "MCAST_REQUEST_INIT", error)) < 0 ||
+        (rc = names_check(mine.cluster, mine.job, error)) < 0 || (rc = check(&mine, error)) < 0 ||
+        (rc = call_set(call, "PUT", read_reserve, error, NAMES_JOB_PATH, mine.cluster, mine.job)) <
+            0)
         return rc;
-    return errand_body(errand, encode(&mine), "the request's words are", error);
+    return call_set_body(call, encode(&mine), "the request's words are", error);
 }
 
-/* A request about a job that says all by its method and path. */
-static int make_bare(struct errand *errand, const char *method, const char *cluster,
-                     const char *job, struct mcast_error *error)
-{
-    char path[NAMES_PATH_MAX];
-    int rc = names_job_path(path, cluster, job, "", error);
-    errand->method = method;
-    errand->read = read_job;
-    return rc < 0 ? rc : errand_path(errand, path, error);
-}
-
-int jobs_errand_release(struct errand *errand, const char *cluster, const char *job,
-                        struct mcast_error *error)
-{
-    return make_bare(errand, "DELETE", cluster, job, error);
-}
-
-int jobs_errand_show(struct errand *errand, const char *cluster, const char *job,
+/* A call about a job that says all by its method and path. */
+static int make_bare(struct call *call, const char *method, const char *cluster, const char *job,
                      struct mcast_error *error)
 {
-    return make_bare(errand, "GET", cluster, job, error);
+    int rc = names_check(cluster, job, error);
+    return rc < 0 ? rc : call_set(call, method, read_job, error, NAMES_JOB_PATH, cluster, job);
 }
 
-/* rc: of making the errand ready. out NULL: nobody wants to know what the answer holds. */
-static int run(struct mcast *handle, struct errand *errand, int rc, struct mcast_reservation **out,
+/* out NULL: what the answer holds is not wanted. */
+static int run(struct mcast *handle, struct call *call, int made, struct mcast_reservation **out,
                struct mcast_error *error)
 {
     struct result result = {0};
-    if (rc == 0)
-        rc = handle_run(handle, errand, out ? &result : NULL, error);
-    errand_release(errand);
+    if (!out)
+        call->read = NULL;
+    int rc = handle_run(handle, call, made, &result, error);
     if (rc == 0 && out)
         *out = result.reservation;
     return rc;
@@ -140,20 +96,65 @@ static int run(struct mcast *handle, struct errand *errand, int rc, struct mcast
 int mcast_reserve(struct mcast *handle, const struct mcast_request *request,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct errand errand = {0};
-    return run(handle, &errand, jobs_errand_reserve(&errand, request, error), out, error);
+    struct call call = {0};
+    return run(handle, &call, make_reserve(&call, request, error), out, error);
+}
+
+int mcast_async_reserve(struct mcast_async *async, const struct mcast_request *what,
+                        mcast_done_fn *done, void *arg, uint64_t *request,
+                        struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_reserve(&call, what, error);
+    return async_begin(async, &call, made, done, arg, request, error);
 }
 
 int mcast_release(struct mcast *handle, const char *cluster, const char *job,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct errand errand = {0};
-    return run(handle, &errand, jobs_errand_release(&errand, cluster, job, error), out, error);
+    struct call call = {0};
+    return run(handle, &call, make_bare(&call, "DELETE", cluster, job, error), out, error);
+}
+
+int mcast_async_release(struct mcast_async *async, const char *cluster, const char *job,
+                        mcast_done_fn *done, void *arg, uint64_t *request,
+                        struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_bare(&call, "DELETE", cluster, job, error);
+    return async_begin(async, &call, made, done, arg, request, error);
 }
 
 int mcast_show(struct mcast *handle, const char *cluster, const char *job,
                struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct errand errand = {0};
-    return run(handle, &errand, jobs_errand_show(&errand, cluster, job, error), out, error);
+    struct call call = {0};
+    return run(handle, &call, make_bare(&call, "GET", cluster, job, error), out, error);
+}
+
+int mcast_async_show(struct mcast_async *async, const char *cluster, const char *job,
+                     mcast_done_fn *done, void *arg, uint64_t *request, struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_bare(&call, "GET", cluster, job, error);
+    return async_begin(async, &call, made, done, arg, request, error);
+}
+
+static int make_own(struct call *call, struct mcast_error *error)
+{
+    call->with_token = true;
+    return call_set(call, "GET", read_job, error, "/v1/reservation");
+}
+
+int mcast_own(struct mcast *handle, struct mcast_reservation **out, struct mcast_error *error)
+{
+    struct call call = {0};
+    return run(handle, &call, make_own(&call, error), out, error);
+}
+
+int mcast_async_own(struct mcast_async *async, mcast_done_fn *done, void *arg, uint64_t *request,
+                    struct mcast_error *error)
+{
+    struct call call = {0};
+    return async_begin(async, &call, make_own(&call, error), done, arg, request, error);
 }

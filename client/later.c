@@ -1,9 +1,12 @@
 /* Which failures say "not now" rather than "no", to programs and to scripts. */
 
+#include "client/later.h"
 #include "client/mcast.h"
 
 #include <stddef.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 static bool is_one_of(const char *word, const char *const words[])
 {
@@ -56,4 +59,36 @@ enum mcast_exit mcast_exit_status(const struct mcast_error *error)
     default: /* an event's number that never was: as a job that is not there */
         return strcmp(error->word, "no-such-event") ? MCAST_EXIT_REFUSED : MCAST_EXIT_NOT_FOUND;
     }
+}
+
+/* ---- how long until then ---- */
+
+enum { FIRST_MS = 50, LONGEST_MS = 1000 };
+
+static unsigned throw_dice(struct later *later)
+{
+    if (later->dice == 0)
+        (void)!getrandom(&later->dice, sizeof(later->dice), GRND_NONBLOCK); /* or none, at boot */
+    later->dice = later->dice * 1103515245U + 12345U;
+    return later->dice >> 16;
+}
+
+unsigned later_after(unsigned after_ms)
+{
+    return after_ms < LATER_AFTER_MAX_MS ? after_ms : LATER_AFTER_MAX_MS;
+}
+
+unsigned later_pause(struct later *later, unsigned after_ms)
+{
+    unsigned next = later->last_ms > 0 ? later->last_ms * 2 : FIRST_MS;
+    later->last_ms = next < LONGEST_MS ? next : LONGEST_MS;
+    return later_after(after_ms) + later->last_ms / 2 +
+           throw_dice(later) % (later->last_ms / 2 + 1);
+}
+
+int64_t later_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }

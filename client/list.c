@@ -4,7 +4,6 @@
 #include "client/field.h"
 #include "client/handle.h"
 #include "client/names.h"
-#include "client/reservation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,38 +15,20 @@ enum { PAGE_SIZE = 1000, STATE_MAX = 32, QUERY_MAX = 256 + NAMES_NODE_MAX };
 struct listing {
     mcast_reservation_fn *each;
     void *data;
-    uint64_t left; /* reservations that may still be shown, if limited */
-    bool limited;
+    uint64_t left;    /* reservations that may still be shown */
     uint64_t after;   /* number of the last page's end */
     uint64_t *hidden; /* counted on; NULL: the list is of no node */
 };
 
-static int adopt(struct mcast_filter *mine, const struct mcast_filter *given,
-                 struct mcast_error *error)
+static int check(const struct mcast_filter *filter, struct mcast_error *error)
 {
-    static const struct mcast_filter defaults = MCAST_FILTER_INIT;
-    const unsigned char *bytes = (const unsigned char *)given;
-    *mine = defaults;
-    if (given && given->size < sizeof(size_t))
-        return fault_set(error, MCAST_USAGE,
-                         "the filter's size is not set; begin with MCAST_FILTER_INIT");
-    for (size_t i = sizeof(*mine); given && i < given->size; i++) {
-        if (bytes[i] != 0)
-            return fault_set(error, MCAST_USAGE,
-                             "the program filters by more than libmcast %s knows; update libmcast",
-                             MCAST_VERSION);
-    }
-    if (given)
-        memcpy(mine, given, given->size < sizeof(*mine) ? given->size : sizeof(*mine));
-    if (mine->cluster && names_check_cluster(mine->cluster, error) < 0)
+    const char *state = filter->state;
+    if (filter->cluster && names_check_cluster(filter->cluster, error) < 0)
         return MCAST_USAGE;
-    if (mine->state && (strspn(mine->state, "abcdefghijklmnopqrstuvwxyz-") != strlen(mine->state) ||
-                        strlen(mine->state) > STATE_MAX))
-        return fault_set(error, MCAST_USAGE, "'%.40s' is no state: active or releasing",
-                         mine->state);
-    if (mine->node && names_check_node(mine->node, error) < 0)
-        return MCAST_USAGE;
-    return 0;
+    if (state && (strspn(state, "abcdefghijklmnopqrstuvwxyz-") != strlen(state) ||
+                  strlen(state) > STATE_MAX))
+        return fault_set(error, MCAST_USAGE, "'%.40s' is no state: active or releasing", state);
+    return filter->node ? names_check_node(filter->node, error) : 0;
 }
 
 static void first_path(char path[QUERY_MAX], const struct mcast_filter *filter)
@@ -68,15 +49,11 @@ static void first_path(char path[QUERY_MAX], const struct mcast_filter *filter)
  * keep us busy for ever. */
 static int advance(struct listing *listing, const char *next, struct mcast_error *error)
 {
-    static const char start[] = "/v1/jobs?";
-    const char *at = strncmp(next, start, strlen(start)) == 0 ? next + strlen(start) : NULL;
-    while (at && strncmp(at, "after=", 6) != 0) {
-        at = strchr(at, '&');
-        at = at ? at + 1 : NULL;
-    }
+    const char *at = strstr(next, "after=");
     char *end = NULL;
     uint64_t after = at && at[6] >= '0' && at[6] <= '9' ? strtoull(at + 6, &end, 10) : 0;
-    if (after <= listing->after || (*end != '\0' && *end != '&'))
+    if (strncmp(next, "/v1/jobs?", 9) != 0 || after <= listing->after ||
+        (*end != '\0' && *end != '&'))
         return field_fault(error, "next", "no link to a later page");
     listing->after = after;
     return 0;
@@ -101,11 +78,9 @@ static int show_page(struct listing *listing, const json_t *jobs, struct mcast_e
     json_array_foreach(jobs, index, job)
     {
         struct mcast_reservation *reservation = NULL;
-        if (listing->limited) {
-            if (listing->left == 0)
-                return 0;
-            listing->left--;
-        }
+        if (listing->left == 0)
+            return 0;
+        listing->left--;
         if (!json_is_object(job))
             return field_fault(error, "jobs", "not a list of objects");
         int rc = reservation_decode(json_incref(job), &reservation, error);
@@ -122,12 +97,14 @@ static int show_page(struct listing *listing, const json_t *jobs, struct mcast_e
 static int fetch_page(struct mcast *handle, struct listing *listing, const char *path,
                       json_t **root, const char **next, struct mcast_error *error)
 {
-    struct call call = {.method = "GET", .path = path};
+    struct call call = {0};
+    struct result result = {0};
     json_t *jobs = NULL;
-    int rc;
     *next = NULL;
-    if ((rc = handle_call_json(handle, &call, root, error)) < 0 ||
-        (rc = field_array(*root, "jobs", &jobs, error)) < 0)
+    int made = call_set(&call, "GET", call_read_root, error, "%s", path);
+    int rc = handle_run(handle, &call, made, &result, error);
+    *root = result.root;
+    if (rc < 0 || (rc = field_array(*root, "jobs", &jobs, error)) < 0)
         return rc;
     if (!jobs)
         return field_fault(error, "jobs", "missing");
@@ -136,7 +113,7 @@ static int fetch_page(struct mcast *handle, struct listing *listing, const char 
         (rc = count_hidden(listing, *root, error)) < 0)
         return rc;
     rc = show_page(listing, jobs, error);
-    if (listing->limited && listing->left == 0)
+    if (listing->left == 0)
         *next = NULL;
     return rc;
 }
@@ -144,15 +121,15 @@ static int fetch_page(struct mcast *handle, struct listing *listing, const char 
 int mcast_list(struct mcast *handle, const struct mcast_filter *filter, mcast_reservation_fn *each,
                void *data, struct mcast_error *error)
 {
-    struct mcast_filter mine;
+    struct mcast_filter mine = MCAST_FILTER_INIT;
     char first[QUERY_MAX];
     json_t *page = NULL, *previous = NULL;
     uint64_t hidden = 0;
-    int rc = adopt(&mine, filter, error);
-    if (rc < 0)
+    int rc = filter ? call_adopt(&mine, filter, "MCAST_FILTER_INIT", error) : 0;
+    if (rc < 0 || (rc = check(&mine, error)) < 0)
         return rc;
     struct listing listing = {
-        .each = each, .data = data, .left = mine.limit, .limited = mine.limit > 0};
+        .each = each, .data = data, .left = mine.limit > 0 ? mine.limit : UINT64_MAX};
     listing.hidden = mine.node ? &hidden : NULL;
     first_path(first, &mine);
     const char *next = first;

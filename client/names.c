@@ -1,7 +1,6 @@
 #include "client/names.h"
 #include "client/fault.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz"
@@ -67,13 +66,8 @@ int names_check_wait(unsigned wait_ms, struct mcast_error *error)
     return 0;
 }
 
-int names_job_path(char path[NAMES_PATH_MAX], const char *cluster, const char *job,
-                   const char *tail, struct mcast_error *error)
+int names_check(const char *cluster, const char *job, struct mcast_error *error)
 {
     int rc = names_check_cluster(cluster, error);
-    if (rc == 0)
-        rc = names_check_job(job, error);
-    if (rc == 0)
-        snprintf(path, NAMES_PATH_MAX, "/v1/clusters/%s/jobs/%s%s", cluster, job, tail);
-    return rc;
+    return rc < 0 ? rc : names_check_job(job, error);
 }

@@ -5,41 +5,9 @@
 #include "client/handle.h"
 #include "client/names.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum { SERVICES_MAX = 16, VNIS_MAX = 4, PATH_SIZE = NAMES_PATH_MAX + 7 + NAMES_NODE_MAX + 1 };
-
-static int adopt(struct mcast_node_report *mine, const struct mcast_node_report *given,
-                 struct mcast_error *error)
-{
-    static const struct mcast_node_report defaults = MCAST_NODE_REPORT_INIT;
-    const unsigned char *bytes = (const unsigned char *)given;
-    *mine = defaults;
-    if (given->size < sizeof(size_t))
-        return fault_set(error, MCAST_USAGE,
-                         "the report's size is not set; begin with MCAST_NODE_REPORT_INIT");
-    for (size_t i = sizeof(*mine); i < given->size; i++) {
-        if (bytes[i] != 0)
-            return fault_set(error, MCAST_USAGE,
-                             "the program tells more than libmcast %s knows; update libmcast",
-                             MCAST_VERSION);
-    }
-    memcpy(mine, given, given->size < sizeof(*mine) ? given->size : sizeof(*mine));
-    return 0;
-}
-
-static int make_path(char path[PATH_SIZE], const struct mcast_node_report *report,
-                     struct mcast_error *error)
-{
-    char job[NAMES_PATH_MAX];
-    int rc;
-    if ((rc = names_job_path(job, report->cluster, report->job, "", error)) < 0 ||
-        (rc = names_check_node(report->node, error)) < 0)
-        return rc;
-    snprintf(path, PATH_SIZE, "%s/nodes/%s", job, report->node);
-    return 0;
-}
+enum { SERVICES_MAX = 16, VNIS_MAX = 4 };
 
 static int encode_vnis(json_t *body, const struct mcast_node_report *report)
 {
@@ -89,15 +57,14 @@ static int read_report(const struct answer *answer, struct result *result,
     return rc;
 }
 
-int node_errand(struct errand *errand, const struct mcast_node_report *report,
-                struct mcast_error *error)
+static int make_report(struct call *call, const struct mcast_node_report *report,
+                       struct mcast_error *error)
 {
-    struct mcast_node_report mine;
-    char path[PATH_SIZE];
+    struct mcast_node_report mine = MCAST_NODE_REPORT_INIT;
     int rc;
-    errand->method = "PUT";
-    errand->read = read_report;
-    if ((rc = adopt(&mine, report, error)) < 0 || (rc = make_path(path, &mine, error)) < 0)
+    if ((rc = call_adopt(&mine, report, "MCAST_NODE_REPORT_INIT", error)) < 0 ||
+        (rc = names_check(mine.cluster, mine.job, error)) < 0 ||
+        (rc = names_check_node(mine.node, error)) < 0)
         return rc;
     if (!mine.state || mine.service_count > SERVICES_MAX || mine.vni_count > VNIS_MAX ||
         mine.number == 0 || mine.number > INT64_MAX || mine.order > INT64_MAX)
@@ -105,44 +72,28 @@ int node_errand(struct errand *errand, const struct mcast_node_report *report,
                          "a report needs a state and the reservation's number, and has at most %d "
                          "services and %d VNIs",
                          SERVICES_MAX, VNIS_MAX);
-    if ((rc = errand_path(errand, path, error)) < 0)
-        return rc;
-    return errand_body(errand, encode(&mine), "the report's words are", error);
+    rc = call_set(call, "PUT", read_report, error, NAMES_JOB_PATH "/nodes/%s", mine.cluster,
+                  mine.job, mine.node);
+    return rc < 0 ? rc : call_set_body(call, encode(&mine), "the report's words are", error);
 }
 
 int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report, bool *releasing,
                       struct mcast_error *error)
 {
-    struct errand errand = {0};
+    struct call call = {0};
     struct result result = {0};
-    int rc = node_errand(&errand, report, error);
-    if (rc == 0)
-        rc = handle_run(handle, &errand, &result, error);
-    errand_release(&errand);
+    int made = make_report(&call, report, error);
+    int rc = handle_run(handle, &call, made, &result, error);
     if (rc == 0 && releasing)
         *releasing = result.releasing;
     return rc;
 }
 
-int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
-                      uint64_t *reservations, struct mcast_error *error)
+int mcast_async_report_node(struct mcast_async *async, const struct mcast_node_report *report,
+                            mcast_done_fn *done, void *arg, uint64_t *request,
+                            struct mcast_error *error)
 {
-    char path[PATH_SIZE], body[48];
-    uint64_t count = 0;
-    json_t *root = NULL;
-    int rc = names_check_node(node, error);
-    if (rc == 0 && (order == 0 || order > INT64_MAX))
-        rc = fault_set(error, MCAST_USAGE, "a boot needs an order, from 1");
-    if (rc < 0)
-        return rc;
-    snprintf(path, PATH_SIZE, "/v1/nodes/%s/boot", node);
-    snprintf(body, sizeof(body), "{\"order\":%llu}", (unsigned long long)order);
-    struct call call = {.method = "PUT", .path = path, .body = body};
-    rc = handle_call_json(handle, &call, &root, error);
-    if (rc == 0)
-        rc = field_uint64(root, "reservations", FIELD_OPTIONAL, UINT64_MAX, &count, error);
-    if (rc == 0 && reservations)
-        *reservations = count;
-    json_decref(root);
-    return rc;
+    struct call call = {0};
+    int made = make_report(&call, report, error);
+    return async_begin(async, &call, made, done, arg, request, error);
 }

@@ -1,4 +1,4 @@
-#include "client/problem.h"
+#include "client/call.h"
 #include "client/fault.h"
 
 #include <jansson.h>
@@ -9,11 +9,6 @@ static const char *string_of(const json_t *problem, const char *name)
 {
     const char *value = json_string_value(json_object_get(problem, name));
     return value ? value : "";
-}
-
-bool problem_none(const struct answer *answer)
-{
-    return answer->status >= 200 && answer->status <= 299;
 }
 
 /* The caller's; NULL when the answer is none. */
@@ -68,22 +63,15 @@ int problem_read(const struct answer *answer, const char *peer, struct mcast_err
     return rc;
 }
 
-/* Who was not recognized should learn why nothing was shown. */
-static void add_reason(struct mcast_error *error, const char *reason)
-{
-    if (!error || !reason[0])
-        return;
-    size_t used = strlen(error->text);
-    snprintf(error->text + used, sizeof(error->text) - used, "; %s", reason);
-}
-
 int problem_judge(const struct answer *answer, const char *peer, const char *unproved,
                   struct mcast_error *error)
 {
-    if (problem_none(answer))
+    if (answer->status >= 200 && answer->status <= 299)
         return 0;
     int rc = problem_read(answer, peer, error);
-    if (answer->status == 401)
-        add_reason(error, unproved);
+    if (answer->status == 401 && unproved[0] && error) {
+        size_t used = strlen(error->text);
+        snprintf(error->text + used, sizeof(error->text) - used, "; %s", unproved);
+    }
     return rc;
 }

@@ -1,138 +1,198 @@
 #include "client/reply.h"
 
+#include <assert.h>
 #include <string.h>
+#include <strings.h>
 
-enum { CONTINUE_PARSING = 0, NO_BODY = 1, GIVE_UP = -1 }; /* what http_parser's callbacks return */
-
-/* 1xx: another answer follows it. */
-static bool is_interim(const http_parser *parser)
+void reply_begin(struct reply *reply, struct request *request)
 {
-    return parser->status_code < 200;
+    *reply = (struct reply){.request = request, .kept = true};
 }
 
-static void take_header(struct reply *reply)
+static enum reply_state fail(struct reply *reply, enum trouble_kind kind, const char *words)
 {
-    if (reply->valued && !reply->body && !is_interim(&reply->parser) &&
-        reply->name_length <= sizeof(reply->name))
-        flight_take_header(reply->flight, reply->name, reply->name_length, reply->value,
-                           reply->value_length);
-    reply->valued = false;
-    reply->name_length = reply->value_length = 0;
+    request_set_trouble(reply->request, kind, words);
+    reply->kept = false;
+    return reply->state = REPLY_OVER;
 }
 
-/* As much as there is room for; the length counts the rest as well. */
-static void append(char *text, size_t room, size_t *length, const char *bytes, size_t count)
+static enum reply_state refuse(struct reply *reply, const char *words)
 {
-    if (*length < room)
-        memcpy(text + *length, bytes, count < room - *length ? count : room - *length);
-    *length += count;
+    return fail(reply, TROUBLE_GARBLED, words);
 }
 
-static int on_name(http_parser *parser, const char *bytes, size_t length)
+/* ---- lines ---- */
+
+static enum reply_state take_status_line(struct reply *reply)
 {
-    struct reply *reply = parser->data;
-    if (reply->valued)
-        take_header(reply);
-    append(reply->name, sizeof(reply->name), &reply->name_length, bytes, length);
-    return CONTINUE_PARSING;
+    static const char version[] = "HTTP/1.1 ";
+    const char *code = reply->line + sizeof(version) - 1;
+    if (strncmp(reply->line, version, sizeof(version) - 1) != 0 ||
+        strspn(code, "0123456789") != 3 || (code[3] != ' ' && code[3] != '\0') || code[0] == '0')
+        return refuse(reply, "its first line is no status line of HTTP/1.1");
+    reply->status = (code[0] - '0') * 100 + (code[1] - '0') * 10 + code[2] - '0';
+    reply->part = REPLY_HEADER;
+    return reply->status == 101 ? refuse(reply, "it changes to another protocol") : REPLY_MORE;
 }
 
-static int on_value(http_parser *parser, const char *bytes, size_t length)
+/* A number that is all of the text, in base 10 or 16. */
+static bool read_number(const char *text, unsigned base, uint64_t *number)
 {
-    struct reply *reply = parser->data;
-    size_t used = reply->value_length;
-    append(reply->value, sizeof(reply->value), &used, bytes, length);
-    reply->value_length = used < sizeof(reply->value) ? used : sizeof(reply->value);
-    reply->valued = true;
-    return CONTINUE_PARSING;
+    static const char digits[] = "0123456789abcdef";
+    size_t length = strlen(text);
+    *number = 0;
+    for (size_t i = 0; i < length; i++) {
+        char lower = text[i] >= 'A' && text[i] <= 'F' ? (char)(text[i] + 'a' - 'A') : text[i];
+        const char *digit = memchr(digits, lower, base);
+        if (!digit)
+            return false;
+        *number = *number * base + (uint64_t)(digit - digits);
+    }
+    return length >= 1 && length <= 15; /* hence no overflow */
 }
 
-static int on_head(http_parser *parser)
+/* How long the body is must be told once, in one way. */
+static enum reply_state take_framing(struct reply *reply, bool length, const char *value)
 {
-    struct reply *reply = parser->data;
-    take_header(reply);
-    if (parser->status_code == 101) /* nobody asked for another protocol */
-        return GIVE_UP;
-    if (is_interim(parser))
-        return NO_BODY;
-    reply->body = true;
-    reply->flight->answer->status = (int)parser->status_code;
-    /* Whatever its headers say (RFC 9112, 6.3). */
-    return parser->status_code == 204 || parser->status_code == 304 ? NO_BODY : CONTINUE_PARSING;
+    bool known = length ? read_number(value, 10, &reply->left) : strcasecmp(value, "chunked") == 0;
+    if (!known || reply->sized || reply->chunked)
+        return refuse(reply, "the length of its body is not told once");
+    *(length ? &reply->sized : &reply->chunked) = true;
+    return REPLY_MORE;
 }
 
-static int on_body(http_parser *parser, const char *bytes, size_t length)
+static enum reply_state take_header(struct reply *reply)
 {
-    struct reply *reply = parser->data;
-    bool more = flight_take_body(reply->flight, (int)parser->status_code, bytes, length);
-    return more ? CONTINUE_PARSING : GIVE_UP;
+    static const char token[] = "!#$%&'*+-.^_`|~0123456789"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    const char *name = reply->line;
+    size_t name_length = strspn(name, token);
+    if (name_length == 0 || name[name_length] != ':')
+        return refuse(reply, "a line of its head is no header");
+    char *value = reply->line + name_length + 1, *end = reply->line + reply->length;
+    value += strspn(value, " \t");
+    while (end > value && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    *end = '\0';
+    reply->line[name_length] = '\0';
+    if (reply->status < 200)
+        return REPLY_MORE;
+    if (strcasecmp(name, "connection") == 0)
+        reply->kept &= strcasecmp(value, "keep-alive") == 0;
+    if (strcasecmp(name, "content-length") == 0)
+        return take_framing(reply, true, value);
+    if (strcasecmp(name, "transfer-encoding") == 0)
+        return take_framing(reply, false, value);
+    request_take_header(reply->request, name, name_length, value, (size_t)(end - value));
+    return REPLY_MORE;
 }
 
-static int on_whole(http_parser *parser)
+static enum reply_state take_head_end(struct reply *reply)
 {
-    struct reply *reply = parser->data;
-    if (is_interim(parser))
-        return CONTINUE_PARSING;
-    reply->state = REPLY_WHOLE;
-    reply->kept = http_should_keep_alive(parser);
-    http_parser_pause(parser, 1); /* what stands behind it is not read as an answer */
-    return CONTINUE_PARSING;
+    if (reply->status < 200) {
+        reply->part = REPLY_STATUS_LINE;
+        return REPLY_MORE;
+    }
+    bool bodiless = reply->status == 204 || reply->status == 304; /* RFC 9112, 6.3 */
+    if (!bodiless && !reply->sized && !reply->chunked)
+        return refuse(reply, "the length of its body is not told");
+    reply->request->answer.status = reply->status;
+    reply->part = reply->chunked ? REPLY_CHUNK_SIZE : REPLY_BODY;
+    if (bodiless || (reply->sized && reply->left == 0))
+        reply->state = REPLY_WHOLE;
+    return reply->state;
 }
 
-static const http_parser_settings settings = {
-    .on_header_field = on_name,
-    .on_header_value = on_value,
-    .on_headers_complete = on_head,
-    .on_body = on_body,
-    .on_message_complete = on_whole,
-};
-
-void reply_begin(struct reply *reply, struct flight *flight)
+static enum reply_state take_chunk_size(struct reply *reply)
 {
-    *reply = (struct reply){.flight = flight};
-    http_parser_init(&reply->parser, HTTP_RESPONSE);
-    reply->parser.data = reply;
+    if (!read_number(reply->line, 16, &reply->left))
+        return refuse(reply, "a chunk's size is no hexadecimal number");
+    reply->part = reply->left > 0 ? REPLY_BODY : REPLY_LAST_LINE;
+    return REPLY_MORE;
 }
 
-static enum reply_state over(struct reply *reply, enum trouble_kind kind, const char *words)
+static enum reply_state take_empty_line(struct reply *reply)
 {
-    flight_set_trouble(reply->flight, kind, words);
-    reply->state = REPLY_OVER;
-    return REPLY_OVER;
+    if (reply->length > 0)
+        return refuse(reply, "something stands behind a chunk");
+    if (reply->part == REPLY_LAST_LINE)
+        return reply->state = REPLY_WHOLE;
+    reply->part = REPLY_CHUNK_SIZE;
+    return REPLY_MORE;
+}
+
+static enum reply_state take_line(struct reply *reply)
+{
+    assert(reply->part != REPLY_BODY);
+    if (reply->part == REPLY_STATUS_LINE)
+        return take_status_line(reply);
+    if (reply->part == REPLY_HEADER)
+        return reply->length > 0 ? take_header(reply) : take_head_end(reply);
+    return reply->part == REPLY_CHUNK_SIZE ? take_chunk_size(reply) : take_empty_line(reply);
+}
+
+/* A line ends in CR LF; within it is neither, nor another control character. */
+static enum reply_state add_to_line(struct reply *reply, char byte)
+{
+    bool after_cr = reply->length > 0 && reply->line[reply->length - 1] == '\r';
+    bool control = (unsigned char)byte < ' ' || byte == 0x7f;
+    if (after_cr ? byte != '\n' : (control && byte != '\t' && byte != '\r'))
+        return refuse(reply, "a control character stands in its head");
+    if (!after_cr && reply->length + 1 == sizeof(reply->line))
+        return refuse(reply, "a line of its head is too long");
+    if (!after_cr) {
+        reply->line[reply->length++] = byte;
+        return REPLY_MORE;
+    }
+    reply->line[--reply->length] = '\0';
+    bool head = reply->part == REPLY_STATUS_LINE || reply->part == REPLY_HEADER;
+    if (head && ++reply->lines > REPLY_LINES_MAX)
+        return refuse(reply, "its head has too many lines");
+    enum reply_state state = take_line(reply);
+    reply->length = 0;
+    return state;
+}
+
+/* ---- */
+
+/* How many bytes were taken. */
+static size_t take_body(struct reply *reply, const char *bytes, size_t length)
+{
+    size_t piece = length < reply->left ? length : (size_t)reply->left;
+    reply->left -= piece;
+    if (!request_take_body(reply->request, reply->status, bytes, piece))
+        fail(reply, TROUBLE_GARBLED, "no more of it is wanted");
+    else if (reply->left == 0 && reply->chunked)
+        reply->part = REPLY_CHUNK_END;
+    else if (reply->left == 0)
+        reply->state = REPLY_WHOLE;
+    return piece;
 }
 
 enum reply_state reply_feed(struct reply *reply, const char *bytes, size_t length)
 {
+    size_t read = 0;
+    assert(length > 0 && reply->state == REPLY_MORE);
     reply->begun = true;
-    size_t read = http_parser_execute(&reply->parser, &settings, bytes, length);
-    enum http_errno why = HTTP_PARSER_ERRNO(&reply->parser);
-    if (reply->state == REPLY_WHOLE)
-        reply->kept &= read == length;
-    else if (why != HPE_OK)
-        return over(reply, TROUBLE_GARBLED, http_errno_description(why));
+    while (read < length && reply->state == REPLY_MORE) {
+        if (reply->part == REPLY_BODY)
+            read += take_body(reply, bytes + read, length - read);
+        else
+            add_to_line(reply, bytes[read++]);
+    }
+    reply->kept &= read == length; /* what stands behind the answer is none */
     return reply->state;
 }
 
-/* An answer without a length is whole when the connection is closed, but not when it breaks. */
 enum reply_state reply_end(struct reply *reply, const char *words)
 {
-    if (!words)
-        http_parser_execute(&reply->parser, &settings, NULL, 0);
-    reply->kept = false;
-    if (reply->state == REPLY_WHOLE)
-        return REPLY_WHOLE;
     if (reply->begun)
-        return over(reply, TROUBLE_BROKEN, words ? words : "it was closed");
-    return over(reply, words ? TROUBLE_BROKEN : TROUBLE_SILENT,
+        return fail(reply, TROUBLE_BROKEN, words ? words : "it was closed");
+    return fail(reply, words ? TROUBLE_BROKEN : TROUBLE_SILENT,
                 words ? words : "it was closed without a word");
-}
-
-bool reply_begun(const struct reply *reply)
-{
-    return reply->begun;
 }
 
 bool reply_keeps(const struct reply *reply)
 {
-    return reply->kept;
+    return reply->state == REPLY_WHOLE && reply->kept;
 }

@@ -1,4 +1,4 @@
-#include "client/reservation.h"
+#include "client/call.h"
 #include "client/fault.h"
 #include "client/field.h"
 #include "client/variable.h"
@@ -183,11 +183,6 @@ int reservation_parse(const char *body, size_t length, struct mcast_reservation 
     json_t *root = NULL;
     int rc = field_parse(body, length, &root, error);
     return rc < 0 ? rc : reservation_decode(root, out, error);
-}
-
-void reservation_set_repeated(struct mcast_reservation *reservation)
-{
-    reservation->repeated = true;
 }
 
 void mcast_reservation_free(struct mcast_reservation *reservation)

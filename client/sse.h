@@ -1,13 +1,14 @@
 #ifndef MCAST_CLIENT_SSE_H
 #define MCAST_CLIENT_SSE_H
 
-/* Parser of a stream of server-sent events (WHATWG HTML, "Interpreting an event stream"), fed with
- * pieces of any size. Lines may end in LF, CR or CR LF; comments are skipped; an event that the
- * stream's end cuts off never shows. */
+/* Parser of the stream of server-sent events that mcastd sends (WHATWG HTML, "Interpreting an event
+ * stream"), fed with pieces of any size. Lines end in LF; comments and unknown fields are skipped;
+ * an event that the stream's end cuts off never shows. */
 
+#include "client/mcast.h"
 #include "client/text.h"
 
-#include <stdint.h>
+#include <jansson.h>
 
 enum {
     SSE_LINE_MAX = 1 << 20,
@@ -18,7 +19,6 @@ enum {
 struct sse_event {
     const char *name; /* "message" unless the stream named it */
     const char *data; /* lines joined by LF */
-    const char *id;   /* the last one seen on this stream, "" before the first */
 };
 
 /* Non-zero ends the feeding. */
@@ -31,11 +31,8 @@ enum sse_fault {
 
 /* Begins zeroed: struct sse stream = {0}. */
 struct sse {
-    struct text line, name, data, id;
-    bool after_cr;     /* a LF that comes next belongs to the line end before */
-    bool begun;        /* the first line, which may carry a byte order mark, is over */
-    bool has_data;     /* at least one data line, perhaps empty */
-    uint32_t retry_ms; /* what the server asked for last, 0: nothing */
+    struct text line, name, data;
+    bool has_data; /* at least one data line, perhaps empty */
 };
 
 /* 0, an enum sse_fault, or what the callback returned if that was not 0. After anything but 0 the
@@ -43,5 +40,18 @@ struct sse {
 int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data);
 
 void sse_release(struct sse *stream);
+
+/* ---- one event of the broker's (events.c; F24) ---- */
+
+struct event {
+    struct mcast_event seen;
+    json_t *root; /* the strings live here, */
+    char *line;   /* and the data in one line here */
+};
+
+/* event_release it after 0. sent may go away before. */
+int event_decode(struct event *event, const struct sse_event *sent, struct mcast_error *error);
+
+void event_release(struct event *event);
 
 #endif

@@ -5,10 +5,9 @@
 #include "client/handle.h"
 #include "client/names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-enum { TREE_MAX = UINT16_MAX, TAIL_SIZE = 32 };
+enum { TREE_MAX = UINT16_MAX };
 
 /* What the caller sees comes first, so that its address is the whole's. */
 struct whole {
@@ -17,19 +16,6 @@ struct whole {
     struct mcast_step *steps;
     uint16_t *trees; /* of all steps, one after the other */
 };
-
-/* How many trees there are; -1 after an error. */
-static json_int_t count_trees(json_t *steps, struct mcast_error *error)
-{
-    json_int_t count = 0;
-    for (size_t i = 0; i < json_array_size(steps); i++) {
-        json_t *trees = NULL;
-        if (field_array(json_array_get(steps, i), "trees", &trees, error) < 0)
-            return -1;
-        count += (json_int_t)json_array_size(trees);
-    }
-    return count;
-}
 
 /* Writes its trees where they have their place; returns the place after them, NULL after an error.
  */
@@ -54,7 +40,8 @@ static uint16_t *decode_step(const json_t *object, struct mcast_step *step, uint
     return place;
 }
 
-static int decode(struct whole *whole, struct mcast_error *error)
+/* numbers: how many there can be at most. */
+static int decode(struct whole *whole, size_t numbers, struct mcast_error *error)
 {
     struct mcast_steps *seen = &whole->seen;
     json_t *steps = NULL;
@@ -65,12 +52,9 @@ static int decode(struct whole *whole, struct mcast_error *error)
         (rc = field_uint64(whole->root, "unreachable", FIELD_OPTIONAL, UINT64_MAX,
                            &seen->unreachable, error)) < 0)
         return rc;
-    json_int_t count = count_trees(steps, error);
-    if (count < 0)
-        return MCAST_UNCLEAR;
     seen->step_count = json_array_size(steps);
     whole->steps = calloc(seen->step_count + 1, sizeof(*whole->steps));
-    whole->trees = calloc((size_t)count + 1, sizeof(*whole->trees));
+    whole->trees = calloc(numbers, sizeof(*whole->trees));
     if (!whole->steps || !whole->trees)
         return fault_nomem(error);
     seen->steps = whole->steps;
@@ -87,35 +71,41 @@ static int read_steps(const struct answer *answer, struct result *result, struct
         return fault_nomem(error);
     result->steps = &whole->seen;
     int rc = field_parse(text_string(&answer->body), answer->body.length, &whole->root, error);
-    return rc < 0 ? rc : decode(whole, error);
+    /* Each has a digit and a comma or bracket. */
+    return rc < 0 ? rc : decode(whole, answer->body.length / 2 + 1, error);
 }
 
-int steps_errand(struct errand *errand, const char *cluster, const char *job, unsigned wait_ms,
-                 struct mcast_error *error)
+static int make_steps(struct call *call, const char *cluster, const char *job, unsigned wait_ms,
+                      struct mcast_error *error)
 {
-    char path[NAMES_PATH_MAX], tail[TAIL_SIZE];
-    snprintf(tail, sizeof(tail), "/steps?wait=%ums", wait_ms);
-    errand->method = "GET";
-    errand->wait_ms = wait_ms;
-    errand->read = read_steps;
+    call->wait_ms = wait_ms;
     int rc = names_check_wait(wait_ms, error);
     if (rc == 0)
-        rc = names_job_path(path, cluster, job, tail, error);
-    return rc < 0 ? rc : errand_path(errand, path, error);
+        rc = names_check(cluster, job, error);
+    return rc < 0 ? rc
+                  : call_set(call, "GET", read_steps, error, NAMES_JOB_PATH "/steps?wait=%ums",
+                             cluster, job, wait_ms);
 }
 
 int mcast_steps(struct mcast *handle, const char *cluster, const char *job, unsigned wait_ms,
                 struct mcast_steps **out, struct mcast_error *error)
 {
-    struct errand errand = {0};
+    struct call call = {0};
     struct result result = {0};
-    int rc = steps_errand(&errand, cluster, job, wait_ms, error);
-    if (rc == 0)
-        rc = handle_run(handle, &errand, &result, error);
-    errand_release(&errand);
+    int made = make_steps(&call, cluster, job, wait_ms, error);
+    int rc = handle_run(handle, &call, made, &result, error);
     if (rc == 0)
         *out = result.steps;
     return rc;
+}
+
+int mcast_async_steps(struct mcast_async *async, const char *cluster, const char *job,
+                      unsigned wait_ms, mcast_done_fn *done, void *arg, uint64_t *request,
+                      struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_steps(&call, cluster, job, wait_ms, error);
+    return async_begin(async, &call, made, done, arg, request, error);
 }
 
 void mcast_steps_free(struct mcast_steps *steps)

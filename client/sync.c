@@ -5,7 +5,6 @@
 #include "client/handle.h"
 #include "client/names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* What the caller sees comes first, so that its address is the whole's. */
@@ -69,35 +68,39 @@ static int read_sync(const struct answer *answer, struct result *result, struct 
     return rc < 0 ? rc : decode(root, &result->sync, error);
 }
 
-int sync_errand(struct errand *errand, const char *cluster, const char *const *jobs,
-                size_t job_count, struct mcast_error *error)
+static int make_sync(struct call *call, const char *cluster, const char *const *jobs,
+                     size_t job_count, struct mcast_error *error)
 {
-    char path[NAMES_PATH_MAX];
     json_t *body = NULL;
     int rc;
-    errand->method = "POST";
-    errand->read = read_sync;
-    if ((rc = names_check_cluster(cluster, error)) < 0)
-        return rc;
-    snprintf(path, sizeof(path), "/v1/clusters/%s/sync", cluster);
-    if ((rc = errand_path(errand, path, error)) < 0 ||
+    if ((rc = names_check_cluster(cluster, error)) < 0 ||
+        (rc = call_set(call, "POST", read_sync, error, "/v1/clusters/%s/sync", cluster)) < 0 ||
         (rc = encode(jobs, job_count, &body, error)) < 0)
         return rc;
-    return errand_body(errand, body, "the jobs' names are", error);
+    return call_set_body(call, body, "the jobs' names are", error);
 }
 
 int mcast_sync(struct mcast *handle, const char *cluster, const char *const *jobs, size_t job_count,
                struct mcast_sync_result **out, struct mcast_error *error)
 {
-    struct errand errand = {0};
+    struct call call = {0};
     struct result result = {0};
-    int rc = sync_errand(&errand, cluster, jobs, job_count, error);
-    if (rc == 0)
-        rc = handle_run(handle, &errand, out ? &result : NULL, error);
-    errand_release(&errand);
+    int made = make_sync(&call, cluster, jobs, job_count, error);
+    if (!out)
+        call.read = NULL;
+    int rc = handle_run(handle, &call, made, &result, error);
     if (rc == 0 && out)
         *out = result.sync;
     return rc;
+}
+
+int mcast_async_sync(struct mcast_async *async, const char *cluster, const char *const *jobs,
+                     size_t job_count, mcast_done_fn *done, void *arg, uint64_t *request,
+                     struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = make_sync(&call, cluster, jobs, job_count, error);
+    return async_begin(async, &call, made, done, arg, request, error);
 }
 
 void mcast_sync_result_free(struct mcast_sync_result *result)

@@ -1,5 +1,6 @@
 #include "client/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,25 @@ bool text_add(struct text *text, const char *bytes, size_t length)
         memcpy(text->bytes + text->length, bytes, length);
     text->length += length;
     text->bytes[text->length] = '\0';
+    return true;
+}
+
+bool text_add_escaped(struct text *text, const char *plain)
+{
+    static const char unreserved[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    while (*plain) {
+        char escaped[sizeof("%00")];
+        size_t as_it_is = strspn(plain, unreserved);
+        if (!text_add(text, plain, as_it_is))
+            return false;
+        plain += as_it_is;
+        if (!*plain)
+            break;
+        snprintf(escaped, sizeof(escaped), "%%%02X", (unsigned)(unsigned char)*plain++);
+        if (!text_add(text, escaped, sizeof(escaped) - 1))
+            return false;
+    }
     return true;
 }
 

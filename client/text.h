@@ -15,6 +15,11 @@ struct text {
 /* False when memory is exhausted; the text is then as it was. */
 bool text_add(struct text *text, const char *bytes, size_t length);
 
+/* Adds it as one segment of a URL's path, or one value of its query (RFC 3986, 2.1): all but
+ * letters, digits and - . _ ~ as %XX. False: memory is exhausted, and some of it may have been
+ * added. */
+bool text_add_escaped(struct text *text, const char *plain);
+
 /* Empties it and keeps the memory for the next use. */
 void text_clear(struct text *text);
 

@@ -1,13 +1,15 @@
-/* The broker's bearer tokens, read and narrowed without the broker. */
+/* The broker's bearer tokens: read and narrowed without the broker, and made by it. */
 
 #include "client/fault.h"
-#include "client/narrowing.h"
+#include "client/field.h"
+#include "client/handle.h"
 #include "tokens/bearer.h"
 #include "base/hex.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 _Static_assert((int)MCAST_TOKEN_SIZE == BEARER_TEXT_MAX + 1, "the longest token fits");
 
@@ -56,11 +58,11 @@ static const char *without_slash(const char *given, char steps[STEP_ID_MAX + 2])
 static int narrow(const char *token, const struct mcast_narrowing *given, struct bearer *bearer,
                   struct mcast_error *error)
 {
-    struct mcast_narrowing mine;
+    struct mcast_narrowing mine = MCAST_NARROWING_INIT;
     struct bearer_limits limits = {0};
     struct error err = {0};
     char steps[STEP_ID_MAX + 2];
-    int rc = narrowing_adopt(&mine, given, error);
+    int rc = call_adopt(&mine, given, "MCAST_NARROWING_INIT", error);
     if (rc == 0 && mine.operations)
         rc = read_operations(mine.operations, &limits.operations, error);
     if (rc < 0)
@@ -174,4 +176,72 @@ int mcast_token_read(const char *token, struct mcast_token **out, struct mcast_e
 void mcast_token_free(struct mcast_token *token)
 {
     free(token);
+}
+
+/* -- made by the broker -- */
+
+/* What is not set is not sent. */
+static json_t *encode(const struct mcast_narrowing *narrowing)
+{
+    json_t *body = json_object();
+    int rc = body ? 0 : -1;
+    if (narrowing->steps)
+        rc |= json_object_set_new(body, "steps", json_string(narrowing->steps));
+    if (narrowing->expires != 0)
+        rc |= json_object_set_new(body, "expires",
+                                  json_integer(narrowing->expires - (int64_t)time(NULL)));
+    if (narrowing->operations)
+        rc |= json_object_set_new(body, "operations", call_words(narrowing->operations));
+    if (rc == 0)
+        return body;
+    json_decref(body);
+    return NULL;
+}
+
+static int take(json_t *root, char *out, size_t size, struct mcast_error *error)
+{
+    const char *token = NULL;
+    int rc = field_string(root, "token", FIELD_REQUIRED, &token, error);
+    if (rc < 0)
+        return rc;
+    size_t length = strlen(token);
+    if (length >= size)
+        return fault_set(error, MCAST_USAGE,
+                         "there is no room for the token: give %d bytes (MCAST_TOKEN_SIZE)",
+                         MCAST_TOKEN_SIZE);
+    memcpy(out, token, length + 1);
+    return 0;
+}
+
+static int make_request(struct call *call, const struct mcast_narrowing *narrowing,
+                        struct mcast_error *error)
+{
+    struct mcast_narrowing mine = MCAST_NARROWING_INIT;
+    int rc = narrowing ? call_adopt(&mine, narrowing, "MCAST_NARROWING_INIT", error) : 0;
+    call->with_token = true;
+    if (rc < 0 ||
+        (rc = call_set(call, "POST", call_read_root, error, "/v1/reservation/tokens")) < 0)
+        return rc;
+    return call_set_body(call, encode(&mine), "the restrictions are", error);
+}
+
+int mcast_token_request(struct mcast *handle, const struct mcast_narrowing *narrowing, char *out,
+                        size_t size, struct mcast_error *error)
+{
+    struct call call = {0};
+    struct result result = {0};
+    if (size > 0)
+        out[0] = '\0';
+    int rc = handle_run(handle, &call, make_request(&call, narrowing, error), &result, error);
+    if (rc == 0)
+        rc = take(result.root, out, size, error);
+    result_release(&result);
+    return rc;
+}
+
+int mcast_token_rotate(struct mcast *handle, char **json, struct mcast_error *error)
+{
+    struct call call = {0};
+    int made = call_set(&call, "POST", NULL, error, "/v1/tokens/rotate");
+    return handle_run_json(handle, &call, made, json, error);
 }

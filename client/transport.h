@@ -1,51 +1,67 @@
 #ifndef MCAST_CLIENT_TRANSPORT_H
 #define MCAST_CLIENT_TRANSPORT_H
 
-/* Carries requests to the broker over one kept connection and brings back the answers. */
+/* How requests get to a broker and answers back, without ever waiting: unix.c over its Unix socket,
+ * with HTTP of its own; curl.c over TCP, with libcurl. Each keeps connections for later requests.
+ * broker.h drives it. */
 
-#include "client/call.h"
-#include "client/credentials.h"
-#include "client/endpoint.h"
+#include "client/request.h"
+
+#include <sys/epoll.h>
 
 struct transport;
-struct flight_peer;
 
-int transport_create(struct transport **out, const struct endpoint *endpoint,
-                     struct mcast_error *error);
-void transport_destroy(struct transport *transport);
-void transport_set_timeout(struct transport *transport, unsigned milliseconds);
-unsigned transport_timeout(const struct transport *transport);
-const char *transport_peer(const struct transport *transport); /* endpoint_name */
+enum transport_start {
+    TRANSPORT_STARTED, /* it may have ended already */
+    TRANSPORT_NO_ROOM, /* the broker takes no more connections at the moment */
+    TRANSPORT_NO_MEMORY,
+};
 
-/* To be set before the first call. */
-struct credentials *transport_credentials(struct transport *transport);
+struct transport_kind {
+    void (*destroy)(struct transport *transport); /* carries nothing any more */
+    enum transport_start (*start)(struct transport *transport, struct request *request);
+    /* Gives up one that was started and has not ended. */
+    void (*abandon)(struct transport *transport, struct request *request);
+    /* What transport_watch was told of has come, or (TRANSPORT_TIME) due_ms. */
+    void (*serve)(struct transport *transport, uint64_t tag, uint32_t events);
+};
 
-/* What is known of the broker, and set for it. */
-const struct flight_peer *transport_flights(const struct transport *transport);
+struct transport {
+    const struct transport_kind *kind;
+    int epoll;             /* the broker's */
+    int64_t due_ms;        /* when kind->serve is due, in later_now_ms; INT64_MAX: never */
+    unsigned connected;    /* counts up when there is a connection for a request */
+    struct requests ended; /* in their order */
+};
 
-/* Why the last request proved nobody's identity, "" when it did or need not. */
-const char *transport_unproved(const struct transport *transport);
+/* MCAST_NOMEM; MCAST_UNREACHABLE: libcurl is not there. */
+int unix_create(struct transport **out, int epoll, struct mcast_error *error);
+int curl_create(struct transport **out, int epoll, struct mcast_error *error);
 
-/* By the last answer's Date; false: there was none. */
-bool transport_clock_ahead(const struct transport *transport, int64_t *ahead_ms);
+/* Whether libcurl can be had, and will not wait for the look-up of the endpoint's name:
+ * MCAST_UNREACHABLE, MCAST_USAGE. */
+int curl_check_async(const struct endpoint *endpoint, struct mcast_error *error);
 
-/* 0 when there is an answer, whatever its status; release it with text_release(&answer->body). A
- * request whose connection broke is sent once more on a new one: the broker may have closed a kept
- * connection, or been restarted. MCAST_UNREACHABLE, _UNCLEAR, _NOMEM, _STOPPED; MCAST_USAGE when
- * called from a callback of the same handle, or when a file of the credentials will not do. */
-int transport_call(struct transport *transport, const struct call *call, struct answer *answer,
-                   struct mcast_error *error);
+/* ---- for the two ---- */
 
-/* As transport_call, without repetition and time limit. The body of a 200 of the accepted type
- * (call->accept, not NULL) goes to `each` piece by piece, that of others into *answer. 0: the
- * answer came to its end; else what `each` returned, or a code as above. */
-int transport_stream(struct transport *transport, const struct call *call, call_piece_fn *each,
-                     void *data, struct answer *answer, struct mcast_error *error);
+enum { TRANSPORT_TIME = 0 /* is no tag of theirs */ };
 
-/* Waits, but not when stopped. MCAST_OK or MCAST_STOPPED. */
-int transport_pause(struct transport *transport, unsigned milliseconds, struct mcast_error *error);
+static inline void transport_init(struct transport *transport, const struct transport_kind *kind,
+                                  int epoll)
+{
+    *transport = (struct transport){.kind = kind, .epoll = epoll, .due_ms = INT64_MAX};
+    TAILQ_INIT(&transport->ended);
+}
 
-/* Safe in signal handlers. For ever. */
-void transport_stop(struct transport *transport);
+/* Has `serve` called with the tag when there are such events of the descriptor, as they are last
+ * named. False: the set has no room. */
+bool transport_watch(const struct transport *transport, int fd, uint64_t tag, uint32_t events);
+void transport_unwatch(const struct transport *transport, int fd);
+
+/* There is a connection, and the request is being sent. */
+void transport_connected(struct transport *transport, struct request *request);
+
+/* The request is not carried any more, and how it ended is in it. */
+void transport_end(struct transport *transport, struct request *request);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "client/credentials.h"
 #include "client/endpoint.h"
+#include "base/secret.h"
 
 enum { TROUBLE_WORDS_SIZE = 256 };
 
@@ -31,16 +32,19 @@ struct trouble {
     char words[TROUBLE_WORDS_SIZE]; /* what the carrier says of it */
 };
 
-/* Whose trouble it is. */
-struct trouble_place {
-    const struct endpoint *endpoint;
-    const struct credentials *credentials;
-    unsigned timeout_ms; /* of the request */
+/* What all requests to one broker share. */
+struct peer {
+    struct endpoint endpoint;
+    struct credentials credentials;
+    struct secret token;    /* for calls that are made with one; none: not needed yet */
+    char unproved[320];     /* why the last request went without a MUNGE credential, or "" */
+    int64_t clock_ahead_ms; /* by the last answer's Date, if clock_known */
+    bool clock_known;
 };
 
 /* Returns the code that it sets. What is to be set is called as all programs call it: cacert is
  * mcastctl's --cacert, node.conf's key, and mcast_set_cacert. */
-int trouble_explain(const struct trouble *trouble, const struct trouble_place *place,
+int trouble_explain(const struct trouble *trouble, const struct peer *peer, int64_t timeout_ms,
                     struct mcast_error *error);
 
 /* Whether an established connection broke, rather than that none could be made. */

@@ -1,5 +1,4 @@
 #include "client/variable.h"
-#include "client/envnames.h"
 #include "client/fault.h"
 #include "client/field.h"
 

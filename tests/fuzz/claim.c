@@ -1,8 +1,8 @@
 /* What a reservation entitles its job to on a node (node/services/claim.h), from a document that
  * somebody brought: a byte says what was asked for, the rest is the document. */
 
-#include "client/reservation.h"
 #include "base/names.h"
+#include "client/call.h"
 #include "core/reservation/record.h"
 #include "node/services/claim.h"
 #include "tests/fuzz/fuzz.h"

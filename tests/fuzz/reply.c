@@ -9,10 +9,8 @@
 #include <string.h>
 
 struct reader {
-    struct flight_peer peer;
-    struct call call;
-    struct answer answer;
-    struct flight flight;
+    struct peer peer;
+    struct request request;
     struct reply reply;
     struct text streamed;
     enum reply_state state;
@@ -26,8 +24,8 @@ static int on_piece(const char *bytes, size_t length, void *data)
 
 static void check_end(const struct reader *reader)
 {
-    const struct trouble *trouble = &reader->flight.trouble;
-    const struct answer *answer = &reader->answer;
+    const struct trouble *trouble = &reader->request.trouble;
+    const struct answer *answer = &reader->request.answer;
     FUZZ_CHECK(reader->state != REPLY_MORE);
     if (reader->state == REPLY_WHOLE) {
         FUZZ_CHECK(trouble->kind == TROUBLE_NONE && answer->status >= 200);
@@ -43,15 +41,13 @@ static void check_end(const struct reader *reader)
 static void read_pieces(struct reader *reader, bool stream, const char *bytes, size_t length,
                         size_t piece)
 {
-    *reader = (struct reader){.call = {.method = "GET", .path = "/"}};
-    reader->flight =
-        (struct flight){.peer = &reader->peer, .call = &reader->call, .answer = &reader->answer};
+    *reader = (struct reader){.request.peer = &reader->peer};
     if (stream) {
-        reader->call.accept = "text/event-stream";
-        reader->flight.each = on_piece;
-        reader->flight.data = &reader->streamed;
+        reader->request.call.accept = "text/event-stream";
+        reader->request.call.each = on_piece;
+        reader->request.call.data = &reader->streamed;
     }
-    reply_begin(&reader->reply, &reader->flight);
+    reply_begin(&reader->reply, &reader->request);
     for (size_t at = 0; at < length && reader->state == REPLY_MORE; at += piece) {
         size_t take = length - at < piece ? length - at : piece;
         char *copy = malloc(take); /* so that the sanitizer sees one read too far */
@@ -75,17 +71,17 @@ static bool same_text(const struct text *one, const struct text *other)
 /* Of what is no answer in the end, more may have been read of one than of the other. */
 static void check_same(const struct reader *one, const struct reader *other)
 {
-    FUZZ_CHECK(one->answer.status == other->answer.status);
-    FUZZ_CHECK(strcmp(one->answer.type, other->answer.type) == 0);
-    FUZZ_CHECK(one->answer.retry_after == other->answer.retry_after);
+    FUZZ_CHECK(one->request.answer.status == other->request.answer.status);
+    FUZZ_CHECK(strcmp(one->request.answer.type, other->request.answer.type) == 0);
+    FUZZ_CHECK(one->request.answer.retry_after == other->request.answer.retry_after);
     FUZZ_CHECK(one->peer.clock_known == other->peer.clock_known);
-    FUZZ_CHECK(same_text(&one->answer.body, &other->answer.body));
+    FUZZ_CHECK(same_text(&one->request.answer.body, &other->request.answer.body));
     FUZZ_CHECK(same_text(&one->streamed, &other->streamed));
 }
 
 static void release(struct reader *reader)
 {
-    text_release(&reader->answer.body);
+    text_release(&reader->request.answer.body);
     text_release(&reader->streamed);
 }
 
@@ -98,7 +94,7 @@ void fuzz_one(struct fuzz_input *in)
     read_pieces(&whole, stream, bytes, length, length > 0 ? length : 1);
     read_pieces(&pieces, stream, bytes, length, piece);
     FUZZ_CHECK(whole.state == pieces.state);
-    FUZZ_CHECK(whole.flight.trouble.kind == pieces.flight.trouble.kind);
+    FUZZ_CHECK(whole.request.trouble.kind == pieces.request.trouble.kind);
     if (whole.state == REPLY_WHOLE)
         check_same(&whole, &pieces);
     /* What stands behind the answer may be in a piece that was not read. */

@@ -95,9 +95,6 @@ void fabric_rewound(struct sim *sim)
             object->forgotten_by = rm_find(sim, cluster, job);
         fabric_is_alien(sim, object->name);
     }
-    for (struct wire_call *call = sim->wire.calls; call != NULL; call = call->next)
-        if (books_entry(&sim->books, call->number) == NULL)
-            call->number = 0; /* it will be given out again, for another reservation */
     for (uint32_t i = 0; i < sim->config.cluster_count; i++)
         f->alien[i] = true;
 }

@@ -1,4 +1,4 @@
-#include "client/event.h"
+#include "client/sse.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 static int decode(struct event *event, const char *name, const char *data,
                   struct mcast_error *error)
 {
-    struct sse_event sent = {.name = name, .data = data, .id = ""};
+    struct sse_event sent = {.name = name, .data = data};
     return event_decode(event, &sent, error);
 }
 

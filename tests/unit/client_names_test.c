@@ -64,20 +64,6 @@ static void names__node(void **state)
         assert_int_equal(names_check_node(bad[i], &error), MCAST_USAGE);
 }
 
-static void names__path_holds_the_longest(void **state)
-{
-    (void)state;
-    char path[NAMES_PATH_MAX], job[129];
-    struct mcast_error error;
-    memset(job, 'j', 128);
-    job[128] = '\0';
-    assert_int_equal(
-        names_job_path(path, "abcdefghijklmnopqrstuvwxyz012345", job, "/env?step=", &error), 0);
-    assert_int_equal(strlen(path), strlen("/v1/clusters/") + 32 + strlen("/jobs/") + 128 + 10);
-    assert_int_equal(names_job_path(path, "c", "j", "", &error), 0);
-    assert_string_equal(path, "/v1/clusters/c/jobs/j");
-}
-
 /* A control character in a name must not reach a terminal through the message. */
 static void names__messages_are_harmless(void **state)
 {
@@ -94,7 +80,6 @@ int main(void)
         cmocka_unit_test(names__job),
         cmocka_unit_test(names__step),
         cmocka_unit_test(names__node),
-        cmocka_unit_test(names__path_holds_the_longest),
         cmocka_unit_test(names__messages_are_harmless),
     };
     return cmocka_run_group_tests_name("client_names", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "client/problem.h"
+#include "client/call.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

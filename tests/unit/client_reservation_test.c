@@ -1,4 +1,4 @@
-#include "client/reservation.h"
+#include "client/call.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -16,7 +16,10 @@
 #define STREAM(path) "GET " path " HTTP/1.1\r\n" AGENT "Accept: text/event-stream\r\n"
 #define EVENT(seq)                                                                                 \
     "id: " seq "\nevent: reserved\ndata: {\"seq\":" seq ",\"event\":\"reserved\"}\n\n"
-#define HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+/* One chunk that never ends, so that each of these streams breaks. */
+#define HEAD                                                                                       \
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"     \
+    "FFFF\r\n"
 #define SSE "text/event-stream"
 
 struct watch {
@@ -82,10 +85,10 @@ static void events__follow_survives_a_restarted_broker(void **state)
 {
     (void)state;
     static const struct reply script[] = {
-        {0, NULL, HEAD "retry: 1\n\n" EVENT("1") "id: 2\nevent: reserved\ndata: {\"se", THEN_CLOSE},
+        {0, NULL, HEAD EVENT("1") "id: 2\nevent: reserved\ndata: {\"se", THEN_CLOSE},
         {503, "application/problem+json", "{\"detail\":\"starting\"}", THEN_CLOSE},
         {0, NULL, "", THEN_CLOSE},
-        {0, NULL, HEAD "retry: 1\nevent: gap\ndata: {\"from\":2,\"to\":6}\n\n", THEN_CLOSE},
+        {0, NULL, HEAD "event: gap\ndata: {\"from\":2,\"to\":6}\n\n", THEN_CLOSE},
         {0, NULL, HEAD EVENT("7") EVENT("8"), THEN_HANG},
     };
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
@@ -102,7 +105,7 @@ static void events__follow_ends_when_refused(void **state)
 {
     (void)state;
     static const struct reply script[] = {
-        {0, NULL, HEAD "retry: 1\n\n" EVENT("1"), THEN_CLOSE},
+        {200, SSE, EVENT("1"), THEN_CLOSE},
         {403, "application/problem+json", "{\"detail\":\"not yours\"}", THEN_KEEP},
     };
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
@@ -121,7 +124,7 @@ static void events__follow_ends_at_an_older_ledger(void **state)
 {
     (void)state;
     static const struct reply script[] = {
-        {0, NULL, HEAD "retry: 1\n\n" EVENT("7"), THEN_CLOSE},
+        {0, NULL, HEAD EVENT("7"), THEN_CLOSE},
         {422, "application/problem+json",
          "{\"code\":\"no-such-event\",\"field\":\"Last-Event-ID\",\"detail\":\"the last one is "
          "3\"}",
@@ -165,7 +168,11 @@ static void events__of_a_stranger_are_unclear(void **state)
     struct mcast *handle = open_fake(fake);
     for (size_t i = 0; i < SIZE(script); i++) {
         struct watch watch = {.log = ""};
-        assert_int_equal(mcast_events(handle, 0, MCAST_FOLLOW, note, &watch, NULL), MCAST_UNCLEAR);
+        struct mcast_error error = {0};
+        assert_int_equal(mcast_events(handle, 0, MCAST_FOLLOW, note, &watch, &error),
+                         MCAST_UNCLEAR);
+        assert_int_equal(error.code, MCAST_UNCLEAR);
+        assert_string_not_equal(error.text, "");
         assert_string_equal(watch.log, "");
     }
     mcast_close(handle);
@@ -183,7 +190,7 @@ static void *stop_when_asked(void *data)
 static void events__stop_ends_a_silent_stream(void **state)
 {
     (void)state;
-    static const struct reply script[] = {{0, NULL, HEAD "retry: 1\n\n" EVENT("1"), THEN_CLOSE},
+    static const struct reply script[] = {{0, NULL, HEAD EVENT("1"), THEN_CLOSE},
                                           {0, NULL, HEAD ": silence\n\n", THEN_HANG}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast *handle = open_fake(fake);

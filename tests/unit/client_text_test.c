@@ -1,6 +1,6 @@
 /* Text in URLs (RFC 3986, 2.1). */
 
-#include "client/percent.h"
+#include "client/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,12 +12,12 @@ static void becomes(const char *plain, const char *expected)
 {
     struct text text = {0};
     assert_true(text_add(&text, "?", 1));
-    assert_true(percent_add(&text, plain));
+    assert_true(text_add_escaped(&text, plain));
     assert_string_equal(text_string(&text) + 1, expected);
     text_release(&text);
 }
 
-static void percent__what_means_something_in_a_url(void **state)
+static void text__what_means_something_in_a_url(void **state)
 {
     (void)state;
     becomes("", "");
@@ -32,7 +32,7 @@ static void percent__what_means_something_in_a_url(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(percent__what_means_something_in_a_url),
+        cmocka_unit_test(text__what_means_something_in_a_url),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

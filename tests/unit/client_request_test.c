@@ -1,6 +1,6 @@
 /* The time in a Date header (RFC 9110, 5.6.7). */
 
-#include "client/httpdate.h"
+#include "client/request.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,20 +10,22 @@
 static void is(const char *text, int64_t expected)
 {
     int64_t seconds = -1;
-    assert_true(httpdate_parse(text, strlen(text), &seconds));
+    assert_true(request_read_date(text, strlen(text), &seconds));
     assert_int_equal(seconds, expected);
 }
 
-static void httpdate__read(void **state)
+static void request__date_read(void **state)
 {
     (void)state;
     is("Sun, 06 Nov 1994 08:49:37 GMT", 784111777);
     is("Thu, 01 Jan 1970 00:00:00 GMT", 0);
     is("Thu, 29 Feb 2024 23:59:59 GMT", 1709251199);
+    is("Fri, 01 Mar 2024 00:00:00 GMT", 1709251200);
+    is("Wed, 31 Dec 2025 23:59:59 GMT", 1767225599);
     is("Tue, 19 Jan 2038 03:14:08 GMT\r\n", 2147483648);
 }
 
-static void httpdate__refused(void **state)
+static void request__date_refused(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
@@ -41,11 +43,15 @@ static void httpdate__refused(void **state)
         "Sun, 06 Nov 1994 08:60:37 GMT",
         "Sun, 06 Nov 1994 08:49:61 GMT",
         "Sun, -6 Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov -994 08:49:37 GMT",
+        "Sun, 06 Nov 1994 -8:49:37 GMT",
+        "Sun, +6 Nov 1994 08:49:37 GMT",
+        "Sun,  6 Nov 1994 08:49:37 GMT",
         "Sun. 06 Nov 1994 08:49:37 GMT",
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         int64_t seconds = -1;
-        assert_false(httpdate_parse(wrong[i], strlen(wrong[i]), &seconds));
+        assert_false(request_read_date(wrong[i], strlen(wrong[i]), &seconds));
         assert_int_equal(seconds, -1);
     }
 }
@@ -53,8 +59,8 @@ static void httpdate__refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(httpdate__read),
-        cmocka_unit_test(httpdate__refused),
+        cmocka_unit_test(request__date_read),
+        cmocka_unit_test(request__date_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
