@@ -1,6 +1,6 @@
 #include "client/handle.h"
 #include "client/fault.h"
-#include "client/variable.h"
+#include "client/calls/variable.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
 /* The form of the library that waits: one request at a time of the form that does not (broker.h),
  * until it is done. */
 
-#include "client/broker.h"
+#include "client/transport/broker.h"
 
 #include <stdatomic.h>
 

@@ -1,12 +1,12 @@
 #include "broker/http/http.h"
 
-#include "broker/http/call.h"
+#include "broker/http/request/call.h"
 #include "broker/http/change.h"
-#include "broker/http/gate.h"
-#include "broker/http/peer.h"
-#include "broker/http/resolver.h"
-#include "broker/http/stream.h"
-#include "broker/http/tls.h"
+#include "broker/http/auth/gate.h"
+#include "broker/http/listen/peer.h"
+#include "broker/http/auth/resolver.h"
+#include "broker/http/events/stream.h"
+#include "broker/http/listen/tls.h"
 
 #include <stdlib.h>
 #include <string.h>

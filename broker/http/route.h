@@ -1,7 +1,7 @@
 #ifndef MCAST_BROKER_HTTP_ROUTE_H
 #define MCAST_BROKER_HTTP_ROUTE_H
 
-#include "broker/http/target.h"
+#include "broker/http/request/target.h"
 
 #include <stdbool.h>
 #include <stddef.h>

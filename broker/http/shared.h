@@ -3,12 +3,12 @@
 
 #include "broker/engine.h"
 #include "broker/keyring.h"
-#include "broker/http/identity.h"
-#include "broker/http/mintlimit.h"
-#include "broker/http/places.h"
+#include "broker/http/auth/identity.h"
+#include "broker/http/auth/mintlimit.h"
+#include "broker/http/listen/places.h"
 #include "broker/http/routes.h"
-#include "broker/http/server.h"
-#include "broker/http/traffic.h"
+#include "broker/http/listen/server.h"
+#include "broker/http/metrics/traffic.h"
 
 #include <microhttpd.h>
 #include <sys/queue.h>

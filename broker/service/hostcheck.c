@@ -1,6 +1,6 @@
 #include "broker/service/hostcheck.h"
 
-#include "broker/http/tls.h"
+#include "broker/http/listen/tls.h"
 #include "broker/config/pathcheck.h"
 #include "state/store.h"
 #include "tokens/rootkeys.h"

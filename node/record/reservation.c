@@ -1,6 +1,6 @@
 #include "node/record/reservation.h"
 
-#include "client/call.h"
+#include "client/calls/call.h"
 #include "node/commands/command.h"
 #include "node/insist.h"
 #include "node/say.h"

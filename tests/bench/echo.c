@@ -1,7 +1,7 @@
 /* bench-echo SOCKET: parses a JSON body and answers it, on the very loop and HTTP server that the
  * broker has. What a request costs before anything is decided or saved. */
-#include "broker/http/server.h"
-#include "broker/http/socket.h"
+#include "broker/http/listen/server.h"
+#include "broker/http/listen/socket.h"
 
 #include <jansson.h>
 #include <signal.h>

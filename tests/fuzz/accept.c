@@ -1,6 +1,7 @@
-/* The header Accept (broker/http/accept.h): a byte for the type asked about, then the header. */
+/* The header Accept (broker/http/request/accept.h): a byte for the type asked about, then the
+ * header. */
 
-#include "broker/http/accept.h"
+#include "broker/http/request/accept.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <ctype.h>

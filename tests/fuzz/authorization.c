@@ -1,9 +1,9 @@
-/* Who a request says that it is from: the header Authorization (broker/http/authorization.h), the
- * payload of a MUNGE credential and what is made of munged's answer (mungecred.h). Three bytes for
- * the answer, then lines: the header, method, target. */
+/* Who a request says that it is from: the header Authorization (broker/http/auth/authorization.h),
+ * the payload of a MUNGE credential and what is made of munged's answer (mungecred.h). Three bytes
+ * for the answer, then lines: the header, method, target. */
 
-#include "broker/http/authorization.h"
-#include "broker/http/mungecred.h"
+#include "broker/http/auth/authorization.h"
+#include "broker/http/auth/mungecred.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <munge.h>

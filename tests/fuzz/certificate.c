@@ -1,7 +1,7 @@
-/* Names in a client's certificate (broker/http/certificate.h). First byte '-': the input is PEM;
- * else the bytes after it are one DER certificate, and are put into PEM here. */
+/* Names in a client's certificate (broker/http/auth/certificate.h). First byte '-': the input is
+ * PEM; else the bytes after it are one DER certificate, and are put into PEM here. */
 
-#include "broker/http/certificate.h"
+#include "broker/http/auth/certificate.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * somebody brought: a byte says what was asked for, the rest is the document. */
 
 #include "base/names.h"
-#include "client/call.h"
+#include "client/calls/call.h"
 #include "core/reservation/record.h"
 #include "node/services/claim.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,7 @@
-/* How many elements bytes of DER have (broker/http/der.h): a byte for the most that are wanted,
- * then they come. */
+/* How many elements bytes of DER have (broker/http/auth/der.h): a byte for the most that are
+ * wanted, then they come. */
 
-#include "broker/http/der.h"
+#include "broker/http/auth/der.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <gnutls/x509.h>

@@ -1,6 +1,7 @@
-/* Where the broker is, as people and MCAST_URL say it (client/endpoint.h): the whole input. */
+/* Where the broker is, as people and MCAST_URL say it (client/transport/endpoint.h): the whole
+ * input. */
 
-#include "client/endpoint.h"
+#include "client/transport/endpoint.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <curl/curl.h>

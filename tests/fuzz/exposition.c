@@ -1,7 +1,8 @@
-/* Metrics for Prometheus (broker/http/exposition.h): a byte for the kind of sample, eight for its
- * value, and two lines with what its labels say. Read back by the grammar of the text format. */
+/* Metrics for Prometheus (broker/http/metrics/exposition.h): a byte for the kind of sample, eight
+ * for its value, and two lines with what its labels say. Read back by the grammar of the text
+ * format. */
 
-#include "broker/http/exposition.h"
+#include "broker/http/metrics/exposition.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

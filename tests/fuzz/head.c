@@ -1,9 +1,9 @@
-/* What is taken for a request's head (broker/http/head.h), behind the real libmicrohttpd: the whole
- * input is what a client sends. A head that is accepted must be one by the letter of RFC 9112,
- * which is worked out a second time here, from the bytes alone. */
+/* What is taken for a request's head (broker/http/request/head.h), behind the real libmicrohttpd:
+ * the whole input is what a client sends. A head that is accepted must be one by the letter of RFC
+ * 9112, which is worked out a second time here, from the bytes alone. */
 
-#include "broker/http/head.h"
-#include "broker/http/mhd.h"
+#include "broker/http/request/head.h"
+#include "broker/http/listen/mhd.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

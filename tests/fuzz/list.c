@@ -2,7 +2,7 @@
  * (mcast_sync): each line is the body of one answer. What would ask the broker is replaced. */
 
 #include "client/fault.h"
-#include "client/field.h"
+#include "client/calls/field.h"
 #include "client/handle.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
-/* What whoever asks for a token wants (broker/http/mint_body.h): the whole input. What passes can
- * be put into a token, and leaves it what was asked for. */
+/* What whoever asks for a token wants (broker/http/api/bodies/mint_body.h): the whole input. What
+ * passes can be put into a token, and leaves it what was asked for. */
 
-#include "broker/http/mint_body.h"
+#include "broker/http/api/bodies/mint_body.h"
 #include "base/steppath.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
-/* What munged says of a credential (broker/http/mungecred.h): here it is this file that stands for
- * libmunge. Its code, the user as two bytes; the method and the target of the request, a line each;
- * then the payload. */
+/* What munged says of a credential (broker/http/auth/mungecred.h): here it is this file that stands
+ * for libmunge. Its code, the user as two bytes; the method and the target of the request, a line
+ * each; then the payload. */
 
-#include "broker/http/mungecred.h"
+#include "broker/http/auth/mungecred.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <arpa/inet.h>

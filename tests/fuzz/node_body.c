@@ -1,6 +1,6 @@
-/* The body of a node's report (broker/http/node_body.h): the whole input. */
+/* The body of a node's report (broker/http/api/bodies/node_body.h): the whole input. */
 
-#include "broker/http/node_body.h"
+#include "broker/http/api/bodies/node_body.h"
 #include "core/reservation/nodes.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* The client's reading of a refusal (client/problem.h): a byte for the status, a line for the
  * media type, then the body. */
 
-#include "client/call.h"
+#include "client/calls/call.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* The client's reading of an answer over the Unix socket (client/reply.h): a byte for the size of
- * the pieces, one for whether it is a stream, then what the connection brings until it is closed.
- * In what pieces it comes must make no difference. */
+/* The client's reading of an answer over the Unix socket (client/transport/reply.h): a byte for the
+ * size of the pieces, one for whether it is a stream, then what the connection brings until it is
+ * closed. In what pieces it comes must make no difference. */
 
-#include "client/reply.h"
+#include "client/transport/reply.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

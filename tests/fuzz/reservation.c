@@ -1,7 +1,7 @@
 /* The client's reading of a reservation (client/reservation.h): the whole input is the answer's
  * body. */
 
-#include "client/call.h"
+#include "client/calls/call.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

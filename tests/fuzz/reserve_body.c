@@ -1,6 +1,6 @@
-/* The body of a reserve (broker/http/reserve_body.h): the whole input. */
+/* The body of a reserve (broker/http/api/bodies/reserve_body.h): the whole input. */
 
-#include "broker/http/reserve_body.h"
+#include "broker/http/api/bodies/reserve_body.h"
 #include "base/names.h"
 #include "base/nodelist.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,7 @@
-/* The client's reading of a stream of events (client/sse.h): a byte for the size of
+/* The client's reading of a stream of events (client/calls/sse.h): a byte for the size of
  * the pieces, then the stream. In what pieces it comes must make no difference. */
 
-#include "client/sse.h"
+#include "client/calls/sse.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

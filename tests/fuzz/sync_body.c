@@ -1,7 +1,7 @@
-/* The body of a sync (broker/http/sync_body.h): the whole input. It has a JSON reader of its own,
- * so what that takes and understands is compared with jansson's. */
+/* The body of a sync (broker/http/api/bodies/sync_body.h): the whole input. It has a JSON reader of
+ * its own, so what that takes and understands is compared with jansson's. */
 
-#include "broker/http/sync_body.h"
+#include "broker/http/api/bodies/sync_body.h"
 #include "base/names.h"
 #include "tests/fuzz/fuzz.h"
 

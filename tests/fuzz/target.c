@@ -1,6 +1,6 @@
-/* What a request line points at (broker/http/target.h): the whole input. */
+/* What a request line points at (broker/http/request/target.h): the whole input. */
 
-#include "broker/http/target.h"
+#include "broker/http/request/target.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* The JSON that the broker writes (broker/http/writer.h): the input says what is written, a byte
- * for what and then a line for its text. The same is built with jansson, which must read back just
- * that. */
+/* The JSON that the broker writes (broker/http/request/writer.h): the input says what is written, a
+ * byte for what and then a line for its text. The same is built with jansson, which must read back
+ * just that. */
 
-#include "broker/http/writer.h"
+#include "broker/http/request/writer.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <jansson.h>

@@ -32,8 +32,6 @@ ROOMS = {
     "mock-fm": ("base",),
     "deploy": ("base", "client"),
 }
-# Not yet in folders (docs/architecture.md, "Sizes").
-FLAT = {"broker/http", "client"}
 
 places = []
 
@@ -83,7 +81,7 @@ def check_columns(file, lines):
 def check_folders(files):
     folders = collections.Counter(str(Path(file).parent) for file in files)
     for folder, count in sorted(folders.items()):
-        if count > FILES_PER_FOLDER and folder not in FLAT:
+        if count > FILES_PER_FOLDER:
             complain(folder, 1, "%d sources in one folder, %d are the most"
                      % (count, FILES_PER_FOLDER))
 

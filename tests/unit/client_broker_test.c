@@ -1,6 +1,6 @@
-/* Requests over a Unix socket (client/broker.c, unix.c), against a server that this test plays
- * itself, in the same thread: it reads and writes between the turns of the broker's loop, so that
- * all comes in the order that is written here. */
+/* Requests over a Unix socket (client/transport/broker.c, unix.c), against a server that this test
+ * plays itself, in the same thread: it reads and writes between the turns of the broker's loop, so
+ * that all comes in the order that is written here. */
 
 #include "client/handle.h"
 

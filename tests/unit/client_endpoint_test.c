@@ -1,4 +1,4 @@
-#include "client/endpoint.h"
+#include "client/transport/endpoint.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "client/sse.h"
+#include "client/calls/sse.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* "Not now" and "no" are told apart (api.md, "Errors"), and who is put off waits. */
 
 #include "client/mcast.h"
-#include "client/later.h"
+#include "client/transport/later.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

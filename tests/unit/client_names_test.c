@@ -1,4 +1,4 @@
-#include "client/names.h"
+#include "client/calls/names.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "client/call.h"
+#include "client/calls/call.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Reading an answer of HTTP/1.1 (RFC 9112) as the Unix socket brings it: whatever the pieces. */
 
-#include "client/reply.h"
+#include "client/transport/reply.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The time in a Date header (RFC 9110, 5.6.7). */
 
-#include "client/request.h"
+#include "client/transport/request.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Who may serve the broker's Unix socket (B8). For the kernel that is who listens. */
 
-#include "client/serveruser.h"
+#include "client/transport/serveruser.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/accept.h"
+#include "broker/http/request/accept.h"
 
 static void weight__follows_the_header(void **state)
 {

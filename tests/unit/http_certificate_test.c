@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/certificate.h"
-#include "broker/http/der.h"
+#include "broker/http/auth/certificate.h"
+#include "broker/http/auth/der.h"
 #include "tests/system/http/papers.h"
 
 #include <gnutls/abstract.h>

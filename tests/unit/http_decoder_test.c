@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/decoder.h"
+#include "broker/http/auth/decoder.h"
 #include "base/error.h"
 
 #include <munge.h>

@@ -1,4 +1,4 @@
-#include "broker/http/diagnosis.h"
+#include "broker/http/api/diagnosis.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* The text format of Prometheus (B8). */
-#include "broker/http/exposition.h"
+#include "broker/http/metrics/exposition.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "broker/http/http.h"
-#include "broker/http/identity.h"
+#include "broker/http/auth/identity.h"
 
 #include <arpa/inet.h>
 

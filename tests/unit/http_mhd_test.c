@@ -1,5 +1,5 @@
 /* Which libmicrohttpd the broker runs with (B8). */
-#include "broker/http/mhd.h"
+#include "broker/http/listen/mhd.h"
 
 #include <microhttpd.h>
 #include <stdarg.h>

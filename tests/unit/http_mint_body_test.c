@@ -1,8 +1,8 @@
 /* What whoever asks for a token wants (B3), and spans of time in requests. */
 
-#include "broker/http/mint_body.h"
-#include "broker/http/span.h"
-#include "broker/http/wait_query.h"
+#include "broker/http/api/bodies/mint_body.h"
+#include "broker/http/request/span.h"
+#include "broker/http/request/wait_query.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "broker/http/mintlimit.h"
+#include "broker/http/auth/mintlimit.h"
 
 static struct mintlimit limit;
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/authorization.h"
-#include "broker/http/mungecred.h"
+#include "broker/http/auth/authorization.h"
+#include "broker/http/auth/mungecred.h"
 
 #include <arpa/inet.h>
 #include <munge.h>

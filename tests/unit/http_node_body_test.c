@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/node_body.h"
+#include "broker/http/api/bodies/node_body.h"
 
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/origin.h"
+#include "broker/http/auth/origin.h"
 
 #include <arpa/inet.h>
 

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "broker/http/http.h"
-#include "broker/http/permit.h"
+#include "broker/http/auth/permit.h"
 #include "broker/http/routes.h"
-#include "broker/http/tokenproof.h"
+#include "broker/http/auth/tokenproof.h"
 
 static const char *const admins[] = {"0", "100", "cert:boss", NULL};
 static const char *const managers[] = {"0", "200", "cert:rm", NULL};

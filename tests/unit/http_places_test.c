@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "broker/http/places.h"
+#include "broker/http/listen/places.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/reserve_body.h"
+#include "broker/http/api/bodies/reserve_body.h"
 
 #include <stdio.h>
 #include <stdlib.h>

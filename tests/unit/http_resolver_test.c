@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/hostcache.h"
-#include "broker/http/resolver.h"
+#include "broker/http/auth/hostcache.h"
+#include "broker/http/auth/resolver.h"
 #include "base/error.h"
 
 #include <arpa/inet.h>

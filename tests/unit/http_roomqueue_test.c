@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "broker/http/roomqueue.h"
+#include "broker/http/listen/roomqueue.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/socket.h"
+#include "broker/http/listen/socket.h"
 
 #include <fcntl.h>
 #include <stdio.h>

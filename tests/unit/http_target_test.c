@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/target.h"
+#include "broker/http/request/target.h"
 
 #include <stdio.h>
 

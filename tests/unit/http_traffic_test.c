@@ -1,6 +1,6 @@
 /* What came and went, and what the process takes (B8). */
-#include "broker/http/traffic.h"
-#include "broker/http/usage.h"
+#include "broker/http/metrics/traffic.h"
+#include "broker/http/metrics/usage.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/writer.h"
+#include "broker/http/request/writer.h"
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 /* What a reservation entitles to, and documents that do not say enough (S5). */
 
-#include "client/call.h"
+#include "client/calls/call.h"
 #include "core/reservation/record.h"
 #include "node/services/claim.h"
 

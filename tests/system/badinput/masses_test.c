@@ -18,7 +18,7 @@ enum {
     LORIS = 1000,
     OTHER_DESCRIPTORS = 300, /* of broker and test, beside the connections */
     ASK_EVERY = 500,         /* connections, once from the good client */
-    CROWD = 1024,            /* what fewer took may stay (broker/http/server.c) */
+    CROWD = 1024,            /* what fewer took may stay (broker/http/listen/server.c) */
     /* A connection's memory in libmicrohttpd is 16 KiB; the rest is ours, and generous. */
     BYTES_EACH = 24 * 1024,
     BYTES_BESIDE = 4 << 20, /* what a broker that was asked for the first time takes */
@@ -210,7 +210,7 @@ static struct peer *open_spinner(const struct site *site, int i)
     return spinner;
 }
 
-/* Whoever shares a room with one (broker/http/room.h) must not multiply what it costs. */
+/* Whoever shares a room with one (broker/http/listen/room.h) must not multiply what it costs. */
 static void endless_chunk_header__does_not_take_the_processor(void **state)
 {
     enum { SPINNERS = 20, ROOM = 48, SLEEPS = 300 };

@@ -1,0 +1,176 @@
+#include "broker/http/api/bodies/job_json.h"
+
+#include "broker/http/api/bodies/token_json.h"
+#include "core/environment.h"
+
+static void write_hwcoll(struct writer *writer, const struct reservation *reservation)
+{
+    int state = reservation->hwcoll;
+    const char *reason = reservation->reason;
+    if (state == HWCOLL_WANTED) {
+        /* Looked at before its reserve is answered: nothing is promised yet. */
+        state = HWCOLL_UNAVAILABLE;
+        reason = "the fabric manager has not answered yet";
+    }
+    writer_begin_object(writer, "hwcoll");
+    writer_string(writer, "state", hwcoll_state_word(state));
+    if (reason)
+        writer_string(writer, "reason", reason);
+    if (reservation->addresses)
+        writer_number(writer, "addresses", reservation->addresses);
+    if (reservation->min_nodes)
+        writer_number(writer, "min_nodes", reservation->min_nodes);
+    writer_end_object(writer);
+}
+
+/* What nodes have said that still have services of it, as far as they are named. */
+static void write_reports(struct writer *writer, const struct core_waiting *waiting)
+{
+    writer_begin_array(writer, "nodes");
+    for (uint32_t i = 0; i < waiting->named; i++)
+        writer_string(writer, NULL, waiting->names[i]);
+    writer_end_array(writer);
+    writer_begin_array(writer, "reports");
+    for (uint32_t i = 0; i < waiting->named; i++) {
+        writer_begin_object(writer, NULL);
+        writer_string(writer, "node", waiting->names[i]);
+        writer_string(
+            writer, "state",
+            node_state_word(i < waiting->named_lingering ? NODE_LINGERING : NODE_CREATED));
+        if (waiting->services[i])
+            writer_string(writer, "services", waiting->services[i]);
+        writer_end_object(writer);
+    }
+    writer_end_array(writer);
+}
+
+/* Each name of the job's node list is looked at: a list of many reservations stops at some point,
+ * and tells only how many there are. */
+static void write_silent(struct writer *writer, const struct reservation *reservation,
+                         uint32_t *names_left)
+{
+    struct nodefold silent;
+    if (!reservation->nodes || reservation->node_count > *names_left)
+        return;
+    *names_left -= reservation->node_count;
+    core_silent(reservation, &silent);
+    writer_string(writer, "silent", silent.text);
+    if (silent.left_out > 0)
+        writer_number(writer, "silent_more", silent.left_out);
+}
+
+/* Why its VNIs are still held back (F3), and what is to be looked at, or fenced. */
+static void write_waiting(struct writer *writer, const struct core *core,
+                          const struct reservation *reservation, uint32_t *names_left)
+{
+    struct core_waiting waiting;
+    const int64_t until_ms = core_held_until(core, reservation);
+    core_waiting(reservation, &waiting);
+    if (until_ms != INT64_MAX)
+        writer_time(writer, "held_until", until_ms);
+    writer_begin_object(writer, "waiting_for");
+    writer_number(writer, "count", waiting.count);
+    writer_number(writer, "unheard", waiting.unheard);
+    writer_number(writer, "lingering", waiting.lingering);
+    writer_number(writer, "created", waiting.created);
+    write_reports(writer, &waiting);
+    if (waiting.unheard > 0)
+        write_silent(writer, reservation, names_left);
+    writer_end_object(writer);
+}
+
+static void write_members(struct writer *writer, const struct core *core,
+                          const struct reservation *reservation, uint32_t *names_left)
+{
+    writer_string(writer, "cluster", reservation->cluster);
+    writer_string(writer, "job", reservation->job);
+    writer_number(writer, "number", reservation->number);
+    writer_string(writer, "state", job_state_word(reservation->state));
+    if (reservation->uid != UID_UNKNOWN)
+        writer_number(writer, "uid", reservation->uid);
+    if (reservation->nodes)
+        writer_string(writer, "nodes", reservation->nodes);
+    if (reservation->node_count)
+        writer_number(writer, "node_count", reservation->node_count);
+    if (reservation->cores_per_node)
+        writer_number(writer, "cores_per_node", reservation->cores_per_node);
+    /* Those of a reserve that may yet be refused are told to none (F4). */
+    bool told = reservation->hwcoll != HWCOLL_WANTED || reservation->wish != WISH_REQUIRED;
+    writer_begin_array(writer, "vnis");
+    for (unsigned i = 0; told && i < reservation->vni_count; i++)
+        writer_number(writer, NULL, reservation->vnis[i]);
+    writer_end_array(writer);
+    writer_begin_array(writer, "traffic_classes");
+    for (int bit = 1; bit <= 0x80; bit <<= 1)
+        if (reservation->traffic_classes & bit)
+            writer_string(writer, NULL, traffic_class_word(bit));
+    writer_end_array(writer);
+    writer_time(writer, "created", reservation->created_ms);
+    if (reservation->released_ms)
+        writer_time(writer, "released", reservation->released_ms);
+    if (reservation->state == JOB_RELEASING && reservation->vni_count > 0)
+        write_waiting(writer, core, reservation, names_left);
+    write_hwcoll(writer, reservation);
+}
+
+void job_json_write(struct writer *writer, const struct core *core,
+                    const struct reservation *reservation)
+{
+    uint32_t names_left = JOB_JSON_NAMES;
+    job_json_write_on(writer, core, reservation, NULL, &names_left);
+}
+
+void job_json_write_on(struct writer *writer, const struct core *core,
+                       const struct reservation *reservation, const char *node,
+                       uint32_t *names_left)
+{
+    static const char *const words[] = {[PRESENCE_NONE] = NULL,
+                                        [PRESENCE_NAMED] = "named",
+                                        [PRESENCE_REPORTED] = "reported",
+                                        [PRESENCE_POSSIBLE] = "possible"};
+    writer_begin_object(writer, NULL);
+    write_members(writer, core, reservation, names_left);
+    if (node)
+        writer_string(writer, "on_node", words[core_presence(reservation, node)]);
+    writer_end_object(writer);
+}
+
+static void write_variable(void *arg, const char *name, const char *value)
+{
+    writer_string(arg, name, value);
+}
+
+static void write_env(struct writer *writer, const struct core *core,
+                      const struct reservation *reservation)
+{
+    writer_begin_object(writer, "env");
+    environment_each(core_config_of(core), core_fm_url(core), reservation, NULL, write_variable,
+                     writer);
+    writer_end_object(writer);
+}
+
+bool job_json_write_whole(struct writer *writer, const struct core *core,
+                          const struct reservation *reservation, const char *warning)
+{
+    uint32_t names_left = JOB_JSON_NAMES;
+    writer_begin_object(writer, NULL);
+    write_members(writer, core, reservation, &names_left);
+    if (warning)
+        writer_string(writer, "warning", warning);
+    write_env(writer, core, reservation);
+    writer_end_object(writer);
+    return !secret_none(reservation->token);
+}
+
+bool job_json_write_own(struct writer *writer, const struct core *core,
+                        const struct reservation *reservation, const struct tokenproof *proof)
+{
+    uint32_t names_left = JOB_JSON_NAMES;
+    writer_begin_object(writer, NULL);
+    write_members(writer, core, reservation, &names_left);
+    token_json_write(writer, proof);
+    if (proof->session)
+        write_env(writer, core, reservation);
+    writer_end_object(writer);
+    return proof->session;
+}

@@ -1,0 +1,36 @@
+#ifndef MCAST_BROKER_HTTP_API_BODIES_JOB_JSON_H
+#define MCAST_BROKER_HTTP_API_BODIES_JOB_JSON_H
+
+#include "broker/http/request/writer.h"
+#include "core/core.h"
+#include "core/reservation/reservation.h"
+
+struct tokenproof;
+
+/* A reservation as clients read it (api.md, "Reserve"). */
+
+/* How many names of node lists are read for one answer, to tell which nodes have said nothing: so
+ * many take 20 ms, in which nobody else is answered. */
+enum { JOB_JSON_NAMES = 1 << 16 };
+
+/* For lists and releases: nothing secret in it. */
+void job_json_write(struct writer *writer, const struct core *core,
+                    const struct reservation *reservation);
+/* With "on_node": how it may concern this node, which it does; NULL: without. *names_left, of
+ * JOB_JSON_NAMES in one answer, goes down. */
+void job_json_write_on(struct writer *writer, const struct core *core,
+                       const struct reservation *reservation, const char *node,
+                       uint32_t *names_left);
+
+/* With "warning" (NULL: none) and "env", in which the job's token is: only for those who may have
+ * it. Returns whether there is a token. */
+bool job_json_write_whole(struct writer *writer, const struct core *core,
+                          const struct reservation *reservation, const char *warning);
+
+/* For the bearer of a token of the job: with "token", which says what it is good for. With "env"
+ * only for whoever showed the session token: a token that can do less must not bring the one that
+ * can do all. Returns whether that is in it. */
+bool job_json_write_own(struct writer *writer, const struct core *core,
+                        const struct reservation *reservation, const struct tokenproof *proof);
+
+#endif

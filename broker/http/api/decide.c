@@ -1,0 +1,73 @@
+#include "broker/http/request/call.h"
+#include "broker/http/request/job_path.h"
+#include "broker/http/request/json_scan.h"
+#include "broker/http/routes.h"
+#include "broker/log/log.h"
+
+/* What an admin decides when an alarm is on (F22, B4, B11). POST /v1/accept-loss: what the fabric
+ * manager no longer has is lost. POST /v1/clusters/{cluster}/claim: no other broker and no Slurm
+ * uses this cluster's name. */
+
+static int refuse_member(struct json_scan *scan, const char *name, void *arg)
+{
+    static const char *const names[] = {NULL};
+    uint32_t seen = 0;
+    (void)arg;
+    return json_scan_name(scan, name, names, &seen);
+}
+
+/* Nothing is said but by asking: no body, or {}. */
+static int check_body(struct call *call)
+{
+    return call->body_used == 0
+               ? 0
+               : json_scan_body(call->body, call->body_used, refuse_member, NULL, &call->problem);
+}
+
+static void write_reservations(struct call *call, const struct answer *answer)
+{
+    writer_begin_object(&call->out, NULL);
+    writer_number(&call->out, "reservations", answer->count);
+    writer_end_object(&call->out);
+}
+
+void accept_loss_handle(struct call *call)
+{
+    if (check_body(call) < 0) {
+        call_refuse(call);
+        return;
+    }
+    struct core_event event = {.kind = CORE_ACCEPT_LOSS};
+    event.u.accept_loss.ticket = call_ticket(call);
+    engine_step(call->http->engine, &event);
+}
+
+void accept_loss_render(struct call *call, const struct answer *answer)
+{
+    char who[IDENTITY_TEXT_SIZE];
+    log_line(LOG_NOTICE, "the loss of what is missing is accepted by %s reservations=%u",
+             identity_format(&call->identity.proof, who, sizeof who), answer->count);
+    write_reservations(call, answer);
+}
+
+void claim_handle(struct call *call)
+{
+    struct job_path path;
+    if (job_path_read(call, &path) < 0 || check_body(call) < 0) {
+        call_refuse(call);
+        return;
+    }
+    struct core_event event = {.kind = CORE_CLAIM};
+    event.u.claim.ticket = call_ticket(call);
+    event.u.claim.cluster = path.cluster;
+    engine_step(call->http->engine, &event);
+}
+
+void claim_render(struct call *call, const struct answer *answer)
+{
+    char who[IDENTITY_TEXT_SIZE];
+    log_line(LOG_NOTICE, "the name of cluster %s is claimed by %s reservations=%u",
+             call->target.segments[2], identity_format(&call->identity.proof, who, sizeof who),
+             answer->count);
+    write_reservations(call, answer);
+}

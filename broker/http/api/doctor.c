@@ -1,0 +1,78 @@
+#include "broker/http/request/call.h"
+#include "broker/http/api/diagnosis.h"
+#include "broker/http/auth/gate.h"
+#include "broker/http/http.h"
+#include "broker/http/routes.h"
+#include "broker/http/listen/tls.h"
+#include "broker/http/metrics/usage.h"
+
+/* GET /v1/doctor: what the broker finds wrong with itself and its surroundings, for admins, because
+ * it shows the site's insides. All of it is in memory but for the number of descriptors, which the
+ * kernel gives at once. Files are for mcastctl to read: it may wait for them. */
+
+static void write_finding(void *arg, const struct diagnosis_finding *finding)
+{
+    struct writer *out = arg;
+    writer_begin_object(out, NULL);
+    writer_string(out, "check", finding->check);
+    writer_string(out, "level", diagnosis_level_word(finding->level));
+    writer_string(out, "finding", finding->finding);
+    writer_string(out, "advice", finding->advice);
+    writer_end_object(out);
+}
+
+enum { ALARMS_MAX = ALARM_KIND_COUNT * (CLUSTERS_MAX + 1) };
+
+static void write_findings(struct call *call)
+{
+    const struct http *http = call->http;
+    const struct core *core = engine_core(http->engine);
+    struct core_status status;
+    struct core_cluster_status clusters[CLUSTERS_MAX] = {0};
+    struct core_alarm alarms[ALARMS_MAX];
+    uint32_t alarm_count = 0;
+    struct engine_counters counters;
+    struct usage usage;
+    core_status(core, &status);
+    engine_counters(http->engine, &counters);
+    usage_read(&usage);
+    for (uint32_t i = 0; i < CLUSTERS_MAX && core_cluster_status(core, i, &clusters[i]);)
+        i++;
+    while (alarm_count < ALARMS_MAX && core_alarm(core, alarm_count, &alarms[alarm_count]))
+        alarm_count++;
+    const struct diagnosis_facts facts = {
+        .now_ms = engine_now_ms(http->engine),
+        .config = core_config_of(core),
+        .core = &status,
+        .clusters = clusters,
+        .alarms = alarms,
+        .alarm_count = alarm_count,
+        .counters = &counters,
+        .reload_refused = http->reload_refused,
+        .certificate_ends_ms = http->tls ? tls_expires(http->tls) * 1000 : 0,
+        .files_open = usage.fds,
+        .files_max = usage.fds_max,
+        .files_needed = http_descriptors(http->places.max),
+        .connections_max = http->places.max,
+    };
+    writer_begin_array(&call->out, "findings");
+    diagnosis_make(&facts, write_finding, &call->out);
+    writer_end_array(&call->out);
+}
+
+void doctor_handle(struct call *call)
+{
+    struct writer *out = &call->out;
+    if (!call->identity.admin) {
+        gate_forbid(call, "only an admin may do this; see 'admins' in the configuration");
+        call_refuse(call);
+        return;
+    }
+    writer_begin_object(out, NULL);
+    writer_string(out, "version", MCAST_VERSION);
+    writer_time(out, "time", engine_now_ms(call->http->engine));
+    writer_string(out, "job_ca", core_config_of(engine_core(call->http->engine))->job_ca);
+    write_findings(call);
+    writer_end_object(out);
+    call_reply(call, MHD_HTTP_OK, CALL_JSON);
+}

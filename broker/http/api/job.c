@@ -1,0 +1,50 @@
+#include "broker/http/request/call.h"
+#include "broker/http/api/bodies/job_json.h"
+#include "broker/http/request/job_path.h"
+#include "broker/http/routes.h"
+
+/* GET and DELETE of /v1/clusters/{cluster}/jobs/{job} */
+
+void job_handle(struct call *call)
+{
+    enum job_sight sight;
+    const struct reservation *found = job_path_find(call, JOB_OPEN, &sight);
+    if (!found) {
+        call_refuse(call);
+        return;
+    }
+    call_show(call, found);
+    if (sight == JOB_WHOLE)
+        call->secret =
+            job_json_write_whole(&call->out, engine_core(call->http->engine), found, NULL);
+    else
+        job_json_write(&call->out, engine_core(call->http->engine), found);
+    call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
+}
+
+void release_handle(struct call *call)
+{
+    struct job_path path;
+    if (job_path_read(call, &path) < 0) {
+        call_refuse(call);
+        return;
+    }
+    struct core_event event = {.kind = CORE_RELEASE};
+    event.u.release.ticket = call_ticket(call);
+    event.u.release.cluster = path.cluster;
+    event.u.release.job = path.job;
+    engine_step(call->http->engine, &event);
+}
+
+void release_render(struct call *call, const struct answer *answer)
+{
+    if (answer->reservation) {
+        job_json_write(&call->out, engine_core(call->http->engine), answer->reservation);
+        return;
+    }
+    writer_begin_object(&call->out, NULL);
+    writer_string(&call->out, "cluster", call->target.segments[2]);
+    writer_string(&call->out, "job", call->target.segments[4]);
+    writer_string(&call->out, "state", "gone");
+    writer_end_object(&call->out);
+}

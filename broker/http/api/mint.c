@@ -1,0 +1,120 @@
+#include "broker/http/auth/authorization.h"
+#include "broker/http/request/call.h"
+#include "broker/http/api/bodies/mint_body.h"
+#include "broker/http/routes.h"
+#include "broker/http/api/bodies/token_json.h"
+#include "broker/http/auth/tokencheck.h"
+#include "broker/log/log.h"
+#include "core/reservation/reservation.h"
+#include "tokens/issuer.h"
+
+#include <string.h>
+
+/* POST /v1/reservation/tokens: a token of this broker's, no wider than the one that is shown (B3).
+ */
+
+/* What the new one is narrowed from: a token of ours as it is shown, or a new one for the job whose
+ * session token is. */
+static int begin(struct call *call, struct bearer *bearer, struct error *err)
+{
+    const struct bearer_scope *scope = &call->identity.proof.token->scope;
+    const char *value = call_header(call, MHD_HTTP_HEADER_AUTHORIZATION);
+    struct authorization shown;
+    if (call->identity.proof.token->session)
+        return issuer_mint(keyring_keys(call->http->keyring), scope->number, scope->cluster,
+                           scope->job, bearer, err);
+    int rc = authorization_read(value, &shown, &call->problem);
+    return rc < 0 ? ERROR_INVALID : bearer_decode(secret_of(shown.shown), bearer, err);
+}
+
+static int refuse(struct problem *problem, const struct error *err)
+{
+    if (err->code == ERROR_INVALID || err->code == ERROR_FULL)
+        return problem_set(problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", NULL, "%s",
+                           err->text);
+    return problem_set(problem, MHD_HTTP_SERVICE_UNAVAILABLE, "no-token", NULL, "%s", err->text);
+}
+
+/* A scope that has nothing in common with what is asked for is said as it is said of a cleanup. */
+static int check_scope(const struct tokenproof *proof, const struct bearer_limits *limits,
+                       struct problem *problem)
+{
+    const char *steps = limits->steps;
+    if (!steps || steppath_within(proof->scope.steps, steps))
+        return 0;
+    return tokenproof_allows(proof, BEARER_CLEANUP, steps, problem);
+}
+
+/* A loop in a job's script must not keep the others waiting, nor fill the log. */
+static int check_limit(struct call *call)
+{
+    struct http *http = call->http;
+    const struct bearer_scope *scope = &call->identity.proof.token->scope;
+    const uint32_t uid = tokencheck_reservation(http, call->identity.proof.token)->uid;
+    const uint64_t wait_ms = mintlimit_take(&http->minted, scope->number, uid, uv_now(http->loop));
+    if (wait_ms == 0)
+        return 0;
+    const unsigned wait_s = (unsigned)((wait_ms + 999) / 1000);
+    problem_set(&call->problem, MHD_HTTP_TOO_MANY_REQUESTS, "too-many-tokens", NULL,
+                "job %s on cluster %s asks for too many tokens (%d at once, then one a second, and "
+                "for %d jobs of a user at a time); narrow one that it has, which needs no broker "
+                "(mcastctl token narrow), or ask again in %u s",
+                scope->job, scope->cluster, MINTLIMIT_AT_ONCE, MINTLIMIT_OF_USER, wait_s);
+    call->problem.retry_after = wait_s;
+    return -1;
+}
+
+static void write_token(struct call *call, const struct bearer *bearer)
+{
+    static const char kind;
+    char text[BEARER_TEXT_MAX + 1], id[BEARER_ID_SIZE], words[256];
+    bearer_encode(bearer, text);
+    bearer_id(bearer, id);
+    call->secret = true;
+    writer_begin_object(&call->out, NULL);
+    writer_string(&call->out, "token", text);
+    writer_string(&call->out, "id", id);
+    token_json_write_expires(&call->out, &bearer->scope);
+    writer_end_object(&call->out);
+    explicit_bzero(text, sizeof text);
+    const struct log_fields fields = {.cluster = bearer->scope.cluster, .job = bearer->scope.job};
+    if (!log_has_room(LOG_INFO, &kind, "token"))
+        return;
+    snprintf(words, sizeof words, "%.32s-%.128s: token %s given out", bearer->scope.cluster,
+             bearer->scope.job, id);
+    log_text(LOG_INFO, &fields, NULL, words);
+}
+
+static int mint(struct call *call, const struct bearer_limits *limits)
+{
+    struct bearer bearer;
+    struct error err = {0};
+    int rc = begin(call, &bearer, &err);
+    if (rc == 0)
+        rc = bearer_narrow(&bearer, limits, &err);
+    if (rc == 0)
+        write_token(call, &bearer);
+    bearer_wipe(&bearer);
+    return rc < 0 ? refuse(&call->problem, &err) : 0;
+}
+
+void mint_handle(struct call *call)
+{
+    const struct tokenproof *proof = call->identity.proof.token;
+    const int64_t now = engine_now_ms(call->http->engine) / 1000;
+    struct bearer_limits limits;
+    int rc = mint_body_parse(call->body, call->body_used, now, &limits, &call->problem);
+    if (rc == 0)
+        rc = check_scope(proof, &limits, &call->problem);
+    if (rc == 0)
+        rc = check_limit(call);
+    if (rc == 0)
+        rc = mint(call, &limits);
+    if (rc < 0) {
+        call_refuse(call);
+        return;
+    }
+    /* A reservation that a crash could still undo must not have tokens. */
+    call_show(call, tokencheck_reservation(call->http, proof));
+    call_reply_shown(call, MHD_HTTP_CREATED, CALL_JSON);
+}

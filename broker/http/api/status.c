@@ -1,0 +1,170 @@
+#include "broker/http/request/call.h"
+#include "broker/http/routes.h"
+#include "broker/http/listen/tls.h"
+
+/* GET /v1/status: numbers, nothing secret. What is wrong and what to do about it is the doctor's.
+ */
+
+/* 0 is a time that is not known, or that there is none. */
+static void write_time(struct writer *out, const char *key, int64_t unix_ms)
+{
+    if (unix_ms == 0)
+        writer_null(out, key);
+    else
+        writer_time(out, key, unix_ms);
+}
+
+static void write_alarms(struct writer *out, const struct core *core)
+{
+    struct core_alarm alarm;
+    writer_begin_array(out, "alarms");
+    for (uint32_t i = 0; core_alarm(core, i, &alarm); i++) {
+        writer_begin_object(out, NULL);
+        writer_string(out, "kind", alarm_kind_word(alarm.kind));
+        if (alarm.cluster)
+            writer_string(out, "cluster", alarm.cluster);
+        writer_time(out, "since", alarm.since_ms);
+        writer_string(out, "detail", alarm.detail);
+        writer_string(out, "advice", alarm_kind_advice(alarm.kind));
+        writer_end_object(out);
+    }
+    writer_end_array(out);
+}
+
+static void write_fabric(struct writer *out, const struct core_status *status,
+                         const struct fmapi_counters *transport)
+{
+    writer_begin_object(out, "fabric_manager");
+    writer_string(out, "link", link_state_word(status->link));
+    writer_string(out, "url", status->link_url[0] != '\0' ? status->link_url : NULL);
+    writer_bool(out, "verify", !transport->unverified);
+    write_time(out, "since", status->link_since_ms);
+    writer_string(out, "last_error", status->link_error);
+    writer_number(out, "losses", status->link_losses);
+    write_time(out, "listed", status->link_listed_ms);
+    write_time(out, "login_since", transport->login_since_ms);
+    write_time(out, "login_expires", transport->login_expires_ms);
+    writer_end_object(out);
+}
+
+static void write_pools(struct writer *out, const struct core_status *status,
+                        const struct core *core)
+{
+    writer_begin_object(out, "vnis");
+    writer_number(out, "free", status->vnis_free);
+    writer_number(out, "live", status->vnis_live);
+    writer_number(out, "held", status->vnis_held);
+    writer_number(out, "quarantined", status->vnis_quarantined);
+    writer_number(out, "overdue", status->vnis_overdue);
+    writer_number(out, "pool", status->vnis_pool);
+    writer_number(out, "unconfirmed", status->vnis_unconfirmed);
+    writer_end_object(out);
+    writer_begin_object(out, "nodes");
+    writer_number(out, "lingering", status->nodes_lingering);
+    writer_string(out, "lingering_first", core_lingering_node(core));
+    writer_end_object(out);
+    writer_begin_object(out, "addresses");
+    writer_number(out, "total", status->addresses_total);
+    writer_number(out, "reserved", status->addresses_reserved);
+    writer_number(out, "per_job", status->addresses_per_job);
+    writer_end_object(out);
+    writer_begin_object(out, "jobs");
+    writer_number(out, "active", status->jobs_active);
+    writer_number(out, "releasing", status->jobs_releasing);
+    writer_number(out, "reserved", status->jobs_reserved);
+    writer_number(out, "adopted", status->jobs_adopted);
+    writer_end_object(out);
+}
+
+static void write_clusters(struct writer *out, const struct core *core)
+{
+    struct core_cluster_status cluster;
+    writer_begin_array(out, "clusters");
+    for (uint32_t i = 0; core_cluster_status(core, i, &cluster); i++) {
+        writer_begin_object(out, NULL);
+        writer_string(out, "name", cluster.name);
+        writer_number(out, "active", cluster.jobs_active);
+        writer_number(out, "releasing", cluster.jobs_releasing);
+        write_time(out, "synced", cluster.synced_ms);
+        writer_bool(out, "list_command", cluster.rollcall);
+        write_time(out, "listed", cluster.rollcall_ms);
+        writer_number(out, "list_failures", cluster.rollcall_failures);
+        writer_string(out, "list_error", cluster.rollcall_error);
+        writer_end_object(out);
+    }
+    writer_end_array(out);
+}
+
+static void write_queues(struct writer *out, const struct core_status *status,
+                         const struct engine_counters *counters, const struct http *http)
+{
+    writer_begin_object(out, "queues");
+    writer_number(out, "fm_reserve", status->calls_queued_reserve);
+    writer_number(out, "fm_release", status->releases_pending);
+    writer_number(out, "fm_check", status->calls_queued_check);
+    writer_number(out, "fm_cleanup", status->calls_queued_cleanup);
+    writer_number(out, "fm_under_way", status->calls_under_way);
+    writer_number(out, "unsaved", counters->unsaved);
+    writer_number(out, "requests", http->owed);
+    writer_end_object(out);
+}
+
+static void write_connections(struct writer *out, const struct http *http)
+{
+    uint64_t refused = 0;
+    for (int i = 0; i < TRAFFIC_REFUSALS; i++)
+        refused += http->traffic.refused[i];
+    writer_begin_object(out, "connections");
+    writer_number(out, "open", http->places.taken);
+    writer_number(out, "max", http->places.max);
+    writer_number(out, "refused", refused);
+    writer_number(out, "event_streams", http->traffic.subscribers);
+    writer_end_object(out);
+}
+
+static void write_commits(struct writer *out, const struct engine_counters *counters)
+{
+    writer_begin_object(out, "commits");
+    writer_number(out, "count", counters->commits);
+    writer_number(out, "failures", counters->commit_failures);
+    writer_number(out, "records", counters->records);
+    if (counters->storage_failing)
+        writer_string(out, "storage_error", counters->storage_error);
+    writer_end_object(out);
+}
+
+void status_handle(struct call *call)
+{
+    struct writer *out = &call->out;
+    const struct http *http = call->http;
+    struct core_status status;
+    struct engine_counters counters;
+    core_status(engine_core(http->engine), &status);
+    engine_counters(http->engine, &counters);
+    writer_begin_object(out, NULL);
+    writer_string(out, "version", MCAST_VERSION);
+    writer_string(out, "role", broker_role_word(counters.role));
+    writer_time(out, "started", counters.started_ms);
+    write_alarms(out, engine_core(http->engine));
+    writer_bool(out, "reload_refused", http->reload_refused);
+    write_time(out, "certificate_expires", http->tls ? tls_expires(http->tls) * 1000 : 0);
+    write_fabric(out, &status, &counters.fabric);
+    write_pools(out, &status, engine_core(http->engine));
+    write_clusters(out, engine_core(http->engine));
+    writer_begin_object(out, "cleanups");
+    writer_number(out, "pending", status.cleanups_pending);
+    writer_number(out, "done", status.cleanups_done);
+    writer_number(out, "given_up", status.cleanups_given_up);
+    writer_end_object(out);
+    write_queues(out, &status, &counters, http);
+    write_connections(out, http);
+    writer_number(out, "loop_absence_max_ms", (uint64_t)counters.loop_absence_us_peak / 1000);
+    writer_number(out, "strays", status.strays);
+    writer_begin_object(out, "events");
+    writer_number(out, "first", status.first_seq);
+    writer_number(out, "last", status.last_seq);
+    writer_end_object(out);
+    write_commits(out, &counters);
+    writer_end_object(out);
+    call_reply(call, MHD_HTTP_OK, CALL_JSON);
+}

@@ -1,0 +1,154 @@
+#include "broker/http/request/call.h"
+#include "broker/http/auth/gate.h"
+#include "broker/http/request/job_path.h"
+#include "broker/http/routes.h"
+#include "broker/http/api/bodies/sync_body.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* POST /v1/clusters/{cluster}/sync. Very many ids are parsed on a worker thread, and reach the core
+ * in pieces, one a turn, so that the loop goes on. */
+
+enum {
+    INLINE_BYTES = 16384,
+    PIECE_IDS = 2000, /* about a millisecond */
+    NEXT_TURN_MS = 1, /* with 0, libuv runs a timer again in the same turn */
+};
+
+/* A large body on its way through the worker and into the core. */
+struct sync_work {
+    uv_work_t work;
+    uv_timer_t turn; /* the next one */
+    struct call *call;
+    struct sync_body body;
+    size_t told; /* ids */
+    struct problem problem;
+    int rc;
+};
+
+static void step(struct call *call, const char *const *active, size_t count, bool more)
+{
+    struct core_event event = {.kind = CORE_SYNC};
+    event.u.sync.ticket = call_ticket(call);
+    event.u.sync.cluster = call->target.segments[2];
+    event.u.sync.active = active;
+    event.u.sync.count = count;
+    event.u.sync.more = more;
+    engine_step(call->http->engine, &event);
+}
+
+static void on_closed(uv_handle_t *turn)
+{
+    struct sync_work *work = turn->data;
+    sync_body_release(&work->body);
+    free(work);
+}
+
+/* With the last piece the call may be answered, and gone. */
+static void tell(uv_timer_t *turn)
+{
+    struct sync_work *work = turn->data;
+    const char *const *from = work->body.active + work->told;
+    size_t left = work->body.count - work->told;
+    bool more = left > PIECE_IDS;
+    work->told += PIECE_IDS;
+    step(work->call, from, more ? PIECE_IDS : left, more);
+    if (more)
+        (void)uv_timer_start(turn, tell, NEXT_TURN_MS, 0);
+    else
+        uv_close((uv_handle_t *)turn, on_closed);
+}
+
+static void parse_on_worker(uv_work_t *request)
+{
+    struct sync_work *work = request->data;
+    work->rc =
+        sync_body_parse(work->call->body, work->call->body_used, &work->body, &work->problem);
+}
+
+static void on_parsed(uv_work_t *request, int status)
+{
+    struct sync_work *work = request->data;
+    struct call *call = work->call;
+    struct http *http = call->http;
+    (void)status;
+    call->problem = work->problem;
+    (void)uv_timer_init(http->loop, &work->turn);
+    work->turn.data = work;
+    if (work->rc == 0 && gate_judge_again(call) == 0) {
+        tell(&work->turn);
+    } else {
+        call_refuse(call);
+        uv_close((uv_handle_t *)&work->turn, on_closed);
+    }
+    http_turn(http);
+}
+
+static int parse_later(struct call *call)
+{
+    struct sync_work *work = calloc(1, sizeof *work);
+    if (!work)
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+                           "there is no memory for so many ids; try again");
+    work->call = call;
+    work->work.data = work;
+    if (uv_queue_work(call->http->loop, &work->work, parse_on_worker, on_parsed) == 0)
+        return 0;
+    free(work);
+    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+                       "there is no worker for so many ids; try again");
+}
+
+/* A second one beside the first could say nothing newer, and would double what it costs. */
+static int check_alone(struct call *call)
+{
+    for (const struct call *other = LIST_FIRST(&call->http->calls); other;
+         other = LIST_NEXT(other, link))
+        if (other->phase == CALL_WAITING && other->route == call->route &&
+            !strcmp(other->target.segments[2], call->target.segments[2]))
+            return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "sync-under-way", NULL,
+                               "another sync of this cluster is under way; try again");
+    return 0;
+}
+
+void sync_handle(struct call *call)
+{
+    struct sync_body body;
+    struct job_path path;
+    if (job_path_read(call, &path) < 0 || check_alone(call) < 0)
+        call_refuse(call);
+    else if (call->body_used > INLINE_BYTES) {
+        if (parse_later(call) < 0)
+            call_refuse(call);
+    } else if (sync_body_parse(call->body, call->body_used, &body, &call->problem) < 0)
+        call_refuse(call);
+    else {
+        step(call, body.active, body.count, false);
+        sync_body_release(&body);
+    }
+}
+
+static void write_names(struct writer *out, const char *key, const char **names, uint32_t count)
+{
+    writer_begin_array(out, key);
+    for (uint32_t i = 0; i < count && i < SYNC_NAMES_MAX; i++)
+        writer_string(out, NULL, names[i]);
+    writer_end_array(out);
+}
+
+void sync_render(struct call *call, const struct answer *answer)
+{
+    const struct sync_found *found = answer->sync;
+    struct writer *out = &call->out;
+    writer_begin_object(out, NULL);
+    writer_number(out, "active", found->active);
+    writer_number(out, "confirmed", found->confirmed);
+    writer_number(out, "suspect_count", found->suspect_count);
+    writer_number(out, "released_count", found->released_count);
+    writer_number(out, "unknown_count", found->unknown_count);
+    write_names(out, "suspect", found->suspects, found->suspect_count);
+    write_names(out, "released", found->released, found->released_count);
+    write_names(out, "unknown", found->unknown, found->unknown_count);
+    writer_end_object(out);
+}

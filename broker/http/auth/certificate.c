@@ -1,0 +1,262 @@
+#include "broker/http/auth/certificate.h"
+
+#include "broker/http/auth/der.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_SIZE = 256, NAMES_SEEN = 64 };
+
+struct certificate {
+    gnutls_x509_crt_t chain[CERTIFICATE_CHAIN_MAX]; /* as shown: the holder's own first */
+    unsigned length, name_count;
+    int64_t begins, expires; /* of all in the chain */
+    const char *fault;       /* other than time; NULL: none */
+    const char *names[CERTIFICATE_NAMES_MAX + 1];
+    char texts[CERTIFICATE_NAMES_MAX][NAME_SIZE];
+};
+
+/* The next text of names becomes a name, unless it is not fit to be compared and printed. */
+static void name_add(struct certificate *certificate, size_t length)
+{
+    char *text = certificate->texts[certificate->name_count];
+    if (length == 0 || length >= NAME_SIZE)
+        return;
+    text[length] = '\0';
+    for (size_t i = 0; i < length; i++)
+        if (text[i] <= ' ' || text[i] > '~' || text[i] == '"' || text[i] == '\\')
+            return;
+    certificate->names[certificate->name_count++] = text;
+}
+
+static void names_take(struct certificate *certificate)
+{
+    gnutls_x509_crt_t own = certificate->chain[0];
+    int rc;
+    for (unsigned i = 0; i < NAMES_SEEN && certificate->name_count < CERTIFICATE_NAMES_MAX; i++) {
+        size_t size = NAME_SIZE;
+        rc = gnutls_x509_crt_get_dn_by_oid(own, GNUTLS_OID_X520_COMMON_NAME, i, 0,
+                                           certificate->texts[certificate->name_count], &size);
+        if (rc == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)
+            break;
+        if (rc >= 0)
+            name_add(certificate, size);
+    }
+    for (unsigned i = 0; i < NAMES_SEEN && certificate->name_count < CERTIFICATE_NAMES_MAX; i++) {
+        size_t size = NAME_SIZE;
+        rc = gnutls_x509_crt_get_subject_alt_name(
+            own, i, certificate->texts[certificate->name_count], &size, NULL);
+        if (rc == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)
+            break;
+        if (rc == GNUTLS_SAN_DNSNAME)
+            name_add(certificate, size);
+    }
+}
+
+static void times_take(struct certificate *certificate)
+{
+    for (unsigned i = 0; i < certificate->length; i++) {
+        int64_t begins = gnutls_x509_crt_get_activation_time(certificate->chain[i]);
+        int64_t expires = gnutls_x509_crt_get_expiration_time(certificate->chain[i]);
+        if (i == 0 || begins > certificate->begins)
+            certificate->begins = begins;
+        if (i == 0 || expires < certificate->expires)
+            certificate->expires = expires;
+    }
+}
+
+static struct certificate *finish(struct certificate *certificate)
+{
+    if (certificate->length == 0) {
+        certificate_destroy(certificate);
+        return NULL;
+    }
+    certificate->fault = "it has not been looked at yet";
+    names_take(certificate);
+    times_take(certificate);
+    return certificate;
+}
+
+static bool exponent_is_small(gnutls_x509_crt_t certificate)
+{
+    gnutls_datum_t modulus = {0}, exponent = {0};
+    if (gnutls_x509_crt_get_pk_rsa_raw(certificate, &modulus, &exponent) < 0)
+        return false;
+    unsigned leading = 0;
+    while (leading < exponent.size && exponent.data[leading] == 0)
+        leading++;
+    bool small = exponent.size - leading <= CERTIFICATE_EXPONENT_MAX;
+    gnutls_free(modulus.data);
+    gnutls_free(exponent.data);
+    return small;
+}
+
+static const char *key_unbearable(gnutls_x509_crt_t certificate)
+{
+    unsigned bits = 0;
+    switch (gnutls_x509_crt_get_pk_algorithm(certificate, &bits)) {
+    case GNUTLS_PK_ECDSA:
+    case GNUTLS_PK_EDDSA_ED25519:
+    case GNUTLS_PK_EDDSA_ED448:
+        return NULL; /* their curves are known and few */
+    case GNUTLS_PK_RSA:
+    case GNUTLS_PK_RSA_PSS:
+        if (bits > CERTIFICATE_RSA_BITS_MAX)
+            return "an RSA key is longer than 8192 bits";
+        return exponent_is_small(certificate) ? NULL : "an RSA exponent is longer than 64 bits";
+    default:
+        return "a key is neither RSA, ECDSA nor EdDSA";
+    }
+}
+
+const char *certificate_unbearable(const gnutls_datum_t *shown, unsigned count)
+{
+    const char *why = NULL;
+    size_t left = CERTIFICATE_ELEMENTS_MAX;
+    if (count > CERTIFICATE_CHAIN_MAX)
+        return "the chain has more than 8 certificates";
+    for (unsigned i = 0; i < count; i++) {
+        size_t more = der_elements(shown[i].data, shown[i].size, left);
+        if (more > left)
+            return "it has too many parts: more than 1024";
+        left -= more;
+    }
+    for (unsigned i = 0; i < count && !why; i++) {
+        gnutls_x509_crt_t certificate;
+        if (gnutls_x509_crt_init(&certificate) < 0)
+            return "there is no memory for it";
+        why = gnutls_x509_crt_import(certificate, &shown[i], GNUTLS_X509_FMT_DER) < 0
+                  ? "it is no X.509 certificate"
+                  : key_unbearable(certificate);
+        gnutls_x509_crt_deinit(certificate);
+    }
+    return why;
+}
+
+/* The next vector of the message, whose length takes that many bytes. False: it is cut. */
+static bool vector_next(gnutls_datum_t *rest, unsigned length_bytes, gnutls_datum_t *vector)
+{
+    unsigned length = 0;
+    if (rest->size < length_bytes)
+        return false;
+    for (unsigned i = 0; i < length_bytes; i++)
+        length = length << 8 | rest->data[i];
+    if (rest->size - length_bytes < length)
+        return false;
+    *vector = (gnutls_datum_t){.data = rest->data + length_bytes, .size = length};
+    rest->data += length_bytes + length;
+    rest->size -= length_bytes + length;
+    return true;
+}
+
+const char *certificate_message_unbearable(const gnutls_datum_t *message, bool tls13)
+{
+    static const char cut[] = "the message is not a whole one";
+    gnutls_datum_t rest = *message, list, unused, shown[CERTIFICATE_CHAIN_MAX + 1];
+    unsigned count = 0;
+    if ((tls13 && !vector_next(&rest, 1, &unused)) || !vector_next(&rest, 3, &list))
+        return cut;
+    while (list.size > 0 && count <= CERTIFICATE_CHAIN_MAX) {
+        if (!vector_next(&list, 3, &shown[count++]) || (tls13 && !vector_next(&list, 2, &unused)))
+            return cut;
+    }
+    return certificate_unbearable(shown, count);
+}
+
+struct certificate *certificate_take(gnutls_session_t session)
+{
+    unsigned count = 0;
+    const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &count);
+    struct certificate *certificate = shown && count > 0 ? calloc(1, sizeof *certificate) : NULL;
+    if (!certificate)
+        return NULL;
+    for (; certificate->length < count && certificate->length < CERTIFICATE_CHAIN_MAX;
+         certificate->length++) {
+        gnutls_x509_crt_t *next = &certificate->chain[certificate->length];
+        if (gnutls_x509_crt_init(next) < 0)
+            break;
+        if (gnutls_x509_crt_import(*next, &shown[certificate->length], GNUTLS_X509_FMT_DER) < 0) {
+            gnutls_x509_crt_deinit(*next);
+            break;
+        }
+    }
+    return finish(certificate);
+}
+
+struct certificate *certificate_read(const char *pem)
+{
+    const gnutls_datum_t text = {.data = (unsigned char *)(uintptr_t)pem,
+                                 .size = (unsigned)strlen(pem)};
+    struct certificate *certificate = calloc(1, sizeof *certificate);
+    if (!certificate)
+        return NULL;
+    certificate->length = CERTIFICATE_CHAIN_MAX;
+    if (gnutls_x509_crt_list_import(certificate->chain, &certificate->length, &text,
+                                    GNUTLS_X509_FMT_PEM, 0) < 0)
+        certificate->length = 0;
+    return finish(certificate);
+}
+
+void certificate_destroy(struct certificate *certificate)
+{
+    if (!certificate)
+        return;
+    for (unsigned i = 0; i < certificate->length; i++)
+        gnutls_x509_crt_deinit(certificate->chain[i]);
+    free(certificate);
+}
+
+const char *const *certificate_names(const struct certificate *certificate)
+{
+    return certificate->names;
+}
+
+static const char *fault_of(unsigned status)
+{
+    static const struct {
+        unsigned bit;
+        const char *text;
+    } faults[] = {
+        {GNUTLS_CERT_SIGNER_NOT_FOUND, "no authority in tls_client_ca has signed it"},
+        {GNUTLS_CERT_SIGNER_NOT_CA, "what has signed it is no authority"},
+        {GNUTLS_CERT_SIGNATURE_FAILURE, "its signature is wrong"},
+        {GNUTLS_CERT_PURPOSE_MISMATCH,
+         "it is not meant for clients (extended key usage: TLS web client authentication)"},
+        {GNUTLS_CERT_INSECURE_ALGORITHM, "it is signed with an algorithm that is not secure"},
+        {GNUTLS_CERT_REVOKED, "it has been revoked"},
+        {GNUTLS_CERT_SIGNER_CONSTRAINTS_FAILURE, "its authority may not sign for this name"},
+        {GNUTLS_CERT_UNKNOWN_CRIT_EXTENSIONS, "it has a critical extension that is not known"},
+        {GNUTLS_CERT_EXPIRED, "it has expired, or an authority above it has"},
+        {GNUTLS_CERT_NOT_ACTIVATED, "it is not valid yet, or an authority above it is not"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        if (status & faults[i].bit)
+            return faults[i].text;
+    return status ? "it is not valid" : NULL;
+}
+
+void certificate_judge(struct certificate *certificate, gnutls_x509_trust_list_t authorities)
+{
+    static const char purpose[] = GNUTLS_KP_TLS_WWW_CLIENT;
+    gnutls_typed_vdata_st wanted = {.type = GNUTLS_DT_KEY_PURPOSE_OID,
+                                    .data = (unsigned char *)(uintptr_t)purpose};
+    unsigned status = 0;
+    if (!authorities)
+        certificate->fault = "the broker knows no authority of clients (tls_client_ca is unset)";
+    else if (gnutls_x509_trust_list_verify_crt2(authorities, certificate->chain,
+                                                certificate->length, &wanted, 1, 0, &status,
+                                                NULL) < 0)
+        certificate->fault = "it cannot be verified";
+    else
+        certificate->fault = fault_of(status);
+}
+
+const char *certificate_fault(const struct certificate *certificate, int64_t now)
+{
+    if (certificate->fault)
+        return certificate->fault;
+    if (now > certificate->expires)
+        return "it has expired";
+    return now < certificate->begins ? "it is not valid yet" : NULL;
+}

@@ -1,0 +1,51 @@
+#ifndef MCAST_BROKER_HTTP_AUTH_CERTIFICATE_H
+#define MCAST_BROKER_HTTP_AUTH_CERTIFICATE_H
+
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The certificate that a client has shown, with the names in it. That its holder has the key, TLS
+ * has seen to; whether its names count is certificate_fault's to say, again for each request. */
+
+enum {
+    CERTIFICATE_NAMES_MAX = 16,
+    CERTIFICATE_CHAIN_MAX = 8,
+    CERTIFICATE_RSA_BITS_MAX = 8192,
+    CERTIFICATE_EXPONENT_MAX = 8,    /* bytes of RSA's public one */
+    CERTIFICATE_ELEMENTS_MAX = 1024, /* of DER, in a whole chain; a usual one has about 100 */
+};
+
+/* Whether a chain in DER, as anybody may show it, can be calculated with at all: TLS checks the
+ * holder's signature with the key that is shown before anybody asks whether the certificate is
+ * trusted, and with keys as large as they can be sent that takes minutes; thousands of names take
+ * long to read. NULL, or why not. */
+const char *certificate_unbearable(const gnutls_datum_t *shown, unsigned count);
+
+/* The same of a handshake message Certificate without its header: RFC 8446 4.4.2, or with an older
+ * version RFC 5246 7.4.2. GnuTLS itself looks at the chain only after that signature. */
+const char *certificate_message_unbearable(const gnutls_datum_t *message, bool tls13);
+
+struct certificate;
+
+/* From a session past its handshake. NULL: none was shown, or there is no memory. */
+struct certificate *certificate_take(gnutls_session_t session);
+/* The same from PEM, the holder's own first. */
+struct certificate *certificate_read(const char *pem);
+void certificate_destroy(struct certificate *certificate); /* NULL is allowed */
+
+/* The subject's common names, then its DNS names, at most CERTIFICATE_NAMES_MAX; NULL-terminated.
+ * One with anything but printable ASCII in it is left out, and so is a too long one. */
+const char *const *certificate_names(const struct certificate *certificate);
+
+/* Asks the authorities (NULL: there are none) again. What comes of it stands until the next time.
+ */
+void certificate_judge(struct certificate *certificate, gnutls_x509_trust_list_t authorities);
+
+/* Why it proves nothing at this time (Unix seconds): "it has expired"; NULL: it proves its names.
+ */
+const char *certificate_fault(const struct certificate *certificate, int64_t now);
+
+#endif

@@ -1,0 +1,386 @@
+#include "broker/http/auth/gate.h"
+
+#include "broker/http/auth/authorization.h"
+#include "broker/http/auth/decoder.h"
+#include "broker/http/auth/origin.h"
+#include "broker/http/auth/permit.h"
+#include "broker/http/auth/resolver.h"
+#include "broker/http/listen/tls.h"
+#include "broker/http/auth/tokencheck.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static int find_route(struct call *call, const char *method)
+{
+    unsigned methods;
+    if (target_split(call->uri, &call->target, &call->problem) < 0)
+        return -1;
+    call->route = route_match(routes, ROUTES, &call->target, method_from_word(method), &methods);
+    if (call->route)
+        return route_check_query(call->route, &call->target, &call->problem);
+    if (!methods)
+        return problem_set(&call->problem, MHD_HTTP_NOT_FOUND, "no-such-path", NULL,
+                           "there is nothing at this address; GET /openapi.json lists what is");
+    methods_format(call->allow, sizeof call->allow, methods);
+    return problem_set(&call->problem, MHD_HTTP_METHOD_NOT_ALLOWED, "method-not-allowed", NULL,
+                       "%.16s is not possible here; allowed: %s", method, call->allow);
+}
+
+/* Which node the path is about, where only that node may; or NULL. */
+static const char *named_node(const struct call *call)
+{
+    const size_t segment = call->route->need == NEED_NODE ? 6 : 2;
+    const bool names = call->route->need == NEED_NODE || call->route->need == NEED_HOST;
+    return names ? call->target.segments[segment] : NULL;
+}
+
+int gate_forbid(struct call *call, const char *lacks)
+{
+    char who[IDENTITY_TEXT_SIZE], deed[128] = "do this";
+    const struct proof *proof = &call->identity.proof;
+    if (named_node(call))
+        snprintf(deed, sizeof deed, "report for node %.80s", named_node(call));
+    if (proof->kind == PROOF_MUNGE && proof->uid == 0 && !call->origin) /* 'admins' may name root */
+        lacks = "root by MUNGE is the root of any host that has the key, and never an admin, a "
+                "resource manager or an owner; use the Unix socket on the broker's host, a "
+                "certificate, or a user of 'admins' or 'users' that is not root (a node says which "
+                "it is: " GATE_NODE_HEADER ")";
+    return problem_set(&call->problem, MHD_HTTP_FORBIDDEN, "forbidden", NULL, "%s may not %s: %s",
+                       identity_format(&call->identity.proof, who, sizeof who), deed, lacks);
+}
+
+/* ---- who asks ---- */
+
+static int refuse_certificate(struct call *call)
+{
+    const char *const *names = certificate_names(call->peer->certificate);
+    return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "certificate-refused", NULL,
+                       "the certificate \"%s\" that you show is not accepted: %s",
+                       names[0] ? names[0] : "", peer_fault(call->peer));
+}
+
+static int refuse_nobody(struct call *call)
+{
+    const struct http *http = call->http;
+    return problem_set(
+        &call->problem, MHD_HTTP_UNAUTHORIZED, "no-identity", NULL,
+        "nothing tells who you are: show %s%sor use the Unix socket %s on the broker's host",
+        http->tls && tls_authorities(http->tls) ? "a client certificate, " : "",
+        http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
+}
+
+/* Which node root by MUNGE says it is, where that gives it a right; or NULL. */
+static const char *claimed_node(struct call *call)
+{
+    switch (call->route->need) {
+    case NEED_NODE:
+    case NEED_HOST:
+        return named_node(call);
+    case NEED_PEER:
+    case NEED_LOOK:
+        return call_header(call, GATE_NODE_HEADER);
+    default:
+        return NULL;
+    }
+}
+
+/* 503: this is no word about the node. */
+static void refuse_for_now(struct call *call, const char *code, const char *why)
+{
+    problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, code, NULL, "%s", why);
+    call->refused = true;
+}
+
+static void judge_origin(struct call *call, const struct host *host)
+{
+    char why[sizeof call->problem.detail];
+    origin_judge(call->origin, host);
+    if (call->origin->verdict == ORIGIN_HOLDS) {
+        call->identity.proof.names = call->origin->names;
+        gate_refresh(call);
+    } else if (call->origin->verdict == ORIGIN_UNANSWERED) {
+        refuse_for_now(call, "names-unavailable", origin_explain(call->origin, why, sizeof why));
+    }
+}
+
+static void on_host(void *arg, const struct host *host)
+{
+    judge_origin(arg, host);
+    call_proved(arg);
+}
+
+/* Its name says whose addresses the credential's origin has to be among. False: on_host comes. */
+static bool find_origin(struct call *call, const char *node)
+{
+    const struct http *http = call->http;
+    const struct in_addr address = call->identity.proof.origin;
+    const char *cluster = call->route->need == NEED_NODE ? call->target.segments[2] : NULL;
+    struct host host;
+    int rc = ERROR_NOMEM;
+    call->origin = origin_create(node, rights_list_node(http->rights, cluster, node), address);
+    if (call->origin && call->origin->verdict != ORIGIN_OPEN)
+        return true;
+    if (call->origin)
+        rc = resolver_ask(http->resolver, node, address, &host, on_host, call);
+    if (rc == RESOLVER_KNOWN)
+        judge_origin(call, &host);
+    else if (rc == ERROR_FULL)
+        refuse_for_now(call, "busy",
+                       "too many nodes wait for their names to be looked up; try "
+                       "again");
+    else if (rc < 0)
+        refuse_for_now(call, "busy", "there is no memory to look the node's name up; try again");
+    return rc != 0;
+}
+
+/* Whoever has proved to be somebody is no stranger any more, also while a name is looked up. */
+static void on_decoded(void *arg, const struct mungecred *mungecred)
+{
+    struct call *call = arg;
+    if (mungecred_judge(mungecred, &call->problem) < 0) {
+        call->refused = true;
+        call_proved(call);
+        return;
+    }
+    call->identity = rights_judge(call->http->rights, &mungecred->proof);
+    peer_settle(call->peer, &call->identity);
+    const char *node = mungecred->proof.uid == 0 ? claimed_node(call) : NULL;
+    if (!node || find_origin(call, node))
+        call_proved(call);
+}
+
+/* Takes the payload over. */
+static int ask_munged(struct call *call, const char *credential, char *payload)
+{
+    struct http *http = call->http;
+    if (!http->munge_socket) {
+        free(payload);
+        return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "munge-not-taken",
+                           "Authorization",
+                           "this broker takes no MUNGE credentials; its administrator can set "
+                           "munge_socket in the configuration");
+    }
+    int rc = decoder_ask(http->decoder, http->munge_socket, credential, payload, on_decoded, call);
+    if (rc == 0)
+        return GATE_LATER;
+    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "busy", NULL,
+                       rc == ERROR_FULL ? "too many MUNGE credentials wait for munged; try again"
+                                        : "there is no memory for the MUNGE credential; try again");
+}
+
+/* The value of the header Authorization, or NULL. */
+static const char *authorization_of(struct call *call)
+{
+    return call_header(call, MHD_HTTP_HEADER_AUTHORIZATION);
+}
+
+/* Each time anew: a token may expire while the body comes, and its reservation may end. */
+static int judge_token(struct call *call, const char *shown)
+{
+    struct tokenproof *proof = call->token;
+    if (call->route->need != NEED_BEARER && call->route->need != NEED_LOOK)
+        return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "token-elsewhere",
+                           "Authorization",
+                           "a token proves nothing here: it is for /v1/reservation and what is "
+                           "below that; ask without it, as whoever you are");
+    if (!proof && !(proof = call->token = malloc(sizeof *proof)))
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+                           "there is no memory to look at the token; try again");
+    call->identity = (struct identity){0};
+    if (tokencheck_judge(call->http, secret_of(shown), proof, &call->problem) < 0)
+        return -1;
+    call->identity.proof = (struct proof){.kind = PROOF_BEARER, .token = proof};
+    peer_settle(call->peer, &call->identity);
+    return 0;
+}
+
+const struct identity *gate_refresh(struct call *call)
+{
+    if (call->identity.proof.kind == PROOF_BEARER)
+        return &call->identity; /* no rights of the site's are in it */
+    if (call->identity.proof.kind == PROOF_MUNGE)
+        call->identity = rights_judge(call->http->rights, &call->identity.proof);
+    else
+        call->identity = *peer_identity(call->peer);
+    return &call->identity;
+}
+
+/* What is shown with the request counts, and else what the connection shows. Takes the payload. */
+static int find_identity(struct call *call, const char *authorization, char *payload)
+{
+    const bool looks = permit_looks(call->route->need, call->http->metrics_anonymous);
+    struct authorization shown;
+    int rc = 0;
+    if (looks && authorization) {
+        rc = authorization_read(authorization, &shown, &call->problem);
+        if (rc == 0 && shown.scheme == AUTHORIZATION_MUNGE)
+            return ask_munged(call, shown.shown, payload);
+        if (rc == 0)
+            rc = judge_token(call, shown.shown);
+    } else if (looks) {
+        gate_refresh(call);
+        rc = peer_fault(call->peer) ? refuse_certificate(call) : 0;
+    }
+    free(payload);
+    return rc;
+}
+
+/* Whoever says it is a node and is not believed must not take an answer for strangers for that of
+ * its own jobs: to such a one, jobs that are active seem to be over. */
+static int check_origin(struct call *call)
+{
+    char why[sizeof call->problem.detail];
+    if (!call->origin || call->origin->verdict == ORIGIN_HOLDS || call->route->need == NEED_LOOK)
+        return 0;
+    return gate_forbid(call, origin_explain(call->origin, why, sizeof why));
+}
+
+static int check_identity(struct call *call)
+{
+    const struct http *http = call->http;
+    const struct target *target = &call->target;
+    const char *node = named_node(call);
+    const struct permit_about about = {
+        .cluster = target->segment_count > 2 ? target->segments[2] : "", .node = node ? node : ""};
+    if (check_origin(call) < 0)
+        return -1;
+    switch (permit_judge(http->rights, &call->identity, call->route->need, &about,
+                         http->metrics_anonymous)) {
+    case PERMIT_GIVEN:
+        break;
+    case PERMIT_NOBODY:
+        return refuse_nobody(call);
+    case PERMIT_UNLISTED:
+        return gate_forbid(call, "none of its names stands in 'admins', nor in 'users' or 'nodes' "
+                                 "of a cluster, in the configuration");
+    case PERMIT_ROLES:
+        return gate_forbid(call, "only admins, resource managers, nodes and 'metrics_users' read "
+                                 "the metrics; see these in the configuration (with "
+                                 "'metrics_anonymous' everybody does)");
+    case PERMIT_MANAGERS:
+        return gate_forbid(call, "only an admin or the resource manager of a cluster may; see "
+                                 "'admins' and 'users' in the configuration");
+    case PERMIT_CLUSTER:
+        return gate_forbid(call, "only an admin or this cluster's resource manager may; see "
+                                 "'admins' and 'users' in the configuration");
+    case PERMIT_NODE:
+        return gate_forbid(call, "only an admin, this cluster's resource manager, or the node may, "
+                                 "by a certificate with its name or as root by MUNGE; the name "
+                                 "has to stand in 'nodes' of the cluster");
+    case PERMIT_HOST:
+        return gate_forbid(call, "only an admin or the node may, by a certificate with its name or "
+                                 "as root by MUNGE; the name has to stand in 'nodes' of a cluster");
+    case PERMIT_ADMINS:
+        return gate_forbid(call, "only an admin may; see 'admins' in the configuration");
+    case PERMIT_BEARERS:
+        return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "no-token", "Authorization",
+                           "this is for whoever has a token of a job: show it with "
+                           "\"Authorization: Bearer TOKEN\"");
+    }
+    return 0;
+}
+
+/* ---- the rest ---- */
+
+static int check_stopping(struct call *call)
+{
+    if (!call->http->quiescing)
+        return 0;
+    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "stopping", NULL,
+                       "the broker is stopping; try again when it is back");
+}
+
+/* A body without a type is taken for JSON; one that says it is something else is not read. */
+static int check_type(struct call *call)
+{
+    static const char json[] = "application/json";
+    if (!call->route->body_max)
+        return 0;
+    const char *type = call_header(call, MHD_HTTP_HEADER_CONTENT_TYPE);
+    if (!type || (!strncasecmp(type, json, sizeof json - 1) &&
+                  (type[sizeof json - 1] == '\0' || strchr("; \t", type[sizeof json - 1]))))
+        return 0;
+    return problem_set(&call->problem, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "not-json", NULL,
+                       "the body is said to be %.64s; send application/json", type);
+}
+
+static int check_place(struct call *call)
+{
+    if (!call->peer->surplus)
+        return 0;
+    problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many-connections", NULL,
+                "all %u connections are in use; try again, and keep a connection for several "
+                "requests",
+                call->http->places.max);
+    call->problem.retry_after = GATE_RETRY_CROWD;
+    return -1;
+}
+
+int gate_admit(struct call *call)
+{
+    if (call->refused || check_place(call) < 0 || check_identity(call) < 0)
+        return -1;
+    return check_type(call);
+}
+
+int gate_judge(struct call *call, const char *method)
+{
+    if (check_stopping(call) < 0 || check_place(call) < 0)
+        return -1;
+    const char *authorization = authorization_of(call);
+    /* Before the target is taken apart. */
+    char *payload = authorization ? mungecred_payload(method, call->uri) : NULL;
+    if (find_route(call, method) < 0) {
+        free(payload);
+        return -1;
+    }
+    int rc = find_identity(call, authorization, payload);
+    return rc == 0 ? gate_admit(call) : rc;
+}
+
+static int judge_again(struct call *call)
+{
+    struct authorization shown;
+    int rc = authorization_read(authorization_of(call), &shown, &call->problem);
+    return rc < 0 ? rc : judge_token(call, shown.shown);
+}
+
+/* Whoever keeps the body back cannot keep a right that was taken away meanwhile, nor outlive his
+ * certificate. */
+static int check_still(struct call *call)
+{
+    if (!permit_looks(call->route->need, call->http->metrics_anonymous))
+        return 0;
+    if (call->token)
+        return judge_again(call);
+    gate_refresh(call);
+    if (call->identity.proof.kind != PROOF_MUNGE && peer_fault(call->peer))
+        return refuse_certificate(call);
+    return check_identity(call);
+}
+
+int gate_judge_again(struct call *call)
+{
+    const struct engine *engine = call->http->engine;
+    if (check_stopping(call) < 0 || check_still(call) < 0)
+        return -1;
+    if (call->route->always)
+        return 0;
+    const enum broker_role role = engine_role(engine);
+    if (role != ROLE_LEADER)
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "not-leader", NULL,
+                           "this broker is %s and does not serve; try again",
+                           broker_role_word(role));
+    const char *fault = call->route->changes ? engine_storage_fault(engine) : NULL;
+    if (!fault)
+        return 0;
+    problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
+                "nothing can be saved, so nothing can be changed: %s; try again when that is "
+                "mended",
+                fault);
+    call->problem.retry_after = GATE_RETRY_STORAGE;
+    return -1;
+}

@@ -1,0 +1,315 @@
+#include "broker/http/auth/identity.h"
+
+#include "broker/http/http.h"
+#include "broker/http/request/target.h"
+#include "broker/http/auth/tokenproof.h"
+#include "base/nodelist.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum grant_role { GRANT_ADMIN, GRANT_METRICS, GRANT_MANAGER };
+
+/* One line of the lists: this user, in this role. */
+struct grant {
+    char *certificate; /* name in it; NULL: uid counts */
+    uint32_t uid;
+    enum grant_role role;
+    size_t cluster; /* index; of a MANAGER */
+};
+
+struct rights {
+    size_t cluster_count, grant_count;
+    char clusters[CLUSTERS_MAX][CLUSTER_NAME_MAX + 1];
+    char *nodes[CLUSTERS_MAX]; /* host list; NULL: none */
+    struct grant grants[];
+};
+
+static_assert(CLUSTERS_MAX <= 64, "struct identity has one bit a cluster");
+
+static size_t list_length(const char *const *list)
+{
+    size_t length = 0;
+    while (list && list[length])
+        length++;
+    return length;
+}
+
+static int user_resolve(const char *name, uint32_t *uid, struct error *err)
+{
+    uint64_t number;
+    if (target_number(name, UINT32_MAX - 1, &number)) {
+        *uid = (uint32_t)number;
+        return 0;
+    }
+    errno = 0;
+    const struct passwd *user = getpwnam(name);
+    if (user) {
+        *uid = user->pw_uid;
+        return 0;
+    }
+    return error_set(err, ERROR_INVALID,
+                     "the user '%s' is not known on this host%s%s; create it or give its number",
+                     name, errno ? ": " : "", errno ? strerror(errno) : "");
+}
+
+static int grant_read(struct grant *grant, const char *user, struct error *err)
+{
+    static const char prefix[] = "cert:";
+    const size_t length = sizeof prefix - 1;
+    if (strncmp(user, prefix, length) != 0)
+        return user_resolve(user, &grant->uid, err);
+    if (user[length] == '\0')
+        return error_set(err, ERROR_INVALID,
+                         "'cert:' names no certificate; write cert:NAME with the name in it");
+    grant->certificate = strdup(user + length);
+    return grant->certificate ? 0 : error_set(err, ERROR_NOMEM, "no memory for the lists of users");
+}
+
+static int grants_add(struct rights *rights, const char *const *users, enum grant_role role,
+                      size_t cluster, struct error *err)
+{
+    for (; users && *users; users++) {
+        struct grant *grant = &rights->grants[rights->grant_count++];
+        grant->role = role;
+        grant->cluster = cluster;
+        int rc = grant_read(grant, *users, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int cluster_add(struct rights *rights, size_t index, const struct http_cluster *cluster,
+                       struct error *err)
+{
+    uint32_t count;
+    snprintf(rights->clusters[index], sizeof rights->clusters[index], "%s", cluster->name);
+    int rc = grants_add(rights, cluster->users, GRANT_MANAGER, index, err);
+    if (rc < 0)
+        return error_prefix(err, "users of cluster '%s'", cluster->name);
+    if (!cluster->nodes)
+        return 0;
+    if ((rc = nodelist_count(cluster->nodes, &count, err)) < 0)
+        return error_prefix(err, "nodes of cluster '%s'", cluster->name);
+    rights->nodes[index] = strdup(cluster->nodes);
+    return rights->nodes[index] ? 0 : error_set(err, ERROR_NOMEM, "no memory for a list of nodes");
+}
+
+struct rights *rights_create(const char *const *admins, const char *const *metrics_users,
+                             const struct http_cluster *clusters, size_t cluster_count,
+                             struct error *err)
+{
+    if (cluster_count > CLUSTERS_MAX) {
+        error_set(err, ERROR_FULL, "there can be %d clusters at most", CLUSTERS_MAX);
+        return NULL;
+    }
+    size_t grants = list_length(admins) + list_length(metrics_users);
+    for (size_t i = 0; i < cluster_count; i++)
+        grants += list_length(clusters[i].users);
+    struct rights *rights = calloc(1, sizeof *rights + grants * sizeof rights->grants[0]);
+    if (!rights) {
+        error_set(err, ERROR_NOMEM, "no memory for the lists of users");
+        return NULL;
+    }
+    rights->cluster_count = cluster_count;
+    if (grants_add(rights, admins, GRANT_ADMIN, 0, err) < 0) {
+        error_prefix(err, "admins");
+        goto fail;
+    }
+    if (grants_add(rights, metrics_users, GRANT_METRICS, 0, err) < 0) {
+        error_prefix(err, "metrics_users");
+        goto fail;
+    }
+    for (size_t i = 0; i < cluster_count; i++)
+        if (cluster_add(rights, i, &clusters[i], err) < 0)
+            goto fail;
+    return rights;
+fail:
+    rights_destroy(rights);
+    return NULL;
+}
+
+void rights_destroy(struct rights *rights)
+{
+    if (!rights)
+        return;
+    for (size_t i = 0; i < rights->grant_count; i++)
+        free(rights->grants[i].certificate);
+    for (size_t i = 0; i < rights->cluster_count; i++)
+        free(rights->nodes[i]);
+    free(rights);
+}
+
+/* ---- judging ---- */
+
+static bool has_name(const struct proof *proof, const char *name)
+{
+    for (const char *const *own = proof->names; own && *own; own++)
+        if (!strcmp(*own, name))
+            return true;
+    return false;
+}
+
+static bool grant_is_for(const struct grant *grant, const struct proof *proof)
+{
+    switch (proof->kind) {
+    case PROOF_SOCKET:
+        return !grant->certificate && grant->uid == proof->uid;
+    case PROOF_MUNGE:
+        return !grant->certificate && grant->uid == proof->uid && proof->uid != 0;
+    case PROOF_CERTIFICATE:
+        return grant->certificate && has_name(proof, grant->certificate);
+    case PROOF_BEARER: /* a token gives its job's rights, and no role */
+    case PROOF_NONE:
+        break;
+    }
+    return false;
+}
+
+static void judge_nodes(const struct rights *rights, struct identity *identity)
+{
+    for (const char *const *name = identity->proof.names; name && *name; name++)
+        for (size_t i = 0; i < rights->cluster_count; i++) {
+            if (!rights->nodes[i] || !nodelist_contains(rights->nodes[i], *name))
+                continue;
+            identity->node_of |= UINT64_C(1) << i;
+            if (!identity->node)
+                identity->node = *name;
+        }
+}
+
+struct identity rights_judge(const struct rights *rights, const struct proof *proof)
+{
+    struct identity identity = {.proof = *proof};
+    for (size_t i = 0; i < rights->grant_count; i++) {
+        const struct grant *grant = &rights->grants[i];
+        if (!grant_is_for(grant, proof))
+            continue;
+        if (grant->role == GRANT_ADMIN)
+            identity.admin = true;
+        else if (grant->role == GRANT_METRICS)
+            identity.metrics = true;
+        else
+            identity.clusters |= UINT64_C(1) << grant->cluster;
+    }
+    if (proof->kind == PROOF_CERTIFICATE || (proof->kind == PROOF_MUNGE && proof->uid == 0))
+        judge_nodes(rights, &identity);
+    return identity;
+}
+
+/* Index of the cluster, or cluster_count. */
+static size_t cluster_find(const struct rights *rights, const char *cluster)
+{
+    size_t index = 0;
+    while (index < rights->cluster_count && strcmp(rights->clusters[index], cluster) != 0)
+        index++;
+    return index;
+}
+
+bool rights_knows(const struct rights *rights, const char *cluster)
+{
+    return cluster_find(rights, cluster) < rights->cluster_count;
+}
+
+bool rights_list_node(const struct rights *rights, const char *cluster, const char *node)
+{
+    for (size_t i = 0; i < rights->cluster_count; i++)
+        if ((!cluster || !strcmp(rights->clusters[i], cluster)) && rights->nodes[i] &&
+            nodelist_contains(rights->nodes[i], node))
+            return true;
+    return false;
+}
+
+bool rights_manages(const struct rights *rights, const struct identity *identity,
+                    const char *cluster)
+{
+    if (identity->admin)
+        return true;
+    size_t index = cluster_find(rights, cluster);
+    return index < rights->cluster_count && identity->clusters >> index & 1;
+}
+
+/* The host list of the cluster if the peer is one of its nodes, else NULL. */
+static const char *nodes_of(const struct rights *rights, const struct identity *identity,
+                            const char *cluster)
+{
+    size_t index = cluster_find(rights, cluster);
+    return index < rights->cluster_count && identity->node_of >> index & 1 ? rights->nodes[index]
+                                                                           : NULL;
+}
+
+bool rights_is_node(const struct rights *rights, const struct identity *identity,
+                    const char *cluster, const char *node)
+{
+    const char *nodes = nodes_of(rights, identity, cluster);
+    return nodes && has_name(&identity->proof, node) && nodelist_contains(nodes, node);
+}
+
+bool rights_is_host(const struct rights *rights, const struct identity *identity, const char *node)
+{
+    for (size_t i = 0; i < rights->cluster_count; i++)
+        if (rights_is_node(rights, identity, rights->clusters[i], node))
+            return true;
+    return false;
+}
+
+bool rights_is_among(const struct rights *rights, const struct identity *identity,
+                     const char *cluster, const char *nodes)
+{
+    const char *all = nodes_of(rights, identity, cluster);
+    for (const char *const *name = identity->proof.names; all && name && *name; name++)
+        if (nodelist_contains(all, *name) && (!nodes || nodelist_contains(nodes, *name)))
+            return true;
+    return false;
+}
+
+const char *rights_only_cluster(const struct rights *rights, const struct identity *identity)
+{
+    uint64_t bits = identity->clusters;
+    if (!bits || bits & (bits - 1))
+        return NULL;
+    return rights->clusters[__builtin_ctzll(bits)];
+}
+
+const char *rights_cluster(const struct rights *rights, size_t index)
+{
+    return index < rights->cluster_count ? rights->clusters[index] : NULL;
+}
+
+bool identity_is_user(const struct identity *identity, uint32_t uid)
+{
+    const struct proof *proof = &identity->proof;
+    return (proof->kind == PROOF_SOCKET || (proof->kind == PROOF_MUNGE && proof->uid != 0)) &&
+           proof->uid == uid;
+}
+
+const char *identity_format(const struct proof *proof, char *out, size_t size)
+{
+    char address[INET_ADDRSTRLEN];
+    switch (proof->kind) {
+    case PROOF_SOCKET:
+        snprintf(out, size, "uid %u through the Unix socket", (unsigned)proof->uid);
+        break;
+    case PROOF_MUNGE:
+        inet_ntop(AF_INET, &proof->origin, address, sizeof address);
+        snprintf(out, size, "MUNGE credential of uid %u from %s", (unsigned)proof->uid, address);
+        break;
+    case PROOF_CERTIFICATE:
+        snprintf(out, size, "certificate \"%s\"",
+                 proof->names && proof->names[0] ? proof->names[0] : "");
+        break;
+    case PROOF_BEARER:
+        tokenproof_format(proof->token, out, size);
+        break;
+    case PROOF_NONE:
+        snprintf(out, size, "nobody");
+        break;
+    }
+    return out;
+}

@@ -1,0 +1,97 @@
+#ifndef MCAST_BROKER_HTTP_AUTH_IDENTITY_H
+#define MCAST_BROKER_HTTP_AUTH_IDENTITY_H
+
+#include "core/config.h"
+#include "base/error.h"
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tokenproof;
+
+/* Who may do what (api.md, docs/security.md): the site's lists of users and nodes, and what they
+ * make of what a peer has proved. Pure but for rights_create, which looks users up. */
+
+enum proof_kind {
+    PROOF_NONE,
+    PROOF_SOCKET,      /* the kernel names the uid at the other end of the Unix socket */
+    PROOF_CERTIFICATE, /* one of tls_client_ca's authorities names the holder of the key */
+    PROOF_MUNGE,       /* a munged with our key named the uid of whoever asked it */
+    PROOF_BEARER,      /* whoever shows a token of a job acts for it, and is nobody else */
+};
+
+/* What a peer has proved. No right follows from it but by rights_judge. */
+struct proof {
+    enum proof_kind kind;
+    uint32_t uid;                   /* SOCKET, MUNGE */
+    struct in_addr origin;          /* MUNGE: the host on which the credential was made */
+    const struct tokenproof *token; /* BEARER; borrowed */
+    const char *const *names; /* CERTIFICATE: subject's CN, then DNS names; MUNGE: the node's of
+                                 which it is root (origin.h). NULL-terminated and borrowed; or NULL
+                               */
+};
+
+struct identity {
+    struct proof proof;
+    bool admin;
+    bool metrics;      /* is named to read /metrics, and has no other right from that */
+    uint64_t clusters; /* bit i: resource manager of cluster i of the rights */
+    uint64_t node_of;  /* bit i: a node of cluster i */
+    const char *node;  /* borrowed from the proof's names: the first that is a node's; or NULL */
+};
+
+enum { IDENTITY_TEXT_SIZE = 192 };
+
+struct rights;
+struct http_cluster;
+
+/* Resolves names to uids. NULL with a sentence in err that names the user nobody knows, or what is
+ * wrong with a cluster's host list. */
+struct rights *rights_create(const char *const *admins, const char *const *metrics_users,
+                             const struct http_cluster *clusters, size_t cluster_count,
+                             struct error *err);
+void rights_destroy(struct rights *rights); /* NULL is allowed */
+
+/* Root over MUNGE is nobody's manager, whatever the lists say: the root of every host with the key
+ * can make such a credential. It can be a node, as the holder of a certificate can. */
+struct identity rights_judge(const struct rights *rights, const struct proof *proof);
+
+/* Whether the peer may act as resource manager of the cluster; an admin may, of any. */
+bool rights_manages(const struct rights *rights, const struct identity *identity,
+                    const char *cluster);
+
+/* Whether the peer is this node of this cluster, and so may report for it. */
+bool rights_is_node(const struct rights *rights, const struct identity *identity,
+                    const char *cluster, const char *node);
+
+/* Whether the peer is this node of any cluster. */
+bool rights_is_host(const struct rights *rights, const struct identity *identity, const char *node);
+
+/* Whether the peer is a node of this cluster that the host list names; NULL names them all, as a
+ * job does that only said how many it has. */
+bool rights_is_among(const struct rights *rights, const struct identity *identity,
+                     const char *cluster, const char *nodes);
+
+/* The only cluster the peer is resource manager of, or NULL when there are none or several. */
+const char *rights_only_cluster(const struct rights *rights, const struct identity *identity);
+
+/* Whether the cluster, or any if it is NULL, has this node. */
+bool rights_list_node(const struct rights *rights, const char *cluster, const char *node);
+
+/* Whether a cluster of this name is configured. */
+bool rights_knows(const struct rights *rights, const char *cluster);
+
+/* The name of the cluster with this bit, or NULL: there are no more. */
+const char *rights_cluster(const struct rights *rights, size_t index);
+
+/* Whether the peer is the user with this uid. A name is no uid, and root over MUNGE is the root of
+ * any host. */
+bool identity_is_user(const struct identity *identity, uint32_t uid);
+
+/* Who was seen, and how: "uid 5588 through the Unix socket", "certificate \"node17\"", "MUNGE
+ * credential of uid 5588 from 10.0.0.7". Cut to fit; returns out. */
+const char *identity_format(const struct proof *proof, char *out, size_t size);
+
+#endif

@@ -1,0 +1,26 @@
+#ifndef MCAST_BROKER_HTTP_AUTH_TOKENPROOF_H
+#define MCAST_BROKER_HTTP_AUTH_TOKENPROOF_H
+
+#include "broker/http/request/problem.h"
+#include "tokens/bearer.h"
+
+#include <stdbool.h>
+
+/* What a token that somebody shows proves: that its bearer acts for one reservation, and how far
+ * that goes (B3, F19). Nothing in it is secret. Pure. */
+
+struct tokenproof {
+    bool session;              /* the fabric manager's own token of the job, which has no bounds */
+    char id[BEARER_ID_SIZE];   /* what logs call one of our tokens; "" for a session token */
+    struct bearer_scope scope; /* of a session token: all of its reservation */
+};
+
+/* Whether it may be used for this, of this step (NULL: none). 0, or -1 with a 403 "outside-scope"
+ * that names the scope. */
+int tokenproof_allows(const struct tokenproof *proof, enum bearer_operation operation,
+                      const char *step, struct problem *problem);
+
+/* "token 0123456789abcdef of elcap/f2Rs8sydSxmd". Cut to fit; returns out. */
+const char *tokenproof_format(const struct tokenproof *proof, char *out, size_t size);
+
+#endif

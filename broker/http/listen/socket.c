@@ -1,0 +1,194 @@
+#include "broker/http/listen/socket.h"
+
+#include "broker/http/request/target.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <grp.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Who waits in the kernel's line is served within the five seconds that clients wait for a
+ * connection (libmcast); more would only be served when they have gone. The kernel puts them off.
+ */
+enum { INET_LINE = 256 };
+
+static int stream_socket(int family)
+{
+    return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+/* Makes way for a new socket at the address, unless somebody is there. */
+static int clear_path(const struct sockaddr_un *address, struct error *err)
+{
+    struct stat found;
+    if (lstat(address->sun_path, &found) < 0)
+        return 0; /* bind tells whatever else is wrong with the path */
+    if (!S_ISSOCK(found.st_mode))
+        return error_set(err, ERROR_IO,
+                         "%s exists and is no socket; remove it or choose another "
+                         "path",
+                         address->sun_path);
+    int fd = stream_socket(AF_UNIX);
+    if (fd < 0)
+        return error_set(err, ERROR_IO, "cannot make a socket: %s", strerror(errno));
+    int rc = connect(fd, (const struct sockaddr *)address, sizeof *address);
+    int reason = errno;
+    close(fd);
+    if (rc == 0 || reason != ECONNREFUSED)
+        return error_set(err, ERROR_IO, "another process listens at %s; stop it first",
+                         address->sun_path);
+    if (unlink(address->sun_path) < 0)
+        return error_set(err, ERROR_IO, "cannot remove the old socket %s: %s", address->sun_path,
+                         strerror(errno));
+    return 0;
+}
+
+static int group_resolve(const char *group, gid_t *gid, struct error *err)
+{
+    uint64_t number;
+    if (target_number(group, (gid_t)-2, &number)) {
+        *gid = (gid_t)number;
+        return 0;
+    }
+    const struct group *found = getgrnam(group);
+    if (!found)
+        return error_set(err, ERROR_INVALID, "socket_group: there is no group '%s' on this host",
+                         group);
+    *gid = found->gr_gid;
+    return 0;
+}
+
+static int unix_open(int fd, const struct sockaddr_un *address, unsigned mode, const char *group,
+                     struct error *err)
+{
+    const char *path = address->sun_path;
+    gid_t gid = (gid_t)-1;
+    if (group && group_resolve(group, &gid, err) < 0)
+        return ERROR_INVALID;
+    if (bind(fd, (const struct sockaddr *)address, sizeof *address) < 0)
+        return error_set(err, ERROR_IO,
+                         "cannot make the socket %s: %s; its folder must be there and belong to "
+                         "the user of mcastd",
+                         path, strerror(errno));
+    /* Until listen, whatever the umask left open, connecting is refused. */
+    if ((group && chown(path, (uid_t)-1, gid) < 0) || chmod(path, (mode_t)mode) < 0)
+        error_set(err, ERROR_IO, "cannot set mode and group of %s: %s", path, strerror(errno));
+    else if (listen(fd, SOMAXCONN) < 0)
+        error_set(err, ERROR_IO, "cannot listen at %s: %s", path, strerror(errno));
+    else
+        return 0;
+    unlink(path);
+    return ERROR_IO;
+}
+
+int socket_listen_unix(const char *path, unsigned mode, const char *group, struct error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path)
+        return error_set(err, ERROR_INVALID,
+                         "the path of the socket is longer than the %zu bytes that the system "
+                         "allows: %s",
+                         sizeof address.sun_path - 1, path);
+    strcpy(address.sun_path, path);
+    int rc = clear_path(&address, err);
+    if (rc < 0)
+        return rc;
+    int fd = stream_socket(AF_UNIX);
+    if (fd < 0)
+        return error_set(err, ERROR_IO, "cannot make a socket: %s", strerror(errno));
+    rc = unix_open(fd, &address, mode, group, err);
+    if (rc < 0) {
+        close(fd);
+        return rc;
+    }
+    return fd;
+}
+
+void socket_unlink_unix(const char *path, dev_t device, ino_t inode)
+{
+    struct stat found;
+    if (lstat(path, &found) == 0 && found.st_dev == device && found.st_ino == inode)
+        unlink(path);
+}
+
+union inet {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+static bool is_loopback(const union inet *inet)
+{
+    return inet->any.sa_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&inet->v6.sin6_addr)
+                                           : ntohl(inet->v4.sin_addr.s_addr) >> 24 == 127;
+}
+
+/* "HOST:PORT". Names but "localhost" are not looked up: what they stand for may change. */
+static int inet_parse(const char *text, union inet *out, socklen_t *length, struct error *err)
+{
+    char host[64];
+    const char *colon = strrchr(text, ':');
+    uint64_t port;
+    if (!colon || !target_number(colon + 1, 65535, &port) || (size_t)(colon - text) >= sizeof host)
+        return error_set(err, ERROR_INVALID,
+                         "listen: '%s' must be an address and a port, as in 127.0.0.1:7470", text);
+    memcpy(host, text, (size_t)(colon - text));
+    host[colon - text] = '\0';
+    size_t end = strlen(host);
+    *out = (union inet){0};
+    if (end > 2 && host[0] == '[' && host[end - 1] == ']') {
+        host[end - 1] = '\0';
+        out->v6.sin6_family = AF_INET6;
+        out->v6.sin6_port = htons((uint16_t)port);
+        *length = sizeof out->v6;
+        if (inet_pton(AF_INET6, host + 1, &out->v6.sin6_addr) == 1)
+            return 0;
+    } else {
+        const char *name = strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
+        out->v4.sin_family = AF_INET;
+        out->v4.sin_port = htons((uint16_t)port);
+        *length = sizeof out->v4;
+        if (inet_pton(AF_INET, name, &out->v4.sin_addr) == 1)
+            return 0;
+    }
+    return error_set(err, ERROR_INVALID,
+                     "listen: '%s' is no address and port, as in 0.0.0.0:7470 or [::1]:7470", text);
+}
+
+int socket_listen_tcp(const char *address, bool encrypted, int *port, struct error *err)
+{
+    union inet inet;
+    socklen_t length;
+    int rc = inet_parse(address, &inet, &length, err);
+    if (rc < 0)
+        return rc;
+    if (!encrypted && !is_loopback(&inet))
+        return error_set(
+            err, ERROR_INVALID,
+            "listen: '%s' is no loopback address; without TLS (tls_cert, tls_key) only "
+            "127.x.x.x, [::1] and localhost are allowed",
+            address);
+    int fd = stream_socket(inet.any.sa_family), on = 1;
+    if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+        bind(fd, &inet.any, length) == 0 && listen(fd, INET_LINE) == 0 &&
+        getsockname(fd, &inet.any, &length) == 0) {
+        *port = ntohs(inet.any.sa_family == AF_INET6 ? inet.v6.sin6_port : inet.v4.sin_port);
+        return fd;
+    }
+    int cause = errno;
+    rc = error_set(err, ERROR_IO, "cannot listen at %s: %s%s", address, strerror(cause),
+                   cause == EADDRINUSE      ? "; `ss -ltnp` shows who does: stop that, or set "
+                                              "another port in [broker] listen"
+                   : cause == EADDRNOTAVAIL ? "; it is no address of this host: see `ip address`"
+                   : cause == EACCES        ? "; ports below 1024 are root's: take a higher one"
+                                            : "");
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}

@@ -1,0 +1,43 @@
+#ifndef MCAST_BROKER_HTTP_LISTEN_TLS_H
+#define MCAST_BROKER_HTTP_LISTEN_TLS_H
+
+#include "base/error.h"
+
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the broker shows and asks for on a TLS connection: its own certificate, and the authorities
+ * by which it believes clients'. Read as a whole from files, and then counted by its users: after a
+ * reload new connections begin with the new one, while open ones go on with what they began with.
+ */
+
+/* libmicrohttpd takes them as GnuTLS writes them: TLS 1.2 and 1.3, and of 1.2 only what keeps
+ * recorded traffic unreadable when the key is stolen later. */
+#define TLS_PRIORITIES                                                                             \
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-DHE-RSA:-GROUP-DH-ALL:-CIPHER-ALL:+AES-256-" \
+    "GCM:+AES-128-GCM:"                                                                            \
+    "+CHACHA20-POLY1305:%SERVER_PRECEDENCE"
+
+struct tls;
+
+/* Files of PEM; client_ca: NULL, and certificates of clients are not asked for. The key must be
+ * readable by nobody else, the others changeable by nobody else. NULL with a sentence in err that
+ * names the file: unreadable, no PEM, a key that belongs to another certificate, a certificate
+ * whose time is over. */
+struct tls *tls_load(const char *cert, const char *key, const char *client_ca, struct error *err);
+struct tls *tls_hold(struct tls *tls);
+void tls_drop(struct tls *tls); /* NULL is allowed; the last one frees it */
+
+/* Makes a session of a server that has not begun its handshake use all of this. The session's
+ * holder holds tls for as long. */
+void tls_dress(const struct tls *tls, gnutls_session_t session);
+
+/* The authorities; NULL: certificates of clients prove nothing. */
+gnutls_x509_trust_list_t tls_authorities(const struct tls *tls);
+
+/* When the broker's own certificate ends, Unix seconds. */
+int64_t tls_expires(const struct tls *tls);
+
+#endif

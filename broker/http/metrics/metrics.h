@@ -1,0 +1,30 @@
+#ifndef MCAST_BROKER_HTTP_METRICS_METRICS_H
+#define MCAST_BROKER_HTTP_METRICS_METRICS_H
+
+#include "broker/http/metrics/exposition.h"
+#include "broker/http/shared.h"
+
+/* GET /metrics in parts, one for each thing that is measured (docs/metrics.md). What is written is
+ * bounded by clusters, routes and configured URLs, however many jobs there are.
+ *
+ * Writing it takes the loop longer than most requests do, so whoever asks within METRICS_EVERY_MS
+ * gets the same text (B8). */
+
+enum { METRICS_EVERY_MS = 1000 };
+
+/* An answer's, or the newest, is not used any more; NULL is allowed. */
+struct metrics_text;
+void metrics_text_drop(struct metrics_text *text);
+
+struct readings {
+    const struct http *http;
+    const struct core *core;
+    struct core_status status;
+    struct engine_counters counters;
+};
+
+void metrics_jobs(struct exposition *to, const struct readings *readings);
+void metrics_fabric(struct exposition *to, const struct readings *readings);
+void metrics_requests(struct exposition *to, const struct readings *readings);
+
+#endif

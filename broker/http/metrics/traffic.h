@@ -1,0 +1,40 @@
+#ifndef MCAST_BROKER_HTTP_METRICS_TRAFFIC_H
+#define MCAST_BROKER_HTTP_METRICS_TRAFFIC_H
+
+#include "broker/metrics/histogram.h"
+#include "broker/http/routes.h"
+
+#include <stdint.h>
+
+/* What came and went through the doors, for /metrics: connections, refusals, requests and how long
+ * their answers took. */
+
+enum { DOOR_UNIX, DOOR_TCP, DOORS };
+const char *door_word(int door); /* "unix", "tcp" */
+
+enum traffic_refusal {
+    REFUSED_LIMIT, /* an admin or resource manager, every place is taken: told 503 */
+    REFUSED_SHARE, /* nobody with a role, and all that those may have are worked for: told 503 */
+    REFUSED_DISPLACED, /* closed because a newcomer needed the place: told 503 */
+    REFUSED_SLOW,      /* closed because a request's head did not end: told 503 */
+    TRAFFIC_REFUSALS
+};
+const char *traffic_refusal_word(enum traffic_refusal refusal); /* "limit", "share", … */
+
+enum { STATUS_FIRST = 100, STATUS_END = 600 };
+
+/* All zero is a valid one. A row for each of routes, and the last for what has none. */
+struct traffic {
+    uint64_t accepted[DOORS];
+    unsigned open[DOORS];
+    unsigned subscribers; /* event streams */
+    uint64_t refused[TRAFFIC_REFUSALS];
+    uint64_t answered[ROUTES + 1][STATUS_END - STATUS_FIRST];
+    struct histogram times[ROUTES + 1]; /* from a request's head to its answer */
+};
+
+/* route: NULL for none. took_us: below 0 for what is not measured, as event streams. */
+void traffic_answered(struct traffic *traffic, const struct route *route, int status,
+                      int64_t took_us);
+
+#endif

@@ -1,0 +1,494 @@
+#include "broker/http/request/call.h"
+
+#include "broker/http/auth/gate.h"
+#include "broker/http/request/head.h"
+#include "broker/http/metrics/metrics.h"
+#include "broker/http/listen/mhd.h"
+#include "broker/http/events/stream.h"
+#include "core/reservation/reservation.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SPARE_CALLS = 256,        /* kept for reuse */
+    SPARE_BYTES = 16384,      /* a buffer larger than this is not kept with them */
+    BODY_FIRST = 1024,        /* first size of a body's buffer */
+    BODIES_MAX = 64 << 20,    /* of all bodies longer than SPARE_BYTES together */
+    UNREAD_MAX = 1 << 20,     /* of a body nobody wants: read over to keep the connection */
+    UNREAD_ENDLESS = 64 << 20 /* of one that came without its length: after that, cut off */
+};
+
+const char CALL_JSON[] = "application/json";
+static const char problem_json[] = "application/problem+json";
+
+uint64_t call_ticket(const struct call *call)
+{
+    return (uint64_t)(uintptr_t)call;
+}
+
+/* ---- coming and going ---- */
+
+static struct call *call_take(struct http *http)
+{
+    struct call *call = LIST_FIRST(&http->spare_calls);
+    if (!call)
+        return calloc(1, sizeof *call);
+    LIST_REMOVE(call, link);
+    http->spare_count--;
+    *call = (struct call){.uri = call->uri,
+                          .uri_size = call->uri_size,
+                          .body = call->body,
+                          .body_size = call->body_size,
+                          .out = call->out};
+    return call;
+}
+
+void call_destroy(struct call *call)
+{
+    writer_release(&call->out);
+    free(call->uri);
+    free(call->body);
+    free(call);
+}
+
+static void call_give_back(struct http *http, struct call *call)
+{
+    if (call->secret)
+        writer_wipe(&call->out);
+    else
+        writer_reset(&call->out);
+    if (http->spare_count == SPARE_CALLS || call->out.size > SPARE_BYTES ||
+        call->uri_size > SPARE_BYTES) {
+        call_destroy(call);
+        return;
+    }
+    LIST_INSERT_HEAD(&http->spare_calls, call, link);
+    http->spare_count++;
+}
+
+/* Room for `size` bytes; contents are kept. */
+static bool buffer_grow(char **buffer, size_t *have, size_t size)
+{
+    if (size <= *have)
+        return true;
+    char *grown = realloc(*buffer, size);
+    if (!grown)
+        return false;
+    *buffer = grown;
+    *have = size;
+    return true;
+}
+
+/* What a buffer of this size counts for among the large bodies: small ones come to no more than
+ * their connections do. */
+static size_t body_weight(size_t size)
+{
+    return size > SPARE_BYTES ? size : 0;
+}
+
+static int body_grow(struct call *call, size_t size)
+{
+    struct http *http = call->http;
+    size_t others = http->body_bytes - body_weight(call->body_size);
+    if (body_weight(size) > BODIES_MAX - others)
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "busy", NULL,
+                           "too many long bodies are being received; try again");
+    if (!buffer_grow(&call->body, &call->body_size, size))
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+                           "there is no memory for a body of this length; try again");
+    http->body_bytes = others + body_weight(call->body_size);
+    return 0;
+}
+
+/* A large body goes as soon as nobody reads it any more. */
+static void body_drop(struct call *call)
+{
+    if (!body_weight(call->body_size))
+        return;
+    call->http->body_bytes -= call->body_size;
+    free(call->body);
+    call->body = NULL;
+    call->body_size = 0;
+}
+
+const char *call_header(struct call *call, const char *name)
+{
+    return head_value(call->connection, name, &call->trimmed);
+}
+
+void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
+{
+    struct door *door = arg;
+    struct http *http = door->http;
+    struct peer *peer =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    struct call *call = peer ? call_take(http) : NULL;
+    uri = uri ? uri : ""; /* a request line without a target */
+    size_t size = strlen(uri) + 1;
+    if (!call)
+        return NULL;
+    if (!buffer_grow(&call->uri, &call->uri_size, size < 256 ? 256 : size)) {
+        call_destroy(call);
+        return NULL;
+    }
+    memcpy(call->uri, uri, size);
+    /* 0.9.75 would take the query apart, too, and hang when its memory does not hold all
+     * parameters; what it is about to cut there is cut shorter: it finds none. */
+    char *query = strchr(uri, '?');
+    if (!mhd_checks_lines() && query && query[1])
+        query[1] = '\0';
+    call->http = http;
+    call->connection = connection;
+    call->peer = peer;
+    LIST_INSERT_HEAD(&http->calls, call, link);
+    return call;
+}
+
+void call_completed(void *arg, struct MHD_Connection *connection, void **context,
+                    enum MHD_RequestTerminationCode code)
+{
+    struct door *door = arg;
+    struct http *http = door->http;
+    struct call *call = *context;
+    (void)connection;
+    (void)code;
+    *context = NULL;
+    if (!call)
+        return;
+    /* A suspended connection is never closed by MHD, so the engine knows no ticket of this call. */
+    assert(call->phase != CALL_WAITING && call->phase != CALL_PROVING);
+    LIST_REMOVE(call, link);
+    stream_destroy(call->stream);
+    metrics_text_drop(call->metrics_text);
+    free(call->origin);
+    free(call->token);
+    head_value_drop(&call->trimmed);
+    body_drop(call);
+    peer_request_over(call->peer);
+    if (call->owed && --http->owed == 0 && http->quiescing)
+        http_settled(http);
+    call_give_back(http, call);
+}
+
+/* ---- answering ---- */
+
+static struct MHD_Response *response_create(struct call *call)
+{
+    if (call->stream && !call->head) /* MHD would send a HEAD the end of its chunks */
+        return stream_response(call->stream);
+    if (call->document)
+        return MHD_create_response_from_buffer(call->document_length, (void *)call->document,
+                                               MHD_RESPMEM_PERSISTENT);
+    return MHD_create_response_from_buffer(call->out.used, call->out.data, MHD_RESPMEM_PERSISTENT);
+}
+
+/* By what whoever is refused may prove who it is (RFC 9110, 11.6.1). */
+static const char *challenge(const struct call *call)
+{
+    if (call->route && call->route->need == NEED_BEARER)
+        return "Bearer realm=\"mcastd\"";
+    return call->http->munge_socket ? "Munge realm=\"mcastd\"" : "UnixPeer realm=\"mcastd\"";
+}
+
+static void headers_add(const struct call *call, struct MHD_Response *response)
+{
+    char seconds[16];
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, call->type);
+    if (call->secret || call->stream)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    bool shed = call->status >= 400 && (call->peer->surplus || call->http->quiescing);
+    if (call->last || shed)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    if (call->status < 400)
+        return;
+    if (call->allow[0])
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, call->allow);
+    if (call->status == MHD_HTTP_UNAUTHORIZED)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, challenge(call));
+    if (call->problem.retry_after) {
+        snprintf(seconds, sizeof seconds, "%u", call->problem.retry_after);
+        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
+    }
+}
+
+/* Queues what is in out; also while the connection is suspended. */
+static enum MHD_Result send_answer(struct call *call)
+{
+    struct http *http = call->http;
+    assert(call->phase == CALL_SPOKEN);
+    call->phase = CALL_SENT;
+    peer_answers(call->peer);
+    body_drop(call);
+    int64_t took_us = call->stream ? -1 : (int64_t)((uv_hrtime() - call->begun_ns) / 1000);
+    struct MHD_Response *response = call->out.failed ? NULL : response_create(call);
+    if (!response) {
+        traffic_answered(&http->traffic, call->route, MHD_HTTP_SERVICE_UNAVAILABLE, took_us);
+        return MHD_queue_response(call->connection, MHD_HTTP_SERVICE_UNAVAILABLE, http->no_memory);
+    }
+    traffic_answered(&http->traffic, call->route, call->status, took_us);
+    headers_add(call, response);
+    enum MHD_Result queued = MHD_queue_response(call->connection, (unsigned)call->status, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+/* What is rendered goes out: when the handler returns, or now if it has returned long ago. */
+static void speak(struct call *call)
+{
+    assert(call->phase == CALL_DECIDING || call->phase == CALL_WAITING);
+    call->phase = CALL_SPOKEN;
+    if (call->deciding)
+        return;
+    (void)send_answer(call); /* if it fails, MHD closes the connection when it goes on */
+    room_resume(call->peer->room, call->connection);
+}
+
+void call_reply(struct call *call, int status, const char *type)
+{
+    call->status = status;
+    call->type = type;
+    speak(call);
+}
+
+void call_reply_saved(struct call *call, int status, const char *type)
+{
+    call->status = status;
+    call->type = type;
+    engine_after_saved(call->http->engine, call_ticket(call));
+}
+
+void call_show(struct call *call, const struct reservation *reservation)
+{
+    call->unsaved |= engine_unsaved(call->http->engine, reservation->number);
+}
+
+void call_reply_shown(struct call *call, int status, const char *type)
+{
+    if (call->unsaved)
+        call_reply_saved(call, status, type);
+    else
+        call_reply(call, status, type);
+}
+
+static void problem_render(struct call *call)
+{
+    call->secret = false;
+    call->document = NULL;
+    stream_destroy(call->stream);
+    call->stream = NULL;
+    writer_wipe(&call->out);
+    problem_write(&call->problem, &call->out);
+    call->status = call->problem.status;
+    call->type = problem_json;
+}
+
+int call_refuse(struct call *call)
+{
+    problem_render(call);
+    speak(call);
+    return -1;
+}
+
+/* Puts a refusal of the core's into out, as render does. */
+static void render_refusal(struct call *call, const struct answer *answer)
+{
+    problem_set(&call->problem, answer_status(answer->kind), answer_word(answer->kind),
+                answer->field, "%s", answer->detail ? answer->detail : answer_word(answer->kind));
+    problem_render(call);
+}
+
+void call_render(struct call *call, const struct answer *answer)
+{
+    call->status = answer_status(answer->kind);
+    call->type = CALL_JSON;
+    if (call->status >= 400)
+        render_refusal(call, answer);
+    else
+        call->route->render(call, answer);
+}
+
+static void not_saved(struct call *call, int code, const char *words)
+{
+    if (!words)
+        words = error_word(code);
+    if (code == ERROR_REFUSED)
+        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "stopping", NULL, "%s", words);
+    else if (code == ERROR_NOT_LEADER)
+        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "not-leader", NULL,
+                    "another broker has taken over: %s; try again", words);
+    else if (call->route->changes)
+        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
+                    "it could not be saved: %s; it may be saved later, so repeat the request",
+                    words);
+    else
+        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
+                    "what is to be shown is not saved yet: %s; try again", words);
+    call->problem.retry_after = GATE_RETRY_STORAGE;
+    problem_render(call);
+}
+
+void call_speak(struct call *call, int code, const char *words)
+{
+    if (code != 0)
+        not_saved(call, code, words);
+    else if (call->durable_seq > call->http->durable_seq)
+        call->http->durable_seq = call->durable_seq;
+    speak(call);
+}
+
+/* ---- reading ---- */
+
+static uint64_t announced(struct call *call)
+{
+    const char *text = call_header(call, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    uint64_t length = 0;
+    return !text ? 0 : target_number(text, UINT64_MAX, &length) ? length : UINT64_MAX;
+}
+
+static int too_large(struct call *call)
+{
+    size_t max = call->route ? call->route->body_max : 0;
+    return problem_set(&call->problem, MHD_HTTP_CONTENT_TOO_LARGE, "too-large", NULL,
+                       "the body is longer than the %zu bytes that this call takes", max);
+}
+
+static size_t body_limit(const struct call *call)
+{
+    return call->refused || !call->route->body_max ? UNREAD_MAX : call->route->body_max;
+}
+
+static void owe(struct call *call)
+{
+    call->http->owed += !call->owed;
+    call->owed = true;
+}
+
+/* It has been judged. Whether to answer now, without the body; MHD then closes the connection, so a
+ * short body is rather read over. */
+static bool need_no_body(struct call *call)
+{
+    if (announced(call) > body_limit(call)) {
+        if (!call->refused)
+            too_large(call);
+        call->refused = true;
+        return true;
+    }
+    return call->refused && call_header(call, MHD_HTTP_HEADER_EXPECT);
+}
+
+/* The headers are here. As need_no_body. */
+static bool begin(struct call *call, const struct head *head)
+{
+    call->begun = true;
+    peer_head_whole(call->peer);
+    call->begun_ns = uv_hrtime();
+    call->head = !strcmp(head->method, "HEAD");
+    if (head_check(call->connection, head, &call->problem) < 0) {
+        call->last = call->refused = true;
+        return true;
+    }
+    /* libmicrohttpd takes a bare LF for the end of a chunk: others may see it end elsewhere. */
+    call->last = call_header(call, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
+    int judged = gate_judge(call, head->method);
+    if (judged == GATE_LATER) {
+        call->phase = CALL_PROVING;
+        peer_decides(call->peer);
+        owe(call);
+        MHD_suspend_connection(call->connection);
+        return false;
+    }
+    call->refused = judged < 0;
+    return need_no_body(call);
+}
+
+/* The credential is decoded: as begin, for MHD comes to the request again. */
+static bool go_on(struct call *call)
+{
+    call->phase = CALL_READING;
+    peer_reads(call->peer);
+    call->refused = gate_admit(call) < 0;
+    return need_no_body(call);
+}
+
+void call_proved(struct call *call)
+{
+    call->phase = CALL_PROVED; /* from now on the server may close it */
+    room_resume(call->peer->room, call->connection);
+    http_turn(call->http);
+}
+
+static enum MHD_Result take_body(struct call *call, const char *data, size_t size)
+{
+    if (!call->refused && !call->overlong && size > body_limit(call) - call->body_used)
+        call->overlong = true;
+    if (call->refused || call->overlong || !call->route->body_max) {
+        call->body_dropped += size;
+        body_drop(call);
+        /* Without a length nothing else ends it, and MHD cannot answer in the middle. */
+        return call->body_dropped > UNREAD_ENDLESS ? MHD_NO : MHD_YES;
+    }
+    size_t want = call->body_size ? call->body_size : BODY_FIRST;
+    while (want < call->body_used + size)
+        want *= 2;
+    if (body_grow(call, want) < 0) {
+        call->refused = true;
+        body_drop(call);
+        return MHD_YES;
+    }
+    memcpy(call->body + call->body_used, data, size);
+    call->body_used += size;
+    return MHD_YES;
+}
+
+static void handle(struct call *call)
+{
+    const char *before = turn_enter(engine_turn(call->http->engine), call->route->pattern);
+    call->route->handle(call);
+    turn_leave(engine_turn(call->http->engine), before);
+}
+
+static enum MHD_Result decide(struct call *call)
+{
+    call->phase = CALL_DECIDING;
+    peer_decides(call->peer);
+    owe(call);
+    call->deciding = true;
+    if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_again(call) < 0)
+        call_refuse(call);
+    else
+        handle(call);
+    call->deciding = false;
+    if (call->phase == CALL_SPOKEN)
+        return send_answer(call);
+    call->phase = CALL_WAITING;
+    MHD_suspend_connection(call->connection);
+    return MHD_YES;
+}
+
+enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const char *url,
+                            const char *method, const char *version, const char *data, size_t *size,
+                            void **context)
+{
+    struct door *door = arg;
+    struct call *call = *context;
+    if (!call)
+        return MHD_queue_response(connection, MHD_HTTP_SERVICE_UNAVAILABLE, door->http->no_memory);
+    if (call->peer->closing)
+        return MHD_NO;
+    if (!call->begun) {
+        const struct head head = {
+            .method = method, .target = url, .version = version, .uri = call->uri};
+        return begin(call, &head) ? decide(call) : MHD_YES;
+    }
+    if (call->phase == CALL_PROVED)
+        return go_on(call) ? decide(call) : MHD_YES;
+    if (*size) {
+        size_t length = *size;
+        *size = 0;
+        return take_body(call, data, length);
+    }
+    return call->phase == CALL_READING ? decide(call) : MHD_YES;
+}

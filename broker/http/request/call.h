@@ -1,0 +1,115 @@
+#ifndef MCAST_BROKER_HTTP_REQUEST_CALL_H
+#define MCAST_BROKER_HTTP_REQUEST_CALL_H
+
+#include "broker/http/listen/peer.h"
+#include "broker/http/request/problem.h"
+#include "broker/http/shared.h"
+#include "broker/http/request/target.h"
+#include "broker/http/auth/tokenproof.h"
+#include "broker/http/request/writer.h"
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/queue.h>
+
+struct origin;
+
+/* One call of the API, from its request line to the last byte of its answer. While it is READING, a
+ * credential in its head may have to be decoded first (PROVING, suspended; PROVED until the server
+ * comes to its head again, or finds that the client has gone).
+ *
+ *   READING ── whole request is here ──▶ DECIDING ── the route's handler ──▶ SPOKEN (sent at once)
+ *                                           │                                   ▲
+ *                                           └─▶ WAITING (suspended) ── speak ───┘
+ *
+ * A handler ends in exactly one of: call_reply, call_refuse, call_reply_saved, call_reply_shown, or
+ * engine_step with call_ticket, after which the route's render writes the answer and the engine
+ * speaks it. */
+
+enum call_phase {
+    CALL_READING,
+    CALL_PROVING,
+    CALL_PROVED,
+    CALL_DECIDING,
+    CALL_WAITING,
+    CALL_SPOKEN,
+    CALL_SENT
+};
+
+struct call {
+    struct http *http;
+    struct peer *peer;
+    struct MHD_Connection *connection;
+    LIST_ENTRY(call) link;
+    const struct route *route; /* NULL: there is no such path or method */
+    struct target target;
+    enum call_phase phase;
+    struct identity identity; /* who asks; of nobody where the route needs none */
+    struct tokenproof *token; /* what a token that it shows proves; or NULL */
+    struct origin *origin;    /* root by MUNGE says it is a node; or NULL */
+    bool head;                /* answered without a body */
+    bool begun;               /* its headers have been looked at */
+    bool last;                /* where it ends can be seen differently: the connection ends */
+    bool refused;             /* problem is set; the body is only waited for */
+    bool overlong;            /* the body is longer than the route takes */
+    bool deciding;            /* the handler is on the stack: the answer goes out when it returns */
+    bool owed;                /* counted in http->owed */
+    bool unsaved;             /* it shows something that is not durable yet */
+    bool secret;              /* out holds a token: wiped afterwards, not to be cached */
+    int status;
+    int node_state;       /* enum node_state that a node reports */
+    uint64_t begun_ns;    /* by uv_hrtime, when its head was there */
+    const char *type;     /* of the answer */
+    const char *document; /* an answer that is not in out: lives as long as the program, */
+    size_t document_length;
+    struct metrics_text *metrics_text; /* or as this, of which it has a use; or NULL */
+    char allow[32];
+    char *trimmed;         /* see call_header; or NULL */
+    struct stream *stream; /* the answer is this stream, */
+    uint64_t durable_seq;  /* and when it begins, events up to here are durable */
+    struct problem problem;
+    struct writer out;
+    char *uri, *body;
+    size_t uri_size, body_size, body_used, body_dropped;
+};
+
+/* The engine's mark for this call; valid until it is spoken. */
+uint64_t call_ticket(const struct call *call);
+
+/* A header's value, or NULL: it is not there (head_value). Valid until the next call_header. */
+const char *call_header(struct call *call, const char *name);
+
+/* What stands in out goes out now. type: a literal. */
+void call_reply(struct call *call, int status, const char *type);
+
+/* What stands in out goes out when all that it may show is durable. */
+void call_reply_saved(struct call *call, int status, const char *type);
+
+/* For answers that show reservations and nothing else that is saved: call_show for each of them,
+ * then call_reply_shown. What stands in out goes out when they are durable, which most are at once,
+ * also while nothing can be saved. */
+void call_show(struct call *call, const struct reservation *reservation);
+void call_reply_shown(struct call *call, int status, const char *type);
+
+/* call->problem is the answer, now. Returns -1. */
+int call_refuse(struct call *call);
+
+extern const char CALL_JSON[]; /* "application/json" */
+
+/* ---- for gate.c: the credential is decoded, and identity or refused and problem are set ---- */
+void call_proved(struct call *call);
+
+/* ---- for http.c: hooks of the server, arg is the struct door ---- */
+void *call_target(void *arg, const char *uri, struct MHD_Connection *connection);
+enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const char *url,
+                            const char *method, const char *version, const char *data, size_t *size,
+                            void **context);
+void call_completed(void *arg, struct MHD_Connection *connection, void **context,
+                    enum MHD_RequestTerminationCode code);
+/* ---- for http.c: the engine's listener ---- */
+void call_render(struct call *call, const struct answer *answer);
+void call_speak(struct call *call, int code, const char *words);
+void call_destroy(struct call *call);
+
+#endif

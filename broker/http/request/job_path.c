@@ -1,0 +1,75 @@
+#include "broker/http/request/job_path.h"
+
+#include "broker/http/auth/gate.h"
+
+int job_path_read(struct call *call, struct job_path *path)
+{
+    const struct target *target = &call->target;
+    path->cluster = target->segments[2];
+    path->job = target->segment_count > 4 ? target->segments[4] : NULL;
+    if (!cluster_name_valid(path->cluster))
+        return problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NO_CLUSTER),
+                           "cluster",
+                           "no cluster can be called '%.64s'; names are 1 to %d of a-z, "
+                           "0-9 and _",
+                           path->cluster, CLUSTER_NAME_MAX);
+    if (path->job && !job_id_valid(path->job))
+        return problem_set(&call->problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", "job",
+                           "'%.64s' cannot be a job id; ids are 1 to %d of A-Z, a-z, 0-9 and "
+                           "._:@+-",
+                           path->job, JOB_ID_MAX);
+    return 0;
+}
+
+int job_path_no_cluster(struct call *call, const char *cluster)
+{
+    return problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NO_CLUSTER),
+                       "cluster", "no cluster \"%.40s\" is configured", cluster);
+}
+
+static enum job_sight sight_of(const struct call *call, const struct reservation *reservation)
+{
+    const struct rights *rights = call->http->rights;
+    const struct identity *identity = &call->identity;
+    if (rights_manages(rights, identity, reservation->cluster) ||
+        identity_is_user(identity, reservation->uid))
+        return JOB_WHOLE;
+    return rights_is_among(rights, identity, reservation->cluster, reservation->nodes) ? JOB_OPEN
+                                                                                       : JOB_HIDDEN;
+}
+
+const struct reservation *job_path_find(struct call *call, enum job_sight needs,
+                                        enum job_sight *sight)
+{
+    const struct http *http = call->http;
+    struct job_path path;
+    if (job_path_read(call, &path) < 0)
+        return NULL;
+    const struct reservation *found = core_find(engine_core(http->engine), path.cluster, path.job);
+    *sight = found ? sight_of(call, found) : JOB_HIDDEN;
+    if (*sight >= needs)
+        return found;
+    if (*sight != JOB_HIDDEN) {
+        gate_forbid(call, "a node may see the jobs that run on it, but not their environment, in "
+                          "which the token is");
+        return NULL;
+    }
+    if (!rights_knows(http->rights, path.cluster)) {
+        job_path_no_cluster(call, path.cluster);
+        return NULL;
+    }
+    /* The same whether there is one: nobody learns from it which jobs others have. */
+    if (call->identity.node && !rights_manages(http->rights, &call->identity, path.cluster))
+        problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
+                    "no job %s of cluster %s runs on node %s, which is who you prove to be; a "
+                    "node sees its own jobs only",
+                    path.job, path.cluster, call->identity.node);
+    else
+        problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
+                    rights_manages(http->rights, &call->identity, path.cluster)
+                        ? "there is no reservation of job %s on cluster %s"
+                        : "you have no reservation of job %s on cluster %s; those of others are "
+                          "shown to the cluster's resource manager and to admins only",
+                    path.job, path.cluster);
+    return NULL;
+}

@@ -1,0 +1,34 @@
+#ifndef MCAST_BROKER_HTTP_REQUEST_JOB_PATH_H
+#define MCAST_BROKER_HTTP_REQUEST_JOB_PATH_H
+
+#include "broker/http/request/call.h"
+#include "core/reservation/reservation.h"
+
+/* /v1/clusters/{cluster}/jobs/{job}…: the names in it. */
+
+struct job_path {
+    const char *cluster, *job;
+};
+
+/* 0, or -1 with call->problem: no cluster can have this name (404), no job can have this id (422).
+ * For a path without a job, job is NULL. */
+int job_path_read(struct call *call, struct job_path *path);
+
+/* 404 for a cluster that is not in the configuration. Returns -1. */
+int job_path_no_cluster(struct call *call, const char *cluster);
+
+/* How much of a reservation a peer may see. */
+enum job_sight {
+    JOB_HIDDEN,
+    JOB_OPEN, /* all but its environment and token: a node that it runs on, or may */
+    JOB_WHOLE /* its owner, the cluster's resource manager, an admin */
+};
+
+/* Finds the reservation for a call that only looks, and says how much may be shown; needs tells how
+ * much the call is about to show at least. NULL with call->problem set: 422, 403 for a node that
+ * asks for what it may not see, or 404, which is the same for a job that is not there and one that
+ * is hidden, but that it says so when the cluster is not configured (any more) either. */
+const struct reservation *job_path_find(struct call *call, enum job_sight needs,
+                                        enum job_sight *sight);
+
+#endif

@@ -1,0 +1,26 @@
+#ifndef MCAST_BROKER_HTTP_REQUEST_PROBLEM_H
+#define MCAST_BROKER_HTTP_REQUEST_PROBLEM_H
+
+#include "broker/http/request/writer.h"
+
+/* A refusal, as clients read it (RFC 9457; api.md, "Errors"): one sentence with the cause and,
+ * where there is one, the next step, and a short stable word for programs. */
+
+struct problem {
+    int status;
+    const char *code;     /* a literal: "bad-json", "unknown-field", … */
+    char field[96];       /* the field at fault, or "" */
+    char detail[512];     /* never holds a secret */
+    unsigned retry_after; /* seconds; 0: not told */
+};
+
+/* Sets all but retry_after, cut to fit, and returns -1, so that `return problem_set(…)` is one
+ * statement. field may be NULL. 503 and 429 get a retry_after of one second. */
+__attribute__((format(printf, 5, 6))) int problem_set(struct problem *problem, int status,
+                                                      const char *code, const char *field,
+                                                      const char *format, ...);
+
+/* The body: application/problem+json. */
+void problem_write(const struct problem *problem, struct writer *writer);
+
+#endif

@@ -1,0 +1,114 @@
+#include "broker/http/request/target.h"
+
+#include <string.h>
+#include <strings.h>
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+static int decode(char *text, struct problem *problem)
+{
+    char *out = strchr(text, '%');
+    if (!out)
+        return 0;
+    for (const char *in = out; *in;) {
+        if (*in != '%') {
+            *out++ = *in++;
+            continue;
+        }
+        int high = hex_digit(in[1]), low = high < 0 ? -1 : hex_digit(in[2]);
+        if (low < 0 || (high == 0 && low == 0))
+            return problem_set(problem, 400, "bad-escape", NULL,
+                               "the request's address holds a '%%' that is not followed by two "
+                               "hexadecimal digits of a character");
+        *out++ = (char)(high * 16 + low);
+        in += 3;
+    }
+    *out = '\0';
+    return 0;
+}
+
+static char *path_start(char *text)
+{
+    size_t scheme = !strncasecmp(text, "http://", 7)    ? 7
+                    : !strncasecmp(text, "https://", 8) ? 8
+                                                        : 0;
+    return scheme ? text + scheme + strcspn(text + scheme, "/?") : text;
+}
+
+static int query_split(char *text, struct target *target, struct problem *problem)
+{
+    for (char *rest = text, *item; (item = strsep(&rest, "&"));) {
+        if (!*item)
+            continue;
+        char *value = strchr(item, '=');
+        if (value)
+            *value++ = '\0';
+        if (decode(item, problem) < 0 || (value && decode(value, problem) < 0))
+            return -1;
+        if (target_query(target, item))
+            return problem_set(problem, 400, "repeated-parameter", item,
+                               "the parameter '%s' is given twice", item);
+        if (target->query_count == TARGET_QUERY_MAX)
+            return problem_set(problem, 400, "too-many-parameters", NULL,
+                               "no call has more than %d parameters", TARGET_QUERY_MAX);
+        target->query[target->query_count].name = item;
+        target->query[target->query_count].value = value ? value : "";
+        target->query_count++;
+    }
+    return 0;
+}
+
+int target_split(char *text, struct target *target, struct problem *problem)
+{
+    target->segment_count = target->query_count = 0;
+    char *path = path_start(text);
+    char *query = strchr(path, '?');
+    if (query)
+        *query++ = '\0';
+    if (*path == '/')
+        path++;
+    char *rest = *path ? path : NULL;
+    for (char *segment; (segment = strsep(&rest, "/"));) {
+        if (target->segment_count == TARGET_SEGMENTS_MAX)
+            return problem_set(problem, 404, "no-such-path", NULL,
+                               "there is nothing at this address; GET /openapi.json lists what is");
+        if (decode(segment, problem) < 0)
+            return -1;
+        target->segments[target->segment_count++] = segment;
+    }
+    return query ? query_split(query, target, problem) : 0;
+}
+
+const char *target_query(const struct target *target, const char *name)
+{
+    for (size_t i = 0; i < target->query_count; i++)
+        if (!strcmp(target->query[i].name, name))
+            return target->query[i].value;
+    return NULL;
+}
+
+bool target_number(const char *text, uint64_t max, uint64_t *value)
+{
+    uint64_t sum = 0;
+    if (!*text)
+        return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        uint64_t digit = (uint64_t)(*text - '0');
+        if (digit > max || sum > (max - digit) / 10)
+            return false;
+        sum = sum * 10 + digit;
+    }
+    *value = sum;
+    return true;
+}

@@ -1,0 +1,57 @@
+#ifndef MCAST_CLIENT_CALLS_SSE_H
+#define MCAST_CLIENT_CALLS_SSE_H
+
+/* Parser of the stream of server-sent events that mcastd sends (WHATWG HTML, "Interpreting an event
+ * stream"), fed with pieces of any size. Lines end in LF; comments and unknown fields are skipped;
+ * an event that the stream's end cuts off never shows. */
+
+#include "client/mcast.h"
+#include "client/text.h"
+
+#include <jansson.h>
+
+enum {
+    SSE_LINE_MAX = 1 << 20,
+    SSE_DATA_MAX = 1 << 20, /* all data lines of one event */
+};
+
+/* Valid during the call. */
+struct sse_event {
+    const char *name; /* "message" unless the stream named it */
+    const char *data; /* lines joined by LF */
+};
+
+/* Non-zero ends the feeding. */
+typedef int sse_event_fn(const struct sse_event *event, void *data);
+
+enum sse_fault {
+    SSE_TOO_LONG = -1, /* a line or the data of an event is beyond its limit */
+    SSE_NOMEM = -2,
+};
+
+/* Begins zeroed: struct sse stream = {0}. */
+struct sse {
+    struct text line, name, data;
+    bool has_data; /* at least one data line, perhaps empty */
+};
+
+/* 0, an enum sse_fault, or what the callback returned if that was not 0. After anything but 0 the
+ * parser is only good for sse_release. */
+int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data);
+
+void sse_release(struct sse *stream);
+
+/* ---- one event of the broker's (events.c; F24) ---- */
+
+struct event {
+    struct mcast_event seen;
+    json_t *root; /* the strings live here, */
+    char *line;   /* and the data in one line here */
+};
+
+/* event_release it after 0. sent may go away before. */
+int event_decode(struct event *event, const struct sse_event *sent, struct mcast_error *error);
+
+void event_release(struct event *event);
+
+#endif

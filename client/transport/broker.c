@@ -1,0 +1,424 @@
+#include "client/transport/broker.h"
+#include "client/fault.h"
+#include "client/calls/call.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+enum {
+    ATTEMPTS = 2,
+    READY_MAX = 64,     /* sockets served in one turn; the others keep the descriptor readable */
+    ROOM_PAUSE_MS = 10, /* until a connection is tried for again that found no room */
+};
+
+/* ---- for the transports ---- */
+
+bool transport_watch(const struct transport *transport, int fd, uint64_t tag, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.u64 = tag};
+    assert(tag != TRANSPORT_TIME);
+    return epoll_ctl(transport->epoll, EPOLL_CTL_MOD, fd, &event) == 0 ||
+           (errno == ENOENT && epoll_ctl(transport->epoll, EPOLL_CTL_ADD, fd, &event) == 0);
+}
+
+/* One that is closed already is out of the set: ENOENT and EBADF say nothing new. */
+void transport_unwatch(const struct transport *transport, int fd)
+{
+    epoll_ctl(transport->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+void transport_connected(struct transport *transport, struct request *request)
+{
+    request->connected = true;
+    transport->connected++;
+}
+
+/* ---- lists ---- */
+
+static void move(struct request *request, struct requests *list, bool in_front)
+{
+    if (request->list)
+        TAILQ_REMOVE(request->list, request, link);
+    request->list = list;
+    if (list && in_front)
+        TAILQ_INSERT_HEAD(list, request, link);
+    else if (list)
+        TAILQ_INSERT_TAIL(list, request, link);
+}
+
+void transport_end(struct transport *transport, struct request *request)
+{
+    move(request, &transport->ended, false);
+}
+
+/* Lowers due_ms, which nothing that waits or is in flight may be due before. */
+static void enqueue(struct broker *broker, struct request *request, bool in_front)
+{
+    move(request, &broker->waiting, in_front);
+    if (request->deadline_ms < broker->due_ms)
+        broker->due_ms = request->deadline_ms;
+}
+
+/* ---- the descriptor ---- */
+
+/* A time that is past is set all the same: the timer then runs out at once. */
+static void arm(struct broker *broker)
+{
+    struct itimerspec spec = {0};
+    int64_t due = broker->due_ms;
+    if (broker->transport->due_ms < due)
+        due = broker->transport->due_ms;
+    if (!TAILQ_EMPTY(&broker->waiting) && broker->sent < broker->width && broker->resume_ms < due)
+        due = broker->resume_ms;
+    if (due < 1 || !TAILQ_EMPTY(&broker->transport->ended))
+        due = 1; /* 0 would disarm it */
+    if (due == broker->armed_ms)
+        return;
+    if (due < INT64_MAX) {
+        spec.it_value.tv_sec = (time_t)(due / 1000);
+        spec.it_value.tv_nsec = (long)(due % 1000) * 1000000;
+    }
+    timerfd_settime(broker->timer, TFD_TIMER_ABSTIME, &spec, NULL);
+    broker->armed_ms = due;
+}
+
+static void serve(struct broker *broker)
+{
+    struct transport *transport = broker->transport;
+    struct epoll_event ready[READY_MAX];
+    uint64_t expirations;
+    int count = epoll_wait(broker->epoll, ready, READY_MAX, 0);
+    for (int i = 0; i < count; i++) {
+        if (ready[i].data.u64 != TRANSPORT_TIME)
+            transport->kind->serve(transport, ready[i].data.u64, ready[i].events);
+        else if (read(broker->timer, &expirations, sizeof(expirations)) > 0)
+            broker->armed_ms = INT64_MAX;
+    }
+    if (transport->due_ms <= later_now_ms())
+        transport->kind->serve(transport, TRANSPORT_TIME, 0);
+}
+
+int broker_init(struct broker *broker, struct mcast_error *error)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = TRANSPORT_TIME};
+    TAILQ_INIT(&broker->waiting);
+    TAILQ_INIT(&broker->in_flight);
+    broker->width = 1;
+    broker->armed_ms = broker->due_ms = INT64_MAX;
+    broker->epoll = epoll_create1(EPOLL_CLOEXEC);
+    broker->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (broker->epoll < 0 || broker->timer < 0 ||
+        epoll_ctl(broker->epoll, EPOLL_CTL_ADD, broker->timer, &event) < 0)
+        return fault_set(error, MCAST_NOMEM, "no descriptor to be had: %s (ulimit -n)",
+                         strerror(errno));
+    return broker->peer.endpoint.socket[0] ? unix_create(&broker->transport, broker->epoll, error)
+                                           : curl_create(&broker->transport, broker->epoll, error);
+}
+
+int broker_fd(const struct broker *broker)
+{
+    return broker->epoll;
+}
+
+/* ---- the end of a request ---- */
+
+/* It is in no transport any more. */
+static void finish(struct broker *broker, struct request *request, int rc,
+                   const struct mcast_error *error, struct result *result)
+{
+    move(request, NULL, false);
+    broker->count--;
+    request_release(request);
+    request->done(request, rc, error, result);
+}
+
+static void fail(struct broker *broker, struct request *request, const struct mcast_error *error)
+{
+    struct result nothing = {0};
+    finish(broker, request, error->code, error, &nothing);
+}
+
+/* One round of attempts has failed: the next one is later, and a single one. */
+static void pause_all(struct broker *broker, unsigned after_ms, int64_t now)
+{
+    broker->width = 1;
+    if (now >= broker->resume_ms) /* else it is another of the same round */
+        broker->resume_ms = now + later_pause(&broker->later, after_ms);
+}
+
+static void set_deadline(struct request *request, int64_t now)
+{
+    request->deadline_ms = request->limit_ms > 0 ? now + request->limit_ms : INT64_MAX;
+}
+
+/* Whether it goes back to those that wait. A connection that broke is made anew at once, because
+ * the broker may have closed a kept one, or been restarted; a stream goes on by itself (events.c).
+ */
+static bool ask_again(struct broker *broker, struct request *request,
+                      const struct mcast_error *error, int64_t now)
+{
+    bool broken = trouble_broken(&request->trouble);
+    unsigned after_ms;
+    request->fresh = broken;
+    if (broker->ending || (now >= request->deadline_ms && !broker->limits_attempts))
+        return false;
+    if (request->unread)
+        return true;
+    if ((broken && !request->call.each) || request_stale(request)) {
+        if (++request->attempts < ATTEMPTS) {
+            if (broker->limits_attempts)
+                set_deadline(request, now);
+            return true;
+        }
+    }
+    if (!broker->patient || !mcast_later(error, &after_ms))
+        return false;
+    pause_all(broker, after_ms, now);
+    return true;
+}
+
+static int judge(const struct broker *broker, const struct request *request,
+                 struct mcast_error *error)
+{
+    const struct peer *peer = &broker->peer;
+    const char *unproved = peer->unproved;
+    if (broker->unproved && !peer->endpoint.socket[0] && !peer->credentials.cert &&
+        !request->call.with_token)
+        unproved = broker->unproved;
+    return problem_judge(&request->answer, endpoint_name(&peer->endpoint), unproved, error);
+}
+
+/* Whether all others would be told the same; that its own time is over concerns only itself. */
+static bool is_told_to_all(const struct mcast_error *error)
+{
+    return mcast_later(error, NULL) && strcmp(error->word, "timeout") != 0;
+}
+
+/* A request has ended, well or not. */
+static void conclude(struct broker *broker, struct request *request)
+{
+    struct mcast_error error = {0};
+    struct result result = {0};
+    int64_t now = later_now_ms();
+    int rc = request_conclude(request, &error);
+    bool answered = rc >= 0;
+    move(request, NULL, false);
+    broker->sent--;
+    if (rc == 0)
+        rc = judge(broker, request, &error);
+    bool refused = rc < 0 && is_told_to_all(&error);
+    if (refused)
+        broker->refusal = error;
+    if (rc < 0 && ask_again(broker, request, &error, now)) {
+        request->connect_by_ms = 0;
+        enqueue(broker, request, true);
+        return;
+    }
+    if (refused) {
+        broker->width = 1;
+    } else if (answered) {
+        broker->refusal.code = 0;
+        broker->width = broker->connections;
+        broker->later.last_ms = 0;
+    }
+    if (rc == 0 && request->call.read)
+        rc = request->call.read(&request->answer, &result, &error);
+    if (rc < 0)
+        result_release(&result);
+    finish(broker, request, rc, &error, &result);
+}
+
+/* ---- times ---- */
+
+/* It was not sent in time, or not again. */
+static void expire_waiting(struct broker *broker, struct request *request)
+{
+    struct mcast_error error = broker->refusal;
+    if (error.code == 0)
+        fault_set_word(&error, MCAST_UNREACHABLE, "timeout",
+                       "mcastd at %s was not asked within %u ms, because others that were sent "
+                       "before have no answer yet; asking again does no harm",
+                       endpoint_name(&broker->peer.endpoint), (unsigned)request->limit_ms);
+    fail(broker, request, &error);
+}
+
+static void expire_in_flight(struct broker *broker, struct request *request)
+{
+    broker->transport->kind->abandon(broker->transport, request);
+    request_set_trouble(request, request->connected ? TROUBLE_LATE : TROUBLE_ABSENT,
+                        strerror(ETIMEDOUT));
+    conclude(broker, request);
+}
+
+/* The first in the list that is due, or NULL; notes when the others are. */
+static struct request *find_due(struct requests *list, int64_t now, int64_t *due_ms)
+{
+    struct request *request = TAILQ_FIRST(list);
+    for (; request && request->deadline_ms > now; request = TAILQ_NEXT(request, link)) {
+        if (request->deadline_ms < *due_ms)
+            *due_ms = request->deadline_ms;
+    }
+    return request;
+}
+
+/* due_ms is a lower bound: a request that is over in time leaves it where it is. */
+static void expire_all(struct broker *broker)
+{
+    int64_t now = later_now_ms(), due_ms = INT64_MAX;
+    struct request *request;
+    if (now < broker->due_ms)
+        return;
+    broker->due_ms = INT64_MAX; /* what a callback begins may lower it */
+    while (!broker->ending && (request = find_due(&broker->waiting, now, &due_ms)))
+        expire_waiting(broker, request);
+    while (!broker->ending && (request = find_due(&broker->in_flight, now, &due_ms)))
+        expire_in_flight(broker, request);
+    if (due_ms < broker->due_ms)
+        broker->due_ms = due_ms;
+}
+
+/* ---- sending ---- */
+
+/* There is a queue before the broker, and it is full. */
+static void wait_for_room(struct broker *broker, struct request *request, int64_t now)
+{
+    request_set_trouble(request, TROUBLE_ABSENT, "it has had no room for another connection");
+    if (now >= request->connect_by_ms) {
+        conclude(broker, request);
+        return;
+    }
+    request_conclude(request, &broker->refusal);
+    broker->sent--;
+    broker->resume_ms = now + ROOM_PAUSE_MS;
+    enqueue(broker, request, true);
+}
+
+static void send_one(struct broker *broker, struct request *request, int64_t now)
+{
+    struct mcast_error error = {0};
+    if (request->connect_by_ms == 0)
+        request->connect_by_ms = now + REQUEST_CONNECT_MS;
+    if (request_prepare(request, &error) < 0) {
+        fail(broker, request, &error);
+        return;
+    }
+    move(request, &broker->in_flight, false);
+    broker->sent++;
+    switch (broker->transport->kind->start(broker->transport, request)) {
+    case TRANSPORT_STARTED:
+        return;
+    case TRANSPORT_NO_ROOM:
+        wait_for_room(broker, request, now);
+        return;
+    case TRANSPORT_NO_MEMORY:
+        request_set_trouble(request, TROUBLE_NOMEM, "");
+        conclude(broker, request);
+    }
+}
+
+/* Those that cannot be sent are answered at once, and may be asked anew by whoever hears that: no
+ * more of them at a time than there are connections. */
+static void send_waiting(struct broker *broker)
+{
+    int64_t now = later_now_ms();
+    for (unsigned i = 0;
+         i < broker->connections && !broker->ending && !TAILQ_EMPTY(&broker->waiting) &&
+         broker->sent < broker->width && broker->resume_ms <= now;
+         i++)
+        send_one(broker, TAILQ_FIRST(&broker->waiting), now);
+}
+
+/* There is a connection again. Whether the broker that is there serves anybody, its next answer
+ * tells; one that could not before is asked by one request alone until then. */
+static void note_connections(struct broker *broker)
+{
+    if (broker->connected == broker->transport->connected)
+        return;
+    broker->connected = broker->transport->connected;
+    if (broker->refusal.code == MCAST_REFUSED)
+        return;
+    broker->refusal.code = 0;
+    broker->width = broker->connections;
+}
+
+/* What waits is sent first, so that the same turn can bring its answer: each turn is one of the
+ * program's loop, which may have others to serve in between. */
+void broker_turn(struct broker *broker)
+{
+    struct request *request;
+    expire_all(broker);
+    send_waiting(broker);
+    serve(broker);
+    note_connections(broker);
+    while (!broker->ending && (request = TAILQ_FIRST(&broker->transport->ended)))
+        conclude(broker, request);
+    send_waiting(broker);
+    arm(broker);
+}
+
+/* ---- from outside ---- */
+
+int broker_begin(struct broker *broker, struct request *request, struct mcast_error *error)
+{
+    if (broker->ending)
+        return fault_set(error, MCAST_STOPPED, "the handle is being closed");
+    request->peer = &broker->peer;
+    request->number = ++broker->last_number;
+    broker->count++;
+    set_deadline(request, later_now_ms());
+    enqueue(broker, request, false);
+    arm(broker);
+    return 0;
+}
+
+static struct request *find_in(const struct requests *list, uint64_t number)
+{
+    struct request *request = TAILQ_FIRST(list);
+    while (request && request->number != number)
+        request = TAILQ_NEXT(request, link);
+    return request;
+}
+
+struct request *broker_find(const struct broker *broker, uint64_t number)
+{
+    struct request *request = find_in(&broker->waiting, number);
+    if (!request)
+        request = find_in(&broker->in_flight, number);
+    return request ? request : find_in(&broker->transport->ended, number);
+}
+
+void broker_cancel(struct broker *broker, struct request *request)
+{
+    struct mcast_error error = {0};
+    fault_set(&error, MCAST_STOPPED, "the program asked libmcast to stop");
+    if (request->list != &broker->waiting)
+        broker->sent--;
+    if (request->connection)
+        broker->transport->kind->abandon(broker->transport, request);
+    fail(broker, request, &error);
+    arm(broker);
+}
+
+void broker_release(struct broker *broker)
+{
+    struct request *request;
+    int saved = errno;
+    broker->ending = true;
+    if (broker->transport) {
+        while ((request = TAILQ_FIRST(&broker->in_flight)) ||
+               (request = TAILQ_FIRST(&broker->transport->ended)) ||
+               (request = TAILQ_FIRST(&broker->waiting)))
+            broker_cancel(broker, request);
+        broker->transport->kind->destroy(broker->transport);
+    }
+    if (broker->epoll >= 0)
+        close(broker->epoll);
+    if (broker->timer >= 0)
+        close(broker->timer);
+    credentials_release(&broker->peer.credentials);
+    secret_wipe(&broker->peer.token);
+    errno = saved;
+}

@@ -1,0 +1,268 @@
+#include "client/transport/credentials.h"
+#include "client/fault.h"
+#include "client/handle.h"
+#include "client/calls/names.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* text NULL or "": none */
+static int replace(char **place, const char *text, struct mcast_error *error)
+{
+    char *copy = NULL;
+    if (text && text[0] && !(copy = strdup(text)))
+        return fault_nomem(error);
+    free(*place);
+    *place = copy;
+    return 0;
+}
+
+static int check_file(const char *path, const char *what, bool folder_will_do,
+                      struct mcast_error *error)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return fault_set(error, MCAST_USAGE, "%s %.300s cannot be read: %s", what, path,
+                         strerror(errno));
+    int rc = fstat(fd, &status);
+    close(fd);
+    if (rc == 0 && (S_ISREG(status.st_mode) || (folder_will_do && S_ISDIR(status.st_mode))))
+        return 0;
+    return fault_set(error, MCAST_USAGE, "%s %.300s is not a file%s", what, path,
+                     folder_will_do ? " or folder" : "");
+}
+
+/* Whoever can read the key can pretend to be its owner. */
+static int check_key(const char *path, struct mcast_error *error)
+{
+    struct stat status;
+    int rc = check_file(path, "the client certificate's key", false, error);
+    if (rc < 0)
+        return rc;
+    if (stat(path, &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        return fault_set(error, MCAST_USAGE,
+                         "the client certificate's key %.300s is open to others (mode %04o): "
+                         "chmod 0600 it, and have it renewed if others may have read it",
+                         path, (unsigned)status.st_mode & 07777U);
+    return 0;
+}
+
+int mcast_set_cacert(struct mcast *handle, const char *path, struct mcast_error *error)
+{
+    return replace(&handle->broker.peer.credentials.cacert, path, error);
+}
+
+static int set_certificate(struct credentials *credentials, const char *cert, const char *key,
+                           struct mcast_error *error)
+{
+    if (!cert != !key)
+        return fault_set(error, MCAST_USAGE,
+                         "a client certificate needs its key, and a key its certificate: name both "
+                         "files (cert and key, or MCAST_CERT and MCAST_KEY)");
+    int rc = replace(&credentials->cert, cert, error);
+    return rc < 0 ? rc : replace(&credentials->key, key, error);
+}
+
+int mcast_set_certificate(struct mcast *handle, const char *cert, const char *key,
+                          struct mcast_error *error)
+{
+    return set_certificate(&handle->broker.peer.credentials, cert, key, error);
+}
+
+int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *socket,
+                    struct mcast_error *error)
+{
+    struct credentials *credentials = &handle->broker.peer.credentials;
+    if (use != MCAST_MUNGE_AUTO && use != MCAST_MUNGE_ALWAYS && use != MCAST_MUNGE_NEVER)
+        return fault_set(error, MCAST_USAGE, "there is no such use of MUNGE: %d", (int)use);
+    credentials->munge = use;
+    return replace(&credentials->munge_socket, socket, error);
+}
+
+int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error)
+{
+    int rc = node && node[0] ? names_check_node(node, error) : 0;
+    return rc < 0 ? rc : replace(&handle->broker.peer.credentials.node, node, error);
+}
+
+int mcast_set_server_user(struct mcast *handle, const char *user, struct mcast_error *error)
+{
+    return replace(&handle->broker.peer.credentials.server_user, user, error);
+}
+
+static const char *environment(const char *name)
+{
+    const char *value = secure_getenv(name);
+    return value && value[0] ? value : NULL;
+}
+
+const char *credentials_server_user(const struct credentials *credentials)
+{
+    return credentials->server_user ? credentials->server_user : environment("MCAST_SERVER_USER");
+}
+
+int credentials_settle(struct credentials *credentials, struct mcast_error *error)
+{
+    const char *socket = environment("MCAST_MUNGE_SOCKET");
+    int rc = 0;
+    if (credentials->settled)
+        return 0;
+    if (!credentials->cacert)
+        rc = replace(&credentials->cacert, environment("MCAST_CACERT"), error);
+    if (rc == 0 && !credentials->cert)
+        rc = set_certificate(credentials, environment("MCAST_CERT"), environment("MCAST_KEY"),
+                             error);
+    if (rc == 0 && socket && !credentials->munge_socket && credentials->munge != MCAST_MUNGE_NEVER)
+        rc = replace(&credentials->munge_socket, socket, error);
+    credentials->settled = rc == 0;
+    return rc;
+}
+
+int credentials_check(const struct credentials *credentials, struct mcast_error *error)
+{
+    int rc = 0;
+    if (credentials->cacert)
+        rc = check_file(credentials->cacert, "the CA", true, error);
+    if (rc == 0 && credentials->cert)
+        rc = check_file(credentials->cert, "the client certificate", false, error);
+    if (rc == 0 && credentials->key)
+        rc = check_key(credentials->key, error);
+    return rc;
+}
+
+bool credentials_want_munge(const struct credentials *credentials)
+{
+    return credentials->munge == MCAST_MUNGE_ALWAYS ||
+           (credentials->munge == MCAST_MUNGE_AUTO && !credentials->cert);
+}
+
+int credentials_copy(struct credentials *out, const struct credentials *given,
+                     struct mcast_error *error)
+{
+    int rc;
+    if ((rc = replace(&out->cacert, given->cacert, error)) < 0 ||
+        (rc = replace(&out->cert, given->cert, error)) < 0 ||
+        (rc = replace(&out->key, given->key, error)) < 0 ||
+        (rc = replace(&out->munge_socket, given->munge_socket, error)) < 0 ||
+        (rc = replace(&out->server_user, given->server_user, error)) < 0 ||
+        (rc = replace(&out->node, given->node, error)) < 0)
+        return rc;
+    out->munge = given->munge;
+    out->settled = given->settled;
+    return 0;
+}
+
+void credentials_release(struct credentials *credentials)
+{
+    free(credentials->cacert);
+    free(credentials->cert);
+    free(credentials->key);
+    free(credentials->munge_socket);
+    free(credentials->server_user);
+    free(credentials->node);
+    *credentials = (struct credentials){0};
+}
+
+/* ---- MUNGE, by libmunge: opened at run time, because systems without it use libmcast, too ---- */
+
+/* From munge.h (version 2 of the library), which need not be there to build this. */
+enum { SUCCESS = 0, NO_MEMORY = 5, OPTION_TTL = 4, OPTION_SOCKET = 8 };
+
+/* Seconds for which it is good: enough for a busy network, too short to be worth stealing. */
+enum { TTL_S = 60 };
+
+#if __has_include(<munge.h>)
+#include <munge.h>
+_Static_assert(SUCCESS == (int)EMUNGE_SUCCESS && NO_MEMORY == (int)EMUNGE_NO_MEMORY &&
+                   OPTION_TTL == (int)MUNGE_OPT_TTL && OPTION_SOCKET == (int)MUNGE_OPT_SOCKET,
+               "munge.h says otherwise");
+#endif
+
+static const char library_name[] = "libmunge.so.2";
+
+static struct {
+    void *(*context_create)(void);
+    void (*context_destroy)(void *context);
+    int (*context_set)(void *context, int option, ...);
+    const char *(*context_words)(void *context);
+    int (*encode)(char **credential, void *context, const void *payload, int length);
+    const char *(*words)(int code);
+    bool usable;
+} library;
+
+static pthread_once_t library_once = PTHREAD_ONCE_INIT;
+
+/* POSIX lets an object pointer hold a function's address; C wants it copied. */
+static bool find(void *handle, const char *name, void *function, size_t size)
+{
+    void *symbol = dlsym(handle, name);
+    if (symbol)
+        memcpy(function, &symbol, size);
+    return symbol;
+}
+
+#define FIND(member, name) find(handle, name, &library.member, sizeof(library.member))
+
+static void open_library(void)
+{
+    void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        return;
+    library.usable =
+        FIND(context_create, "munge_ctx_create") && FIND(context_destroy, "munge_ctx_destroy") &&
+        FIND(context_set, "munge_ctx_set") && FIND(context_words, "munge_ctx_strerror") &&
+        FIND(encode, "munge_encode") && FIND(words, "munge_strerror");
+    if (!library.usable)
+        dlclose(handle);
+}
+
+static int explain(struct mcast_error *error, void *context, int code, const char *socket)
+{
+    const char *own = context ? library.context_words(context) : NULL;
+    if (code == NO_MEMORY)
+        return fault_nomem(error);
+    return fault_set_word(error, MCAST_UNREACHABLE, "munge",
+                          "no MUNGE credential from %s: %s; is munged running? (systemctl status "
+                          "munge)",
+                          socket ? socket : "the default munged", own ? own : library.words(code));
+}
+
+int credentials_make_munge(const char *socket, const char *payload, char **out,
+                           struct mcast_error *error)
+{
+    pthread_once(&library_once, open_library);
+    if (!library.usable)
+        return fault_set_word(error, MCAST_UNREACHABLE, "munge",
+                              "no MUNGE credential: %s is not installed; install it, or set a "
+                              "client certificate and its key (MCAST_CERT and MCAST_KEY)",
+                              library_name);
+    void *context = library.context_create();
+    char *credential = NULL;
+    int code = context ? library.context_set(context, OPTION_TTL, (int)TTL_S) : NO_MEMORY;
+    if (code == SUCCESS && socket)
+        code = library.context_set(context, OPTION_SOCKET, socket);
+    if (code == SUCCESS)
+        code = library.encode(&credential, context, payload, (int)strlen(payload));
+    int rc = code == SUCCESS ? 0 : explain(error, context, code, socket);
+    if (context)
+        library.context_destroy(context);
+    if (rc < 0)
+        credentials_forget_munge(credential);
+    else
+        *out = credential;
+    return rc;
+}
+
+void credentials_forget_munge(char *credential)
+{
+    if (credential)
+        explicit_bzero(credential, strlen(credential));
+    free(credential);
+}

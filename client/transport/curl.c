@@ -1,0 +1,412 @@
+/* Over TCP, with or without TLS: libcurl has the connections. It is opened at run time, by programs
+ * whose broker is not on a Unix socket: loading it and the thirty libraries below it takes longer
+ * than all that a program asks. */
+
+#include "client/fault.h"
+#include "client/transport/later.h"
+#include "client/transport/transport.h"
+
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- the library ---- */
+
+/* The functions that are used, by their names without "curl_". */
+/* clang-format off */
+#define LIBCURL_FUNCTIONS(X)                                                                       \
+    X(global_init) X(version_info) X(slist_append) X(slist_free_all)                               \
+    X(easy_init) X(easy_reset) X(easy_cleanup) X(easy_setopt) X(easy_getinfo) X(easy_strerror)     \
+    X(multi_init) X(multi_cleanup) X(multi_setopt) X(multi_add_handle) X(multi_remove_handle)      \
+    X(multi_socket_action) X(multi_timeout) X(multi_info_read)
+/* clang-format on */
+
+/* Of the types that curl's header gives them. */
+#define LIBCURL_MEMBER(name) __typeof__(&curl_##name) name;
+static struct {
+    LIBCURL_FUNCTIONS(LIBCURL_MEMBER)
+} curl;
+#undef LIBCURL_MEMBER
+
+static const char library_name[] = "libcurl.so.4";
+
+static char unusable[160]; /* why it cannot be used, "" when it can */
+static pthread_once_t library_once = PTHREAD_ONCE_INIT;
+
+/* POSIX lets an object pointer hold a function's address; C wants it copied. */
+static bool find(void *handle, const char *name, void *function, size_t size)
+{
+    void *symbol = dlsym(handle, name);
+    if (symbol)
+        memcpy(function, &symbol, size);
+    else
+        snprintf(unusable, sizeof(unusable), "it has no %s", name);
+    return symbol;
+}
+
+static void open_library(void)
+{
+    void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *why = dlerror();
+        snprintf(unusable, sizeof(unusable), "%s", why ? why : "no reason is given");
+        return;
+    }
+#define FIND(name) find(handle, "curl_" #name, &curl.name, sizeof(curl.name)) &&
+    bool found = LIBCURL_FUNCTIONS(FIND) true;
+#undef FIND
+    if (found && curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        snprintf(unusable, sizeof(unusable), "it cannot be made ready");
+}
+
+/* Ready for the process, and never closed: it may have a thread in a name's look-up that is not
+ * waited for. */
+static int open_curl(struct mcast_error *error)
+{
+    pthread_once(&library_once, open_library);
+    if (!unusable[0])
+        return 0;
+    return fault_set_word(error, MCAST_UNREACHABLE, "libcurl",
+                          "%s cannot be used (%s): it is needed for a broker at https:// or "
+                          "http://; install it (Debian: libcurl4), or use the broker's Unix socket",
+                          library_name, unusable);
+}
+
+int curl_check_async(const struct endpoint *endpoint, struct mcast_error *error)
+{
+    int rc = open_curl(error);
+    if (rc < 0)
+        return rc;
+    if (endpoint_named(endpoint) &&
+        !(curl.version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS))
+        return fault_set(error, MCAST_USAGE,
+                         "this libcurl waits when it looks a name up: give the address of %s",
+                         endpoint_name(endpoint));
+    return 0;
+}
+
+/* ---- transfers ---- */
+
+/* What carries one request. */
+struct transfer {
+    struct request *request;
+    struct transport *transport;
+    CURL *easy;
+    struct curl_slist *headers;
+    char words[CURL_ERROR_SIZE];
+};
+
+struct curl_transport {
+    struct transport transport; /* first, so that the two have one address */
+    CURLM *multi;
+    CURL *spare; /* of the last request: it knows the TLS session, which makes the next one short */
+};
+
+/* When curl wants a turn. Asked for rather than told by curl's callback, which stays silent when a
+ * time that it has named before was not quite over (whole milliseconds are too coarse for it). */
+static void update_due(struct curl_transport *self)
+{
+    long timeout_ms = -1;
+    curl.multi_timeout(self->multi, &timeout_ms);
+    self->transport.due_ms = timeout_ms < 0 ? INT64_MAX : later_now_ms() + timeout_ms;
+}
+
+/* ---- what curl is told ---- */
+
+static size_t on_body(char *bytes, size_t one, size_t length, void *data)
+{
+    (void)one;
+    struct transfer *transfer = data;
+    long status = 0;
+    curl.easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    return request_take_body(transfer->request, (int)status, bytes, length) ? length : 0;
+}
+
+/* The answer's type has to be known before the first piece of its body, hence not
+ * CURLINFO_CONTENT_TYPE afterwards. */
+static size_t on_header(char *bytes, size_t one, size_t length, void *data)
+{
+    (void)one;
+    struct transfer *transfer = data;
+    const char *colon = memchr(bytes, ':', length);
+    if (!colon)
+        return length;
+    size_t name = (size_t)(colon - bytes), value = name + 1;
+    while (value < length && (bytes[value] == ' ' || bytes[value] == '\t'))
+        value++;
+    request_take_header(transfer->request, bytes, name, bytes + value, length - value);
+    return length;
+}
+
+static int on_reached(void *data, char *peer, char *local, int peer_port, int local_port)
+{
+    (void)peer, (void)local, (void)peer_port, (void)local_port;
+    const struct transfer *transfer = data;
+    transport_connected(transfer->transport, transfer->request);
+    return CURL_PREREQFUNC_OK;
+}
+
+/* The server is verified whatever happens: there is no way to turn that off. */
+static bool prepare_tls(const struct transfer *transfer)
+{
+    CURLcode (*set)(CURL *, CURLoption, ...) = curl.easy_setopt;
+    const struct credentials *credentials = &transfer->request->peer->credentials;
+    CURL *easy = transfer->easy;
+    struct stat status;
+    bool ok = set(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
+              set(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
+              set(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK;
+    if (ok && credentials->cacert) {
+        bool folder = stat(credentials->cacert, &status) == 0 && S_ISDIR(status.st_mode);
+        const char *none = NULL;
+        ok = set(easy, CURLOPT_CAINFO, folder ? none : credentials->cacert) == CURLE_OK &&
+             set(easy, CURLOPT_CAPATH, folder ? credentials->cacert : none) == CURLE_OK;
+    }
+    if (ok && credentials->cert)
+        ok = set(easy, CURLOPT_SSLCERT, credentials->cert) == CURLE_OK &&
+             set(easy, CURLOPT_SSLKEY, credentials->key) == CURLE_OK;
+    return ok;
+}
+
+static bool prepare_url(const struct transfer *transfer)
+{
+    const struct request *request = transfer->request;
+    char *url = NULL;
+    if (asprintf(&url, "%s%s", request->peer->endpoint.base, request->call.path) < 0)
+        return false;
+    bool ok = curl.easy_setopt(transfer->easy, CURLOPT_URL, url) == CURLE_OK;
+    free(url);
+    return ok;
+}
+
+/* Where and how: what is the same for all requests to one broker. */
+static bool prepare_connection(const struct transfer *transfer)
+{
+    CURLcode (*set)(CURL *, CURLoption, ...) = curl.easy_setopt;
+    const struct endpoint *endpoint = &transfer->request->peer->endpoint;
+    CURL *easy = transfer->easy;
+    bool ok = prepare_url(transfer) && set(easy, CURLOPT_PROXY, "") == CURLE_OK &&
+              set(easy, CURLOPT_PROTOCOLS_STR, endpoint->tls ? "https" : "http") == CURLE_OK &&
+              set(easy, CURLOPT_USERAGENT, "libmcast/" MCAST_VERSION) == CURLE_OK;
+    if (ok && endpoint->tls)
+        ok = prepare_tls(transfer);
+    if (!ok)
+        return false;
+    set(easy, CURLOPT_PATH_AS_IS, 1L); /* ".." is a job id like any other */
+    set(easy, CURLOPT_NOSIGNAL, 1L);
+    set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    set(easy, CURLOPT_TCP_KEEPALIVE, 1L); /* a stream may be silent for long */
+    set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)REQUEST_CONNECT_MS);
+    /* A look-up of a name that hangs is not waited for when the request is given up. */
+    set(easy, CURLOPT_QUICK_EXIT, 1L);
+    return true;
+}
+
+static bool add_header(struct transfer *transfer, const char *line)
+{
+    struct curl_slist *longer = curl.slist_append(transfer->headers, line);
+    if (longer)
+        transfer->headers = longer;
+    return longer;
+}
+
+static bool prepare(struct transfer *transfer)
+{
+    CURLcode (*set)(CURL *, CURLoption, ...) = curl.easy_setopt;
+    const struct request *request = transfer->request;
+    const struct call *call = &request->call;
+    CURL *easy = transfer->easy;
+    curl.easy_reset(easy);
+    for (size_t i = 0; i < request->headers.count; i++)
+        if (!add_header(transfer, request->headers.line[i]))
+            return false;
+    /* Keeps curl from asking for leave before it sends a large body. */
+    if (!add_header(transfer, "Expect:") || !prepare_connection(transfer) ||
+        set(easy, CURLOPT_CUSTOMREQUEST, call->method) != CURLE_OK)
+        return false;
+    set(easy, CURLOPT_PRIVATE, transfer);
+    set(easy, CURLOPT_FRESH_CONNECT, request->fresh ? 1L : 0L);
+    set(easy, CURLOPT_PREREQFUNCTION, on_reached);
+    set(easy, CURLOPT_PREREQDATA, transfer);
+    set(easy, CURLOPT_HTTPHEADER, transfer->headers);
+    set(easy, CURLOPT_ERRORBUFFER, transfer->words);
+    set(easy, CURLOPT_WRITEFUNCTION, on_body);
+    set(easy, CURLOPT_WRITEDATA, transfer);
+    set(easy, CURLOPT_HEADERFUNCTION, on_header);
+    set(easy, CURLOPT_HEADERDATA, transfer);
+    if (call->body) {
+        set(easy, CURLOPT_POSTFIELDS, call->body);
+        set(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(call->body));
+    }
+    return true;
+}
+
+static void destroy_transfer(struct curl_transport *self, struct transfer *transfer)
+{
+    /* a token may be among them */
+    for (struct curl_slist *line = transfer->headers; line; line = line->next)
+        explicit_bzero(line->data, strlen(line->data));
+    curl.slist_free_all(transfer->headers);
+    if (self->spare)
+        curl.easy_cleanup(transfer->easy);
+    else
+        self->spare = transfer->easy;
+    transfer->request->connection = NULL;
+    free(transfer);
+}
+
+static enum transport_start start(struct transport *transport, struct request *request)
+{
+    struct curl_transport *self = (struct curl_transport *)transport;
+    struct transfer *transfer = calloc(1, sizeof(*transfer));
+    if (!transfer)
+        return TRANSPORT_NO_MEMORY;
+    transfer->request = request;
+    transfer->transport = transport;
+    transfer->easy = self->spare ? self->spare : curl.easy_init();
+    self->spare = NULL;
+    if (!transfer->easy || !prepare(transfer) ||
+        curl.multi_add_handle(self->multi, transfer->easy) != CURLM_OK) {
+        destroy_transfer(self, transfer);
+        return TRANSPORT_NO_MEMORY;
+    }
+    request->connection = transfer;
+    update_due(self);
+    return TRANSPORT_STARTED;
+}
+
+static void abandon(struct transport *transport, struct request *request)
+{
+    struct curl_transport *self = (struct curl_transport *)transport;
+    struct transfer *transfer = request->connection;
+    curl.multi_remove_handle(self->multi, transfer->easy);
+    destroy_transfer(self, transfer);
+    update_due(self);
+}
+
+static enum trouble_kind kind_of(CURLcode code)
+{
+    static const struct {
+        CURLcode code;
+        enum trouble_kind kind;
+    } kinds[] = {
+        {CURLE_OK, TROUBLE_NONE},
+        {CURLE_OUT_OF_MEMORY, TROUBLE_NOMEM},
+        {CURLE_OPERATION_TIMEDOUT, TROUBLE_ABSENT}, /* the time for a connection; else broker.c's */
+        {CURLE_COULDNT_CONNECT, TROUBLE_ABSENT},
+        {CURLE_COULDNT_RESOLVE_HOST, TROUBLE_NO_HOST},
+        {CURLE_GOT_NOTHING, TROUBLE_SILENT},
+        {CURLE_SEND_ERROR, TROUBLE_BROKEN},
+        {CURLE_RECV_ERROR, TROUBLE_BROKEN},
+        {CURLE_PARTIAL_FILE, TROUBLE_BROKEN},
+        {CURLE_PEER_FAILED_VERIFICATION, TROUBLE_DISTRUST},
+        {CURLE_SSL_CONNECT_ERROR, TROUBLE_HANDSHAKE},
+        {CURLE_SSL_CACERT_BADFILE, TROUBLE_CA_FILE},
+        {CURLE_SSL_CERTPROBLEM, TROUBLE_OWN_FILES},
+    };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (kinds[i].code == code)
+            return kinds[i].kind;
+    return TROUBLE_GARBLED;
+}
+
+static void conclude(const struct transfer *transfer, CURLcode code)
+{
+    struct request *request = transfer->request;
+    const char *words = transfer->words[0] ? transfer->words : curl.easy_strerror(code);
+    long status = 0, os_error = 0;
+    request_set_trouble(request, kind_of(code), words);
+    curl.easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
+    curl.easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    request->trouble.os_error = (int)os_error;
+    request->answer.status = code == CURLE_OK ? (int)status : 0;
+}
+
+/* ---- driven by the broker ---- */
+
+/* Its tag is the descriptor and 1, which is never 0. One that finds no room in the set is a request
+ * that ends with its time limit. */
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *known)
+{
+    (void)easy, (void)known;
+    const struct transport *transport = data;
+    uint32_t events = 0;
+    if (what & CURL_POLL_IN)
+        events |= EPOLLIN;
+    if (what & CURL_POLL_OUT)
+        events |= EPOLLOUT;
+    if (what == CURL_POLL_REMOVE)
+        transport_unwatch(transport, fd);
+    else
+        (void)transport_watch(transport, fd, (uint64_t)fd + 1, events);
+    return 0;
+}
+
+/* Then those that have come to their ends. */
+static void serve(struct transport *transport, uint64_t tag, uint32_t events)
+{
+    struct curl_transport *self = (struct curl_transport *)transport;
+    const CURLMsg *message;
+    int mask = 0, count;
+    if (events & (EPOLLIN | EPOLLHUP))
+        mask |= CURL_CSELECT_IN;
+    if (events & EPOLLOUT)
+        mask |= CURL_CSELECT_OUT;
+    if (events & EPOLLERR)
+        mask |= CURL_CSELECT_ERR;
+    curl.multi_socket_action(self->multi,
+                             tag == TRANSPORT_TIME ? CURL_SOCKET_TIMEOUT : (curl_socket_t)(tag - 1),
+                             mask, &count);
+    while ((message = curl.multi_info_read(self->multi, &count))) {
+        struct transfer *transfer = NULL;
+        CURLcode code = message->data.result;
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        curl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+        struct request *request = transfer->request;
+        conclude(transfer, code);
+        curl.multi_remove_handle(self->multi, transfer->easy);
+        destroy_transfer(self, transfer);
+        transport_end(transport, request);
+    }
+    update_due(self);
+}
+
+static void destroy(struct transport *transport)
+{
+    struct curl_transport *self = (struct curl_transport *)transport;
+    curl.easy_cleanup(self->spare);
+    curl.multi_cleanup(self->multi);
+    free(self);
+}
+
+static const struct transport_kind kind = {
+    .destroy = destroy,
+    .start = start,
+    .abandon = abandon,
+    .serve = serve,
+};
+
+int curl_create(struct transport **out, int epoll, struct mcast_error *error)
+{
+    int rc = open_curl(error);
+    if (rc < 0)
+        return rc;
+    struct curl_transport *self = calloc(1, sizeof(*self));
+    if (!self)
+        return fault_nomem(error);
+    transport_init(&self->transport, &kind, epoll);
+    self->multi = curl.multi_init();
+    if (!self->multi ||
+        curl.multi_setopt(self->multi, CURLMOPT_SOCKETFUNCTION, on_socket) != CURLM_OK ||
+        curl.multi_setopt(self->multi, CURLMOPT_SOCKETDATA, &self->transport) != CURLM_OK) {
+        destroy(&self->transport);
+        return fault_nomem(error);
+    }
+    *out = &self->transport;
+    return 0;
+}

@@ -1,0 +1,236 @@
+#include "client/transport/request.h"
+#include "client/fault.h"
+#include "client/calls/call.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+enum { PAUSE_MAX_S = 3600 }; /* that is believed to be asked for */
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- what it is sent with ---- */
+
+/* One more line, "<start><rest>"; rest NULL: none. False when memory is exhausted. */
+static bool add(struct headers *headers, const char *start, const char *rest)
+{
+    if (!rest)
+        return true;
+    assert(headers->count < REQUEST_HEADERS_MAX);
+    size_t size = strlen(start) + strlen(rest) + 1;
+    char *line = malloc(size);
+    if (!line)
+        return false;
+    snprintf(line, size, "%s%s", start, rest);
+    headers->line[headers->count++] = line;
+    return true;
+}
+
+static int add_credential(struct headers *headers, const struct call *call, const char *socket,
+                          struct mcast_error *error)
+{
+    char *payload = NULL, *credential = NULL;
+    /* What it is good for stands in it: nobody can use it for another request. */
+    if (asprintf(&payload, "mcastd1 %s %s", call->method, call->path) < 0)
+        return fault_nomem(error);
+    int rc = credentials_make_munge(socket, payload, &credential, error);
+    if (rc == 0 && !add(headers, "Authorization: Munge ", credential))
+        rc = fault_nomem(error);
+    credentials_forget_munge(credential);
+    free(payload);
+    return rc;
+}
+
+static void release_headers(struct headers *headers)
+{
+    for (size_t i = 0; i < headers->count; i++) {
+        explicit_bzero(headers->line[i], strlen(headers->line[i]));
+        free(headers->line[i]);
+    }
+    headers->count = 0;
+}
+
+static int make_headers(struct request *request, struct mcast_error *error)
+{
+    const struct call *call = &request->call;
+    struct peer *peer = request->peer;
+    const struct credentials *credentials = &peer->credentials;
+    struct headers *headers = &request->headers;
+    char last[24];
+    peer->unproved[0] = '\0';
+    snprintf(last, sizeof(last), "%llu", (unsigned long long)call->last_event_id);
+    if (!add(headers, "Accept: ", call->accept ? call->accept : "application/json") ||
+        !add(headers, "Content-Type: ", call->body ? "application/json" : NULL) ||
+        !add(headers, "Last-Event-ID: ", call->last_event_id > 0 ? last : NULL))
+        return fault_nomem(error);
+    if (call->with_token)
+        return add(headers, "Authorization: Bearer ", secret_expose(peer->token))
+                   ? 0
+                   : fault_nomem(error);
+    if (peer->endpoint.socket[0] || !credentials_want_munge(credentials))
+        return 0;
+    int rc = add_credential(headers, call, credentials->munge_socket, error);
+    if (rc == MCAST_UNREACHABLE && credentials->munge == MCAST_MUNGE_AUTO) {
+        snprintf(peer->unproved, sizeof(peer->unproved), "%.300s", error->text);
+        return 0;
+    }
+    /* Of root's credential only the host is believed, and by this name (docs/security.md). */
+    return rc < 0 || add(headers, "Mcast-Node: ", credentials->node) ? rc : fault_nomem(error);
+}
+
+/* ---- what comes back ---- */
+
+/* Written anew from what was read, it must be the same: sscanf alone takes more. Not strptime,
+ * whose names are the locale's, nor timegm, which reads the time zone's file. */
+bool request_read_date(const char *text, size_t length, int64_t *seconds)
+{
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    enum { SIZE = sizeof("Sun, 06 Nov 1994 08:49:37 GMT") };
+    char date[SIZE], again[4 * SIZE], name[4];
+    int day, year, hour, minute, second;
+    if (length < SIZE - 1)
+        return false;
+    memcpy(date, text, SIZE - 1);
+    date[SIZE - 1] = '\0';
+    if (sscanf(date + 5, "%2d %3s %4d %2d:%2d:%2d", &day, name, &year, &hour, &minute, &second) !=
+        6)
+        return false;
+    snprintf(again, sizeof(again), "%.3s, %02d %s %04d %02d:%02d:%02d GMT", date, day, name, year,
+             hour, minute, second);
+    const char *found = strstr(months, name);
+    if (strcmp(again, date) != 0 || strchr(date, '-') || !found || (found - months) % 3 != 0 ||
+        day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60)
+        return false;
+    int month = ((int)(found - months) / 3 + 10) % 12; /* from March, after which leap days are */
+    year -= month >= 10;
+    int days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
+    *seconds = ((((int64_t)days - 719469) * 24 + hour) * 60 + minute) * 60 + second;
+    return true;
+}
+
+/* The date was written some time between the request and now: half way is the best guess, and its
+ * second was half over on average. */
+static void take_date(struct request *request, const char *value, size_t length)
+{
+    int64_t seconds;
+    if (!request_read_date(value, length, &seconds))
+        return;
+    int64_t half_way = request->sent_ms + (now_ms() - request->sent_ms) / 2;
+    request->peer->clock_ahead_ms = seconds * 1000 + 500 - half_way;
+    request->peer->clock_known = true;
+}
+
+/* Seconds; a date, which a proxy may write as well, is none. */
+static void take_pause(struct answer *answer, const char *value, size_t length)
+{
+    unsigned seconds = 0;
+    size_t used = 0;
+    for (; used < length && value[used] >= '0' && value[used] <= '9'; used++)
+        seconds = seconds < PAUSE_MAX_S ? seconds * 10 + (unsigned)(value[used] - '0') : seconds;
+    answer->retry_after = seconds < PAUSE_MAX_S ? seconds : PAUSE_MAX_S;
+}
+
+/* The media type, without parameters. */
+static void take_type(struct answer *answer, const char *value, size_t length)
+{
+    size_t used = 0;
+    while (used < length && value[used] && !strchr("; \t\r\n", value[used]) &&
+           used < sizeof(answer->type) - 1) {
+        answer->type[used] = (char)tolower((unsigned char)value[used]);
+        used++;
+    }
+    answer->type[used] = '\0';
+}
+
+static bool is(const char *name, const char *bytes, size_t length)
+{
+    return strlen(name) == length && strncasecmp(name, bytes, length) == 0;
+}
+
+void request_take_header(struct request *request, const char *name, size_t name_length,
+                         const char *value, size_t value_length)
+{
+    if (is("date", name, name_length))
+        take_date(request, value, value_length);
+    else if (is("retry-after", name, name_length))
+        take_pause(&request->answer, value, value_length);
+    else if (is("content-type", name, name_length))
+        take_type(&request->answer, value, value_length);
+}
+
+bool request_take_body(struct request *request, int status, const char *bytes, size_t length)
+{
+    const struct call *call = &request->call;
+    struct answer *answer = &request->answer;
+    if (call->each && status == 200 && strcmp(answer->type, call->accept) == 0)
+        request->ended = call->each(bytes, length, call->data);
+    else if (answer->body.length + length > REQUEST_ANSWER_MAX)
+        request->rc = MCAST_UNCLEAR;
+    else if (!text_add(&answer->body, bytes, length))
+        request->rc = MCAST_NOMEM;
+    return request->rc == 0 && request->ended == 0;
+}
+
+void request_set_trouble(struct request *request, enum trouble_kind kind, const char *words)
+{
+    request->trouble.kind = kind;
+    snprintf(request->trouble.words, sizeof(request->trouble.words), "%s", words);
+}
+
+int request_prepare(struct request *request, struct mcast_error *error)
+{
+    struct peer *peer = request->peer;
+    struct text body = request->answer.body;
+    int rc = 0;
+    request->trouble = (struct trouble){0};
+    request->ended = request->rc = 0;
+    request->connected = request->unread = false;
+    text_clear(&body);
+    request->answer = (struct answer){.body = body};
+    if (peer->endpoint.tls)
+        rc = credentials_check(&peer->credentials, error);
+    if (rc == 0)
+        rc = make_headers(request, error);
+    request->sent_ms = now_ms();
+    return rc;
+}
+
+int request_conclude(struct request *request, struct mcast_error *error)
+{
+    const struct peer *peer = request->peer;
+    release_headers(&request->headers);
+    if (request->ended != 0)
+        return request->ended;
+    if (request->rc == MCAST_NOMEM)
+        return fault_nomem(error);
+    if (request->rc != 0)
+        return fault_set(error, MCAST_UNCLEAR,
+                         "what answers at %s sends more than %d bytes; is it mcastd?",
+                         endpoint_name(&peer->endpoint), REQUEST_ANSWER_MAX);
+    if (request->trouble.kind == TROUBLE_NONE)
+        return 0;
+    return trouble_explain(&request->trouble, peer, request->limit_ms, error);
+}
+
+bool request_stale(const struct request *request)
+{
+    const struct answer *answer = &request->answer;
+    return answer->status == 401 &&
+           (problem_is(answer, "munge-replayed") || problem_is(answer, "munge-expired"));
+}
+
+void request_release(struct request *request)
+{
+    release_headers(&request->headers);
+    text_release(&request->answer.body);
+}

@@ -1,0 +1,286 @@
+/* Over the broker's Unix socket: nothing but libc, because most programs that ask make one request
+ * and end. */
+
+#include "client/fault.h"
+#include "client/transport/reply.h"
+#include "client/transport/serveruser.h"
+#include "client/transport/transport.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    PIECE_SIZE = 16384, /* read at a time */
+    PIECES_MAX = 16,    /* in one turn: others are served as well */
+};
+
+/* One connection to the socket, and the request that has it at the moment. */
+struct connection {
+    struct request *request; /* NULL: idle */
+    int fd;
+    bool used;  /* it has carried another request before */
+    char *text; /* the request as it is sent; NULL: it is written */
+    size_t length, sent;
+    struct reply reply;
+    struct connection *next; /* of the idle ones */
+};
+
+struct unix_transport {
+    struct transport transport; /* first, so that the two have one address */
+    struct connection *idle;
+};
+
+/* ---- connections ---- */
+
+/* A token may be in it. */
+static void forget_text(struct connection *connection)
+{
+    if (connection->text)
+        explicit_bzero(connection->text, connection->length);
+    free(connection->text);
+    connection->text = NULL;
+}
+
+static void close_connection(struct connection *connection)
+{
+    int saved = errno;
+    forget_text(connection);
+    if (connection->fd >= 0)
+        close(connection->fd);
+    free(connection);
+    errno = saved;
+}
+
+/* Of one that is idle: whether the broker still has it. */
+static bool is_alive(const struct connection *connection)
+{
+    char byte;
+    return recv(connection->fd, &byte, 1, MSG_PEEK) < 0 &&
+           (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+static struct connection *take_idle(struct unix_transport *self)
+{
+    struct connection *connection;
+    while ((connection = self->idle)) {
+        self->idle = connection->next;
+        if (is_alive(connection))
+            return connection;
+        close_connection(connection);
+    }
+    return NULL;
+}
+
+/* NULL: errno says why. */
+static struct connection *open_connection(const struct peer *peer)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct connection *connection = calloc(1, sizeof(*connection));
+    if (!connection)
+        return NULL;
+    strcpy(address.sun_path, peer->endpoint.socket);
+    connection->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (connection->fd >= 0 &&
+        connect(connection->fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+        return connection;
+    close_connection(connection);
+    return NULL;
+}
+
+/* The request has no connection any more. */
+static void give_back(struct unix_transport *self, struct connection *connection)
+{
+    connection->request->connection = NULL;
+    transport_unwatch(&self->transport, connection->fd);
+    if (reply_keeps(&connection->reply) && connection->sent == connection->length) {
+        connection->request = NULL;
+        connection->used = true;
+        connection->next = self->idle;
+        self->idle = connection;
+    } else {
+        close_connection(connection);
+    }
+}
+
+/* ---- writing and reading ---- */
+
+/* In memory that has room for all of it, so that no copy of a token is left behind as it grows. */
+static bool make_text(struct connection *connection, const struct request *request)
+{
+    static const char same[] = "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n";
+    const struct call *call = &request->call;
+    const char *body = call->body ? call->body : "";
+    size_t used = 0, room = 128 + sizeof(same) + strlen(call->path) + strlen(body);
+    for (size_t i = 0; i < request->headers.count; i++)
+        room += strlen(request->headers.line[i]) + 2;
+    char *text = malloc(room);
+    if (!text)
+        return false;
+#define PUT(...) used += (size_t)snprintf(text + used, room - used, __VA_ARGS__)
+    PUT("%s %s HTTP/1.1\r\n%s", call->method, call->path, same);
+    for (size_t i = 0; i < request->headers.count; i++)
+        PUT("%s\r\n", request->headers.line[i]);
+    if (call->body)
+        PUT("Content-Length: %zu\r\n", strlen(body));
+    PUT("\r\n%s", body);
+#undef PUT
+    assert(used < room);
+    connection->text = text;
+    connection->length = used;
+    connection->sent = 0;
+    return true;
+}
+
+/* What can be written now. A broker that refuses a request before it has read all of it closes the
+ * connection, and its answer is there to be read. */
+static void write_text(struct connection *connection)
+{
+    while (connection->text) {
+        ssize_t sent = send(connection->fd, connection->text + connection->sent,
+                            connection->length - connection->sent, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return;
+        connection->sent += sent > 0 ? (size_t)sent : 0;
+        if (sent < 0 || connection->sent == connection->length)
+            forget_text(connection);
+    }
+}
+
+/* What can be read now. */
+static void read_reply(struct connection *connection)
+{
+    struct reply *reply = &connection->reply;
+    char piece[PIECE_SIZE];
+    for (int i = 0; i < PIECES_MAX && reply->state == REPLY_MORE; i++) {
+        ssize_t got = recv(connection->fd, piece, sizeof(piece), 0);
+        if (got > 0)
+            reply_feed(reply, piece, (size_t)got);
+        else if (got == 0)
+            reply_end(reply, NULL);
+        else if (errno == EAGAIN || errno == EWOULDBLOCK)
+            break;
+        else if (errno != EINTR)
+            reply_end(reply, strerror(errno));
+        if (got > 0 && (size_t)got < sizeof(piece))
+            break; /* that was all, most likely; if not, the descriptor says so */
+    }
+}
+
+/* ---- requests ---- */
+
+static void end_with(struct unix_transport *self, struct request *request, enum trouble_kind kind,
+                     const char *words)
+{
+    request_set_trouble(request, kind, words);
+    if (request->connection)
+        give_back(self, request->connection);
+    transport_end(&self->transport, request);
+}
+
+/* Before anything is sent: a token may be in it. */
+static bool is_server_trusted(const struct connection *connection, struct request *request)
+{
+    const struct peer *peer = request->peer;
+    char words[TROUBLE_WORDS_SIZE] = "";
+    if (connection->used ||
+        serveruser_trusted(connection->fd, peer->endpoint.socket,
+                           credentials_server_user(&peer->credentials), words, sizeof(words)))
+        return true;
+    request_set_trouble(request, TROUBLE_UNTRUSTED, words);
+    return false;
+}
+
+/* After what can be written and read now was. */
+static void proceed(struct unix_transport *self, struct connection *connection)
+{
+    struct request *request = connection->request;
+    const struct reply *reply = &connection->reply;
+    uint32_t events = connection->text ? EPOLLIN | EPOLLOUT : EPOLLIN;
+    if (reply->state == REPLY_MORE) {
+        if (!transport_watch(&self->transport, connection->fd, (uintptr_t)connection, events))
+            end_with(self, request, TROUBLE_NOMEM, "");
+        return;
+    }
+    request->unread = connection->used && !reply->begun && trouble_broken(&request->trouble);
+    give_back(self, connection);
+    transport_end(&self->transport, request);
+}
+
+static enum transport_start start(struct transport *transport, struct request *request)
+{
+    struct unix_transport *self = (struct unix_transport *)transport;
+    struct connection *connection = request->fresh ? NULL : take_idle(self);
+    if (!connection)
+        connection = open_connection(request->peer);
+    if (!connection && errno == EAGAIN)
+        return TRANSPORT_NO_ROOM;
+    if (!connection) {
+        request->trouble.os_error = errno;
+        end_with(self, request, errno == ENOMEM ? TROUBLE_NOMEM : TROUBLE_ABSENT, "");
+        return TRANSPORT_STARTED;
+    }
+    if (!is_server_trusted(connection, request)) {
+        close_connection(connection);
+        transport_end(transport, request);
+        return TRANSPORT_STARTED;
+    }
+    if (!make_text(connection, request)) {
+        close_connection(connection);
+        return TRANSPORT_NO_MEMORY;
+    }
+    connection->request = request;
+    request->connection = connection;
+    reply_begin(&connection->reply, request);
+    transport_connected(transport, request);
+    write_text(connection);
+    proceed(self, connection);
+    return TRANSPORT_STARTED;
+}
+
+static void abandon(struct transport *transport, struct request *request)
+{
+    give_back((struct unix_transport *)transport, request->connection);
+}
+
+static void serve(struct transport *transport, uint64_t tag, uint32_t events)
+{
+    struct connection *connection = (struct connection *)(uintptr_t)tag; /* as proceed has it */
+    write_text(connection);
+    if (events & ~(uint32_t)EPOLLOUT)
+        read_reply(connection);
+    proceed((struct unix_transport *)transport, connection);
+}
+
+static void destroy(struct transport *transport)
+{
+    struct unix_transport *self = (struct unix_transport *)transport;
+    for (struct connection *connection; (connection = self->idle);) {
+        self->idle = connection->next;
+        close_connection(connection);
+    }
+    free(self);
+}
+
+static const struct transport_kind kind = {
+    .destroy = destroy,
+    .start = start,
+    .abandon = abandon,
+    .serve = serve,
+};
+
+int unix_create(struct transport **out, int epoll, struct mcast_error *error)
+{
+    struct unix_transport *self = calloc(1, sizeof(*self));
+    if (!self)
+        return fault_nomem(error);
+    transport_init(&self->transport, &kind, epoll);
+    *out = &self->transport;
+    return 0;
+}
