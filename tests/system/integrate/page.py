@@ -73,7 +73,7 @@ def known_codes():
     """Every word that the sources refuse with."""
     effects = open(sources + "/core/effect.h", encoding="utf-8").read()
     codes = set(re.findall(r'X\(\w+, [45]\d\d, "([a-z-]+)"\)', effects))
-    for name in glob.glob(sources + "/broker/http/*.c"):
+    for name in glob.glob(sources + "/broker/http/**/*.c", recursive=True):
         text = open(name, encoding="utf-8").read()
         calls = re.findall(r'\bproblem_set\(([^;"]*)"([a-z]+(?:-[a-z]+)*)",', text)
         codes |= {code for before, code in calls if "answer_word" not in before}
