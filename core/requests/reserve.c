@@ -219,12 +219,19 @@ static void create(struct core *core, uint64_t ticket, const struct reservation_
     core_act(core, r);
 }
 
+/* Before the first whole list after a start nothing shows that this ledger is older than the jobs
+ * that run. If it is, they have the VNIs that it would give next (B11). */
+static bool may_be_old_ledger(const struct core *core)
+{
+    return core->founded && core->config.fm_present && core->link.listed_ms == 0;
+}
+
 /* Picks the VNIs. False when the job has to fail for want of them (F4). */
 static bool choose_vnis(struct core *core, struct reservation_record *rec, unsigned wanted,
                         const char **detail)
 {
     rec->vni_asked = (uint8_t)wanted;
-    if (vnipool_pick(&core->vnis, wanted, rec->vnis)) {
+    if (vnipool_pick(&core->vnis, wanted, may_be_old_ledger(core), rec->vnis)) {
         rec->vni_count = (uint8_t)wanted;
         return true;
     }

@@ -53,11 +53,11 @@ void vnipool_configure(struct vnipool *p, const struct idset *set)
     find_free(p);
 }
 
-bool vnipool_pick(const struct vnipool *p, unsigned count, uint16_t *vnis)
+bool vnipool_pick(const struct vnipool *p, unsigned count, bool far, uint16_t *vnis)
 {
     if (p->free.count < count)
         return false;
-    uint32_t from = p->after;
+    uint32_t from = p->after + (far ? p->pool.count / 2 : 0);
     for (unsigned i = 0; i < count; i++) {
         int vni = idset_next(&p->free, from);
         vnis[i] = (uint16_t)vni;

@@ -27,8 +27,8 @@ void vnipool_init(struct vnipool *p);
 void vnipool_configure(struct vnipool *p, const struct idset *set);
 
 /* Picks count free VNIs in round-robin order without taking them. False, and nothing picked, when
- * there are fewer. */
-bool vnipool_pick(const struct vnipool *p, unsigned count, uint16_t *vnis);
+ * there are fewer. far: half the pool away from those whose turn it is. */
+bool vnipool_pick(const struct vnipool *p, unsigned count, bool far, uint16_t *vnis);
 
 /* free → live; also for VNIs outside the pool, when a record says so. False when it is live or held
  * already: then nothing changed. */

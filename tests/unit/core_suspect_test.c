@@ -154,9 +154,33 @@ static void claim__takes_what_was_only_listed(void **state)
     driver_end(&d);
 }
 
+/* B11: before the first list nothing shows that the ledger is older than what runs; if it is, the
+ * VNIs whose turn it is are in use. */
+static void suspect__first_vnis_after_a_start_come_from_far(void **state)
+{
+    (void)state;
+    for (int listed = 0; listed < 2; listed++) {
+        struct driver d;
+        const struct record founded = {.kind = RECORD_FOUNDED};
+        driver_init(&d);
+        d.core = core_create(&d.config);
+        assert_int_equal(core_load(d.core, &founded, NULL), 0);
+        core_start(d.core, d.now);
+        if (listed) {
+            driver_login(&d);
+            driver_list(&d, NULL, 0, FM_OK);
+        }
+        driver_reserve(&d, driver_request("a", 2));
+        assert_int_equal(driver_answer(&d)->reservation->vnis[0],
+                         listed ? 1024 : d.config.vni_pool.count / 2);
+        driver_end(&d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(suspect__first_vnis_after_a_start_come_from_far),
         cmocka_unit_test(suspect__goes_on_after_a_restart),
         cmocka_unit_test(suspect__numbers_go_on_far_behind),
         cmocka_unit_test(suspect__lasts_while_unknown_jobs_are_named),

@@ -17,7 +17,7 @@ static void configure(struct vnipool *pool, const char *text)
 static uint16_t take_one(struct vnipool *pool)
 {
     uint16_t vni;
-    assert_true(vnipool_pick(pool, 1, &vni));
+    assert_true(vnipool_pick(pool, 1, false, &vni));
     assert_true(vnipool_take(pool, vni));
     pool->after = (uint32_t)vni + 1;
     return vni;
@@ -37,7 +37,7 @@ static void vnipool__never_gives_out_1_and_10(void **state)
         assert_true(vni != 1 && vni != 10);
     }
     uint16_t none;
-    assert_false(vnipool_pick(&pool, 1, &none));
+    assert_false(vnipool_pick(&pool, 1, false, &none));
 }
 
 /* F3: a VNI that has just come back is the last to be given out again. */
@@ -68,7 +68,7 @@ static void vnipool__held_is_not_free(void **state)
     assert_false(vnipool_take(&pool, vni));
     assert_int_equal(take_one(&pool), 101);
     uint16_t none;
-    assert_false(vnipool_pick(&pool, 1, &none));
+    assert_false(vnipool_pick(&pool, 1, false, &none));
     vnipool_drop(&pool, vni, true);
     assert_int_equal(take_one(&pool), 100);
 }
@@ -80,11 +80,11 @@ static void vnipool_pick__all_or_nothing_and_distinct(void **state)
     uint16_t vnis[4] = {0};
     vnipool_init(&pool);
     configure(&pool, "100-102");
-    assert_false(vnipool_pick(&pool, 4, vnis));
-    assert_true(vnipool_pick(&pool, 3, vnis));
+    assert_false(vnipool_pick(&pool, 4, false, vnis));
+    assert_true(vnipool_pick(&pool, 3, false, vnis));
     assert_true(vnis[0] != vnis[1] && vnis[1] != vnis[2] && vnis[0] != vnis[2]);
     assert_int_equal(pool.free.count, 3);
-    assert_true(vnipool_pick(&pool, 0, vnis));
+    assert_true(vnipool_pick(&pool, 0, false, vnis));
 }
 
 /* F5: shrinking takes no VNI from a job; what comes back later stays out. */
@@ -113,7 +113,7 @@ static void vnipool_configure__empty_pool(void **state)
     uint16_t none;
     vnipool_init(&pool);
     configure(&pool, "");
-    assert_false(vnipool_pick(&pool, 1, &none));
+    assert_false(vnipool_pick(&pool, 1, false, &none));
     assert_true(vnipool_take(&pool, 7)); /* a record from before says so */
     vnipool_drop(&pool, 7, true);
     assert_int_equal(pool.free.count, 0);
