@@ -123,13 +123,15 @@ void missing_gone(struct core *core, struct reservation *r, bool other_token)
     if (e->gone_ms == 0 || e->other_token != other_token) {
         set_missing(core, e, core->now_ms, e->absent_ms);
         e->other_token = other_token;
-        link_list_within(core, core->config.stray_grace_ms);
         core_trace_of(core, r, alarm_on(core, ALARM_MASS_LOSS, NULL) ? TRACE_DEBUG : TRACE_NOTICE,
                       "%s-%s: the fabric manager %s -> asked again in %lld s", r->cluster, r->job,
                       other_token ? "has another reservation under its name"
                                   : "says that it has no such reservation",
                       (long long)(core->config.stray_grace_ms + 999) / 1000);
     }
+    int64_t left_ms = e->gone_ms + core->config.stray_grace_ms - core->now_ms;
+    if (left_ms > 0) /* so late, and no grace period later */
+        link_list_within(core, left_ms);
     missing_watch(core);
     if (!is_confirmed(core, e) || (!e->loss_accepted && is_mass_loss(core, core->missing)))
         core_act(core, r);
