@@ -103,8 +103,8 @@ int scene_cluster_of(const char *name, const char **job)
     return -1;
 }
 
-/* I8: at no moment are there more addresses than a budget allows. Strays of ours are no reservation
- * that the broker ever asked for. */
+/* I8: at no moment are there more addresses than a budget allows. What was planted, also in the
+ * place of a job's that was taken away, has fewer than the broker asks for, and is not its. */
 static void look_at_budgets(struct scene *scene, const json_t *jobs)
 {
     unsigned sums[CROWD_CLUSTERS] = {0}, sum = 0;
@@ -117,9 +117,9 @@ static void look_at_budgets(struct scene *scene, const json_t *jobs)
         const char *name = json_string_value(json_object_get(job, "jobID"));
         const int cluster = name ? scene_cluster_of(name, &id) : -1;
 
-        if (cluster < 0 || strncmp(id, "stray", 5) == 0)
-            continue;
-        sums[cluster] += (unsigned)json_integer_value(json_object_get(job, "mcastLimit"));
+        const json_int_t limit = json_integer_value(json_object_get(job, "mcastLimit"));
+        if (cluster >= 0 && limit >= SCENE_PER_JOB)
+            sums[cluster] += (unsigned)limit;
     }
     for (size_t c = 0; c < CROWD_CLUSTERS; c++) {
         sum += sums[c];
