@@ -34,37 +34,37 @@ const struct cluster_config *core_cluster_config(const struct core *core, const 
     return NULL;
 }
 
-struct errand *core_errand(struct core *core, struct reservation *r)
+struct operation *core_operation(struct core *core, struct reservation *r)
 {
-    if (r->errand == NULL) {
-        struct errand *e = memory_zeroed(sizeof *e);
-        e->owner = r;
-        e->next = core->errands;
-        if (e->next != NULL)
-            e->next->prev = e;
-        core->errands = e;
-        r->errand = e;
+    if (r->op == NULL) {
+        struct operation *op = memory_zeroed(sizeof *op);
+        op->owner = r;
+        op->next = core->operations;
+        if (op->next != NULL)
+            op->next->prev = op;
+        core->operations = op;
+        r->op = op;
     }
-    return r->errand;
+    return r->op;
 }
 
-static void drop_errand(struct core *core, struct reservation *r)
+static void drop_operation(struct core *core, struct reservation *r)
 {
-    struct errand *e = r->errand;
-    if (e == NULL)
+    struct operation *op = r->op;
+    if (op == NULL)
         return;
-    callqueue_remove(&core->calls, e);
-    missing_forget(core, e);
-    if (e->prev != NULL)
-        e->prev->next = e->next;
+    callqueue_remove(&core->calls, op);
+    missing_forget(core, op);
+    if (op->prev != NULL)
+        op->prev->next = op->next;
     else
-        core->errands = e->next;
-    if (e->next != NULL)
-        e->next->prev = e->prev;
-    r->errand = NULL;
-    core_discard(core, e->words);
-    e->owner = NULL; /* whoever walks the errands in this step may still come by */
-    core_discard(core, e);
+        core->operations = op->next;
+    if (op->next != NULL)
+        op->next->prev = op->prev;
+    r->op = NULL;
+    core_discard(core, op->words);
+    op->owner = NULL; /* whoever walks the operations in this step may still come by */
+    core_discard(core, op);
 }
 
 static void drop_cleaner(struct core *core, struct reservation *r)
@@ -73,39 +73,39 @@ static void drop_cleaner(struct core *core, struct reservation *r)
         return;
     for (const struct cleanup *c = r->cleaner->first; c != NULL; c = c->next)
         core->cleanups -= !c->look;
-    callqueue_remove(&core->calls, &r->cleaner->errand);
+    callqueue_remove(&core->calls, &r->cleaner->op);
     cleaner_destroy(r->cleaner);
     r->cleaner = NULL;
 }
 
-static void count(uint64_t *counter, uint64_t amount, bool add)
+static void adjust_counter(uint64_t *counter, uint64_t amount, bool add)
 {
     *counter = add ? *counter + amount : *counter - amount;
 }
 
-static void use(struct use *u, const struct reservation *r, bool add)
+static void adjust_use(struct use *u, const struct reservation *r, bool add)
 {
-    count(&u->addresses, r->addresses, add);
+    adjust_counter(&u->addresses, r->addresses, add);
     /* What was found is not released before an administrator claims it: nobody waits for that. */
     if (reservation_wants_hwcoll(r) || r->origin == ORIGIN_FOUND)
         return;
-    count(&u->leaving, r->addresses, add);
-    count(&u->releases, 1, add);
+    adjust_counter(&u->leaving, r->addresses, add);
+    adjust_counter(&u->releases, 1, add);
 }
 
-static void tally(struct use *u, const struct reservation *r, bool add)
+static void count_jobs(struct use *u, const struct reservation *r, bool add)
 {
-    count(r->state == JOB_ACTIVE ? &u->jobs_active : &u->jobs_releasing, 1, add);
+    adjust_counter(r->state == JOB_ACTIVE ? &u->jobs_active : &u->jobs_releasing, 1, add);
     if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
-        count(&u->jobs_reserved, 1, add);
+        adjust_counter(&u->jobs_reserved, 1, add);
     if (r->state == JOB_ACTIVE && reservation_adopted(r))
-        count(&u->jobs_adopted, 1, add);
+        adjust_counter(&u->jobs_adopted, 1, add);
     if (r->origin != ORIGIN_FOUND)
         return;
     if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
-        count(&u->jobs_found, 1, add);
+        adjust_counter(&u->jobs_found, 1, add);
     if (r->fm_side != FM_SIDE_NOTHING)
-        count(&u->found, 1, add);
+        adjust_counter(&u->found, 1, add);
 }
 
 /* What a reservation occupies: VNIs, addresses, its place in the counts. Taken back before it
@@ -127,19 +127,19 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
             fits &= vnipool_hold(&core->vnis, r->vnis[i]);
     }
     if (r->overdue)
-        count(&core->overdue, r->vni_count, add);
+        adjust_counter(&core->overdue, r->vni_count, add);
     if (r->node_number != 0)
-        count(&core->unknown_lives, 1, add);
+        adjust_counter(&core->unknown_lives, 1, add);
     if (!add && r->state == JOB_ACTIVE && reservation_adopted(r))
         core->adopted_ms = core->now_ms;
     struct cluster *cluster = core_cluster(core, r->cluster);
-    tally(&core->all, r, add);
-    tally(&cluster->use, r, add);
+    count_jobs(&core->all, r, add);
+    count_jobs(&cluster->use, r, add);
     if (r->fm_side != FM_SIDE_NOTHING) {
-        use(&core->all, r, add);
-        use(&cluster->use, r, add);
+        adjust_use(&core->all, r, add);
+        adjust_use(&cluster->use, r, add);
     } else if (r->hwcoll == HWCOLL_WANTED) {
-        count(&core->room_wanted, 1, add);
+        adjust_counter(&core->addresses_awaited, 1, add);
     }
     return fits;
 }
@@ -168,8 +168,8 @@ static void replace_token(struct core *core, struct reservation *r, struct secre
     core_discard(core, old);
 }
 
-static void take_over(struct core *core, struct reservation *r,
-                      const struct reservation_record *rec)
+static void copy_record(struct core *core, struct reservation *r,
+                        const struct reservation_record *rec)
 {
     replace_text(core, &r->nodes, rec->nodes);
     replace_token(core, r, rec->token);
@@ -194,10 +194,11 @@ static void take_over(struct core *core, struct reservation *r,
     r->origin = rec->origin;
     r->node_number = rec->node_number;
     if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
-        (void)core_errand(core, r);
+        (void)core_operation(core, r);
 }
 
-static struct reservation *create(struct core *core, const struct reservation_record *rec)
+static struct reservation *create_reservation(struct core *core,
+                                              const struct reservation_record *rec)
 {
     size_t length = strlen(rec->job);
     struct reservation *r = memory_zeroed(sizeof *r + length + 1);
@@ -210,7 +211,7 @@ static struct reservation *create(struct core *core, const struct reservation_re
     return r;
 }
 
-static bool between(unsigned value, unsigned low, unsigned high)
+static bool is_between(unsigned value, unsigned low, unsigned high)
 {
     return value >= low && value <= high;
 }
@@ -223,12 +224,13 @@ static bool contradicts(const struct reservation_record *rec)
            (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING);
 }
 
-static int check(const struct core *core, const struct reservation_record *rec, struct error *err)
+static int check_reservation(const struct core *core, const struct reservation_record *rec,
+                             struct error *err)
 {
     if (!cluster_name_valid(rec->cluster) || !job_id_valid(rec->job) ||
-        rec->vni_count > VNI_PER_JOB_MAX || !between(rec->state, JOB_ACTIVE, JOB_RELEASING) ||
-        !between(rec->wish, WISH_AUTO, WISH_REQUIRED) ||
-        !between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_SIDE_HELD ||
+        rec->vni_count > VNI_PER_JOB_MAX || !is_between(rec->state, JOB_ACTIVE, JOB_RELEASING) ||
+        !is_between(rec->wish, WISH_AUTO, WISH_REQUIRED) ||
+        !is_between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_SIDE_HELD ||
         rec->regranted > 1 || rec->origin > ORIGIN_CLAIMED || contradicts(rec))
         return error_set(err, ERROR_CORRUPT, "reservation %llu holds a value that none can have",
                          (unsigned long long)rec->number);
@@ -242,17 +244,17 @@ static int check(const struct core *core, const struct reservation_record *rec, 
 static int apply_reservation(struct core *core, const struct reservation_record *rec,
                              struct error *err)
 {
-    int rc = check(core, rec, err);
+    int rc = check_reservation(core, rec, err);
     if (rc < 0)
         return rc;
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
     bool had_addresses = r != NULL && r->fm_side != FM_SIDE_NOTHING;
     if (r == NULL)
-        r = create(core, rec);
+        r = create_reservation(core, rec);
     else
         (void)occupy(core, r, false);
-    take_over(core, r, rec);
-    core->room_made |= had_addresses && r->fm_side == FM_SIDE_NOTHING;
+    copy_record(core, r, rec);
+    core->addresses_freed |= had_addresses && r->fm_side == FM_SIDE_NOTHING;
     if (!occupy(core, r, true))
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu (%s-%s) has a VNI that another one has too",
@@ -260,7 +262,7 @@ static int apply_reservation(struct core *core, const struct reservation_record 
     return 0;
 }
 
-static uint64_t lingering(const struct reservation *r)
+static uint64_t lingering_nodes(const struct reservation *r)
 {
     return r->reported == NULL ? 0 : r->reported->lingering;
 }
@@ -273,10 +275,10 @@ static int apply_gone(struct core *core, uint64_t number, struct error *err)
                          (unsigned long long)number);
     (void)occupy(core, r, false);
     agenda_set(&core->agenda, r, INT64_MAX);
-    drop_errand(core, r);
+    drop_operation(core, r);
     drop_cleaner(core, r);
     ledger_remove(&core->ledger, r);
-    core->lingering -= lingering(r);
+    core->lingering -= lingering_nodes(r);
     nodes_destroy(r->reported);
     r->reported = NULL;
     replace_text(core, &r->nodes, NULL);
@@ -293,9 +295,9 @@ static int apply_node(struct core *core, const struct node_record *rec, struct e
         return error_set(err, ERROR_CORRUPT,
                          "node %.64s reports for reservation %llu, which is not there", rec->node,
                          (unsigned long long)rec->number);
-    core->lingering -= lingering(r);
+    core->lingering -= lingering_nodes(r);
     nodes_put(&r->reported, rec);
-    core->lingering += lingering(r);
+    core->lingering += lingering_nodes(r);
     return 0;
 }
 

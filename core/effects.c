@@ -11,9 +11,9 @@
 
 struct effect *core_effect(struct core *core, enum effect_kind kind)
 {
-    if (core->effect_count == core->effect_room) {
-        core->effect_room = core->effect_room == 0 ? 64 : core->effect_room * 2;
-        core->effects = memory_resized(core->effects, core->effect_room, sizeof *core->effects);
+    if (core->effect_count == core->effect_capacity) {
+        core->effect_capacity = core->effect_capacity == 0 ? 64 : core->effect_capacity * 2;
+        core->effects = memory_resized(core->effects, core->effect_capacity, sizeof *core->effects);
     }
     struct effect *effect = &core->effects[core->effect_count++];
     memset(effect, 0, sizeof *effect);
@@ -25,10 +25,11 @@ void core_discard(struct core *core, void *memory)
 {
     if (memory == NULL)
         return;
-    if (core->discarded_count == core->discarded_room) {
-        core->discarded_room = core->discarded_room == 0 ? 64 : core->discarded_room * 2;
+    if (core->discarded_count == core->discarded_capacity) {
+        core->discarded_capacity =
+            core->discarded_capacity == 0 ? 64 : core->discarded_capacity * 2;
         core->discarded =
-            memory_resized(core->discarded, core->discarded_room, sizeof *core->discarded);
+            memory_resized(core->discarded, core->discarded_capacity, sizeof *core->discarded);
     }
     core->discarded[core->discarded_count++] = memory;
 }
@@ -53,8 +54,8 @@ const char *core_text(struct core *core, const char *format, ...)
     return kept;
 }
 
-__attribute__((format(printf, 3, 0))) static struct effect *trace(struct core *core, int level,
-                                                                  const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static struct effect *
+add_trace(struct core *core, int level, const char *format, va_list args)
 {
     char text[2 * ERROR_TEXT_SIZE];
     (void)vsnprintf(text, sizeof text, format, args);
@@ -72,18 +73,18 @@ void core_trace(struct core *core, int level, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    (void)trace(core, level, format, args);
+    (void)add_trace(core, level, format, args);
     va_end(args);
 }
 
-__attribute__((format(printf, 5, 0))) static void trace_of(struct core *core,
-                                                           const struct reservation *r,
-                                                           enum event_kind event, int level,
-                                                           const char *format, va_list args)
+__attribute__((format(printf, 5, 0))) static void add_trace_of(struct core *core,
+                                                               const struct reservation *r,
+                                                               enum event_kind event, int level,
+                                                               const char *format, va_list args)
 {
     if (level > core->config.trace_level)
         return;
-    struct effect *effect = trace(core, level, format, args);
+    struct effect *effect = add_trace(core, level, format, args);
     effect->u.trace.cluster = r->cluster;
     effect->u.trace.job = r->job;
     effect->u.trace.vni = r->vni_count > 0 ? r->vnis[0] : 0;
@@ -95,7 +96,7 @@ void core_trace_of(struct core *core, const struct reservation *r, int level, co
 {
     va_list args;
     va_start(args, format);
-    trace_of(core, r, EVENT_NONE, level, format, args);
+    add_trace_of(core, r, EVENT_NONE, level, format, args);
     va_end(args);
 }
 
@@ -104,7 +105,7 @@ void core_trace_event(struct core *core, const struct reservation *r, enum event
 {
     va_list args;
     va_start(args, format);
-    trace_of(core, r, event, level, format, args);
+    add_trace_of(core, r, event, level, format, args);
     va_end(args);
 }
 

@@ -117,7 +117,7 @@ static void name_first(struct core_waiting *out, const struct first *first)
     }
 }
 
-static bool waits(const struct reservation *r)
+static bool waits_for_nodes(const struct reservation *r)
 {
     return r->state == JOB_RELEASING && r->vni_count > 0 &&
            nodes_clean(r->reported) < r->node_count;
@@ -129,7 +129,7 @@ void core_waiting(const struct reservation *r, struct core_waiting *out)
     uint32_t at = 0;
     const struct node_report *report;
     *out = (struct core_waiting){0};
-    if (!waits(r))
+    if (!waits_for_nodes(r))
         return;
     out->count = r->node_count - nodes_clean(r->reported);
     out->unheard = r->node_count - (r->reported == NULL ? 0 : r->reported->count);
@@ -164,7 +164,8 @@ void core_silent(const struct reservation *r, struct nodefold *out)
 {
     *out = (struct nodefold){.used = 0};
     struct silence silence = {r->reported, out};
-    if (r->nodes != NULL && waits(r) && (r->reported == NULL || r->reported->count < r->node_count))
+    if (r->nodes != NULL && waits_for_nodes(r) &&
+        (r->reported == NULL || r->reported->count < r->node_count))
         nodelist_each(r->nodes, fold_silent, &silence);
     nodefold_end(out);
 }
@@ -217,7 +218,8 @@ enum core_presence core_presence(const struct reservation *r, const char *node)
     return nodes_find(r->reported, node) != NULL ? PRESENCE_REPORTED : PRESENCE_POSSIBLE;
 }
 
-static bool matches(const struct core_filter *filter, const struct reservation *r, size_t *compared)
+static bool matches_filter(const struct core_filter *filter, const struct reservation *r,
+                           size_t *compared)
 {
     bool others = (filter->state == 0 || r->state == filter->state) &&
                   (filter->uid < 0 || r->uid == filter->uid) &&
@@ -239,7 +241,7 @@ uint64_t core_list(const struct core *core, const struct core_filter *filter,
         if (found == filter->limit || looked_at == LOOK_AT_ONCE || compared >= COMPARE_AT_ONCE)
             return after;
         looked_at++;
-        if (matches(filter, r, &compared)) {
+        if (matches_filter(filter, r, &compared)) {
             each(arg, r);
             found++;
         }

@@ -29,7 +29,7 @@ static void prune_events(struct core *core)
     core_save_prune(core, up_to);
 }
 
-static void publish(struct core *core, const struct event_record *event)
+static void publish_event(struct core *core, const struct event_record *event)
 {
     struct record record = {.kind = RECORD_EVENT, .u.event = *event};
     record.u.event.seq = core->last_seq + 1;
@@ -65,7 +65,7 @@ void core_publish(struct core *core, enum event_kind kind, const struct reservat
     struct event_record event = {.detail = detail, .kind = (uint8_t)kind};
     if (r != NULL)
         event = event_about(core, kind, r, detail);
-    publish(core, &event);
+    publish_event(core, &event);
 }
 
 void core_publish_released(struct core *core, const struct reservation *r, const char *why,
@@ -73,12 +73,12 @@ void core_publish_released(struct core *core, const struct reservation *r, const
 {
     struct event_record event = event_about(core, EVENT_RELEASED, r, why);
     event.proof = proof;
-    publish(core, &event);
+    publish_event(core, &event);
 }
 
 void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,
                           const char *detail)
 {
-    publish(core,
-            &(struct event_record){.cluster = cluster, .detail = detail, .kind = (uint8_t)kind});
+    publish_event(
+        core, &(struct event_record){.cluster = cluster, .detail = detail, .kind = (uint8_t)kind});
 }

@@ -10,12 +10,12 @@ struct cleaner *cleaner_of(struct reservation *r)
 {
     if (r->cleaner == NULL) {
         r->cleaner = memory_zeroed(sizeof *r->cleaner);
-        r->cleaner->errand.owner = r;
+        r->cleaner->op.owner = r;
     }
     return r->cleaner;
 }
 
-static void link_last(struct cleaner *k, struct cleanup *c)
+static void append_cleanup(struct cleaner *k, struct cleanup *c)
 {
     if (k->last != NULL)
         k->last->next = c;
@@ -32,14 +32,14 @@ struct cleanup *cleaner_append(struct cleaner *k, const char *step, bool below)
     memcpy(c->step, step, length + 1);
     c->length = length;
     c->below = below;
-    link_last(k, c);
+    append_cleanup(k, c);
     return c;
 }
 
 struct cleanup *cleaner_look_first(struct cleaner *k)
 {
     struct cleanup *c = memory_zeroed(sizeof *c + 1);
-    struct cleanup *before = k->errand.call != 0 ? k->first : NULL;
+    struct cleanup *before = k->op.call != 0 ? k->first : NULL;
     c->look = true;
     c->next = before != NULL ? before->next : k->first;
     if (before != NULL) {
@@ -63,7 +63,7 @@ struct cleanup *cleaner_find(const struct cleaner *k, const char *step, bool bel
 }
 
 /* As steppath_within, of steps that are valid already: this is asked of a thousand at a time. */
-static bool covers(const struct cleanup *c, const char *step, bool below)
+static bool cleanup_covers(const struct cleanup *c, const char *step, bool below)
 {
     bool begins = strncmp(step, c->step, c->length) == 0;
     bool same = begins && step[c->length] == '\0';
@@ -74,7 +74,7 @@ static bool covers(const struct cleanup *c, const char *step, bool below)
 struct cleanup *cleaner_covering(const struct cleaner *k, const char *step, bool below)
 {
     struct cleanup *c = k != NULL ? k->first : NULL;
-    while (c != NULL && (c->look || !covers(c, step, below)))
+    while (c != NULL && (c->look || !cleanup_covers(c, step, below)))
         c = c->next;
     return c;
 }
@@ -134,7 +134,7 @@ size_t cleaner_unreachable(const struct fmcall_steps *steps, const char **first)
     return count;
 }
 
-static void take_out(struct cleaner *k, struct cleanup *c)
+static void unlink_cleanup(struct cleaner *k, struct cleanup *c)
 {
     struct cleanup **link = &k->first, *before = NULL;
     while (*link != c) {
@@ -152,14 +152,14 @@ static void take_out(struct cleaner *k, struct cleanup *c)
 
 void cleaner_put_last(struct cleaner *k, struct cleanup *c)
 {
-    take_out(k, c);
-    link_last(k, c);
+    unlink_cleanup(k, c);
+    append_cleanup(k, c);
 }
 
 void cleaner_put_first(struct cleaner *k, struct cleanup *c)
 {
     assert(!k->looked); /* the one that was first waits, and has no pieces */
-    take_out(k, c);
+    unlink_cleanup(k, c);
     c->next = k->first;
     if (k->last == NULL)
         k->last = c;
@@ -178,7 +178,7 @@ static void free_cleanup(struct cleanup *c)
 
 void cleaner_end(struct cleaner *k, struct cleanup *c)
 {
-    take_out(k, c);
+    unlink_cleanup(k, c);
     free_cleanup(c);
 }
 
@@ -188,6 +188,6 @@ void cleaner_destroy(struct cleaner *k)
         return;
     while (k->first != NULL)
         cleaner_end(k, k->first);
-    free(k->errand.words);
+    free(k->op.words);
     free(k);
 }

@@ -43,17 +43,17 @@ struct cleanup_piece {
 };
 
 struct cleaner {
-    struct errand errand; /* of the call queue; its owner is the reservation. A call under way is
+    struct operation op; /* of the call queue; its owner is the reservation. A call under way is
                              for the first cleanup */
     struct cleanup *first, *last;
     uint32_t count;
-    int64_t paid_until_ms; /* each new one costs time; too far ahead, and no more are taken */
-    bool by_trees;         /* the job's token does not end a step here, only a tree; */
-    bool look_by_login;    /* nor show which trees a step has: that is asked for with the login */
-    bool by_login;         /* nor end a tree: the site lets us use the login for all of it */
-    bool sent_by_login;    /* the call that is under way, or was last */
-    bool looked;           /* pieces are known, of the first cleanup */
-    bool told_unreachable; /* of steps that no cleanup reaches; once */
+    int64_t paid_until_ms;   /* each new one costs time; too far ahead, and no more are taken */
+    bool by_trees;           /* the job's token does not end a step here, only a tree; */
+    bool look_by_login;      /* nor show which trees a step has: that is asked for with the login */
+    bool by_login;           /* nor end a tree: the site lets us use the login for all of it */
+    bool sent_by_login;      /* the call that is under way, or was last */
+    bool looked;             /* pieces are known, of the first cleanup */
+    bool unreachable_logged; /* of steps that no cleanup reaches; once */
     struct cleanup_piece *pieces;
     size_t piece_count, piece;
     uint32_t ended; /* the tree that went last, plus 1: listed again, it has not */

@@ -24,9 +24,9 @@ void conflict_raise(struct core *core, const char *cluster, const char *job, con
 
 void conflict_resume(struct core *core)
 {
-    for (const struct errand *e = core->errands; e != NULL; e = e->next) {
-        if (e->owner->origin == ORIGIN_FOUND && e->owner->fm_side != FM_SIDE_NOTHING)
-            conflict_raise(core, e->owner->cluster, e->owner->job,
+    for (const struct operation *op = core->operations; op != NULL; op = op->next) {
+        if (op->owner->origin == ORIGIN_FOUND && op->owner->fm_side != FM_SIDE_NOTHING)
+            conflict_raise(core, op->owner->cluster, op->owner->job,
                            "this ledger has no record of how it came there");
     }
 }
@@ -60,7 +60,7 @@ static uint32_t claim_strays(struct core *core, const char *cluster)
 static void claim_found(struct core *core, struct reservation *r)
 {
     struct reservation_record rec = reservation_record(r);
-    missing_forget(core, r->errand);
+    missing_forget(core, r->op);
     rec.origin = ORIGIN_CLAIMED;
     (void)core_save(core, &rec);
     core_act(core, r);
@@ -74,12 +74,12 @@ void core_claim(struct core *core, uint64_t ticket, const char *cluster)
                     core_text(core, "no cluster \"%.40s\" is configured", cluster));
         return;
     }
-    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
-        next = e->next;
-        if (e->owner == NULL || e->owner->origin != ORIGIN_FOUND ||
-            strcmp(e->owner->cluster, cluster) != 0)
+    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+        next = op->next;
+        if (op->owner == NULL || op->owner->origin != ORIGIN_FOUND ||
+            strcmp(op->owner->cluster, cluster) != 0)
             continue;
-        claim_found(core, e->owner);
+        claim_found(core, op->owner);
         count++;
     }
     count += claim_strays(core, cluster);

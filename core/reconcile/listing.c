@@ -23,7 +23,7 @@
  * name of our configuration, and the session token of a job that the ledger knows to be over. */
 
 /* Somebody else's name, which may hold anything: it will be shown to people. */
-static void keep_neighbour(struct cluster *cluster, const char *name)
+static void keep_conflicting_name(struct cluster *cluster, const char *name)
 {
     size_t length = 0;
     for (; length < sizeof cluster->neighbour - 1 && name[length] != '\0'; length++)
@@ -34,7 +34,7 @@ static void keep_neighbour(struct cluster *cluster, const char *name)
 
 /* Slurm deletes by prefix: a cluster `foo` that lists its jobs here takes our `foo2-17` for one of
  * its own (fabric-manager.md, "How the peers behave"). */
-static void warn_of_neighbour(struct core *core, const char *name)
+static void warn_of_prefix_conflict(struct core *core, const char *name)
 {
     const char *dash = strchr(name, '-');
     size_t length = dash != NULL ? (size_t)(dash - name) : 0;
@@ -44,7 +44,7 @@ static void warn_of_neighbour(struct core *core, const char *name)
         if (strncmp(ours, name, length) != 0 || ours[length] == '\0' ||
             cluster->neighbour[0] != '\0')
             continue;
-        keep_neighbour(cluster, name);
+        keep_conflicting_name(cluster, name);
         core_trace(
             core, TRACE_WARNING,
             "fabric manager lists %.80s: if that is a Slurm cluster \"%.*s\", its controller "
@@ -57,12 +57,12 @@ static void warn_of_neighbour(struct core *core, const char *name)
 /* A Slurm whose cluster has the very name of ours, and that asks for its own reservations: its jobs
  * are strays to us, as ours are to its controller. Leftovers of ours look alike, so this only
  * warns; once. */
-static void warn_of_namesake(struct core *core, const char *name, const char *job)
+static void warn_of_name_conflict(struct core *core, const char *name, const char *job)
 {
     struct cluster *cluster = core_cluster(core, name);
-    if (cluster->told_namesake || job[strspn(job, "0123456789")] != '\0')
+    if (cluster->same_name_logged || job[strspn(job, "0123456789")] != '\0')
         return;
-    cluster->told_namesake = true;
+    cluster->same_name_logged = true;
     core_trace(core, TRACE_WARNING,
                "fabric manager lists %s-%s, which the ledger does not know; if a Slurm with "
                "switch/hpe_slingshot calls its cluster \"%s\" too, its controller deletes what is "
@@ -71,7 +71,8 @@ static void warn_of_namesake(struct core *core, const char *name, const char *jo
 }
 
 /* The life of the job that may be what was listed, or NULL. */
-static struct reservation *in_ledger(const struct core *core, const char *cluster, const char *job)
+static struct reservation *find_listed(const struct core *core, const char *cluster,
+                                       const char *job)
 {
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     while (r != NULL && r->fm_side == FM_SIDE_NOTHING)
@@ -88,11 +89,11 @@ void listing_names(struct core *core, uint64_t list, const char *const *names, s
         const char *job;
         struct reservation *r;
         if (!fm_name_split(names[i], cluster, &job) || core_cluster_config(core, cluster) == NULL) {
-            warn_of_neighbour(core, names[i]);
-        } else if ((r = in_ledger(core, cluster, job)) != NULL) {
-            r->errand->listed = list;
+            warn_of_prefix_conflict(core, names[i]);
+        } else if ((r = find_listed(core, cluster, job)) != NULL) {
+            r->op->listed = list;
         } else {
-            warn_of_namesake(core, cluster, job);
+            warn_of_name_conflict(core, cluster, job);
             strays_seen(&core->strays, names[i], core->now_ms);
         }
     }
@@ -104,14 +105,14 @@ void listing_names(struct core *core, uint64_t list, const char *const *names, s
  * and is over is asked for its token, too: it may be a leftover of ours. */
 static void doubt_listed(struct core *core)
 {
-    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
-        next = e->next;
-        struct reservation *r = e->owner;
+    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+        next = op->next;
+        struct reservation *r = op->owner;
         if (r == NULL || r->fm_side == FM_SIDE_NOTHING)
             continue;
         if ((r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED) ||
-            (r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND && !e->not_ours)) {
-            e->doubted = true;
+            (r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND && !op->not_ours)) {
+            op->doubted = true;
             core_act(core, r);
         }
     }
@@ -184,7 +185,7 @@ static bool may_delete(struct core *core, struct cluster *cluster, const struct 
         return false;
     }
     return !alarm_on(core, ALARM_MASS_LOSS, NULL) &&
-           (stray->named == 0 || stray->named < cluster->sighting);
+           (stray->named == 0 || stray->named < cluster->joblist);
 }
 
 /* Taken in as over; by whom it was reserved is not said. */
@@ -216,7 +217,7 @@ static void ask_for_token(struct core *core, const char *cluster, const char *jo
                           struct reservation *r)
 {
     r = take_in_over(core, cluster, job, r, ORIGIN_FOUND);
-    r->errand->doubted = true;
+    r->op->doubted = true;
     core_act(core, r);
 }
 
@@ -224,7 +225,7 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
 {
     assert(r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING);
     if (secret_none(token) || token_proof(token) != released_proof(core, r)) {
-        r->errand->not_ours = true;
+        r->op->not_ours = true;
         conflict_raise(core, r->cluster, r->job, "its session token is none that a job had here");
         return;
     }
@@ -260,7 +261,7 @@ static bool judge_stray(void *arg, const struct stray *stray)
     struct core *core = arg;
     char cluster_name[CLUSTER_NAME_MAX + 1];
     const char *job;
-    if (!fm_name_split(stray->name, cluster_name, &job) || in_ledger(core, cluster_name, job))
+    if (!fm_name_split(stray->name, cluster_name, &job) || find_listed(core, cluster_name, job))
         return false; /* reserved, or taken in, since it was listed */
     struct cluster *cluster = core_cluster(core, cluster_name);
     struct reservation *r = ledger_newest(&core->ledger, cluster_name, job);
@@ -304,7 +305,7 @@ static void judge_strays(struct core *core)
         core_save_founded(core);
 }
 
-static void compare(struct core *core)
+static void compare_list(struct core *core)
 {
     strays_keep(&core->strays);
     missing_compare(core);
@@ -330,7 +331,7 @@ void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome,
         words = fmcall_outcome_word(outcome);
     bool coming_up = core->link.state == LINK_LISTING;
     if (outcome == FM_OK) {
-        compare(core);
+        compare_list(core);
         core->link.list = 0;
         core->link.listed_ms = core->now_ms;
         if (coming_up)

@@ -32,9 +32,9 @@ void strays_begin(struct strays *s)
 void strays_seen(struct strays *s, const char *name, int64_t now_ms)
 {
     struct stray_names *fresh = &s->fresh;
-    if (fresh->count == fresh->room) {
-        fresh->room = fresh->room == 0 ? 16 : fresh->room * 2;
-        fresh->items = memory_resized(fresh->items, fresh->room, sizeof *fresh->items);
+    if (fresh->count == fresh->capacity) {
+        fresh->capacity = fresh->capacity == 0 ? 16 : fresh->capacity * 2;
+        fresh->items = memory_resized(fresh->items, fresh->capacity, sizeof *fresh->items);
     }
     fresh->items[fresh->count++] = (struct stray){.name = memory_text(name), .first_ms = now_ms};
 }

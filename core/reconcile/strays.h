@@ -19,7 +19,7 @@ struct stray {
 
 struct stray_names {
     struct stray *items;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct strays {

@@ -65,7 +65,7 @@ static bool same_text(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static void save(struct core *core, struct reservation *r, const struct node_record *record)
+static void save_report(struct core *core, struct reservation *r, const struct node_record *record)
 {
     const char *services = record->services;
     core_save_node(core, record);
@@ -78,13 +78,13 @@ static void save(struct core *core, struct reservation *r, const struct node_rec
 }
 
 /* What was said before what is known already, and arrives after it. */
-static bool overtaken(const struct node_report *known, uint64_t order)
+static bool is_outdated(const struct node_report *known, uint64_t order)
 {
     return known != NULL && order != 0 && order < known->order;
 }
 
-static void tell_lingering(struct core *core, struct reservation *r, const char *node,
-                           const char *services)
+static void report_lingering(struct core *core, struct reservation *r, const char *node,
+                             const char *services)
 {
     const char *detail = core_text(core, "node %s: CXI services will not go%s%s", node,
                                    services != NULL ? ": " : "", services != NULL ? services : "");
@@ -234,18 +234,19 @@ void core_node_report(struct core *core, const struct core_event *event)
     uint64_t order = event->u.report.order;
     if (known == NULL && r->node_number != 0)
         add_node(core, r);
-    bool old = overtaken(known, order);
+    bool old = is_outdated(known, order);
     bool news =
         !old && (known == NULL || known->state != state || !same_text(known->services, services));
     if (news || (!old && order > known->order))
-        save(core, r,
-             &(struct node_record){.number = r->number,
-                                   .node = node,
-                                   .services = services,
-                                   .order = order != 0 || known == NULL ? order : known->order,
-                                   .state = (uint8_t)state});
+        save_report(
+            core, r,
+            &(struct node_record){.number = r->number,
+                                  .node = node,
+                                  .services = services,
+                                  .order = order != 0 || known == NULL ? order : known->order,
+                                  .state = (uint8_t)state});
     if (news && state == NODE_LINGERING)
-        tell_lingering(core, r, node, services);
+        report_lingering(core, r, node, services);
     core_answer(core, ticket, ANSWER_REPORTED, r, NULL);
     if ((news || r->node_number != 0) && r->state == JOB_RELEASING)
         core_act(core, r);
@@ -253,7 +254,7 @@ void core_node_report(struct core *core, const struct core_event *event)
 
 /* A node of a job that is over, which has not said that it is clean. Not of one that is active:
  * when that makes services there later and cannot tell of it, an old fence would call them gone. */
-static bool concerns(const struct reservation *r, const char *node)
+static bool fence_concerns(const struct reservation *r, const char *node)
 {
     const struct node_report *known = nodes_find(r->reported, node);
     if (r->state != JOB_RELEASING)
@@ -268,15 +269,15 @@ void core_fence(struct core *core, uint64_t ticket, const char *node, const char
     struct ledger_walk walk = {0}; /* acting may end one */
     uint32_t count = 0;
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
-        if (!concerns(r, node))
+        if (!fence_concerns(r, node))
             continue;
         const struct node_report *known = nodes_find(r->reported, node);
         count++;
-        save(core, r,
-             &(struct node_record){.number = r->number,
-                                   .node = node,
-                                   .order = known != NULL ? known->order : 0,
-                                   .state = NODE_FENCED});
+        save_report(core, r,
+                    &(struct node_record){.number = r->number,
+                                          .node = node,
+                                          .order = known != NULL ? known->order : 0,
+                                          .state = NODE_FENCED});
         core_act(core, r);
     }
     const char *words = core_text(core, "node %s is fenced%s%s", node, reason != NULL ? ": " : "",
@@ -318,9 +319,10 @@ void core_node_boot(struct core *core, const struct core_event *event)
         if (!names_cluster(event->u.boot.clusters, r->cluster) || !ended_by_boot(r, node, order))
             continue;
         count++;
-        save(core, r,
-             &(struct node_record){
-                 .number = r->number, .node = node, .order = order, .state = NODE_DESTROYED});
+        save_report(
+            core, r,
+            &(struct node_record){
+                .number = r->number, .node = node, .order = order, .state = NODE_DESTROYED});
         core_act(core, r);
     }
     core_trace(core, count > 0 ? TRACE_NOTICE : TRACE_DEBUG,

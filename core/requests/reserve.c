@@ -13,8 +13,8 @@
 
 /* A job wants its VNIs and, if it is eligible, multicast addresses (F1, F2, F4, F14). */
 
-static void refuse(struct core *core, uint64_t ticket, enum answer_kind kind, const char *field,
-                   const char *detail)
+static void answer_refused(struct core *core, uint64_t ticket, enum answer_kind kind,
+                           const char *field, const char *detail)
 {
     core_answer(core, ticket, kind, NULL, detail);
     core->effects[core->effect_count - 1].u.answer.field = field;
@@ -73,12 +73,12 @@ static const char *conflicting_field(const struct reservation *r, const struct r
     return NULL;
 }
 
-static void wait_for_answer(struct errand *e, uint64_t ticket, bool repeat)
+static void add_waiter(struct operation *op, uint64_t ticket, bool repeat)
 {
     struct waiter *w = memory_zeroed(sizeof *w);
     w->ticket = ticket;
     w->repeat = repeat;
-    struct waiter **last = &e->waiters;
+    struct waiter **last = &op->waiters;
     while (*last != NULL)
         last = &(*last)->next;
     *last = w;
@@ -88,12 +88,12 @@ static void wait_for_answer(struct errand *e, uint64_t ticket, bool repeat)
 static void give_up_in_time(const struct core *core, struct reservation *r)
 {
     int64_t latest = core->now_ms + core->config.reserve_timeout_ms;
-    if (r->errand->give_up_ms == 0 || r->errand->give_up_ms > latest)
-        r->errand->give_up_ms = latest;
+    if (r->op->give_up_ms == 0 || r->op->give_up_ms > latest)
+        r->op->give_up_ms = latest;
 }
 
-static void repeat(struct core *core, uint64_t ticket, const struct reserve_request *q,
-                   struct reservation *r)
+static void repeat_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q,
+                           struct reservation *r)
 {
     const char *field = conflicting_field(r, q);
     if (field == NULL)
@@ -101,13 +101,14 @@ static void repeat(struct core *core, uint64_t ticket, const struct reserve_requ
     r->missed_ms = 0; /* as good a sign of life as being named by a sync */
     r->alive_ms = core->now_ms;
     if (field != NULL)
-        refuse(core, ticket, ANSWER_CONFLICT, field,
-               core_text(core,
-                         "job %s of %s has a reservation (number %llu) that differs in %s: release "
-                         "it first, or repeat the request unchanged",
-                         r->job, r->cluster, (unsigned long long)r->number, field));
+        answer_refused(
+            core, ticket, ANSWER_CONFLICT, field,
+            core_text(core,
+                      "job %s of %s has a reservation (number %llu) that differs in %s: release "
+                      "it first, or repeat the request unchanged",
+                      r->job, r->cluster, (unsigned long long)r->number, field));
     else if (r->hwcoll == HWCOLL_WANTED) {
-        wait_for_answer(r->errand, ticket, true);
+        add_waiter(r->op, ticket, true);
         give_up_in_time(core, r);
         core_act(core, r);
     } else
@@ -136,11 +137,12 @@ static void refuse_classes(struct core *core, uint64_t ticket, const struct rese
     int first = TC_DEDICATED_ACCESS;
     while ((q->traffic_classes & ~core->config.classes_allowed & (unsigned)first) == 0)
         first <<= 1;
-    refuse(core, ticket, ANSWER_INVALID, "traffic_classes",
-           core_text(core,
-                     "traffic class %s is not allowed here ([vni] allowed_traffic_classes): leave "
-                     "it out",
-                     traffic_class_word(first)));
+    answer_refused(
+        core, ticket, ANSWER_INVALID, "traffic_classes",
+        core_text(core,
+                  "traffic class %s is not allowed here ([vni] allowed_traffic_classes): leave "
+                  "it out",
+                  traffic_class_word(first)));
 }
 
 /* Another's reservation, or one that cannot be told from it, is under the job's name (B11). */
@@ -193,19 +195,20 @@ static void decide_hwcoll(struct core *core, const struct reservation *adopted,
         rec->hwcoll = HWCOLL_UNAVAILABLE;
         rec->reason = core_text(core, "the link to the fabric manager is %s: %s",
                                 link_state_word(core->link.state), core->link.error);
-    } else if (budget == BUDGET_ROOM) {
+    } else if (budget == BUDGET_NOW) {
         rec->fm_side = FM_SIDE_MAYBE; /* the intent, saved before the call leaves */
     }
 }
 
-static void create(struct core *core, uint64_t ticket, const struct reservation_record *rec)
+static void create_reservation(struct core *core, uint64_t ticket,
+                               const struct reservation_record *rec)
 {
     struct reservation *r = core_save(core, rec);
     r->alive_ms = core->now_ms;
     tombstones_forget(&core->tombstones, rec->cluster, rec->job);
     if (r->hwcoll == HWCOLL_WANTED) {
         give_up_in_time(core, r);
-        wait_for_answer(r->errand, ticket, false);
+        add_waiter(r->op, ticket, false);
     } else {
         if (r->hwcoll == HWCOLL_DENIED || r->hwcoll == HWCOLL_UNAVAILABLE)
             core_trace_event(core, r, core_event_of(r->hwcoll),
@@ -242,7 +245,7 @@ static void refuse_vnis(struct core *core, uint64_t ticket, const struct reserve
 {
     core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u held back",
                q->cluster, q->job, detail, core->vnis.live.count, core->vnis.held.count);
-    refuse(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
+    answer_refused(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
 }
 
 /* Whether the same request can be granted at another time, so that to repeat it makes sense. */
@@ -284,7 +287,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
     }
     decide_hwcoll(core, adopted, &rec, &why);
     if (rec.wish == WISH_REQUIRED && rec.hwcoll != HWCOLL_WANTED) {
-        refuse(
+        answer_refused(
             core, ticket, can_ever_be(core, cluster, &rec) ? ANSWER_NO_HWCOLL : ANSWER_INVALID,
             "hwcoll",
             core_text(core, "hardware collectives are required but not available: %s", rec.reason));
@@ -292,7 +295,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
     }
     if (adopted != NULL)
         core_begin_release(core, adopted, "the job was reserved anew");
-    create(core, ticket, &rec);
+    create_reservation(core, ticket, &rec);
 }
 
 void core_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q)
@@ -300,15 +303,15 @@ void core_reserve(struct core *core, uint64_t ticket, const struct reserve_reque
     const char *detail = NULL, *field;
     const struct cluster_config *cluster = core_cluster_config(core, q->cluster);
     if (cluster == NULL) {
-        refuse(core, ticket, ANSWER_NO_CLUSTER, "cluster",
-               core_text(core,
-                         "no cluster \"%.40s\" is configured: add [cluster \"...\"] to "
-                         "mcastd.conf",
-                         q->cluster));
+        answer_refused(core, ticket, ANSWER_NO_CLUSTER, "cluster",
+                       core_text(core,
+                                 "no cluster \"%.40s\" is configured: add [cluster \"...\"] to "
+                                 "mcastd.conf",
+                                 q->cluster));
         return;
     }
     if ((field = invalid_field(q, &detail)) != NULL) {
-        refuse(core, ticket, ANSWER_INVALID, field, detail);
+        answer_refused(core, ticket, ANSWER_INVALID, field, detail);
         return;
     }
     if (tombstones_get(&core->tombstones, q->cluster, q->job, core->now_ms) ==
@@ -317,7 +320,7 @@ void core_reserve(struct core *core, uint64_t ticket, const struct reserve_reque
         tombstones_forget(&core->tombstones, q->cluster, q->job);
         core_trace(core, TRACE_NOTICE, "%s-%s: its release came before its reserve -> not reserved",
                    q->cluster, q->job);
-        refuse(
+        answer_refused(
             core, ticket, ANSWER_OVERTAKEN, NULL,
             "the job was released before this reserve arrived; nothing was reserved. If it really "
             "starts (again), repeat the request");
@@ -325,7 +328,7 @@ void core_reserve(struct core *core, uint64_t ticket, const struct reserve_reque
     }
     struct reservation *r = ledger_newest(&core->ledger, q->cluster, q->job);
     if (r != NULL && r->state == JOB_ACTIVE && !reservation_adopted(r)) {
-        repeat(core, ticket, q, r);
+        repeat_reserve(core, ticket, q, r);
         return;
     }
     reserve_new(core, ticket, q, cluster, r != NULL && r->state == JOB_ACTIVE ? r : NULL);

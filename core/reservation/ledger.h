@@ -18,7 +18,7 @@ struct ledger {
                                          than the last bucket */
     size_t names;
     struct ledger_row *rows; /* ascending number */
-    size_t row_count, row_room;
+    size_t row_count, row_capacity;
     size_t count;   /* reservations */
     bool postponed; /* their names are not yet in buckets */
 };

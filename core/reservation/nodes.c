@@ -12,7 +12,7 @@ enum {
                                for longer than anybody should wait */
 };
 
-static bool in_name(char c)
+static bool is_name_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '_' || c == '-';
@@ -21,7 +21,7 @@ static bool in_name(char c)
 static size_t name_length(const char *text)
 {
     size_t length = 0;
-    while (in_name(text[length]))
+    while (is_name_char(text[length]))
         length++;
     return length;
 }
@@ -61,7 +61,7 @@ bool node_services_valid(const char *services)
 }
 
 /* FNV-1a. Who may report is known, and a list of the job's nodes bounds what is reported. */
-static uint32_t hash(const char *name)
+static uint32_t hash_name(const char *name)
 {
     uint32_t hash = 2166136261;
     for (; *name != '\0'; name++)
@@ -69,9 +69,9 @@ static uint32_t hash(const char *name)
     return hash ^ hash >> 15;
 }
 
-static struct node_report **slot(struct node_report **slots, uint32_t count, const char *name)
+static struct node_report **slot_of(struct node_report **slots, uint32_t count, const char *name)
 {
-    uint32_t at = hash(name) & (count - 1);
+    uint32_t at = hash_name(name) & (count - 1);
     while (slots[at] != NULL && strcmp(slots[at]->name, name) != 0)
         at = (at + 1) & (count - 1);
     return &slots[at];
@@ -79,7 +79,7 @@ static struct node_report **slot(struct node_report **slots, uint32_t count, con
 
 const struct node_report *nodes_find(const struct nodes *nodes, const char *name)
 {
-    return nodes == NULL ? NULL : *slot(nodes->slots, nodes->slot_count, name);
+    return nodes == NULL ? NULL : *slot_of(nodes->slots, nodes->slot_count, name);
 }
 
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
@@ -113,20 +113,20 @@ static bool is_clean(const struct node_report *report)
     return report->state == NODE_DESTROYED || report->state == NODE_FENCED;
 }
 
-static void move(struct nodes *nodes, uint32_t slot_count)
+static void resize_slots(struct nodes *nodes, uint32_t slot_count)
 {
     struct node_report **slots = memory_zeroed(slot_count * sizeof *slots);
     for (uint32_t i = 0; i < nodes->slot_count; i++) {
         struct node_report *report = nodes->slots[i];
         if (report != NULL)
-            *slot(slots, slot_count, report->name) = report;
+            *slot_of(slots, slot_count, report->name) = report;
     }
     free(nodes->slots);
     nodes->slots = slots;
     nodes->slot_count = slot_count;
 }
 
-static void tally(struct nodes *nodes, const struct node_report *report, uint32_t one)
+static void count_report(struct nodes *nodes, const struct node_report *report, uint32_t one)
 {
     if (is_clean(report))
         nodes->clean += one;
@@ -140,22 +140,22 @@ void nodes_put(struct nodes **nodes, const struct node_record *record)
         *nodes = memory_zeroed(sizeof **nodes);
     struct nodes *n = *nodes;
     if (n->count + n->count / 2 >= n->slot_count)
-        move(n, n->slot_count == 0 ? SLOTS_FIRST : n->slot_count * 2);
-    struct node_report **at = slot(n->slots, n->slot_count, record->node);
+        resize_slots(n, n->slot_count == 0 ? SLOTS_FIRST : n->slot_count * 2);
+    struct node_report **at = slot_of(n->slots, n->slot_count, record->node);
     if (*at == NULL) {
         size_t length = strlen(record->node);
         *at = memory_zeroed(sizeof **at + length + 1);
         memcpy((*at)->name, record->node, length + 1);
         n->count++;
     } else {
-        tally(n, *at, UINT32_MAX); /* minus one */
+        count_report(n, *at, UINT32_MAX); /* minus one */
     }
     char *kept = memory_text(record->services);
     free((*at)->services);
     (*at)->services = kept;
     (*at)->state = record->state;
     (*at)->order = record->order;
-    tally(n, *at, 1);
+    count_report(n, *at, 1);
 }
 
 static void free_report(struct node_report *report)

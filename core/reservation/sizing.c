@@ -1,6 +1,6 @@
 #include "core/reservation/sizing.h"
 
-static int too_small(const struct core_config *c, struct error *err)
+static int too_few_addresses(const struct core_config *c, struct error *err)
 {
     /* The smallest minimum size that gives one address: s ≥ S·j / M, rounded up. */
     uint64_t jobs_per_fabric = (uint64_t)c->system_nodes * c->sharing;
@@ -45,7 +45,7 @@ int sizing_addresses(const struct core_config *c, uint32_t *addresses, struct er
     uint64_t each =
         (uint64_t)c->total_addresses * c->min_nodes / ((uint64_t)c->system_nodes * c->sharing);
     if (each == 0)
-        return too_small(c, err);
+        return too_few_addresses(c, err);
     *addresses = (uint32_t)each;
     return 0;
 }

@@ -29,10 +29,10 @@ struct tombstone {
 };
 
 struct tombstones {
-    struct tombstone *ring; /* room of them; made at first use, and then grows */
+    struct tombstone *ring; /* capacity of them; made at first use, and then grows */
     struct tombstone **buckets;
-    uint32_t room; /* a power of 2, up to TOMBSTONES_MAX */
-    uint32_t next; /* the place that is used next */
+    uint32_t capacity; /* a power of 2, up to TOMBSTONES_MAX */
+    uint32_t next;     /* the place that is used next */
 };
 
 void tombstones_init(struct tombstones *t);

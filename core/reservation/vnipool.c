@@ -24,7 +24,7 @@ static void find_free(struct vnipool *p)
     p->free = p->suspect = (struct idset){.count = 0};
     for (int vni = idset_next(&p->pool, 0), first = vni; vni >= 0;) {
         if (!idset_has(&p->live, (uint16_t)vni) && !idset_has(&p->held, (uint16_t)vni))
-            idset_add(!p->quarantine || idset_has(&known, (uint16_t)vni) ? &p->free : &p->suspect,
+            idset_add(!p->suspicious || idset_has(&known, (uint16_t)vni) ? &p->free : &p->suspect,
                       (uint16_t)vni);
         vni = idset_next(&p->pool, (uint32_t)vni + 1);
         if (vni == first)
@@ -32,16 +32,16 @@ static void find_free(struct vnipool *p)
     }
 }
 
-void vnipool_begin_quarantine(struct vnipool *p)
+void vnipool_begin_suspicion(struct vnipool *p)
 {
     p->free = (struct idset){.count = 0};
-    p->quarantine = true;
+    p->suspicious = true;
     find_free(p);
 }
 
-void vnipool_end_quarantine(struct vnipool *p)
+void vnipool_end_suspicion(struct vnipool *p)
 {
-    p->quarantine = false;
+    p->suspicious = false;
     find_free(p);
 }
 
@@ -91,5 +91,5 @@ void vnipool_drop(struct vnipool *p, uint16_t vni, bool known)
     idset_remove(&p->live, vni);
     idset_remove(&p->held, vni);
     if (idset_has(&p->pool, vni))
-        idset_add(p->quarantine && !known ? &p->suspect : &p->free, vni);
+        idset_add(p->suspicious && !known ? &p->suspect : &p->free, vni);
 }

@@ -16,7 +16,7 @@ struct vnipool {
     struct idset live;
     struct idset held;
     struct idset suspect; /* in the pool; jobs that the ledger does not know may use them */
-    bool quarantine;      /* what comes into the pool is suspect */
+    bool suspicious;      /* what comes into the pool is suspect */
     uint32_t after;       /* the search for a free one starts here: whoever takes the newest ones
                              moves it on (round robin) */
 };
@@ -40,8 +40,8 @@ void vnipool_drop(struct vnipool *p, uint16_t vni, bool known);
 
 /* All that are free become suspect: only those that were picked since, and then given back, are
  * known to be free (B11). At its end the suspect ones are free again. */
-void vnipool_begin_quarantine(struct vnipool *p);
-void vnipool_end_quarantine(struct vnipool *p);
+void vnipool_begin_suspicion(struct vnipool *p);
+void vnipool_end_suspicion(struct vnipool *p);
 
 /* How many of a set can be given out: the default service's own, 1 and 10, never are (cxi.md). */
 uint32_t vnipool_usable(const struct idset *set);
