@@ -10,6 +10,7 @@
 #include "core/reservation/hold.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* × tombstone_ms: for how long a second release is told "gone". */
@@ -24,6 +25,8 @@ static int64_t earlier(int64_t a, int64_t b)
  * release, or asks for it. */
 static bool older_life_remains(const struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->older == NULL || r->older->number < r->number);
     for (const struct reservation *o = r->older; o != NULL; o = o->older) {
         if (o->fm_side != FM_SIDE_NOTHING || (o->op != NULL && o->op->call != 0))
             return true;
@@ -37,6 +40,8 @@ static bool older_life_remains(const struct reservation *r)
  * yet. */
 static int64_t name_rests_until(const struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->hwcoll == HWCOLL_WANTED);
     int64_t until = r->op != NULL ? r->op->release_settles_ms : 0;
     if (older_life_remains(r))
         return INT64_MAX;
@@ -52,6 +57,8 @@ static int64_t name_rests_until(const struct reservation *r)
 /* The one place that says which call a reservation wants now, whatever happened before. */
 static enum fmcall_kind wanted_call(const struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->op == NULL || operation_valid(r->op));
     if (r->op == NULL || r->op->call != 0 || core->link.state != LINK_UP)
         return FMCALL_NONE;
     if (!reservation_wants_hwcoll(r)) {
@@ -72,6 +79,8 @@ static enum fmcall_kind wanted_call(const struct core *core, const struct reserv
 
 static enum lane lane_of(const struct reservation *r, enum fmcall_kind kind)
 {
+    assert(kind == FMCALL_NONE || r->op != NULL);
+    assert(!fmcall_is_cleanup(kind));
     if (r->hwcoll == HWCOLL_WANTED)
         return LANE_RESERVE;
     return kind == FMCALL_CHECK ? LANE_CHECK : LANE_RELEASE;
@@ -79,6 +88,7 @@ static enum lane lane_of(const struct reservation *r, enum fmcall_kind kind)
 
 static void queue_wanted_call(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
     struct operation *op = r->op;
     if (op == NULL)
         return;
@@ -97,12 +107,15 @@ static void queue_wanted_call(struct core *core, struct reservation *r)
  * be believed as if all were settled (docs/model found it). */
 static bool must_look_again(const struct reservation *r)
 {
+    assert(reservation_valid(r));
     return r->hwcoll == HWCOLL_RESERVED && r->state == JOB_ACTIVE && r->op != NULL &&
            r->op->unsure && r->op->call == 0;
 }
 
 static int64_t next_deadline(const struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->op == NULL || operation_valid(r->op));
     int64_t when = cleanup_deadline(core, r);
     const struct operation *op = r->op;
     if (r->state == JOB_RELEASING && r->vni_count > 0 && !r->overdue)
@@ -129,6 +142,7 @@ static int64_t next_deadline(const struct core *core, const struct reservation *
 
 static bool everything_confirmed(const struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     return r->state == JOB_RELEASING && r->vni_count == 0 && r->fm_side == FM_SIDE_NOTHING &&
            (r->cleaner == NULL || r->cleaner->op.call == 0) &&
            (r->op == NULL || (r->op->call == 0 && r->op->release_settles_ms <= core->now_ms));
@@ -136,6 +150,7 @@ static bool everything_confirmed(const struct core *core, const struct reservati
 
 void core_act_on_lives(struct core *core, const char *cluster, const char *job)
 {
+    assert(cluster != NULL && job != NULL);
     uint64_t below = UINT64_MAX;
     for (;;) {
         /* Looked up anew each time: acting on one may end it, or another. */
@@ -152,6 +167,8 @@ void core_act_on_lives(struct core *core, const char *cluster, const char *job)
 /* The reservation ends; a newer life of the job may have waited for it. */
 static void end_reservation(struct core *core, struct reservation *r)
 {
+    assert(everything_confirmed(core, r));
+    assert(r->op == NULL || r->op->waiters == NULL);
     tombstones_put(&core->tombstones, r->cluster, r->job, TOMBSTONE_GONE,
                    core->now_ms + GONE_REMEMBERED_FACTOR * core->config.tombstone_ms);
     core_save_gone(core, r);
@@ -162,6 +179,8 @@ static void end_reservation(struct core *core, struct reservation *r)
  * never report see this at each job's end. */
 static void log_unconfirmed(struct core *core, const struct reservation *r)
 {
+    assert(r->state == JOB_RELEASING && r->vni_count > 0);
+    assert(!hold_all_clean(r));
     struct core_waiting waiting;
     core_waiting(r, &waiting);
     if (waiting.count == 0)
@@ -176,6 +195,8 @@ static void log_unconfirmed(struct core *core, const struct reservation *r)
 
 static void keep_overdue(struct core *core, struct reservation *r)
 {
+    assert(r->state == JOB_RELEASING && r->vni_count > 0);
+    assert(hold_has_services(r));
     struct core_waiting waiting;
     if (r->overdue)
         return;
@@ -192,12 +213,15 @@ static void keep_overdue(struct core *core, struct reservation *r)
 /* Nothing else in the ledger shows after a restart where the round of VNIs went on (F3). */
 static void keep_round(struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->vni_count > 0);
     if (r->number == core->facts.round_number)
         core_save_facts(core, &core->facts);
 }
 
 static void give_back_vnis(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
     bool clean = hold_all_clean(r);
     if (r->state != JOB_RELEASING || r->vni_count == 0 ||
         (hold_end(core, r) > core->now_ms && !clean))
@@ -225,6 +249,7 @@ static void give_back_vnis(struct core *core, struct reservation *r)
 /* Others have given addresses back: the intent can be saved. */
 static void take_addresses(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
     if (r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_SIDE_NOTHING ||
         core_budget(core, r->cluster, r->addresses) != BUDGET_NOW)
         return;
@@ -249,6 +274,9 @@ void core_act_on_freed(struct core *core)
 
 void core_act(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->agenda_slot <= core->agenda.count);
+    assert(r->op == NULL || operation_valid(r->op));
     if (r->hwcoll == HWCOLL_WANTED && r->op->give_up_ms <= core->now_ms) {
         core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return; /* it acts again */
@@ -275,6 +303,7 @@ void core_pump(struct core *core)
         return;
     while ((op = callqueue_begin(&core->calls, core->config.calls_at_once)) != NULL) {
         struct reservation *r = op->owner;
+        assert(r != NULL && op->call != 0);
         op->sent_ms = core->now_ms;
         op->asked |= op->under_way == FMCALL_RESERVE;
         char *name = memory_zeroed(FM_NAME_MAX + 1);
@@ -297,6 +326,7 @@ void core_pump(struct core *core)
 
 const char *core_warning(struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     if (r->state != JOB_ACTIVE || r->vni_count == r->vni_asked)
         return NULL;
     return core_text(core, "failed to reserve %u VNI%s: the job has none", r->vni_asked,
@@ -305,6 +335,8 @@ const char *core_warning(struct core *core, const struct reservation *r)
 
 static void answer_waiters(struct core *core, struct reservation *r)
 {
+    assert(r->op != NULL);
+    assert(r->hwcoll != HWCOLL_WANTED);
     struct waiter *w = r->op->waiters;
     r->op->waiters = NULL;
     while (w != NULL) {
@@ -323,6 +355,7 @@ static void answer_waiters(struct core *core, struct reservation *r)
 
 enum event_kind core_event_of(enum hwcoll_state state)
 {
+    assert(state != HWCOLL_WANTED && state != HWCOLL_LOST);
     switch (state) {
     case HWCOLL_DENIED:
         return EVENT_DENIED;
@@ -337,6 +370,7 @@ enum event_kind core_event_of(enum hwcoll_state state)
 
 enum fm_side core_side_unwanted(const struct reservation *r)
 {
+    assert(reservation_valid(r));
     bool unsure = r->op != NULL && r->op->unsure;
     return unsure && r->fm_side == FM_SIDE_HELD ? FM_SIDE_MAYBE : (enum fm_side)r->fm_side;
 }
@@ -344,6 +378,8 @@ enum fm_side core_side_unwanted(const struct reservation *r)
 /* No answer has told its VNIs to anyone, so nothing can use them. */
 static void end_refused(struct core *core, struct reservation *r)
 {
+    assert(r->wish == WISH_REQUIRED);
+    assert(r->hwcoll != HWCOLL_RESERVED);
     uint64_t number = r->number;
     core_begin_release(core, r, "its reserve failed");
     r = ledger_by_number(&core->ledger, number);
@@ -359,6 +395,9 @@ static void end_refused(struct core *core, struct reservation *r)
 void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
                  enum fm_side side, struct secret token, const char *reason)
 {
+    assert(r->hwcoll == HWCOLL_WANTED && r->op != NULL);
+    assert(hwcoll != HWCOLL_WANTED);
+    assert(hwcoll != HWCOLL_RESERVED || side != FM_SIDE_NOTHING);
     if (hwcoll != HWCOLL_RESERVED)
         core_trace_event(core, r, core_event_of(hwcoll), TRACE_NOTICE,
                          "%s-%s: %s -> the job %s hardware collectives%s", r->cluster, r->job,
@@ -384,6 +423,7 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
 static const char *why_given_up(struct core *core, const struct reservation *r, enum fm_side side,
                                 bool no_room)
 {
+    assert(r->op != NULL);
     long long waited = (long long)core->config.reserve_timeout_ms;
     if (!no_room && r->op->words != NULL)
         return core_text(core, "nothing from the fabric manager within %lld ms; its last words: %s",
@@ -400,6 +440,8 @@ static const char *why_given_up(struct core *core, const struct reservation *r, 
 void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
                   const char *reason)
 {
+    assert(r->hwcoll == HWCOLL_WANTED && r->op != NULL);
+    assert(hwcoll != HWCOLL_RESERVED);
     /* What was never asked for cannot be there; everything else may turn up late (F21). */
     bool asked = r->op->asked;
     enum fm_side side = asked ? core_side_unwanted(r) : FM_SIDE_NOTHING;

@@ -7,6 +7,7 @@
 #include "core/reconcile/missing.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct cluster *core_cluster(struct core *core, const char *name)
     }
     core->clusters =
         memory_resized(core->clusters, core->cluster_count + 1, sizeof *core->clusters);
+    assert(strlen(name) <= CLUSTER_NAME_MAX);
     struct cluster *cluster = memory_zeroed(sizeof *cluster);
     strncpy(cluster->name, name, sizeof cluster->name - 1);
     core->clusters[core->cluster_count++] = cluster;
@@ -27,6 +29,7 @@ struct cluster *core_cluster(struct core *core, const char *name)
 
 const struct cluster_config *core_cluster_config(const struct core *core, const char *name)
 {
+    assert(core->config.cluster_count <= CLUSTERS_MAX);
     for (uint32_t i = 0; i < core->config.cluster_count; i++) {
         if (strcmp(core->config.clusters[i].name, name) == 0)
             return &core->config.clusters[i];
@@ -45,6 +48,7 @@ struct operation *core_operation(struct core *core, struct reservation *r)
         core->operations = op;
         r->op = op;
     }
+    assert(r->op->owner == r);
     return r->op;
 }
 
@@ -53,6 +57,8 @@ static void drop_operation(struct core *core, struct reservation *r)
     struct operation *op = r->op;
     if (op == NULL)
         return;
+    assert(op->owner == r && op->call == 0);
+    assert(op->waiters == NULL);
     callqueue_remove(&core->calls, op);
     missing_forget(core, op);
     if (op->prev != NULL)
@@ -73,6 +79,7 @@ static void drop_cleaner(struct core *core, struct reservation *r)
         return;
     for (const struct cleanup *c = r->cleaner->first; c != NULL; c = c->next)
         core->cleanups -= !c->look;
+    assert(r->cleaner->op.call == 0);
     callqueue_remove(&core->calls, &r->cleaner->op);
     cleaner_destroy(r->cleaner);
     r->cleaner = NULL;
@@ -80,11 +87,13 @@ static void drop_cleaner(struct core *core, struct reservation *r)
 
 static void adjust_counter(uint64_t *counter, uint64_t amount, bool add)
 {
+    assert(add || *counter >= amount);
     *counter = add ? *counter + amount : *counter - amount;
 }
 
 static void adjust_use(struct use *u, const struct reservation *r, bool add)
 {
+    assert(r->fm_side != FM_SIDE_NOTHING);
     adjust_counter(&u->addresses, r->addresses, add);
     /* What was found is not released before an administrator claims it: nobody waits for that. */
     if (reservation_wants_hwcoll(r) || r->origin == ORIGIN_FOUND)
@@ -95,6 +104,7 @@ static void adjust_use(struct use *u, const struct reservation *r, bool add)
 
 static void count_jobs(struct use *u, const struct reservation *r, bool add)
 {
+    assert(r->state == JOB_ACTIVE || r->state == JOB_RELEASING);
     adjust_counter(r->state == JOB_ACTIVE ? &u->jobs_active : &u->jobs_releasing, 1, add);
     if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
         adjust_counter(&u->jobs_reserved, 1, add);
@@ -112,6 +122,7 @@ static void count_jobs(struct use *u, const struct reservation *r, bool add)
  * changes, put in again after, so that no transition can be forgotten. */
 static bool occupy(struct core *core, const struct reservation *r, bool add)
 {
+    assert(r->vni_count <= VNI_PER_JOB_MAX);
     bool fits = true;
     if (add && r->vni_count > 0 && r->number >= core->facts.round_number) {
         core->facts.round_number = r->number;
@@ -171,6 +182,7 @@ static void replace_token(struct core *core, struct reservation *r, struct secre
 static void copy_record(struct core *core, struct reservation *r,
                         const struct reservation_record *rec)
 {
+    assert(r->number == rec->number);
     replace_text(core, &r->nodes, rec->nodes);
     replace_token(core, r, rec->token);
     replace_text(core, &r->reason, rec->reason);
@@ -200,6 +212,7 @@ static void copy_record(struct core *core, struct reservation *r,
 static struct reservation *create_reservation(struct core *core,
                                               const struct reservation_record *rec)
 {
+    assert(ledger_by_number(&core->ledger, rec->number) == NULL);
     size_t length = strlen(rec->job);
     struct reservation *r = memory_zeroed(sizeof *r + length + 1);
     memcpy(r->job, rec->job, length + 1);
@@ -254,6 +267,7 @@ static int apply_reservation(struct core *core, const struct reservation_record 
     else
         (void)occupy(core, r, false);
     copy_record(core, r, rec);
+    assert(reservation_valid(r));
     core->addresses_freed |= had_addresses && r->fm_side == FM_SIDE_NOTHING;
     if (!occupy(core, r, true))
         return error_set(err, ERROR_CORRUPT,
@@ -277,7 +291,9 @@ static int apply_gone(struct core *core, uint64_t number, struct error *err)
     agenda_set(&core->agenda, r, INT64_MAX);
     drop_operation(core, r);
     drop_cleaner(core, r);
+    assert(r->op == NULL && r->cleaner == NULL);
     ledger_remove(&core->ledger, r);
+    assert(core->lingering >= lingering_nodes(r));
     core->lingering -= lingering_nodes(r);
     nodes_destroy(r->reported);
     r->reported = NULL;
@@ -295,6 +311,7 @@ static int apply_node(struct core *core, const struct node_record *rec, struct e
         return error_set(err, ERROR_CORRUPT,
                          "node %.64s reports for reservation %llu, which is not there", rec->node,
                          (unsigned long long)rec->number);
+    assert(core->lingering >= lingering_nodes(r));
     core->lingering -= lingering_nodes(r);
     nodes_put(&r->reported, rec);
     core->lingering += lingering_nodes(r);
@@ -325,6 +342,7 @@ static int apply_cleaned(struct core *core, const struct cleanup_record *rec, st
         return error_set(err, ERROR_CORRUPT, "a cleanup for reservation %llu is over, never asked",
                          (unsigned long long)rec->number);
     cleaner_end(r->cleaner, c);
+    assert(core->cleanups > 0);
     core->cleanups--;
     return 0;
 }
@@ -399,6 +417,7 @@ struct reservation *core_save(struct core *core, const struct reservation_record
     struct record record = {.kind = RECORD_RESERVATION, .u.reservation = *rec};
     core_apply_own(core, &record);
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
+    assert(r != NULL);
     record.u.reservation = reservation_record(r);
     core_effect(core, EFFECT_SAVE)->u.record = record;
     return r;
@@ -406,6 +425,9 @@ struct reservation *core_save(struct core *core, const struct reservation_record
 
 void core_save_gone(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->state == JOB_RELEASING);
+    assert(r->fm_side == FM_SIDE_NOTHING);
     struct record record = {.kind = RECORD_GONE, .u.gone = r->number};
     core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
@@ -413,6 +435,7 @@ void core_save_gone(struct core *core, struct reservation *r)
 
 void core_save_founded(struct core *core)
 {
+    assert(!core->founded);
     struct record record = {.kind = RECORD_FOUNDED};
     core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
@@ -420,6 +443,7 @@ void core_save_founded(struct core *core)
 
 void core_save_facts(struct core *core, const struct facts_record *facts)
 {
+    assert(facts->boot != NULL);
     struct record record = {.kind = RECORD_FACTS, .u.facts = *facts};
     core_apply_own(core, &record);
     record.u.facts = core->facts;
@@ -428,6 +452,8 @@ void core_save_facts(struct core *core, const struct facts_record *facts)
 
 void core_save_node(struct core *core, const struct node_record *rec)
 {
+    assert(rec->node != NULL);
+    assert(rec->state >= NODE_CREATED && rec->state <= NODE_FENCED);
     struct record record = {.kind = RECORD_NODE, .u.node = *rec};
     core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
@@ -435,6 +461,7 @@ void core_save_node(struct core *core, const struct node_record *rec)
 
 void core_save_cleanup(struct core *core, const struct cleanup_record *rec)
 {
+    assert(rec->step != NULL);
     struct record record = {.kind = RECORD_CLEANUP, .u.cleanup = *rec};
     core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
@@ -442,6 +469,7 @@ void core_save_cleanup(struct core *core, const struct cleanup_record *rec)
 
 void core_save_cleaned(struct core *core, const struct cleanup_record *rec)
 {
+    assert(core->cleanups > 0);
     struct record record = {.kind = RECORD_CLEANED, .u.cleanup = *rec};
     core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
@@ -449,6 +477,7 @@ void core_save_cleaned(struct core *core, const struct cleanup_record *rec)
 
 void core_save_prune(struct core *core, uint64_t up_to)
 {
+    assert(up_to <= core->last_seq);
     struct record record = {.kind = RECORD_PRUNE, .u.prune = up_to};
     core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;

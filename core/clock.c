@@ -41,6 +41,7 @@ void clock_compare(struct core *core)
 /* Not before something is held back: most starts save nothing. */
 void core_keep_clock(struct core *core)
 {
+    assert(!core->clock_unsaved || core->boot_now[0] != '\0');
     struct facts_record facts = core->facts;
     if (!core->clock_unsaved)
         return;

@@ -31,6 +31,8 @@ enum {
 
 struct core *core_create(const struct core_config *config)
 {
+    assert(config->calls_at_once > 0);
+    assert(config->sync_lot > 0);
     struct core *core = memory_zeroed(sizeof *core);
     core->config = *config;
     core->facts.boot = core->boot;
@@ -49,6 +51,7 @@ struct core *core_create(const struct core_config *config)
 
 static void free_reservation(struct reservation *r)
 {
+    assert(reservation_valid(r));
     if (r->op != NULL) {
         for (struct waiter *w = r->op->waiters, *next; w != NULL; w = next) {
             next = w->next;
@@ -93,6 +96,7 @@ void core_destroy(struct core *core)
 
 int core_load(struct core *core, const struct record *record, struct error *err)
 {
+    assert(core->now_ms == 0);
     if (record->kind == RECORD_GONE) /* no store has any, but whoever plays a log */
         ledger_index(&core->ledger);
     int rc = core_apply(core, record, err);
@@ -104,6 +108,7 @@ int core_load(struct core *core, const struct record *record, struct error *err)
  * have it the end of one would take the other's. */
 int core_loaded(struct core *core, struct error *err)
 {
+    assert(core->now_ms == 0);
     struct ledger_walk all = {0};
     ledger_index(&core->ledger);
     for (const struct reservation *r; (r = ledger_walk(&core->ledger, &all)) != NULL;) {
@@ -126,6 +131,7 @@ int core_loaded(struct core *core, struct error *err)
  */
 static bool may_have_called(const struct reservation *r)
 {
+    assert(reservation_valid(r));
     bool never_eligible = r->hwcoll == HWCOLL_OFF || r->hwcoll == HWCOLL_INELIGIBLE;
     return r->fm_side != FM_SIDE_NOTHING || r->state == JOB_RELEASING || !never_eligible;
 }
@@ -142,6 +148,9 @@ static void show_hold_end(const struct core *core, struct reservation *r)
  * may still be acted on. */
 static void settle_after_load(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->agenda_slot == 0);
+    assert(r->op == NULL || r->op->call == 0);
     int64_t settles = core->now_ms + core->config.call_timeout_ms;
     if (r->state == JOB_RELEASING && r->released_ms > core->now_ms)
         r->released_ms = core->now_ms; /* the clock was set back since */
@@ -193,6 +202,7 @@ static void drop_broken_off_events(struct core *core)
 
 void core_start(struct core *core, int64_t now_ms)
 {
+    assert(core->link.state == LINK_DOWN);
     begin_step(core, now_ms);
     ledger_index(&core->ledger);
     clock_compare(core);
@@ -232,6 +242,8 @@ static void hold_anew(struct core *core)
 
 static void apply_configuration(struct core *core, const struct core_config *config)
 {
+    assert(config->calls_at_once > 0);
+    assert(config->cluster_count <= CLUSTERS_MAX);
     bool had_fm = core->config.fm_present;
     bool moved = link_configure(core, config);
     bool hold = core->config.vni_hold_ms != config->vni_hold_ms;
@@ -269,6 +281,7 @@ static void act_on_deadlines(struct core *core)
 
 void core_step(struct core *core, const struct core_event *event)
 {
+    assert(event->kind <= CORE_CONFIGURE);
     begin_step(core, event->now_ms);
     switch (event->kind) {
     case CORE_TICK:

@@ -4,6 +4,7 @@
 #include "core/reconcile/alarm.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 struct effect *core_effect(struct core *core, enum effect_kind kind)
 {
+    assert(core->effect_count <= core->effect_capacity);
     if (core->effect_count == core->effect_capacity) {
         core->effect_capacity = core->effect_capacity == 0 ? 64 : core->effect_capacity * 2;
         core->effects = memory_resized(core->effects, core->effect_capacity, sizeof *core->effects);
@@ -23,6 +25,7 @@ struct effect *core_effect(struct core *core, enum effect_kind kind)
 
 void core_discard(struct core *core, void *memory)
 {
+    assert(core->discarded_count <= core->discarded_capacity);
     if (memory == NULL)
         return;
     if (core->discarded_count == core->discarded_capacity) {
@@ -36,6 +39,7 @@ void core_discard(struct core *core, void *memory)
 
 void core_effects_clear(struct core *core)
 {
+    assert(core->discarded_count <= core->discarded_capacity);
     core->effect_count = 0;
     for (size_t i = 0; i < core->discarded_count; i++)
         free(core->discarded[i]);
@@ -44,6 +48,7 @@ void core_effects_clear(struct core *core)
 
 const char *core_text(struct core *core, const char *format, ...)
 {
+    assert(format != NULL);
     char text[ERROR_TEXT_SIZE];
     va_list args;
     va_start(args, format);
@@ -69,6 +74,7 @@ add_trace(struct core *core, int level, const char *format, va_list args)
 
 void core_trace(struct core *core, int level, const char *format, ...)
 {
+    assert(level >= TRACE_ERROR && level <= TRACE_DEBUG);
     if (level > core->config.trace_level)
         return;
     va_list args;
@@ -94,6 +100,7 @@ __attribute__((format(printf, 5, 0))) static void add_trace_of(struct core *core
 void core_trace_of(struct core *core, const struct reservation *r, int level, const char *format,
                    ...)
 {
+    assert(level >= TRACE_ERROR && level <= TRACE_DEBUG);
     va_list args;
     va_start(args, format);
     add_trace_of(core, r, EVENT_NONE, level, format, args);
@@ -103,6 +110,7 @@ void core_trace_of(struct core *core, const struct reservation *r, int level, co
 void core_trace_event(struct core *core, const struct reservation *r, enum event_kind event,
                       int level, const char *format, ...)
 {
+    assert(event < EVENT_KIND_COUNT);
     va_list args;
     va_start(args, format);
     add_trace_of(core, r, event, level, format, args);
@@ -112,6 +120,7 @@ void core_trace_event(struct core *core, const struct reservation *r, enum event
 void core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
                  const struct reservation *reservation, const char *detail)
 {
+    assert(answer_status(kind) != 500);
     struct effect *effect = core_effect(core, EFFECT_ANSWER);
     effect->u.answer = (struct answer){
         .ticket = ticket, .kind = kind, .reservation = reservation, .detail = detail};

@@ -2,6 +2,7 @@
 #include "core/reservation/sizing.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* What the core shows of itself, without changing anything. */
@@ -12,6 +13,7 @@ enum { LOOK_AT_ONCE = 2000, COMPARE_AT_ONCE = 16 * NODES_TEXT_MAX };
 
 void core_status(const struct core *core, struct core_status *out)
 {
+    assert(core->vnis.pool.count >= core->vnis.free.count);
     uint32_t addresses_per_job = 0;
     (void)sizing_addresses(&core->config, &addresses_per_job, NULL);
     *out = (struct core_status){
@@ -97,6 +99,7 @@ struct first {
 
 static void first_add(struct first *first, const struct node_report *report)
 {
+    assert(first->count <= WAITING_EACH_MAX);
     uint32_t at = first->count;
     while (at > 0 && strverscmp(first->reports[at - 1]->name, report->name) > 0)
         at--;
@@ -111,6 +114,7 @@ static void first_add(struct first *first, const struct node_report *report)
 
 static void name_first(struct core_waiting *out, const struct first *first)
 {
+    assert(out->named + first->count <= WAITING_NAMES_MAX);
     for (uint32_t i = 0; i < first->count; i++) {
         out->names[out->named] = first->reports[i]->name;
         out->services[out->named++] = first->reports[i]->services;
@@ -119,6 +123,7 @@ static void name_first(struct core_waiting *out, const struct first *first)
 
 static bool waits_for_nodes(const struct reservation *r)
 {
+    assert(r->vni_count <= VNI_PER_JOB_MAX);
     return r->state == JOB_RELEASING && r->vni_count > 0 &&
            nodes_clean(r->reported) < r->node_count;
 }
@@ -172,6 +177,7 @@ void core_silent(const struct reservation *r, struct nodefold *out)
 
 static const char *first_lingering(const struct nodes *nodes)
 {
+    assert(nodes != NULL && nodes->lingering > 0);
     const char *first = NULL;
     const struct node_report *report;
     for (uint32_t at = 0; (report = nodes_next(nodes, &at)) != NULL;) {
@@ -198,6 +204,7 @@ const char *core_lingering_node(const struct core *core)
 
 const char *core_fm_url(const struct core *core)
 {
+    assert(core->link.url < FM_URLS_MAX);
     return core->config.fm_urls[core->link.url];
 }
 
@@ -213,6 +220,7 @@ const struct reservation *core_find(const struct core *core, const char *cluster
 
 enum core_presence core_presence(const struct reservation *r, const char *node)
 {
+    assert(node != NULL);
     if (r->nodes != NULL)
         return nodelist_contains(r->nodes, node) ? PRESENCE_NAMED : PRESENCE_NONE;
     return nodes_find(r->reported, node) != NULL ? PRESENCE_REPORTED : PRESENCE_POSSIBLE;
@@ -233,6 +241,7 @@ static bool matches_filter(const struct core_filter *filter, const struct reserv
 uint64_t core_list(const struct core *core, const struct core_filter *filter,
                    void (*each)(void *arg, const struct reservation *reservation), void *arg)
 {
+    assert(filter->limit > 0);
     size_t found = 0, looked_at = 0, compared = 0;
     struct ledger_walk walk = {.after = filter->after};
     const struct reservation *r;

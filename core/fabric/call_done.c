@@ -11,6 +11,7 @@
 #include "core/reconcile/missing.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ enum {
 
 static int64_t retry_wait(const struct reservation *r)
 {
+    assert(r->op != NULL);
     if (r->hwcoll == HWCOLL_WANTED)
         return RESERVE_RETRY_MS;
     uint32_t doublings = r->op->tries < 6 ? r->op->tries : 6;
@@ -37,6 +39,7 @@ static int64_t retry_wait(const struct reservation *r)
 static void log_retry(struct core *core, const struct reservation *r, enum fmcall_kind kind,
                       const char *words, int64_t wait_ms)
 {
+    assert(r->op->tries > 0);
     uint32_t tries = r->op->tries;
     (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
                    fmcall_kind_word(kind), r->cluster, r->job, words);
@@ -48,6 +51,9 @@ static void log_retry(struct core *core, const struct reservation *r, enum fmcal
 static void retry_call(struct core *core, struct reservation *r, enum fmcall_kind kind,
                        const char *words, int64_t wait_ms)
 {
+    assert(reservation_valid(r));
+    assert(r->op->call == 0);
+    assert(wait_ms >= 0);
     r->op->retry_ms = core->now_ms + wait_ms;
     r->op->tries++;
     log_retry(core, r, kind, words, wait_ms);
@@ -56,12 +62,14 @@ static void retry_call(struct core *core, struct reservation *r, enum fmcall_kin
 
 static void keep_last_error(struct core *core, struct operation *op, const char *words)
 {
+    assert(words != NULL);
     core_discard(core, op->words);
     op->words = memory_text(words);
 }
 
 static void set_side(struct core *core, struct reservation *r, enum fm_side side)
 {
+    assert(reservation_valid(r));
     if (r->fm_side == (uint8_t)side)
         return;
     struct reservation_record rec = reservation_record(r);
@@ -72,6 +80,7 @@ static void set_side(struct core *core, struct reservation *r, enum fm_side side
 /* A definite no to RESERVE; but an earlier try may have been, or may yet be, acted on. */
 static enum fm_side side_after_no(const struct reservation *r)
 {
+    assert(r->op != NULL);
     return r->op->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;
 }
 
@@ -79,12 +88,15 @@ static enum fm_side side_after_no(const struct reservation *r)
  * so that after a crash, too, the release is asked for once more when that has settled. */
 static enum fm_side side_after_yes(const struct reservation *r)
 {
+    assert(r->op != NULL);
     return r->op->unsure ? FM_SIDE_MAYBE : FM_SIDE_HELD;
 }
 
 /* A no to a RESERVE that nobody waits for any more; others may have waited for it to end. */
 static void no_longer_asked(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->hwcoll != HWCOLL_WANTED);
     set_side(core, r, side_after_no(r));
     core_act_on_lives(core, r->cluster, r->job);
 }
@@ -92,6 +104,8 @@ static void no_longer_asked(struct core *core, struct reservation *r)
 /* I6: with the token of another job each could reach the trees of the other. */
 static void reserve_succeeded(struct core *core, struct reservation *r, struct secret token)
 {
+    assert(reservation_valid(r));
+    assert(r->hwcoll == HWCOLL_WANTED);
     const struct reservation *other = tokenset_find(&core->tokens, token);
     r->op->listed_from = core->last_list + 1;
     if (other == NULL)
@@ -107,6 +121,8 @@ static void reserve_succeeded(struct core *core, struct reservation *r, struct s
 /* No earlier try of ours is open, so it is another's: not ours to delete (B11). */
 static void name_is_taken(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(!r->op->unsure);
     conflict_raise(core, r->cluster, r->job, "this broker did not make it");
     if (r->hwcoll == HWCOLL_WANTED)
         core_settle(core, r, HWCOLL_DENIED, FM_SIDE_NOTHING, (struct secret){0},
@@ -119,6 +135,9 @@ static void name_is_taken(struct core *core, struct reservation *r)
 static void reserve_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
                          struct secret token, const char *words)
 {
+    assert(reservation_valid(r));
+    assert(r->op != NULL && r->op->call == 0);
+    assert(words != NULL);
     bool wanted = r->hwcoll == HWCOLL_WANTED;
     switch (outcome) {
     case FM_OK:
@@ -177,6 +196,9 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
 static void check_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
                        struct secret token, const char *words)
 {
+    assert(reservation_valid(r));
+    assert(r->op != NULL && r->op->call == 0);
+    assert(words != NULL);
     bool other = !secret_none(r->token) && !secret_none(token) && !secret_equal(r->token, token);
     if (r->hwcoll != HWCOLL_RESERVED || r->state != JOB_ACTIVE) {
         r->op->doubted = false;
@@ -200,6 +222,8 @@ static void check_done(struct core *core, struct reservation *r, enum fmcall_out
 
 void core_released_at_fm(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->op != NULL && r->op->call == 0);
     struct operation *op = r->op;
     bool wanted = r->hwcoll == HWCOLL_WANTED;
     /* A RESERVE that was given up may still be acted on, after this. So may an earlier RELEASE,
@@ -224,6 +248,9 @@ void core_released_at_fm(struct core *core, struct reservation *r)
 static void release_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
                          const char *words)
 {
+    assert(reservation_valid(r));
+    assert(r->op != NULL && r->op->call == 0);
+    assert(words != NULL);
     r->op->released_none = outcome == FM_GONE;
     if (outcome == FM_OK || outcome == FM_GONE) {
         core_released_at_fm(core, r);
@@ -239,6 +266,7 @@ static void release_done(struct core *core, struct reservation *r, enum fmcall_o
 
 void core_call_done(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_CALL_DONE);
     uint64_t id = event->u.call.id;
     enum fmcall_outcome outcome = event->u.call.outcome;
     struct secret token = event->u.call.token;

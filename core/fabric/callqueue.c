@@ -30,6 +30,7 @@ void callqueue_resize(struct callqueue *q, uint32_t calls_at_once)
 void callqueue_push(struct callqueue *q, struct operation *op, enum lane lane,
                     enum fmcall_kind kind)
 {
+    assert(lane < LANES);
     assert(op->queued == FMCALL_NONE && op->call == 0 && kind != FMCALL_NONE);
     op->queued = kind;
     op->lane = (int)lane;
@@ -55,12 +56,14 @@ void callqueue_remove(struct callqueue *q, struct operation *op)
         op->queue_next->queue_prev = op->queue_prev;
     else
         q->lanes[op->lane].last = op->queue_prev;
+    assert(q->lanes[op->lane].queued > 0);
     q->lanes[op->lane].queued--;
     op->queued = FMCALL_NONE;
 }
 
 static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
 {
+    assert(calls_at_once > 0);
     uint32_t reserves = q->lanes[LANE_RESERVE].under_way;
     uint32_t cleanups = q->lanes[LANE_CLEANUP].under_way;
     uint32_t others = q->lanes[LANE_RELEASE].under_way + q->lanes[LANE_CHECK].under_way + cleanups;
@@ -82,6 +85,7 @@ static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
 
 struct operation *callqueue_begin(struct callqueue *q, uint32_t calls_at_once)
 {
+    assert(calls_at_once <= q->slot_count);
     enum lane lane = next_lane(q, calls_at_once);
     if (lane == LANES)
         return NULL;
@@ -91,6 +95,7 @@ struct operation *callqueue_begin(struct callqueue *q, uint32_t calls_at_once)
     struct operation *op = q->lanes[lane].first;
     enum fmcall_kind kind = op->queued;
     callqueue_remove(q, op);
+    assert(kind != FMCALL_NONE && op->call == 0);
     op->under_way = kind;
     op->call = ++q->last_id;
     *slot = (struct call_slot){.id = op->call, .op = op, .lane = lane};
@@ -105,6 +110,7 @@ struct operation *callqueue_end(struct callqueue *q, uint64_t id, enum fmcall_ki
         if (slot->id != id || id == 0)
             continue;
         struct operation *op = slot->op;
+        assert(op->call == id && q->lanes[slot->lane].under_way > 0);
         q->lanes[slot->lane].under_way--;
         *kind = op->under_way;
         slot->id = 0;

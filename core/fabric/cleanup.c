@@ -6,6 +6,7 @@
 #include "core/effects.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,8 @@ static void answer_waiters(struct core *core, struct cleanup *c, enum answer_kin
 static void answer_steps(struct core *core, struct cleanup *c, const struct reservation *r,
                          const struct fmcall_steps *steps)
 {
+    assert(c->look);
+    assert(steps != NULL);
     size_t first = core->effect_count;
     answer_waiters(core, c, ANSWER_STEPS, r, NULL);
     for (size_t i = first; i < core->effect_count; i++)
@@ -52,6 +55,7 @@ static void answer_steps(struct core *core, struct cleanup *c, const struct rese
 
 static const char *not_yet(struct core *core, const struct reservation *r, const struct cleanup *c)
 {
+    assert(c->tries == 0 || r->cleaner->op.words != NULL);
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager is not up";
     if (c->tries == 0)
@@ -63,6 +67,8 @@ static const char *not_yet(struct core *core, const struct reservation *r, const
 static const char *not_in_time(struct core *core, const struct reservation *r,
                                const struct cleanup *c)
 {
+    assert(!c->look);
+    assert(c->tries == 0 || r->cleaner->op.words != NULL);
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager was not up in time";
     if (c->tries == 0)
@@ -74,6 +80,7 @@ static const char *not_in_time(struct core *core, const struct reservation *r,
 static void answer_overdue_waiters(struct core *core, const struct reservation *r,
                                    struct cleanup *c)
 {
+    assert(r->cleaner != NULL);
     for (struct cleanup_waiter **link = &c->waiters, *w; (w = *link) != NULL;) {
         if (w->due_ms > core->now_ms) {
             link = &w->next;
@@ -89,6 +96,7 @@ static void answer_overdue_waiters(struct core *core, const struct reservation *
 
 static struct cleanup_record record_of(const struct reservation *r, const struct cleanup *c)
 {
+    assert(!c->look);
     return (struct cleanup_record){
         .number = r->number, .step = c->step, .give_up_ms = c->give_up_ms, .below = c->below};
 }
@@ -96,6 +104,8 @@ static struct cleanup_record record_of(const struct reservation *r, const struct
 static void end_cleanup(struct core *core, struct reservation *r, struct cleanup *c,
                         enum answer_kind kind, const char *detail)
 {
+    assert(!c->look);
+    assert(r->cleaner->count > 0);
     answer_waiters(core, c, kind, r, detail);
     struct cleanup_record record = record_of(r, c);
     char *step = memory_text(c->step); /* the cleanup goes before its record is written */
@@ -113,6 +123,8 @@ static const char remove_there[] = SOONER "remove them at the fabric manager";
 static void give_up_cleanup(struct core *core, struct reservation *r, struct cleanup *c,
                             const char *words, const char *next)
 {
+    assert(!c->look);
+    assert(next != NULL);
     core->cleanups_given_up++;
     core_trace_of(core, r, TRACE_WARNING,
                   "%s-%s: the trees of step %.100s%s are not removed: %s -> given up, %s",
@@ -123,6 +135,8 @@ static void give_up_cleanup(struct core *core, struct reservation *r, struct cle
 
 static void finish_cleanup(struct core *core, struct reservation *r, struct cleanup *c)
 {
+    assert(!c->look);
+    assert(c == r->cleaner->first);
     struct cleaner *k = r->cleaner;
     cleaner_forget_pieces(k);
     if (c->again) { /* not at once: whoever repeats it for ever shall not keep others waiting */
@@ -140,12 +154,14 @@ static void finish_cleanup(struct core *core, struct reservation *r, struct clea
 
 bool cleanup_has_trees(const struct reservation *r)
 {
+    assert(reservation_valid(r));
     return r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED;
 }
 
 static bool uses_login(const struct core *core, const struct reservation *r,
                        const struct cleanup *c, enum fmcall_kind kind)
 {
+    assert(c == r->cleaner->first);
     const struct cleaner *k = r->cleaner;
     if (secret_none(r->token)) /* then core_cleanup has taken none that the site does not allow */
         return true;
@@ -156,6 +172,7 @@ static bool uses_login(const struct core *core, const struct reservation *r,
 /* The next one whose time has come; it is the first then. NULL: none. */
 static const struct cleanup *choose_cleanup(const struct core *core, struct cleaner *k)
 {
+    assert(k->op.call == 0);
     struct cleanup *c = k->first;
     while (c != NULL && !c->look && c->retry_ms > core->now_ms)
         c = c->next;
@@ -173,6 +190,8 @@ bool cleanup_may_hit_name(const struct reservation *r)
 
 static enum fmcall_kind next_call(const struct core *core, const struct reservation *r)
 {
+    assert(r->cleaner != NULL);
+    assert(operation_valid(&r->cleaner->op));
     struct cleaner *k = r->cleaner;
     const struct cleanup *c;
     if (!cleanup_has_trees(r) || k->op.call != 0 || core->link.state != LINK_UP ||
@@ -187,6 +206,7 @@ static enum fmcall_kind next_call(const struct core *core, const struct reservat
 
 static void queue_cleanup_call(struct core *core, struct reservation *r)
 {
+    assert(r->cleaner->op.owner == r);
     struct cleaner *k = r->cleaner;
     enum fmcall_kind kind = next_call(core, r);
     if (k->op.queued == kind)
@@ -205,6 +225,7 @@ const char *cleanup_barred(const struct core *core, const struct reservation *r)
 
 void cleanup_act(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
     struct cleaner *k = r->cleaner;
     if (k == NULL)
         return;
@@ -228,6 +249,7 @@ void cleanup_act(struct core *core, struct reservation *r)
 
 int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     const struct cleaner *k = r->cleaner;
     int64_t when = INT64_MAX;
     if (k == NULL || !cleanup_has_trees(r))
@@ -249,6 +271,9 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
 
 void cleanup_begin(struct core *core, struct reservation *r, struct effect *effect)
 {
+    assert(r->cleaner != NULL && r->cleaner->first != NULL);
+    assert(operation_valid(&r->cleaner->op) && r->cleaner->op.call != 0);
+    assert(!r->cleaner->looked || r->cleaner->piece < r->cleaner->piece_count);
     struct cleaner *k = r->cleaner;
     const struct cleanup *c = k->first;
     const struct cleanup_piece *piece = k->looked ? &k->pieces[k->piece] : NULL;
@@ -270,6 +295,8 @@ void cleanup_begin(struct core *core, struct reservation *r, struct effect *effe
 static void retry_cleanup(struct core *core, struct reservation *r, struct cleanup *c,
                           const char *words)
 {
+    assert(!c->look);
+    assert(words != NULL);
     struct cleaner *k = r->cleaner;
     uint32_t doublings = c->tries < 6 ? c->tries : 6;
     int64_t wait = (int64_t)CLEANUP_RETRY_MS << doublings;
@@ -287,6 +314,8 @@ static void retry_cleanup(struct core *core, struct reservation *r, struct clean
 static void try_another_way(struct core *core, struct reservation *r, struct cleanup *c,
                             enum fmcall_kind kind, const char *words)
 {
+    assert(!c->look);
+    assert(fmcall_is_cleanup(kind));
     struct cleaner *k = r->cleaner;
     bool last_way = k->sent_by_login;
     cleaner_forget_pieces(k);
@@ -316,6 +345,8 @@ static void try_another_way(struct core *core, struct reservation *r, struct cle
  * that is ended, what the step has is asked for anew. */
 static void tree_ended(struct cleaner *k)
 {
+    assert(k->piece < k->piece_count);
+    assert(k->pieces[k->piece].tree_count > 0);
     k->ended = k->pieces[k->piece].trees[0] + UINT32_C(1);
     cleaner_forget_pieces(k);
 }
@@ -325,6 +356,7 @@ static void tree_ended(struct cleaner *k)
 static void log_unreachable(struct core *core, struct reservation *r,
                             const struct fmcall_steps *steps)
 {
+    assert(r->cleaner != NULL && steps != NULL);
     const char *first;
     size_t count = cleaner_unreachable(steps, &first);
     if (count == 0 || r->cleaner->unreachable_logged)
@@ -341,6 +373,7 @@ static void log_unreachable(struct core *core, struct reservation *r,
 static void steps_shown(struct core *core, struct reservation *r, struct cleanup *c,
                         const struct fmcall_steps *steps)
 {
+    assert(c == r->cleaner->first);
     struct cleaner *k = r->cleaner;
     uint32_t ended = k->ended;
     k->ended = 0;
@@ -355,6 +388,8 @@ static void steps_shown(struct core *core, struct reservation *r, struct cleanup
 static void call_succeeded(struct core *core, struct reservation *r, struct cleanup *c,
                            enum fmcall_kind kind, const struct fmcall_steps *steps)
 {
+    assert(c == r->cleaner->first);
+    assert(fmcall_is_cleanup(kind));
     struct cleaner *k = r->cleaner;
     if (kind == FMCALL_STEPS)
         steps_shown(core, r, c, steps);
@@ -368,6 +403,8 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
                       enum fmcall_outcome outcome, const struct fmcall_steps *steps,
                       const char *words)
 {
+    assert(c->look);
+    assert(c == r->cleaner->first);
     if (steps != NULL) /* with FM_OK only */
         answer_steps(core, c, r, steps);
     else if (outcome == FM_GONE)
@@ -381,6 +418,9 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
 bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kind,
                   enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words)
 {
+    assert(r->cleaner != NULL && r->cleaner->first != NULL);
+    assert(fmcall_is_cleanup(kind));
+    assert(r->cleaner->op.call == 0);
     struct cleanup *c = r->cleaner->first;
     bool login = r->cleaner->sent_by_login;
     if (outcome == FM_OK && steps != NULL)

@@ -9,6 +9,7 @@
 #include "core/reconcile/strays.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,6 +44,8 @@ bool link_worth_waiting(const struct link *link)
 /* Since when is told of being up, and of not being: attempts in between are no news. */
 static void enter_state(struct core *core, enum link_state state)
 {
+    assert(state != LINK_UP || core->link.state == LINK_LISTING);
+    assert(state != LINK_LISTING || core->link.state == LINK_LOGGING_IN);
     core_trace(core, state == LINK_UP ? TRACE_NOTICE : TRACE_DEBUG,
                "link to the fabric manager%s%s: %s -> %s", core->config.fm_url_count > 1 ? " " : "",
                core->config.fm_url_count > 1 ? core_fm_url(core) : "",
@@ -54,6 +57,8 @@ static void enter_state(struct core *core, enum link_state state)
 
 void link_start(struct core *core)
 {
+    assert(core->link.state == LINK_DOWN || core->link.state == LINK_LOGGING_IN);
+    assert(core->link.url < FM_URLS_MAX);
     if (!core->config.fm_present)
         return;
     enter_state(core, LINK_LOGGING_IN);
@@ -66,6 +71,8 @@ void link_start(struct core *core)
 
 void link_list(struct core *core)
 {
+    assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
+    assert(core->link.list == 0);
     core->link.list = ++core->last_list;
     core->link.began_ms = core->now_ms;
     strays_begin(&core->strays);
@@ -84,6 +91,7 @@ void link_list_next(struct core *core)
 
 void link_list_within(struct core *core, int64_t wait_ms)
 {
+    assert(wait_ms >= 0);
     if (core->link.state == LINK_UP && core->link.relist_ms > core->now_ms + wait_ms)
         core->link.relist_ms = core->now_ms + wait_ms;
 }
@@ -106,6 +114,8 @@ void link_login_done(struct core *core, bool ok, const char *words)
 
 void link_came_up(struct core *core)
 {
+    assert(core->link.state == LINK_LISTING);
+    assert(core->link.list == 0);
     enter_state(core, LINK_UP);
     core->link.failures = 0;
     core->link.timeouts = 0;
@@ -123,6 +133,7 @@ void link_came_up(struct core *core)
 
 static void give_up_all(struct core *core, const char *words)
 {
+    assert(core->link.state == LINK_DOWN);
     for (struct operation *op = core->operations, *next; op != NULL; op = next) {
         next = op->next;
         if (op->owner == NULL)
@@ -138,6 +149,7 @@ static void give_up_all(struct core *core, const char *words)
 /* Active and standby of one fabric are tried in turn, without a wait until the round is over. */
 static int64_t next_attempt(struct core *core)
 {
+    assert(core->config.fm_url_count <= FM_URLS_MAX);
     uint32_t count = core->config.fm_url_count, rounds;
     if (count == 0) /* taken out of the configuration */
         return core->config.link_retry_ms;
@@ -152,6 +164,7 @@ static int64_t next_attempt(struct core *core)
 /* A hash of the words without their numbers, which are times and counts (FNV-1a). */
 static uint32_t hash_without_digits(const char *words)
 {
+    assert(words != NULL);
     uint32_t hash = 2166136261;
     for (; *words != '\0'; words++) {
         if (*words < '0' || *words > '9')
@@ -164,6 +177,7 @@ static uint32_t hash_without_digits(const char *words)
  * password. */
 static bool is_repeated_error(struct core *core, const char *words)
 {
+    assert(core->link.url < FM_URLS_MAX);
     uint32_t *last = &core->link.last_errors[core->link.url], now = hash_without_digits(words);
     bool same = *last == now;
     *last = now;
@@ -172,6 +186,7 @@ static bool is_repeated_error(struct core *core, const char *words)
 
 void link_lost(struct core *core, const char *words)
 {
+    assert(words != NULL);
     if (core->link.state == LINK_DOWN)
         return;
     bool was_up = core->link.state == LINK_UP, news = was_up || core->link.failures == 0;
@@ -196,6 +211,7 @@ void link_lost(struct core *core, const char *words)
 
 bool link_configure(struct core *core, const struct core_config *config)
 {
+    assert(config->fm_url_count <= FM_URLS_MAX);
     const char *in_use = core_fm_url(core);
     for (uint32_t i = 0; i < config->fm_url_count; i++) {
         if (strcmp(config->fm_urls[i], in_use) == 0) {
@@ -223,6 +239,7 @@ void link_heard(struct core *core)
 
 void link_unheard(struct core *core, const char *words)
 {
+    assert(words != NULL);
     if (++core->link.timeouts >= TIMEOUTS_TO_LOSE)
         link_lost(core, words);
 }

@@ -7,6 +7,7 @@
 #include "core/reconcile/missing.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Names of ours at the fabric manager that this ledger cannot explain: another broker may use the
@@ -15,6 +16,7 @@
 
 void conflict_raise(struct core *core, const char *cluster, const char *job, const char *why)
 {
+    assert(why != NULL);
     core_cluster(core, cluster)->conflict_ms = core->now_ms;
     alarm_raise(core, ALARM_NAME_CONFLICT, cluster,
                 "the fabric manager has a reservation %s-%s, and %s; what is not known to be this "
@@ -44,6 +46,7 @@ void conflict_watch(struct core *core)
 
 static uint32_t claim_strays(struct core *core, const char *cluster)
 {
+    assert(cluster != NULL);
     uint32_t count = 0;
     for (size_t i = 0; i < core->strays.known.count; i++) {
         struct stray *stray = &core->strays.known.items[i];
@@ -59,6 +62,8 @@ static uint32_t claim_strays(struct core *core, const char *cluster)
 
 static void claim_found(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->origin == ORIGIN_FOUND && r->op != NULL);
     struct reservation_record rec = reservation_record(r);
     missing_forget(core, r->op);
     rec.origin = ORIGIN_CLAIMED;
@@ -68,6 +73,7 @@ static void claim_found(struct core *core, struct reservation *r)
 
 void core_claim(struct core *core, uint64_t ticket, const char *cluster)
 {
+    assert(cluster != NULL);
     uint32_t count = 0;
     if (core_cluster_config(core, cluster) == NULL) {
         core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,

@@ -11,6 +11,7 @@
 #include "core/requests/requests.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ static struct joblist *first_whole(const struct core *core)
 struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_t mark,
                               const char *cluster, int64_t seen_ms)
 {
+    assert(joblist_find(core, kind, mark) == NULL);
     struct joblist **last = &core->joblists;
     struct joblist *list = memory_zeroed(sizeof *list);
     while (*last != NULL)
@@ -56,6 +58,7 @@ struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_
 /* Copied: its reservation may be gone when the answer is given. */
 static void note_job_id(const char ***names, uint32_t *count, const char *name)
 {
+    assert(name != NULL);
     if (*names == NULL)
         *names = memory_zeroed(SYNC_NAMES_MAX * sizeof **names);
     if (*count < SYNC_NAMES_MAX)
@@ -68,6 +71,7 @@ static void note_job_id(const char ***names, uint32_t *count, const char *name)
  * job (B11). Taken for active, as a new ledger does. */
 static struct reservation *named_job(struct core *core, const struct joblist *list, const char *job)
 {
+    assert(list->cluster != NULL);
     const char *cluster = list->cluster->name;
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     char name[FM_NAME_MAX + 1];
@@ -109,6 +113,7 @@ void joblist_add(struct core *core, struct joblist *list, const char *const *act
 
 const char *joblist_implausible(struct core *core, const struct joblist *list)
 {
+    assert(list->cluster != NULL);
     const struct sync_found *found = &list->found;
     if (found->active == 0 || found->confirmed > 0 || !list->had_jobs ||
         list->cluster->use.jobs_active == 0 || list->cluster->ids_known)
@@ -122,6 +127,9 @@ const char *joblist_implausible(struct core *core, const struct joblist *list)
 
 static void note_missing_job(struct core *core, struct joblist *list, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->state == JOB_ACTIVE);
+    assert(list->whole);
     bool first = r->missed_ms == 0;
     if (first)
         r->missed_ms = core->now_ms;
@@ -140,6 +148,7 @@ static void note_missing_job(struct core *core, struct joblist *list, struct res
 /* Whether it should have been named and was not. */
 static bool lacks_job(const struct joblist *list, const struct reservation *r)
 {
+    assert(list->cluster != NULL);
     return r->state == JOB_ACTIVE && r->cluster == list->cluster->name &&
            r->synced < list->id && /* a later one vouches for it, too */
            r->alive_ms < list->seen_ms;
@@ -148,6 +157,8 @@ static bool lacks_job(const struct joblist *list, const struct reservation *r)
 /* True when that was the last lot. */
 static bool compare_lot(struct core *core, struct joblist *list)
 {
+    assert(list->whole);
+    assert(core->config.sync_lot > 0);
     for (uint32_t done = 0; done < core->config.sync_lot; done++) {
         struct reservation *r = ledger_walk(&core->ledger, &list->at);
         if (r == NULL || r->number > list->newest)
@@ -164,6 +175,7 @@ static bool compare_lot(struct core *core, struct joblist *list)
 
 static void compare_next_lot(struct core *core, struct joblist *list)
 {
+    assert(first_whole(core) == list);
     if (!compare_lot(core, list))
         return;
     list->cluster->joblist = list->id;
@@ -178,6 +190,7 @@ static void compare_next_lot(struct core *core, struct joblist *list)
 
 void joblist_compare(struct core *core, struct joblist *list)
 {
+    assert(list->cluster != NULL);
     list->whole = true;
     if (list->found.confirmed > 0)
         list->cluster->ids_known = true;
@@ -199,6 +212,7 @@ int64_t joblist_deadline(const struct core *core)
 
 static void discard_names(struct core *core, const char **names, uint32_t count)
 {
+    assert(names != NULL || count == 0);
     for (uint32_t i = 0; i < count && i < SYNC_NAMES_MAX; i++)
         core_discard(core, (char *)(uintptr_t)names[i]);
     core_discard(core, names);
@@ -206,6 +220,7 @@ static void discard_names(struct core *core, const char **names, uint32_t count)
 
 void joblist_end(struct core *core, struct joblist *list)
 {
+    assert(core->joblists != NULL);
     struct joblist **at = &core->joblists;
     while (*at != list)
         at = &(*at)->next;

@@ -25,6 +25,7 @@
 /* Somebody else's name, which may hold anything: it will be shown to people. */
 static void keep_conflicting_name(struct cluster *cluster, const char *name)
 {
+    assert(cluster->neighbour[0] == '\0');
     size_t length = 0;
     for (; length < sizeof cluster->neighbour - 1 && name[length] != '\0'; length++)
         cluster->neighbour[length] =
@@ -36,6 +37,7 @@ static void keep_conflicting_name(struct cluster *cluster, const char *name)
  * its own (fabric-manager.md, "How the peers behave"). */
 static void warn_of_prefix_conflict(struct core *core, const char *name)
 {
+    assert(name != NULL);
     const char *dash = strchr(name, '-');
     size_t length = dash != NULL ? (size_t)(dash - name) : 0;
     for (uint32_t i = 0; length > 0 && i < core->config.cluster_count; i++) {
@@ -59,6 +61,7 @@ static void warn_of_prefix_conflict(struct core *core, const char *name)
  * warns; once. */
 static void warn_of_name_conflict(struct core *core, const char *name, const char *job)
 {
+    assert(core_cluster_config(core, name) != NULL);
     struct cluster *cluster = core_cluster(core, name);
     if (cluster->same_name_logged || job[strspn(job, "0123456789")] != '\0')
         return;
@@ -105,6 +108,7 @@ void listing_names(struct core *core, uint64_t list, const char *const *names, s
  * and is over is asked for its token, too: it may be a leftover of ours. */
 static void doubt_listed(struct core *core)
 {
+    assert(core->link.list != 0);
     for (struct operation *op = core->operations, *next; op != NULL; op = next) {
         next = op->next;
         struct reservation *r = op->owner;
@@ -123,6 +127,8 @@ struct reservation *listing_take_in(struct core *core, const char *cluster, cons
                                     enum job_state state, enum reservation_origin origin,
                                     const char *reason)
 {
+    assert(state == JOB_ACTIVE || state == JOB_RELEASING);
+    assert(origin != ORIGIN_JOB);
     bool active = state == JOB_ACTIVE;
     uint32_t addresses; /* as many as we would have asked for: nothing tells how many it has */
     (void)sizing_addresses(&core->config, &addresses, NULL);
@@ -169,6 +175,7 @@ static void read_histories(struct core *core)
 /* Of the last reservation of the job that was released here; 0: no event tells. */
 static uint64_t released_proof(const struct core *core, const struct reservation *r)
 {
+    assert(r->origin == ORIGIN_FOUND);
     for (uint64_t seq = core->last_seq; seq >= core_first_seq(core) && seq > 0; seq--) {
         const struct event_record *event = eventlog_at(&core->events, seq);
         if (event != NULL && event->kind == EVENT_RELEASED && event->job != NULL &&
@@ -180,6 +187,7 @@ static uint64_t released_proof(const struct core *core, const struct reservation
 
 static bool may_delete(struct core *core, struct cluster *cluster, const struct stray *stray)
 {
+    assert(stray->over || stray->claimed);
     if (cluster->rollcall.called && cluster->rollcall.seen_ms <= stray->first_ms) {
         rollcall_soon(core, cluster); /* which may name its job */
         return false;
@@ -192,6 +200,8 @@ static bool may_delete(struct core *core, struct cluster *cluster, const struct 
 static struct reservation *take_in_over(struct core *core, const char *cluster, const char *job,
                                         struct reservation *r, enum reservation_origin origin)
 {
+    assert(origin != ORIGIN_JOB);
+    assert(r == NULL || (r->state == JOB_RELEASING && r->fm_side == FM_SIDE_NOTHING));
     if (r == NULL)
         return listing_take_in(core, cluster, job, JOB_RELEASING, origin,
                                "left at the fabric manager");
@@ -206,6 +216,7 @@ static struct reservation *take_in_over(struct core *core, const char *cluster, 
 static void delete_claimed(struct core *core, const char *cluster, const char *job,
                            struct reservation *r)
 {
+    assert(r == NULL || reservation_valid(r));
     core_trace(core, TRACE_NOTICE,
                "fabric manager lists %s-%s, which an administrator says is a leftover -> delete",
                cluster, job);
@@ -216,13 +227,16 @@ static void delete_claimed(struct core *core, const char *cluster, const char *j
 static void ask_for_token(struct core *core, const char *cluster, const char *job,
                           struct reservation *r)
 {
+    assert(r == NULL || reservation_valid(r));
     r = take_in_over(core, cluster, job, r, ORIGIN_FOUND);
+    assert(r != NULL && r->op != NULL);
     r->op->doubted = true;
     core_act(core, r);
 }
 
 void listing_leftover(struct core *core, struct reservation *r, struct secret token)
 {
+    assert(reservation_valid(r));
     assert(r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING);
     if (secret_none(token) || token_proof(token) != released_proof(core, r)) {
         r->op->not_ours = true;
@@ -245,6 +259,7 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
  * reserved with. */
 static void adopt_stray(struct core *core, const char *cluster, const char *job)
 {
+    assert(ledger_newest(&core->ledger, cluster, job) == NULL);
     const char *why = core->founded ? "this ledger has no record of it" : "this ledger is new";
     core_trace(core, TRACE_WARNING, "fabric manager lists %s-%s, %s -> taken for active", cluster,
                job, why);
@@ -307,6 +322,7 @@ static void judge_strays(struct core *core)
 
 static void compare_list(struct core *core)
 {
+    assert(core->link.list != 0);
     strays_keep(&core->strays);
     missing_compare(core);
     doubt_listed(core);

@@ -25,12 +25,15 @@ static bool is_missing(const struct operation *op)
 
 static void set_missing(struct core *core, struct operation *op, int64_t gone_ms, int64_t absent_ms)
 {
+    assert(op->owner != NULL);
+    assert(core->gone <= core->missing);
     bool was = is_missing(op), counts = op->owner->origin != ORIGIN_FOUND;
     bool was_gone = op->gone_ms != 0;
     op->gone_ms = gone_ms;
     op->absent_ms = absent_ms;
     if (!counts)
         return;
+    assert(core->gone >= was_gone && core->missing >= was);
     core->gone = core->gone - was_gone + (gone_ms != 0);
     core->missing = core->missing - was + is_missing(op);
 }
@@ -51,12 +54,14 @@ static uint64_t expected_reservations(const struct core *core)
 /* Whether so many of them are more than go missing one by one. */
 static bool is_mass_loss(const struct core *core, uint64_t count)
 {
+    assert(core->config.mass_loss_min > 0);
     return count >= core->config.mass_loss_min &&
            count * 100 > core->config.mass_loss_percent * expected_reservations(core);
 }
 
 void missing_watch(struct core *core)
 {
+    assert(core->gone <= core->missing);
     if (is_mass_loss(core, core->gone))
         core->mass_loss_ms = core->now_ms;
     /* Lists and answers that contradict each other do not switch it off and on. */
@@ -73,6 +78,9 @@ void missing_watch(struct core *core)
 /* F22: once only, the state says so. */
 static void declare_lost(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->hwcoll == HWCOLL_RESERVED && r->origin != ORIGIN_FOUND);
+    assert(r->op->gone_ms != 0);
     bool other = r->op->other_token, open = r->op->unsure || r->op->retried;
     const char *reason = other ? "the fabric manager has another reservation under its name"
                                : "the fabric manager no longer has its reservation";
@@ -95,6 +103,8 @@ static void declare_lost(struct core *core, struct reservation *r)
 /* What was found under a name of ours is there no more: no loss of ours, and no end. */
 static void forget_found(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->origin == ORIGIN_FOUND);
     uint64_t number = r->number;
     core_trace_of(core, r, TRACE_NOTICE,
                   "%s-%s: found at the fabric manager, and no longer there -> forgotten",
@@ -118,6 +128,7 @@ static bool is_confirmed(const struct core *core, const struct operation *op)
 
 void missing_gone(struct core *core, struct reservation *r, bool other_token)
 {
+    assert(reservation_valid(r));
     struct operation *op = r->op;
     assert(r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED);
     op->doubted = false; /* asked again after the next list */
@@ -144,6 +155,8 @@ void missing_gone(struct core *core, struct reservation *r, bool other_token)
  * it, whoever made it has deleted it. */
 static void compare_ended(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING);
     struct operation *op = r->op;
     if (op->listed == core->link.list) {
         op->absent_ms = 0;
@@ -157,6 +170,8 @@ static void compare_ended(struct core *core, struct reservation *r)
 
 static void compare_reserved(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED);
     struct operation *op = r->op;
     if (op->listed == core->link.list) {
         if (op->gone_ms != 0 && !op->other_token)
@@ -174,6 +189,7 @@ static void compare_reserved(struct core *core, struct reservation *r)
  * when nothing sent before could still be acted on tell as well. */
 static bool is_unrouted(const struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     const struct operation *op = r->op;
     return !reservation_wants_hwcoll(r) && r->fm_side != FM_SIDE_NOTHING && op->call == 0 &&
            op->not_routed_ms != 0 && core->link.began_ms > op->not_routed_ms &&
@@ -183,6 +199,7 @@ static bool is_unrouted(const struct core *core, const struct reservation *r)
 /* Two lists, a grace period apart: pages of one may have shifted. */
 static void compare_unrouted(struct core *core, struct reservation *r)
 {
+    assert(is_unrouted(core, r));
     struct operation *op = r->op;
     if (op->unlisted_ms == 0)
         op->unlisted_ms = core->link.began_ms;
@@ -199,6 +216,7 @@ static void compare_unrouted(struct core *core, struct reservation *r)
 
 void missing_compare(struct core *core)
 {
+    assert(core->link.list != 0);
     for (struct operation *op = core->operations, *next; op != NULL; op = next) {
         next = op->next;
         struct reservation *r = op->owner;

@@ -5,6 +5,7 @@
 #include "core/reconcile/joblist.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static int64_t until_next(const struct core *core, const struct cluster *cluster
 
 static void schedule_poll(struct cluster *cluster, int64_t now_ms, int64_t wait_ms)
 {
+    assert(wait_ms >= 0);
     cluster->rollcall.due_ms = wait_ms == INT64_MAX ? INT64_MAX : now_ms + wait_ms;
 }
 
@@ -40,6 +42,7 @@ void rollcall_start(struct core *core)
 
 void rollcall_soon(struct core *core, struct cluster *cluster)
 {
+    assert(cluster->rollcall.called);
     struct rollcall *roll = &cluster->rollcall;
     if (roll->id == 0 && roll->error[0] == '\0' && roll->due_ms > core->now_ms)
         roll->due_ms = core->now_ms;
@@ -47,6 +50,7 @@ void rollcall_soon(struct core *core, struct cluster *cluster)
 
 static void begin_poll(struct core *core, struct cluster *cluster)
 {
+    assert(cluster->rollcall.called && cluster->rollcall.id == 0);
     struct rollcall *roll = &cluster->rollcall;
     roll->id = ++core->last_rollcall;
     roll->again = roll->stale = false;
@@ -91,6 +95,7 @@ void rollcall_configure(struct core *core)
 
 static void note_poll_failure(struct core *core, struct cluster *cluster, const char *words)
 {
+    assert(words != NULL);
     struct rollcall *roll = &cluster->rollcall;
     int64_t wait = until_next(core, cluster);
     bool told = strcmp(roll->error, words) == 0;
@@ -111,6 +116,8 @@ static void end_poll(struct core *core, struct cluster *cluster)
 
 void rollcall_compared(struct core *core, const struct joblist *list)
 {
+    assert(list->kind == JOBLIST_ROLLCALL && list->cluster != NULL);
+    assert(list->whole);
     struct cluster *cluster = list->cluster;
     struct rollcall *roll = &cluster->rollcall;
     const struct sync_found *found = &list->found;
@@ -144,6 +151,7 @@ static void fail_poll(struct core *core, struct cluster *cluster, const char *wo
 
 static void add_names(struct core *core, struct cluster *cluster, const struct core_event *event)
 {
+    assert(cluster->rollcall.called && !cluster->rollcall.stale);
     struct rollcall *roll = &cluster->rollcall;
     struct joblist *list = joblist_find(core, JOBLIST_ROLLCALL, roll->id);
     const char *strange;
@@ -169,6 +177,7 @@ void rollcall_dropped(struct core *core, const struct joblist *list)
 
 void rollcall_done(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_ROLLCALL_DONE);
     for (uint32_t i = 0; i < core->cluster_count; i++) {
         struct cluster *cluster = core->clusters[i];
         if (!cluster->rollcall.called || cluster->rollcall.id != event->u.rollcall.id)

@@ -5,6 +5,7 @@
 #include "core/reconcile/alarm.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { NUMBERS_SKIPPED = 1 << 20 };
@@ -14,6 +15,7 @@ enum { NUMBERS_SKIPPED = 1 << 20 };
 /* The jobs that run may have VNIs which this ledger takes for free. */
 void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why)
 {
+    assert(why != NULL);
     alarm_raise(core, ALARM_OLD_LEDGER, cluster,
                 "%s-%s %s; VNIs that are not known to be free are not given out", cluster, job,
                 why);
@@ -34,6 +36,7 @@ void suspect_begin(struct core *core, const char *cluster, const char *job, cons
 
 static void suspect_end(struct core *core, const char *why)
 {
+    assert(core->facts.suspect);
     struct facts_record facts = core->facts;
     facts.suspect = 0;
     core_save_facts(core, &facts);
@@ -84,6 +87,7 @@ static bool knows_all_jobs(const struct core *core)
 
 static bool is_suspicion_over(const struct core *core)
 {
+    assert(core->facts.suspect);
     if (knows_all_jobs(core))
         return core->suspect_ms < core->now_ms;
     return core->config.vni_hold_ms >= 0 &&

@@ -6,6 +6,8 @@
 #include "core/requests/requests.h"
 #include "core/state.h"
 
+#include <assert.h>
+
 /* What bearers ask for: cleanups and looks at steps. Each is judged by the token's scope, paid for
  * from the reservation's credit and, a cleanup, on disk before it is answered; cleanup.c carries it
  * out. */
@@ -21,6 +23,7 @@ enum {
 
 static const char *outside_scope(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_CLEANUP);
     for (size_t i = 0; i < event->u.cleanup.scope_count; i++) {
         const char *scope = event->u.cleanup.scopes[i];
         if (!steppath_within(event->u.cleanup.step, scope))
@@ -35,6 +38,7 @@ static const char *outside_scope(struct core *core, const struct core_event *eve
 /* Every request costs, also one that is merged with another. */
 static bool charge_request(const struct core *core, struct cleaner *k)
 {
+    assert(k->paid_until_ms <= core->now_ms + CLEANUP_CREDIT_MS);
     if (k->paid_until_ms < core->now_ms)
         k->paid_until_ms = core->now_ms;
     if (k->paid_until_ms + CLEANUP_COSTS_MS > core->now_ms + CLEANUP_CREDIT_MS)
@@ -62,6 +66,7 @@ static void answer_too_many(struct core *core, uint64_t ticket, const struct cle
 static struct cleanup *save_request(struct core *core, struct reservation *r, const char *step,
                                     bool below)
 {
+    assert(cleanup_has_trees(r));
     const struct cleanup_record record = {.number = r->number,
                                           .step = step,
                                           .give_up_ms =
@@ -73,6 +78,7 @@ static struct cleanup *save_request(struct core *core, struct reservation *r, co
 
 void core_cleanup(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_CLEANUP);
     uint64_t ticket = event->u.cleanup.ticket;
     const char *step = event->u.cleanup.step;
     bool below = event->u.cleanup.below;
@@ -120,6 +126,7 @@ void core_cleanup(struct core *core, const struct core_event *event)
 
 void core_steps(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_STEPS);
     uint64_t ticket = event->u.steps.ticket;
     struct reservation *r =
         ledger_newest(&core->ledger, event->u.steps.cluster, event->u.steps.job);
@@ -146,6 +153,7 @@ void core_steps(struct core *core, const struct core_event *event)
 
 void cleanup_load(struct core *core, struct reservation *r)
 {
+    assert(r->cleaner != NULL);
     int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
     for (struct cleanup *c = r->cleaner->first; c != NULL; c = c->next) {
         if (c->give_up_ms > latest)

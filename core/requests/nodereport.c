@@ -7,6 +7,7 @@
 #include "core/requests/requests.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ static struct reservation *find_life(struct core *core, const char *cluster, con
 /* Of the nodes that it named; when it named none, no more than it has. */
 static bool has_node(const struct reservation *r, const char *node)
 {
+    assert(reservation_valid(r));
     if (r->node_number != 0)
         return true; /* it has the nodes that say so */
     if (r->nodes != NULL)
@@ -47,6 +49,7 @@ static bool has_node(const struct reservation *r, const char *node)
 
 static void save_regranted(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
     struct reservation_record rec = reservation_record(r);
     if (r->regranted || r->reported == NULL)
         return;
@@ -56,6 +59,8 @@ static void save_regranted(struct core *core, struct reservation *r)
 
 void core_granted_again(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->state == JOB_ACTIVE);
     r->repeated = true;
     save_regranted(core, r);
 }
@@ -67,6 +72,8 @@ static bool same_text(const char *a, const char *b)
 
 static void save_report(struct core *core, struct reservation *r, const struct node_record *record)
 {
+    assert(reservation_valid(r));
+    assert(record->number == r->number);
     const char *services = record->services;
     core_save_node(core, record);
     if (r->repeated)
@@ -86,6 +93,8 @@ static bool is_outdated(const struct node_report *known, uint64_t order)
 static void report_lingering(struct core *core, struct reservation *r, const char *node,
                              const char *services)
 {
+    assert(reservation_valid(r));
+    assert(node != NULL);
     const char *detail = core_text(core, "node %s: CXI services will not go%s%s", node,
                                    services != NULL ? ": " : "", services != NULL ? services : "");
     core_publish(core, EVENT_LINGERING, r, detail);
@@ -99,6 +108,7 @@ static void report_lingering(struct core *core, struct reservation *r, const cha
 static uint8_t free_vnis(const struct core *core, const struct core_event *event,
                          uint16_t vnis[static VNI_PER_JOB_MAX])
 {
+    assert(event->kind == CORE_NODE_REPORT);
     uint8_t count = 0;
     for (unsigned i = 0; i < event->u.report.vni_count && count < VNI_PER_JOB_MAX; i++) {
         uint16_t vni = event->u.report.vnis[i];
@@ -114,6 +124,7 @@ static uint8_t free_vnis(const struct core *core, const struct core_event *event
 /* The word of one node stops no others: it takes two to hold back all VNIs (B11). */
 static void suspect_by_node(struct core *core, const struct core_event *event)
 {
+    assert(event->u.report.number > core->last_number);
     const char *cluster = event->u.report.cluster, *job = event->u.report.job;
     const char *node = event->u.report.node;
     bool another = core->suspect_node[0] != '\0' && strcmp(core->suspect_node, node) != 0;
@@ -154,6 +165,7 @@ static bool may_take_in(struct core *core, const char *node)
  * they are held back until the node says otherwise (I1). NULL: nothing can be held back for it. */
 static struct reservation *take_in_unknown_life(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_NODE_REPORT);
     const char *cluster = event->u.report.cluster, *job = event->u.report.job;
     uint64_t number = event->u.report.number;
     bool future = number > core->last_number;
@@ -195,6 +207,8 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
 /* Nobody knows how many nodes such a life has: those that report. */
 static void add_node(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->node_number != 0);
     struct reservation_record rec = reservation_record(r);
     rec.node_count++;
     (void)core_save(core, &rec);
@@ -202,6 +216,8 @@ static void add_node(struct core *core, struct reservation *r)
 
 void core_node_report(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_NODE_REPORT);
+    assert(event->u.report.state != NODE_FENCED);
     uint64_t ticket = event->u.report.ticket;
     const char *cluster = event->u.report.cluster, *job = event->u.report.job;
     const char *node = event->u.report.node, *services = event->u.report.services;
@@ -256,6 +272,7 @@ void core_node_report(struct core *core, const struct core_event *event)
  * when that makes services there later and cannot tell of it, an old fence would call them gone. */
 static bool fence_concerns(const struct reservation *r, const char *node)
 {
+    assert(reservation_valid(r));
     const struct node_report *known = nodes_find(r->reported, node);
     if (r->state != JOB_RELEASING)
         return false;
@@ -266,6 +283,7 @@ static bool fence_concerns(const struct reservation *r, const char *node)
 
 void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason)
 {
+    assert(node != NULL);
     struct ledger_walk walk = {0}; /* acting may end one */
     uint32_t count = 0;
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
@@ -294,6 +312,7 @@ void core_fence(struct core *core, uint64_t ticket, const char *node, const char
  * may have made services since it booted, and this may have arrived before it could tell. */
 static bool ended_by_boot(const struct reservation *r, const char *node, uint64_t order)
 {
+    assert(reservation_valid(r));
     const struct node_report *known = nodes_find(r->reported, node);
     return known != NULL && known->order < order &&
            (known->state == NODE_CREATED || known->state == NODE_LINGERING);
@@ -311,6 +330,7 @@ static bool names_cluster(const char *const *clusters, const char *cluster)
 
 void core_node_boot(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_NODE_BOOT);
     const char *node = event->u.boot.node;
     uint64_t order = event->u.boot.order;
     struct ledger_walk walk = {0}; /* acting may end one */

@@ -8,12 +8,14 @@
 #include "core/requests/requests.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A job is over: its VNIs are held back, its addresses given back in the background (F18). */
 
 static void answer_overtaken_waiters(struct core *core, struct reservation *r)
 {
+    assert(r->state == JOB_RELEASING && r->op != NULL);
     struct waiter *w = r->op->waiters;
     r->op->waiters = NULL;
     for (struct waiter *next; w != NULL; w = next) {
@@ -26,6 +28,7 @@ static void answer_overtaken_waiters(struct core *core, struct reservation *r)
 
 static uint8_t hwcoll_after_release(const struct reservation *r)
 {
+    assert(r->state == JOB_ACTIVE);
     bool had = r->hwcoll == HWCOLL_RESERVED || r->hwcoll == HWCOLL_WANTED;
     return had ? HWCOLL_RELEASED : r->hwcoll;
 }
@@ -34,12 +37,15 @@ static uint8_t hwcoll_after_release(const struct reservation *r)
  * an earlier try of ours made it. */
 static bool is_anothers(const struct reservation *r)
 {
+    assert(reservation_valid(r));
     const struct operation *op = r->op;
     return op != NULL && op->gone_ms != 0 && op->other_token && !op->unsure && !op->retried;
 }
 
 void core_begin_release(struct core *core, struct reservation *r, const char *why)
 {
+    assert(reservation_valid(r));
+    assert(r->state == JOB_ACTIVE);
     struct reservation_record rec = reservation_record(r);
     uint64_t proof = token_proof(r->token);
     rec.fm_side = (uint8_t)core_side_unwanted(r);

@@ -9,6 +9,7 @@
 #include "core/reservation/sizing.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A job wants its VNIs and, if it is eligible, multicast addresses (F1, F2, F4, F14). */
@@ -16,6 +17,7 @@
 static void answer_refused(struct core *core, uint64_t ticket, enum answer_kind kind,
                            const char *field, const char *detail)
 {
+    assert(detail != NULL);
     core_answer(core, ticket, kind, NULL, detail);
     core->effects[core->effect_count - 1].u.answer.field = field;
 }
@@ -56,6 +58,8 @@ static bool same_text(const char *a, const char *b)
  * to the site is the same as whatever the site chose. */
 static const char *conflicting_field(const struct reservation *r, const struct reserve_request *q)
 {
+    assert(reservation_valid(r));
+    assert(r->state == JOB_ACTIVE);
     if (r->uid != q->uid)
         return "uid";
     if (r->node_count != q->node_count)
@@ -75,6 +79,7 @@ static const char *conflicting_field(const struct reservation *r, const struct r
 
 static void add_waiter(struct operation *op, uint64_t ticket, bool repeat)
 {
+    assert(op != NULL);
     struct waiter *w = memory_zeroed(sizeof *w);
     w->ticket = ticket;
     w->repeat = repeat;
@@ -87,6 +92,7 @@ static void add_waiter(struct operation *op, uint64_t ticket, bool repeat)
 /* No answer waits longer than the timeout that is in force when its request comes (F21). */
 static void give_up_in_time(const struct core *core, struct reservation *r)
 {
+    assert(r->hwcoll == HWCOLL_WANTED && r->op != NULL);
     int64_t latest = core->now_ms + core->config.reserve_timeout_ms;
     if (r->op->give_up_ms == 0 || r->op->give_up_ms > latest)
         r->op->give_up_ms = latest;
@@ -95,6 +101,8 @@ static void give_up_in_time(const struct core *core, struct reservation *r)
 static void repeat_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q,
                            struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->state == JOB_ACTIVE && !reservation_adopted(r));
     const char *field = conflicting_field(r, q);
     if (field == NULL)
         core_granted_again(core, r);
@@ -118,6 +126,7 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
 /* F2: what the job said, else what the site says. */
 static unsigned vnis_wanted(const struct core *core, const struct reserve_request *q)
 {
+    assert(core->config.vni_per_job <= VNI_PER_JOB_MAX);
     if (q->vni_count >= 0)
         return (unsigned)q->vni_count;
     if (q->node_count == 1 && !core->config.vni_single_node)
@@ -134,6 +143,7 @@ static uint8_t choose_classes(const struct core *core, const struct reserve_requ
 
 static void refuse_classes(struct core *core, uint64_t ticket, const struct reserve_request *q)
 {
+    assert((q->traffic_classes & ~core->config.classes_allowed) != 0);
     int first = TC_DEDICATED_ACCESS;
     while ((q->traffic_classes & ~core->config.classes_allowed & (unsigned)first) == 0)
         first <<= 1;
@@ -158,6 +168,7 @@ static bool name_is_found(const struct core *core, const char *cluster, const ch
 static enum budget budget_after(struct core *core, const struct reservation_record *rec,
                                 const struct reservation *adopted)
 {
+    assert(adopted == NULL || adopted->state == JOB_ACTIVE);
     enum budget budget = core_budget(core, rec->cluster, rec->addresses);
     if (budget != BUDGET_NONE || adopted == NULL)
         return budget;
@@ -170,6 +181,7 @@ static enum budget budget_after(struct core *core, const struct reservation_reco
 static void decide_hwcoll(struct core *core, const struct reservation *adopted,
                           struct reservation_record *rec, struct error *why)
 {
+    assert(rec->state == JOB_ACTIVE && rec->fm_side == FM_SIDE_NOTHING);
     rec->hwcoll =
         (uint8_t)sizing_decide(&core->config, rec->wish, rec->node_count, &rec->addresses, why);
     if (rec->hwcoll == HWCOLL_INELIGIBLE)
@@ -203,6 +215,7 @@ static void decide_hwcoll(struct core *core, const struct reservation *adopted,
 static void create_reservation(struct core *core, uint64_t ticket,
                                const struct reservation_record *rec)
 {
+    assert(rec->number == core->last_number + 1);
     struct reservation *r = core_save(core, rec);
     r->alive_ms = core->now_ms;
     tombstones_forget(&core->tombstones, rec->cluster, rec->job);
@@ -226,6 +239,7 @@ static void create_reservation(struct core *core, uint64_t ticket,
 static bool choose_vnis(struct core *core, struct reservation_record *rec, unsigned wanted,
                         const char **detail)
 {
+    assert(wanted <= VNI_PER_JOB_MAX);
     rec->vni_asked = (uint8_t)wanted;
     if (vnipool_pick(&core->vnis, wanted, rec->vnis)) {
         rec->vni_count = (uint8_t)wanted;
@@ -264,6 +278,7 @@ static bool can_ever_be(const struct core *core, const struct cluster_config *cl
 static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *q,
                         const struct cluster_config *cluster, struct reservation *adopted)
 {
+    assert(adopted == NULL || reservation_adopted(adopted));
     struct error why = {0};
     const char *detail = NULL;
     struct reservation_record rec = {.number = core->last_number + 1,

@@ -3,6 +3,8 @@
 #include "core/requests/requests.h"
 #include "core/state.h"
 
+#include <assert.h>
+
 /* A resource manager says which of its jobs are active; every other one is not (F20, F22). */
 
 static void answer_no_cluster(struct core *core, const struct joblist *list, const char *cluster)
@@ -13,12 +15,14 @@ static void answer_no_cluster(struct core *core, const struct joblist *list, con
 
 static void answer_implausible(struct core *core, const struct joblist *list, const char *why)
 {
+    assert(why != NULL);
     core_answer(core, list->mark, ANSWER_INVALID, NULL, why);
     core->effects[core->effect_count - 1].u.answer.field = "active";
 }
 
 void core_sync(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_SYNC);
     uint64_t ticket = event->u.sync.ticket;
     const char *cluster = event->u.sync.cluster, *strange = NULL;
     struct joblist *list = joblist_find(core, JOBLIST_SYNC, ticket);
@@ -40,6 +44,7 @@ void core_sync(struct core *core, const struct core_event *event)
 
 void sync_compared(struct core *core, const struct joblist *list)
 {
+    assert(list->kind == JOBLIST_SYNC && list->whole);
     if (list->cluster == NULL) {
         core_answer(core, list->mark, ANSWER_NO_CLUSTER, NULL,
                     "the cluster was taken out of the configuration");

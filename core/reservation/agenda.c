@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +19,14 @@ void agenda_release(struct agenda *a)
 
 static void place_in_heap(struct agenda *a, uint32_t slot, struct reservation *r)
 {
+    assert(slot >= 1 && slot < a->capacity);
     a->heap[slot] = r;
     r->agenda_slot = slot;
 }
 
 static void sift_up(struct agenda *a, uint32_t slot)
 {
+    assert(slot >= 1 && slot <= a->count);
     struct reservation *r = a->heap[slot];
     for (; slot > 1 && a->heap[slot / 2]->due_ms > r->due_ms; slot /= 2)
         place_in_heap(a, slot, a->heap[slot / 2]);
@@ -32,6 +35,7 @@ static void sift_up(struct agenda *a, uint32_t slot)
 
 static void sift_down(struct agenda *a, uint32_t slot)
 {
+    assert(slot >= 1 && slot <= a->count);
     struct reservation *r = a->heap[slot];
     for (;;) {
         uint32_t child = slot * 2;
@@ -49,6 +53,7 @@ static void sift_down(struct agenda *a, uint32_t slot)
 
 static void insert_in_heap(struct agenda *a, struct reservation *r)
 {
+    assert(r->agenda_slot == 0);
     if (a->count + 1 >= a->capacity) {
         a->capacity = a->capacity == 0 ? 64 : a->capacity * 2;
         a->heap = memory_resized(a->heap, a->capacity, sizeof *a->heap);
@@ -59,6 +64,7 @@ static void insert_in_heap(struct agenda *a, struct reservation *r)
 
 static void remove_from_heap(struct agenda *a, struct reservation *r)
 {
+    assert(r->agenda_slot <= a->count && a->heap[r->agenda_slot] == r);
     uint32_t slot = r->agenda_slot;
     struct reservation *last = a->heap[a->count--];
     r->agenda_slot = 0;
@@ -71,6 +77,7 @@ static void remove_from_heap(struct agenda *a, struct reservation *r)
 
 void agenda_set(struct agenda *a, struct reservation *r, int64_t due_ms)
 {
+    assert(r->agenda_slot <= a->count);
     bool there = r->agenda_slot != 0;
     r->due_ms = due_ms;
     if (due_ms == INT64_MAX) {

@@ -4,6 +4,8 @@
 #include "core/effects.h"
 #include "core/state.h"
 
+#include <assert.h>
+
 /* Each cluster within its own budget, all within what the fabric has (B4, I8). What is being given
  * back still counts: until the fabric manager says so it may be in use. */
 
@@ -13,6 +15,7 @@ struct usage {
 
 static enum budget budget_within(const struct usage *usage, uint32_t addresses)
 {
+    assert(usage->leaving <= usage->used);
     if (usage->limit == 0 || usage->used + addresses <= usage->limit)
         return BUDGET_NOW;
     return usage->used - usage->leaving + addresses <= usage->limit ? BUDGET_SOON : BUDGET_NONE;
@@ -34,6 +37,7 @@ static struct usage usage_of_cluster(struct core *core, const char *name)
 
 enum budget core_budget(struct core *core, const char *cluster, uint32_t addresses)
 {
+    assert(cluster != NULL);
     struct usage all = usage_of_all(core), own = usage_of_cluster(core, cluster);
     enum budget of_all = budget_within(&all, addresses), of_own = budget_within(&own, addresses);
     return of_all > of_own ? of_all : of_own;

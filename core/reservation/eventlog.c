@@ -46,6 +46,7 @@ static struct event_record *copy_event(const struct event_record *event)
 
 static void grow_ring(struct eventlog *log)
 {
+    assert(eventlog_count(log) == log->capacity);
     size_t capacity = log->capacity * 2;
     struct event_record **ring = memory_zeroed(capacity * sizeof *ring);
     for (uint64_t seq = log->first; seq < log->next; seq++)
@@ -68,6 +69,7 @@ void eventlog_append(struct eventlog *log, const struct event_record *event)
 
 void eventlog_prune(struct eventlog *log, uint64_t up_to)
 {
+    assert(log->ring != NULL);
     for (; log->first < log->next && log->first <= up_to; log->first++) {
         free(log->ring[log->first & (log->capacity - 1)]);
         log->ring[log->first & (log->capacity - 1)] = NULL;
@@ -81,5 +83,6 @@ const struct event_record *eventlog_at(const struct eventlog *log, uint64_t seq)
 
 size_t eventlog_count(const struct eventlog *log)
 {
+    assert(log->next >= log->first);
     return (size_t)(log->next - log->first);
 }

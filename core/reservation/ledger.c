@@ -14,6 +14,7 @@ enum {
 
 static void make_buckets(struct ledger *l, size_t count)
 {
+    assert(count > 0 && (count & (count - 1)) == 0);
     free(l->buckets);
     l->buckets = memory_zeroed(count * sizeof *l->buckets);
     l->bucket_count = count;
@@ -61,6 +62,7 @@ static struct reservation **find_name(const struct ledger *l, uint32_t hash, con
 
 static void split_bucket(struct ledger *l)
 {
+    assert(!l->postponed);
     size_t added = l->bucket_count++;
     if (added > l->bucket_mask) {
         l->bucket_mask = l->bucket_mask * 2 + 1;
@@ -86,6 +88,7 @@ static void compact_rows(struct ledger *l)
         if (l->rows[i].reservation != NULL)
             l->rows[kept++] = l->rows[i];
     }
+    assert(kept == l->count);
     l->row_count = kept;
 }
 
@@ -104,6 +107,7 @@ static void append_row(struct ledger *l, struct reservation *r)
 
 static void enter_name(struct ledger *l, struct reservation *r)
 {
+    assert(!l->postponed);
     struct reservation **at = find_name(l, r->name_hash, r->cluster, r->job);
     r->older = *at;
     r->name_next = r->older != NULL ? r->older->name_next : NULL;
@@ -113,6 +117,7 @@ static void enter_name(struct ledger *l, struct reservation *r)
 
 void ledger_insert(struct ledger *l, struct reservation *r)
 {
+    assert(r->number > 0);
     r->name_hash = name_hash(r->cluster, r->job);
     if (!l->postponed) {
         if (l->names >= l->bucket_count)

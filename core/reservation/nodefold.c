@@ -55,6 +55,7 @@ static bool same_prefix(const struct nodefold *fold, const char *name, const str
 /* Room for a run has been made sure of when it began. */
 static void close_run(struct nodefold *fold)
 {
+    assert(fold->width > 0);
     char *out = fold->runs + fold->runs_used;
     const size_t size = sizeof fold->runs - fold->runs_used;
     const char *comma = fold->runs_used > 0 ? "," : "";
@@ -68,6 +69,7 @@ static void close_run(struct nodefold *fold)
 
 static void open_run(struct nodefold *fold, const struct parts *parts)
 {
+    assert(parts->width > 0);
     fold->first = fold->last = parts->number;
     fold->width = parts->width;
 }
@@ -112,6 +114,7 @@ static void add_prefix(struct nodefold *fold, const char *name, const struct par
 
 void nodefold_add(struct nodefold *fold, const char *name)
 {
+    assert(name != NULL);
     const struct parts parts = split_name(name);
     const bool same = parts.width > 0 && same_prefix(fold, name, &parts);
     if (same && fold->left_out == 0 && parts.number == fold->last + 1 &&

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ static size_t name_length(const char *text)
 
 bool node_name_valid(const char *name)
 {
+    assert(name != NULL);
     size_t length = name_length(name);
     return length >= 1 && length <= NODELIST_NAME_MAX && name[length] == '\0';
 }
@@ -48,6 +50,7 @@ static bool service_valid(const char **at)
 
 bool node_services_valid(const char *services)
 {
+    assert(services != NULL);
     const char *at = services;
     if (strnlen(services, NODE_SERVICES_MAX + 1) > NODE_SERVICES_MAX)
         return false;
@@ -71,6 +74,7 @@ static uint32_t hash_name(const char *name)
 
 static struct node_report **slot_of(struct node_report **slots, uint32_t count, const char *name)
 {
+    assert(count > 0 && (count & (count - 1)) == 0);
     uint32_t at = hash_name(name) & (count - 1);
     while (slots[at] != NULL && strcmp(slots[at]->name, name) != 0)
         at = (at + 1) & (count - 1);
@@ -79,6 +83,7 @@ static struct node_report **slot_of(struct node_report **slots, uint32_t count, 
 
 const struct node_report *nodes_find(const struct nodes *nodes, const char *name)
 {
+    assert(nodes == NULL || nodes->count < nodes->slot_count);
     return nodes == NULL ? NULL : *slot_of(nodes->slots, nodes->slot_count, name);
 }
 
@@ -94,11 +99,13 @@ const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
 
 uint32_t nodes_clean(const struct nodes *nodes)
 {
+    assert(nodes == NULL || nodes->clean <= nodes->count);
     return nodes == NULL ? 0 : nodes->clean;
 }
 
 bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name)
 {
+    assert(list != NULL && name != NULL);
     if (nodes_find(nodes, name) != NULL)
         return true;
     if (nodes == NULL || count > EXPANDED_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
@@ -115,6 +122,7 @@ static bool is_clean(const struct node_report *report)
 
 static void resize_slots(struct nodes *nodes, uint32_t slot_count)
 {
+    assert(slot_count > nodes->slot_count);
     struct node_report **slots = memory_zeroed(slot_count * sizeof *slots);
     for (uint32_t i = 0; i < nodes->slot_count; i++) {
         struct node_report *report = nodes->slots[i];
@@ -150,6 +158,7 @@ void nodes_put(struct nodes **nodes, const struct node_record *record)
     } else {
         count_report(n, *at, UINT32_MAX); /* minus one */
     }
+    assert(n->clean <= n->count && n->lingering <= n->count);
     char *kept = memory_text(record->services);
     free((*at)->services);
     (*at)->services = kept;

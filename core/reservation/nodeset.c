@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "base/nodelist.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct nodeset {
 
 static uint32_t *slot_of(const struct nodeset *set, const char *name)
 {
+    assert(set->count * 2 <= set->slot_count);
     uint32_t at = name_hash("", name) & (set->slot_count - 1);
     while (set->slots[at] != 0 && strcmp(set->text + set->slots[at] - 1, name) != 0)
         at = (at + 1) & (set->slot_count - 1);
@@ -27,6 +29,7 @@ static uint32_t *slot_of(const struct nodeset *set, const char *name)
 
 static void make_slots(struct nodeset *set, uint32_t slot_count)
 {
+    assert((slot_count & (slot_count - 1)) == 0 && slot_count > set->count * 2);
     free(set->slots);
     set->slots = memory_zeroed(slot_count * sizeof *set->slots);
     set->slot_count = slot_count;
@@ -55,6 +58,7 @@ static void add_node(void *arg, const char *name)
 
 struct nodeset *nodeset_create(const char *list)
 {
+    assert(list != NULL);
     struct nodeset *set = memory_zeroed(sizeof *set);
     set->size = TEXT_FIRST;
     set->text = memory_zeroed(set->size);
@@ -65,6 +69,7 @@ struct nodeset *nodeset_create(const char *list)
 
 bool nodeset_contains(const struct nodeset *set, const char *node)
 {
+    assert(node != NULL);
     return *slot_of(set, node) != 0;
 }
 

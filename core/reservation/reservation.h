@@ -94,6 +94,22 @@ static inline bool reservation_wants_hwcoll(const struct reservation *r)
     return r->state == JOB_ACTIVE && (r->hwcoll == HWCOLL_WANTED || r->hwcoll == HWCOLL_RESERVED);
 }
 
+/* What holds for every operation: it waits in a lane, or its call is in flight, or neither. */
+static inline bool operation_valid(const struct operation *op)
+{
+    return (op->call != 0) == (op->under_way != FMCALL_NONE) &&
+           (op->call == 0 || op->queued == FMCALL_NONE);
+}
+
+/* What holds for every reservation of the ledger between two records. */
+static inline bool reservation_valid(const struct reservation *r)
+{
+    bool wants = r->hwcoll == HWCOLL_WANTED || r->hwcoll == HWCOLL_RESERVED;
+    return r->vni_count <= VNI_PER_JOB_MAX && (!wants || r->state == JOB_ACTIVE) &&
+           (r->hwcoll != HWCOLL_RESERVED || r->fm_side != FM_SIDE_NOTHING) &&
+           (r->op != NULL ? r->op->owner == r : !wants && r->fm_side == FM_SIDE_NOTHING);
+}
+
 /* Found at the fabric manager by a new ledger, taken for active until a sync says otherwise. */
 static inline bool reservation_adopted(const struct reservation *r)
 {

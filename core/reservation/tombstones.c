@@ -23,6 +23,7 @@ void tombstones_release(struct tombstones *t)
 static struct tombstone **bucket_of(const struct tombstones *t, const char *cluster,
                                     const char *job)
 {
+    assert(t->capacity > 0);
     return &t->buckets[name_hash(cluster, job) % t->capacity];
 }
 
@@ -38,6 +39,7 @@ static struct tombstone **find_tombstone(const struct tombstones *t, const char 
 
 void tombstones_forget(struct tombstones *t, const char *cluster, const char *job)
 {
+    assert(cluster != NULL && job != NULL);
     if (t->ring == NULL)
         return;
     struct tombstone **at = find_tombstone(t, cluster, job);
@@ -51,6 +53,7 @@ void tombstones_forget(struct tombstones *t, const char *cluster, const char *jo
 /* Twice the places; the stones move, so their chains are made anew. */
 static void grow_ring(struct tombstones *t)
 {
+    assert(t->capacity < TOMBSTONES_MAX);
     uint32_t old = t->capacity;
     t->capacity = old == 0 ? ROOM_AT_FIRST : old * 2;
     t->ring = memory_resized(t->ring, t->capacity, sizeof *t->ring);
@@ -70,6 +73,7 @@ static void grow_ring(struct tombstones *t)
 
 static struct tombstone *free_slot(struct tombstones *t)
 {
+    assert(t->next < t->capacity);
     if (t->ring[t->next].used && t->capacity < TOMBSTONES_MAX)
         grow_ring(t);
     struct tombstone *stone = &t->ring[t->next];
@@ -102,6 +106,7 @@ void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
 enum tombstone_kind tombstones_get(const struct tombstones *t, const char *cluster, const char *job,
                                    int64_t now_ms)
 {
+    assert(cluster != NULL && job != NULL);
     if (t->ring == NULL)
         return TOMBSTONE_NONE;
     const struct tombstone *stone = *find_tombstone(t, cluster, job);

@@ -1,5 +1,6 @@
 #include "core/reservation/vnipool.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const uint16_t default_service[] = {1, 10};
@@ -41,6 +42,7 @@ void vnipool_begin_suspicion(struct vnipool *p)
 
 void vnipool_end_suspicion(struct vnipool *p)
 {
+    assert(p->suspicious);
     p->suspicious = false;
     find_free(p);
 }
@@ -55,11 +57,13 @@ void vnipool_configure(struct vnipool *p, const struct idset *set)
 
 bool vnipool_pick(const struct vnipool *p, unsigned count, uint16_t *vnis)
 {
+    assert(vnis != NULL);
     if (p->free.count < count)
         return false;
     uint32_t from = p->after;
     for (unsigned i = 0; i < count; i++) {
         int vni = idset_next(&p->free, from);
+        assert(vni >= 0);
         vnis[i] = (uint16_t)vni;
         from = (uint32_t)vni + 1;
     }
@@ -88,6 +92,7 @@ bool vnipool_hold(struct vnipool *p, uint16_t vni)
 
 void vnipool_drop(struct vnipool *p, uint16_t vni, bool known)
 {
+    assert(!idset_has(&p->live, vni) || !idset_has(&p->held, vni));
     idset_remove(&p->live, vni);
     idset_remove(&p->held, vni);
     if (idset_has(&p->pool, vni))
