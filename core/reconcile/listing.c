@@ -206,6 +206,8 @@ static struct reservation *take_in_over(struct core *core, const char *cluster, 
         return listing_take_in(core, cluster, job, JOB_RELEASING, origin,
                                "left at the fabric manager");
     struct reservation_record rec = reservation_record(r);
+    if (r->op != NULL) /* before its origin changes: what is found does not count as missing */
+        missing_forget(core, r->op);
     rec.fm_side = FM_SIDE_HELD;
     rec.origin = (uint8_t)origin;
     r = core_save(core, &rec);
@@ -250,6 +252,7 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
                   "delete",
                   r->cluster, r->job);
     struct reservation_record rec = reservation_record(r);
+    missing_forget(core, r->op); /* as above */
     rec.origin = ORIGIN_CLAIMED;
     (void)core_save(core, &rec);
     core_act(core, r);
