@@ -205,7 +205,7 @@ static void keep_overdue(struct core *core, struct reservation *r)
     core_waiting(r, &waiting);
     core_trace_of(core, r, TRACE_WARNING,
                   "%s-%s: [vni] hold is over, and %s%s has CXI services of it -> its VNIs stay "
-                  "held back until the node reports that they are destroyed, reports that it has "
+                  "quarantined until the node reports that they are destroyed, that it has "
                   "booted, or is fenced (mcastctl fence)",
                   r->cluster, r->job, waiting.names[0], waiting.named > 1 ? ", …" : "");
 }

@@ -69,7 +69,7 @@ static void drop_operation(struct core *core, struct reservation *r)
         op->next->prev = op->prev;
     r->op = NULL;
     core_discard(core, op->words);
-    op->owner = NULL; /* whoever walks the operations in this step may still come by */
+    op->owner = NULL; /* a loop over operations in this step may still reach it */
     core_discard(core, op);
 }
 
@@ -95,7 +95,7 @@ static void adjust_use(struct use *u, const struct reservation *r, bool add)
 {
     assert(r->fm_side != FM_SIDE_NOTHING);
     adjust_counter(&u->addresses, r->addresses, add);
-    /* What was found is not released before an administrator claims it: nobody waits for that. */
+    /* What was found is not released before an administrator claims it: nothing waits for that. */
     if (reservation_wants_hwcoll(r) || r->origin == ORIGIN_FOUND)
         return;
     adjust_counter(&u->leaving, r->addresses, add);
@@ -404,7 +404,7 @@ int core_apply(struct core *core, const struct record *record, struct error *err
     return error_set(err, ERROR_CORRUPT, "a record of unknown kind %d", (int)record->kind);
 }
 
-/* A record that the core made itself fits, or the core is wrong: going on would save nonsense. */
+/* A record that the core made itself fits; else the core has a bug and must not go on. */
 void core_apply_own(struct core *core, const struct record *record)
 {
     struct error err;

@@ -97,7 +97,7 @@ void core_destroy(struct core *core)
 int core_load(struct core *core, const struct record *record, struct error *err)
 {
     assert(core->now_ms == 0);
-    if (record->kind == RECORD_GONE) /* no store has any, but whoever plays a log */
+    if (record->kind == RECORD_GONE) /* no store has any, but a log that is replayed can */
         ledger_index(&core->ledger);
     int rc = core_apply(core, record, err);
     core_effects_clear(core);
@@ -187,9 +187,9 @@ static void begin_step(struct core *core, int64_t now_ms)
         core->now_ms = now_ms;
 }
 
-/* Events follow each other without a gap. Those of a ledger whose last ones are missing (somebody
- * has deleted rows) cannot be followed by the next one, and are dropped: who replays them is told
- * of the gap. */
+/* Events follow each other without a gap. Those of a ledger whose last ones are missing (rows were
+ * deleted) cannot be followed by the next one, and are dropped: a client that replays them sees the
+ * gap. */
 static void drop_broken_off_events(struct core *core)
 {
     if (eventlog_count(&core->events) == 0 || core->events.next > core->last_seq)
@@ -225,7 +225,7 @@ void core_start(struct core *core, int64_t now_ms)
     }
 }
 
-/* What is held back now goes by the new [vni] hold. At most as many as there are VNIs. */
+/* What is quarantined now goes by the new [vni] hold. At most as many as there are VNIs. */
 static void hold_anew(struct core *core)
 {
     struct ledger_walk walk = {0};

@@ -75,8 +75,8 @@ struct link {
     uint32_t url;                      /* index of the URL in use, or to be tried next */
     uint64_t list;                     /* id of the list under way, 0: none */
     int64_t began_ms;                  /* when that, or the last one, began */
-    uint32_t last_errors[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that news are
-                                          told */
+    uint32_t last_errors[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that only a new
+                                          one is logged */
     char error[ERROR_TEXT_SIZE];
 };
 
@@ -121,7 +121,7 @@ struct core {
     bool addresses_freed; /* in this step: addresses were given back, or the limits changed */
     uint64_t lingering;   /* node reports that say so */
     uint64_t unconfirmed; /* VNIs given back by time only */
-    uint64_t overdue;     /* VNIs held back although their time is over */
+    uint64_t overdue;     /* VNIs quarantined although their time is over */
     uint64_t cleanups;    /* on disk, of all reservations */
     uint64_t cleanups_done, cleanups_given_up;
     uint64_t addresses_awaited;     /* reservations that wait for others' addresses */

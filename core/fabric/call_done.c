@@ -92,7 +92,8 @@ static enum fm_side side_after_yes(const struct reservation *r)
     return r->op->unsure ? FM_SIDE_MAYBE : FM_SIDE_HELD;
 }
 
-/* A no to a RESERVE that nobody waits for any more; others may have waited for it to end. */
+/* A no to a RESERVE that no request waits for any more; other lives of the job may have waited for
+ * its end. */
 static void no_longer_asked(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -145,9 +146,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
             reserve_succeeded(core, r, token);
             return;
         }
-        core_trace_of(core, r, TRACE_NOTICE,
-                      "%s-%s: reserved late, nobody wants it any more -> release", r->cluster,
-                      r->job);
+        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: reserved late, no longer wanted -> release",
+                      r->cluster, r->job);
         set_side(core, r, side_after_yes(r));
         core_act(core, r);
         return;
@@ -239,8 +239,8 @@ void core_released_at_fm(struct core *core, struct reservation *r)
     op->tries = 0;
     op->retry_ms = 0;
     op->not_routed_ms = op->unlisted_ms = 0;
-    /* Whoever still wants one takes room for it anew: what was in its way may have been a stray,
-     * under the name of one that was itself waiting for room (I8). */
+    /* What still wants addresses checks the budget again: the name may have been taken by a stray
+     * while the reservation itself waited for addresses (I8). */
     set_side(core, r, wanted && op->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING);
     core_act_on_lives(core, r->cluster, r->job);
 }

@@ -3,11 +3,11 @@
 
 #include "core/reservation/reservation.h"
 
-/* Who may call the fabric manager next. At most so many calls are under way; four lanes, so that
- * thousands of old releases never keep a starting job waiting: reserves go first, and a quarter of
- * the places is never given to anything else; releases go before mere questions. Cleaning up after
- * steps, which users ask for, has an eighth of the places and never more. Which call an operation
- * makes is decided when its turn comes, by the caller. */
+/* Which call to the fabric manager begins next. At most so many calls are under way; four lanes, so
+ * that thousands of old releases never keep a starting job waiting: reserves go first, and a
+ * quarter of the places is never given to anything else; releases go before mere questions.
+ * Cleaning up after steps, which users ask for, has an eighth of the places and never more. Which
+ * call an operation makes is decided when its turn comes, by the caller. */
 
 enum lane { LANE_RESERVE, LANE_RELEASE, LANE_CHECK, LANE_CLEANUP, LANES };
 
@@ -36,8 +36,8 @@ void callqueue_push(struct callqueue *queue, struct operation *op, enum lane lan
                     enum fmcall_kind kind);
 void callqueue_remove(struct callqueue *queue, struct operation *op);
 
-/* Takes the operation whose turn it is out of its lane and gives it an id; NULL: nobody waits, or
- * no place is free. */
+/* Takes the operation whose turn it is out of its lane and gives it an id; NULL: none waits, or no
+ * call may begin. */
 struct operation *callqueue_begin(struct callqueue *queue, uint32_t calls_at_once);
 
 /* The call is over: its operation and what kind it was; NULL when no such call is under way. */

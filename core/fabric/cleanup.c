@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whoever holds a job's token may have the trees of its steps removed, and of no others (F19, I6).
+/* The holder of a job's token may have the trees of its steps removed, and of no others (F19, I6).
  * Which way that goes is learned from the fabric manager's refusals, for each job anew:
  *
  *                     what a step has          ends it
@@ -114,7 +114,7 @@ static void end_cleanup(struct core *core, struct reservation *r, struct cleanup
     core_save_cleaned(core, &record);
 }
 
-/* What can be done next, for the log and for whoever asked alike. */
+/* What can be done next, for the log and for the answer alike. */
 #define SOONER "they stay until the job ends; to be rid of them sooner, "
 static const char ask_again[] = SOONER "ask again with mcastctl cleanup or mcast-cleanup";
 const char cleanup_allow_login[] = SOONER "set [hwcoll] cleanup_login = yes, reload, and ask again";
@@ -139,7 +139,7 @@ static void finish_cleanup(struct core *core, struct reservation *r, struct clea
     assert(c == r->cleaner->first);
     struct cleaner *k = r->cleaner;
     cleaner_forget_pieces(k);
-    if (c->again) { /* not at once: whoever repeats it for ever shall not keep others waiting */
+    if (c->again) { /* not at once: endless repeats must not delay other steps */
         c->again = false;
         cleaner_put_last(k, c);
         return;
@@ -351,7 +351,7 @@ static void tree_ended(struct cleaner *k)
     cleaner_forget_pieces(k);
 }
 
-/* Whoever made trees under such a name (FI_CXI_COLL_JOB_STEP_ID is the job's to set) cannot have
+/* A job that made trees under such a name (it sets FI_CXI_COLL_JOB_STEP_ID itself) cannot have
  * them removed before the job ends, and would not know. Once a job: it is asked for often. */
 static void log_unreachable(struct core *core, struct reservation *r,
                             const struct fmcall_steps *steps)

@@ -103,7 +103,7 @@ void link_login_done(struct core *core, bool ok, const char *words)
         core_trace(core, TRACE_DEBUG, "a login at a former URL ended -> log in at the one in use");
         link_start(core);
     } else if (core->link.state != LINK_LOGGING_IN) {
-        core_trace(core, TRACE_DEBUG, "a login that nobody waits for ended -> ignored");
+        core_trace(core, TRACE_DEBUG, "a login ended that is no longer expected -> ignored");
     } else if (!ok) {
         link_lost(core, words != NULL ? words : "the login failed");
     } else {

@@ -150,7 +150,7 @@ static bool lacks_job(const struct joblist *list, const struct reservation *r)
 {
     assert(list->cluster != NULL);
     return r->state == JOB_ACTIVE && r->cluster == list->cluster->name &&
-           r->synced < list->id && /* a later one vouches for it, too */
+           r->synced < list->id && /* a later one confirms it, too */
            r->alive_ms < list->seen_ms;
 }
 

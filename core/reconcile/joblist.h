@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a resource manager says of its jobs, in a sync or a roll call (F20, F22): first it names
+/* What a resource manager says of its jobs, in a sync or a poll (F20, F22): first it names
  * those that are active, in one piece or in many, then what we have is compared with that. Every
  * job that two job lists in a row, far enough apart, do not name is released.
  *
@@ -29,7 +29,7 @@ enum joblist_kind { JOBLIST_SYNC, JOBLIST_ROLLCALL };
 struct joblist {
     struct joblist *next; /* begun later */
     enum joblist_kind kind;
-    uint64_t mark;           /* ticket of the sync, id of the roll call */
+    uint64_t mark;           /* ticket of the sync, id of the poll */
     struct cluster *cluster; /* NULL: not, or no longer, in the configuration */
     uint64_t id;             /* ascending */
     int64_t seen_ms;         /* not before this */
@@ -63,7 +63,7 @@ void joblist_end(struct core *core, struct joblist *list);
 void joblist_tick(struct core *core);
 int64_t joblist_deadline(const struct core *core);
 
-/* The configuration has changed: what a roll call names may come from a command that is not the one
+/* The configuration has changed: what a poll names may come from a command that is not the one
  * to ask any more, and clusters may be gone. */
 void joblist_configure(struct core *core);
 

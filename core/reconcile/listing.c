@@ -22,7 +22,7 @@
  * read whole concludes anything, and nothing is deleted that is not provably ours: an exact cluster
  * name of our configuration, and the session token of a job that the ledger knows to be over. */
 
-/* Somebody else's name, which may hold anything: it will be shown to people. */
+/* A name of another owner, with any bytes: made printable, because it is shown. */
 static void keep_conflicting_name(struct cluster *cluster, const char *name)
 {
     assert(cluster->neighbour[0] == '\0');
@@ -34,7 +34,7 @@ static void keep_conflicting_name(struct cluster *cluster, const char *name)
 }
 
 /* Slurm deletes by prefix: a cluster `foo` that lists its jobs here takes our `foo2-17` for one of
- * its own (fabric-manager.md, "How the peers behave"). */
+ * its own (docs/fabric-manager.md). */
 static void warn_of_prefix_conflict(struct core *core, const char *name)
 {
     assert(name != NULL);
@@ -196,7 +196,7 @@ static bool may_delete(struct core *core, struct cluster *cluster, const struct 
            (stray->named == 0 || stray->named < cluster->joblist);
 }
 
-/* Taken in as over; by whom it was reserved is not said. */
+/* Taken in as over; its owner is not known. */
 static struct reservation *take_in_over(struct core *core, const char *cluster, const char *job,
                                         struct reservation *r, enum reservation_origin origin)
 {
@@ -343,7 +343,7 @@ static bool link_broken(enum fmcall_outcome outcome)
 void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome, const char *words)
 {
     if (list != core->link.list || list == 0) {
-        core_trace(core, TRACE_DEBUG, "a list that nobody waits for ended -> ignored");
+        core_trace(core, TRACE_DEBUG, "a list ended that is no longer expected -> ignored");
         return;
     }
     if (words == NULL)

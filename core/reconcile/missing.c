@@ -70,7 +70,7 @@ void missing_watch(struct core *core)
     if (core->mass_loss_ms == core->now_ms)
         alarm_raise(core, ALARM_MASS_LOSS, NULL,
                     "the fabric manager says that %llu of %llu reservations, so far, are gone or "
-                    "another's; no job is told so, and nothing unknown is deleted there",
+                    "another's; no job is notified, and nothing unknown is deleted there",
                     (unsigned long long)core->gone,
                     (unsigned long long)expected_reservations(core));
 }
@@ -85,7 +85,8 @@ static void declare_lost(struct core *core, struct reservation *r)
     const char *reason = other ? "the fabric manager has another reservation under its name"
                                : "the fabric manager no longer has its reservation";
     core_trace_event(core, r, EVENT_LOST, TRACE_WARNING,
-                     "%s-%s: %s, asked twice -> lost, its job is told", r->cluster, r->job, reason);
+                     "%s-%s: %s, asked twice -> lost, its job is notified", r->cluster, r->job,
+                     reason);
     missing_forget(core, r->op);
     struct reservation_record rec = reservation_record(r);
     rec.hwcoll = HWCOLL_LOST;
@@ -152,7 +153,7 @@ void missing_gone(struct core *core, struct reservation *r, bool other_token)
 }
 
 /* Its end was told here, and it is not deleted: when two lists, a grace period apart, do not name
- * it, whoever made it has deleted it. */
+ * it, its owner has deleted it. */
 static void compare_ended(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -185,7 +186,7 @@ static void compare_reserved(struct core *core, struct reservation *r)
     }
 }
 
-/* All that came of a RELEASE was an answer of somebody else, a gateway's perhaps. Lists that began
+/* All that came of a RELEASE was an answer of something else, perhaps a gateway. Lists that began
  * when nothing sent before could still be acted on tell as well. */
 static bool is_unrouted(const struct core *core, const struct reservation *r)
 {
@@ -261,7 +262,7 @@ void core_accept_loss(struct core *core, uint64_t ticket)
     }
     core->mass_loss_ms = 0;
     core_trace(core, TRACE_NOTICE,
-               "an administrator accepts the loss of %u reservations -> their jobs are told%s",
+               "an administrator accepts the loss of %u reservations -> their jobs are notified%s",
                count, on ? " as soon as each was asked for twice" : "; there was no such alarm");
     missing_watch(core);
     core_answer(core, ticket, ANSWER_LOSS_ACCEPTED, NULL, NULL);

@@ -190,5 +190,6 @@ void rollcall_done(struct core *core, const struct core_event *event)
             add_names(core, cluster, event);
         return;
     }
-    core_trace(core, TRACE_DEBUG, "an answer to a roll call that nobody waits for -> ignored");
+    core_trace(core, TRACE_DEBUG,
+               "an answer to a job list poll that is no longer expected -> ignored");
 }

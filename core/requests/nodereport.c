@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Nodes say what became of a job's CXI services: its VNIs are held back until each has said that
- * none is left (F3), or its time is over. */
+/* Nodes say what became of a job's CXI services: its VNIs are quarantined until each has said that
+ * none is left (F3), or [vni] hold is over. */
 
 /* A life that only nodes know has a name of its own, "<job>@<number>": so that nothing takes it for
  * the job's newest life. */
@@ -95,16 +95,16 @@ static void report_lingering(struct core *core, struct reservation *r, const cha
 {
     assert(reservation_valid(r));
     assert(node != NULL);
-    const char *detail = core_text(core, "node %s: CXI services will not go%s%s", node,
+    const char *detail = core_text(core, "node %s: CXI services cannot be destroyed%s%s", node,
                                    services != NULL ? ": " : "", services != NULL ? services : "");
     core_publish(core, EVENT_LINGERING, r, detail);
     core_trace_event(core, r, EVENT_LINGERING, TRACE_WARNING,
-                     "%s-%s: %s -> drain the node; its VNIs are held back until it is clean or "
+                     "%s-%s: %s -> drain the node; its VNIs stay quarantined until it is clean or "
                      "fenced",
                      r->cluster, r->job, detail);
 }
 
-/* VNIs that the node names and that are nobody's here. */
+/* VNIs that the node names and that no reservation has. */
 static uint8_t free_vnis(const struct core *core, const struct core_event *event,
                          uint16_t vnis[static VNI_PER_JOB_MAX])
 {
@@ -121,7 +121,7 @@ static uint8_t free_vnis(const struct core *core, const struct core_event *event
     return count;
 }
 
-/* The word of one node stops no others: it takes two to hold back all VNIs (B11). */
+/* The report of one node stops no others: only two nodes can quarantine all VNIs (B11). */
 static void suspect_by_node(struct core *core, const struct core_event *event)
 {
     assert(event->u.report.number > core->last_number);
@@ -141,8 +141,8 @@ static void suspect_by_node(struct core *core, const struct core_event *event)
                       "has CXI services, and this ledger never gave its number");
 }
 
-/* One node holds back a few VNIs by what it says of lives that the ledger does not know, not the
- * pool of all (B11). Counts it; the first free entry ends the list. */
+/* By its reports of lives that the ledger does not know one node can quarantine a few VNIs, not the
+ * whole pool (B11). Counts it; the first free entry ends the list. */
 static bool may_take_in(struct core *core, const char *node)
 {
     for (size_t i = 0; core->unknown_lives < UNKNOWN_LIVES_MAX && i < UNKNOWN_LIVES_MAX; i++) {
@@ -162,7 +162,7 @@ static bool may_take_in(struct core *core, const char *node)
 }
 
 /* Services of a reservation that this ledger does not know. Its VNIs may be in use on the node, so
- * they are held back until the node says otherwise (I1). NULL: nothing can be held back for it. */
+ * they are quarantined until the node reports otherwise (I1). NULL: nothing can be quarantined. */
 static struct reservation *take_in_unknown_life(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_NODE_REPORT);
@@ -189,7 +189,7 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
     bool taken_in = rec.vni_count > 0 && may_take_in(core, event->u.report.node);
     core_trace(core, TRACE_WARNING,
                "node %s has CXI services of %s-%s, reservation %llu, which this ledger %s -> %u of "
-               "its %u VNIs are held back until it says that they are gone%s",
+               "its %u VNIs stay quarantined until it reports that they are gone%s",
                event->u.report.node, cluster, job, (unsigned long long)number,
                future ? "never gave" : "has no more", taken_in ? rec.vni_count : 0,
                event->u.report.vni_count,
@@ -204,7 +204,7 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
     return core_save(core, &rec);
 }
 
-/* Nobody knows how many nodes such a life has: those that report. */
+/* How many nodes such a life has is not known: count those that report. */
 static void add_node(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -227,7 +227,7 @@ void core_node_report(struct core *core, const struct core_event *event)
         core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
                     core_text(core,
                               "job %.130s of %.40s has no such reservation any more: services "
-                              "that are left for it are nobody's, destroy them",
+                              "that are left for it are in use by no job, destroy them",
                               job, cluster));
         return;
     }

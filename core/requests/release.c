@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A job is over: its VNIs are held back, its addresses given back in the background (F18). */
+/* A job is over: its VNIs are quarantined, its addresses given back in the background (F18). */
 
 static void answer_overtaken_waiters(struct core *core, struct reservation *r)
 {

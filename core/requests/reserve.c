@@ -257,7 +257,7 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec, unsig
 static void refuse_vnis(struct core *core, uint64_t ticket, const struct reserve_request *q,
                         const char *detail)
 {
-    core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u held back",
+    core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u quarantined",
                q->cluster, q->job, detail, core->vnis.live.count, core->vnis.held.count);
     answer_refused(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
 }

@@ -30,7 +30,7 @@ void core_sync(struct core *core, const struct core_event *event)
         list = joblist_begin(core, JOBLIST_SYNC, ticket, cluster, core->now_ms);
     joblist_add(core, list, event->u.sync.active, event->u.sync.count);
     if (event->u.sync.more)
-        return; /* whom the rest names is not yet known */
+        return; /* the rest is not yet known */
     if (list->cluster != NULL && (strange = joblist_implausible(core, list)) == NULL) {
         joblist_compare(core, list);
         return;

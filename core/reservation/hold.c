@@ -4,8 +4,6 @@
 
 #include <assert.h>
 
-/* How long the VNIs of a released job are held back (F3, I1). */
-
 enum { AMBIGUOUS_HOLD_MS = 600 * 1000 };
 
 bool hold_has_services(const struct reservation *r)

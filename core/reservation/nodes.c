@@ -10,7 +10,7 @@ enum {
     SLOTS_FIRST = 8,
     LIST_LONG = 256, /* bytes; reading a shorter list costs no more than the rest of a report */
     EXPANDED_MAX = 1 << 16, /* nodes; more of them are no machine there is, and would stop the loop
-                               for longer than anybody should wait */
+                               for too long */
 };
 
 static bool is_name_char(char c)

@@ -12,7 +12,7 @@
 
 /* One reservation of one job: what is on disk, and beside it what only lives in memory.
  *
- * Read by the edges (rendering an answer), changed only inside core: by reservation_apply, from a
+ * Read by the edges (rendering an answer), changed only inside core: by core_apply, from a
  * record, and by the operation that runs for it at the fabric manager. */
 
 struct waiter {
@@ -66,7 +66,7 @@ struct reservation {
     struct reservation *older;     /* same cluster and job, an earlier life, still releasing */
     struct operation *op;          /* NULL: nothing at the fabric manager */
     struct nodes *reported;        /* NULL: no node has reported */
-    struct cleaner *cleaner;       /* NULL: nobody has asked for a step's trees to go */
+    struct cleaner *cleaner;       /* NULL: no cleanup of a step was asked for */
     const char *cluster;           /* the core's own copy, shared */
     char *nodes, *reason;          /* NULL when not there */
     struct secret token;           /* none when not there */

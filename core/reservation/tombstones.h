@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /* Jobs that are remembered for a while although the ledger no longer, or not yet, has them. Both
- * resource managers can send a release before the reserve that it belongs to (flux.md, slurm.md),
- * and both send releases twice. Bounded: when full, the oldest is forgotten first. In memory only:
- * a restart forgets them, and what then slips through is found by the next sync. */
+ * resource managers can send a release before the reserve that it belongs to, and both send
+ * releases twice. Bounded: when full, the oldest is forgotten first. In memory only: a restart
+ * forgets them, and what then slips through is found by the next sync. */
 
 enum tombstone_kind {
     TOMBSTONE_NONE = 0,
