@@ -1,7 +1,7 @@
 #ifndef MCAST_BASE_JOBID_H
 #define MCAST_BASE_JOBID_H
 
-/* Job ids as people and hooks have them, in the one form that the broker takes (flux.md). */
+/* Job ids as people and hooks have them, in the one form that the broker takes. */
 
 #include <stdbool.h>
 #include <stddef.h>

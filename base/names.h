@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The names by which jobs are known, here and at the fabric manager (api.md, B4). */
+/* The names by which jobs are known, here and at the fabric manager (B4). */
 
 enum {
     CLUSTER_NAME_MAX = 32, /* bytes, without the NUL */
@@ -26,7 +26,7 @@ bool cluster_name_valid(const char *name);
 bool job_id_valid(const char *job);
 
 /* 1–512 printable bytes without space, quote, backslash: libfabric puts it into JSON unescaped
- * (fabric-manager.md). */
+ * (docs/fabric-manager.md). */
 bool step_id_valid(const char *step);
 
 /* Of a cluster and a job together (FNV-1a), for tables. */

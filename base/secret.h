@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* A secret in memory: a session token, a password, an access token. It is a type of its own, so
- * that the compiler refuses to print it: whoever needs the text says secret_expose, and every such
- * place is found by searching for that one word (peers.md: tokens in debug logs).
+ * that the compiler refuses to print it: code that needs the text calls secret_expose, and every
+ * such place is found by searching for that one word.
  *
  * NUL-terminated text; the empty struct ({0}) is "none", which is not the same as an empty secret.
  * Passed by value it is a borrowed view; owned ones come from secret_copy. */

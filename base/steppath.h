@@ -12,8 +12,8 @@
  *   path = 1*("/" part)      Flux's job id path: "/fA", "/fA/fB"
  *   part = 1*[A-Za-z0-9._:@+-], but neither "." nor ".."
  *
- * A part alone is Slurm's step id ("0", "batch", "1234.0"). Whoever has Flux's "ƒA" writes "fA"
- * first. Each step has one spelling: nothing is decoded or made simpler here, so what would need it
+ * A part alone is Slurm's step id ("0", "batch", "1234.0"). Flux's "ƒA" is written "fA" first. Each
+ * step has one spelling: nothing is decoded or made simpler here, so what would need it
  * ("//", a slash at the end, "..", "%2f", a letter that looks like another) is no step.
  *
  * Narrower than step_id_valid (base/names.h), which is about what libfabric can be handed. */

@@ -10,6 +10,7 @@
 #include "core/reservation/hold.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* × tombstone_ms: for how long a second release is told "gone". */
@@ -24,8 +25,10 @@ static int64_t earlier(int64_t a, int64_t b)
  * release, or asks for it. */
 static bool older_life_remains(const struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->older == NULL || r->older->number < r->number);
     for (const struct reservation *o = r->older; o != NULL; o = o->older) {
-        if (o->fm_side != FM_SIDE_NOTHING || (o->errand != NULL && o->errand->call != 0))
+        if (o->fm_side != FM_SIDE_NOTHING || (o->op != NULL && o->op->call != 0))
             return true;
     }
     return false;
@@ -37,14 +40,16 @@ static bool older_life_remains(const struct reservation *r)
  * yet. */
 static int64_t name_rests_until(const struct reservation *r)
 {
-    int64_t until = r->errand != NULL ? r->errand->release_settles_ms : 0;
+    assert(reservation_valid(r));
+    assert(r->hwcoll == HWCOLL_WANTED);
+    int64_t until = r->op != NULL ? r->op->release_settles_ms : 0;
     if (older_life_remains(r))
         return INT64_MAX;
     for (const struct reservation *o = r->older; o != NULL; o = o->older) {
         if (cleanup_may_hit_name(o))
             return INT64_MAX;
-        if (o->errand != NULL && o->errand->release_settles_ms > until)
-            until = o->errand->release_settles_ms;
+        if (o->op != NULL && o->op->release_settles_ms > until)
+            until = o->op->release_settles_ms;
     }
     return until;
 }
@@ -52,17 +57,19 @@ static int64_t name_rests_until(const struct reservation *r)
 /* The one place that says which call a reservation wants now, whatever happened before. */
 static enum fmcall_kind wanted_call(const struct core *core, const struct reservation *r)
 {
-    if (r->errand == NULL || r->errand->call != 0 || core->link.state != LINK_UP)
+    assert(reservation_valid(r));
+    assert(r->op == NULL || operation_valid(r->op));
+    if (r->op == NULL || r->op->call != 0 || core->link.state != LINK_UP)
         return FMCALL_NONE;
     if (!reservation_wants_hwcoll(r)) {
         if (r->fm_side == FM_SIDE_NOTHING || older_life_remains(r))
             return FMCALL_NONE;
         if (r->origin == ORIGIN_FOUND) /* perhaps a leftover of ours */
-            return r->errand->doubted ? FMCALL_CHECK : FMCALL_NONE;
+            return r->op->doubted ? FMCALL_CHECK : FMCALL_NONE;
         return FMCALL_RELEASE;
     }
     if (r->hwcoll == HWCOLL_RESERVED)
-        return r->errand->doubted ? FMCALL_CHECK : FMCALL_NONE;
+        return r->op->doubted ? FMCALL_CHECK : FMCALL_NONE;
     if (r->fm_side == FM_SIDE_NOTHING) /* there is no room for it yet */
         return FMCALL_NONE;
     if (r->fm_side == FM_SIDE_HELD) /* wanted, but something else sits under the name */
@@ -72,23 +79,26 @@ static enum fmcall_kind wanted_call(const struct core *core, const struct reserv
 
 static enum lane lane_of(const struct reservation *r, enum fmcall_kind kind)
 {
+    assert(kind == FMCALL_NONE || r->op != NULL);
+    assert(!fmcall_is_cleanup(kind));
     if (r->hwcoll == HWCOLL_WANTED)
         return LANE_RESERVE;
     return kind == FMCALL_CHECK ? LANE_CHECK : LANE_RELEASE;
 }
 
-static void queue_call(struct core *core, struct reservation *r)
+static void queue_wanted_call(struct core *core, struct reservation *r)
 {
-    struct errand *e = r->errand;
-    if (e == NULL)
+    assert(reservation_valid(r));
+    struct operation *op = r->op;
+    if (op == NULL)
         return;
-    enum fmcall_kind kind = e->retry_ms <= core->now_ms ? wanted_call(core, r) : FMCALL_NONE;
+    enum fmcall_kind kind = op->retry_ms <= core->now_ms ? wanted_call(core, r) : FMCALL_NONE;
     enum lane lane = lane_of(r, kind);
-    if (e->queued == kind && (kind == FMCALL_NONE || e->lane == (int)lane))
+    if (op->queued == kind && (kind == FMCALL_NONE || op->lane == (int)lane))
         return;
-    callqueue_remove(&core->calls, e);
+    callqueue_remove(&core->calls, op);
     if (kind != FMCALL_NONE)
-        callqueue_push(&core->calls, e, lane, kind);
+        callqueue_push(&core->calls, op, lane, kind);
 }
 
 /* Reserved at the second try: the first, acted on late, is refused as long as ours is there. Should
@@ -97,46 +107,50 @@ static void queue_call(struct core *core, struct reservation *r)
  * be believed as if all were settled (docs/model found it). */
 static bool must_look_again(const struct reservation *r)
 {
-    return r->hwcoll == HWCOLL_RESERVED && r->state == JOB_ACTIVE && r->errand != NULL &&
-           r->errand->unsure && r->errand->call == 0;
+    assert(reservation_valid(r));
+    return r->hwcoll == HWCOLL_RESERVED && r->state == JOB_ACTIVE && r->op != NULL &&
+           r->op->unsure && r->op->call == 0;
 }
 
-static int64_t due(const struct core *core, const struct reservation *r)
+static int64_t next_deadline(const struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->op == NULL || operation_valid(r->op));
     int64_t when = cleanup_deadline(core, r);
-    const struct errand *e = r->errand;
+    const struct operation *op = r->op;
     if (r->state == JOB_RELEASING && r->vni_count > 0 && !r->overdue)
         when = earlier(when, hold_end(core, r));
-    if (e == NULL)
+    if (op == NULL)
         return when;
     if (r->hwcoll == HWCOLL_WANTED) {
-        when = earlier(when, e->give_up_ms);
-        when = earlier(when, e->retry_ms > core->now_ms ? e->retry_ms : INT64_MAX);
+        when = earlier(when, op->give_up_ms);
+        when = earlier(when, op->retry_ms > core->now_ms ? op->retry_ms : INT64_MAX);
         int64_t rests = name_rests_until(r);
         when = earlier(when, rests > core->now_ms ? rests : INT64_MAX);
     } else if (must_look_again(r)) {
-        when = earlier(when, e->reserve_settles_ms);
+        when = earlier(when, op->reserve_settles_ms);
     } else if (r->fm_side != FM_SIDE_NOTHING) {
-        if (core->link.state == LINK_UP && e->retry_ms > core->now_ms)
-            when = earlier(when, e->retry_ms);
+        if (core->link.state == LINK_UP && op->retry_ms > core->now_ms)
+            when = earlier(when, op->retry_ms);
     } else if (r->state == JOB_RELEASING && r->vni_count == 0) {
         /* Past that it waits for a call to come back, not for the time. */
-        when =
-            earlier(when, e->release_settles_ms > core->now_ms ? e->release_settles_ms : INT64_MAX);
+        when = earlier(when,
+                       op->release_settles_ms > core->now_ms ? op->release_settles_ms : INT64_MAX);
     }
     return when;
 }
 
 static bool everything_confirmed(const struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     return r->state == JOB_RELEASING && r->vni_count == 0 && r->fm_side == FM_SIDE_NOTHING &&
-           (r->cleaner == NULL || r->cleaner->errand.call == 0) &&
-           (r->errand == NULL ||
-            (r->errand->call == 0 && r->errand->release_settles_ms <= core->now_ms));
+           (r->cleaner == NULL || r->cleaner->op.call == 0) &&
+           (r->op == NULL || (r->op->call == 0 && r->op->release_settles_ms <= core->now_ms));
 }
 
 void core_act_on_lives(struct core *core, const char *cluster, const char *job)
 {
+    assert(cluster != NULL && job != NULL);
     uint64_t below = UINT64_MAX;
     for (;;) {
         /* Looked up anew each time: acting on one may end it, or another. */
@@ -151,8 +165,10 @@ void core_act_on_lives(struct core *core, const char *cluster, const char *job)
 }
 
 /* The reservation ends; a newer life of the job may have waited for it. */
-static void end(struct core *core, struct reservation *r)
+static void end_reservation(struct core *core, struct reservation *r)
 {
+    assert(everything_confirmed(core, r));
+    assert(r->op == NULL || r->op->waiters == NULL);
     tombstones_put(&core->tombstones, r->cluster, r->job, TOMBSTONE_GONE,
                    core->now_ms + GONE_REMEMBERED_FACTOR * core->config.tombstone_ms);
     core_save_gone(core, r);
@@ -161,8 +177,10 @@ static void end(struct core *core, struct reservation *r)
 
 /* The time is up, and not every node has said that its services are gone (F3). Sites whose nodes
  * never report see this at each job's end. */
-static void tell_unconfirmed(struct core *core, const struct reservation *r)
+static void log_unconfirmed(struct core *core, const struct reservation *r)
 {
+    assert(r->state == JOB_RELEASING && r->vni_count > 0);
+    assert(!hold_all_clean(r));
     struct core_waiting waiting;
     core_waiting(r, &waiting);
     if (waiting.count == 0)
@@ -177,6 +195,8 @@ static void tell_unconfirmed(struct core *core, const struct reservation *r)
 
 static void keep_overdue(struct core *core, struct reservation *r)
 {
+    assert(r->state == JOB_RELEASING && r->vni_count > 0);
+    assert(hold_has_services(r));
     struct core_waiting waiting;
     if (r->overdue)
         return;
@@ -185,7 +205,7 @@ static void keep_overdue(struct core *core, struct reservation *r)
     core_waiting(r, &waiting);
     core_trace_of(core, r, TRACE_WARNING,
                   "%s-%s: [vni] hold is over, and %s%s has CXI services of it -> its VNIs stay "
-                  "held back until the node reports that they are destroyed, reports that it has "
+                  "quarantined until the node reports that they are destroyed, that it has "
                   "booted, or is fenced (mcastctl fence)",
                   r->cluster, r->job, waiting.names[0], waiting.named > 1 ? ", …" : "");
 }
@@ -193,12 +213,15 @@ static void keep_overdue(struct core *core, struct reservation *r)
 /* Nothing else in the ledger shows after a restart where the round of VNIs went on (F3). */
 static void keep_round(struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->vni_count > 0);
     if (r->number == core->facts.round_number)
         core_save_facts(core, &core->facts);
 }
 
-static void let_vnis_go(struct core *core, struct reservation *r)
+static void give_back_vnis(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
     bool clean = hold_all_clean(r);
     if (r->state != JOB_RELEASING || r->vni_count == 0 ||
         (hold_end(core, r) > core->now_ms && !clean))
@@ -208,7 +231,7 @@ static void let_vnis_go(struct core *core, struct reservation *r)
         return;
     }
     if (!clean)
-        tell_unconfirmed(core, r);
+        log_unconfirmed(core, r);
     keep_round(core, r);
     struct reservation_record rec = reservation_record(r);
     rec.vni_count = 0;
@@ -224,79 +247,86 @@ static void let_vnis_go(struct core *core, struct reservation *r)
 }
 
 /* Others have given addresses back: the intent can be saved. */
-static void take_room(struct core *core, struct reservation *r)
+static void take_addresses(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
     if (r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_SIDE_NOTHING ||
-        core_budget(core, r->cluster, r->addresses) != BUDGET_ROOM)
+        core_budget(core, r->cluster, r->addresses) != BUDGET_NOW)
         return;
     struct reservation_record rec = reservation_record(r);
     rec.fm_side = FM_SIDE_MAYBE;
     (void)core_save(core, &rec);
 }
 
-void core_act_on_room(struct core *core)
+void core_act_on_freed(struct core *core)
 {
-    if (!core->room_made)
+    if (!core->addresses_freed)
         return;
-    core->room_made = false;
-    for (struct errand *e = core->errands, *next; e != NULL && core->room_wanted > 0; e = next) {
-        next = e->next;
-        if (e->owner != NULL && e->owner->hwcoll == HWCOLL_WANTED &&
-            e->owner->fm_side == FM_SIDE_NOTHING)
-            core_act(core, e->owner);
+    core->addresses_freed = false;
+    for (struct operation *op = core->operations, *next; op != NULL && core->addresses_awaited > 0;
+         op = next) {
+        next = op->next;
+        if (op->owner != NULL && op->owner->hwcoll == HWCOLL_WANTED &&
+            op->owner->fm_side == FM_SIDE_NOTHING)
+            core_act(core, op->owner);
     }
 }
 
 void core_act(struct core *core, struct reservation *r)
 {
-    if (r->hwcoll == HWCOLL_WANTED && r->errand->give_up_ms <= core->now_ms) {
+    assert(reservation_valid(r));
+    assert(r->agenda_slot <= core->agenda.count);
+    assert(r->op == NULL || operation_valid(r->op));
+    if (r->hwcoll == HWCOLL_WANTED && r->op->give_up_ms <= core->now_ms) {
         core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return; /* it acts again */
     }
-    take_room(core, r);
-    if (must_look_again(r) && r->errand->reserve_settles_ms <= core->now_ms) {
-        r->errand->unsure = false;
-        r->errand->doubted = r->errand->retried = true;
+    take_addresses(core, r);
+    if (must_look_again(r) && r->op->reserve_settles_ms <= core->now_ms) {
+        r->op->unsure = false;
+        r->op->doubted = r->op->retried = true;
     }
-    let_vnis_go(core, r);
+    give_back_vnis(core, r);
     if (everything_confirmed(core, r)) {
-        end(core, r);
+        end_reservation(core, r);
         return;
     }
     cleanup_act(core, r);
-    queue_call(core, r);
-    agenda_set(&core->agenda, r, due(core, r));
+    queue_wanted_call(core, r);
+    agenda_set(&core->agenda, r, next_deadline(core, r));
 }
 
 void core_pump(struct core *core)
 {
-    struct errand *e;
+    struct operation *op;
     if (core->link.state != LINK_UP)
         return;
-    while ((e = callqueue_begin(&core->calls, core->config.calls_at_once)) != NULL) {
-        struct reservation *r = e->owner;
-        e->sent_ms = core->now_ms;
-        e->asked |= e->under_way == FMCALL_RESERVE;
+    while ((op = callqueue_begin(&core->calls, core->config.calls_at_once)) != NULL) {
+        struct reservation *r = op->owner;
+        assert(r != NULL && op->call != 0);
+        op->sent_ms = core->now_ms;
+        op->asked |= op->under_way == FMCALL_RESERVE;
         char *name = memory_zeroed(FM_NAME_MAX + 1);
         fm_name_format(name, r->cluster, r->job);
         core_discard(core, name);
         struct effect *effect = core_effect(core, EFFECT_CALL);
-        effect->u.call.id = e->call;
-        effect->u.call.kind = e->under_way;
+        effect->u.call.id = op->call;
+        effect->u.call.kind = op->under_way;
         effect->u.call.name = name;
         effect->u.call.addresses = r->addresses;
-        if (r->cleaner != NULL && e == &r->cleaner->errand)
+        if (r->cleaner != NULL && op == &r->cleaner->op)
             cleanup_begin(core, r, effect);
         else
             core_trace_of(core, r, TRACE_DEBUG, "%s: %s -> %s", name,
                           reservation_wants_hwcoll(r) ? "wanted" : "not wanted",
-                          fmcall_kind_word(e->under_way));
-        agenda_set(&core->agenda, r, due(core, r));
+                          fmcall_kind_word(op->under_way));
+        agenda_set(&core->agenda, r, next_deadline(core, r));
     }
 }
 
 const char *core_warning(struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     if (r->state != JOB_ACTIVE || r->vni_count == r->vni_asked)
         return NULL;
     return core_text(core, "failed to reserve %u VNI%s: the job has none", r->vni_asked,
@@ -305,8 +335,10 @@ const char *core_warning(struct core *core, const struct reservation *r)
 
 static void answer_waiters(struct core *core, struct reservation *r)
 {
-    struct waiter *w = r->errand->waiters;
-    r->errand->waiters = NULL;
+    assert(r->op != NULL);
+    assert(r->hwcoll != HWCOLL_WANTED);
+    struct waiter *w = r->op->waiters;
+    r->op->waiters = NULL;
     while (w != NULL) {
         struct waiter *next = w->next;
         if (r->wish == WISH_REQUIRED && r->hwcoll != HWCOLL_RESERVED)
@@ -323,6 +355,7 @@ static void answer_waiters(struct core *core, struct reservation *r)
 
 enum event_kind core_event_of(enum hwcoll_state state)
 {
+    assert(state != HWCOLL_WANTED && state != HWCOLL_LOST);
     switch (state) {
     case HWCOLL_DENIED:
         return EVENT_DENIED;
@@ -337,13 +370,16 @@ enum event_kind core_event_of(enum hwcoll_state state)
 
 enum fm_side core_side_unwanted(const struct reservation *r)
 {
-    bool unsure = r->errand != NULL && r->errand->unsure;
+    assert(reservation_valid(r));
+    bool unsure = r->op != NULL && r->op->unsure;
     return unsure && r->fm_side == FM_SIDE_HELD ? FM_SIDE_MAYBE : (enum fm_side)r->fm_side;
 }
 
 /* No answer has told its VNIs to anyone, so nothing can use them. */
 static void end_refused(struct core *core, struct reservation *r)
 {
+    assert(r->wish == WISH_REQUIRED);
+    assert(r->hwcoll != HWCOLL_RESERVED);
     uint64_t number = r->number;
     core_begin_release(core, r, "its reserve failed");
     r = ledger_by_number(&core->ledger, number);
@@ -359,6 +395,9 @@ static void end_refused(struct core *core, struct reservation *r)
 void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
                  enum fm_side side, struct secret token, const char *reason)
 {
+    assert(r->hwcoll == HWCOLL_WANTED && r->op != NULL);
+    assert(hwcoll != HWCOLL_WANTED);
+    assert(hwcoll != HWCOLL_RESERVED || side != FM_SIDE_NOTHING);
     if (hwcoll != HWCOLL_RESERVED)
         core_trace_event(core, r, core_event_of(hwcoll), TRACE_NOTICE,
                          "%s-%s: %s -> the job %s hardware collectives%s", r->cluster, r->job,
@@ -371,8 +410,8 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
     rec.token = token;
     rec.reason = reason;
     (void)core_save(core, &rec);
-    r->errand->retry_ms = 0;
-    r->errand->tries = 0;
+    r->op->retry_ms = 0;
+    r->op->tries = 0;
     core_publish(core, core_event_of(hwcoll), r, reason);
     answer_waiters(core, r);
     if (r->wish == WISH_REQUIRED && hwcoll != HWCOLL_RESERVED)
@@ -384,10 +423,11 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
 static const char *why_given_up(struct core *core, const struct reservation *r, enum fm_side side,
                                 bool no_room)
 {
+    assert(r->op != NULL);
     long long waited = (long long)core->config.reserve_timeout_ms;
-    if (!no_room && r->errand->words != NULL)
+    if (!no_room && r->op->words != NULL)
         return core_text(core, "nothing from the fabric manager within %lld ms; its last words: %s",
-                         waited, r->errand->words);
+                         waited, r->op->words);
     if (side != FM_SIDE_NOTHING)
         return core_text(core, "no answer of the fabric manager within %lld ms", waited);
     if (core->link.state != LINK_UP)
@@ -400,12 +440,14 @@ static const char *why_given_up(struct core *core, const struct reservation *r, 
 void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
                   const char *reason)
 {
+    assert(r->hwcoll == HWCOLL_WANTED && r->op != NULL);
+    assert(hwcoll != HWCOLL_RESERVED);
     /* What was never asked for cannot be there; everything else may turn up late (F21). */
-    bool asked = r->errand->asked;
+    bool asked = r->op->asked;
     enum fm_side side = asked ? core_side_unwanted(r) : FM_SIDE_NOTHING;
     /* What sat under its name may just have gone: there is room then, only no time. */
     bool no_room = r->fm_side == FM_SIDE_NOTHING && core->link.state == LINK_UP &&
-                   core_budget(core, r->cluster, r->addresses) != BUDGET_ROOM;
+                   core_budget(core, r->cluster, r->addresses) != BUDGET_NOW;
     if (no_room)
         hwcoll = HWCOLL_DENIED;
     else if (!asked)

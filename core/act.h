@@ -19,7 +19,7 @@ const char *core_warning(struct core *core, const struct reservation *reservatio
 /* Which event tells of a reserve that ended so. */
 enum event_kind core_event_of(enum hwcoll_state hwcoll);
 /* Those that wait for addresses look again, if there may be room now. */
-void core_act_on_room(struct core *core);
+void core_act_on_freed(struct core *core);
 /* The fabric manager has given up the reservation. */
 void core_released_at_fm(struct core *core, struct reservation *reservation);
 /* Gives up waiting for the fabric manager (F21). */

@@ -7,6 +7,7 @@
 #include "core/reconcile/missing.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct cluster *core_cluster(struct core *core, const char *name)
     }
     core->clusters =
         memory_resized(core->clusters, core->cluster_count + 1, sizeof *core->clusters);
+    assert(strlen(name) <= CLUSTER_NAME_MAX);
     struct cluster *cluster = memory_zeroed(sizeof *cluster);
     strncpy(cluster->name, name, sizeof cluster->name - 1);
     core->clusters[core->cluster_count++] = cluster;
@@ -27,6 +29,7 @@ struct cluster *core_cluster(struct core *core, const char *name)
 
 const struct cluster_config *core_cluster_config(const struct core *core, const char *name)
 {
+    assert(core->config.cluster_count <= CLUSTERS_MAX);
     for (uint32_t i = 0; i < core->config.cluster_count; i++) {
         if (strcmp(core->config.clusters[i].name, name) == 0)
             return &core->config.clusters[i];
@@ -34,37 +37,40 @@ const struct cluster_config *core_cluster_config(const struct core *core, const 
     return NULL;
 }
 
-struct errand *core_errand(struct core *core, struct reservation *r)
+struct operation *core_operation(struct core *core, struct reservation *r)
 {
-    if (r->errand == NULL) {
-        struct errand *e = memory_zeroed(sizeof *e);
-        e->owner = r;
-        e->next = core->errands;
-        if (e->next != NULL)
-            e->next->prev = e;
-        core->errands = e;
-        r->errand = e;
+    if (r->op == NULL) {
+        struct operation *op = memory_zeroed(sizeof *op);
+        op->owner = r;
+        op->next = core->operations;
+        if (op->next != NULL)
+            op->next->prev = op;
+        core->operations = op;
+        r->op = op;
     }
-    return r->errand;
+    assert(r->op->owner == r);
+    return r->op;
 }
 
-static void drop_errand(struct core *core, struct reservation *r)
+static void drop_operation(struct core *core, struct reservation *r)
 {
-    struct errand *e = r->errand;
-    if (e == NULL)
+    struct operation *op = r->op;
+    if (op == NULL)
         return;
-    callqueue_remove(&core->calls, e);
-    missing_forget(core, e);
-    if (e->prev != NULL)
-        e->prev->next = e->next;
+    assert(op->owner == r && op->call == 0);
+    assert(op->waiters == NULL);
+    callqueue_remove(&core->calls, op);
+    missing_forget(core, op);
+    if (op->prev != NULL)
+        op->prev->next = op->next;
     else
-        core->errands = e->next;
-    if (e->next != NULL)
-        e->next->prev = e->prev;
-    r->errand = NULL;
-    core_discard(core, e->words);
-    e->owner = NULL; /* whoever walks the errands in this step may still come by */
-    core_discard(core, e);
+        core->operations = op->next;
+    if (op->next != NULL)
+        op->next->prev = op->prev;
+    r->op = NULL;
+    core_discard(core, op->words);
+    op->owner = NULL; /* a loop over operations in this step may still reach it */
+    core_discard(core, op);
 }
 
 static void drop_cleaner(struct core *core, struct reservation *r)
@@ -73,45 +79,50 @@ static void drop_cleaner(struct core *core, struct reservation *r)
         return;
     for (const struct cleanup *c = r->cleaner->first; c != NULL; c = c->next)
         core->cleanups -= !c->look;
-    callqueue_remove(&core->calls, &r->cleaner->errand);
+    assert(r->cleaner->op.call == 0);
+    callqueue_remove(&core->calls, &r->cleaner->op);
     cleaner_destroy(r->cleaner);
     r->cleaner = NULL;
 }
 
-static void count(uint64_t *counter, uint64_t amount, bool add)
+static void adjust_counter(uint64_t *counter, uint64_t amount, bool add)
 {
+    assert(add || *counter >= amount);
     *counter = add ? *counter + amount : *counter - amount;
 }
 
-static void use(struct use *u, const struct reservation *r, bool add)
+static void adjust_use(struct use *u, const struct reservation *r, bool add)
 {
-    count(&u->addresses, r->addresses, add);
-    /* What was found is not released before an administrator claims it: nobody waits for that. */
+    assert(r->fm_side != FM_SIDE_NOTHING);
+    adjust_counter(&u->addresses, r->addresses, add);
+    /* What was found is not released before an administrator claims it: nothing waits for that. */
     if (reservation_wants_hwcoll(r) || r->origin == ORIGIN_FOUND)
         return;
-    count(&u->leaving, r->addresses, add);
-    count(&u->releases, 1, add);
+    adjust_counter(&u->leaving, r->addresses, add);
+    adjust_counter(&u->releases, 1, add);
 }
 
-static void tally(struct use *u, const struct reservation *r, bool add)
+static void count_jobs(struct use *u, const struct reservation *r, bool add)
 {
-    count(r->state == JOB_ACTIVE ? &u->jobs_active : &u->jobs_releasing, 1, add);
+    assert(r->state == JOB_ACTIVE || r->state == JOB_RELEASING);
+    adjust_counter(r->state == JOB_ACTIVE ? &u->jobs_active : &u->jobs_releasing, 1, add);
     if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
-        count(&u->jobs_reserved, 1, add);
+        adjust_counter(&u->jobs_reserved, 1, add);
     if (r->state == JOB_ACTIVE && reservation_adopted(r))
-        count(&u->jobs_adopted, 1, add);
+        adjust_counter(&u->jobs_adopted, 1, add);
     if (r->origin != ORIGIN_FOUND)
         return;
     if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
-        count(&u->jobs_found, 1, add);
+        adjust_counter(&u->jobs_found, 1, add);
     if (r->fm_side != FM_SIDE_NOTHING)
-        count(&u->found, 1, add);
+        adjust_counter(&u->found, 1, add);
 }
 
 /* What a reservation occupies: VNIs, addresses, its place in the counts. Taken back before it
  * changes, put in again after, so that no transition can be forgotten. */
 static bool occupy(struct core *core, const struct reservation *r, bool add)
 {
+    assert(r->vni_count <= VNI_PER_JOB_MAX);
     bool fits = true;
     if (add && r->vni_count > 0 && r->number >= core->facts.round_number) {
         core->facts.round_number = r->number;
@@ -127,19 +138,19 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
             fits &= vnipool_hold(&core->vnis, r->vnis[i]);
     }
     if (r->overdue)
-        count(&core->overdue, r->vni_count, add);
+        adjust_counter(&core->overdue, r->vni_count, add);
     if (r->node_number != 0)
-        count(&core->unknown_lives, 1, add);
+        adjust_counter(&core->unknown_lives, 1, add);
     if (!add && r->state == JOB_ACTIVE && reservation_adopted(r))
         core->adopted_ms = core->now_ms;
     struct cluster *cluster = core_cluster(core, r->cluster);
-    tally(&core->all, r, add);
-    tally(&cluster->use, r, add);
+    count_jobs(&core->all, r, add);
+    count_jobs(&cluster->use, r, add);
     if (r->fm_side != FM_SIDE_NOTHING) {
-        use(&core->all, r, add);
-        use(&cluster->use, r, add);
+        adjust_use(&core->all, r, add);
+        adjust_use(&cluster->use, r, add);
     } else if (r->hwcoll == HWCOLL_WANTED) {
-        count(&core->room_wanted, 1, add);
+        adjust_counter(&core->addresses_awaited, 1, add);
     }
     return fits;
 }
@@ -168,9 +179,10 @@ static void replace_token(struct core *core, struct reservation *r, struct secre
     core_discard(core, old);
 }
 
-static void take_over(struct core *core, struct reservation *r,
-                      const struct reservation_record *rec)
+static void copy_record(struct core *core, struct reservation *r,
+                        const struct reservation_record *rec)
 {
+    assert(r->number == rec->number);
     replace_text(core, &r->nodes, rec->nodes);
     replace_token(core, r, rec->token);
     replace_text(core, &r->reason, rec->reason);
@@ -194,11 +206,13 @@ static void take_over(struct core *core, struct reservation *r,
     r->origin = rec->origin;
     r->node_number = rec->node_number;
     if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
-        (void)core_errand(core, r);
+        (void)core_operation(core, r);
 }
 
-static struct reservation *create(struct core *core, const struct reservation_record *rec)
+static struct reservation *create_reservation(struct core *core,
+                                              const struct reservation_record *rec)
 {
+    assert(ledger_by_number(&core->ledger, rec->number) == NULL);
     size_t length = strlen(rec->job);
     struct reservation *r = memory_zeroed(sizeof *r + length + 1);
     memcpy(r->job, rec->job, length + 1);
@@ -210,7 +224,7 @@ static struct reservation *create(struct core *core, const struct reservation_re
     return r;
 }
 
-static bool between(unsigned value, unsigned low, unsigned high)
+static bool is_between(unsigned value, unsigned low, unsigned high)
 {
     return value >= low && value <= high;
 }
@@ -223,12 +237,13 @@ static bool contradicts(const struct reservation_record *rec)
            (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING);
 }
 
-static int check(const struct core *core, const struct reservation_record *rec, struct error *err)
+static int check_reservation(const struct core *core, const struct reservation_record *rec,
+                             struct error *err)
 {
     if (!cluster_name_valid(rec->cluster) || !job_id_valid(rec->job) ||
-        rec->vni_count > VNI_PER_JOB_MAX || !between(rec->state, JOB_ACTIVE, JOB_RELEASING) ||
-        !between(rec->wish, WISH_AUTO, WISH_REQUIRED) ||
-        !between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_SIDE_HELD ||
+        rec->vni_count > VNI_PER_JOB_MAX || !is_between(rec->state, JOB_ACTIVE, JOB_RELEASING) ||
+        !is_between(rec->wish, WISH_AUTO, WISH_REQUIRED) ||
+        !is_between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_SIDE_HELD ||
         rec->regranted > 1 || rec->origin > ORIGIN_CLAIMED || contradicts(rec))
         return error_set(err, ERROR_CORRUPT, "reservation %llu holds a value that none can have",
                          (unsigned long long)rec->number);
@@ -242,17 +257,18 @@ static int check(const struct core *core, const struct reservation_record *rec, 
 static int apply_reservation(struct core *core, const struct reservation_record *rec,
                              struct error *err)
 {
-    int rc = check(core, rec, err);
+    int rc = check_reservation(core, rec, err);
     if (rc < 0)
         return rc;
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
     bool had_addresses = r != NULL && r->fm_side != FM_SIDE_NOTHING;
     if (r == NULL)
-        r = create(core, rec);
+        r = create_reservation(core, rec);
     else
         (void)occupy(core, r, false);
-    take_over(core, r, rec);
-    core->room_made |= had_addresses && r->fm_side == FM_SIDE_NOTHING;
+    copy_record(core, r, rec);
+    assert(reservation_valid(r));
+    core->addresses_freed |= had_addresses && r->fm_side == FM_SIDE_NOTHING;
     if (!occupy(core, r, true))
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu (%s-%s) has a VNI that another one has too",
@@ -260,7 +276,7 @@ static int apply_reservation(struct core *core, const struct reservation_record 
     return 0;
 }
 
-static uint64_t lingering(const struct reservation *r)
+static uint64_t lingering_nodes(const struct reservation *r)
 {
     return r->reported == NULL ? 0 : r->reported->lingering;
 }
@@ -273,10 +289,12 @@ static int apply_gone(struct core *core, uint64_t number, struct error *err)
                          (unsigned long long)number);
     (void)occupy(core, r, false);
     agenda_set(&core->agenda, r, INT64_MAX);
-    drop_errand(core, r);
+    drop_operation(core, r);
     drop_cleaner(core, r);
+    assert(r->op == NULL && r->cleaner == NULL);
     ledger_remove(&core->ledger, r);
-    core->lingering -= lingering(r);
+    assert(core->lingering >= lingering_nodes(r));
+    core->lingering -= lingering_nodes(r);
     nodes_destroy(r->reported);
     r->reported = NULL;
     replace_text(core, &r->nodes, NULL);
@@ -293,9 +311,10 @@ static int apply_node(struct core *core, const struct node_record *rec, struct e
         return error_set(err, ERROR_CORRUPT,
                          "node %.64s reports for reservation %llu, which is not there", rec->node,
                          (unsigned long long)rec->number);
-    core->lingering -= lingering(r);
+    assert(core->lingering >= lingering_nodes(r));
+    core->lingering -= lingering_nodes(r);
     nodes_put(&r->reported, rec);
-    core->lingering += lingering(r);
+    core->lingering += lingering_nodes(r);
     return 0;
 }
 
@@ -323,6 +342,7 @@ static int apply_cleaned(struct core *core, const struct cleanup_record *rec, st
         return error_set(err, ERROR_CORRUPT, "a cleanup for reservation %llu is over, never asked",
                          (unsigned long long)rec->number);
     cleaner_end(r->cleaner, c);
+    assert(core->cleanups > 0);
     core->cleanups--;
     return 0;
 }
@@ -384,7 +404,7 @@ int core_apply(struct core *core, const struct record *record, struct error *err
     return error_set(err, ERROR_CORRUPT, "a record of unknown kind %d", (int)record->kind);
 }
 
-/* A record that the core made itself fits, or the core is wrong: going on would save nonsense. */
+/* A record that the core made itself fits; else the core has a bug and must not go on. */
 void core_apply_own(struct core *core, const struct record *record)
 {
     struct error err;
@@ -397,6 +417,7 @@ struct reservation *core_save(struct core *core, const struct reservation_record
     struct record record = {.kind = RECORD_RESERVATION, .u.reservation = *rec};
     core_apply_own(core, &record);
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
+    assert(r != NULL);
     record.u.reservation = reservation_record(r);
     core_effect(core, EFFECT_SAVE)->u.record = record;
     return r;
@@ -404,6 +425,9 @@ struct reservation *core_save(struct core *core, const struct reservation_record
 
 void core_save_gone(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->state == JOB_RELEASING);
+    assert(r->fm_side == FM_SIDE_NOTHING);
     struct record record = {.kind = RECORD_GONE, .u.gone = r->number};
     core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
@@ -411,6 +435,7 @@ void core_save_gone(struct core *core, struct reservation *r)
 
 void core_save_founded(struct core *core)
 {
+    assert(!core->founded);
     struct record record = {.kind = RECORD_FOUNDED};
     core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
@@ -418,6 +443,7 @@ void core_save_founded(struct core *core)
 
 void core_save_facts(struct core *core, const struct facts_record *facts)
 {
+    assert(facts->boot != NULL);
     struct record record = {.kind = RECORD_FACTS, .u.facts = *facts};
     core_apply_own(core, &record);
     record.u.facts = core->facts;
@@ -426,6 +452,8 @@ void core_save_facts(struct core *core, const struct facts_record *facts)
 
 void core_save_node(struct core *core, const struct node_record *rec)
 {
+    assert(rec->node != NULL);
+    assert(rec->state >= NODE_CREATED && rec->state <= NODE_FENCED);
     struct record record = {.kind = RECORD_NODE, .u.node = *rec};
     core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
@@ -433,6 +461,7 @@ void core_save_node(struct core *core, const struct node_record *rec)
 
 void core_save_cleanup(struct core *core, const struct cleanup_record *rec)
 {
+    assert(rec->step != NULL);
     struct record record = {.kind = RECORD_CLEANUP, .u.cleanup = *rec};
     core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
@@ -440,6 +469,7 @@ void core_save_cleanup(struct core *core, const struct cleanup_record *rec)
 
 void core_save_cleaned(struct core *core, const struct cleanup_record *rec)
 {
+    assert(core->cleanups > 0);
     struct record record = {.kind = RECORD_CLEANED, .u.cleanup = *rec};
     core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;
@@ -447,6 +477,7 @@ void core_save_cleaned(struct core *core, const struct cleanup_record *rec)
 
 void core_save_prune(struct core *core, uint64_t up_to)
 {
+    assert(up_to <= core->last_seq);
     struct record record = {.kind = RECORD_PRUNE, .u.prune = up_to};
     core_apply_own(core, &record);
     core_effect(core, EFFECT_SAVE)->u.record = record;

@@ -15,8 +15,9 @@ void core_save_node(struct core *core, const struct node_record *record);
 void core_save_cleanup(struct core *core, const struct cleanup_record *record);
 void core_save_cleaned(struct core *core, const struct cleanup_record *record);
 void core_save_prune(struct core *core, uint64_t up_to); /* events up to this one go */
-struct errand *core_errand(struct core *core, struct reservation *reservation); /* makes one */
-struct cluster *core_cluster(struct core *core, const char *name);              /* makes one */
+struct operation *core_operation(struct core *core,
+                                 struct reservation *reservation); /* makes one */
+struct cluster *core_cluster(struct core *core, const char *name); /* makes one */
 /* The cluster's configuration, or NULL when no such cluster is configured. */
 const struct cluster_config *core_cluster_config(const struct core *core, const char *name);
 

@@ -16,7 +16,8 @@ void core_clock(struct core *core, const char *boot, int64_t offset_ms)
 }
 
 /* F3: times on disk can be compared with now when the host has not booted since and its clock was
- * not set. Else nobody knows how long this broker was away, and holding back VNIs begins anew. */
+ * not set. Else it is not known how long this broker was away, and the quarantine of VNIs begins
+ * anew. */
 void clock_compare(struct core *core)
 {
     int64_t moved = core->clock_now_ms - core->facts.clock_ms;
@@ -38,9 +39,10 @@ void clock_compare(struct core *core)
         core_keep_clock(core);
 }
 
-/* Not before something is held back: most starts save nothing. */
+/* Not before a VNI is quarantined: most starts save nothing. */
 void core_keep_clock(struct core *core)
 {
+    assert(!core->clock_unsaved || core->boot_now[0] != '\0');
     struct facts_record facts = core->facts;
     if (!core->clock_unsaved)
         return;

@@ -5,6 +5,6 @@
 
 /* At the start: whether times in the ledger can be compared with now. */
 void clock_compare(struct core *core);
-void core_keep_clock(struct core *core); /* VNIs are about to be held back */
+void core_keep_clock(struct core *core); /* VNIs are about to be quarantined */
 
 #endif

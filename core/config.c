@@ -4,6 +4,7 @@
 #include "core/reservation/sizing.h"
 #include "core/reservation/vnipool.h"
 
+#include <assert.h>
 #include <string.h>
 
 void core_config_init(struct core_config *config)
@@ -43,6 +44,7 @@ void core_config_init(struct core_config *config)
 
 static int check_clusters(const struct core_config *c, struct error *err)
 {
+    assert(c->cluster_count <= CLUSTERS_MAX);
     for (uint32_t i = 0; i < c->cluster_count; i++) {
         const char *name = c->clusters[i].name;
         if (!cluster_name_valid(name))

@@ -13,7 +13,7 @@
 #include "core/reconcile/listing.h"
 #include "core/reconcile/missing.h"
 #include "core/reconcile/rollcall.h"
-#include "core/reconcile/sighting.h"
+#include "core/reconcile/joblist.h"
 #include "core/reconcile/strays.h"
 #include "core/reconcile/suspect.h"
 #include "core/requests/requests.h"
@@ -31,6 +31,8 @@ enum {
 
 struct core *core_create(const struct core_config *config)
 {
+    assert(config->calls_at_once > 0);
+    assert(config->sync_lot > 0);
     struct core *core = memory_zeroed(sizeof *core);
     core->config = *config;
     core->facts.boot = core->boot;
@@ -49,13 +51,14 @@ struct core *core_create(const struct core_config *config)
 
 static void free_reservation(struct reservation *r)
 {
-    if (r->errand != NULL) {
-        for (struct waiter *w = r->errand->waiters, *next; w != NULL; w = next) {
+    assert(reservation_valid(r));
+    if (r->op != NULL) {
+        for (struct waiter *w = r->op->waiters, *next; w != NULL; w = next) {
             next = w->next;
             free(w);
         }
-        free(r->errand->words);
-        free(r->errand);
+        free(r->op->words);
+        free(r->op);
     }
     free(r->nodes);
     nodes_destroy(r->reported);
@@ -78,7 +81,7 @@ void core_destroy(struct core *core)
     callqueue_release(&core->calls);
     tombstones_release(&core->tombstones);
     strays_release(&core->strays);
-    sighting_release(core);
+    joblist_release(core);
     alarm_release(core);
     tokenset_release(&core->tokens);
     eventlog_release(&core->events);
@@ -93,7 +96,8 @@ void core_destroy(struct core *core)
 
 int core_load(struct core *core, const struct record *record, struct error *err)
 {
-    if (record->kind == RECORD_GONE) /* no store has any, but whoever plays a log */
+    assert(core->now_ms == 0);
+    if (record->kind == RECORD_GONE) /* no store has any, but a log that is replayed can */
         ledger_index(&core->ledger);
     int rc = core_apply(core, record, err);
     core_effects_clear(core);
@@ -104,6 +108,7 @@ int core_load(struct core *core, const struct record *record, struct error *err)
  * have it the end of one would take the other's. */
 int core_loaded(struct core *core, struct error *err)
 {
+    assert(core->now_ms == 0);
     struct ledger_walk all = {0};
     ledger_index(&core->ledger);
     for (const struct reservation *r; (r = ledger_walk(&core->ledger, &all)) != NULL;) {
@@ -126,6 +131,7 @@ int core_loaded(struct core *core, struct error *err)
  */
 static bool may_have_called(const struct reservation *r)
 {
+    assert(reservation_valid(r));
     bool never_eligible = r->hwcoll == HWCOLL_OFF || r->hwcoll == HWCOLL_INELIGIBLE;
     return r->fm_side != FM_SIDE_NOTHING || r->state == JOB_RELEASING || !never_eligible;
 }
@@ -142,32 +148,35 @@ static void show_hold_end(const struct core *core, struct reservation *r)
  * may still be acted on. */
 static void settle_after_load(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->agenda_slot == 0);
+    assert(r->op == NULL || r->op->call == 0);
     int64_t settles = core->now_ms + core->config.call_timeout_ms;
     if (r->state == JOB_RELEASING && r->released_ms > core->now_ms)
         r->released_ms = core->now_ms; /* the clock was set back since */
     show_hold_end(core, r);
     r->repeated = r->reported == NULL; /* else it is on disk */
     if (may_have_called(r))
-        (void)core_errand(core, r);
+        (void)core_operation(core, r);
 
     if (r->cleaner != NULL)
         cleanup_load(core, r);
 
-    struct errand *e = r->errand;
-    if (e == NULL)
+    struct operation *op = r->op;
+    if (op == NULL)
         return;
-    e->asked = r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_SIDE_NOTHING;
+    op->asked = r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_SIDE_NOTHING;
     bool in_the_way = r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_SIDE_HELD;
     if (r->fm_side == FM_SIDE_MAYBE || in_the_way) {
-        e->unsure = true;
-        e->reserve_settles_ms = settles;
+        op->unsure = true;
+        op->reserve_settles_ms = settles;
     }
     /* With the login a step may have been ended, whose late end would hit the name's next owner. */
     bool maybe_cleaned = r->hwcoll == HWCOLL_RESERVED && core->config.cleanup_login;
     if (!reservation_wants_hwcoll(r) || in_the_way || maybe_cleaned)
-        e->release_settles_ms = settles;
+        op->release_settles_ms = settles;
     if (r->hwcoll == HWCOLL_WANTED)
-        e->give_up_ms = core->now_ms + core->config.reserve_timeout_ms;
+        op->give_up_ms = core->now_ms + core->config.reserve_timeout_ms;
 }
 
 static void begin_step(struct core *core, int64_t now_ms)
@@ -178,9 +187,9 @@ static void begin_step(struct core *core, int64_t now_ms)
         core->now_ms = now_ms;
 }
 
-/* Events follow each other without a gap. Those of a ledger whose last ones are missing (somebody
- * has deleted rows) cannot be followed by the next one, and are dropped: who replays them is told
- * of the gap. */
+/* Events follow each other without a gap. Those of a ledger whose last ones are missing (rows were
+ * deleted) cannot be followed by the next one, and are dropped: a client that replays them sees the
+ * gap. */
 static void drop_broken_off_events(struct core *core)
 {
     if (eventlog_count(&core->events) == 0 || core->events.next > core->last_seq)
@@ -193,6 +202,7 @@ static void drop_broken_off_events(struct core *core)
 
 void core_start(struct core *core, int64_t now_ms)
 {
+    assert(core->link.state == LINK_DOWN);
     begin_step(core, now_ms);
     ledger_index(&core->ledger);
     clock_compare(core);
@@ -210,12 +220,12 @@ void core_start(struct core *core, int64_t now_ms)
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &again)) != NULL;) {
         if (r->hwcoll == HWCOLL_WANTED && !core->config.fm_present)
             core_give_up(core, r, HWCOLL_UNAVAILABLE, core->link.error);
-        else if (r->errand != NULL) /* as all have that are over */
+        else if (r->op != NULL) /* as all have that are over */
             core_act(core, r);
     }
 }
 
-/* What is held back now goes by the new [vni] hold. At most as many as there are VNIs. */
+/* What is quarantined now goes by the new [vni] hold. At most as many as there are VNIs. */
 static void hold_anew(struct core *core)
 {
     struct ledger_walk walk = {0};
@@ -230,8 +240,10 @@ static void hold_anew(struct core *core)
     }
 }
 
-static void configure(struct core *core, const struct core_config *config)
+static void apply_configuration(struct core *core, const struct core_config *config)
 {
+    assert(config->calls_at_once > 0);
+    assert(config->cluster_count <= CLUSTERS_MAX);
     bool had_fm = core->config.fm_present;
     bool moved = link_configure(core, config);
     bool hold = core->config.vni_hold_ms != config->vni_hold_ms;
@@ -243,8 +255,8 @@ static void configure(struct core *core, const struct core_config *config)
         hold_anew(core);
     vnipool_configure(&core->vnis, &config->vni_pool);
     callqueue_resize(&core->calls, config->calls_at_once);
-    core->room_made = true;
-    sighting_configure(core);
+    core->addresses_freed = true;
+    joblist_configure(core);
     rollcall_configure(core);
     if (!had_fm && config->fm_present)
         link_start(core);
@@ -254,7 +266,7 @@ static void configure(struct core *core, const struct core_config *config)
         link_move(core);
 }
 
-static void look_at_what_is_due(struct core *core)
+static void act_on_deadlines(struct core *core)
 {
     link_tick(core);
     rollcall_tick(core);
@@ -269,10 +281,11 @@ static void look_at_what_is_due(struct core *core)
 
 void core_step(struct core *core, const struct core_event *event)
 {
+    assert(event->kind <= CORE_CONFIGURE);
     begin_step(core, event->now_ms);
     switch (event->kind) {
     case CORE_TICK:
-        sighting_tick(core);
+        joblist_tick(core);
         break;
     case CORE_RESERVE:
         core_reserve(core, event->u.reserve.ticket, &event->u.reserve.request);
@@ -321,11 +334,11 @@ void core_step(struct core *core, const struct core_event *event)
         core_steps(core, event);
         break;
     case CORE_CONFIGURE:
-        configure(core, event->u.config);
+        apply_configuration(core, event->u.config);
         break;
     }
-    core_act_on_room(core);
-    look_at_what_is_due(core); /* in every step: a busy loop's timers come late */
+    core_act_on_freed(core);
+    act_on_deadlines(core); /* in every step: a busy loop's timers come late */
     core_pump(core);
 }
 
@@ -338,12 +351,12 @@ const struct effect *core_effects(const struct core *core, size_t *count)
 int64_t core_next_deadline(const struct core *core)
 {
     int64_t when = link_deadline(core), rollcall = rollcall_deadline(core);
-    int64_t sighting = sighting_deadline(core);
+    int64_t joblist = joblist_deadline(core);
     const struct reservation *r = agenda_first(&core->agenda);
     if (rollcall < when)
         when = rollcall;
-    if (sighting < when)
-        when = sighting;
+    if (joblist < when)
+        when = joblist;
     if (suspect_deadline(core) < when)
         when = suspect_deadline(core);
     return r != NULL && r->due_ms < when ? r->due_ms : when;

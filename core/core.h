@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 /* The decisions of the broker: one event and the time in, state changed, effects out. Opens
- * nothing, reads no clock, draws nothing at random, waits for nothing (architecture.md). Not
+ * nothing, reads no clock, draws nothing at random, waits for nothing (docs/architecture.md). Not
  * thread-safe. */
 
 struct core;
 
-/* A request to reserve (api.md, "Reserve"). Strings are borrowed for the step. */
+/* A request to reserve. Strings are borrowed for the step. */
 struct reserve_request {
     const char *cluster;
     const char *job;
@@ -195,10 +195,10 @@ struct core_status {
     uint32_t addresses_per_job;  /* 0: none can be computed */
     uint64_t releases_pending;   /* reservations that the fabric manager has still to give up */
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
-    uint64_t jobs_adopted;     /* active, found at the fabric manager: nobody knows their VNIs */
-    uint64_t nodes_lingering;  /* reports of services that will not go, of reservations kept */
-    uint64_t vnis_overdue;     /* of those held back: their time is over, but a node has said that
-                                  services will not go: until it is clean or fenced */
+    uint64_t jobs_adopted;     /* active, found at the fabric manager: their VNIs are not known */
+    uint64_t nodes_lingering;  /* reports of services that cannot be destroyed */
+    uint64_t vnis_overdue;     /* of those quarantined: their time is over, but a node has said that
+                                  it cannot destroy services: until it is clean or fenced */
     uint64_t vnis_unconfirmed; /* VNIs given back by time, not all nodes having said that they are
                                   clean although some had said anything; since the start */
     uint32_t strays; /* seen at the fabric manager, not ours by the ledger, not yet deleted */
@@ -220,7 +220,7 @@ struct core_cluster_status {
     uint64_t told[EVENT_KIND_COUNT]; /* events about its jobs since the start, by enum event_kind */
     int64_t synced_ms;               /* last sync since the start; 0: none */
     bool rollcall;
-    int64_t rollcall_ms;        /* last whole roll call since the start; 0: none */
+    int64_t rollcall_ms;        /* last whole job list poll since the start; 0: none */
     uint64_t rollcall_failures; /* since the start */
     const char *rollcall_error; /* why the last one failed; "" when it did not */
     const char *neighbour; /* a name at the fabric manager whose owner, if it is Slurm, deletes this
@@ -239,12 +239,12 @@ const struct core_config *core_config_of(const struct core *core);
 /* The newest reservation of a job, active or releasing; NULL: none. Valid until the next step. */
 const struct reservation *core_find(const struct core *core, const char *cluster, const char *job);
 
-/* Which nodes a released job's VNIs are held back for (F3). */
+/* For which nodes a released job's VNIs are quarantined (F3). */
 enum { WAITING_EACH_MAX = 20, WAITING_NAMES_MAX = 2 * WAITING_EACH_MAX };
 struct core_waiting {
     uint32_t count;     /* nodes that have not said that they are clean; 0: nothing is waited for */
     uint32_t unheard;   /* of these, have said nothing at all */
-    uint32_t lingering; /* of these, have said that services will not go */
+    uint32_t lingering; /* of these, have said that services cannot be destroyed */
     uint32_t created;   /* of these, have only said that services were made */
     /* The first of those that have spoken, as strverscmp orders them, at most WAITING_EACH_MAX of
      * each kind: lingering, then created. */
@@ -254,8 +254,8 @@ struct core_waiting {
 };
 void core_waiting(const struct reservation *reservation, struct core_waiting *out);
 
-/* Until when nodes that have said nothing hold back a released job's VNIs; INT64_MAX: until they
- * have ([vni] hold = reports). */
+/* Until when nodes that have said nothing keep a released job's VNIs quarantined; INT64_MAX: until
+ * they have ([vni] hold = reports). */
 int64_t core_held_until(const struct core *core, const struct reservation *reservation);
 
 /* Those of them that have said nothing, in the order of the job's node list; without any when the
@@ -263,8 +263,9 @@ int64_t core_held_until(const struct core *core, const struct reservation *reser
  * asked for only where there are not too many. */
 void core_silent(const struct reservation *reservation, struct nodefold *out);
 
-/* A node on which services of a job will not go: the first by name of the oldest such reservation;
- * NULL: none, or of none among the oldest few thousand reservations. Valid until the next step. */
+/* A node on which services of a job cannot be destroyed: the first by name of the oldest such
+ * reservation; NULL: none, or of none among the oldest few thousand reservations. Valid until the
+ * next step. */
 const char *core_lingering_node(const struct core *core);
 
 /* How a reservation may concern a node: by the node list that it named; or it named none, and then

@@ -11,7 +11,7 @@
  *   1. every SAVE goes into the batch that is being gathered;
  *   2. everything else is said only when that batch, and all before it, are durable. A step without
  *      SAVE waits too when something is still unsaved: no answer overtakes what it was built on.
- * (architecture.md, "Save before speaking".) TRACE may be printed at once.
+ * TRACE may be printed at once (docs/architecture.md).
  *
  * Pointers inside are valid until the next core_step: the edge copies or renders at once. */
 
@@ -45,7 +45,7 @@ enum effect_kind {
     X(OUTSIDE, 403, "outside-scope")                                                               \
     X(TOO_MANY, 429, "too-many-cleanups")                                                          \
     X(CONFLICT, 409, "conflict")                 /* another request under this id */               \
-    X(OVERTAKEN, 409, "released-before-reserve") /* a release came first (flux.md, slurm.md) */    \
+    X(OVERTAKEN, 409, "released-before-reserve") /* a release came first */                        \
     X(RELEASED, 409, "released-meanwhile") /* released while its reserve was still waiting */      \
     X(GIVEN_BACK, 409, "vnis-given-back")  /* services are there, their VNIs are no longer its */  \
     X(NOT_FOUND, 404, "not-found")                                                                 \

@@ -4,6 +4,7 @@
 #include "core/reconcile/alarm.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +12,10 @@
 
 struct effect *core_effect(struct core *core, enum effect_kind kind)
 {
-    if (core->effect_count == core->effect_room) {
-        core->effect_room = core->effect_room == 0 ? 64 : core->effect_room * 2;
-        core->effects = memory_resized(core->effects, core->effect_room, sizeof *core->effects);
+    assert(core->effect_count <= core->effect_capacity);
+    if (core->effect_count == core->effect_capacity) {
+        core->effect_capacity = core->effect_capacity == 0 ? 64 : core->effect_capacity * 2;
+        core->effects = memory_resized(core->effects, core->effect_capacity, sizeof *core->effects);
     }
     struct effect *effect = &core->effects[core->effect_count++];
     memset(effect, 0, sizeof *effect);
@@ -23,18 +25,21 @@ struct effect *core_effect(struct core *core, enum effect_kind kind)
 
 void core_discard(struct core *core, void *memory)
 {
+    assert(core->discarded_count <= core->discarded_capacity);
     if (memory == NULL)
         return;
-    if (core->discarded_count == core->discarded_room) {
-        core->discarded_room = core->discarded_room == 0 ? 64 : core->discarded_room * 2;
+    if (core->discarded_count == core->discarded_capacity) {
+        core->discarded_capacity =
+            core->discarded_capacity == 0 ? 64 : core->discarded_capacity * 2;
         core->discarded =
-            memory_resized(core->discarded, core->discarded_room, sizeof *core->discarded);
+            memory_resized(core->discarded, core->discarded_capacity, sizeof *core->discarded);
     }
     core->discarded[core->discarded_count++] = memory;
 }
 
 void core_effects_clear(struct core *core)
 {
+    assert(core->discarded_count <= core->discarded_capacity);
     core->effect_count = 0;
     for (size_t i = 0; i < core->discarded_count; i++)
         free(core->discarded[i]);
@@ -43,6 +48,7 @@ void core_effects_clear(struct core *core)
 
 const char *core_text(struct core *core, const char *format, ...)
 {
+    assert(format != NULL);
     char text[ERROR_TEXT_SIZE];
     va_list args;
     va_start(args, format);
@@ -53,8 +59,8 @@ const char *core_text(struct core *core, const char *format, ...)
     return kept;
 }
 
-__attribute__((format(printf, 3, 0))) static struct effect *trace(struct core *core, int level,
-                                                                  const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static struct effect *
+add_trace(struct core *core, int level, const char *format, va_list args)
 {
     char text[2 * ERROR_TEXT_SIZE];
     (void)vsnprintf(text, sizeof text, format, args);
@@ -68,22 +74,23 @@ __attribute__((format(printf, 3, 0))) static struct effect *trace(struct core *c
 
 void core_trace(struct core *core, int level, const char *format, ...)
 {
+    assert(level >= TRACE_ERROR && level <= TRACE_DEBUG);
     if (level > core->config.trace_level)
         return;
     va_list args;
     va_start(args, format);
-    (void)trace(core, level, format, args);
+    (void)add_trace(core, level, format, args);
     va_end(args);
 }
 
-__attribute__((format(printf, 5, 0))) static void trace_of(struct core *core,
-                                                           const struct reservation *r,
-                                                           enum event_kind event, int level,
-                                                           const char *format, va_list args)
+__attribute__((format(printf, 5, 0))) static void add_trace_of(struct core *core,
+                                                               const struct reservation *r,
+                                                               enum event_kind event, int level,
+                                                               const char *format, va_list args)
 {
     if (level > core->config.trace_level)
         return;
-    struct effect *effect = trace(core, level, format, args);
+    struct effect *effect = add_trace(core, level, format, args);
     effect->u.trace.cluster = r->cluster;
     effect->u.trace.job = r->job;
     effect->u.trace.vni = r->vni_count > 0 ? r->vnis[0] : 0;
@@ -93,24 +100,27 @@ __attribute__((format(printf, 5, 0))) static void trace_of(struct core *core,
 void core_trace_of(struct core *core, const struct reservation *r, int level, const char *format,
                    ...)
 {
+    assert(level >= TRACE_ERROR && level <= TRACE_DEBUG);
     va_list args;
     va_start(args, format);
-    trace_of(core, r, EVENT_NONE, level, format, args);
+    add_trace_of(core, r, EVENT_NONE, level, format, args);
     va_end(args);
 }
 
 void core_trace_event(struct core *core, const struct reservation *r, enum event_kind event,
                       int level, const char *format, ...)
 {
+    assert(event < EVENT_KIND_COUNT);
     va_list args;
     va_start(args, format);
-    trace_of(core, r, event, level, format, args);
+    add_trace_of(core, r, event, level, format, args);
     va_end(args);
 }
 
 void core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
                  const struct reservation *reservation, const char *detail)
 {
+    assert(answer_status(kind) != 500);
     struct effect *effect = core_effect(core, EFFECT_ANSWER);
     effect->u.answer = (struct answer){
         .ticket = ticket, .kind = kind, .reservation = reservation, .detail = detail};

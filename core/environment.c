@@ -1,11 +1,13 @@
 #include "core/environment.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 void environment_each(const struct core_config *config, const char *fm_url,
                       const struct reservation *r, const char *step,
                       void (*each)(void *arg, const char *name, const char *value), void *arg)
 {
+    assert(fm_url != NULL);
     char text[FM_URL_SIZE + 64];
     const char *job_url = config->job_url[0] != '\0' ? config->job_url : fm_url;
 

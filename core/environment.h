@@ -4,7 +4,7 @@
 #include "core/config.h"
 #include "core/reservation/reservation.h"
 
-/* The environment of a job's tasks (F16, fabric-manager.md "The job's environment"). */
+/* The environment of a job's tasks (F16). */
 
 /* Calls each for every variable of the reservation at the fabric manager fm_url (or at
  * config->job_url, if there is one), in a fixed order, for step (NULL: "0", since

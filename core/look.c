@@ -2,6 +2,7 @@
 #include "core/reservation/sizing.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* What the core shows of itself, without changing anything. */
@@ -12,6 +13,7 @@ enum { LOOK_AT_ONCE = 2000, COMPARE_AT_ONCE = 16 * NODES_TEXT_MAX };
 
 void core_status(const struct core *core, struct core_status *out)
 {
+    assert(core->vnis.pool.count >= core->vnis.free.count);
     uint32_t addresses_per_job = 0;
     (void)sizing_addresses(&core->config, &addresses_per_job, NULL);
     *out = (struct core_status){
@@ -97,6 +99,7 @@ struct first {
 
 static void first_add(struct first *first, const struct node_report *report)
 {
+    assert(first->count <= WAITING_EACH_MAX);
     uint32_t at = first->count;
     while (at > 0 && strverscmp(first->reports[at - 1]->name, report->name) > 0)
         at--;
@@ -111,14 +114,16 @@ static void first_add(struct first *first, const struct node_report *report)
 
 static void name_first(struct core_waiting *out, const struct first *first)
 {
+    assert(out->named + first->count <= WAITING_NAMES_MAX);
     for (uint32_t i = 0; i < first->count; i++) {
         out->names[out->named] = first->reports[i]->name;
         out->services[out->named++] = first->reports[i]->services;
     }
 }
 
-static bool waits(const struct reservation *r)
+static bool waits_for_nodes(const struct reservation *r)
 {
+    assert(r->vni_count <= VNI_PER_JOB_MAX);
     return r->state == JOB_RELEASING && r->vni_count > 0 &&
            nodes_clean(r->reported) < r->node_count;
 }
@@ -129,7 +134,7 @@ void core_waiting(const struct reservation *r, struct core_waiting *out)
     uint32_t at = 0;
     const struct node_report *report;
     *out = (struct core_waiting){0};
-    if (!waits(r))
+    if (!waits_for_nodes(r))
         return;
     out->count = r->node_count - nodes_clean(r->reported);
     out->unheard = r->node_count - (r->reported == NULL ? 0 : r->reported->count);
@@ -164,13 +169,15 @@ void core_silent(const struct reservation *r, struct nodefold *out)
 {
     *out = (struct nodefold){.used = 0};
     struct silence silence = {r->reported, out};
-    if (r->nodes != NULL && waits(r) && (r->reported == NULL || r->reported->count < r->node_count))
+    if (r->nodes != NULL && waits_for_nodes(r) &&
+        (r->reported == NULL || r->reported->count < r->node_count))
         nodelist_each(r->nodes, fold_silent, &silence);
     nodefold_end(out);
 }
 
 static const char *first_lingering(const struct nodes *nodes)
 {
+    assert(nodes != NULL && nodes->lingering > 0);
     const char *first = NULL;
     const struct node_report *report;
     for (uint32_t at = 0; (report = nodes_next(nodes, &at)) != NULL;) {
@@ -197,6 +204,7 @@ const char *core_lingering_node(const struct core *core)
 
 const char *core_fm_url(const struct core *core)
 {
+    assert(core->link.url < FM_URLS_MAX);
     return core->config.fm_urls[core->link.url];
 }
 
@@ -212,12 +220,14 @@ const struct reservation *core_find(const struct core *core, const char *cluster
 
 enum core_presence core_presence(const struct reservation *r, const char *node)
 {
+    assert(node != NULL);
     if (r->nodes != NULL)
         return nodelist_contains(r->nodes, node) ? PRESENCE_NAMED : PRESENCE_NONE;
     return nodes_find(r->reported, node) != NULL ? PRESENCE_REPORTED : PRESENCE_POSSIBLE;
 }
 
-static bool matches(const struct core_filter *filter, const struct reservation *r, size_t *compared)
+static bool matches_filter(const struct core_filter *filter, const struct reservation *r,
+                           size_t *compared)
 {
     bool others = (filter->state == 0 || r->state == filter->state) &&
                   (filter->uid < 0 || r->uid == filter->uid) &&
@@ -231,6 +241,7 @@ static bool matches(const struct core_filter *filter, const struct reservation *
 uint64_t core_list(const struct core *core, const struct core_filter *filter,
                    void (*each)(void *arg, const struct reservation *reservation), void *arg)
 {
+    assert(filter->limit > 0);
     size_t found = 0, looked_at = 0, compared = 0;
     struct ledger_walk walk = {.after = filter->after};
     const struct reservation *r;
@@ -239,7 +250,7 @@ uint64_t core_list(const struct core *core, const struct core_filter *filter,
         if (found == filter->limit || looked_at == LOOK_AT_ONCE || compared >= COMPARE_AT_ONCE)
             return after;
         looked_at++;
-        if (matches(filter, r, &compared)) {
+        if (matches_filter(filter, r, &compared)) {
             each(arg, r);
             found++;
         }

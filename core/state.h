@@ -7,7 +7,7 @@
 #include "core/core.h"
 #include "core/reservation/eventlog.h"
 #include "core/reservation/ledger.h"
-#include "core/reconcile/sighting.h"
+#include "core/reconcile/joblist.h"
 #include "core/reconcile/strays.h"
 #include "core/reservation/tokenset.h"
 #include "core/reservation/tombstones.h"
@@ -50,32 +50,33 @@ struct cluster {
     int64_t synced_ms;               /* last sync since the start; 0: none */
     bool ids_known; /* since the start or the last reload a list has named an active job of ours */
     struct rollcall rollcall;
-    char neighbour[64]; /* a name at the fabric manager that endangers ours, or "" */
-    bool told_namesake; /* a reservation was listed that may be of a Slurm cluster named alike */
+    char neighbour[64];    /* a name at the fabric manager that endangers ours, or "" */
+    bool same_name_logged; /* a reservation was listed that may be of a Slurm cluster named alike */
     uint32_t contested; /* names in the last whole list whose jobs have nothing there by the ledger,
                            and that it cannot explain */
     int64_t conflict_ms;   /* when a sign of another broker was seen last; 0: never */
-    uint64_t sighting;     /* the last one that was compared, */
-    int64_t sighted_ms;    /* and since when it is the truth; 0: none since the start */
+    uint64_t joblist;      /* the last one that was compared, */
+    int64_t joblist_ms;    /* and since when it is the truth; 0: none since the start */
     uint32_t unknown_jobs; /* that it named and the ledger does not know */
 };
 
 struct link {
     enum link_state state;
-    int64_t since_ms;           /* up, or not up */
-    int64_t lost_ms;            /* when it went down last */
-    int64_t retry_ms;           /* down: when to log in again */
-    int64_t relist_ms;          /* up: when to compare again; INT64_MAX: never */
-    int64_t listed_ms;          /* last whole list since the start; 0: none */
-    uint64_t losses;            /* how often it was up and went down */
-    uint32_t failures;          /* attempts in a row that did not come up */
-    uint32_t timeouts;          /* calls in a row that got no answer, late or broken */
-    bool logging_in;            /* a login is under way: one at a time, whatever the state */
-    bool again;                 /* it is for another URL by now: log in again when it ends */
-    uint32_t url;               /* index of the URL in use, or to be tried next */
-    uint64_t list;              /* id of the list under way, 0: none */
-    int64_t began_ms;           /* when that, or the last one, began */
-    uint32_t told[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that news are told */
+    int64_t since_ms;                  /* up, or not up */
+    int64_t lost_ms;                   /* when it went down last */
+    int64_t retry_ms;                  /* down: when to log in again */
+    int64_t relist_ms;                 /* up: when to compare again; INT64_MAX: never */
+    int64_t listed_ms;                 /* last whole list since the start; 0: none */
+    uint64_t losses;                   /* how often it was up and went down */
+    uint32_t failures;                 /* attempts in a row that did not come up */
+    uint32_t timeouts;                 /* calls in a row that got no answer, late or broken */
+    bool logging_in;                   /* a login is under way: one at a time, whatever the state */
+    bool again;                        /* it is for another URL by now: log in again when it ends */
+    uint32_t url;                      /* index of the URL in use, or to be tried next */
+    uint64_t list;                     /* id of the list under way, 0: none */
+    int64_t began_ms;                  /* when that, or the last one, began */
+    uint32_t last_errors[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that only a new
+                                          one is logged */
     char error[ERROR_TEXT_SIZE];
 };
 
@@ -108,22 +109,22 @@ struct core {
     struct strays strays;
     struct eventlog events;
     struct link link;
-    struct alarm *alarms;       /* that are on, in the order in which they were raised */
-    struct sighting *sightings; /* under way, in the order in which they began */
+    struct alarm *alarms;     /* that are on, in the order in which they were raised */
+    struct joblist *joblists; /* under way, in the order in which they began */
     struct cluster **clusters;
     uint32_t cluster_count;
-    struct errand *errands; /* all of them */
+    struct operation *operations; /* all of them */
 
-    uint64_t last_number, last_seq, last_list, last_sighting, last_rollcall;
+    uint64_t last_number, last_seq, last_list, last_joblist, last_rollcall;
     uint64_t step_seq;    /* last_seq when this step began */
     struct use all;       /* of all clusters */
-    bool room_made;       /* in this step: addresses were given back, or the limits changed */
+    bool addresses_freed; /* in this step: addresses were given back, or the limits changed */
     uint64_t lingering;   /* node reports that say so */
     uint64_t unconfirmed; /* VNIs given back by time only */
-    uint64_t overdue;     /* VNIs held back although their time is over */
+    uint64_t overdue;     /* VNIs quarantined although their time is over */
     uint64_t cleanups;    /* on disk, of all reservations */
     uint64_t cleanups_done, cleanups_given_up;
-    uint64_t room_wanted;           /* reservations that wait for others' addresses */
+    uint64_t addresses_awaited;     /* reservations that wait for others' addresses */
     bool founded;                   /* RECORD_FOUNDED is there */
     struct facts_record facts;      /* its boot is the next one, */
     char boot[BOOT_ID_MAX + 1];     /* in which times of the ledger were written */
@@ -142,9 +143,9 @@ struct core {
     struct tokenset tokens; /* session tokens of reservations */
 
     struct effect *effects;
-    size_t effect_count, effect_room;
+    size_t effect_count, effect_capacity;
     void **discarded; /* freed when the next step begins: effects may point at them */
-    size_t discarded_count, discarded_room;
+    size_t discarded_count, discarded_capacity;
 };
 
 #endif

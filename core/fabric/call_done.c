@@ -11,6 +11,7 @@
 #include "core/reconcile/missing.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,21 +24,23 @@ enum {
     RELEASE_RETRY_MAX_MS = 30 * 1000,
 };
 
-static int64_t backoff(const struct reservation *r)
+static int64_t retry_wait(const struct reservation *r)
 {
+    assert(r->op != NULL);
     if (r->hwcoll == HWCOLL_WANTED)
         return RESERVE_RETRY_MS;
-    uint32_t doublings = r->errand->tries < 6 ? r->errand->tries : 6;
+    uint32_t doublings = r->op->tries < 6 ? r->op->tries : 6;
     int64_t wait = (int64_t)RELEASE_RETRY_MS << doublings;
     return wait < RELEASE_RETRY_MAX_MS ? wait : RELEASE_RETRY_MAX_MS;
 }
 
 /* Tells of a failure at the first try and each time the tries have doubled, so that a manager that
  * is out of order for a day neither stays unnoticed nor fills the log. */
-static void tell(struct core *core, const struct reservation *r, enum fmcall_kind kind,
-                 const char *words, int64_t wait_ms)
+static void log_retry(struct core *core, const struct reservation *r, enum fmcall_kind kind,
+                      const char *words, int64_t wait_ms)
 {
-    uint32_t tries = r->errand->tries;
+    assert(r->op->tries > 0);
+    uint32_t tries = r->op->tries;
     (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
                    fmcall_kind_word(kind), r->cluster, r->job, words);
     if ((tries & (tries - 1)) == 0)
@@ -45,23 +48,28 @@ static void tell(struct core *core, const struct reservation *r, enum fmcall_kin
                       r->cluster, r->job, fmcall_kind_word(kind), tries, words, (long long)wait_ms);
 }
 
-static void again_later(struct core *core, struct reservation *r, enum fmcall_kind kind,
-                        const char *words, int64_t wait_ms)
+static void retry_call(struct core *core, struct reservation *r, enum fmcall_kind kind,
+                       const char *words, int64_t wait_ms)
 {
-    r->errand->retry_ms = core->now_ms + wait_ms;
-    r->errand->tries++;
-    tell(core, r, kind, words, wait_ms);
+    assert(reservation_valid(r));
+    assert(r->op->call == 0);
+    assert(wait_ms >= 0);
+    r->op->retry_ms = core->now_ms + wait_ms;
+    r->op->tries++;
+    log_retry(core, r, kind, words, wait_ms);
     core_act(core, r);
 }
 
-static void keep_words(struct core *core, struct errand *e, const char *words)
+static void keep_last_error(struct core *core, struct operation *op, const char *words)
 {
-    core_discard(core, e->words);
-    e->words = memory_text(words);
+    assert(words != NULL);
+    core_discard(core, op->words);
+    op->words = memory_text(words);
 }
 
 static void set_side(struct core *core, struct reservation *r, enum fm_side side)
 {
+    assert(reservation_valid(r));
     if (r->fm_side == (uint8_t)side)
         return;
     struct reservation_record rec = reservation_record(r);
@@ -72,28 +80,35 @@ static void set_side(struct core *core, struct reservation *r, enum fm_side side
 /* A definite no to RESERVE; but an earlier try may have been, or may yet be, acted on. */
 static enum fm_side side_after_no(const struct reservation *r)
 {
-    return r->errand->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;
+    assert(r->op != NULL);
+    return r->op->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;
 }
 
 /* A yes to RESERVE. While an earlier try may yet be acted on, the record says no more than "maybe":
  * so that after a crash, too, the release is asked for once more when that has settled. */
 static enum fm_side side_after_yes(const struct reservation *r)
 {
-    return r->errand->unsure ? FM_SIDE_MAYBE : FM_SIDE_HELD;
+    assert(r->op != NULL);
+    return r->op->unsure ? FM_SIDE_MAYBE : FM_SIDE_HELD;
 }
 
-/* A no to a RESERVE that nobody waits for any more; others may have waited for it to end. */
+/* A no to a RESERVE that no request waits for any more; other lives of the job may have waited for
+ * its end. */
 static void no_longer_asked(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->hwcoll != HWCOLL_WANTED);
     set_side(core, r, side_after_no(r));
     core_act_on_lives(core, r->cluster, r->job);
 }
 
 /* I6: with the token of another job each could reach the trees of the other. */
-static void reserved(struct core *core, struct reservation *r, struct secret token)
+static void reserve_succeeded(struct core *core, struct reservation *r, struct secret token)
 {
+    assert(reservation_valid(r));
+    assert(r->hwcoll == HWCOLL_WANTED);
     const struct reservation *other = tokenset_find(&core->tokens, token);
-    r->errand->listed_from = core->last_list + 1;
+    r->op->listed_from = core->last_list + 1;
     if (other == NULL)
         core_settle(core, r, HWCOLL_RESERVED, side_after_yes(r), token, NULL);
     else
@@ -107,6 +122,8 @@ static void reserved(struct core *core, struct reservation *r, struct secret tok
 /* No earlier try of ours is open, so it is another's: not ours to delete (B11). */
 static void name_is_taken(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(!r->op->unsure);
     conflict_raise(core, r->cluster, r->job, "this broker did not make it");
     if (r->hwcoll == HWCOLL_WANTED)
         core_settle(core, r, HWCOLL_DENIED, FM_SIDE_NOTHING, (struct secret){0},
@@ -119,21 +136,23 @@ static void name_is_taken(struct core *core, struct reservation *r)
 static void reserve_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
                          struct secret token, const char *words)
 {
+    assert(reservation_valid(r));
+    assert(r->op != NULL && r->op->call == 0);
+    assert(words != NULL);
     bool wanted = r->hwcoll == HWCOLL_WANTED;
     switch (outcome) {
     case FM_OK:
         if (wanted) {
-            reserved(core, r, token);
+            reserve_succeeded(core, r, token);
             return;
         }
-        core_trace_of(core, r, TRACE_NOTICE,
-                      "%s-%s: reserved late, nobody wants it any more -> release", r->cluster,
-                      r->job);
+        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: reserved late, no longer wanted -> release",
+                      r->cluster, r->job);
         set_side(core, r, side_after_yes(r));
         core_act(core, r);
         return;
     case FM_EXISTS:
-        if (!r->errand->unsure) {
+        if (!r->op->unsure) {
             name_is_taken(core, r);
             return;
         }
@@ -143,8 +162,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
             r->cluster, r->job);
         set_side(core, r, wanted ? FM_SIDE_HELD : side_after_yes(r));
         /* It is there, it is not, it is there: not without a pause. */
-        r->errand->retry_ms =
-            r->errand->released_none && wanted ? core->now_ms + RESERVE_RETRY_MS : 0;
+        r->op->retry_ms = r->op->released_none && wanted ? core->now_ms + RESERVE_RETRY_MS : 0;
         core_act(core, r);
         return;
     case FM_UNREACHED:
@@ -167,10 +185,10 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_NOT_ROUTED:
     case FM_TIMEOUT:
     case FM_BROKEN:
-        r->errand->unsure = true;
-        r->errand->reserve_settles_ms = core->now_ms + core->config.call_timeout_ms;
-        keep_words(core, r->errand, words);
-        again_later(core, r, FMCALL_RESERVE, words, wanted ? backoff(r) : 0);
+        r->op->unsure = true;
+        r->op->reserve_settles_ms = core->now_ms + core->config.call_timeout_ms;
+        keep_last_error(core, r->op, words);
+        retry_call(core, r, FMCALL_RESERVE, words, wanted ? retry_wait(r) : 0);
         return;
     }
 }
@@ -178,92 +196,101 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
 static void check_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
                        struct secret token, const char *words)
 {
+    assert(reservation_valid(r));
+    assert(r->op != NULL && r->op->call == 0);
+    assert(words != NULL);
     bool other = !secret_none(r->token) && !secret_none(token) && !secret_equal(r->token, token);
     if (r->hwcoll != HWCOLL_RESERVED || r->state != JOB_ACTIVE) {
-        r->errand->doubted = false;
+        r->op->doubted = false;
         if (outcome == FM_OK && r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND)
             listing_leftover(core, r, token);
         core_act_on_lives(core, r->cluster, r->job);
     } else if (outcome == FM_GONE || (outcome == FM_OK && other)) {
         missing_gone(core, r, other);
     } else if (outcome == FM_OK) {
-        missing_forget(core, r->errand);
-        if (r->errand->retried && !secret_none(token)) /* and no start need doubt it any more */
+        missing_forget(core, r->op);
+        if (r->op->retried && !secret_none(token)) /* and no start need doubt it any more */
             set_side(core, r, FM_SIDE_HELD);
-        r->errand->doubted = r->errand->retried = false;
-        r->errand->tries = 0;
+        r->op->doubted = r->op->retried = false;
+        r->op->tries = 0;
         missing_watch(core);
         core_act(core, r);
     } else {
-        again_later(core, r, FMCALL_CHECK, words, backoff(r));
+        retry_call(core, r, FMCALL_CHECK, words, retry_wait(r));
     }
 }
 
 void core_released_at_fm(struct core *core, struct reservation *r)
 {
-    struct errand *e = r->errand;
+    assert(reservation_valid(r));
+    assert(r->op != NULL && r->op->call == 0);
+    struct operation *op = r->op;
     bool wanted = r->hwcoll == HWCOLL_WANTED;
     /* A RESERVE that was given up may still be acted on, after this. So may an earlier RELEASE,
      * which would take what is to be reserved next; and a crash would make us forget it. */
-    int64_t settles = wanted ? e->release_settles_ms : e->reserve_settles_ms;
-    if (e->sent_ms < settles) {
-        e->retry_ms = settles;
+    int64_t settles = wanted ? op->release_settles_ms : op->reserve_settles_ms;
+    if (op->sent_ms < settles) {
+        op->retry_ms = settles;
         core_act(core, r);
         return;
     }
-    if (e->sent_ms >= e->reserve_settles_ms)
-        e->unsure = false;
-    e->tries = 0;
-    e->retry_ms = 0;
-    e->not_routed_ms = e->unlisted_ms = 0;
-    /* Whoever still wants one takes room for it anew: what was in its way may have been a stray,
-     * under the name of one that was itself waiting for room (I8). */
-    set_side(core, r, wanted && e->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING);
+    if (op->sent_ms >= op->reserve_settles_ms)
+        op->unsure = false;
+    op->tries = 0;
+    op->retry_ms = 0;
+    op->not_routed_ms = op->unlisted_ms = 0;
+    /* What still wants addresses checks the budget again: the name may have been taken by a stray
+     * while the reservation itself waited for addresses (I8). */
+    set_side(core, r, wanted && op->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING);
     core_act_on_lives(core, r->cluster, r->job);
 }
 
 static void release_done(struct core *core, struct reservation *r, enum fmcall_outcome outcome,
                          const char *words)
 {
-    r->errand->released_none = outcome == FM_GONE;
+    assert(reservation_valid(r));
+    assert(r->op != NULL && r->op->call == 0);
+    assert(words != NULL);
+    r->op->released_none = outcome == FM_GONE;
     if (outcome == FM_OK || outcome == FM_GONE) {
         core_released_at_fm(core, r);
         return;
     }
     if (fmcall_unsure(outcome))
-        r->errand->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
-    r->errand->not_routed_ms = outcome == FM_NOT_ROUTED ? core->now_ms : 0;
+        r->op->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
+    r->op->not_routed_ms = outcome == FM_NOT_ROUTED ? core->now_ms : 0;
     if (outcome != FM_NOT_ROUTED)
-        r->errand->unlisted_ms = 0;
-    again_later(core, r, FMCALL_RELEASE, words, backoff(r));
+        r->op->unlisted_ms = 0;
+    retry_call(core, r, FMCALL_RELEASE, words, retry_wait(r));
 }
 
 void core_call_done(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_CALL_DONE);
     uint64_t id = event->u.call.id;
     enum fmcall_outcome outcome = event->u.call.outcome;
     struct secret token = event->u.call.token;
     const char *words = event->u.call.words;
     enum fmcall_kind kind;
-    struct errand *e = callqueue_end(&core->calls, id, &kind);
-    if (e == NULL) {
+    struct operation *op = callqueue_end(&core->calls, id, &kind);
+    if (op == NULL) {
         core_trace(core, TRACE_WARNING, "an answer to call %llu, which is not under way -> ignored",
                    (unsigned long long)id);
         return;
     }
-    int64_t sent_ms = e->sent_ms;
+    int64_t sent_ms = op->sent_ms;
     if (words == NULL)
         words = fmcall_outcome_word(outcome);
 
     bool about_link = true;
     if (fmcall_is_cleanup(kind))
-        about_link = cleanup_done(core, e->owner, kind, outcome, event->u.call.steps, words);
+        about_link = cleanup_done(core, op->owner, kind, outcome, event->u.call.steps, words);
     else if (kind == FMCALL_RESERVE)
-        reserve_done(core, e->owner, outcome, token, words);
+        reserve_done(core, op->owner, outcome, token, words);
     else if (kind == FMCALL_CHECK)
-        check_done(core, e->owner, outcome, token, words);
+        check_done(core, op->owner, outcome, token, words);
     else
-        release_done(core, e->owner, outcome, words);
+        release_done(core, op->owner, outcome, words);
 
     /* What was sent before the link was lost says nothing of the link that there is now. */
     if (!about_link || sent_ms < core->link.lost_ms)

@@ -27,39 +27,43 @@ void callqueue_resize(struct callqueue *q, uint32_t calls_at_once)
     q->slot_count = calls_at_once;
 }
 
-void callqueue_push(struct callqueue *q, struct errand *e, enum lane lane, enum fmcall_kind kind)
+void callqueue_push(struct callqueue *q, struct operation *op, enum lane lane,
+                    enum fmcall_kind kind)
 {
-    assert(e->queued == FMCALL_NONE && e->call == 0 && kind != FMCALL_NONE);
-    e->queued = kind;
-    e->lane = (int)lane;
-    e->queue_next = NULL;
-    e->queue_prev = q->lanes[lane].last;
-    if (e->queue_prev != NULL)
-        e->queue_prev->queue_next = e;
+    assert(lane < LANES);
+    assert(op->queued == FMCALL_NONE && op->call == 0 && kind != FMCALL_NONE);
+    op->queued = kind;
+    op->lane = (int)lane;
+    op->queue_next = NULL;
+    op->queue_prev = q->lanes[lane].last;
+    if (op->queue_prev != NULL)
+        op->queue_prev->queue_next = op;
     else
-        q->lanes[lane].first = e;
-    q->lanes[lane].last = e;
+        q->lanes[lane].first = op;
+    q->lanes[lane].last = op;
     q->lanes[lane].queued++;
 }
 
-void callqueue_remove(struct callqueue *q, struct errand *e)
+void callqueue_remove(struct callqueue *q, struct operation *op)
 {
-    if (e->queued == FMCALL_NONE)
+    if (op->queued == FMCALL_NONE)
         return;
-    if (e->queue_prev != NULL)
-        e->queue_prev->queue_next = e->queue_next;
+    if (op->queue_prev != NULL)
+        op->queue_prev->queue_next = op->queue_next;
     else
-        q->lanes[e->lane].first = e->queue_next;
-    if (e->queue_next != NULL)
-        e->queue_next->queue_prev = e->queue_prev;
+        q->lanes[op->lane].first = op->queue_next;
+    if (op->queue_next != NULL)
+        op->queue_next->queue_prev = op->queue_prev;
     else
-        q->lanes[e->lane].last = e->queue_prev;
-    q->lanes[e->lane].queued--;
-    e->queued = FMCALL_NONE;
+        q->lanes[op->lane].last = op->queue_prev;
+    assert(q->lanes[op->lane].queued > 0);
+    q->lanes[op->lane].queued--;
+    op->queued = FMCALL_NONE;
 }
 
 static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
 {
+    assert(calls_at_once > 0);
     uint32_t reserves = q->lanes[LANE_RESERVE].under_way;
     uint32_t cleanups = q->lanes[LANE_CLEANUP].under_way;
     uint32_t others = q->lanes[LANE_RELEASE].under_way + q->lanes[LANE_CHECK].under_way + cleanups;
@@ -79,37 +83,40 @@ static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
     return q->lanes[LANE_CHECK].first != NULL ? LANE_CHECK : LANES;
 }
 
-struct errand *callqueue_begin(struct callqueue *q, uint32_t calls_at_once)
+struct operation *callqueue_begin(struct callqueue *q, uint32_t calls_at_once)
 {
+    assert(calls_at_once <= q->slot_count);
     enum lane lane = next_lane(q, calls_at_once);
     if (lane == LANES)
         return NULL;
     struct call_slot *slot = q->slots;
     while (slot->id != 0)
         slot++;
-    struct errand *e = q->lanes[lane].first;
-    enum fmcall_kind kind = e->queued;
-    callqueue_remove(q, e);
-    e->under_way = kind;
-    e->call = ++q->last_id;
-    *slot = (struct call_slot){.id = e->call, .errand = e, .lane = lane};
+    struct operation *op = q->lanes[lane].first;
+    enum fmcall_kind kind = op->queued;
+    callqueue_remove(q, op);
+    assert(kind != FMCALL_NONE && op->call == 0);
+    op->under_way = kind;
+    op->call = ++q->last_id;
+    *slot = (struct call_slot){.id = op->call, .op = op, .lane = lane};
     q->lanes[lane].under_way++;
-    return e;
+    return op;
 }
 
-struct errand *callqueue_end(struct callqueue *q, uint64_t id, enum fmcall_kind *kind)
+struct operation *callqueue_end(struct callqueue *q, uint64_t id, enum fmcall_kind *kind)
 {
     for (uint32_t i = 0; i < q->slot_count; i++) {
         struct call_slot *slot = &q->slots[i];
         if (slot->id != id || id == 0)
             continue;
-        struct errand *e = slot->errand;
+        struct operation *op = slot->op;
+        assert(op->call == id && q->lanes[slot->lane].under_way > 0);
         q->lanes[slot->lane].under_way--;
-        *kind = e->under_way;
+        *kind = op->under_way;
         slot->id = 0;
-        e->call = 0;
-        e->under_way = FMCALL_NONE;
-        return e;
+        op->call = 0;
+        op->under_way = FMCALL_NONE;
+        return op;
     }
     return NULL;
 }

@@ -3,23 +3,23 @@
 
 #include "core/reservation/reservation.h"
 
-/* Who may call the fabric manager next. At most so many calls are under way; four lanes, so that
- * thousands of old releases never keep a starting job waiting: reserves go first, and a quarter of
- * the places is never given to anything else; releases go before mere questions. Cleaning up after
- * steps, which users ask for, has an eighth of the places and never more. Which call an errand
- * makes is decided when its turn comes, by the caller. */
+/* Which call to the fabric manager begins next. At most so many calls are under way; four lanes, so
+ * that thousands of old releases never keep a starting job waiting: reserves go first, and a
+ * quarter of the places is never given to anything else; releases go before mere questions.
+ * Cleaning up after steps, which users ask for, has an eighth of the places and never more. Which
+ * call an operation makes is decided when its turn comes, by the caller. */
 
 enum lane { LANE_RESERVE, LANE_RELEASE, LANE_CHECK, LANE_CLEANUP, LANES };
 
 struct call_slot {
     uint64_t id; /* 0: free */
-    struct errand *errand;
+    struct operation *op;
     enum lane lane;
 };
 
 struct callqueue {
     struct {
-        struct errand *first, *last;
+        struct operation *first, *last;
         uint32_t queued, under_way;
     } lanes[LANES];
     struct call_slot *slots;
@@ -31,16 +31,16 @@ void callqueue_init(struct callqueue *queue);
 void callqueue_release(struct callqueue *queue);
 void callqueue_resize(struct callqueue *queue, uint32_t calls_at_once);
 
-/* Puts the errand at the end of a lane, or takes it out. */
-void callqueue_push(struct callqueue *queue, struct errand *errand, enum lane lane,
+/* Puts the operation at the end of a lane, or takes it out. */
+void callqueue_push(struct callqueue *queue, struct operation *op, enum lane lane,
                     enum fmcall_kind kind);
-void callqueue_remove(struct callqueue *queue, struct errand *errand);
+void callqueue_remove(struct callqueue *queue, struct operation *op);
 
-/* Takes the errand whose turn it is out of its lane and gives it an id; NULL: nobody waits, or no
- * place is free. */
-struct errand *callqueue_begin(struct callqueue *queue, uint32_t calls_at_once);
+/* Takes the operation whose turn it is out of its lane and gives it an id; NULL: none waits, or no
+ * call may begin. */
+struct operation *callqueue_begin(struct callqueue *queue, uint32_t calls_at_once);
 
-/* The call is over: its errand and what kind it was; NULL when no such call is under way. */
-struct errand *callqueue_end(struct callqueue *queue, uint64_t id, enum fmcall_kind *kind);
+/* The call is over: its operation and what kind it was; NULL when no such call is under way. */
+struct operation *callqueue_end(struct callqueue *queue, uint64_t id, enum fmcall_kind *kind);
 
 #endif

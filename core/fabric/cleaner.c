@@ -10,13 +10,16 @@ struct cleaner *cleaner_of(struct reservation *r)
 {
     if (r->cleaner == NULL) {
         r->cleaner = memory_zeroed(sizeof *r->cleaner);
-        r->cleaner->errand.owner = r;
+        r->cleaner->op.owner = r;
     }
+    assert(r->cleaner->op.owner == r);
     return r->cleaner;
 }
 
-static void link_last(struct cleaner *k, struct cleanup *c)
+static void append_cleanup(struct cleaner *k, struct cleanup *c)
 {
+    assert(c->next == NULL);
+    assert((k->first == NULL) == (k->last == NULL));
     if (k->last != NULL)
         k->last->next = c;
     else
@@ -27,19 +30,21 @@ static void link_last(struct cleaner *k, struct cleanup *c)
 
 struct cleanup *cleaner_append(struct cleaner *k, const char *step, bool below)
 {
+    assert(step[0] != '\0');
     size_t length = strlen(step);
     struct cleanup *c = memory_zeroed(sizeof *c + length + 1);
     memcpy(c->step, step, length + 1);
     c->length = length;
     c->below = below;
-    link_last(k, c);
+    append_cleanup(k, c);
     return c;
 }
 
 struct cleanup *cleaner_look_first(struct cleaner *k)
 {
+    assert(k->op.call == 0 || k->first != NULL);
     struct cleanup *c = memory_zeroed(sizeof *c + 1);
-    struct cleanup *before = k->errand.call != 0 ? k->first : NULL;
+    struct cleanup *before = k->op.call != 0 ? k->first : NULL;
     c->look = true;
     c->next = before != NULL ? before->next : k->first;
     if (before != NULL) {
@@ -56,6 +61,7 @@ struct cleanup *cleaner_look_first(struct cleaner *k)
 
 struct cleanup *cleaner_find(const struct cleaner *k, const char *step, bool below)
 {
+    assert(step != NULL);
     struct cleanup *c = k != NULL ? k->first : NULL;
     while (c != NULL && (c->look || c->below != below || strcmp(c->step, step) != 0))
         c = c->next;
@@ -63,8 +69,9 @@ struct cleanup *cleaner_find(const struct cleaner *k, const char *step, bool bel
 }
 
 /* As steppath_within, of steps that are valid already: this is asked of a thousand at a time. */
-static bool covers(const struct cleanup *c, const char *step, bool below)
+static bool cleanup_covers(const struct cleanup *c, const char *step, bool below)
 {
+    assert(!c->look);
     bool begins = strncmp(step, c->step, c->length) == 0;
     bool same = begins && step[c->length] == '\0';
     return c->below ? same || (begins && step[c->length] == '/' && c->step[0] == '/')
@@ -73,14 +80,16 @@ static bool covers(const struct cleanup *c, const char *step, bool below)
 
 struct cleanup *cleaner_covering(const struct cleaner *k, const char *step, bool below)
 {
+    assert(step != NULL);
     struct cleanup *c = k != NULL ? k->first : NULL;
-    while (c != NULL && (c->look || !covers(c, step, below)))
+    while (c != NULL && (c->look || !cleanup_covers(c, step, below)))
         c = c->next;
     return c;
 }
 
 void cleaner_forget_pieces(struct cleaner *k)
 {
+    assert(k->pieces != NULL || k->piece_count == 0);
     for (size_t i = 0; i < k->piece_count; i++) {
         free(k->pieces[i].step);
         free(k->pieces[i].trees);
@@ -94,6 +103,8 @@ void cleaner_forget_pieces(struct cleaner *k)
 void cleaner_keep_pieces(struct cleaner *k, const struct cleanup *c,
                          const struct fmcall_steps *steps)
 {
+    assert(c == k->first);
+    assert(!c->look);
     cleaner_forget_pieces(k);
     k->looked = true;
     for (size_t i = 0; i < steps->count; i++) {
@@ -114,6 +125,7 @@ void cleaner_keep_pieces(struct cleaner *k, const struct cleanup *c,
 
 void cleaner_await(struct cleanup *c, uint64_t ticket, int64_t due_ms)
 {
+    assert(c != NULL);
     struct cleanup_waiter *w = memory_zeroed(sizeof *w);
     w->ticket = ticket;
     w->due_ms = due_ms;
@@ -134,8 +146,9 @@ size_t cleaner_unreachable(const struct fmcall_steps *steps, const char **first)
     return count;
 }
 
-static void take_out(struct cleaner *k, struct cleanup *c)
+static void unlink_cleanup(struct cleaner *k, struct cleanup *c)
 {
+    assert(k->count > 0);
     struct cleanup **link = &k->first, *before = NULL;
     while (*link != c) {
         before = *link;
@@ -152,14 +165,15 @@ static void take_out(struct cleaner *k, struct cleanup *c)
 
 void cleaner_put_last(struct cleaner *k, struct cleanup *c)
 {
-    take_out(k, c);
-    link_last(k, c);
+    assert(k->first != NULL);
+    unlink_cleanup(k, c);
+    append_cleanup(k, c);
 }
 
 void cleaner_put_first(struct cleaner *k, struct cleanup *c)
 {
     assert(!k->looked); /* the one that was first waits, and has no pieces */
-    take_out(k, c);
+    unlink_cleanup(k, c);
     c->next = k->first;
     if (k->last == NULL)
         k->last = c;
@@ -178,7 +192,8 @@ static void free_cleanup(struct cleanup *c)
 
 void cleaner_end(struct cleaner *k, struct cleanup *c)
 {
-    take_out(k, c);
+    assert(k->count > 0);
+    unlink_cleanup(k, c);
     free_cleanup(c);
 }
 
@@ -188,6 +203,7 @@ void cleaner_destroy(struct cleaner *k)
         return;
     while (k->first != NULL)
         cleaner_end(k, k->first);
-    free(k->errand.words);
+    assert(k->count == 0);
+    free(k->op.words);
     free(k);
 }

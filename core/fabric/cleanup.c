@@ -6,11 +6,12 @@
 #include "core/effects.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Whoever holds a job's token may have the trees of its steps removed, and of no others (F19, I6).
+/* The holder of a job's token may have the trees of its steps removed, and of no others (F19, I6).
  * Which way that goes is learned from the fabric manager's refusals, for each job anew:
  *
  *                     what a step has          ends it
@@ -44,6 +45,8 @@ static void answer_waiters(struct core *core, struct cleanup *c, enum answer_kin
 static void answer_steps(struct core *core, struct cleanup *c, const struct reservation *r,
                          const struct fmcall_steps *steps)
 {
+    assert(c->look);
+    assert(steps != NULL);
     size_t first = core->effect_count;
     answer_waiters(core, c, ANSWER_STEPS, r, NULL);
     for (size_t i = first; i < core->effect_count; i++)
@@ -52,27 +55,32 @@ static void answer_steps(struct core *core, struct cleanup *c, const struct rese
 
 static const char *not_yet(struct core *core, const struct reservation *r, const struct cleanup *c)
 {
+    assert(c->tries == 0 || r->cleaner->op.words != NULL);
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager is not up";
     if (c->tries == 0)
         return c->look ? "the fabric manager has not answered yet"
                        : "the trees are not gone yet; they go in the background";
-    return core_text(core, "the fabric manager: %s; it is asked again", r->cleaner->errand.words);
+    return core_text(core, "the fabric manager: %s; it is asked again", r->cleaner->op.words);
 }
 
 static const char *not_in_time(struct core *core, const struct reservation *r,
                                const struct cleanup *c)
 {
+    assert(!c->look);
+    assert(c->tries == 0 || r->cleaner->op.words != NULL);
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager was not up in time";
     if (c->tries == 0)
         return "it was not done in time";
     return core_text(core, "not done in time, the fabric manager said last: %s",
-                     r->cleaner->errand.words);
+                     r->cleaner->op.words);
 }
 
-static void answer_impatient(struct core *core, const struct reservation *r, struct cleanup *c)
+static void answer_overdue_waiters(struct core *core, const struct reservation *r,
+                                   struct cleanup *c)
 {
+    assert(r->cleaner != NULL);
     for (struct cleanup_waiter **link = &c->waiters, *w; (w = *link) != NULL;) {
         if (w->due_ms > core->now_ms) {
             link = &w->next;
@@ -88,13 +96,16 @@ static void answer_impatient(struct core *core, const struct reservation *r, str
 
 static struct cleanup_record record_of(const struct reservation *r, const struct cleanup *c)
 {
+    assert(!c->look);
     return (struct cleanup_record){
         .number = r->number, .step = c->step, .give_up_ms = c->give_up_ms, .below = c->below};
 }
 
-static void end(struct core *core, struct reservation *r, struct cleanup *c, enum answer_kind kind,
-                const char *detail)
+static void end_cleanup(struct core *core, struct reservation *r, struct cleanup *c,
+                        enum answer_kind kind, const char *detail)
 {
+    assert(!c->look);
+    assert(r->cleaner->count > 0);
     answer_waiters(core, c, kind, r, detail);
     struct cleanup_record record = record_of(r, c);
     char *step = memory_text(c->step); /* the cleanup goes before its record is written */
@@ -103,28 +114,32 @@ static void end(struct core *core, struct reservation *r, struct cleanup *c, enu
     core_save_cleaned(core, &record);
 }
 
-/* What can be done next, for the log and for whoever asked alike. */
+/* What can be done next, for the log and for the answer alike. */
 #define SOONER "they stay until the job ends; to be rid of them sooner, "
 static const char ask_again[] = SOONER "ask again with mcastctl cleanup or mcast-cleanup";
 const char cleanup_allow_login[] = SOONER "set [hwcoll] cleanup_login = yes, reload, and ask again";
 static const char remove_there[] = SOONER "remove them at the fabric manager";
 
-static void give_up(struct core *core, struct reservation *r, struct cleanup *c, const char *words,
-                    const char *next)
+static void give_up_cleanup(struct core *core, struct reservation *r, struct cleanup *c,
+                            const char *words, const char *next)
 {
+    assert(!c->look);
+    assert(next != NULL);
     core->cleanups_given_up++;
     core_trace_of(core, r, TRACE_WARNING,
                   "%s-%s: the trees of step %.100s%s are not removed: %s -> given up, %s",
                   r->cluster, r->job, c->step, c->below ? " and below" : "", words, next);
-    end(core, r, c, ANSWER_GIVEN_UP,
-        core_text(core, "the trees are not removed: %s: given up, %s", words, next));
+    end_cleanup(core, r, c, ANSWER_GIVEN_UP,
+                core_text(core, "the trees are not removed: %s: given up, %s", words, next));
 }
 
-static void succeed(struct core *core, struct reservation *r, struct cleanup *c)
+static void finish_cleanup(struct core *core, struct reservation *r, struct cleanup *c)
 {
+    assert(!c->look);
+    assert(c == r->cleaner->first);
     struct cleaner *k = r->cleaner;
     cleaner_forget_pieces(k);
-    if (c->again) { /* not at once: whoever repeats it for ever shall not keep others waiting */
+    if (c->again) { /* not at once: endless repeats must not delay other steps */
         c->again = false;
         cleaner_put_last(k, c);
         return;
@@ -132,19 +147,21 @@ static void succeed(struct core *core, struct reservation *r, struct cleanup *c)
     core->cleanups_done++;
     core_trace_of(core, r, TRACE_INFO, "%s-%s: the trees of step %.100s%s are removed", r->cluster,
                   r->job, c->step, c->below ? " and below" : "");
-    end(core, r, c, ANSWER_CLEANED, NULL);
+    end_cleanup(core, r, c, ANSWER_CLEANED, NULL);
 }
 
 /* ---- what to do next ---- */
 
 bool cleanup_has_trees(const struct reservation *r)
 {
+    assert(reservation_valid(r));
     return r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED;
 }
 
-static bool by_login(const struct core *core, const struct reservation *r, const struct cleanup *c,
-                     enum fmcall_kind kind)
+static bool uses_login(const struct core *core, const struct reservation *r,
+                       const struct cleanup *c, enum fmcall_kind kind)
 {
+    assert(c == r->cleaner->first);
     const struct cleaner *k = r->cleaner;
     if (secret_none(r->token)) /* then core_cleanup has taken none that the site does not allow */
         return true;
@@ -153,8 +170,9 @@ static bool by_login(const struct core *core, const struct reservation *r, const
 }
 
 /* The next one whose time has come; it is the first then. NULL: none. */
-static const struct cleanup *choose(const struct core *core, struct cleaner *k)
+static const struct cleanup *choose_cleanup(const struct core *core, struct cleaner *k)
 {
+    assert(k->op.call == 0);
     struct cleanup *c = k->first;
     while (c != NULL && !c->look && c->retry_ms > core->now_ms)
         c = c->next;
@@ -167,16 +185,17 @@ static const struct cleanup *choose(const struct core *core, struct cleaner *k)
 bool cleanup_may_hit_name(const struct reservation *r)
 {
     const struct cleaner *k = r->cleaner;
-    return k != NULL && k->errand.call != 0 && k->sent_by_login &&
-           k->errand.under_way == FMCALL_END_STEP;
+    return k != NULL && k->op.call != 0 && k->sent_by_login && k->op.under_way == FMCALL_END_STEP;
 }
 
 static enum fmcall_kind next_call(const struct core *core, const struct reservation *r)
 {
+    assert(r->cleaner != NULL);
+    assert(operation_valid(&r->cleaner->op));
     struct cleaner *k = r->cleaner;
     const struct cleanup *c;
-    if (!cleanup_has_trees(r) || k->errand.call != 0 || core->link.state != LINK_UP ||
-        (c = choose(core, k)) == NULL)
+    if (!cleanup_has_trees(r) || k->op.call != 0 || core->link.state != LINK_UP ||
+        (c = choose_cleanup(core, k)) == NULL)
         return FMCALL_NONE;
     if (c->look)
         return FMCALL_STEPS;
@@ -185,15 +204,16 @@ static enum fmcall_kind next_call(const struct core *core, const struct reservat
     return c->below || k->by_trees ? FMCALL_STEPS : FMCALL_END_STEP;
 }
 
-static void queue_call(struct core *core, struct reservation *r)
+static void queue_cleanup_call(struct core *core, struct reservation *r)
 {
+    assert(r->cleaner->op.owner == r);
     struct cleaner *k = r->cleaner;
     enum fmcall_kind kind = next_call(core, r);
-    if (k->errand.queued == kind)
+    if (k->op.queued == kind)
         return;
-    callqueue_remove(&core->calls, &k->errand);
+    callqueue_remove(&core->calls, &k->op);
     if (kind != FMCALL_NONE)
-        callqueue_push(&core->calls, &k->errand, LANE_CLEANUP, kind);
+        callqueue_push(&core->calls, &k->op, LANE_CLEANUP, kind);
 }
 
 const char *cleanup_barred(const struct core *core, const struct reservation *r)
@@ -205,36 +225,38 @@ const char *cleanup_barred(const struct core *core, const struct reservation *r)
 
 void cleanup_act(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
     struct cleaner *k = r->cleaner;
     if (k == NULL)
         return;
     for (struct cleanup *c = k->first, *next; c != NULL; c = next) {
         next = c->next;
-        bool under_way = c == k->first && k->errand.call != 0;
+        bool under_way = c == k->first && k->op.call != 0;
         if (!cleanup_has_trees(r) && c->look)
             answer_steps(core, c, r, &cleanup_no_steps);
         else if (!cleanup_has_trees(r))
             answer_waiters(core, c, ANSWER_CLEANED, r, NULL);
-        answer_impatient(core, r, c);
+        answer_overdue_waiters(core, r, c);
         if (c->look && c->waiters == NULL && !under_way)
             cleaner_end(k, c);
         else if (cleanup_has_trees(r) && !c->look && c->give_up_ms <= core->now_ms && !under_way)
-            give_up(core, r, c, not_in_time(core, r, c), ask_again);
+            give_up_cleanup(core, r, c, not_in_time(core, r, c), ask_again);
         else if (cleanup_has_trees(r) && !c->look && cleanup_barred(core, r) != NULL && !under_way)
-            give_up(core, r, c, cleanup_barred(core, r), cleanup_allow_login);
+            give_up_cleanup(core, r, c, cleanup_barred(core, r), cleanup_allow_login);
     }
-    queue_call(core, r);
+    queue_cleanup_call(core, r);
 }
 
 int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     const struct cleaner *k = r->cleaner;
     int64_t when = INT64_MAX;
     if (k == NULL || !cleanup_has_trees(r))
         return when;
-    bool calls = k->errand.call == 0 && core->link.state == LINK_UP;
+    bool calls = k->op.call == 0 && core->link.state == LINK_UP;
     for (const struct cleanup *c = k->first; c != NULL; c = c->next) {
-        bool under_way = c == k->first && k->errand.call != 0;
+        bool under_way = c == k->first && k->op.call != 0;
         if (!c->look && !under_way && c->give_up_ms < when)
             when = c->give_up_ms;
         if (calls && c->retry_ms > core->now_ms && c->retry_ms < when)
@@ -249,13 +271,16 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
 
 void cleanup_begin(struct core *core, struct reservation *r, struct effect *effect)
 {
+    assert(r->cleaner != NULL && r->cleaner->first != NULL);
+    assert(operation_valid(&r->cleaner->op) && r->cleaner->op.call != 0);
+    assert(!r->cleaner->looked || r->cleaner->piece < r->cleaner->piece_count);
     struct cleaner *k = r->cleaner;
     const struct cleanup *c = k->first;
     const struct cleanup_piece *piece = k->looked ? &k->pieces[k->piece] : NULL;
     effect->u.call.step = piece != NULL ? piece->step : c->step;
     if (effect->u.call.kind == FMCALL_END_TREE)
         effect->u.call.tree = piece->trees[0];
-    bool login = by_login(core, r, c, effect->u.call.kind);
+    bool login = uses_login(core, r, c, effect->u.call.kind);
     k->sent_by_login = login;
     if (!login)
         effect->u.call.token = r->token;
@@ -267,16 +292,18 @@ void cleanup_begin(struct core *core, struct reservation *r, struct effect *effe
 
 /* ---- what came of it ---- */
 
-static void again_later(struct core *core, struct reservation *r, struct cleanup *c,
-                        const char *words)
+static void retry_cleanup(struct core *core, struct reservation *r, struct cleanup *c,
+                          const char *words)
 {
+    assert(!c->look);
+    assert(words != NULL);
     struct cleaner *k = r->cleaner;
     uint32_t doublings = c->tries < 6 ? c->tries : 6;
     int64_t wait = (int64_t)CLEANUP_RETRY_MS << doublings;
     c->retry_ms = core->now_ms + (wait < CLEANUP_RETRY_MAX_MS ? wait : CLEANUP_RETRY_MAX_MS);
     c->tries++;
-    core_discard(core, k->errand.words);
-    k->errand.words = memory_text(words);
+    core_discard(core, k->op.words);
+    k->op.words = memory_text(words);
     if ((c->tries & (c->tries - 1)) == 0)
         core_trace_of(core, r, TRACE_NOTICE, "%s-%s: cleanup of step %.100s, try %u: %s -> again",
                       r->cluster, r->job, c->step, c->tries, words);
@@ -287,6 +314,8 @@ static void again_later(struct core *core, struct reservation *r, struct cleanup
 static void try_another_way(struct core *core, struct reservation *r, struct cleanup *c,
                             enum fmcall_kind kind, const char *words)
 {
+    assert(!c->look);
+    assert(fmcall_is_cleanup(kind));
     struct cleaner *k = r->cleaner;
     bool last_way = k->sent_by_login;
     cleaner_forget_pieces(k);
@@ -298,15 +327,17 @@ static void try_another_way(struct core *core, struct reservation *r, struct cle
         k->by_login = true;
         k->by_trees = false;
     } else if (last_way) {
-        give_up(core, r, c, core_text(core, "the fabric manager refuses the login: %s", words),
-                remove_there);
+        give_up_cleanup(core, r, c,
+                        core_text(core, "the fabric manager refuses the login: %s", words),
+                        remove_there);
     } else {
-        give_up(core, r, c,
-                core_text(core,
-                          "the job's token does not open them (the fabric manager: %s), and "
-                          "[hwcoll] cleanup_login is off",
-                          words),
-                cleanup_allow_login);
+        give_up_cleanup(
+            core, r, c,
+            core_text(core,
+                      "the job's token does not open them (the fabric manager: %s), and "
+                      "[hwcoll] cleanup_login is off",
+                      words),
+            cleanup_allow_login);
     }
 }
 
@@ -314,20 +345,23 @@ static void try_another_way(struct core *core, struct reservation *r, struct cle
  * that is ended, what the step has is asked for anew. */
 static void tree_ended(struct cleaner *k)
 {
+    assert(k->piece < k->piece_count);
+    assert(k->pieces[k->piece].tree_count > 0);
     k->ended = k->pieces[k->piece].trees[0] + UINT32_C(1);
     cleaner_forget_pieces(k);
 }
 
-/* Whoever made trees under such a name (FI_CXI_COLL_JOB_STEP_ID is the job's to set) cannot have
+/* A job that made trees under such a name (it sets FI_CXI_COLL_JOB_STEP_ID itself) cannot have
  * them removed before the job ends, and would not know. Once a job: it is asked for often. */
-static void tell_unreachable(struct core *core, struct reservation *r,
-                             const struct fmcall_steps *steps)
+static void log_unreachable(struct core *core, struct reservation *r,
+                            const struct fmcall_steps *steps)
 {
+    assert(r->cleaner != NULL && steps != NULL);
     const char *first;
     size_t count = cleaner_unreachable(steps, &first);
-    if (count == 0 || r->cleaner->told_unreachable)
+    if (count == 0 || r->cleaner->unreachable_logged)
         return;
-    r->cleaner->told_unreachable = true;
+    r->cleaner->unreachable_logged = true;
     core_trace_of(
         core, r, TRACE_WARNING,
         "%s-%s: fabric manager lists trees of %zu step%s whose name is none, first "
@@ -339,33 +373,38 @@ static void tell_unreachable(struct core *core, struct reservation *r,
 static void steps_shown(struct core *core, struct reservation *r, struct cleanup *c,
                         const struct fmcall_steps *steps)
 {
+    assert(c == r->cleaner->first);
     struct cleaner *k = r->cleaner;
     uint32_t ended = k->ended;
     k->ended = 0;
     if (steps != NULL)
         cleaner_keep_pieces(k, c, steps);
     if (k->piece_count == 0)
-        succeed(core, r, c);
+        finish_cleanup(core, r, c);
     else if (k->by_trees && k->pieces[0].trees[0] + UINT32_C(1) == ended)
-        again_later(core, r, c, "it lists a tree that it has ended");
+        retry_cleanup(core, r, c, "it lists a tree that it has ended");
 }
 
-static void went_well(struct core *core, struct reservation *r, struct cleanup *c,
-                      enum fmcall_kind kind, const struct fmcall_steps *steps)
+static void call_succeeded(struct core *core, struct reservation *r, struct cleanup *c,
+                           enum fmcall_kind kind, const struct fmcall_steps *steps)
 {
+    assert(c == r->cleaner->first);
+    assert(fmcall_is_cleanup(kind));
     struct cleaner *k = r->cleaner;
     if (kind == FMCALL_STEPS)
         steps_shown(core, r, c, steps);
     else if (kind == FMCALL_END_TREE)
         tree_ended(k);
     else if (!k->looked || ++k->piece == k->piece_count)
-        succeed(core, r, c);
+        finish_cleanup(core, r, c);
 }
 
 static void look_done(struct core *core, struct reservation *r, struct cleanup *c,
                       enum fmcall_outcome outcome, const struct fmcall_steps *steps,
                       const char *words)
 {
+    assert(c->look);
+    assert(c == r->cleaner->first);
     if (steps != NULL) /* with FM_OK only */
         answer_steps(core, c, r, steps);
     else if (outcome == FM_GONE)
@@ -379,24 +418,27 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
 bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kind,
                   enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words)
 {
+    assert(r->cleaner != NULL && r->cleaner->first != NULL);
+    assert(fmcall_is_cleanup(kind));
+    assert(r->cleaner->op.call == 0);
     struct cleanup *c = r->cleaner->first;
     bool login = r->cleaner->sent_by_login;
     if (outcome == FM_OK && steps != NULL)
-        tell_unreachable(core, r, steps);
+        log_unreachable(core, r, steps);
     /* One that is acted on late would hit the job's next life: its name must rest (F21). With the
      * token it cannot: that opens this life only. */
     if (login && kind == FMCALL_END_STEP && fmcall_unsure(outcome))
-        core_errand(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
+        core_operation(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
     if (!cleanup_has_trees(r))
         cleaner_forget_pieces(r->cleaner);
     else if (c->look)
         look_done(core, r, c, outcome, steps, words);
     else if (outcome == FM_OK || outcome == FM_GONE)
-        went_well(core, r, c, kind, outcome == FM_OK ? steps : NULL);
+        call_succeeded(core, r, c, kind, outcome == FM_OK ? steps : NULL);
     else if (outcome == FM_REFUSED || outcome == FM_DENIED)
         try_another_way(core, r, c, kind, words);
     else
-        again_later(core, r, c, words);
+        retry_cleanup(core, r, c, words);
     core_act_on_lives(core, r->cluster, r->job); /* a newer one may have waited for this call */
     return login;
 }

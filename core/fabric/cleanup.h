@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The multicast trees of steps that died without cleaning up: whoever holds a token of the job asks
- * for them to be removed, the fabric manager does it in the background (F19). What is asked for is
- * on disk until it is done or its time is over; which calls that takes lives here only.
+/* The multicast trees of steps that died without cleaning up: a holder of the job's token asks for
+ * their removal, the fabric manager does it in the background (F19). What is asked for is on disk
+ * until it is done or its time is over; which calls that takes lives here only.
  *
  * One reservation's cleanups are done one after the other, each call waiting its turn among those
  * of other reservations. */
@@ -43,17 +43,17 @@ struct cleanup_piece {
 };
 
 struct cleaner {
-    struct errand errand; /* of the call queue; its owner is the reservation. A call under way is
+    struct operation op; /* of the call queue; its owner is the reservation. A call under way is
                              for the first cleanup */
     struct cleanup *first, *last;
     uint32_t count;
-    int64_t paid_until_ms; /* each new one costs time; too far ahead, and no more are taken */
-    bool by_trees;         /* the job's token does not end a step here, only a tree; */
-    bool look_by_login;    /* nor show which trees a step has: that is asked for with the login */
-    bool by_login;         /* nor end a tree: the site lets us use the login for all of it */
-    bool sent_by_login;    /* the call that is under way, or was last */
-    bool looked;           /* pieces are known, of the first cleanup */
-    bool told_unreachable; /* of steps that no cleanup reaches; once */
+    int64_t paid_until_ms;   /* each new one costs time; too far ahead, and no more are taken */
+    bool by_trees;           /* the job's token does not end a step here, only a tree; */
+    bool look_by_login;      /* nor show which trees a step has: that is asked for with the login */
+    bool by_login;           /* nor end a tree: the site lets us use the login for all of it */
+    bool sent_by_login;      /* the call that is under way, or was last */
+    bool looked;             /* pieces are known, of the first cleanup */
+    bool unreachable_logged; /* of steps that no cleanup reaches; once */
     struct cleanup_piece *pieces;
     size_t piece_count, piece;
     uint32_t ended; /* the tree that went last, plus 1: listed again, it has not */
@@ -62,10 +62,10 @@ struct cleaner {
 /* ---- the list: cleaner.c ---- */
 
 struct cleaner *cleaner_of(struct reservation *reservation); /* makes one */
-void cleaner_destroy(struct cleaner *cleaner); /* NULL is allowed; nobody is answered */
+void cleaner_destroy(struct cleaner *cleaner); /* NULL is allowed; no waiter is answered */
 
 struct cleanup *cleaner_append(struct cleaner *cleaner, const char *step, bool below);
-/* A look, before all that is not under way: whoever looks waits for an answer. */
+/* A look, before all that is not under way: its request waits for an answer. */
 struct cleanup *cleaner_look_first(struct cleaner *cleaner);
 /* The one asked for in these words; NULL: none, as of a cleaner that is NULL. */
 struct cleanup *cleaner_find(const struct cleaner *cleaner, const char *step, bool below);

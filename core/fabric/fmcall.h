@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* The calls that the core wants made at the fabric manager, and what can come of one
- * (fabric-manager.md, "Jobs"). The core decides, fmapi carries out and decodes. */
+ * (docs/fabric-manager.md, "Jobs"). The core decides, fmapi carries out and decodes. */
 
 enum fmcall_kind {
     FMCALL_NONE = 0,
@@ -48,7 +48,7 @@ struct fmcall_step {
     size_t tree_count; /* 1 or more */
 };
 
-enum { FMCALL_TREES = 8192 }; /* the ids of trees are below it (fabric-manager.md) */
+enum { FMCALL_TREES = 8192 }; /* the ids of trees are below it (docs/fabric-manager.md) */
 
 struct fmcall_steps {
     const struct fmcall_step *steps;

@@ -9,6 +9,7 @@
 #include "core/reconcile/strays.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,8 +42,10 @@ bool link_worth_waiting(const struct link *link)
 }
 
 /* Since when is told of being up, and of not being: attempts in between are no news. */
-static void enter(struct core *core, enum link_state state)
+static void enter_state(struct core *core, enum link_state state)
 {
+    assert(state != LINK_UP || core->link.state == LINK_LISTING);
+    assert(state != LINK_LISTING || core->link.state == LINK_LOGGING_IN);
     core_trace(core, state == LINK_UP ? TRACE_NOTICE : TRACE_DEBUG,
                "link to the fabric manager%s%s: %s -> %s", core->config.fm_url_count > 1 ? " " : "",
                core->config.fm_url_count > 1 ? core_fm_url(core) : "",
@@ -54,9 +57,11 @@ static void enter(struct core *core, enum link_state state)
 
 void link_start(struct core *core)
 {
+    assert(core->link.state == LINK_DOWN || core->link.state == LINK_LOGGING_IN);
+    assert(core->link.url < FM_URLS_MAX);
     if (!core->config.fm_present)
         return;
-    enter(core, LINK_LOGGING_IN);
+    enter_state(core, LINK_LOGGING_IN);
     if (core->link.logging_in)
         return; /* one that an earlier attempt began is as good as a new one, unless `again` */
     core->link.logging_in = true;
@@ -66,6 +71,8 @@ void link_start(struct core *core)
 
 void link_list(struct core *core)
 {
+    assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
+    assert(core->link.list == 0);
     core->link.list = ++core->last_list;
     core->link.began_ms = core->now_ms;
     strays_begin(&core->strays);
@@ -84,6 +91,7 @@ void link_list_next(struct core *core)
 
 void link_list_within(struct core *core, int64_t wait_ms)
 {
+    assert(wait_ms >= 0);
     if (core->link.state == LINK_UP && core->link.relist_ms > core->now_ms + wait_ms)
         core->link.relist_ms = core->now_ms + wait_ms;
 }
@@ -95,49 +103,53 @@ void link_login_done(struct core *core, bool ok, const char *words)
         core_trace(core, TRACE_DEBUG, "a login at a former URL ended -> log in at the one in use");
         link_start(core);
     } else if (core->link.state != LINK_LOGGING_IN) {
-        core_trace(core, TRACE_DEBUG, "a login that nobody waits for ended -> ignored");
+        core_trace(core, TRACE_DEBUG, "a login ended that is no longer expected -> ignored");
     } else if (!ok) {
         link_lost(core, words != NULL ? words : "the login failed");
     } else {
-        enter(core, LINK_LISTING);
+        enter_state(core, LINK_LISTING);
         link_list(core);
     }
 }
 
 void link_came_up(struct core *core)
 {
-    enter(core, LINK_UP);
+    assert(core->link.state == LINK_LISTING);
+    assert(core->link.list == 0);
+    enter_state(core, LINK_UP);
     core->link.failures = 0;
     core->link.timeouts = 0;
     core->link.error[0] = '\0';
-    memset(core->link.told, 0, sizeof core->link.told);
+    memset(core->link.last_errors, 0, sizeof core->link.last_errors);
     core_publish(core, EVENT_LINK_UP, NULL, core_fm_url(core));
     rollcall_start(core);
     /* Everything that was paused, or that the list has put in doubt, goes on. */
-    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
-        next = e->next;
-        if (e->owner != NULL)
-            core_act(core, e->owner);
+    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+        next = op->next;
+        if (op->owner != NULL)
+            core_act(core, op->owner);
     }
 }
 
 static void give_up_all(struct core *core, const char *words)
 {
-    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
-        next = e->next;
-        if (e->owner == NULL)
+    assert(core->link.state == LINK_DOWN);
+    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+        next = op->next;
+        if (op->owner == NULL)
             continue;
-        if (e->owner->hwcoll == HWCOLL_WANTED)
-            core_give_up(core, e->owner, HWCOLL_UNAVAILABLE,
+        if (op->owner->hwcoll == HWCOLL_WANTED)
+            core_give_up(core, op->owner, HWCOLL_UNAVAILABLE,
                          core_text(core, "the link to the fabric manager is down: %s", words));
         else
-            core_act(core, e->owner); /* leaves the queue, and the agenda */
+            core_act(core, op->owner); /* leaves the queue, and the agenda */
     }
 }
 
 /* Active and standby of one fabric are tried in turn, without a wait until the round is over. */
 static int64_t next_attempt(struct core *core)
 {
+    assert(core->config.fm_url_count <= FM_URLS_MAX);
     uint32_t count = core->config.fm_url_count, rounds;
     if (count == 0) /* taken out of the configuration */
         return core->config.link_retry_ms;
@@ -150,8 +162,9 @@ static int64_t next_attempt(struct core *core)
 }
 
 /* A hash of the words without their numbers, which are times and counts (FNV-1a). */
-static uint32_t gist(const char *words)
+static uint32_t hash_without_digits(const char *words)
 {
+    assert(words != NULL);
     uint32_t hash = 2166136261;
     for (; *words != '\0'; words++) {
         if (*words < '0' || *words > '9')
@@ -162,9 +175,10 @@ static uint32_t gist(const char *words)
 
 /* While it stays away the same trouble is no news, another one is: first the network, then the
  * password. */
-static bool is_told(struct core *core, const char *words)
+static bool is_repeated_error(struct core *core, const char *words)
 {
-    uint32_t *last = &core->link.told[core->link.url], now = gist(words);
+    assert(core->link.url < FM_URLS_MAX);
+    uint32_t *last = &core->link.last_errors[core->link.url], now = hash_without_digits(words);
     bool same = *last == now;
     *last = now;
     return same;
@@ -172,10 +186,11 @@ static bool is_told(struct core *core, const char *words)
 
 void link_lost(struct core *core, const char *words)
 {
+    assert(words != NULL);
     if (core->link.state == LINK_DOWN)
         return;
     bool was_up = core->link.state == LINK_UP, news = was_up || core->link.failures == 0;
-    bool told = is_told(core, words); /* before the next URL is in use */
+    bool told = is_repeated_error(core, words); /* before the next URL is in use */
     int64_t wait = next_attempt(core);
 
     (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
@@ -183,7 +198,7 @@ void link_lost(struct core *core, const char *words)
                "fabric manager: %s -> link down, login at %s in %lld ms; jobs start without "
                "hardware collectives, releases are remembered",
                words, core_fm_url(core), (long long)wait);
-    enter(core, LINK_DOWN);
+    enter_state(core, LINK_DOWN);
     core->link.losses += was_up;
     core->link.lost_ms = core->now_ms;
     core->link.failures++;
@@ -196,6 +211,7 @@ void link_lost(struct core *core, const char *words)
 
 bool link_configure(struct core *core, const struct core_config *config)
 {
+    assert(config->fm_url_count <= FM_URLS_MAX);
     const char *in_use = core_fm_url(core);
     for (uint32_t i = 0; i < config->fm_url_count; i++) {
         if (strcmp(config->fm_urls[i], in_use) == 0) {
@@ -223,6 +239,7 @@ void link_heard(struct core *core)
 
 void link_unheard(struct core *core, const char *words)
 {
+    assert(words != NULL);
     if (++core->link.timeouts >= TIMEOUTS_TO_LOSE)
         link_lost(core, words);
 }

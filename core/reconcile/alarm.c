@@ -40,6 +40,7 @@ static bool same_cluster(const char *a, const char *b)
 /* Where the pointer to the alarm is, or would be. */
 static struct alarm **find_alarm(struct alarm **first, enum alarm_kind kind, const char *cluster)
 {
+    assert(kind < ALARM_KIND_COUNT);
     while (*first != NULL && ((*first)->kind != kind || !same_cluster((*first)->cluster, cluster)))
         first = &(*first)->next;
     return first;
@@ -53,6 +54,7 @@ bool alarm_on(const struct core *core, enum alarm_kind kind, const char *cluster
 
 static void publish_alarm(struct core *core, enum event_kind event, const struct alarm *alarm)
 {
+    assert(event == EVENT_ALARM || event == EVENT_ALARM_OVER);
     const char *text = core_text(core, "%s%s%s: %s", alarm_kind_word(alarm->kind),
                                  alarm->cluster != NULL ? " of cluster " : "",
                                  alarm->cluster != NULL ? alarm->cluster : "", alarm->detail);
@@ -66,6 +68,7 @@ static void publish_alarm(struct core *core, enum event_kind event, const struct
 void alarm_raise(struct core *core, enum alarm_kind kind, const char *cluster, const char *format,
                  ...)
 {
+    assert(kind < ALARM_KIND_COUNT);
     struct alarm **at = find_alarm(&core->alarms, kind, cluster), *alarm = *at;
     bool news = alarm == NULL;
     va_list args;

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /* What stops the broker from acting until the cause is gone or an administrator decides (B11): when
- * much is wrong at once, or when what is at the fabric manager may belong to somebody else, nothing
- * is declared lost and nothing is deleted. */
+ * much is wrong at once, or when what is at the fabric manager may belong to another broker,
+ * nothing is declared lost and nothing is deleted. */
 
 /* name, word, what to do about it */
 #define ALARM_KINDS(X)                                                                             \

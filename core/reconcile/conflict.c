@@ -7,6 +7,7 @@
 #include "core/reconcile/missing.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Names of ours at the fabric manager that this ledger cannot explain: another broker may use the
@@ -15,6 +16,7 @@
 
 void conflict_raise(struct core *core, const char *cluster, const char *job, const char *why)
 {
+    assert(why != NULL);
     core_cluster(core, cluster)->conflict_ms = core->now_ms;
     alarm_raise(core, ALARM_NAME_CONFLICT, cluster,
                 "the fabric manager has a reservation %s-%s, and %s; what is not known to be this "
@@ -24,9 +26,9 @@ void conflict_raise(struct core *core, const char *cluster, const char *job, con
 
 void conflict_resume(struct core *core)
 {
-    for (const struct errand *e = core->errands; e != NULL; e = e->next) {
-        if (e->owner->origin == ORIGIN_FOUND && e->owner->fm_side != FM_SIDE_NOTHING)
-            conflict_raise(core, e->owner->cluster, e->owner->job,
+    for (const struct operation *op = core->operations; op != NULL; op = op->next) {
+        if (op->owner->origin == ORIGIN_FOUND && op->owner->fm_side != FM_SIDE_NOTHING)
+            conflict_raise(core, op->owner->cluster, op->owner->job,
                            "this ledger has no record of how it came there");
     }
 }
@@ -44,6 +46,7 @@ void conflict_watch(struct core *core)
 
 static uint32_t claim_strays(struct core *core, const char *cluster)
 {
+    assert(cluster != NULL);
     uint32_t count = 0;
     for (size_t i = 0; i < core->strays.known.count; i++) {
         struct stray *stray = &core->strays.known.items[i];
@@ -59,8 +62,10 @@ static uint32_t claim_strays(struct core *core, const char *cluster)
 
 static void claim_found(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->origin == ORIGIN_FOUND && r->op != NULL);
     struct reservation_record rec = reservation_record(r);
-    missing_forget(core, r->errand);
+    missing_forget(core, r->op);
     rec.origin = ORIGIN_CLAIMED;
     (void)core_save(core, &rec);
     core_act(core, r);
@@ -68,18 +73,19 @@ static void claim_found(struct core *core, struct reservation *r)
 
 void core_claim(struct core *core, uint64_t ticket, const char *cluster)
 {
+    assert(cluster != NULL);
     uint32_t count = 0;
     if (core_cluster_config(core, cluster) == NULL) {
         core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
                     core_text(core, "no cluster \"%.40s\" is configured", cluster));
         return;
     }
-    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
-        next = e->next;
-        if (e->owner == NULL || e->owner->origin != ORIGIN_FOUND ||
-            strcmp(e->owner->cluster, cluster) != 0)
+    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+        next = op->next;
+        if (op->owner == NULL || op->owner->origin != ORIGIN_FOUND ||
+            strcmp(op->owner->cluster, cluster) != 0)
             continue;
-        claim_found(core, e->owner);
+        claim_found(core, op->owner);
         count++;
     }
     count += claim_strays(core, cluster);

@@ -22,9 +22,10 @@
  * read whole concludes anything, and nothing is deleted that is not provably ours: an exact cluster
  * name of our configuration, and the session token of a job that the ledger knows to be over. */
 
-/* Somebody else's name, which may hold anything: it will be shown to people. */
-static void keep_neighbour(struct cluster *cluster, const char *name)
+/* A name of another owner, with any bytes: made printable, because it is shown. */
+static void keep_conflicting_name(struct cluster *cluster, const char *name)
 {
+    assert(cluster->neighbour[0] == '\0');
     size_t length = 0;
     for (; length < sizeof cluster->neighbour - 1 && name[length] != '\0'; length++)
         cluster->neighbour[length] =
@@ -33,9 +34,10 @@ static void keep_neighbour(struct cluster *cluster, const char *name)
 }
 
 /* Slurm deletes by prefix: a cluster `foo` that lists its jobs here takes our `foo2-17` for one of
- * its own (fabric-manager.md, "How the peers behave"). */
-static void warn_of_neighbour(struct core *core, const char *name)
+ * its own (docs/fabric-manager.md). */
+static void warn_of_prefix_conflict(struct core *core, const char *name)
 {
+    assert(name != NULL);
     const char *dash = strchr(name, '-');
     size_t length = dash != NULL ? (size_t)(dash - name) : 0;
     for (uint32_t i = 0; length > 0 && i < core->config.cluster_count; i++) {
@@ -44,7 +46,7 @@ static void warn_of_neighbour(struct core *core, const char *name)
         if (strncmp(ours, name, length) != 0 || ours[length] == '\0' ||
             cluster->neighbour[0] != '\0')
             continue;
-        keep_neighbour(cluster, name);
+        keep_conflicting_name(cluster, name);
         core_trace(
             core, TRACE_WARNING,
             "fabric manager lists %.80s: if that is a Slurm cluster \"%.*s\", its controller "
@@ -57,12 +59,13 @@ static void warn_of_neighbour(struct core *core, const char *name)
 /* A Slurm whose cluster has the very name of ours, and that asks for its own reservations: its jobs
  * are strays to us, as ours are to its controller. Leftovers of ours look alike, so this only
  * warns; once. */
-static void warn_of_namesake(struct core *core, const char *name, const char *job)
+static void warn_of_name_conflict(struct core *core, const char *name, const char *job)
 {
+    assert(core_cluster_config(core, name) != NULL);
     struct cluster *cluster = core_cluster(core, name);
-    if (cluster->told_namesake || job[strspn(job, "0123456789")] != '\0')
+    if (cluster->same_name_logged || job[strspn(job, "0123456789")] != '\0')
         return;
-    cluster->told_namesake = true;
+    cluster->same_name_logged = true;
     core_trace(core, TRACE_WARNING,
                "fabric manager lists %s-%s, which the ledger does not know; if a Slurm with "
                "switch/hpe_slingshot calls its cluster \"%s\" too, its controller deletes what is "
@@ -71,7 +74,8 @@ static void warn_of_namesake(struct core *core, const char *name, const char *jo
 }
 
 /* The life of the job that may be what was listed, or NULL. */
-static struct reservation *in_ledger(const struct core *core, const char *cluster, const char *job)
+static struct reservation *find_listed(const struct core *core, const char *cluster,
+                                       const char *job)
 {
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     while (r != NULL && r->fm_side == FM_SIDE_NOTHING)
@@ -88,11 +92,11 @@ void listing_names(struct core *core, uint64_t list, const char *const *names, s
         const char *job;
         struct reservation *r;
         if (!fm_name_split(names[i], cluster, &job) || core_cluster_config(core, cluster) == NULL) {
-            warn_of_neighbour(core, names[i]);
-        } else if ((r = in_ledger(core, cluster, job)) != NULL) {
-            r->errand->listed = list;
+            warn_of_prefix_conflict(core, names[i]);
+        } else if ((r = find_listed(core, cluster, job)) != NULL) {
+            r->op->listed = list;
         } else {
-            warn_of_namesake(core, cluster, job);
+            warn_of_name_conflict(core, cluster, job);
             strays_seen(&core->strays, names[i], core->now_ms);
         }
     }
@@ -104,14 +108,15 @@ void listing_names(struct core *core, uint64_t list, const char *const *names, s
  * and is over is asked for its token, too: it may be a leftover of ours. */
 static void doubt_listed(struct core *core)
 {
-    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
-        next = e->next;
-        struct reservation *r = e->owner;
+    assert(core->link.list != 0);
+    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+        next = op->next;
+        struct reservation *r = op->owner;
         if (r == NULL || r->fm_side == FM_SIDE_NOTHING)
             continue;
         if ((r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED) ||
-            (r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND && !e->not_ours)) {
-            e->doubted = true;
+            (r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND && !op->not_ours)) {
+            op->doubted = true;
             core_act(core, r);
         }
     }
@@ -122,6 +127,8 @@ struct reservation *listing_take_in(struct core *core, const char *cluster, cons
                                     enum job_state state, enum reservation_origin origin,
                                     const char *reason)
 {
+    assert(state == JOB_ACTIVE || state == JOB_RELEASING);
+    assert(origin != ORIGIN_JOB);
     bool active = state == JOB_ACTIVE;
     uint32_t addresses; /* as many as we would have asked for: nothing tells how many it has */
     (void)sizing_addresses(&core->config, &addresses, NULL);
@@ -168,6 +175,7 @@ static void read_histories(struct core *core)
 /* Of the last reservation of the job that was released here; 0: no event tells. */
 static uint64_t released_proof(const struct core *core, const struct reservation *r)
 {
+    assert(r->origin == ORIGIN_FOUND);
     for (uint64_t seq = core->last_seq; seq >= core_first_seq(core) && seq > 0; seq--) {
         const struct event_record *event = eventlog_at(&core->events, seq);
         if (event != NULL && event->kind == EVENT_RELEASED && event->job != NULL &&
@@ -179,22 +187,27 @@ static uint64_t released_proof(const struct core *core, const struct reservation
 
 static bool may_delete(struct core *core, struct cluster *cluster, const struct stray *stray)
 {
+    assert(stray->over || stray->claimed);
     if (cluster->rollcall.called && cluster->rollcall.seen_ms <= stray->first_ms) {
         rollcall_soon(core, cluster); /* which may name its job */
         return false;
     }
     return !alarm_on(core, ALARM_MASS_LOSS, NULL) &&
-           (stray->named == 0 || stray->named < cluster->sighting);
+           (stray->named == 0 || stray->named < cluster->joblist);
 }
 
-/* Taken in as over; by whom it was reserved is not said. */
+/* Taken in as over; its owner is not known. */
 static struct reservation *take_in_over(struct core *core, const char *cluster, const char *job,
                                         struct reservation *r, enum reservation_origin origin)
 {
+    assert(origin != ORIGIN_JOB);
+    assert(r == NULL || (r->state == JOB_RELEASING && r->fm_side == FM_SIDE_NOTHING));
     if (r == NULL)
         return listing_take_in(core, cluster, job, JOB_RELEASING, origin,
                                "left at the fabric manager");
     struct reservation_record rec = reservation_record(r);
+    if (r->op != NULL) /* before its origin changes: what is found does not count as missing */
+        missing_forget(core, r->op);
     rec.fm_side = FM_SIDE_HELD;
     rec.origin = (uint8_t)origin;
     r = core_save(core, &rec);
@@ -205,6 +218,7 @@ static struct reservation *take_in_over(struct core *core, const char *cluster, 
 static void delete_claimed(struct core *core, const char *cluster, const char *job,
                            struct reservation *r)
 {
+    assert(r == NULL || reservation_valid(r));
     core_trace(core, TRACE_NOTICE,
                "fabric manager lists %s-%s, which an administrator says is a leftover -> delete",
                cluster, job);
@@ -215,16 +229,19 @@ static void delete_claimed(struct core *core, const char *cluster, const char *j
 static void ask_for_token(struct core *core, const char *cluster, const char *job,
                           struct reservation *r)
 {
+    assert(r == NULL || reservation_valid(r));
     r = take_in_over(core, cluster, job, r, ORIGIN_FOUND);
-    r->errand->doubted = true;
+    assert(r != NULL && r->op != NULL);
+    r->op->doubted = true;
     core_act(core, r);
 }
 
 void listing_leftover(struct core *core, struct reservation *r, struct secret token)
 {
+    assert(reservation_valid(r));
     assert(r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING);
     if (secret_none(token) || token_proof(token) != released_proof(core, r)) {
-        r->errand->not_ours = true;
+        r->op->not_ours = true;
         conflict_raise(core, r->cluster, r->job, "its session token is none that a job had here");
         return;
     }
@@ -235,6 +252,7 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
                   "delete",
                   r->cluster, r->job);
     struct reservation_record rec = reservation_record(r);
+    missing_forget(core, r->op); /* as above */
     rec.origin = ORIGIN_CLAIMED;
     (void)core_save(core, &rec);
     core_act(core, r);
@@ -244,6 +262,7 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
  * reserved with. */
 static void adopt_stray(struct core *core, const char *cluster, const char *job)
 {
+    assert(ledger_newest(&core->ledger, cluster, job) == NULL);
     const char *why = core->founded ? "this ledger has no record of it" : "this ledger is new";
     core_trace(core, TRACE_WARNING, "fabric manager lists %s-%s, %s -> taken for active", cluster,
                job, why);
@@ -260,7 +279,7 @@ static bool judge_stray(void *arg, const struct stray *stray)
     struct core *core = arg;
     char cluster_name[CLUSTER_NAME_MAX + 1];
     const char *job;
-    if (!fm_name_split(stray->name, cluster_name, &job) || in_ledger(core, cluster_name, job))
+    if (!fm_name_split(stray->name, cluster_name, &job) || find_listed(core, cluster_name, job))
         return false; /* reserved, or taken in, since it was listed */
     struct cluster *cluster = core_cluster(core, cluster_name);
     struct reservation *r = ledger_newest(&core->ledger, cluster_name, job);
@@ -304,8 +323,9 @@ static void judge_strays(struct core *core)
         core_save_founded(core);
 }
 
-static void compare(struct core *core)
+static void compare_list(struct core *core)
 {
+    assert(core->link.list != 0);
     strays_keep(&core->strays);
     missing_compare(core);
     doubt_listed(core);
@@ -323,14 +343,14 @@ static bool link_broken(enum fmcall_outcome outcome)
 void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome, const char *words)
 {
     if (list != core->link.list || list == 0) {
-        core_trace(core, TRACE_DEBUG, "a list that nobody waits for ended -> ignored");
+        core_trace(core, TRACE_DEBUG, "a list ended that is no longer expected -> ignored");
         return;
     }
     if (words == NULL)
         words = fmcall_outcome_word(outcome);
     bool coming_up = core->link.state == LINK_LISTING;
     if (outcome == FM_OK) {
-        compare(core);
+        compare_list(core);
         core->link.list = 0;
         core->link.listed_ms = core->now_ms;
         if (coming_up)

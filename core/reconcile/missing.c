@@ -18,31 +18,34 @@
  * and a whole list that began after the first time did not name it. When much is missing at once,
  * nothing is lost until the fabric manager agrees again or an administrator says so. */
 
-static bool is_missing(const struct errand *e)
+static bool is_missing(const struct operation *op)
 {
-    return e->gone_ms != 0 || e->absent_ms != 0;
+    return op->gone_ms != 0 || op->absent_ms != 0;
 }
 
-static void set_missing(struct core *core, struct errand *e, int64_t gone_ms, int64_t absent_ms)
+static void set_missing(struct core *core, struct operation *op, int64_t gone_ms, int64_t absent_ms)
 {
-    bool was = is_missing(e), counts = e->owner->origin != ORIGIN_FOUND;
-    bool was_gone = e->gone_ms != 0;
-    e->gone_ms = gone_ms;
-    e->absent_ms = absent_ms;
+    assert(op->owner != NULL);
+    assert(core->gone <= core->missing);
+    bool was = is_missing(op), counts = op->owner->origin != ORIGIN_FOUND;
+    bool was_gone = op->gone_ms != 0;
+    op->gone_ms = gone_ms;
+    op->absent_ms = absent_ms;
     if (!counts)
         return;
+    assert(core->gone >= was_gone && core->missing >= was);
     core->gone = core->gone - was_gone + (gone_ms != 0);
-    core->missing = core->missing - was + is_missing(e);
+    core->missing = core->missing - was + is_missing(op);
 }
 
-void missing_forget(struct core *core, struct errand *e)
+void missing_forget(struct core *core, struct operation *op)
 {
-    set_missing(core, e, 0, 0);
-    e->other_token = e->loss_accepted = false;
+    set_missing(core, op, 0, 0);
+    op->other_token = op->loss_accepted = false;
 }
 
 /* So many should be there. */
-static uint64_t expected(const struct core *core)
+static uint64_t expected_reservations(const struct core *core)
 {
     assert(core->all.jobs_reserved >= core->all.jobs_found);
     return core->all.jobs_reserved - core->all.jobs_found;
@@ -51,12 +54,14 @@ static uint64_t expected(const struct core *core)
 /* Whether so many of them are more than go missing one by one. */
 static bool is_mass_loss(const struct core *core, uint64_t count)
 {
+    assert(core->config.mass_loss_min > 0);
     return count >= core->config.mass_loss_min &&
-           count * 100 > core->config.mass_loss_percent * expected(core);
+           count * 100 > core->config.mass_loss_percent * expected_reservations(core);
 }
 
 void missing_watch(struct core *core)
 {
+    assert(core->gone <= core->missing);
     if (is_mass_loss(core, core->gone))
         core->mass_loss_ms = core->now_ms;
     /* Lists and answers that contradict each other do not switch it off and on. */
@@ -65,19 +70,24 @@ void missing_watch(struct core *core)
     if (core->mass_loss_ms == core->now_ms)
         alarm_raise(core, ALARM_MASS_LOSS, NULL,
                     "the fabric manager says that %llu of %llu reservations, so far, are gone or "
-                    "another's; no job is told so, and nothing unknown is deleted there",
-                    (unsigned long long)core->gone, (unsigned long long)expected(core));
+                    "another's; no job is notified, and nothing unknown is deleted there",
+                    (unsigned long long)core->gone,
+                    (unsigned long long)expected_reservations(core));
 }
 
 /* F22: once only, the state says so. */
-static void lose(struct core *core, struct reservation *r)
+static void declare_lost(struct core *core, struct reservation *r)
 {
-    bool other = r->errand->other_token, open = r->errand->unsure || r->errand->retried;
+    assert(reservation_valid(r));
+    assert(r->hwcoll == HWCOLL_RESERVED && r->origin != ORIGIN_FOUND);
+    assert(r->op->gone_ms != 0);
+    bool other = r->op->other_token, open = r->op->unsure || r->op->retried;
     const char *reason = other ? "the fabric manager has another reservation under its name"
                                : "the fabric manager no longer has its reservation";
     core_trace_event(core, r, EVENT_LOST, TRACE_WARNING,
-                     "%s-%s: %s, asked twice -> lost, its job is told", r->cluster, r->job, reason);
-    missing_forget(core, r->errand);
+                     "%s-%s: %s, asked twice -> lost, its job is notified", r->cluster, r->job,
+                     reason);
+    missing_forget(core, r->op);
     struct reservation_record rec = reservation_record(r);
     rec.hwcoll = HWCOLL_LOST;
     /* Another's is not ours to delete. But an earlier try of ours may yet be acted on. */
@@ -94,6 +104,8 @@ static void lose(struct core *core, struct reservation *r)
 /* What was found under a name of ours is there no more: no loss of ours, and no end. */
 static void forget_found(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->origin == ORIGIN_FOUND);
     uint64_t number = r->number;
     core_trace_of(core, r, TRACE_NOTICE,
                   "%s-%s: found at the fabric manager, and no longer there -> forgotten",
@@ -109,105 +121,113 @@ static void forget_found(struct core *core, struct reservation *r)
 }
 
 /* Two looks a grace period apart, and a list that began after the first and did not name it. */
-static bool is_confirmed(const struct core *core, const struct errand *e)
+static bool is_confirmed(const struct core *core, const struct operation *op)
 {
-    return e->gone_ms != 0 && core->now_ms - e->gone_ms >= core->config.stray_grace_ms &&
-           (e->other_token || e->absent_ms >= e->gone_ms);
+    return op->gone_ms != 0 && core->now_ms - op->gone_ms >= core->config.stray_grace_ms &&
+           (op->other_token || op->absent_ms >= op->gone_ms);
 }
 
 void missing_gone(struct core *core, struct reservation *r, bool other_token)
 {
-    struct errand *e = r->errand;
+    assert(reservation_valid(r));
+    struct operation *op = r->op;
     assert(r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED);
-    e->doubted = false; /* asked again after the next list */
-    if (e->gone_ms == 0 || e->other_token != other_token) {
-        set_missing(core, e, core->now_ms, e->absent_ms);
-        e->other_token = other_token;
+    op->doubted = false; /* asked again after the next list */
+    if (op->gone_ms == 0 || op->other_token != other_token) {
+        set_missing(core, op, core->now_ms, op->absent_ms);
+        op->other_token = other_token;
         core_trace_of(core, r, alarm_on(core, ALARM_MASS_LOSS, NULL) ? TRACE_DEBUG : TRACE_NOTICE,
                       "%s-%s: the fabric manager %s -> asked again in %lld s", r->cluster, r->job,
                       other_token ? "has another reservation under its name"
                                   : "says that it has no such reservation",
                       (long long)(core->config.stray_grace_ms + 999) / 1000);
     }
-    int64_t left_ms = e->gone_ms + core->config.stray_grace_ms - core->now_ms;
+    int64_t left_ms = op->gone_ms + core->config.stray_grace_ms - core->now_ms;
     if (left_ms > 0) /* so late, and no grace period later */
         link_list_within(core, left_ms);
     missing_watch(core);
-    if (!is_confirmed(core, e) || (!e->loss_accepted && is_mass_loss(core, core->missing)))
+    if (!is_confirmed(core, op) || (!op->loss_accepted && is_mass_loss(core, core->missing)))
         core_act(core, r);
     else if (r->origin == ORIGIN_FOUND)
         forget_found(core, r);
     else
-        lose(core, r);
+        declare_lost(core, r);
 }
 
 /* Its end was told here, and it is not deleted: when two lists, a grace period apart, do not name
- * it, whoever made it has deleted it. */
+ * it, its owner has deleted it. */
 static void compare_ended(struct core *core, struct reservation *r)
 {
-    struct errand *e = r->errand;
-    if (e->listed == core->link.list) {
-        e->absent_ms = 0;
+    assert(reservation_valid(r));
+    assert(r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING);
+    struct operation *op = r->op;
+    if (op->listed == core->link.list) {
+        op->absent_ms = 0;
         return;
     }
-    if (e->absent_ms == 0)
-        e->absent_ms = core->link.began_ms;
-    if (core->link.began_ms - e->absent_ms >= core->config.stray_grace_ms)
+    if (op->absent_ms == 0)
+        op->absent_ms = core->link.began_ms;
+    if (core->link.began_ms - op->absent_ms >= core->config.stray_grace_ms)
         forget_found(core, r);
 }
 
 static void compare_reserved(struct core *core, struct reservation *r)
 {
-    struct errand *e = r->errand;
-    if (e->listed == core->link.list) {
-        if (e->gone_ms != 0 && !e->other_token)
+    assert(reservation_valid(r));
+    assert(r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED);
+    struct operation *op = r->op;
+    if (op->listed == core->link.list) {
+        if (op->gone_ms != 0 && !op->other_token)
             core_trace_of(core, r,
                           alarm_on(core, ALARM_MASS_LOSS, NULL) ? TRACE_DEBUG : TRACE_NOTICE,
                           "%s-%s: the fabric manager lists it, and said that there is none -> kept",
                           r->cluster, r->job);
-        set_missing(core, e, e->other_token ? e->gone_ms : 0, 0);
-    } else if (core->link.list >= e->listed_from) {
-        set_missing(core, e, e->gone_ms, core->link.began_ms);
+        set_missing(core, op, op->other_token ? op->gone_ms : 0, 0);
+    } else if (core->link.list >= op->listed_from) {
+        set_missing(core, op, op->gone_ms, core->link.began_ms);
     }
 }
 
-/* All that came of a RELEASE was an answer of somebody else, a gateway's perhaps. Lists that began
+/* All that came of a RELEASE was an answer of something else, perhaps a gateway. Lists that began
  * when nothing sent before could still be acted on tell as well. */
 static bool is_unrouted(const struct core *core, const struct reservation *r)
 {
-    const struct errand *e = r->errand;
-    return !reservation_wants_hwcoll(r) && r->fm_side != FM_SIDE_NOTHING && e->call == 0 &&
-           e->not_routed_ms != 0 && core->link.began_ms > e->not_routed_ms &&
-           core->link.began_ms >= e->reserve_settles_ms;
+    assert(reservation_valid(r));
+    const struct operation *op = r->op;
+    return !reservation_wants_hwcoll(r) && r->fm_side != FM_SIDE_NOTHING && op->call == 0 &&
+           op->not_routed_ms != 0 && core->link.began_ms > op->not_routed_ms &&
+           core->link.began_ms >= op->reserve_settles_ms;
 }
 
 /* Two lists, a grace period apart: pages of one may have shifted. */
 static void compare_unrouted(struct core *core, struct reservation *r)
 {
-    struct errand *e = r->errand;
-    if (e->unlisted_ms == 0)
-        e->unlisted_ms = core->link.began_ms;
-    if (core->link.began_ms - e->unlisted_ms < core->config.stray_grace_ms)
+    assert(is_unrouted(core, r));
+    struct operation *op = r->op;
+    if (op->unlisted_ms == 0)
+        op->unlisted_ms = core->link.began_ms;
+    if (core->link.began_ms - op->unlisted_ms < core->config.stray_grace_ms)
         return;
     core_trace_of(
         core, r, TRACE_NOTICE,
         "%s-%s: its release was answered by something in front of the fabric manager, and "
         "two lists of the fabric manager do not name it -> released",
         r->cluster, r->job);
-    e->sent_ms = core->link.began_ms;
+    op->sent_ms = core->link.began_ms;
     core_released_at_fm(core, r);
 }
 
 void missing_compare(struct core *core)
 {
-    for (struct errand *e = core->errands, *next; e != NULL; e = next) {
-        next = e->next;
-        struct reservation *r = e->owner;
+    assert(core->link.list != 0);
+    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+        next = op->next;
+        struct reservation *r = op->owner;
         if (r == NULL)
             continue;
-        bool listed = e->listed == core->link.list;
+        bool listed = op->listed == core->link.list;
         if (listed)
-            e->unlisted_ms = 0;
+            op->unlisted_ms = 0;
         if (r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING && r->fm_side != FM_SIDE_NOTHING)
             compare_ended(core, r);
         else if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
@@ -222,8 +242,8 @@ bool missing_wants_list(const struct core *core)
 {
     if (core->missing > 0)
         return true;
-    for (const struct errand *e = core->errands; e != NULL; e = e->next)
-        if (e->unlisted_ms != 0)
+    for (const struct operation *op = core->operations; op != NULL; op = op->next)
+        if (op->unlisted_ms != 0)
             return true;
     return false;
 }
@@ -232,19 +252,19 @@ void core_accept_loss(struct core *core, uint64_t ticket)
 {
     uint32_t count = 0;
     bool on = alarm_on(core, ALARM_MASS_LOSS, NULL);
-    for (struct errand *e = core->errands, *next; on && e != NULL; e = next) {
-        next = e->next;
-        if (e->owner == NULL || e->gone_ms == 0 || e->owner->origin == ORIGIN_FOUND)
+    for (struct operation *op = core->operations, *next; on && op != NULL; op = next) {
+        next = op->next;
+        if (op->owner == NULL || op->gone_ms == 0 || op->owner->origin == ORIGIN_FOUND)
             continue;
-        assert(e->owner->state == JOB_ACTIVE && e->owner->hwcoll == HWCOLL_RESERVED);
-        e->loss_accepted = true;
+        assert(op->owner->state == JOB_ACTIVE && op->owner->hwcoll == HWCOLL_RESERVED);
+        op->loss_accepted = true;
         count++;
-        if (is_confirmed(core, e))
-            lose(core, e->owner);
+        if (is_confirmed(core, op))
+            declare_lost(core, op->owner);
     }
     core->mass_loss_ms = 0;
     core_trace(core, TRACE_NOTICE,
-               "an administrator accepts the loss of %u reservations -> their jobs are told%s",
+               "an administrator accepts the loss of %u reservations -> their jobs are notified%s",
                count, on ? " as soon as each was asked for twice" : "; there was no such alarm");
     missing_watch(core);
     core_answer(core, ticket, ANSWER_LOSS_ACCEPTED, NULL, NULL);

@@ -7,8 +7,8 @@
  * token. May end as `lost`. */
 void missing_gone(struct core *core, struct reservation *reservation, bool other_token);
 /* It is there, or need not be there any more. */
-void missing_forget(struct core *core, struct errand *errand);
-/* A list was read whole, and errand->listed says what it named. */
+void missing_forget(struct core *core, struct operation *op);
+/* A list was read whole, and operation->listed says what it named. */
 void missing_compare(struct core *core);
 bool missing_wants_list(const struct core *core); /* a second one concludes something */
 void missing_watch(struct core *core);            /* raises the alarm or ends it */

@@ -2,9 +2,10 @@
 
 #include "core/apply.h"
 #include "core/effects.h"
-#include "core/reconcile/sighting.h"
+#include "core/reconcile/joblist.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,8 +21,9 @@ static int64_t until_next(const struct core *core, const struct cluster *cluster
     return config != NULL && config->rollcall_every_ms > 0 ? config->rollcall_every_ms : INT64_MAX;
 }
 
-static void ask_at(struct cluster *cluster, int64_t now_ms, int64_t wait_ms)
+static void schedule_poll(struct cluster *cluster, int64_t now_ms, int64_t wait_ms)
 {
+    assert(wait_ms >= 0);
     cluster->rollcall.due_ms = wait_ms == INT64_MAX ? INT64_MAX : now_ms + wait_ms;
 }
 
@@ -34,19 +36,21 @@ void rollcall_start(struct core *core)
         cluster = core_cluster(core, core->config.clusters[i].name);
         cluster->rollcall.called = true;
         cluster->rollcall.again = cluster->rollcall.id != 0;
-        ask_at(cluster, core->now_ms, 0);
+        schedule_poll(cluster, core->now_ms, 0);
     }
 }
 
 void rollcall_soon(struct core *core, struct cluster *cluster)
 {
+    assert(cluster->rollcall.called);
     struct rollcall *roll = &cluster->rollcall;
     if (roll->id == 0 && roll->error[0] == '\0' && roll->due_ms > core->now_ms)
         roll->due_ms = core->now_ms;
 }
 
-static void ask(struct core *core, struct cluster *cluster)
+static void begin_poll(struct core *core, struct cluster *cluster)
 {
+    assert(cluster->rollcall.called && cluster->rollcall.id == 0);
     struct rollcall *roll = &cluster->rollcall;
     roll->id = ++core->last_rollcall;
     roll->again = roll->stale = false;
@@ -61,7 +65,7 @@ void rollcall_tick(struct core *core)
     for (uint32_t i = 0; i < core->cluster_count; i++) {
         struct rollcall *roll = &core->clusters[i]->rollcall;
         if (roll->called && roll->id == 0 && roll->due_ms <= core->now_ms)
-            ask(core, core->clusters[i]);
+            begin_poll(core, core->clusters[i]);
     }
 }
 
@@ -89,37 +93,40 @@ void rollcall_configure(struct core *core)
     rollcall_start(core);
 }
 
-static void failed(struct core *core, struct cluster *cluster, const char *words)
+static void note_poll_failure(struct core *core, struct cluster *cluster, const char *words)
 {
+    assert(words != NULL);
     struct rollcall *roll = &cluster->rollcall;
     int64_t wait = until_next(core, cluster);
     bool told = strcmp(roll->error, words) == 0;
     roll->failures++;
     (void)snprintf(roll->error, sizeof roll->error, "%s", words);
-    ask_at(cluster, core->now_ms, wait < RETRY_MS ? wait : RETRY_MS);
+    schedule_poll(cluster, core->now_ms, wait < RETRY_MS ? wait : RETRY_MS);
     core_trace(core, told ? TRACE_DEBUG : TRACE_WARNING,
                "list_command of cluster %s: %s -> nothing is concluded, asked again in %lld s",
                cluster->name, roll->error, (long long)(roll->due_ms - core->now_ms + 999) / 1000);
 }
 
-static void answered(struct core *core, struct cluster *cluster)
+static void end_poll(struct core *core, struct cluster *cluster)
 {
     cluster->rollcall.id = 0;
     if (cluster->rollcall.again)
-        ask_at(cluster, core->now_ms, 0);
+        schedule_poll(cluster, core->now_ms, 0);
 }
 
-void rollcall_compared(struct core *core, const struct sighting *s)
+void rollcall_compared(struct core *core, const struct joblist *list)
 {
-    struct cluster *cluster = s->cluster;
+    assert(list->kind == JOBLIST_ROLLCALL && list->cluster != NULL);
+    assert(list->whole);
+    struct cluster *cluster = list->cluster;
     struct rollcall *roll = &cluster->rollcall;
-    const struct sync_found *found = &s->found;
+    const struct sync_found *found = &list->found;
     int64_t wait = until_next(core, cluster), grace = core->config.sync_grace_ms;
     if (roll->error[0] != '\0')
         core_trace(core, TRACE_NOTICE, "list_command of cluster %s answers again", cluster->name);
     roll->error[0] = '\0';
     roll->whole_ms = core->now_ms;
-    roll->seen_ms = s->seen_ms;
+    roll->seen_ms = list->seen_ms;
     core_trace(core, TRACE_DEBUG,
                "cluster %s names %u active jobs: %u are ours, %u have no reservation; %u of ours "
                "are not named, %u of these a second time",
@@ -128,58 +135,61 @@ void rollcall_compared(struct core *core, const struct sighting *s)
     /* Asked early enough, the second one would be too near to the first to conclude anything. */
     if (found->suspect_count > 0 && grace < wait)
         wait = grace;
-    ask_at(cluster, core->now_ms, wait);
-    answered(core, cluster);
+    schedule_poll(cluster, core->now_ms, wait);
+    end_poll(core, cluster);
 }
 
 /* Its names end here, those that were said already as well. */
-static void fail(struct core *core, struct cluster *cluster, const char *words)
+static void fail_poll(struct core *core, struct cluster *cluster, const char *words)
 {
-    struct sighting *s = sighting_find(core, SIGHTING_ROLLCALL, cluster->rollcall.id);
-    if (s != NULL)
-        sighting_end(core, s);
-    failed(core, cluster, words);
-    answered(core, cluster);
+    struct joblist *list = joblist_find(core, JOBLIST_ROLLCALL, cluster->rollcall.id);
+    if (list != NULL)
+        joblist_end(core, list);
+    note_poll_failure(core, cluster, words);
+    end_poll(core, cluster);
 }
 
-static void take(struct core *core, struct cluster *cluster, const struct core_event *event)
+static void add_names(struct core *core, struct cluster *cluster, const struct core_event *event)
 {
+    assert(cluster->rollcall.called && !cluster->rollcall.stale);
     struct rollcall *roll = &cluster->rollcall;
-    struct sighting *s = sighting_find(core, SIGHTING_ROLLCALL, roll->id);
+    struct joblist *list = joblist_find(core, JOBLIST_ROLLCALL, roll->id);
     const char *strange;
     /* What was seen is no older than the question, however long the answer took. */
-    if (s == NULL)
-        s = sighting_begin(core, SIGHTING_ROLLCALL, roll->id, cluster->name, roll->asked_ms);
-    sighting_name(core, s, event->u.rollcall.active, event->u.rollcall.count);
+    if (list == NULL)
+        list = joblist_begin(core, JOBLIST_ROLLCALL, roll->id, cluster->name, roll->asked_ms);
+    joblist_add(core, list, event->u.rollcall.active, event->u.rollcall.count);
     if (event->u.rollcall.more)
         return;
-    if ((strange = sighting_strange(core, s)) != NULL)
-        fail(core, cluster, strange);
+    if ((strange = joblist_implausible(core, list)) != NULL)
+        fail_poll(core, cluster, strange);
     else
-        sighting_compare(core, s);
+        joblist_compare(core, list);
 }
 
 /* After a reload it is not heard to its end; asking begins anew. */
-void rollcall_dropped(struct core *core, const struct sighting *s)
+void rollcall_dropped(struct core *core, const struct joblist *list)
 {
     (void)core;
-    if (s->whole)
-        s->cluster->rollcall.id = 0;
+    if (list->whole)
+        list->cluster->rollcall.id = 0;
 }
 
 void rollcall_done(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_ROLLCALL_DONE);
     for (uint32_t i = 0; i < core->cluster_count; i++) {
         struct cluster *cluster = core->clusters[i];
         if (!cluster->rollcall.called || cluster->rollcall.id != event->u.rollcall.id)
             continue;
         if (cluster->rollcall.stale && !event->u.rollcall.more)
-            answered(core, cluster); /* and asked again */
+            end_poll(core, cluster); /* and asked again */
         else if (!cluster->rollcall.stale && !event->u.rollcall.ok)
-            fail(core, cluster, event->u.rollcall.words);
+            fail_poll(core, cluster, event->u.rollcall.words);
         else if (!cluster->rollcall.stale)
-            take(core, cluster, event);
+            add_names(core, cluster, event);
         return;
     }
-    core_trace(core, TRACE_DEBUG, "an answer to a roll call that nobody waits for -> ignored");
+    core_trace(core, TRACE_DEBUG,
+               "an answer to a job list poll that is no longer expected -> ignored");
 }

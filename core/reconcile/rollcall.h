@@ -9,7 +9,7 @@ void rollcall_configure(struct core *core);
 void rollcall_tick(struct core *core);
 int64_t rollcall_deadline(const struct core *core);
 void rollcall_done(struct core *core, const struct core_event *event);
-void rollcall_compared(struct core *core, const struct sighting *sighting); /* its last lot */
-void rollcall_dropped(struct core *core, const struct sighting *sighting);
+void rollcall_compared(struct core *core, const struct joblist *list); /* its last lot */
+void rollcall_dropped(struct core *core, const struct joblist *list);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,10 +32,12 @@ void strays_begin(struct strays *s)
 
 void strays_seen(struct strays *s, const char *name, int64_t now_ms)
 {
+    assert(name != NULL);
+    assert(s->fresh.count <= s->fresh.capacity);
     struct stray_names *fresh = &s->fresh;
-    if (fresh->count == fresh->room) {
-        fresh->room = fresh->room == 0 ? 16 : fresh->room * 2;
-        fresh->items = memory_resized(fresh->items, fresh->room, sizeof *fresh->items);
+    if (fresh->count == fresh->capacity) {
+        fresh->capacity = fresh->capacity == 0 ? 16 : fresh->capacity * 2;
+        fresh->items = memory_resized(fresh->items, fresh->capacity, sizeof *fresh->items);
     }
     fresh->items[fresh->count++] = (struct stray){.name = memory_text(name), .first_ms = now_ms};
 }
@@ -59,6 +62,7 @@ static void drop_repeats(struct stray_names *names)
 
 struct stray *strays_find(const struct strays *s, const char *name)
 {
+    assert(name != NULL);
     const struct stray key = {.name = (char *)(uintptr_t)name};
     return s->known.count == 0
                ? NULL

@@ -12,14 +12,14 @@
 struct stray {
     char *name;       /* "<cluster>-<job>" */
     int64_t first_ms; /* when it was first seen */
-    uint64_t named;   /* the last sync or roll call that named its job; 0: none */
+    uint64_t named;   /* the last job list that named its job; 0: none */
     bool over;        /* by the ledger's events its job had a reservation, and was released */
     bool claimed;     /* by an administrator, as a leftover of ours */
 };
 
 struct stray_names {
     struct stray *items;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct strays {

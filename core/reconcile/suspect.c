@@ -5,6 +5,7 @@
 #include "core/reconcile/alarm.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { NUMBERS_SKIPPED = 1 << 20 };
@@ -14,6 +15,7 @@ enum { NUMBERS_SKIPPED = 1 << 20 };
 /* The jobs that run may have VNIs which this ledger takes for free. */
 void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why)
 {
+    assert(why != NULL);
     alarm_raise(core, ALARM_OLD_LEDGER, cluster,
                 "%s-%s %s; VNIs that are not known to be free are not given out", cluster, job,
                 why);
@@ -29,15 +31,16 @@ void suspect_begin(struct core *core, const char *cluster, const char *job, cons
     facts.suspect = 1;
     facts.round_number = core->last_number;
     core_save_facts(core, &facts);
-    vnipool_begin_quarantine(&core->vnis);
+    vnipool_begin_suspicion(&core->vnis);
 }
 
 static void suspect_end(struct core *core, const char *why)
 {
+    assert(core->facts.suspect);
     struct facts_record facts = core->facts;
     facts.suspect = 0;
     core_save_facts(core, &facts);
-    vnipool_end_quarantine(&core->vnis);
+    vnipool_end_suspicion(&core->vnis);
     for (uint32_t i = 0; i < core->cluster_count; i++)
         alarm_clear(core, ALARM_OLD_LEDGER, core->clusters[i]->name);
     alarm_clear(core, ALARM_OLD_LEDGER, NULL);
@@ -51,7 +54,7 @@ void suspect_resume(struct core *core)
         return;
     core->suspect_ms = core->now_ms;
     core->suspect_number = core->last_number;
-    vnipool_begin_quarantine(&core->vnis);
+    vnipool_begin_suspicion(&core->vnis);
     alarm_raise(core, ALARM_OLD_LEDGER, NULL,
                 "before the restart jobs were seen that this ledger does not know; VNIs that are "
                 "not known to be free are not given out");
@@ -60,8 +63,8 @@ void suspect_resume(struct core *core)
 /* Its resource manager has named all active jobs since the last unknown one ended, and no other. */
 static bool names_no_other(const struct core *core, const struct cluster *cluster)
 {
-    return cluster->unknown_jobs == 0 && cluster->sighted_ms > core->adopted_ms &&
-           cluster->sighted_ms > core->suspect_ms;
+    return cluster->unknown_jobs == 0 && cluster->joblist_ms > core->adopted_ms &&
+           cluster->joblist_ms > core->suspect_ms;
 }
 
 /* The jobs that the ledger did not know are over. After a restart it is not known whose they were:
@@ -74,7 +77,7 @@ static bool knows_all_jobs(const struct core *core)
     for (uint32_t i = 0; i < core->cluster_count; i++) {
         const struct cluster *cluster = core->clusters[i];
         bool asked = alarm_on(core, ALARM_OLD_LEDGER, cluster->name) ||
-                     (any_cluster && cluster->sighted_ms != 0);
+                     (any_cluster && cluster->joblist_ms != 0);
         if (asked && !names_no_other(core, cluster))
             return false;
         named |= asked;
@@ -82,8 +85,9 @@ static bool knows_all_jobs(const struct core *core)
     return named;
 }
 
-static bool is_over(const struct core *core)
+static bool is_suspicion_over(const struct core *core)
 {
+    assert(core->facts.suspect);
     if (knows_all_jobs(core))
         return core->suspect_ms < core->now_ms;
     return core->config.vni_hold_ms >= 0 &&
@@ -99,7 +103,7 @@ void suspect_watch(struct core *core)
             alarm_clear(core, ALARM_OLD_LEDGER, core->clusters[i]->name);
         core->suspect_node[0] = '\0';
     }
-    if (!core->facts.suspect || !is_over(core))
+    if (!core->facts.suspect || !is_suspicion_over(core))
         return;
     suspect_end(core,
                 knows_all_jobs(core)

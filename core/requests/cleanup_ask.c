@@ -6,6 +6,8 @@
 #include "core/requests/requests.h"
 #include "core/state.h"
 
+#include <assert.h>
+
 /* What bearers ask for: cleanups and looks at steps. Each is judged by the token's scope, paid for
  * from the reservation's credit and, a cleanup, on disk before it is answered; cleanup.c carries it
  * out. */
@@ -19,8 +21,9 @@ enum {
     CLEANUP_CREDIT_MS = 20000, /* a thousand at once */
 };
 
-static const char *outside(struct core *core, const struct core_event *event)
+static const char *outside_scope(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_CLEANUP);
     for (size_t i = 0; i < event->u.cleanup.scope_count; i++) {
         const char *scope = event->u.cleanup.scopes[i];
         if (!steppath_within(event->u.cleanup.step, scope))
@@ -33,8 +36,9 @@ static const char *outside(struct core *core, const struct core_event *event)
 }
 
 /* Every request costs, also one that is merged with another. */
-static bool pay(const struct core *core, struct cleaner *k)
+static bool charge_request(const struct core *core, struct cleaner *k)
 {
+    assert(k->paid_until_ms <= core->now_ms + CLEANUP_CREDIT_MS);
     if (k->paid_until_ms < core->now_ms)
         k->paid_until_ms = core->now_ms;
     if (k->paid_until_ms + CLEANUP_COSTS_MS > core->now_ms + CLEANUP_CREDIT_MS)
@@ -43,14 +47,14 @@ static bool pay(const struct core *core, struct cleaner *k)
     return true;
 }
 
-static bool has_room(const struct core *core, const struct cleaner *k)
+static bool may_add_cleanup(const struct core *core, const struct cleaner *k)
 {
     uint64_t left = core->cleanups < CLEANUPS_ALL_MAX ? CLEANUPS_ALL_MAX - core->cleanups : 0;
     uint64_t share = CLEANUPS_MIN + left / CLEANUPS_SHARE;
     return k->count < (share < CLEANUPS_MAX ? share : CLEANUPS_MAX);
 }
 
-static void refuse_many(struct core *core, uint64_t ticket, const struct cleaner *k)
+static void answer_too_many(struct core *core, uint64_t ticket, const struct cleaner *k)
 {
     core_answer(core, ticket, ANSWER_TOO_MANY, NULL,
                 core_text(core,
@@ -62,6 +66,7 @@ static void refuse_many(struct core *core, uint64_t ticket, const struct cleaner
 static struct cleanup *save_request(struct core *core, struct reservation *r, const char *step,
                                     bool below)
 {
+    assert(cleanup_has_trees(r));
     const struct cleanup_record record = {.number = r->number,
                                           .step = step,
                                           .give_up_ms =
@@ -73,11 +78,12 @@ static struct cleanup *save_request(struct core *core, struct reservation *r, co
 
 void core_cleanup(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_CLEANUP);
     uint64_t ticket = event->u.cleanup.ticket;
     const char *step = event->u.cleanup.step;
     bool below = event->u.cleanup.below;
     struct reservation *r = ledger_by_number(&core->ledger, event->u.cleanup.number);
-    const char *why_not = outside(core, event);
+    const char *why_not = outside_scope(core, event);
     if (r != NULL && r->origin == ORIGIN_FOUND && r->state == JOB_ACTIVE)
         r = NULL; /* no token of it was ever given here (I6) */
     if (r == NULL || why_not != NULL) {
@@ -97,19 +103,19 @@ void core_cleanup(struct core *core, const struct core_event *event)
         return;
     }
     struct cleaner *k = cleaner_of(r);
-    bool paid = pay(core, k);
+    bool paid = charge_request(core, k);
     struct cleanup *c = paid ? cleaner_covering(k, step, below) : NULL;
     /* What is about to be given up is no help; and it is renewed only in its own words. */
     if (c != NULL && c->give_up_ms - core->now_ms < core->config.cleanup_timeout_ms / 2)
         c = NULL;
     bool known = paid && cleaner_find(k, step, below) != NULL;
-    if (!paid || (c == NULL && !known && !has_room(core, k))) {
-        refuse_many(core, ticket, k);
+    if (!paid || (c == NULL && !known && !may_add_cleanup(core, k))) {
+        answer_too_many(core, ticket, k);
         return;
     }
     if (c == NULL)
         c = save_request(core, r, step, below);
-    if (c == k->first && (k->errand.call != 0 || k->looked))
+    if (c == k->first && (k->op.call != 0 || k->looked))
         c->again = true;
     if (event->u.cleanup.wait_ms > 0)
         cleaner_await(c, ticket, core->now_ms + event->u.cleanup.wait_ms);
@@ -120,6 +126,7 @@ void core_cleanup(struct core *core, const struct core_event *event)
 
 void core_steps(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_STEPS);
     uint64_t ticket = event->u.steps.ticket;
     struct reservation *r =
         ledger_newest(&core->ledger, event->u.steps.cluster, event->u.steps.job);
@@ -146,6 +153,7 @@ void core_steps(struct core *core, const struct core_event *event)
 
 void cleanup_load(struct core *core, struct reservation *r)
 {
+    assert(r->cleaner != NULL);
     int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
     for (struct cleanup *c = r->cleaner->first; c != NULL; c = c->next) {
         if (c->give_up_ms > latest)

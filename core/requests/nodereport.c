@@ -7,11 +7,12 @@
 #include "core/requests/requests.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Nodes say what became of a job's CXI services: its VNIs are held back until each has said that
- * none is left (F3), or its time is over. */
+/* Nodes say what became of a job's CXI services: its VNIs are quarantined until each has said that
+ * none is left (F3), or [vni] hold is over. */
 
 /* A life that only nodes know has a name of its own, "<job>@<number>": so that nothing takes it for
  * the job's newest life. */
@@ -37,6 +38,7 @@ static struct reservation *find_life(struct core *core, const char *cluster, con
 /* Of the nodes that it named; when it named none, no more than it has. */
 static bool has_node(const struct reservation *r, const char *node)
 {
+    assert(reservation_valid(r));
     if (r->node_number != 0)
         return true; /* it has the nodes that say so */
     if (r->nodes != NULL)
@@ -47,6 +49,7 @@ static bool has_node(const struct reservation *r, const char *node)
 
 static void save_regranted(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
     struct reservation_record rec = reservation_record(r);
     if (r->regranted || r->reported == NULL)
         return;
@@ -56,6 +59,8 @@ static void save_regranted(struct core *core, struct reservation *r)
 
 void core_granted_again(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->state == JOB_ACTIVE);
     r->repeated = true;
     save_regranted(core, r);
 }
@@ -65,8 +70,10 @@ static bool same_text(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static void save(struct core *core, struct reservation *r, const struct node_record *record)
+static void save_report(struct core *core, struct reservation *r, const struct node_record *record)
 {
+    assert(reservation_valid(r));
+    assert(record->number == r->number);
     const char *services = record->services;
     core_save_node(core, record);
     if (r->repeated)
@@ -78,27 +85,30 @@ static void save(struct core *core, struct reservation *r, const struct node_rec
 }
 
 /* What was said before what is known already, and arrives after it. */
-static bool overtaken(const struct node_report *known, uint64_t order)
+static bool is_outdated(const struct node_report *known, uint64_t order)
 {
     return known != NULL && order != 0 && order < known->order;
 }
 
-static void tell_lingering(struct core *core, struct reservation *r, const char *node,
-                           const char *services)
+static void report_lingering(struct core *core, struct reservation *r, const char *node,
+                             const char *services)
 {
-    const char *detail = core_text(core, "node %s: CXI services will not go%s%s", node,
+    assert(reservation_valid(r));
+    assert(node != NULL);
+    const char *detail = core_text(core, "node %s: CXI services cannot be destroyed%s%s", node,
                                    services != NULL ? ": " : "", services != NULL ? services : "");
     core_publish(core, EVENT_LINGERING, r, detail);
     core_trace_event(core, r, EVENT_LINGERING, TRACE_WARNING,
-                     "%s-%s: %s -> drain the node; its VNIs are held back until it is clean or "
+                     "%s-%s: %s -> drain the node; its VNIs stay quarantined until it is clean or "
                      "fenced",
                      r->cluster, r->job, detail);
 }
 
-/* VNIs that the node names and that are nobody's here. */
+/* VNIs that the node names and that no reservation has. */
 static uint8_t free_vnis(const struct core *core, const struct core_event *event,
                          uint16_t vnis[static VNI_PER_JOB_MAX])
 {
+    assert(event->kind == CORE_NODE_REPORT);
     uint8_t count = 0;
     for (unsigned i = 0; i < event->u.report.vni_count && count < VNI_PER_JOB_MAX; i++) {
         uint16_t vni = event->u.report.vnis[i];
@@ -111,9 +121,10 @@ static uint8_t free_vnis(const struct core *core, const struct core_event *event
     return count;
 }
 
-/* The word of one node stops no others: it takes two to hold back all VNIs (B11). */
+/* The report of one node stops no others: only two nodes can quarantine all VNIs (B11). */
 static void suspect_by_node(struct core *core, const struct core_event *event)
 {
+    assert(event->u.report.number > core->last_number);
     const char *cluster = event->u.report.cluster, *job = event->u.report.job;
     const char *node = event->u.report.node;
     bool another = core->suspect_node[0] != '\0' && strcmp(core->suspect_node, node) != 0;
@@ -130,8 +141,8 @@ static void suspect_by_node(struct core *core, const struct core_event *event)
                       "has CXI services, and this ledger never gave its number");
 }
 
-/* One node holds back a few VNIs by what it says of lives that the ledger does not know, not the
- * pool of all (B11). Counts it; the first free entry ends the list. */
+/* By its reports of lives that the ledger does not know one node can quarantine a few VNIs, not the
+ * whole pool (B11). Counts it; the first free entry ends the list. */
 static bool may_take_in(struct core *core, const char *node)
 {
     for (size_t i = 0; core->unknown_lives < UNKNOWN_LIVES_MAX && i < UNKNOWN_LIVES_MAX; i++) {
@@ -151,9 +162,10 @@ static bool may_take_in(struct core *core, const char *node)
 }
 
 /* Services of a reservation that this ledger does not know. Its VNIs may be in use on the node, so
- * they are held back until the node says otherwise (I1). NULL: nothing can be held back for it. */
+ * they are quarantined until the node reports otherwise (I1). NULL: nothing can be quarantined. */
 static struct reservation *take_in_unknown_life(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_NODE_REPORT);
     const char *cluster = event->u.report.cluster, *job = event->u.report.job;
     uint64_t number = event->u.report.number;
     bool future = number > core->last_number;
@@ -177,7 +189,7 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
     bool taken_in = rec.vni_count > 0 && may_take_in(core, event->u.report.node);
     core_trace(core, TRACE_WARNING,
                "node %s has CXI services of %s-%s, reservation %llu, which this ledger %s -> %u of "
-               "its %u VNIs are held back until it says that they are gone%s",
+               "its %u VNIs stay quarantined until it reports that they are gone%s",
                event->u.report.node, cluster, job, (unsigned long long)number,
                future ? "never gave" : "has no more", taken_in ? rec.vni_count : 0,
                event->u.report.vni_count,
@@ -192,9 +204,11 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
     return core_save(core, &rec);
 }
 
-/* Nobody knows how many nodes such a life has: those that report. */
+/* How many nodes such a life has is not known: count those that report. */
 static void add_node(struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->node_number != 0);
     struct reservation_record rec = reservation_record(r);
     rec.node_count++;
     (void)core_save(core, &rec);
@@ -202,6 +216,8 @@ static void add_node(struct core *core, struct reservation *r)
 
 void core_node_report(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_NODE_REPORT);
+    assert(event->u.report.state != NODE_FENCED);
     uint64_t ticket = event->u.report.ticket;
     const char *cluster = event->u.report.cluster, *job = event->u.report.job;
     const char *node = event->u.report.node, *services = event->u.report.services;
@@ -211,7 +227,7 @@ void core_node_report(struct core *core, const struct core_event *event)
         core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
                     core_text(core,
                               "job %.130s of %.40s has no such reservation any more: services "
-                              "that are left for it are nobody's, destroy them",
+                              "that are left for it are in use by no job, destroy them",
                               job, cluster));
         return;
     }
@@ -234,18 +250,19 @@ void core_node_report(struct core *core, const struct core_event *event)
     uint64_t order = event->u.report.order;
     if (known == NULL && r->node_number != 0)
         add_node(core, r);
-    bool old = overtaken(known, order);
+    bool old = is_outdated(known, order);
     bool news =
         !old && (known == NULL || known->state != state || !same_text(known->services, services));
     if (news || (!old && order > known->order))
-        save(core, r,
-             &(struct node_record){.number = r->number,
-                                   .node = node,
-                                   .services = services,
-                                   .order = order != 0 || known == NULL ? order : known->order,
-                                   .state = (uint8_t)state});
+        save_report(
+            core, r,
+            &(struct node_record){.number = r->number,
+                                  .node = node,
+                                  .services = services,
+                                  .order = order != 0 || known == NULL ? order : known->order,
+                                  .state = (uint8_t)state});
     if (news && state == NODE_LINGERING)
-        tell_lingering(core, r, node, services);
+        report_lingering(core, r, node, services);
     core_answer(core, ticket, ANSWER_REPORTED, r, NULL);
     if ((news || r->node_number != 0) && r->state == JOB_RELEASING)
         core_act(core, r);
@@ -253,8 +270,9 @@ void core_node_report(struct core *core, const struct core_event *event)
 
 /* A node of a job that is over, which has not said that it is clean. Not of one that is active:
  * when that makes services there later and cannot tell of it, an old fence would call them gone. */
-static bool concerns(const struct reservation *r, const char *node)
+static bool fence_concerns(const struct reservation *r, const char *node)
 {
+    assert(reservation_valid(r));
     const struct node_report *known = nodes_find(r->reported, node);
     if (r->state != JOB_RELEASING)
         return false;
@@ -265,18 +283,19 @@ static bool concerns(const struct reservation *r, const char *node)
 
 void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason)
 {
+    assert(node != NULL);
     struct ledger_walk walk = {0}; /* acting may end one */
     uint32_t count = 0;
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
-        if (!concerns(r, node))
+        if (!fence_concerns(r, node))
             continue;
         const struct node_report *known = nodes_find(r->reported, node);
         count++;
-        save(core, r,
-             &(struct node_record){.number = r->number,
-                                   .node = node,
-                                   .order = known != NULL ? known->order : 0,
-                                   .state = NODE_FENCED});
+        save_report(core, r,
+                    &(struct node_record){.number = r->number,
+                                          .node = node,
+                                          .order = known != NULL ? known->order : 0,
+                                          .state = NODE_FENCED});
         core_act(core, r);
     }
     const char *words = core_text(core, "node %s is fenced%s%s", node, reason != NULL ? ": " : "",
@@ -293,6 +312,7 @@ void core_fence(struct core *core, uint64_t ticket, const char *node, const char
  * may have made services since it booted, and this may have arrived before it could tell. */
 static bool ended_by_boot(const struct reservation *r, const char *node, uint64_t order)
 {
+    assert(reservation_valid(r));
     const struct node_report *known = nodes_find(r->reported, node);
     return known != NULL && known->order < order &&
            (known->state == NODE_CREATED || known->state == NODE_LINGERING);
@@ -310,6 +330,7 @@ static bool names_cluster(const char *const *clusters, const char *cluster)
 
 void core_node_boot(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_NODE_BOOT);
     const char *node = event->u.boot.node;
     uint64_t order = event->u.boot.order;
     struct ledger_walk walk = {0}; /* acting may end one */
@@ -318,9 +339,10 @@ void core_node_boot(struct core *core, const struct core_event *event)
         if (!names_cluster(event->u.boot.clusters, r->cluster) || !ended_by_boot(r, node, order))
             continue;
         count++;
-        save(core, r,
-             &(struct node_record){
-                 .number = r->number, .node = node, .order = order, .state = NODE_DESTROYED});
+        save_report(
+            core, r,
+            &(struct node_record){
+                .number = r->number, .node = node, .order = order, .state = NODE_DESTROYED});
         core_act(core, r);
     }
     core_trace(core, count > 0 ? TRACE_NOTICE : TRACE_DEBUG,

@@ -8,14 +8,16 @@
 #include "core/requests/requests.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
-/* A job is over: its VNIs are held back, its addresses given back in the background (F18). */
+/* A job is over: its VNIs are quarantined, its addresses given back in the background (F18). */
 
 static void answer_overtaken_waiters(struct core *core, struct reservation *r)
 {
-    struct waiter *w = r->errand->waiters;
-    r->errand->waiters = NULL;
+    assert(r->state == JOB_RELEASING && r->op != NULL);
+    struct waiter *w = r->op->waiters;
+    r->op->waiters = NULL;
     for (struct waiter *next; w != NULL; w = next) {
         next = w->next;
         core_answer(core, w->ticket, ANSWER_RELEASED, NULL,
@@ -26,6 +28,7 @@ static void answer_overtaken_waiters(struct core *core, struct reservation *r)
 
 static uint8_t hwcoll_after_release(const struct reservation *r)
 {
+    assert(r->state == JOB_ACTIVE);
     bool had = r->hwcoll == HWCOLL_RESERVED || r->hwcoll == HWCOLL_WANTED;
     return had ? HWCOLL_RELEASED : r->hwcoll;
 }
@@ -34,12 +37,15 @@ static uint8_t hwcoll_after_release(const struct reservation *r)
  * an earlier try of ours made it. */
 static bool is_anothers(const struct reservation *r)
 {
-    const struct errand *e = r->errand;
-    return e != NULL && e->gone_ms != 0 && e->other_token && !e->unsure && !e->retried;
+    assert(reservation_valid(r));
+    const struct operation *op = r->op;
+    return op != NULL && op->gone_ms != 0 && op->other_token && !op->unsure && !op->retried;
 }
 
 void core_begin_release(struct core *core, struct reservation *r, const char *why)
 {
+    assert(reservation_valid(r));
+    assert(r->state == JOB_ACTIVE);
     struct reservation_record rec = reservation_record(r);
     uint64_t proof = token_proof(r->token);
     rec.fm_side = (uint8_t)core_side_unwanted(r);
@@ -47,10 +53,10 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
         conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
         rec.fm_side = FM_SIDE_NOTHING;
     }
-    if (r->errand != NULL)
-        missing_forget(core, r->errand);
+    if (r->op != NULL)
+        missing_forget(core, r->op);
     /* What was never asked for needs no release. */
-    if (r->hwcoll == HWCOLL_WANTED && !r->errand->asked && r->fm_side == FM_SIDE_MAYBE)
+    if (r->hwcoll == HWCOLL_WANTED && !r->op->asked && r->fm_side == FM_SIDE_MAYBE)
         rec.fm_side = FM_SIDE_NOTHING;
     rec.state = JOB_RELEASING;
     rec.hwcoll = hwcoll_after_release(r);
@@ -62,7 +68,7 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
         core_keep_clock(core);
     (void)core_save(core, &rec);
     core_publish_released(core, r, why, proof);
-    if (r->errand != NULL)
+    if (r->op != NULL)
         answer_overtaken_waiters(core, r);
     core_act(core, r);
 }

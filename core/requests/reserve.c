@@ -9,13 +9,15 @@
 #include "core/reservation/sizing.h"
 #include "core/state.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A job wants its VNIs and, if it is eligible, multicast addresses (F1, F2, F4, F14). */
 
-static void refuse(struct core *core, uint64_t ticket, enum answer_kind kind, const char *field,
-                   const char *detail)
+static void answer_refused(struct core *core, uint64_t ticket, enum answer_kind kind,
+                           const char *field, const char *detail)
 {
+    assert(detail != NULL);
     core_answer(core, ticket, kind, NULL, detail);
     core->effects[core->effect_count - 1].u.answer.field = field;
 }
@@ -56,6 +58,8 @@ static bool same_text(const char *a, const char *b)
  * to the site is the same as whatever the site chose. */
 static const char *conflicting_field(const struct reservation *r, const struct reserve_request *q)
 {
+    assert(reservation_valid(r));
+    assert(r->state == JOB_ACTIVE);
     if (r->uid != q->uid)
         return "uid";
     if (r->node_count != q->node_count)
@@ -73,12 +77,13 @@ static const char *conflicting_field(const struct reservation *r, const struct r
     return NULL;
 }
 
-static void wait_for_answer(struct errand *e, uint64_t ticket, bool repeat)
+static void add_waiter(struct operation *op, uint64_t ticket, bool repeat)
 {
+    assert(op != NULL);
     struct waiter *w = memory_zeroed(sizeof *w);
     w->ticket = ticket;
     w->repeat = repeat;
-    struct waiter **last = &e->waiters;
+    struct waiter **last = &op->waiters;
     while (*last != NULL)
         last = &(*last)->next;
     *last = w;
@@ -87,27 +92,31 @@ static void wait_for_answer(struct errand *e, uint64_t ticket, bool repeat)
 /* No answer waits longer than the timeout that is in force when its request comes (F21). */
 static void give_up_in_time(const struct core *core, struct reservation *r)
 {
+    assert(r->hwcoll == HWCOLL_WANTED && r->op != NULL);
     int64_t latest = core->now_ms + core->config.reserve_timeout_ms;
-    if (r->errand->give_up_ms == 0 || r->errand->give_up_ms > latest)
-        r->errand->give_up_ms = latest;
+    if (r->op->give_up_ms == 0 || r->op->give_up_ms > latest)
+        r->op->give_up_ms = latest;
 }
 
-static void repeat(struct core *core, uint64_t ticket, const struct reserve_request *q,
-                   struct reservation *r)
+static void repeat_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q,
+                           struct reservation *r)
 {
+    assert(reservation_valid(r));
+    assert(r->state == JOB_ACTIVE && !reservation_adopted(r));
     const char *field = conflicting_field(r, q);
     if (field == NULL)
         core_granted_again(core, r);
     r->missed_ms = 0; /* as good a sign of life as being named by a sync */
     r->alive_ms = core->now_ms;
     if (field != NULL)
-        refuse(core, ticket, ANSWER_CONFLICT, field,
-               core_text(core,
-                         "job %s of %s has a reservation (number %llu) that differs in %s: release "
-                         "it first, or repeat the request unchanged",
-                         r->job, r->cluster, (unsigned long long)r->number, field));
+        answer_refused(
+            core, ticket, ANSWER_CONFLICT, field,
+            core_text(core,
+                      "job %s of %s has a reservation (number %llu) that differs in %s: release "
+                      "it first, or repeat the request unchanged",
+                      r->job, r->cluster, (unsigned long long)r->number, field));
     else if (r->hwcoll == HWCOLL_WANTED) {
-        wait_for_answer(r->errand, ticket, true);
+        add_waiter(r->op, ticket, true);
         give_up_in_time(core, r);
         core_act(core, r);
     } else
@@ -117,6 +126,7 @@ static void repeat(struct core *core, uint64_t ticket, const struct reserve_requ
 /* F2: what the job said, else what the site says. */
 static unsigned vnis_wanted(const struct core *core, const struct reserve_request *q)
 {
+    assert(core->config.vni_per_job <= VNI_PER_JOB_MAX);
     if (q->vni_count >= 0)
         return (unsigned)q->vni_count;
     if (q->node_count == 1 && !core->config.vni_single_node)
@@ -133,14 +143,16 @@ static uint8_t choose_classes(const struct core *core, const struct reserve_requ
 
 static void refuse_classes(struct core *core, uint64_t ticket, const struct reserve_request *q)
 {
+    assert((q->traffic_classes & ~core->config.classes_allowed) != 0);
     int first = TC_DEDICATED_ACCESS;
     while ((q->traffic_classes & ~core->config.classes_allowed & (unsigned)first) == 0)
         first <<= 1;
-    refuse(core, ticket, ANSWER_INVALID, "traffic_classes",
-           core_text(core,
-                     "traffic class %s is not allowed here ([vni] allowed_traffic_classes): leave "
-                     "it out",
-                     traffic_class_word(first)));
+    answer_refused(
+        core, ticket, ANSWER_INVALID, "traffic_classes",
+        core_text(core,
+                  "traffic class %s is not allowed here ([vni] allowed_traffic_classes): leave "
+                  "it out",
+                  traffic_class_word(first)));
 }
 
 /* Another's reservation, or one that cannot be told from it, is under the job's name (B11). */
@@ -156,6 +168,7 @@ static bool name_is_found(const struct core *core, const char *cluster, const ch
 static enum budget budget_after(struct core *core, const struct reservation_record *rec,
                                 const struct reservation *adopted)
 {
+    assert(adopted == NULL || adopted->state == JOB_ACTIVE);
     enum budget budget = core_budget(core, rec->cluster, rec->addresses);
     if (budget != BUDGET_NONE || adopted == NULL)
         return budget;
@@ -168,6 +181,7 @@ static enum budget budget_after(struct core *core, const struct reservation_reco
 static void decide_hwcoll(struct core *core, const struct reservation *adopted,
                           struct reservation_record *rec, struct error *why)
 {
+    assert(rec->state == JOB_ACTIVE && rec->fm_side == FM_SIDE_NOTHING);
     rec->hwcoll =
         (uint8_t)sizing_decide(&core->config, rec->wish, rec->node_count, &rec->addresses, why);
     if (rec->hwcoll == HWCOLL_INELIGIBLE)
@@ -193,19 +207,21 @@ static void decide_hwcoll(struct core *core, const struct reservation *adopted,
         rec->hwcoll = HWCOLL_UNAVAILABLE;
         rec->reason = core_text(core, "the link to the fabric manager is %s: %s",
                                 link_state_word(core->link.state), core->link.error);
-    } else if (budget == BUDGET_ROOM) {
+    } else if (budget == BUDGET_NOW) {
         rec->fm_side = FM_SIDE_MAYBE; /* the intent, saved before the call leaves */
     }
 }
 
-static void create(struct core *core, uint64_t ticket, const struct reservation_record *rec)
+static void create_reservation(struct core *core, uint64_t ticket,
+                               const struct reservation_record *rec)
 {
+    assert(rec->number == core->last_number + 1);
     struct reservation *r = core_save(core, rec);
     r->alive_ms = core->now_ms;
     tombstones_forget(&core->tombstones, rec->cluster, rec->job);
     if (r->hwcoll == HWCOLL_WANTED) {
         give_up_in_time(core, r);
-        wait_for_answer(r->errand, ticket, false);
+        add_waiter(r->op, ticket, false);
     } else {
         if (r->hwcoll == HWCOLL_DENIED || r->hwcoll == HWCOLL_UNAVAILABLE)
             core_trace_event(core, r, core_event_of(r->hwcoll),
@@ -230,6 +246,7 @@ static bool may_be_old_ledger(const struct core *core)
 static bool choose_vnis(struct core *core, struct reservation_record *rec, unsigned wanted,
                         const char **detail)
 {
+    assert(wanted <= VNI_PER_JOB_MAX);
     rec->vni_asked = (uint8_t)wanted;
     if (vnipool_pick(&core->vnis, wanted, may_be_old_ledger(core), rec->vnis)) {
         rec->vni_count = (uint8_t)wanted;
@@ -247,9 +264,9 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec, unsig
 static void refuse_vnis(struct core *core, uint64_t ticket, const struct reserve_request *q,
                         const char *detail)
 {
-    core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u held back",
+    core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u quarantined",
                q->cluster, q->job, detail, core->vnis.live.count, core->vnis.held.count);
-    refuse(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
+    answer_refused(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
 }
 
 /* Whether the same request can be granted at another time, so that to repeat it makes sense. */
@@ -268,6 +285,7 @@ static bool can_ever_be(const struct core *core, const struct cluster_config *cl
 static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *q,
                         const struct cluster_config *cluster, struct reservation *adopted)
 {
+    assert(adopted == NULL || reservation_adopted(adopted));
     struct error why = {0};
     const char *detail = NULL;
     struct reservation_record rec = {.number = core->last_number + 1,
@@ -291,7 +309,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
     }
     decide_hwcoll(core, adopted, &rec, &why);
     if (rec.wish == WISH_REQUIRED && rec.hwcoll != HWCOLL_WANTED) {
-        refuse(
+        answer_refused(
             core, ticket, can_ever_be(core, cluster, &rec) ? ANSWER_NO_HWCOLL : ANSWER_INVALID,
             "hwcoll",
             core_text(core, "hardware collectives are required but not available: %s", rec.reason));
@@ -299,7 +317,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
     }
     if (adopted != NULL)
         core_begin_release(core, adopted, "the job was reserved anew");
-    create(core, ticket, &rec);
+    create_reservation(core, ticket, &rec);
 }
 
 void core_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q)
@@ -307,15 +325,15 @@ void core_reserve(struct core *core, uint64_t ticket, const struct reserve_reque
     const char *detail = NULL, *field;
     const struct cluster_config *cluster = core_cluster_config(core, q->cluster);
     if (cluster == NULL) {
-        refuse(core, ticket, ANSWER_NO_CLUSTER, "cluster",
-               core_text(core,
-                         "no cluster \"%.40s\" is configured: add [cluster \"...\"] to "
-                         "mcastd.conf",
-                         q->cluster));
+        answer_refused(core, ticket, ANSWER_NO_CLUSTER, "cluster",
+                       core_text(core,
+                                 "no cluster \"%.40s\" is configured: add [cluster \"...\"] to "
+                                 "mcastd.conf",
+                                 q->cluster));
         return;
     }
     if ((field = invalid_field(q, &detail)) != NULL) {
-        refuse(core, ticket, ANSWER_INVALID, field, detail);
+        answer_refused(core, ticket, ANSWER_INVALID, field, detail);
         return;
     }
     if (tombstones_get(&core->tombstones, q->cluster, q->job, core->now_ms) ==
@@ -324,7 +342,7 @@ void core_reserve(struct core *core, uint64_t ticket, const struct reserve_reque
         tombstones_forget(&core->tombstones, q->cluster, q->job);
         core_trace(core, TRACE_NOTICE, "%s-%s: its release came before its reserve -> not reserved",
                    q->cluster, q->job);
-        refuse(
+        answer_refused(
             core, ticket, ANSWER_OVERTAKEN, NULL,
             "the job was released before this reserve arrived; nothing was reserved. If it really "
             "starts (again), repeat the request");
@@ -332,7 +350,7 @@ void core_reserve(struct core *core, uint64_t ticket, const struct reserve_reque
     }
     struct reservation *r = ledger_newest(&core->ledger, q->cluster, q->job);
     if (r != NULL && r->state == JOB_ACTIVE && !reservation_adopted(r)) {
-        repeat(core, ticket, q, r);
+        repeat_reserve(core, ticket, q, r);
         return;
     }
     reserve_new(core, ticket, q, cluster, r != NULL && r->state == JOB_ACTIVE ? r : NULL);

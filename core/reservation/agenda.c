@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,22 +17,25 @@ void agenda_release(struct agenda *a)
     memset(a, 0, sizeof *a);
 }
 
-static void put(struct agenda *a, uint32_t slot, struct reservation *r)
+static void place_in_heap(struct agenda *a, uint32_t slot, struct reservation *r)
 {
+    assert(slot >= 1 && slot < a->capacity);
     a->heap[slot] = r;
     r->agenda_slot = slot;
 }
 
 static void sift_up(struct agenda *a, uint32_t slot)
 {
+    assert(slot >= 1 && slot <= a->count);
     struct reservation *r = a->heap[slot];
     for (; slot > 1 && a->heap[slot / 2]->due_ms > r->due_ms; slot /= 2)
-        put(a, slot, a->heap[slot / 2]);
-    put(a, slot, r);
+        place_in_heap(a, slot, a->heap[slot / 2]);
+    place_in_heap(a, slot, r);
 }
 
 static void sift_down(struct agenda *a, uint32_t slot)
 {
+    assert(slot >= 1 && slot <= a->count);
     struct reservation *r = a->heap[slot];
     for (;;) {
         uint32_t child = slot * 2;
@@ -41,43 +45,46 @@ static void sift_down(struct agenda *a, uint32_t slot)
             child++;
         if (a->heap[child]->due_ms >= r->due_ms)
             break;
-        put(a, slot, a->heap[child]);
+        place_in_heap(a, slot, a->heap[child]);
         slot = child;
     }
-    put(a, slot, r);
+    place_in_heap(a, slot, r);
 }
 
-static void insert(struct agenda *a, struct reservation *r)
+static void insert_in_heap(struct agenda *a, struct reservation *r)
 {
-    if (a->count + 1 >= a->room) {
-        a->room = a->room == 0 ? 64 : a->room * 2;
-        a->heap = memory_resized(a->heap, a->room, sizeof *a->heap);
+    assert(r->agenda_slot == 0);
+    if (a->count + 1 >= a->capacity) {
+        a->capacity = a->capacity == 0 ? 64 : a->capacity * 2;
+        a->heap = memory_resized(a->heap, a->capacity, sizeof *a->heap);
     }
-    put(a, ++a->count, r);
+    place_in_heap(a, ++a->count, r);
     sift_up(a, a->count);
 }
 
-static void take_off(struct agenda *a, struct reservation *r)
+static void remove_from_heap(struct agenda *a, struct reservation *r)
 {
+    assert(r->agenda_slot <= a->count && a->heap[r->agenda_slot] == r);
     uint32_t slot = r->agenda_slot;
     struct reservation *last = a->heap[a->count--];
     r->agenda_slot = 0;
     if (last == r)
         return;
-    put(a, slot, last);
+    place_in_heap(a, slot, last);
     sift_up(a, slot);
     sift_down(a, last->agenda_slot);
 }
 
 void agenda_set(struct agenda *a, struct reservation *r, int64_t due_ms)
 {
+    assert(r->agenda_slot <= a->count);
     bool there = r->agenda_slot != 0;
     r->due_ms = due_ms;
     if (due_ms == INT64_MAX) {
         if (there)
-            take_off(a, r);
+            remove_from_heap(a, r);
     } else if (!there) {
-        insert(a, r);
+        insert_in_heap(a, r);
     } else {
         sift_up(a, r->agenda_slot);
         sift_down(a, r->agenda_slot);

@@ -7,7 +7,7 @@
 
 struct agenda {
     struct reservation **heap; /* heap[0] is not used: slot 0 means "not on the agenda" */
-    uint32_t count, room;
+    uint32_t count, capacity;
 };
 
 void agenda_init(struct agenda *agenda);

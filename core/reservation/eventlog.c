@@ -9,8 +9,8 @@
 void eventlog_init(struct eventlog *log)
 {
     memset(log, 0, sizeof *log);
-    log->room = 256;
-    log->ring = memory_zeroed(log->room * sizeof *log->ring);
+    log->capacity = 256;
+    log->ring = memory_zeroed(log->capacity * sizeof *log->ring);
 }
 
 void eventlog_release(struct eventlog *log)
@@ -18,13 +18,13 @@ void eventlog_release(struct eventlog *log)
     if (log->ring == NULL)
         return;
     for (uint64_t seq = log->first; seq < log->next; seq++)
-        free(log->ring[seq & (log->room - 1)]);
+        free(log->ring[seq & (log->capacity - 1)]);
     free(log->ring);
     memset(log, 0, sizeof *log);
 }
 
 /* The event and its texts in one block. */
-static struct event_record *copy(const struct event_record *event)
+static struct event_record *copy_event(const struct event_record *event)
 {
     const char *texts[] = {event->cluster, event->job, event->detail};
     size_t lengths[3], size = sizeof *event;
@@ -44,15 +44,16 @@ static struct event_record *copy(const struct event_record *event)
     return kept;
 }
 
-static void grow(struct eventlog *log)
+static void grow_ring(struct eventlog *log)
 {
-    size_t room = log->room * 2;
-    struct event_record **ring = memory_zeroed(room * sizeof *ring);
+    assert(eventlog_count(log) == log->capacity);
+    size_t capacity = log->capacity * 2;
+    struct event_record **ring = memory_zeroed(capacity * sizeof *ring);
     for (uint64_t seq = log->first; seq < log->next; seq++)
-        ring[seq & (room - 1)] = log->ring[seq & (log->room - 1)];
+        ring[seq & (capacity - 1)] = log->ring[seq & (log->capacity - 1)];
     free(log->ring);
     log->ring = ring;
-    log->room = room;
+    log->capacity = capacity;
 }
 
 void eventlog_append(struct eventlog *log, const struct event_record *event)
@@ -60,26 +61,28 @@ void eventlog_append(struct eventlog *log, const struct event_record *event)
     if (eventlog_count(log) == 0)
         log->first = log->next = event->seq;
     assert(event->seq == log->next);
-    if (eventlog_count(log) == log->room)
-        grow(log);
-    log->ring[event->seq & (log->room - 1)] = copy(event);
+    if (eventlog_count(log) == log->capacity)
+        grow_ring(log);
+    log->ring[event->seq & (log->capacity - 1)] = copy_event(event);
     log->next++;
 }
 
 void eventlog_prune(struct eventlog *log, uint64_t up_to)
 {
+    assert(log->ring != NULL);
     for (; log->first < log->next && log->first <= up_to; log->first++) {
-        free(log->ring[log->first & (log->room - 1)]);
-        log->ring[log->first & (log->room - 1)] = NULL;
+        free(log->ring[log->first & (log->capacity - 1)]);
+        log->ring[log->first & (log->capacity - 1)] = NULL;
     }
 }
 
 const struct event_record *eventlog_at(const struct eventlog *log, uint64_t seq)
 {
-    return seq >= log->first && seq < log->next ? log->ring[seq & (log->room - 1)] : NULL;
+    return seq >= log->first && seq < log->next ? log->ring[seq & (log->capacity - 1)] : NULL;
 }
 
 size_t eventlog_count(const struct eventlog *log)
 {
+    assert(log->next >= log->first);
     return (size_t)(log->next - log->first);
 }

@@ -8,8 +8,9 @@
 /* The events kept for replay (F24): consecutive sequence numbers, oldest dropped first. */
 
 struct eventlog {
-    struct event_record **ring; /* room is a power of two; an event sits at seq & (room - 1) */
-    size_t room;
+    struct event_record *
+        *ring; /* capacity is a power of two; an event sits at seq & (capacity - 1) */
+    size_t capacity;
     uint64_t first, next; /* kept are first … next - 1 */
 };
 

@@ -2,12 +2,13 @@
 
 #include "core/state.h"
 
-/* How long the VNIs of a released job are held back (F3, I1). */
+#include <assert.h>
 
 enum { AMBIGUOUS_HOLD_MS = 600 * 1000 };
 
 bool hold_has_services(const struct reservation *r)
 {
+    assert(r->reported == NULL || r->reported->clean <= r->reported->count);
     return r->reported != NULL && r->reported->count > r->reported->clean;
 }
 
@@ -19,6 +20,7 @@ bool hold_all_clean(const struct reservation *r)
 
 int64_t hold_end(const struct core *core, const struct reservation *r)
 {
+    assert(core->config.vni_hold_ms >= 0 || core->config.vni_hold_ms == HOLD_UNTIL_REPORTED);
     int64_t from = r->released_ms, hold = core->config.vni_hold_ms;
     bool ambiguous = r->regranted && nodes_clean(r->reported) >= r->node_count;
     if (from < core->facts.holds_from_ms)

@@ -3,13 +3,14 @@
 
 #include "core/state.h"
 
-/* How long the VNIs of a released job are held back (F3, I1). */
+/* How long the VNIs of a released job are quarantined (F3, I1). */
 
 /* Whether each node has said that nothing of the job is left there, so that its VNIs can do no
  * harm; whether one has said that it has services, which time does not end (F3). */
 bool hold_all_clean(const struct reservation *reservation);
 bool hold_has_services(const struct reservation *reservation);
-/* Until when nodes that have said nothing hold back its VNIs; INT64_MAX: until they report. */
+/* Until when nodes that have said nothing keep its VNIs quarantined; INT64_MAX: until they report.
+ */
 int64_t hold_end(const struct core *core, const struct reservation *reservation);
 
 #endif

@@ -14,6 +14,7 @@ enum {
 
 static void make_buckets(struct ledger *l, size_t count)
 {
+    assert(count > 0 && (count & (count - 1)) == 0);
     free(l->buckets);
     l->buckets = memory_zeroed(count * sizeof *l->buckets);
     l->bucket_count = count;
@@ -24,8 +25,8 @@ void ledger_init(struct ledger *l)
 {
     memset(l, 0, sizeof *l);
     make_buckets(l, BUCKETS_AT_FIRST);
-    l->row_room = ROWS_AT_FIRST;
-    l->rows = memory_zeroed(l->row_room * sizeof *l->rows);
+    l->row_capacity = ROWS_AT_FIRST;
+    l->rows = memory_zeroed(l->row_capacity * sizeof *l->rows);
 }
 
 void ledger_release(struct ledger *l)
@@ -50,8 +51,8 @@ static struct reservation **bucket_of(const struct ledger *l, uint32_t hash)
 }
 
 /* Where the pointer to the newest reservation of a job is, or would be. */
-static struct reservation **find(const struct ledger *l, uint32_t hash, const char *cluster,
-                                 const char *job)
+static struct reservation **find_name(const struct ledger *l, uint32_t hash, const char *cluster,
+                                      const char *job)
 {
     struct reservation **at = bucket_of(l, hash);
     while (*at != NULL && ((*at)->name_hash != hash || !same_name(*at, cluster, job)))
@@ -61,6 +62,7 @@ static struct reservation **find(const struct ledger *l, uint32_t hash, const ch
 
 static void split_bucket(struct ledger *l)
 {
+    assert(!l->postponed);
     size_t added = l->bucket_count++;
     if (added > l->bucket_mask) {
         l->bucket_mask = l->bucket_mask * 2 + 1;
@@ -86,25 +88,27 @@ static void compact_rows(struct ledger *l)
         if (l->rows[i].reservation != NULL)
             l->rows[kept++] = l->rows[i];
     }
+    assert(kept == l->count);
     l->row_count = kept;
 }
 
 static void append_row(struct ledger *l, struct reservation *r)
 {
     assert(l->row_count == 0 || l->rows[l->row_count - 1].number < r->number);
-    if (l->row_count == l->row_room) {
+    if (l->row_count == l->row_capacity) {
         /* At least a quarter given up by those that are gone is as good as growing. */
-        if (l->count < l->row_room - l->row_room / 4)
+        if (l->count < l->row_capacity - l->row_capacity / 4)
             compact_rows(l);
         else
-            l->rows = memory_resized(l->rows, l->row_room *= 2, sizeof *l->rows);
+            l->rows = memory_resized(l->rows, l->row_capacity *= 2, sizeof *l->rows);
     }
     l->rows[l->row_count++] = (struct ledger_row){.number = r->number, .reservation = r};
 }
 
 static void enter_name(struct ledger *l, struct reservation *r)
 {
-    struct reservation **at = find(l, r->name_hash, r->cluster, r->job);
+    assert(!l->postponed);
+    struct reservation **at = find_name(l, r->name_hash, r->cluster, r->job);
     r->older = *at;
     r->name_next = r->older != NULL ? r->older->name_next : NULL;
     l->names += r->older == NULL;
@@ -113,6 +117,7 @@ static void enter_name(struct ledger *l, struct reservation *r)
 
 void ledger_insert(struct ledger *l, struct reservation *r)
 {
+    assert(r->number > 0);
     r->name_hash = name_hash(r->cluster, r->job);
     if (!l->postponed) {
         if (l->names >= l->bucket_count)
@@ -129,13 +134,13 @@ void ledger_postpone(struct ledger *l)
     l->postponed = true;
 }
 
-static void fetch(const struct ledger *l, size_t row)
+static void prefetch_bucket(const struct ledger *l, size_t row)
 {
     if (row < l->row_count)
         __builtin_prefetch(bucket_of(l, l->rows[row].reservation->name_hash));
 }
 
-static void fetch_first(const struct ledger *l, size_t row)
+static void prefetch_first(const struct ledger *l, size_t row)
 {
     if (row < l->row_count)
         __builtin_prefetch(*bucket_of(l, l->rows[row].reservation->name_hash));
@@ -151,8 +156,8 @@ void ledger_index(struct ledger *l)
         count *= 2;
     make_buckets(l, count);
     for (size_t row = 0; row < l->row_count; row++) { /* there are no gaps: none was removed */
-        fetch(l, row + FETCH_AHEAD);
-        fetch_first(l, row + FETCH_AHEAD / 2);
+        prefetch_bucket(l, row + FETCH_AHEAD);
+        prefetch_first(l, row + FETCH_AHEAD / 2);
         enter_name(l, l->rows[row].reservation);
     }
 }
@@ -177,7 +182,7 @@ static size_t row_from(const struct ledger *l, uint64_t number)
 void ledger_remove(struct ledger *l, struct reservation *r)
 {
     assert(!l->postponed);
-    struct reservation **at = find(l, r->name_hash, r->cluster, r->job);
+    struct reservation **at = find_name(l, r->name_hash, r->cluster, r->job);
     if (*at == r) {
         if (r->older != NULL) {
             r->older->name_next = r->name_next;
@@ -205,7 +210,7 @@ void ledger_remove(struct ledger *l, struct reservation *r)
 struct reservation *ledger_newest(const struct ledger *l, const char *cluster, const char *job)
 {
     assert(!l->postponed);
-    return *find(l, name_hash(cluster, job), cluster, job);
+    return *find_name(l, name_hash(cluster, job), cluster, job);
 }
 
 struct reservation *ledger_by_number(const struct ledger *l, uint64_t number)

@@ -18,7 +18,7 @@ struct ledger {
                                          than the last bucket */
     size_t names;
     struct ledger_row *rows; /* ascending number */
-    size_t row_count, row_room;
+    size_t row_count, row_capacity;
     size_t count;   /* reservations */
     bool postponed; /* their names are not yet in buckets */
 };
@@ -26,7 +26,7 @@ struct ledger {
 void ledger_init(struct ledger *ledger);
 void ledger_release(struct ledger *ledger); /* frees the tables, not the reservations */
 
-/* While very many are inserted nobody asks for a name: the table of names is made when they are all
+/* While very many are inserted no name is looked up: the table of names is made when they are all
  * there, of the right size at once and without waiting for memory a million times. Until
  * ledger_index, ledger_newest and ledger_remove may not be called. Only before the first. */
 void ledger_postpone(struct ledger *ledger);

@@ -18,7 +18,7 @@ struct parts {
     unsigned width; /* 0: it does not end in a digit */
 };
 
-static struct parts split(const char *name)
+static struct parts split_name(const char *name)
 {
     struct parts parts = {.prefix = strlen(name)};
     uint32_t unit = 1;
@@ -31,7 +31,7 @@ static struct parts split(const char *name)
     return parts;
 }
 
-static unsigned digits(uint32_t number)
+static unsigned count_digits(uint32_t number)
 {
     unsigned count = 1;
     for (; number >= 10; number /= 10)
@@ -40,9 +40,9 @@ static unsigned digits(uint32_t number)
 }
 
 /* Whether a range that begins with this width would write the number as the name does. */
-static bool written_so(const struct parts *parts, unsigned width)
+static bool keeps_digits(const struct parts *parts, unsigned width)
 {
-    unsigned least = digits(parts->number);
+    unsigned least = count_digits(parts->number);
     return parts->width == (least > width ? least : width);
 }
 
@@ -55,6 +55,7 @@ static bool same_prefix(const struct nodefold *fold, const char *name, const str
 /* Room for a run has been made sure of when it began. */
 static void close_run(struct nodefold *fold)
 {
+    assert(fold->width > 0);
     char *out = fold->runs + fold->runs_used;
     const size_t size = sizeof fold->runs - fold->runs_used;
     const char *comma = fold->runs_used > 0 ? "," : "";
@@ -68,6 +69,7 @@ static void close_run(struct nodefold *fold)
 
 static void open_run(struct nodefold *fold, const struct parts *parts)
 {
+    assert(parts->width > 0);
     fold->first = fold->last = parts->number;
     fold->width = parts->width;
 }
@@ -93,7 +95,7 @@ static size_t size_so_far(const struct nodefold *fold)
     return fold->used + (fold->width > 0 ? open : 0);
 }
 
-static bool has_room(const struct nodefold *fold, size_t more)
+static bool has_space(const struct nodefold *fold, size_t more)
 {
     return fold->left_out == 0 && size_so_far(fold) + more < sizeof fold->text;
 }
@@ -112,15 +114,16 @@ static void add_prefix(struct nodefold *fold, const char *name, const struct par
 
 void nodefold_add(struct nodefold *fold, const char *name)
 {
-    const struct parts parts = split(name);
+    assert(name != NULL);
+    const struct parts parts = split_name(name);
     const bool same = parts.width > 0 && same_prefix(fold, name, &parts);
     if (same && fold->left_out == 0 && parts.number == fold->last + 1 &&
-        written_so(&parts, fold->width)) {
+        keeps_digits(&parts, fold->width)) {
         fold->last = parts.number;
-    } else if (same && has_room(fold, RUN_SIZE + 1)) {
+    } else if (same && has_space(fold, RUN_SIZE + 1)) {
         close_run(fold);
         open_run(fold, &parts);
-    } else if (!same && has_room(fold, parts.prefix + sizeof ",[]" + RUN_SIZE + 1)) {
+    } else if (!same && has_space(fold, parts.prefix + sizeof ",[]" + RUN_SIZE + 1)) {
         add_prefix(fold, name, &parts);
     } else {
         fold->left_out++;

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /* Folds names of nodes, one after the other, into a node list (nodelist.h): "elcap[3-5,9],login1".
- * What follows on its neighbour is folded; nothing is sorted. The text is bounded: once a name
- * finds no room, that one and all that follow are only counted. */
+ * Consecutive numbers are folded; nothing is sorted. The text is bounded: once a name
+ * does not fit, that one and all that follow are only counted. */
 
 enum { NODEFOLD_TEXT_SIZE = 512 };
 
@@ -17,7 +17,7 @@ struct nodefold {
     char text[NODEFOLD_TEXT_SIZE]; /* whole once nodefold_end was called */
     size_t used;
     uint32_t count;    /* names in the text */
-    uint32_t left_out; /* names that found no room */
+    uint32_t left_out; /* names that did not fit */
     /* The numbers behind one prefix, while more may follow: closed runs, then the open one. */
     char prefix[NODELIST_NAME_MAX + 1], runs[NODEFOLD_TEXT_SIZE];
     size_t runs_used;

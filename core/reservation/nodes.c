@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +10,10 @@ enum {
     SLOTS_FIRST = 8,
     LIST_LONG = 256, /* bytes; reading a shorter list costs no more than the rest of a report */
     EXPANDED_MAX = 1 << 16, /* nodes; more of them are no machine there is, and would stop the loop
-                               for longer than anybody should wait */
+                               for too long */
 };
 
-static bool in_name(char c)
+static bool is_name_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '_' || c == '-';
@@ -21,13 +22,14 @@ static bool in_name(char c)
 static size_t name_length(const char *text)
 {
     size_t length = 0;
-    while (in_name(text[length]))
+    while (is_name_char(text[length]))
         length++;
     return length;
 }
 
 bool node_name_valid(const char *name)
 {
+    assert(name != NULL);
     size_t length = name_length(name);
     return length >= 1 && length <= NODELIST_NAME_MAX && name[length] == '\0';
 }
@@ -48,6 +50,7 @@ static bool service_valid(const char **at)
 
 bool node_services_valid(const char *services)
 {
+    assert(services != NULL);
     const char *at = services;
     if (strnlen(services, NODE_SERVICES_MAX + 1) > NODE_SERVICES_MAX)
         return false;
@@ -61,7 +64,7 @@ bool node_services_valid(const char *services)
 }
 
 /* FNV-1a. Who may report is known, and a list of the job's nodes bounds what is reported. */
-static uint32_t hash(const char *name)
+static uint32_t hash_name(const char *name)
 {
     uint32_t hash = 2166136261;
     for (; *name != '\0'; name++)
@@ -69,9 +72,10 @@ static uint32_t hash(const char *name)
     return hash ^ hash >> 15;
 }
 
-static struct node_report **slot(struct node_report **slots, uint32_t count, const char *name)
+static struct node_report **slot_of(struct node_report **slots, uint32_t count, const char *name)
 {
-    uint32_t at = hash(name) & (count - 1);
+    assert(count > 0 && (count & (count - 1)) == 0);
+    uint32_t at = hash_name(name) & (count - 1);
     while (slots[at] != NULL && strcmp(slots[at]->name, name) != 0)
         at = (at + 1) & (count - 1);
     return &slots[at];
@@ -79,7 +83,8 @@ static struct node_report **slot(struct node_report **slots, uint32_t count, con
 
 const struct node_report *nodes_find(const struct nodes *nodes, const char *name)
 {
-    return nodes == NULL ? NULL : *slot(nodes->slots, nodes->slot_count, name);
+    assert(nodes == NULL || nodes->count < nodes->slot_count);
+    return nodes == NULL ? NULL : *slot_of(nodes->slots, nodes->slot_count, name);
 }
 
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
@@ -94,11 +99,13 @@ const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
 
 uint32_t nodes_clean(const struct nodes *nodes)
 {
+    assert(nodes == NULL || nodes->clean <= nodes->count);
     return nodes == NULL ? 0 : nodes->clean;
 }
 
 bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name)
 {
+    assert(list != NULL && name != NULL);
     if (nodes_find(nodes, name) != NULL)
         return true;
     if (nodes == NULL || count > EXPANDED_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
@@ -113,20 +120,21 @@ static bool is_clean(const struct node_report *report)
     return report->state == NODE_DESTROYED || report->state == NODE_FENCED;
 }
 
-static void move(struct nodes *nodes, uint32_t slot_count)
+static void resize_slots(struct nodes *nodes, uint32_t slot_count)
 {
+    assert(slot_count > nodes->slot_count);
     struct node_report **slots = memory_zeroed(slot_count * sizeof *slots);
     for (uint32_t i = 0; i < nodes->slot_count; i++) {
         struct node_report *report = nodes->slots[i];
         if (report != NULL)
-            *slot(slots, slot_count, report->name) = report;
+            *slot_of(slots, slot_count, report->name) = report;
     }
     free(nodes->slots);
     nodes->slots = slots;
     nodes->slot_count = slot_count;
 }
 
-static void tally(struct nodes *nodes, const struct node_report *report, uint32_t one)
+static void count_report(struct nodes *nodes, const struct node_report *report, uint32_t one)
 {
     if (is_clean(report))
         nodes->clean += one;
@@ -140,22 +148,23 @@ void nodes_put(struct nodes **nodes, const struct node_record *record)
         *nodes = memory_zeroed(sizeof **nodes);
     struct nodes *n = *nodes;
     if (n->count + n->count / 2 >= n->slot_count)
-        move(n, n->slot_count == 0 ? SLOTS_FIRST : n->slot_count * 2);
-    struct node_report **at = slot(n->slots, n->slot_count, record->node);
+        resize_slots(n, n->slot_count == 0 ? SLOTS_FIRST : n->slot_count * 2);
+    struct node_report **at = slot_of(n->slots, n->slot_count, record->node);
     if (*at == NULL) {
         size_t length = strlen(record->node);
         *at = memory_zeroed(sizeof **at + length + 1);
         memcpy((*at)->name, record->node, length + 1);
         n->count++;
     } else {
-        tally(n, *at, UINT32_MAX); /* minus one */
+        count_report(n, *at, UINT32_MAX); /* minus one */
     }
+    assert(n->clean <= n->count && n->lingering <= n->count);
     char *kept = memory_text(record->services);
     free((*at)->services);
     (*at)->services = kept;
     (*at)->state = record->state;
     (*at)->order = record->order;
-    tally(n, *at, 1);
+    count_report(n, *at, 1);
 }
 
 static void free_report(struct node_report *report)

@@ -38,7 +38,7 @@ bool node_services_valid(const char *services);
  * to be named. A long list is expanded when it is asked for the second time. */
 bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name);
 
-/* nodes may be NULL in those that only look: nobody has reported. */
+/* nodes may be NULL in those that only look: no node has reported. */
 const struct node_report *nodes_find(const struct nodes *nodes, const char *name);
 /* The next one at or after *at, which is moved on; NULL: no more. In no order. */
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at);

@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "base/nodelist.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,9 @@ struct nodeset {
     uint32_t slot_count, count;
 };
 
-static uint32_t *slot(const struct nodeset *set, const char *name)
+static uint32_t *slot_of(const struct nodeset *set, const char *name)
 {
+    assert(set->count * 2 <= set->slot_count);
     uint32_t at = name_hash("", name) & (set->slot_count - 1);
     while (set->slots[at] != 0 && strcmp(set->text + set->slots[at] - 1, name) != 0)
         at = (at + 1) & (set->slot_count - 1);
@@ -27,20 +29,21 @@ static uint32_t *slot(const struct nodeset *set, const char *name)
 
 static void make_slots(struct nodeset *set, uint32_t slot_count)
 {
+    assert((slot_count & (slot_count - 1)) == 0 && slot_count > set->count * 2);
     free(set->slots);
     set->slots = memory_zeroed(slot_count * sizeof *set->slots);
     set->slot_count = slot_count;
     for (size_t at = 0; at < set->used; at += strlen(set->text + at) + 1)
-        *slot(set, set->text + at) = (uint32_t)at + 1;
+        *slot_of(set, set->text + at) = (uint32_t)at + 1;
 }
 
-static void add(void *arg, const char *name)
+static void add_node(void *arg, const char *name)
 {
     struct nodeset *set = arg;
     size_t length = strlen(name);
     if (set->count * 2 >= set->slot_count)
         make_slots(set, set->slot_count * 2);
-    uint32_t *where = slot(set, name);
+    uint32_t *where = slot_of(set, name);
     if (*where != 0)
         return;
     while (set->size - set->used <= length) {
@@ -55,17 +58,19 @@ static void add(void *arg, const char *name)
 
 struct nodeset *nodeset_create(const char *list)
 {
+    assert(list != NULL);
     struct nodeset *set = memory_zeroed(sizeof *set);
     set->size = TEXT_FIRST;
     set->text = memory_zeroed(set->size);
     make_slots(set, SLOTS_FIRST);
-    nodelist_each(list, add, set);
+    nodelist_each(list, add_node, set);
     return set;
 }
 
 bool nodeset_contains(const struct nodeset *set, const char *node)
 {
-    return *slot(set, node) != 0;
+    assert(node != NULL);
+    return *slot_of(set, node) != 0;
 }
 
 void nodeset_destroy(struct nodeset *set)

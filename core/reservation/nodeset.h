@@ -6,7 +6,7 @@
 
 /* The nodes of one node list, each found in constant time: for a list that is asked for each of its
  * nodes, and is too long to be read that often (F3: ten thousand nodes of a job report at once, and
- * where every second node of a machine is somebody else's, their list is 60 KB). */
+ * where every second node of a machine belongs to another job, their list is 60 KB). */
 
 struct nodeset;
 

@@ -10,12 +10,13 @@
 
 enum { VNI_PER_JOB_MAX = 4 };
 
-/* Owner of what a new ledger found at the fabric manager: nobody's uid, so nobody's to read. */
+/* Owner of what a new ledger found at the fabric manager: no user's uid, so that no user can read
+ * it. */
 #define UID_UNKNOWN UINT32_MAX
 
 enum job_state {
     JOB_ACTIVE = 1,
-    JOB_RELEASING = 2, /* released; VNIs held back, or the fabric manager not yet clean */
+    JOB_RELEASING = 2, /* released; VNIs quarantined, or the fabric manager not yet clean */
 };
 
 /* What the job asked for (F14). */
@@ -26,7 +27,7 @@ enum hwcoll_wish {
     WISH_REQUIRED = 4, /* the reserve fails when it cannot be had */
 };
 
-/* What became of it: `hwcoll.state` in api.md. */
+/* What became of it: `hwcoll.state` in openapi.json. */
 enum hwcoll_state {
     HWCOLL_OFF = 1,
     HWCOLL_INELIGIBLE = 2,
@@ -60,7 +61,7 @@ enum node_state {
     NODE_CREATED = 1,   /* services for the job exist there */
     NODE_DESTROYED = 2, /* none is left */
     NODE_LINGERING = 3, /* some could not be destroyed yet */
-    NODE_FENCED = 4,    /* an administrator vouches that it can do no harm */
+    NODE_FENCED = 4,    /* declared clean by an administrator */
 };
 
 enum { NODE_SERVICES_MAX = 400 };
@@ -77,7 +78,7 @@ struct node_record {
 struct cleanup_record {
     uint64_t number;    /* of the reservation; it is over when that is */
     const char *step;   /* steppath_valid */
-    int64_t give_up_ms; /* nobody wants it any more then */
+    int64_t give_up_ms; /* it is no longer wanted then */
     uint8_t below;      /* 1: all steps below it too */
 };
 
@@ -117,8 +118,8 @@ struct reservation_record {
                                 its release came: which life a node speaks of cannot be told */
     int64_t created_ms;      /* Unix time in milliseconds, as all times here */
     int64_t released_ms;     /* 0 while active */
-    int64_t hold_until_ms;   /* nodes that say nothing hold back VNIs until then; 0 while active,
-                                or when they are waited for however long */
+    int64_t hold_until_ms;   /* nodes that say nothing keep VNIs quarantined until then; 0 while
+                                active,   or when they are waited for however long */
 };
 
 enum { BOOT_ID_MAX = 40 };

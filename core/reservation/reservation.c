@@ -1,9 +1,11 @@
 #include "core/reservation/reservation.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct reservation_record reservation_record(const struct reservation *r)
 {
+    assert(r->cluster != NULL);
     struct reservation_record record = {
         .number = r->number,
         .cluster = r->cluster,

@@ -12,8 +12,8 @@
 
 /* One reservation of one job: what is on disk, and beside it what only lives in memory.
  *
- * Read by the edges (rendering an answer), changed only inside core: by reservation_apply, from a
- * record, and by the errand that runs for it at the fabric manager. */
+ * Read by the edges (rendering an answer), changed only inside core: by core_apply, from a
+ * record, and by the operation that runs for it at the fabric manager. */
 
 struct waiter {
     struct waiter *next;
@@ -24,18 +24,18 @@ struct waiter {
 /* What runs at the fabric manager for a reservation; only those that it may have been called for
  * have one.
  * Nothing here is on disk: after a restart it is rebuilt, assuming the worst. */
-struct errand {
-    struct reservation *owner;              /* NULL: it is over */
-    struct errand *prev, *next;             /* all errands, in no order */
-    struct errand *queue_prev, *queue_next; /* in its lane of the call queue */
-    struct waiter *waiters;                 /* requests that wait for the answer */
-    uint64_t call;                          /* id of the call under way, 0: none */
-    enum fmcall_kind under_way, queued;     /* FMCALL_NONE when not */
-    int lane;                               /* of the call queue, while queued */
-    uint32_t tries;                         /* failures in a row */
-    int64_t sent_ms;                        /* when the call under way was handed out */
-    int64_t give_up_ms;                     /* of one that is wanted: the answer is due */
-    int64_t retry_ms;                       /* not before then */
+struct operation {
+    struct reservation *owner;                 /* NULL: it is over */
+    struct operation *prev, *next;             /* all operations, in no order */
+    struct operation *queue_prev, *queue_next; /* in its lane of the call queue */
+    struct waiter *waiters;                    /* requests that wait for the answer */
+    uint64_t call;                             /* id of the call under way, 0: none */
+    enum fmcall_kind under_way, queued;        /* FMCALL_NONE when not */
+    int lane;                                  /* of the call queue, while queued */
+    uint32_t tries;                            /* failures in a row */
+    int64_t sent_ms;                           /* when the call under way was handed out */
+    int64_t give_up_ms;                        /* of one that is wanted: the answer is due */
+    int64_t retry_ms;                          /* not before then */
     int64_t reserve_settles_ms; /* until then a RESERVE given up may still be acted on */
     int64_t release_settles_ms; /* the same for a RELEASE: the name must rest */
     char *words;                /* the fabric manager's last ones that were no answer */
@@ -64,9 +64,9 @@ struct reservation {
     uint32_t name_hash;            /* of cluster and job: beside it, as both are read together */
     uint32_t agenda_slot;          /* 0: no deadline */
     struct reservation *older;     /* same cluster and job, an earlier life, still releasing */
-    struct errand *errand;         /* NULL: nothing at the fabric manager */
+    struct operation *op;          /* NULL: nothing at the fabric manager */
     struct nodes *reported;        /* NULL: no node has reported */
-    struct cleaner *cleaner;       /* NULL: nobody has asked for a step's trees to go */
+    struct cleaner *cleaner;       /* NULL: no cleanup of a step was asked for */
     const char *cluster;           /* the core's own copy, shared */
     char *nodes, *reason;          /* NULL when not there */
     struct secret token;           /* none when not there */
@@ -92,6 +92,22 @@ struct reservation_record reservation_record(const struct reservation *reservati
 static inline bool reservation_wants_hwcoll(const struct reservation *r)
 {
     return r->state == JOB_ACTIVE && (r->hwcoll == HWCOLL_WANTED || r->hwcoll == HWCOLL_RESERVED);
+}
+
+/* What holds for every operation: it waits in a lane, or its call is in flight, or neither. */
+static inline bool operation_valid(const struct operation *op)
+{
+    return (op->call != 0) == (op->under_way != FMCALL_NONE) &&
+           (op->call == 0 || op->queued == FMCALL_NONE);
+}
+
+/* What holds for every reservation of the ledger between two records. */
+static inline bool reservation_valid(const struct reservation *r)
+{
+    bool wants = r->hwcoll == HWCOLL_WANTED || r->hwcoll == HWCOLL_RESERVED;
+    return r->vni_count <= VNI_PER_JOB_MAX && (!wants || r->state == JOB_ACTIVE) &&
+           (r->hwcoll != HWCOLL_RESERVED || r->fm_side != FM_SIDE_NOTHING) &&
+           (r->op != NULL ? r->op->owner == r : !wants && r->fm_side == FM_SIDE_NOTHING);
 }
 
 /* Found at the fabric manager by a new ledger, taken for active until a sync says otherwise. */

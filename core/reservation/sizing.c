@@ -1,7 +1,10 @@
 #include "core/reservation/sizing.h"
 
-static int too_small(const struct core_config *c, struct error *err)
+#include <assert.h>
+
+static int too_few_addresses(const struct core_config *c, struct error *err)
 {
+    assert(c->total_addresses > 0);
     /* The smallest minimum size that gives one address: s ≥ S·j / M, rounded up. */
     uint64_t jobs_per_fabric = (uint64_t)c->system_nodes * c->sharing;
     uint64_t least = (jobs_per_fabric + c->total_addresses - 1) / c->total_addresses;
@@ -45,7 +48,7 @@ int sizing_addresses(const struct core_config *c, uint32_t *addresses, struct er
     uint64_t each =
         (uint64_t)c->total_addresses * c->min_nodes / ((uint64_t)c->system_nodes * c->sharing);
     if (each == 0)
-        return too_small(c, err);
+        return too_few_addresses(c, err);
     *addresses = (uint32_t)each;
     return 0;
 }
@@ -53,6 +56,7 @@ int sizing_addresses(const struct core_config *c, uint32_t *addresses, struct er
 enum hwcoll_state sizing_decide(const struct core_config *c, enum hwcoll_wish wish,
                                 uint32_t node_count, uint32_t *addresses, struct error *err)
 {
+    assert(wish >= WISH_AUTO && wish <= WISH_REQUIRED);
     *addresses = 0;
     if (wish == WISH_OFF)
         return HWCOLL_OFF;

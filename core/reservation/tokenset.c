@@ -16,6 +16,7 @@ void tokenset_release(struct tokenset *set)
 /* FNV-1a. */
 static uint64_t hash_token(struct secret token)
 {
+    assert(!secret_none(token));
     uint64_t hash = UINT64_C(14695981039346656037);
     for (const char *c = secret_expose(token); *c != '\0'; c++)
         hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
@@ -34,6 +35,7 @@ static size_t next_slot(const struct tokenset *set, size_t at)
 
 static void place_token(struct tokenset *set, struct token_slot slot)
 {
+    assert(set->count < set->slot_count);
     size_t at = slot.hash & (set->slot_count - 1);
     while (set->slots[at].owner != NULL)
         at = next_slot(set, at);
@@ -54,6 +56,7 @@ static void grow_tokenset(struct tokenset *set)
 
 void tokenset_add(struct tokenset *set, const struct reservation *r)
 {
+    assert(set->count <= set->slot_count / 2);
     if (secret_none(r->token))
         return;
     if (set->count * 2 >= set->slot_count)
@@ -65,6 +68,7 @@ void tokenset_add(struct tokenset *set, const struct reservation *r)
 /* Those behind the hole that would not be found any more move up. */
 static void close_hole(struct tokenset *set, size_t hole)
 {
+    assert(set->slots[hole].owner != NULL);
     size_t mask = set->slot_count - 1;
     for (size_t at = next_slot(set, hole); set->slots[at].owner != NULL; at = next_slot(set, at)) {
         size_t home = set->slots[at].hash & mask;

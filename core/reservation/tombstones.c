@@ -23,11 +23,13 @@ void tombstones_release(struct tombstones *t)
 static struct tombstone **bucket_of(const struct tombstones *t, const char *cluster,
                                     const char *job)
 {
-    return &t->buckets[name_hash(cluster, job) % t->room];
+    assert(t->capacity > 0);
+    return &t->buckets[name_hash(cluster, job) % t->capacity];
 }
 
 /* Where the pointer to the job's tombstone is, or would be. */
-static struct tombstone **find(const struct tombstones *t, const char *cluster, const char *job)
+static struct tombstone **find_tombstone(const struct tombstones *t, const char *cluster,
+                                         const char *job)
 {
     struct tombstone **at = bucket_of(t, cluster, job);
     while (*at != NULL && (strcmp((*at)->job, job) != 0 || strcmp((*at)->cluster, cluster) != 0))
@@ -37,9 +39,10 @@ static struct tombstone **find(const struct tombstones *t, const char *cluster, 
 
 void tombstones_forget(struct tombstones *t, const char *cluster, const char *job)
 {
+    assert(cluster != NULL && job != NULL);
     if (t->ring == NULL)
         return;
-    struct tombstone **at = find(t, cluster, job);
+    struct tombstone **at = find_tombstone(t, cluster, job);
     if (*at == NULL)
         return;
     struct tombstone *stone = *at;
@@ -48,14 +51,15 @@ void tombstones_forget(struct tombstones *t, const char *cluster, const char *jo
 }
 
 /* Twice the places; the stones move, so their chains are made anew. */
-static void grow(struct tombstones *t)
+static void grow_ring(struct tombstones *t)
 {
-    uint32_t old = t->room;
-    t->room = old == 0 ? ROOM_AT_FIRST : old * 2;
-    t->ring = memory_resized(t->ring, t->room, sizeof *t->ring);
-    memset(t->ring + old, 0, (t->room - old) * sizeof *t->ring);
+    assert(t->capacity < TOMBSTONES_MAX);
+    uint32_t old = t->capacity;
+    t->capacity = old == 0 ? ROOM_AT_FIRST : old * 2;
+    t->ring = memory_resized(t->ring, t->capacity, sizeof *t->ring);
+    memset(t->ring + old, 0, (t->capacity - old) * sizeof *t->ring);
     free(t->buckets);
-    t->buckets = memory_zeroed(t->room * sizeof *t->buckets);
+    t->buckets = memory_zeroed(t->capacity * sizeof *t->buckets);
     for (uint32_t i = 0; i < old; i++) {
         struct tombstone *stone = &t->ring[i];
         if (!stone->used)
@@ -67,12 +71,13 @@ static void grow(struct tombstones *t)
     t->next = old;
 }
 
-static struct tombstone *free_place(struct tombstones *t)
+static struct tombstone *free_slot(struct tombstones *t)
 {
-    if (t->ring[t->next].used && t->room < TOMBSTONES_MAX)
-        grow(t);
+    assert(t->next < t->capacity);
+    if (t->ring[t->next].used && t->capacity < TOMBSTONES_MAX)
+        grow_ring(t);
     struct tombstone *stone = &t->ring[t->next];
-    t->next = (t->next + 1) % t->room;
+    t->next = (t->next + 1) % t->capacity;
     if (stone->used)
         tombstones_forget(t, stone->cluster, stone->job);
     return stone;
@@ -83,10 +88,10 @@ void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
 {
     assert(strlen(cluster) <= CLUSTER_NAME_MAX && strlen(job) <= JOB_ID_MAX);
     if (t->ring == NULL)
-        grow(t);
-    struct tombstone *stone = *find(t, cluster, job);
+        grow_ring(t);
+    struct tombstone *stone = *find_tombstone(t, cluster, job);
     if (stone == NULL) {
-        stone = free_place(t);
+        stone = free_slot(t);
         struct tombstone **bucket = bucket_of(t, cluster, job);
         strcpy(stone->cluster, cluster);
         strcpy(stone->job, job);
@@ -101,8 +106,9 @@ void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
 enum tombstone_kind tombstones_get(const struct tombstones *t, const char *cluster, const char *job,
                                    int64_t now_ms)
 {
+    assert(cluster != NULL && job != NULL);
     if (t->ring == NULL)
         return TOMBSTONE_NONE;
-    const struct tombstone *stone = *find(t, cluster, job);
+    const struct tombstone *stone = *find_tombstone(t, cluster, job);
     return stone != NULL && now_ms < stone->until_ms ? stone->kind : TOMBSTONE_NONE;
 }

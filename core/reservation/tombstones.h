@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /* Jobs that are remembered for a while although the ledger no longer, or not yet, has them. Both
- * resource managers can send a release before the reserve that it belongs to (flux.md, slurm.md),
- * and both send releases twice. Bounded: when full, the oldest is forgotten first. In memory only:
- * a restart forgets them, and what then slips through is found by the next sync. */
+ * resource managers can send a release before the reserve that it belongs to, and both send
+ * releases twice. Bounded: when full, the oldest is forgotten first. In memory only: a restart
+ * forgets them, and what then slips through is found by the next sync. */
 
 enum tombstone_kind {
     TOMBSTONE_NONE = 0,
@@ -29,10 +29,10 @@ struct tombstone {
 };
 
 struct tombstones {
-    struct tombstone *ring; /* room of them; made at first use, and then grows */
+    struct tombstone *ring; /* capacity of them; made at first use, and then grows */
     struct tombstone **buckets;
-    uint32_t room; /* a power of 2, up to TOMBSTONES_MAX */
-    uint32_t next; /* the place that is used next */
+    uint32_t capacity; /* a power of 2, up to TOMBSTONES_MAX */
+    uint32_t next;     /* the place that is used next */
 };
 
 void tombstones_init(struct tombstones *t);

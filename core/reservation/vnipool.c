@@ -1,5 +1,6 @@
 #include "core/reservation/vnipool.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const uint16_t default_service[] = {1, 10};
@@ -24,7 +25,7 @@ static void find_free(struct vnipool *p)
     p->free = p->suspect = (struct idset){.count = 0};
     for (int vni = idset_next(&p->pool, 0), first = vni; vni >= 0;) {
         if (!idset_has(&p->live, (uint16_t)vni) && !idset_has(&p->held, (uint16_t)vni))
-            idset_add(!p->quarantine || idset_has(&known, (uint16_t)vni) ? &p->free : &p->suspect,
+            idset_add(!p->suspicious || idset_has(&known, (uint16_t)vni) ? &p->free : &p->suspect,
                       (uint16_t)vni);
         vni = idset_next(&p->pool, (uint32_t)vni + 1);
         if (vni == first)
@@ -32,16 +33,17 @@ static void find_free(struct vnipool *p)
     }
 }
 
-void vnipool_begin_quarantine(struct vnipool *p)
+void vnipool_begin_suspicion(struct vnipool *p)
 {
     p->free = (struct idset){.count = 0};
-    p->quarantine = true;
+    p->suspicious = true;
     find_free(p);
 }
 
-void vnipool_end_quarantine(struct vnipool *p)
+void vnipool_end_suspicion(struct vnipool *p)
 {
-    p->quarantine = false;
+    assert(p->suspicious);
+    p->suspicious = false;
     find_free(p);
 }
 
@@ -55,11 +57,13 @@ void vnipool_configure(struct vnipool *p, const struct idset *set)
 
 bool vnipool_pick(const struct vnipool *p, unsigned count, bool far, uint16_t *vnis)
 {
+    assert(vnis != NULL);
     if (p->free.count < count)
         return false;
     uint32_t from = p->after + (far ? p->pool.count / 2 : 0);
     for (unsigned i = 0; i < count; i++) {
         int vni = idset_next(&p->free, from);
+        assert(vni >= 0);
         vnis[i] = (uint16_t)vni;
         from = (uint32_t)vni + 1;
     }
@@ -88,8 +92,9 @@ bool vnipool_hold(struct vnipool *p, uint16_t vni)
 
 void vnipool_drop(struct vnipool *p, uint16_t vni, bool known)
 {
+    assert(!idset_has(&p->live, vni) || !idset_has(&p->held, vni));
     idset_remove(&p->live, vni);
     idset_remove(&p->held, vni);
     if (idset_has(&p->pool, vni))
-        idset_add(p->quarantine && !known ? &p->suspect : &p->free, vni);
+        idset_add(p->suspicious && !known ? &p->suspect : &p->free, vni);
 }

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The pool of VNIs (F1–F5): each is free, live in one reservation, or held back after a release.
- * Lives in place; every operation is constant time. A VNI that the configuration no longer names
- * stays with its job and does not come back to the free ones (F5). */
+/* The pool of VNIs (F1–F5): each is free, live in one reservation, or held: quarantined after a
+ * release. Lives in place; every operation is constant time. A VNI that the configuration no longer
+ * names stays with its job and does not come back to the free ones (F5). */
 
 struct vnipool {
     struct idset pool; /* may be given out: as configured, without 1 and 10 */
@@ -16,9 +16,9 @@ struct vnipool {
     struct idset live;
     struct idset held;
     struct idset suspect; /* in the pool; jobs that the ledger does not know may use them */
-    bool quarantine;      /* what comes into the pool is suspect */
-    uint32_t after;       /* the search for a free one starts here: whoever takes the newest ones
-                             moves it on (round robin) */
+    bool suspicious;      /* what comes into the pool is suspect */
+    uint32_t after; /* the search for a free one starts here; apply.c moves it on behind the newest
+                       (round robin) */
 };
 
 void vnipool_init(struct vnipool *p);
@@ -35,15 +35,16 @@ bool vnipool_pick(const struct vnipool *p, unsigned count, bool far, uint16_t *v
 bool vnipool_take(struct vnipool *p, uint16_t vni);
 
 bool vnipool_hold(struct vnipool *p, uint16_t vni); /* free → held, when a record says so */
-/* live or held → free, if in the pool; during a quarantine only when it is known to be free. */
+/* live or held → free, if in the pool; while suspicious only when it is known to be free. */
 void vnipool_drop(struct vnipool *p, uint16_t vni, bool known);
 
 /* All that are free become suspect: only those that were picked since, and then given back, are
  * known to be free (B11). At its end the suspect ones are free again. */
-void vnipool_begin_quarantine(struct vnipool *p);
-void vnipool_end_quarantine(struct vnipool *p);
+void vnipool_begin_suspicion(struct vnipool *p);
+void vnipool_end_suspicion(struct vnipool *p);
 
-/* How many of a set can be given out: the default service's own, 1 and 10, never are (cxi.md). */
+/* How many of a set can be given out: the default service's own, 1 and 10, never are (the
+ * driver's own CXI service uses them). */
 uint32_t vnipool_usable(const struct idset *set);
 
 #endif

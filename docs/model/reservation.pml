@@ -50,7 +50,7 @@ mtype life[LIVES] = NONE;
 mtype side[LIVES] = NOTHING;
 byte token[LIVES];
 
-/* ---- in memory: struct errand; a crash forgets it ---- */
+/* ---- in memory: struct operation; a crash forgets it ---- */
 mtype = { NO_CALL, RESERVE, RELEASE, CHECK };
 mtype call[LIVES] = NO_CALL;
 mtype = { UNDER_WAY, OK, EXISTS, ABSENT };

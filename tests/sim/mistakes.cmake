@@ -70,9 +70,9 @@ mcast_mistake(forget-late-success 50 core/fabric/call_done.c
         return;
     case FM_EXISTS:]])
 mcast_mistake(believe-a-no-to-the-second-try 3000 core/fabric/call_done.c
-    [[return r->errand->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;]] [[return FM_SIDE_NOTHING;]])
+    [[return r->op->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;]] [[return FM_SIDE_NOTHING;]])
 mcast_mistake(release-counts-too-early 50 core/fabric/call_done.c
-    [[if (e->sent_ms < settles) {]] [[if (e->sent_ms < 0) {]])
+    [[if (op->sent_ms < settles) {]] [[if (op->sent_ms < 0) {]])
 mcast_mistake(release-given-up-is-done 100 core/fabric/call_done.c
     [[if (outcome == FM_OK || outcome == FM_GONE) {
         core_released_at_fm]]
@@ -82,16 +82,16 @@ mcast_mistake(name-does-not-rest 100 core/act.c
     [[return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;]]
     [[return FMCALL_RESERVE;]])
 mcast_mistake(crash-leaves-nothing-open 1500 core/core.c
-    [[e->unsure = true;
-        e->reserve_settles_ms = settles;]]
-    [[e->unsure = false;]])
+    [[op->unsure = true;
+        op->reserve_settles_ms = settles;]]
+    [[op->unsure = false;]])
 mcast_mistake(match-by-prefix 50 core/apply.c
     [[if (strcmp(core->config.clusters[i].name, name) == 0)]]
     [[if (strncmp(core->config.clusters[i].name, name, strlen(core->config.clusters[i].name)) == 0)]])
-mcast_mistake(one-sync-is-enough 50 core/reconcile/sighting.c
+mcast_mistake(one-sync-is-enough 50 core/reconcile/joblist.c
     [[bool first = r->missed_ms == 0;]] [[bool first = false;]])
 mcast_mistake(the-last-piece-is-all 1000 core/requests/sync.c
-    [[if (event->u.sync.more)]] [[if (event->u.sync.more && (s->id = ++core->last_sighting) > 0)]])
+    [[if (event->u.sync.more)]] [[if (event->u.sync.more && (list->id = ++core->last_joblist) > 0)]])
 mcast_mistake(repeat-is-no-sign-of-life 1500 core/requests/reserve.c
     [[r->missed_ms = 0; /* as good]] [[/* as good]])
 mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
@@ -99,12 +99,12 @@ mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
 mcast_mistake(another-token-is-as-good 3000 core/fabric/call_done.c
     [[!secret_equal(r->token, token);]] [[false;]])
 mcast_mistake(leaving-does-not-count 300 core/reservation/budget.c
-    [[purse->limit == 0 || purse->used + addresses <= purse->limit]]
-    [[purse->limit == 0 || purse->used - purse->leaving + addresses <= purse->limit]])
+    [[usage->limit == 0 || usage->used + addresses <= usage->limit]]
+    [[usage->limit == 0 || usage->used - usage->leaving + addresses <= usage->limit]])
 mcast_mistake(wait-for-ever 50 core/act.c
     [[core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return;]]
-    [[r->errand->give_up_ms += 60000; return;]])
+    [[r->op->give_up_ms += 60000; return;]])
 mcast_mistake(half-a-roll-call-counts 50 core/reconcile/rollcall.c
     [[!event->u.rollcall.ok)]] [[event->u.rollcall.id == 0)]])
 mcast_mistake(a-late-roll-call-is-fresh 8000 core/reconcile/rollcall.c
@@ -133,7 +133,7 @@ mcast_mistake(asked-again-is-asked-once 1000 core/requests/cleanup_ask.c
 mcast_mistake(the-first-step-is-all 300 core/fabric/cleanup.c
     [[else if (!k->looked || ++k->piece == k->piece_count)]] [[else]])
 mcast_mistake(given-up-is-cleaned 300 core/fabric/cleanup.c
-    [[end(core, r, c, ANSWER_GIVEN_UP,]] [[end(core, r, c, ANSWER_CLEANED,]])
+    [[end_cleanup(core, r, c, ANSWER_GIVEN_UP,]] [[end_cleanup(core, r, c, ANSWER_CLEANED,]])
 mcast_mistake(unsure-is-cleaned 300 core/fabric/cleanup.c
     [[else if (outcome == FM_OK || outcome == FM_GONE)]]
     [[else if (outcome == FM_OK || outcome == FM_GONE || fmcall_unsure(outcome))]])
@@ -145,13 +145,13 @@ mcast_mistake(cleanups-end-at-a-start 300 core/core.c
         r->cleaner = NULL;
     }]])
 mcast_mistake(gone-before-its-cleanup-is-back 300 core/act.c
-    [[(r->cleaner == NULL || r->cleaner->errand.call == 0) &&]] [[]])
+    [[(r->cleaner == NULL || r->cleaner->op.call == 0) &&]] [[]])
 mcast_mistake(unsure-end-of-a-step-does-not-rest 8000 core/fabric/cleanup.c
-    [[core_errand(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;]]
-    [[(void)core_errand(core, r);]])
+    [[core_operation(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;]]
+    [[(void)core_operation(core, r);]])
 mcast_mistake(waits-for-a-time-that-is-over 300 core/act.c
-    [[earlier(when, e->release_settles_ms > core->now_ms ? e->release_settles_ms : INT64_MAX);]]
-    [[earlier(when, e->release_settles_ms);]])
+    [[op->release_settles_ms > core->now_ms ? op->release_settles_ms : INT64_MAX);]]
+    [[op->release_settles_ms);]])
 mcast_mistake(pieces-by-prefix 300 core/fabric/cleaner.c
     [[c->below ? steppath_within(step->step, c->step) : strcmp(step->step, c->step) == 0;]]
     [[strncmp(step->step, c->step, strlen(c->step)) == 0;]])
@@ -159,18 +159,18 @@ mcast_mistake(one-step-covers-those-below 300 core/fabric/cleaner.c
     [[same && !below;]] [[same;]])
 
 mcast_mistake(lost-at-the-first-404 300 core/reconcile/missing.c
-    [[return e->gone_ms != 0 && core->now_ms - e->gone_ms >= core->config.stray_grace_ms &&
-           (e->other_token || e->absent_ms >= e->gone_ms);]]
-    [[return e->gone_ms != 0;]])
+    [[return op->gone_ms != 0 && core->now_ms - op->gone_ms >= core->config.stray_grace_ms &&
+           (op->other_token || op->absent_ms >= op->gone_ms);]]
+    [[return op->gone_ms != 0;]])
 mcast_mistake(lost-though-listed 1000 core/reconcile/missing.c
-    [[    if (e->listed == core->link.list) {
-        if (e->gone_ms != 0 && !e->other_token)]]
+    [[    if (op->listed == core->link.list) {
+        if (op->gone_ms != 0 && !op->other_token)]]
     [[    if (false) {
-        if (e->gone_ms != 0 && !e->other_token)]])
+        if (op->gone_ms != 0 && !op->other_token)]])
 mcast_mistake(much-at-once-is-lost 8000 core/reconcile/missing.c
-    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]])
+    [[(!op->loss_accepted && is_mass_loss(core, core->missing))]] [[false]])
 mcast_mistake(what-is-in-the-way-is-ours 300 core/fabric/call_done.c
-    [[if (!r->errand->unsure) {
+    [[if (!r->op->unsure) {
             name_is_taken(core, r);]]
     [[if (false) {
             name_is_taken(core, r);]])
@@ -180,7 +180,7 @@ mcast_mistake(found-is-ours 50 core/act.c
     [[if (r->origin == ORIGIN_FOUND) /* perhaps a leftover of ours */]] [[if (false)]])
 mcast_mistake(old-ledger-hands-out 1000 core/reconcile/suspect.c
     [[core_save_facts(core, &facts);
-    vnipool_begin_quarantine(&core->vnis);]]
+    vnipool_begin_suspicion(&core->vnis);]]
     [[core_save_facts(core, &facts);]])
 mcast_mistake(time-heals-created 50 core/reservation/hold.c
     [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])

@@ -141,7 +141,7 @@ static void timeout__late_success_is_released(void **state)
     SAID("answer created 1 timeout [1024]");
     SAID("event timeout 1");
     script_done(s, "reserve elcap-17", FM_OK);
-    SAID("reserved late, nobody wants it any more -> release");
+    SAID("reserved late, no longer wanted -> release");
     SAID("call release elcap-17");
     script_done(s, "release elcap-17", FM_OK);
     assert_int_equal(job(s, "17")->fm_side, FM_SIDE_NOTHING);

@@ -14,7 +14,7 @@ static void callqueue__releases_never_starve_reserves(void **state)
 {
     (void)state;
     struct callqueue q;
-    struct errand releases[100] = {0}, reserve = {0};
+    struct operation releases[100] = {0}, reserve = {0};
     callqueue_init(&q);
     callqueue_resize(&q, AT_ONCE);
     for (int i = 0; i < 100; i++)
@@ -33,7 +33,7 @@ static void callqueue__releases_go_before_questions(void **state)
 {
     (void)state;
     struct callqueue q;
-    struct errand checks[AT_ONCE] = {0}, release = {0};
+    struct operation checks[AT_ONCE] = {0}, release = {0};
     enum fmcall_kind kind;
     callqueue_init(&q);
     callqueue_resize(&q, AT_ONCE);
@@ -52,7 +52,7 @@ static void callqueue__one_place_serves_both_lanes(void **state)
 {
     (void)state;
     struct callqueue q;
-    struct errand release = {0}, reserve = {0};
+    struct operation release = {0}, reserve = {0};
     enum fmcall_kind kind;
     callqueue_init(&q);
     callqueue_resize(&q, 1);
@@ -76,7 +76,7 @@ static void callqueue__shares_places(void **state)
     } cases[] = {{1, 1, 1, 0},    {2, 2, 1, 0},    {3, 3, 2, 0},    {4, 4, 3, 1},   {5, 5, 3, 1},
                  {7, 7, 5, 1},    {8, 8, 6, 1},    {9, 9, 6, 2},    {12, 12, 9, 2}, {15, 15, 11, 2},
                  {16, 16, 12, 2}, {17, 17, 12, 3}, {32, 32, 24, 4}, {64, 64, 48, 8}};
-    static struct errand reserves[80], releases[80], checks[80], cleanups[80];
+    static struct operation reserves[80], releases[80], checks[80], cleanups[80];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct callqueue q;
         callqueue_init(&q);
@@ -110,7 +110,7 @@ static void callqueue__cleanups_go_when_no_release_waits(void **state)
     (void)state;
     for (uint32_t places = 1; places <= 3; places++) {
         struct callqueue q;
-        struct errand cleanup = {0}, check = {0};
+        struct operation cleanup = {0}, check = {0};
         callqueue_init(&q);
         callqueue_resize(&q, places);
         callqueue_push(&q, &check, LANE_CHECK, FMCALL_CHECK);
@@ -124,7 +124,7 @@ static void callqueue_end__knows_only_calls_under_way(void **state)
 {
     (void)state;
     struct callqueue q;
-    struct errand e = {0};
+    struct operation e = {0};
     enum fmcall_kind kind;
     callqueue_init(&q);
     callqueue_resize(&q, AT_ONCE);
@@ -142,7 +142,7 @@ static void callqueue_remove__from_any_place(void **state)
 {
     (void)state;
     struct callqueue q;
-    struct errand e[3] = {0};
+    struct operation e[3] = {0};
     callqueue_init(&q);
     callqueue_resize(&q, AT_ONCE);
     for (int i = 0; i < 3; i++)

@@ -51,9 +51,9 @@ static void eventlog__is_released_when_full(void **state)
     (void)state;
     struct eventlog log;
     eventlog_init(&log);
-    for (uint64_t seq = 1; seq <= log.room; seq++)
+    for (uint64_t seq = 1; seq <= log.capacity; seq++)
         eventlog_append(&log, &(struct event_record){.seq = seq});
-    assert_int_equal(eventlog_count(&log), log.room);
+    assert_int_equal(eventlog_count(&log), log.capacity);
     eventlog_release(&log);
 }
 

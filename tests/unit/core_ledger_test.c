@@ -100,7 +100,7 @@ static void ledger__survives_churn(void **state)
         assert_true(l.row_count <= 256 || l.count >= l.row_count - l.row_count / 4); /* G11 */
     }
     assert_int_equal(l.count, LIVE);
-    assert_true(l.row_room <= 4 * LIVE);
+    assert_true(l.row_capacity <= 4 * LIVE);
     uint64_t expected = ALL - LIVE + 1;
     struct ledger_walk walk = {0}, beyond = {.after = UINT64_MAX};
     for (struct reservation *r; (r = ledger_walk(&l, &walk)) != NULL;) {

@@ -624,7 +624,7 @@ static void report__lingering_is_an_event(void **state)
     (void)report(&d, "a", 1, "n2", NODE_LINGERING);
     assert_int_equal(driver_events(&d, EVENT_LINGERING), 1);
     assert_string_equal(driver_find(&d, EFFECT_EVENT)->u.event->detail,
-                        "node n2: CXI services will not go: cxi0:12,cxi1:7");
+                        "node n2: CXI services cannot be destroyed: cxi0:12,cxi1:7");
     (void)report(&d, "a", 1, "n2", NODE_LINGERING);
     assert_int_equal(driver_events(&d, EVENT_LINGERING), 0);
     assert_int_equal(driver_count(&d, EFFECT_SAVE), 0); /* I7, and nothing to write */

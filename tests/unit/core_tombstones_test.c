@@ -47,8 +47,9 @@ static void tombstones__are_bounded_oldest_goes_first(void **state)
 static uint32_t chained(const struct tombstones *t)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < t->room; i++) {
-        for (const struct tombstone *s = t->buckets[i]; s != NULL && count <= t->room; s = s->chain)
+    for (uint32_t i = 0; i < t->capacity; i++) {
+        for (const struct tombstone *s = t->buckets[i]; s != NULL && count <= t->capacity;
+             s = s->chain)
             count++;
     }
     return count;
@@ -67,7 +68,7 @@ static void tombstones__of_a_full_ring_are_reused(void **state)
         if (i >= TOMBSTONES_MAX && i < TOMBSTONES_MAX + 64)
             assert_int_equal(chained(&t), TOMBSTONES_MAX);
     }
-    assert_int_equal(t.room, TOMBSTONES_MAX);
+    assert_int_equal(t.capacity, TOMBSTONES_MAX);
     assert_int_equal(chained(&t), TOMBSTONES_MAX);
     for (int i = 0; i < TOMBSTONES_MAX; i++) {
         snprintf(job, sizeof job, "job%d", 2 * TOMBSTONES_MAX + i);

@@ -1,0 +1,257 @@
+#include "core/reconcile/joblist.h"
+
+#include "base/memory.h"
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/reconcile/conflict.h"
+#include "core/reconcile/listing.h"
+#include "core/reconcile/rollcall.h"
+#include "core/reconcile/strays.h"
+#include "core/reconcile/suspect.h"
+#include "core/requests/requests.h"
+#include "core/state.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RELEASE_COSTS = 20 /* as much as comparing so many */ };
+
+struct joblist *joblist_find(const struct core *core, enum joblist_kind kind, uint64_t mark)
+{
+    struct joblist *list = core->joblists;
+    while (list != NULL && (list->kind != kind || list->mark != mark))
+        list = list->next;
+    return list;
+}
+
+/* The one whose turn it is to be compared. */
+static struct joblist *first_whole(const struct core *core)
+{
+    struct joblist *list = core->joblists;
+    while (list != NULL && !list->whole)
+        list = list->next;
+    return list;
+}
+
+struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_t mark,
+                              const char *cluster, int64_t seen_ms)
+{
+    assert(joblist_find(core, kind, mark) == NULL);
+    struct joblist **last = &core->joblists;
+    struct joblist *list = memory_zeroed(sizeof *list);
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = list;
+    list->kind = kind;
+    list->mark = mark;
+    list->id = ++core->last_joblist;
+    list->seen_ms = seen_ms;
+    list->newest = core->last_number;
+    if (core_cluster_config(core, cluster) != NULL) {
+        list->cluster = core_cluster(core, cluster);
+        list->had_jobs = list->cluster->use.jobs_active > 0;
+    }
+    return list;
+}
+
+/* Copied: its reservation may be gone when the answer is given. */
+static void note_job_id(const char ***names, uint32_t *count, const char *name)
+{
+    assert(name != NULL);
+    if (*names == NULL)
+        *names = memory_zeroed(SYNC_NAMES_MAX * sizeof **names);
+    if (*count < SYNC_NAMES_MAX)
+        (*names)[*count] = memory_text(name);
+    (*count)++;
+}
+
+/* A job that the resource manager says is active, and the ledger has not as such, while the fabric
+ * manager lists a reservation of it: two witnesses against the ledger, which may be older than the
+ * job (B11). Taken for active, as a new ledger does. */
+static struct reservation *named_job(struct core *core, const struct joblist *list, const char *job)
+{
+    assert(list->cluster != NULL);
+    const char *cluster = list->cluster->name;
+    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    char name[FM_NAME_MAX + 1];
+    if (r != NULL && r->origin == ORIGIN_FOUND && r->state == JOB_ACTIVE && r->synced == 0)
+        suspect_begin(core, cluster, job, "runs, and this ledger does not know its reservation");
+    if ((r != NULL && r->state == JOB_ACTIVE) || !job_id_valid(job))
+        return r;
+    fm_name_format(name, cluster, job);
+    struct stray *stray = strays_find(&core->strays, name);
+    if (stray == NULL)
+        return r;
+    stray->named = list->id;
+    if (r != NULL)
+        return r;
+    r = listing_take_in(core, cluster, job, JOB_ACTIVE, ORIGIN_FOUND, "its job is named as active");
+    conflict_raise(core, cluster, job, "this ledger has no record of it");
+    suspect_begin(core, cluster, job, "runs, and this ledger does not know its reservation");
+    return r;
+}
+
+void joblist_add(struct core *core, struct joblist *list, const char *const *active, size_t count)
+{
+    struct sync_found *found = &list->found;
+    if (list->cluster == NULL)
+        return;
+    found->active += (uint32_t)count;
+    for (size_t i = 0; i < count; i++) {
+        struct reservation *r = named_job(core, list, active[i]);
+        if (r == NULL || r->state != JOB_ACTIVE) {
+            note_job_id(&found->unknown, &found->unknown_count, active[i]);
+            continue;
+        }
+        found->confirmed += r->synced != list->id;
+        r->missed_ms = 0;
+        if (r->synced < list->id)
+            r->synced = list->id;
+    }
+}
+
+const char *joblist_implausible(struct core *core, const struct joblist *list)
+{
+    assert(list->cluster != NULL);
+    const struct sync_found *found = &list->found;
+    if (found->active == 0 || found->confirmed > 0 || !list->had_jobs ||
+        list->cluster->use.jobs_active == 0 || list->cluster->ids_known)
+        return NULL;
+    return core_text(core,
+                     "no active job here is among the %u that are named, \"%.60s\" for one: name "
+                     "them as they are reserved (mcastctl list shows how); should all that are "
+                     "active here be over, release them",
+                     found->active, found->unknown[0]);
+}
+
+static void note_missing_job(struct core *core, struct joblist *list, struct reservation *r)
+{
+    assert(reservation_valid(r));
+    assert(r->state == JOB_ACTIVE);
+    assert(list->whole);
+    bool first = r->missed_ms == 0;
+    if (first)
+        r->missed_ms = core->now_ms;
+    if (first || list->seen_ms - r->missed_ms < core->config.sync_grace_ms) {
+        note_job_id(&list->found.suspects, &list->found.suspect_count, r->job);
+        return;
+    }
+    note_job_id(&list->found.released, &list->found.released_count, r->job);
+    core_trace_of(core, r, TRACE_NOTICE,
+                  "%s-%s: its resource manager did not name it twice in a row -> inactive, "
+                  "released",
+                  r->cluster, r->job);
+    core_begin_release(core, r, "its resource manager does not name it");
+}
+
+/* Whether it should have been named and was not. */
+static bool lacks_job(const struct joblist *list, const struct reservation *r)
+{
+    assert(list->cluster != NULL);
+    return r->state == JOB_ACTIVE && r->cluster == list->cluster->name &&
+           r->synced < list->id && /* a later one confirms it, too */
+           r->alive_ms < list->seen_ms;
+}
+
+/* True when that was the last lot. */
+static bool compare_lot(struct core *core, struct joblist *list)
+{
+    assert(list->whole);
+    assert(core->config.sync_lot > 0);
+    for (uint32_t done = 0; done < core->config.sync_lot; done++) {
+        struct reservation *r = ledger_walk(&core->ledger, &list->at);
+        if (r == NULL || r->number > list->newest)
+            return true;
+        if (!lacks_job(list, r))
+            continue;
+        uint32_t released = list->found.released_count;
+        note_missing_job(core, list, r); /* which may end it */
+        if (list->found.released_count > released)
+            done += RELEASE_COSTS;
+    }
+    return false;
+}
+
+static void compare_next_lot(struct core *core, struct joblist *list)
+{
+    assert(first_whole(core) == list);
+    if (!compare_lot(core, list))
+        return;
+    list->cluster->joblist = list->id;
+    list->cluster->joblist_ms = list->seen_ms;
+    list->cluster->unknown_jobs = list->found.unknown_count;
+    if (list->kind == JOBLIST_SYNC)
+        sync_compared(core, list);
+    else
+        rollcall_compared(core, list);
+    joblist_end(core, list);
+}
+
+void joblist_compare(struct core *core, struct joblist *list)
+{
+    assert(list->cluster != NULL);
+    list->whole = true;
+    if (list->found.confirmed > 0)
+        list->cluster->ids_known = true;
+    if (first_whole(core) == list)
+        compare_next_lot(core, list);
+}
+
+void joblist_tick(struct core *core)
+{
+    struct joblist *list = first_whole(core);
+    if (list != NULL)
+        compare_next_lot(core, list);
+}
+
+int64_t joblist_deadline(const struct core *core)
+{
+    return first_whole(core) != NULL ? core->now_ms : INT64_MAX;
+}
+
+static void discard_names(struct core *core, const char **names, uint32_t count)
+{
+    assert(names != NULL || count == 0);
+    for (uint32_t i = 0; i < count && i < SYNC_NAMES_MAX; i++)
+        core_discard(core, (char *)(uintptr_t)names[i]);
+    core_discard(core, names);
+}
+
+void joblist_end(struct core *core, struct joblist *list)
+{
+    assert(core->joblists != NULL);
+    struct joblist **at = &core->joblists;
+    while (*at != list)
+        at = &(*at)->next;
+    *at = list->next;
+    discard_names(core, list->found.suspects, list->found.suspect_count);
+    discard_names(core, list->found.released, list->found.released_count);
+    discard_names(core, list->found.unknown, list->found.unknown_count);
+    core_discard(core, list);
+}
+
+void joblist_configure(struct core *core)
+{
+    for (struct joblist *list = core->joblists, *next; list != NULL; list = next) {
+        next = list->next;
+        if (list->kind == JOBLIST_ROLLCALL) {
+            rollcall_dropped(core, list);
+            joblist_end(core, list);
+            continue;
+        }
+        if (list->cluster == NULL || core_cluster_config(core, list->cluster->name) != NULL)
+            continue;
+        list->cluster = NULL;
+        if (list->whole) {
+            sync_compared(core, list);
+            joblist_end(core, list);
+        }
+    }
+}
+
+void joblist_release(struct core *core)
+{
+    while (core->joblists != NULL)
+        joblist_end(core, core->joblists);
+}

@@ -1,0 +1,72 @@
+#ifndef MCAST_CORE_RECONCILE_JOBLIST_H
+#define MCAST_CORE_RECONCILE_JOBLIST_H
+
+#include "core/effect.h"
+#include "core/reservation/ledger.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a resource manager says of its jobs, in a sync or a poll (F20, F22): first it names
+ * those that are active, in one piece or in many, then what we have is compared with that. Every
+ * job that two job lists in a row, far enough apart, do not name is released.
+ *
+ * A million jobs are no step: reservations are compared in lots of [core_config] sync_lot, the
+ * first as soon as all is named, one more in each tick. What happens meanwhile:
+ * - A reservation that came after the job list began, or was asked for again, is not compared: what
+ *   was seen before cannot lack it.
+ * - Of two job lists of one cluster at once, what the later one names is not held against a job by
+ *   the earlier one, and each compares only when all its names are said.
+ * - After a crash nothing of it is known: what it released by then it had the right to, and all
+ *   else needs two job lists again. */
+
+struct core;
+struct cluster;
+
+enum joblist_kind { JOBLIST_SYNC, JOBLIST_ROLLCALL };
+
+struct joblist {
+    struct joblist *next; /* begun later */
+    enum joblist_kind kind;
+    uint64_t mark;           /* ticket of the sync, id of the poll */
+    struct cluster *cluster; /* NULL: not, or no longer, in the configuration */
+    uint64_t id;             /* ascending */
+    int64_t seen_ms;         /* not before this */
+    uint64_t newest;         /* reservation when it began */
+    bool had_jobs;           /* there were active ones then */
+    bool whole;              /* all is named: it is being compared */
+    struct ledger_walk at;   /* so far */
+    struct sync_found found; /* its names are copies */
+};
+
+/* The one of this mark that is under way, or NULL. */
+struct joblist *joblist_find(const struct core *core, enum joblist_kind kind, uint64_t mark);
+
+/* A new one, of a cluster by name, configured or not. */
+struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_t mark,
+                              const char *cluster, int64_t seen_ms);
+void joblist_add(struct core *core, struct joblist *list, const char *const *active, size_t count);
+
+/* All is named. Why that is not believed, in words that live until the next step, or NULL: it names
+ * jobs, we have active ones, and none of them is the same. Ids in another form, or of another
+ * cluster, would end every job here. */
+const char *joblist_implausible(struct core *core, const struct joblist *list);
+
+/* All is named and believed: compares a first lot, if no other job list is being compared. */
+void joblist_compare(struct core *core, struct joblist *list);
+
+/* It is over. What it found stays until the next step. */
+void joblist_end(struct core *core, struct joblist *list);
+
+/* Compares one more lot. Tells sync.c or rollcall.c when that was the last one. */
+void joblist_tick(struct core *core);
+int64_t joblist_deadline(const struct core *core);
+
+/* The configuration has changed: what a poll names may come from a command that is not the one
+ * to ask any more, and clusters may be gone. */
+void joblist_configure(struct core *core);
+
+void joblist_release(struct core *core); /* all memory */
+
+#endif
