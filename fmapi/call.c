@@ -50,7 +50,6 @@ static void on_answer(void *arg, const struct transport_answer *answer)
     struct call *call = arg;
     struct fmapi *api = call->api;
     struct decoded decoded = {0};
-
     api->under_way--;
     if (answer->end == TRANSPORT_CANCELLED || api->closing) {
         free(call);
@@ -78,8 +77,8 @@ static void on_answer(void *arg, const struct transport_answer *answer)
 }
 
 /* Takes the request, with which nothing went wrong if code is 0. */
-static int begin(struct fmapi *api, struct request *request, int code, const struct call *call,
-                 struct secret token)
+static int begin_call(struct fmapi *api, struct request *request, int code, const struct call *call,
+                      struct secret token)
 {
     assert(!api->closing);
     if (code != 0)
@@ -108,9 +107,9 @@ int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint3
 {
     struct request request;
     int code = request_call(&request, api->base, kind, name, addresses);
-
-    return begin(api, &request, code, &(struct call){.kind = kind, .done = done, .done_arg = arg},
-                 (struct secret){0});
+    return begin_call(api, &request, code,
+                      &(struct call){.kind = kind, .done = done, .done_arg = arg},
+                      (struct secret){0});
 }
 
 int fmapi_step(struct fmapi *api, enum fmcall_kind kind, const struct fmapi_step *what,
@@ -118,7 +117,6 @@ int fmapi_step(struct fmapi *api, enum fmcall_kind kind, const struct fmapi_step
 {
     struct request request;
     int code = request_step(&request, api->base, kind, what->name, what->step, what->tree);
-
-    return begin(api, &request, code, &(struct call){.kind = kind, .done = done, .done_arg = arg},
-                 what->token);
+    return begin_call(api, &request, code,
+                      &(struct call){.kind = kind, .done = done, .done_arg = arg}, what->token);
 }

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static int check(const struct fmapi_options *options, struct error *err)
+static int check_options(const struct fmapi_options *options, struct error *err)
 {
     if (options->auth != FMAPI_AUTH_NONE && options->authdir == NULL)
         return error_set(err, ERROR_INVALID,
@@ -33,14 +33,13 @@ int fmapi_check(const struct fmapi_options *options, struct error *err)
 {
     struct loginfiles files = files_of(options);
     struct loginfiles_found found;
-    int code = check(options, err);
-
+    int code = check_options(options, err);
     if (code == 0 && (code = loginfiles_read(&files, &found, err)) == 0)
         loginfiles_wipe(&found);
     return code;
 }
 
-static int take_urls(struct fmapi *api, const struct fmapi_options *options, struct error *err)
+static int copy_urls(struct fmapi *api, const struct fmapi_options *options, struct error *err)
 {
     for (unsigned i = 0; i < FMAPI_URLS_MAX && options->urls[i] != NULL; i++) {
         api->bases[i] = baseurl_create(options->urls[i], err);
@@ -72,7 +71,7 @@ struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options,
         .timeout_ms = options->timeout_ms,
     };
 
-    if (check(options, err) != 0)
+    if (check_options(options, err) != 0)
         return NULL;
     struct fmapi *api = calloc(1, sizeof *api);
     if (api == NULL || (api->login = login_create(loop, &login)) == NULL) {
@@ -80,7 +79,7 @@ struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options,
         goto fail;
     }
     /* The session last: it holds handles of the loop, which take a turn of it to close. */
-    if (take_urls(api, options, err) != 0 ||
+    if (copy_urls(api, options, err) != 0 ||
         (api->session = session_create(loop, api->login, &login.transport, err)) == NULL)
         goto fail;
     api->loop = loop;
@@ -102,7 +101,6 @@ static void on_session_closed(void *arg)
     struct fmapi *api = arg;
     void (*closed)(void *closed_arg) = api->closed;
     void *closed_arg = api->closed_arg;
-
     assert(api->under_way == 0);
     free_urls(api);
     free(api);
@@ -124,7 +122,6 @@ static void on_login(struct login_wait *wait, enum login_end end, int code, cons
 {
     struct fmapi *api = (struct fmapi *)(void *)((char *)wait - offsetof(struct fmapi, login_wait));
     fmapi_login_fn *done = api->login_done;
-
     api->login_done = NULL;
     if (end != LOGIN_CANCELLED && !api->closing)
         done(api->login_arg, code, words);
@@ -147,7 +144,6 @@ void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out)
 {
     struct transport_counters transport;
     struct login_counters login;
-
     transport_counters(session_transport(api->session), &transport);
     login_counters(api->login, &login);
     *out = (struct fmapi_counters){.calls = transport.requests,

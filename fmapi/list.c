@@ -35,7 +35,8 @@ static void list_release(struct list *list)
     free(list);
 }
 
-static void finish(struct list *list, enum fmcall_outcome outcome, int status, const char *words)
+static void finish_list(struct list *list, enum fmcall_outcome outcome, int status,
+                        const char *words)
 {
     list->api->under_way--;
     if (!list->api->closing)
@@ -47,8 +48,8 @@ static void finish(struct list *list, enum fmcall_outcome outcome, int status, c
     list_release(list);
 }
 
-__attribute__((format(printf, 3, 4))) static void finish_not_whole(struct list *list, int status,
-                                                                   const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void
+finish_list_incomplete(struct list *list, int status, const char *format, ...)
 {
     char words[DECODE_WORDS_SIZE];
     int length = snprintf(words, sizeof words, "HTTP %d: the list is not whole: ", status);
@@ -57,7 +58,7 @@ __attribute__((format(printf, 3, 4))) static void finish_not_whole(struct list *
     va_start(args, format);
     (void)vsnprintf(words + length, sizeof words - (size_t)length, format, args);
     va_end(args);
-    finish(list, FM_BUSY, status, words);
+    finish_list(list, FM_BUSY, status, words);
 }
 
 /* Milliseconds that the whole list still has; not positive when its time is up. */
@@ -67,22 +68,20 @@ static int64_t left_ms(const struct list *list)
            (int64_t)((uv_hrtime() - list->started_ns) / 1000000);
 }
 
-static void finish_late(struct list *list, int status)
+static void finish_list_late(struct list *list, int status)
 {
     char words[DECODE_WORDS_SIZE];
-
     (void)snprintf(words, sizeof words,
                    "%.64s: the list did not end in %" PRId64 " ms; page %zu was asked for last",
                    list->base, LIST_CALLS * list->api->timeout_ms, list->pages);
-    finish(list, FM_TIMEOUT, status, words);
+    finish_list(list, FM_TIMEOUT, status, words);
 }
 
 /* Asks for a page; takes url, NULL for the first. */
-static int ask(struct list *list, char *url)
+static int request_next_page(struct list *list, char *url)
 {
     struct request request;
     char **seen = realloc(list->seen, (list->pages + 1) * sizeof *seen);
-
     if (seen == NULL) {
         free(url);
         return ERROR_NOMEM;
@@ -121,36 +120,35 @@ static size_t seen_before(const struct list *list, const char *url)
     return 0;
 }
 
-static void follow(struct list *list, const char *link, int status)
+static void follow_next_link(struct list *list, const char *link, int status)
 {
     char *url = baseurl_resolve(list->base, link);
     size_t before = url != NULL ? seen_before(list, url) : 0;
-
     if (url == NULL) {
-        finish_not_whole(list, status, "nextPageLink leads away from the fabric manager");
+        finish_list_incomplete(list, status, "nextPageLink leads away from the fabric manager");
     } else if (before > 0) {
         free(url);
-        finish_not_whole(list, status, "page %zu comes again", before);
+        finish_list_incomplete(list, status, "page %zu comes again", before);
     } else if (list->pages == FMAPI_LIST_PAGES_MAX) {
         free(url);
-        finish_not_whole(list, status, "more than %d pages", FMAPI_LIST_PAGES_MAX);
+        finish_list_incomplete(list, status, "more than %d pages", FMAPI_LIST_PAGES_MAX);
     } else if (left_ms(list) <= 0) {
         free(url);
-        finish_late(list, status);
-    } else if (ask(list, url) != 0) {
-        finish_not_whole(list, status, "memory is exhausted");
+        finish_list_late(list, status);
+    } else if (request_next_page(list, url) != 0) {
+        finish_list_incomplete(list, status, "memory is exhausted");
     }
 }
 
-static void take_page(struct list *list, const struct decoded_page *page, int status)
+static void accept_page(struct list *list, const struct decoded_page *page, int status)
 {
     if (!count_agrees(list, page)) {
-        finish_not_whole(list, status, "pages claim %" PRId64 " and %" PRId64 " jobs",
-                         list->claimed, page->claimed);
+        finish_list_incomplete(list, status, "pages claim %" PRId64 " and %" PRId64 " jobs",
+                               list->claimed, page->claimed);
         return;
     }
     if (page->count > FMAPI_LIST_NAMES_MAX - list->names) {
-        finish_not_whole(list, status, "more than %d names", FMAPI_LIST_NAMES_MAX);
+        finish_list_incomplete(list, status, "more than %d names", FMAPI_LIST_NAMES_MAX);
         return;
     }
     list->names += page->count;
@@ -158,14 +156,15 @@ static void take_page(struct list *list, const struct decoded_page *page, int st
         list->page(list->arg, (const char *const *)page->names, page->count);
 
     if (list->api->closing) /* page may have called fmapi_destroy */
-        finish(list, FM_BUSY, status, "");
+        finish_list(list, FM_BUSY, status, "");
     else if (page->next != NULL)
-        follow(list, page->next, status);
+        follow_next_link(list, page->next, status);
     else if (list->claimed >= 0 && (uint64_t)list->claimed != list->names)
-        finish_not_whole(list, status, "documentCount is %" PRId64 ", the pages hold %" PRIu64,
-                         list->claimed, list->names);
+        finish_list_incomplete(list, status,
+                               "documentCount is %" PRId64 ", the pages hold %" PRIu64,
+                               list->claimed, list->names);
     else
-        finish(list, FM_OK, status, "HTTP 200");
+        finish_list(list, FM_OK, status, "HTTP 200");
 }
 
 static void on_page(void *arg, const struct transport_answer *answer)
@@ -173,34 +172,33 @@ static void on_page(void *arg, const struct transport_answer *answer)
     struct list *list = arg;
     struct decoded_page page;
     char words[DECODE_WORDS_SIZE] = "";
-
     if (answer->end == TRANSPORT_CANCELLED || list->api->closing) {
-        finish(list, FM_BUSY, 0, "");
+        finish_list(list, FM_BUSY, 0, "");
         return;
     }
     if ((answer->end == TRANSPORT_TIMEOUT && list->hurried) ||
         (answer->end != TRANSPORT_ANSWERED && left_ms(list) <= 0)) {
-        finish_late(list, answer->status);
+        finish_list_late(list, answer->status);
         return;
     }
     if (answer->end != TRANSPORT_ANSWERED) {
         call_say_end(words, list->api, list->base, answer);
-        finish(list, call_outcome_of_end(answer->end), answer->status, words);
+        finish_list(list, call_outcome_of_end(answer->end), answer->status, words);
         return;
     }
     enum fmcall_outcome outcome =
         decode_page(&page, answer->status, answer->body, answer->length, &answer->secrets, words);
     if (outcome == FM_OK)
-        take_page(list, &page, answer->status);
+        accept_page(list, &page, answer->status);
     else
-        finish(list, outcome, answer->status, answer->words[0] != '\0' ? answer->words : words);
+        finish_list(list, outcome, answer->status,
+                    answer->words[0] != '\0' ? answer->words : words);
     decoded_page_release(&page);
 }
 
 int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg)
 {
     struct list *list = calloc(1, sizeof *list);
-
     assert(!api->closing);
     if (list == NULL)
         return ERROR_NOMEM;
@@ -211,7 +209,7 @@ int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void
     list->page = page;
     list->done = done;
     list->arg = arg;
-    int code = ask(list, NULL);
+    int code = request_next_page(list, NULL);
     if (code != 0)
         list_release(list);
     else

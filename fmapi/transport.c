@@ -14,11 +14,11 @@
 
 enum {
     READY_MAX = 32,
-    TURN_NS = 1000000, /* no further socket is served behind it; a handshake takes one or two */
+    TURN_NS = 1000000, /* after it, sockets wait for the next turn; a handshake takes one or two */
     SKEW_EVERY_MS = 1000
 };
 
-/* Of a set of the kernel's, what it named and what of that is not served yet. */
+/* Events that the kernel reported, and which of them are not handled yet. */
 struct ready {
     struct epoll_event events[READY_MAX];
     int count, next;
@@ -30,15 +30,15 @@ struct transport {
     char *ca;
     struct castore *castore; /* NULL: nothing is verified, or libcurl looks by itself */
     CURLM *multi;
-    CURLSH *share; /* TLS sessions: a new connection resumes an old one's */
+    CURLSH *share; /* TLS sessions, for resumption */
     int epoll;     /* libcurl's sockets */
     uv_poll_t poll;
     struct ready ready;
     uv_timer_t timer;
-    uv_idle_t again;     /* to set it in the next turn */
-    bool expiring;       /* libcurl is being told that its time has come */
-    uv_timer_t patience; /* of the exchanges that wait for the authorities */
-    unsigned handles;    /* of the loop's that are ours and not yet closed */
+    uv_idle_t rearm;       /* starts the timer in the next turn */
+    bool expiring;         /* libcurl is handling its timeout */
+    uv_timer_t wait_timer; /* of the exchanges that wait for the authorities */
+    unsigned handles;      /* of the loop's that are ours and not yet closed */
     struct exchange *under_way;
     struct transport_counters counters;
     uint64_t skew_seen_ms; /* the loop's time */
@@ -57,15 +57,14 @@ static void unlink_exchange(struct transport *transport, struct exchange *exchan
         exchange->next->previous = exchange->previous;
 }
 
-static void count(struct transport_counters *counters, CURL *easy,
-                  const struct transport_answer *answer)
+static void count_exchange(struct transport_counters *counters, CURL *easy,
+                           const struct transport_answer *answer)
 {
     long connections = 0;
     long request = 0;
     long headers = 0;
     curl_off_t down = 0;
     curl_off_t up = 0;
-
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connections);
     (void)curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &request);
     (void)curl_easy_getinfo(easy, CURLINFO_HEADER_SIZE, &headers);
@@ -82,7 +81,6 @@ static void compare_clocks(struct transport *transport, const struct exchange *e
 {
     const uint64_t now_ms = uv_now(transport->loop);
     int64_t skew_ms;
-
     if ((transport->counters.skew_ms == INT64_MIN ||
          now_ms - transport->skew_seen_ms >= SKEW_EVERY_MS) &&
         (skew_ms = exchange_skew_ms(exchange)) != INT64_MIN) {
@@ -91,11 +89,10 @@ static void compare_clocks(struct transport *transport, const struct exchange *e
     }
 }
 
-static void finish(struct transport *transport, struct exchange *exchange, CURLcode code)
+static void finish_exchange(struct transport *transport, struct exchange *exchange, CURLcode code)
 {
     struct transport_answer answer = exchange_answer(exchange, code);
-
-    count(&transport->counters, exchange->easy, &answer);
+    count_exchange(&transport->counters, exchange->easy, &answer);
     compare_clocks(transport, exchange);
     (void)curl_multi_remove_handle(transport->multi, exchange->easy);
     unlink_exchange(transport, exchange);
@@ -103,12 +100,11 @@ static void finish(struct transport *transport, struct exchange *exchange, CURLc
     exchange_destroy(exchange);
 }
 
-/* Hands out what has come to its end. done may send more, or destroy the transport. */
-static void reap(struct transport *transport)
+/* Calls done of what has ended, which may send more, or destroy the transport. */
+static void finish_done_exchanges(struct transport *transport)
 {
     CURLMsg *message;
     int left;
-
     while (!transport->closing &&
            (message = curl_multi_info_read(transport->multi, &left)) != NULL) {
         struct exchange *exchange = NULL;
@@ -116,44 +112,41 @@ static void reap(struct transport *transport)
         if (message->msg != CURLMSG_DONE)
             continue;
         (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&exchange);
-        finish(transport, exchange, code);
+        finish_exchange(transport, exchange, code);
     }
 }
 
-static void drive(struct transport *transport, curl_socket_t socket, int events)
+static void drive_libcurl(struct transport *transport, curl_socket_t socket, int events)
 {
     int running;
-
     if (transport->closing)
         return;
     CURLMcode code = curl_multi_socket_action(transport->multi, socket, events, &running);
     assert(code == CURLM_OK || code == CURLM_OUT_OF_MEMORY);
     (void)code;
-    reap(transport);
+    finish_done_exchanges(transport);
 }
 
 static void on_timer(uv_timer_t *timer)
 {
     struct transport *transport = timer->data;
-
     transport->expiring = true;
-    drive(transport, CURL_SOCKET_TIMEOUT, 0);
+    drive_libcurl(transport, CURL_SOCKET_TIMEOUT, 0);
     transport->expiring = false;
 }
 
-/* libcurl asks the socket what an error is when it reads; told of nothing but the error it gives up
- * without its words. */
+/* libcurl reads an error from the socket when it reads or writes; given the error alone it fails
+ * without a text. */
 static int ready_of(uint32_t events)
 {
     const bool over = (events & (EPOLLERR | EPOLLHUP)) != 0;
-
     return (over || (events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
            (over || (events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0);
 }
 
-/* Sockets that a turn has no time for keep the set readable, and are first in the next: asked anew,
- * the kernel would name them in the same order again (G11). One that libcurl has closed meanwhile
- * it no longer knows; at one that has got its number since it looks in vain. */
+/* Sockets that a turn has no time for keep the epoll set readable and come first in the next turn:
+ * the kernel would report them in the same order again (G11). libcurl ignores a socket that it has
+ * closed meanwhile, and reads in vain from another one with the same number. */
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
     struct transport *transport = poll->data;
@@ -168,12 +161,12 @@ static void on_ready(uv_poll_t *poll, int status, int events)
     }
     while (ready->next < ready->count && uv_hrtime() - began_ns < TURN_NS) {
         const struct epoll_event event = ready->events[ready->next++];
-        drive(transport, event.data.fd, ready_of(event.events));
+        drive_libcurl(transport, event.data.fd, ready_of(event.events));
     }
 }
 
-/* The loop's, for what waited; libcurl may have to be left out of it when there is no memory. */
-static int begin(struct transport *transport, struct exchange *exchange)
+/* Hands the exchange to libcurl. */
+static int start_exchange(struct transport *transport, struct exchange *exchange)
 {
     exchange->waits = false;
     if (transport->castore != NULL)
@@ -181,11 +174,10 @@ static int begin(struct transport *transport, struct exchange *exchange)
     return curl_multi_add_handle(transport->multi, exchange->easy) == CURLM_OK ? 0 : ERROR_NOMEM;
 }
 
-/* The oldest that waits: the list begins with the newest. */
+/* The oldest one: the list begins with the newest. */
 static struct exchange *first_waiting(const struct transport *transport)
 {
     struct exchange *first = NULL;
-
     for (struct exchange *exchange = transport->under_way; exchange; exchange = exchange->next)
         if (exchange->waits)
             first = exchange;
@@ -196,21 +188,19 @@ static void on_authorities(void *arg)
 {
     struct transport *transport = arg;
     struct exchange *exchange;
-
     while (!transport->closing && (exchange = first_waiting(transport)) != NULL) {
         exchange_waited(exchange, "");
-        if (begin(transport, exchange) < 0)
-            finish(transport, exchange, CURLE_OUT_OF_MEMORY);
+        if (start_exchange(transport, exchange) < 0)
+            finish_exchange(transport, exchange, CURLE_OUT_OF_MEMORY);
     }
 }
 
-/* A file system that hangs keeps nobody waiting for longer than he wanted to. */
-static void on_patience(uv_timer_t *patience)
+/* A file system that hangs does not delay an exchange beyond its timeout. */
+static void on_wait_deadline(uv_timer_t *timer)
 {
-    struct transport *transport = patience->data;
+    struct transport *transport = timer->data;
     struct exchange *exchange = transport->under_way;
     int64_t next_ms = INT64_MAX;
-
     while (exchange != NULL && !transport->closing) {
         struct exchange *next = exchange->next;
         const int64_t left_ms = exchange_left_ms(exchange);
@@ -218,53 +208,50 @@ static void on_patience(uv_timer_t *patience)
             next_ms = left_ms;
         if (exchange->waits && left_ms == 0) {
             exchange_waited(exchange, "its authorities' certificates could not be read in time");
-            finish(transport, exchange, CURLE_OPERATION_TIMEDOUT);
+            finish_exchange(transport, exchange, CURLE_OPERATION_TIMEDOUT);
             next = transport->under_way; /* done may have sent more */
             next_ms = INT64_MAX;
         }
         exchange = next;
     }
     if (next_ms < INT64_MAX && !transport->closing)
-        (void)uv_timer_start(patience, on_patience, (uint64_t)next_ms, 0);
+        (void)uv_timer_start(timer, on_wait_deadline, (uint64_t)next_ms, 0);
 }
 
-static void be_patient(struct transport *transport, int64_t timeout_ms)
+static void arm_wait_timer(struct transport *transport, int64_t timeout_ms)
 {
-    if (!uv_is_active((uv_handle_t *)&transport->patience) ||
-        uv_timer_get_due_in(&transport->patience) > (uint64_t)timeout_ms)
-        (void)uv_timer_start(&transport->patience, on_patience, (uint64_t)timeout_ms, 0);
+    if (!uv_is_active((uv_handle_t *)&transport->wait_timer) ||
+        uv_timer_get_due_in(&transport->wait_timer) > (uint64_t)timeout_ms)
+        (void)uv_timer_start(&transport->wait_timer, on_wait_deadline, (uint64_t)timeout_ms, 0);
 }
 
-static void on_again(uv_idle_t *again)
+static void on_rearm(uv_idle_t *rearm)
 {
-    struct transport *transport = again->data;
-
-    (void)uv_idle_stop(again);
+    struct transport *transport = rearm->data;
+    (void)uv_idle_stop(rearm);
     (void)uv_timer_start(&transport->timer, on_timer, 0, 0); /* cannot fail */
 }
 
-/* Of an answer that comes as fast as it is read libcurl takes a part and wants to go on at once;
- * set from its own callback, libuv's timer would run in the same turn, again and again to the
- * answer's end (G11). */
+/* libcurl reads part of a fast answer and asks for a timeout of 0. Started from its own callback,
+ * libuv's timer would run in the same turn, until the answer ends (G11). */
 static int on_timeout_change(CURLM *multi, long timeout_ms, void *arg)
 {
     struct transport *transport = arg;
     (void)multi;
 
-    (void)uv_idle_stop(&transport->again);
+    (void)uv_idle_stop(&transport->rearm);
     (void)uv_timer_stop(&transport->timer);
     if (transport->closing || timeout_ms < 0)
         return 0;
     if (timeout_ms == 0 && transport->expiring)
-        return uv_idle_start(&transport->again, on_again) == 0 ? 0 : -1;
+        return uv_idle_start(&transport->rearm, on_rearm) == 0 ? 0 : -1;
     return uv_timer_start(&transport->timer, on_timer, (uint64_t)timeout_ms, 0) == 0 ? 0 : -1;
 }
 
-static void release(struct transport *transport)
+static void free_transport(struct transport *transport)
 {
     void (*closed)(void *arg) = transport->closed;
     void *arg = transport->closed_arg;
-
     (void)close(transport->epoll);
     free(transport->ca);
     free(transport);
@@ -275,7 +262,7 @@ static void handle_closed(struct transport *transport)
 {
     assert(transport->handles > 0);
     if (--transport->handles == 0)
-        release(transport);
+        free_transport(transport);
 }
 
 static void on_handle_closed(uv_handle_t *handle)
@@ -288,9 +275,9 @@ static void on_castore_closed(void *arg)
     handle_closed(arg);
 }
 
-/* What is watched stands in the kernel only. libcurl 7.88 closes a socket that never got connected
- * before it says so here, and the kernel forgets it then, as a handle of libuv's would not; if no
- * other process has it: of a child broker/jobs/child.c closes all before this thread goes on. */
+/* Only the kernel keeps the set. libcurl 7.88 closes a socket that never got connected before this
+ * call; the kernel drops it then, unless another process has it: broker/jobs/child.c closes all
+ * descriptors of a child before this thread continues. */
 static int on_socket_change(CURL *easy, curl_socket_t socket, int what, void *arg, void *socket_arg)
 {
     struct transport *transport = arg;
@@ -304,19 +291,18 @@ static int on_socket_change(CURL *easy, curl_socket_t socket, int what, void *ar
     }
     event.events =
         ((what & CURL_POLL_IN) != 0 ? EPOLLIN : 0) | ((what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0);
-    /* One that cannot be watched, for want of memory or by fs.epoll.max_user_watches, has no answer
-     * in time; told so, libcurl would end all requests, for good. */
+    /* A socket that cannot be added, for want of memory or by fs.epoll.max_user_watches, times out.
+     * With an error from here, libcurl would end all requests for good. */
     if (epoll_ctl(transport->epoll, EPOLL_CTL_ADD, socket, &event) < 0 && errno == EEXIST)
         (void)epoll_ctl(transport->epoll, EPOLL_CTL_MOD, socket, &event);
     return 0;
 }
 
-static bool prepare(struct transport *transport)
+static bool set_up_libcurl(struct transport *transport)
 {
     long parallel = (long)transport->options.parallel;
     CURLM *multi = transport->multi = curl_multi_init();
     CURLSH *share = transport->share = curl_share_init();
-
     return multi != NULL && share != NULL &&
            curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK &&
            curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket_change) == CURLM_OK &&
@@ -327,7 +313,7 @@ static bool prepare(struct transport *transport)
            curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, parallel) == CURLM_OK;
 }
 
-static void on_unneeded_closed(void *arg)
+static void ignore_closed(void *arg)
 {
     (void)arg;
 }
@@ -349,7 +335,7 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
     transport->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (transport->epoll < 0 ||
         (options->ca != NULL && (transport->ca = strdup(options->ca)) == NULL) ||
-        !prepare(transport))
+        !set_up_libcurl(transport))
         goto fail;
     exchange_ca(&transport->options, transport->ca);
     bool reads = options->verify && !transport->options.ca_directory && castore_possible();
@@ -360,10 +346,10 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
         goto fail;
     (void)uv_poll_start(&transport->poll, UV_READABLE, on_ready); /* these cannot fail */
     (void)uv_timer_init(loop, &transport->timer);
-    (void)uv_timer_init(loop, &transport->patience);
-    (void)uv_idle_init(loop, &transport->again);
-    transport->poll.data = transport->timer.data = transport->patience.data =
-        transport->again.data = transport;
+    (void)uv_timer_init(loop, &transport->wait_timer);
+    (void)uv_idle_init(loop, &transport->rearm);
+    transport->poll.data = transport->timer.data = transport->wait_timer.data =
+        transport->rearm.data = transport;
     transport->handles = 4 + reads;
     return transport;
 
@@ -371,7 +357,7 @@ fail:
     if (transport != NULL) {
         (void)curl_multi_cleanup(transport->multi);
         (void)curl_share_cleanup(transport->share);
-        castore_destroy(transport->castore, on_unneeded_closed, NULL); /* at once: it reads not */
+        castore_destroy(transport->castore, ignore_closed, NULL); /* at once: no thread reads */
         (void)close(transport->epoll);
         free(transport->ca);
     }
@@ -386,7 +372,6 @@ static void on_timer_closed(uv_handle_t *handle)
 {
     struct transport *transport = handle->data;
     struct exchange *exchange;
-
     while ((exchange = transport->under_way) != NULL) {
         (void)curl_multi_remove_handle(transport->multi, exchange->easy);
         unlink_exchange(transport, exchange);
@@ -409,9 +394,9 @@ void transport_destroy(struct transport *transport, void (*closed)(void *arg), v
     transport->closing = true;
     transport->closed = closed;
     transport->closed_arg = arg;
-    uv_close((uv_handle_t *)&transport->patience, on_handle_closed);
+    uv_close((uv_handle_t *)&transport->wait_timer, on_handle_closed);
     uv_close((uv_handle_t *)&transport->poll, on_handle_closed);
-    uv_close((uv_handle_t *)&transport->again, on_handle_closed);
+    uv_close((uv_handle_t *)&transport->rearm, on_handle_closed);
     uv_close((uv_handle_t *)&transport->timer, on_timer_closed);
 }
 
@@ -428,12 +413,12 @@ int transport_send(struct transport *transport, const struct request *request,
     exchange->done_arg = arg;
     exchange->waits = transport->castore != NULL && strncmp(request->url, "https:", 6) == 0 &&
                       !castore_await(transport->castore);
-    if (!exchange->waits && begin(transport, exchange) < 0) {
+    if (!exchange->waits && start_exchange(transport, exchange) < 0) {
         exchange_destroy(exchange);
         return ERROR_NOMEM;
     }
     if (exchange->waits)
-        be_patient(transport, exchange->timeout_ms);
+        arm_wait_timer(transport, exchange->timeout_ms);
     exchange->next = transport->under_way;
     if (exchange->next != NULL)
         exchange->next->previous = exchange;

@@ -8,22 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Holds a busy broker's batch (64 reservations, 64 events) in one or two pieces. What is not
- * touched costs nothing, and below 128 KiB malloc takes it from, and leaves it in, the heap. */
+/* Holds a busy broker's batch (64 reservations, 64 events) in one or two pieces. Untouched pages
+ * cost nothing, and below 128 KiB malloc uses the heap. */
 enum { CHUNK_SIZE = 32 * 1024 };
 
 struct chunk {
     struct chunk *older;
     size_t used, size;
     _Alignas(max_align_t) unsigned char bytes[];
-};
-
-struct batch {
-    struct chunk *newest;
-    struct batch_entry *first, **tail;
-    size_t count;
-    uint64_t last_number, last_seq;
-    bool forgets, founded;
 };
 
 struct batch *batch_create(struct store *store)
@@ -41,25 +33,27 @@ void batch_destroy(struct batch *batch)
         return;
     while (batch->newest) {
         struct chunk *older = batch->newest->older;
-        explicit_bzero(batch->newest->bytes, batch->newest->used); /* there may be tokens in it */
+        explicit_bzero(batch->newest->bytes, batch->newest->used); /* may hold tokens */
         free(batch->newest);
         batch->newest = older;
     }
     free(batch);
 }
 
-static void *take_bytes(struct batch *batch, size_t size)
+static void *allocate_in_chunk(struct batch *batch, size_t size)
 {
+    assert(size > 0);
     size = (size + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
     struct chunk *chunk = batch->newest;
     if (!chunk || chunk->size - chunk->used < size) {
-        size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
-        chunk = malloc(sizeof *chunk + room);
+        size_t capacity = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+        chunk = malloc(sizeof *chunk + capacity);
         if (!chunk)
             return NULL;
-        *chunk = (struct chunk){.older = batch->newest, .size = room};
+        *chunk = (struct chunk){.older = batch->newest, .size = capacity};
         batch->newest = chunk;
     }
+    assert(chunk->size - chunk->used >= size);
     void *bytes = chunk->bytes + chunk->used;
     chunk->used += size;
     return bytes;
@@ -73,11 +67,11 @@ static void raise_to(uint64_t *highest, uint64_t value)
 
 int batch_add(struct batch *batch, const struct record *record)
 {
-    assert(record->kind != RECORD_COUNTERS);
+    assert(record->kind != RECORD_COUNTERS && *batch->tail == NULL);
     assert(!record_fault(record));
 
     struct batch_entry *entry =
-        take_bytes(batch, offsetof(struct batch_entry, record) + packed_size(record));
+        allocate_in_chunk(batch, offsetof(struct batch_entry, record) + packed_size(record));
     if (!entry)
         return ERROR_NOMEM;
     entry->next = NULL;
@@ -91,7 +85,7 @@ int batch_add(struct batch *batch, const struct record *record)
         raise_to(&batch->last_seq, record->u.event.seq);
     if (record->kind == RECORD_PRUNE)
         raise_to(&batch->last_seq, record->u.prune);
-    batch->forgets |= record->kind == RECORD_GONE || record->kind == RECORD_PRUNE;
+    batch->deletes |= record->kind == RECORD_GONE || record->kind == RECORD_PRUNE;
     batch->founded |= record->kind == RECORD_FOUNDED;
     *batch->tail = entry;
     batch->tail = &entry->next;
@@ -102,29 +96,4 @@ int batch_add(struct batch *batch, const struct record *record)
 size_t batch_size(const struct batch *batch)
 {
     return batch->count;
-}
-
-const struct batch_entry *batch_first(const struct batch *batch)
-{
-    return batch->first;
-}
-
-uint64_t batch_last_number(const struct batch *batch)
-{
-    return batch->last_number;
-}
-
-uint64_t batch_last_seq(const struct batch *batch)
-{
-    return batch->last_seq;
-}
-
-bool batch_forgets(const struct batch *batch)
-{
-    return batch->forgets;
-}
-
-bool batch_founded(const struct batch *batch)
-{
-    return batch->founded;
 }

@@ -5,27 +5,46 @@
 
 #include <stdbool.h>
 
-/* A batch as the keepers see it; store.h has what its makers need. Entries never move, so that a
- * keeper's thread may read them while the owner waits. */
+/* A batch and its commit as the keepers see them; store.h has what a batch's owner needs. Entries
+ * never move, so a keeper's thread may read them while the owner waits. */
 
 struct batch_entry {
     struct batch_entry *next;
     struct record record; /* its strings lie behind it */
 };
 
-/* In the order in which they were added; NULL when there is none. */
-const struct batch_entry *batch_first(const struct batch *batch);
+struct batch {
+    struct chunk *newest;              /* the entries' memory */
+    struct batch_entry *first, **tail; /* in the order in which they were added */
+    size_t count;
+    /* The highest reservation number and event seq, deleted ones included; 0: none. Once the batch
+     * is durable, RECORD_COUNTERS is not below them. */
+    uint64_t last_number, last_seq;
+    bool deletes; /* rows: without them, only the counters say which numbers were given out */
+    bool founded; /* has a RECORD_FOUNDED */
+};
 
-/* The highest reservation number and event seq in it, those that it deletes included, 0 when it has
- * none: what RECORD_COUNTERS must not fall below once the batch is durable. */
-uint64_t batch_last_number(const struct batch *batch);
-uint64_t batch_last_seq(const struct batch *batch);
+/* A commit in progress, from store_commit to the caller's done: begin, the keeper writes, end,
+ * report. The store's owner reports, the writer ends; either begins. All zero: none. */
+struct commit {
+    struct batch *batch;
+    store_done_fn *done;
+    void *arg;
+    int64_t began_us;
+    struct commit_result result;
+};
 
-/* True when it deletes rows. Those that stay say which numbers were given out; with these, only the
- * counters do. */
-bool batch_forgets(const struct batch *batch);
+/* commit must be all zero. */
+void commit_begin(struct commit *commit, struct batch *batch, store_done_fn *done, void *arg);
 
-/* True when a RECORD_FOUNDED is in it. */
-bool batch_founded(const struct batch *batch);
+/* With the writer's code; the writer has set the text of result.error before. */
+void commit_end(struct commit *commit, int code);
+
+/* Calls done, after destroying the batch or with the failed one. The commit is free again before
+ * that, and not touched after: done may commit the next batch or close the store. */
+void commit_report(struct commit *commit);
+
+/* Ends a commit without calling done, and destroys its batch. */
+void commit_drop(struct commit *commit);
 
 #endif

@@ -1,7 +1,6 @@
 #include "state/store.h"
 
 #include "state/batch.h"
-#include "state/commit.h"
 #include "state/packed.h"
 #include "state/rows.h"
 
@@ -22,53 +21,43 @@ struct memory {
     struct record *facts; /* packed, owned; NULL: none */
 };
 
-static int memory_load(struct store *store, int (*each)(void *, const struct record *), void *arg,
-                       struct error *err)
+static int memory_load(struct store *store, store_each_fn *each, void *arg, struct error *err)
 {
-    (void)err; /* only each can fail here, and it has its own words */
+    (void)err; /* only each can fail here */
     struct memory *memory = (struct memory *)store;
     assert(!memory->commit.batch);
     struct record counters = {.kind = RECORD_COUNTERS,
                               .u.counters = {memory->last_number, memory->last_seq}};
     struct record founded = {.kind = RECORD_FOUNDED};
-    int code = each(arg, &counters);
-    if (code == 0 && memory->founded)
-        code = each(arg, &founded);
-    if (code == 0 && memory->facts)
-        code = each(arg, memory->facts);
-    if (code == 0)
-        code = rows_each(&memory->reservations, each, arg);
-    if (code == 0)
-        code = rows_each_node(&memory->reservations, each, arg);
-    if (code == 0)
-        code = rows_each_cleanup(&memory->reservations, each, arg);
-    if (code == 0)
-        code = rows_each(&memory->events, each, arg);
-    return code;
+    int code;
+    if ((code = each(arg, &counters)) || (memory->founded && (code = each(arg, &founded))) ||
+        (memory->facts && (code = each(arg, memory->facts))) ||
+        (code = rows_each(&memory->reservations, each, arg)) ||
+        (code = rows_each_node(&memory->reservations, each, arg)) ||
+        (code = rows_each_cleanup(&memory->reservations, each, arg)))
+        return code;
+    return rows_each(&memory->events, each, arg);
 }
 
-/* What apply will keep of each entry, in order. NULL: out of memory, and nothing was kept. */
+/* A copy of each record, in order, for apply_record to own. NULL: out of memory. */
 static struct record **copies_create(const struct batch *batch)
 {
-    struct record **copies = calloc(batch_size(batch), sizeof *copies);
-    if (!copies)
-        return NULL;
+    struct record **copies = calloc(batch->count, sizeof *copies);
     size_t count = 0;
-    for (const struct batch_entry *entry = batch_first(batch); entry; entry = entry->next) {
-        if (!(copies[count] = packed_create(&entry->record)))
-            goto fail;
-        count++;
+    for (const struct batch_entry *entry = batch->first; copies && entry; entry = entry->next) {
+        if ((copies[count++] = packed_create(&entry->record)))
+            continue;
+        while (count > 0)
+            packed_destroy(copies[--count]);
+        free(copies);
+        return NULL;
     }
+    assert(!copies || count == batch->count);
     return copies;
-fail:
-    while (count > 0)
-        packed_destroy(copies[--count]);
-    free(copies);
-    return NULL;
 }
 
-/* Cannot fail: all or nothing. */
-static void apply(struct memory *memory, struct record *record)
+/* Cannot fail: a batch is applied all or nothing. */
+static void apply_record(struct memory *memory, struct record *record)
 {
     assert(record);
     switch (record->kind) {
@@ -105,24 +94,24 @@ static void apply(struct memory *memory, struct record *record)
     packed_destroy(record);
 }
 
-static int write_batch(struct memory *memory, const struct batch *batch, struct error *err)
+static int apply_batch(struct memory *memory, const struct batch *batch, struct error *err)
 {
     struct record **copies = NULL;
-    if (rows_reserve(&memory->reservations, batch_size(batch)) < 0 ||
-        rows_reserve(&memory->events, batch_size(batch)) < 0 || !(copies = copies_create(batch)))
+    if (rows_reserve(&memory->reservations, batch->count) < 0 ||
+        rows_reserve(&memory->events, batch->count) < 0 || !(copies = copies_create(batch)))
         return error_set(err, ERROR_FULL,
                          "out of memory while keeping %zu records in memory: give mcastd more, or "
                          "keep the state in a file",
-                         batch_size(batch));
-    for (size_t i = 0; i < batch_size(batch); i++)
-        apply(memory, copies[i]);
+                         batch->count);
+    for (size_t i = 0; i < batch->count; i++)
+        apply_record(memory, copies[i]);
     free(copies);
 
-    if (memory->last_number < batch_last_number(batch))
-        memory->last_number = batch_last_number(batch);
-    if (memory->last_seq < batch_last_seq(batch))
-        memory->last_seq = batch_last_seq(batch);
-    memory->founded |= batch_founded(batch);
+    if (memory->last_number < batch->last_number)
+        memory->last_number = batch->last_number;
+    if (memory->last_seq < batch->last_seq)
+        memory->last_seq = batch->last_seq;
+    memory->founded |= batch->founded;
     return 0;
 }
 
@@ -130,7 +119,7 @@ static void memory_commit(struct store *store, struct batch *batch, store_done_f
 {
     struct memory *memory = (struct memory *)store;
     commit_begin(&memory->commit, batch, done, arg);
-    commit_end(&memory->commit, write_batch(memory, batch, &memory->commit.result.error));
+    commit_end(&memory->commit, apply_batch(memory, batch, &memory->commit.result.error));
     eventfd_write(memory->fd, 1);
 }
 
@@ -150,6 +139,7 @@ static void memory_dispatch(struct store *store)
 static void memory_close(struct store *store)
 {
     struct memory *memory = (struct memory *)store;
+    assert(memory->fd >= 0);
     commit_drop(&memory->commit);
     rows_release(&memory->reservations);
     rows_release(&memory->events);

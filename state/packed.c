@@ -1,5 +1,6 @@
 #include "state/packed.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,6 @@ static const size_t string_offsets[][STRINGS_MAX + 1] = {
     [RECORD_EVENT] = {offsetof(struct record, u.event.cluster),
                       offsetof(struct record, u.event.job),
                       offsetof(struct record, u.event.detail)},
-    [RECORD_FOUNDED] = {0},
     [RECORD_NODE] = {offsetof(struct record, u.node.node),
                      offsetof(struct record, u.node.services)},
     [RECORD_CLEANUP] = {offsetof(struct record, u.cleanup.step)},
@@ -26,12 +26,14 @@ static const size_t string_offsets[][STRINGS_MAX + 1] = {
 static const char *string_at(const struct record *record, size_t offset)
 {
     const char *string;
+    assert(offset <= sizeof *record - sizeof string);
     memcpy(&string, (const char *)record + offset, sizeof string);
     return string;
 }
 
 size_t packed_size(const struct record *record)
 {
+    assert(record->kind < sizeof string_offsets / sizeof *string_offsets);
     size_t size = sizeof *record;
     for (const size_t *offset = string_offsets[record->kind]; *offset; offset++) {
         const char *string = string_at(record, *offset);
@@ -43,6 +45,7 @@ size_t packed_size(const struct record *record)
 
 struct record *packed_write(void *memory, const struct record *record)
 {
+    assert(memory && memory != record);
     struct record *copy = memory;
     *copy = *record;
     char *free_bytes = (char *)(copy + 1);

@@ -17,7 +17,7 @@ struct record *packed_write(void *memory, const struct record *record);
 /* The same in memory of its own, to be destroyed. NULL: out of memory. */
 struct record *packed_create(const struct record *record);
 
-/* Overwrites one that packed_create made: it may have a token. NULL is allowed. */
+/* Overwrites a reservation, for its token, and frees. NULL is allowed. */
 void packed_destroy(struct record *record);
 
 #endif

@@ -3,9 +3,8 @@
 
 #include "core/reservation/record.h"
 
-/* What is impossible about a record that claims to come from the core, in words that name the
- * field; NULL when nothing is. Asked both ways: what goes in is a bug when it has a fault, what
- * comes back is damage. */
+/* What is impossible about a record, naming the field; NULL: nothing. In a record to be written it
+ * is a bug, in one that was read it is damage. */
 const char *record_fault(const struct record *record);
 
 #endif

@@ -10,8 +10,9 @@
 
 enum { CAPACITY_MIN = 64 };
 
-static void squeeze(struct rows *rows)
+static void remove_holes(struct rows *rows)
 {
+    assert(rows->first <= rows->count && rows->count <= rows->capacity);
     size_t kept = 0;
     for (size_t i = rows->first; i < rows->count; i++)
         if (rows->all[i].record)
@@ -25,9 +26,9 @@ int rows_reserve(struct rows *rows, size_t more)
 {
     if (rows->count + more <= rows->capacity)
         return 0;
-    /* Only when at least half is air: so each squeeze is paid for by as many drops. */
+    /* Only when at least half is unused: amortised over as many drops. */
     if (rows->first + rows->holes >= rows->count / 2)
-        squeeze(rows);
+        remove_holes(rows);
     if (rows->count + more <= rows->capacity)
         return 0;
     size_t capacity = rows->capacity ? rows->capacity * 2 : CAPACITY_MIN;
@@ -42,7 +43,7 @@ int rows_reserve(struct rows *rows, size_t more)
 }
 
 /* The index of the first row whose key is not below this one. */
-static size_t position(const struct rows *rows, uint64_t key)
+static size_t index_of_key(const struct rows *rows, uint64_t key)
 {
     size_t low = rows->first, high = rows->count;
     if (low == high || rows->all[high - 1].key < key)
@@ -59,7 +60,8 @@ static size_t position(const struct rows *rows, uint64_t key)
 
 void rows_put(struct rows *rows, uint64_t key, struct record *record)
 {
-    size_t at = position(rows, key);
+    assert(record);
+    size_t at = index_of_key(rows, key);
     if (at < rows->count && rows->all[at].key == key) {
         if (!rows->all[at].record)
             rows->holes--;
@@ -73,7 +75,7 @@ void rows_put(struct rows *rows, uint64_t key, struct record *record)
     rows->count++;
 }
 
-static void drop_belongings(struct row *row)
+static void free_reports_and_cleanups(struct row *row)
 {
     nodes_destroy(row->nodes);
     row->nodes = NULL;
@@ -85,11 +87,12 @@ static void drop_belongings(struct row *row)
 
 static void drop_at(struct rows *rows, size_t at)
 {
+    assert(at >= rows->first && at < rows->count);
     if (!rows->all[at].record)
         return;
     packed_destroy(rows->all[at].record);
     rows->all[at].record = NULL;
-    drop_belongings(&rows->all[at]);
+    free_reports_and_cleanups(&rows->all[at]);
     rows->holes++;
     while (rows->first < rows->count && !rows->all[rows->first].record) {
         rows->first++;
@@ -99,7 +102,7 @@ static void drop_at(struct rows *rows, size_t at)
 
 void rows_drop(struct rows *rows, uint64_t key)
 {
-    size_t at = position(rows, key);
+    size_t at = index_of_key(rows, key);
     if (at < rows->count && rows->all[at].key == key)
         drop_at(rows, at);
 }
@@ -112,17 +115,18 @@ void rows_drop_through(struct rows *rows, uint64_t key)
 
 static struct row *row_at(struct rows *rows, uint64_t key)
 {
-    struct row *row = &rows->all[position(rows, key)];
+    struct row *row = &rows->all[index_of_key(rows, key)];
     assert(row < rows->all + rows->count && row->key == key && row->record);
     return row;
 }
 
 void rows_put_node(struct rows *rows, uint64_t key, const struct node_record *node)
 {
+    assert(node->number == key);
     nodes_put(&row_at(rows, key)->nodes, node);
 }
 
-static size_t find_cleanup(const struct row *row, const struct cleanup_record *cleanup)
+static size_t index_of_cleanup(const struct row *row, const struct cleanup_record *cleanup)
 {
     size_t at = 0;
     for (; at < row->cleanup_count; at++) {
@@ -135,8 +139,9 @@ static size_t find_cleanup(const struct row *row, const struct cleanup_record *c
 
 void rows_put_cleanup(struct rows *rows, uint64_t key, struct record *record)
 {
+    assert(record->kind == RECORD_CLEANUP);
     struct row *row = row_at(rows, key);
-    size_t at = find_cleanup(row, &record->u.cleanup);
+    size_t at = index_of_cleanup(row, &record->u.cleanup);
     if (at < row->cleanup_count) {
         packed_destroy(row->cleanups[at]);
     } else {
@@ -149,16 +154,17 @@ void rows_put_cleanup(struct rows *rows, uint64_t key, struct record *record)
 void rows_drop_cleanup(struct rows *rows, uint64_t key, const struct cleanup_record *cleanup)
 {
     struct row *row = row_at(rows, key);
-    size_t at = find_cleanup(row, cleanup);
+    size_t at = index_of_cleanup(row, cleanup);
     if (at == row->cleanup_count)
         return;
+    assert(row->cleanup_count > 0);
     packed_destroy(row->cleanups[at]);
     row->cleanups[at] = row->cleanups[--row->cleanup_count];
 }
 
-static int each_node(const struct row *row, int (*each)(void *arg, const struct record *record),
-                     void *arg)
+static int each_node_of_row(const struct row *row, rows_each_fn *each, void *arg)
 {
+    assert(row->record || !row->nodes);
     const struct node_report *report;
     uint32_t at = 0;
     int code = 0;
@@ -174,18 +180,17 @@ static int each_node(const struct row *row, int (*each)(void *arg, const struct 
     return code;
 }
 
-int rows_each_node(const struct rows *rows, int (*each)(void *arg, const struct record *record),
-                   void *arg)
+int rows_each_node(const struct rows *rows, rows_each_fn *each, void *arg)
 {
     int code = 0;
     for (size_t i = rows->first; i < rows->count && code == 0; i++)
-        code = each_node(&rows->all[i], each, arg);
+        code = each_node_of_row(&rows->all[i], each, arg);
     return code;
 }
 
-int rows_each_cleanup(const struct rows *rows, int (*each)(void *arg, const struct record *record),
-                      void *arg)
+int rows_each_cleanup(const struct rows *rows, rows_each_fn *each, void *arg)
 {
+    assert(each);
     int code = 0;
     for (size_t i = rows->first; i < rows->count && code == 0; i++)
         for (size_t c = 0; c < rows->all[i].cleanup_count && code == 0; c++)
@@ -193,9 +198,9 @@ int rows_each_cleanup(const struct rows *rows, int (*each)(void *arg, const stru
     return code;
 }
 
-int rows_each(const struct rows *rows, int (*each)(void *arg, const struct record *record),
-              void *arg)
+int rows_each(const struct rows *rows, rows_each_fn *each, void *arg)
 {
+    assert(each);
     int code = 0;
     for (size_t i = rows->first; i < rows->count && code == 0; i++)
         if (rows->all[i].record)
@@ -207,7 +212,7 @@ void rows_release(struct rows *rows)
 {
     for (size_t i = rows->first; i < rows->count; i++) {
         packed_destroy(rows->all[i].record);
-        drop_belongings(&rows->all[i]);
+        free_reports_and_cleanups(&rows->all[i]);
     }
     free(rows->all);
     *rows = (struct rows){0};

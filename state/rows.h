@@ -12,8 +12,8 @@
 struct row {
     uint64_t key;
     struct record *record;    /* owned; NULL: a hole that a dropped one left */
-    struct nodes *nodes;      /* reports that belong to it, or NULL; owned */
-    struct record **cleanups; /* that are asked for; owned */
+    struct nodes *nodes;      /* node reports for it, or NULL; owned */
+    struct record **cleanups; /* requested ones; owned */
     size_t cleanup_count;
 };
 
@@ -23,7 +23,7 @@ struct rows {
     size_t holes;                  /* among those */
 };
 
-/* Makes room, so that as many rows_put cannot fail. Returns 0 or ERROR_NOMEM. */
+/* Allocates, so that as many rows_put cannot fail. Returns 0 or ERROR_NOMEM. */
 int rows_reserve(struct rows *rows, size_t more);
 
 /* Adds, or replaces the one of this key; the record was made by packed_create and is now owned. */
@@ -38,21 +38,17 @@ void rows_drop_through(struct rows *rows, uint64_t key);
 /* What a node reports for the record of this key, which is there. */
 void rows_put_node(struct rows *rows, uint64_t key, const struct node_record *node);
 
-/* RECORD_NODE of each report, in ascending order of their records; as rows_each. */
-int rows_each_node(const struct rows *rows, int (*each)(void *arg, const struct record *record),
-                   void *arg);
-
 /* A cleanup for the record of this key, which is there: adds it, or replaces the one of the same
- * step; packed, and now owned. Drops it; none is no error. Those that there are, as rows_each_node.
- */
+ * step; packed, and now owned. Dropping one that is not there is no error. */
 void rows_put_cleanup(struct rows *rows, uint64_t key, struct record *record);
 void rows_drop_cleanup(struct rows *rows, uint64_t key, const struct cleanup_record *cleanup);
-int rows_each_cleanup(const struct rows *rows, int (*each)(void *arg, const struct record *record),
-                      void *arg);
 
-/* In ascending order; each returns 0, or a negative code that ends it and is returned. */
-int rows_each(const struct rows *rows, int (*each)(void *arg, const struct record *record),
-              void *arg);
+/* The records, a RECORD_NODE of each node report, the cleanups: by ascending key. each returns 0,
+ * or a negative code that ends it and is returned. */
+typedef int rows_each_fn(void *arg, const struct record *record);
+int rows_each(const struct rows *rows, rows_each_fn *each, void *arg);
+int rows_each_node(const struct rows *rows, rows_each_fn *each, void *arg);
+int rows_each_cleanup(const struct rows *rows, rows_each_fn *each, void *arg);
 
 void rows_release(struct rows *rows);
 

@@ -8,36 +8,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Keeping records: one small interface, several keepers (architecture.md, "The store").
+/* Keeps records: one small interface, several keepers (docs/architecture.md, "The store").
  *
- * A store has one owner and is used from one thread. Whatever a store does on other threads or over
- * the network stays behind store_fd and store_dispatch, so that it fits any event loop. */
+ * A store has one owner and is used from one thread. Other threads and the network stay behind
+ * store_fd and store_dispatch, so that it fits any event loop. */
 
 struct store;
 
 /* In-memory keeper: for tests, demonstrations, and sites that want nothing on disk. */
 struct store *store_memory_open(struct error *err);
 
-/* SQLite (WAL, synchronous=FULL) at path; made with mode 0600 when missing. Refuses a file that is
- * damaged, of a newer schema, or open in another broker, each with one sentence in err. Secrets are
- * sealed on their way in with the key of key_file (tokens/seal_key.h), which is made when missing,
- * but only while nothing is sealed; else it is refused, as is a key other than the one they were
- * sealed with (at the latest by store_load). docs/state.md has the format. */
+/* SQLite (WAL, synchronous=FULL) at path; created with mode 0600 when missing. Refuses a file that
+ * is damaged, of a newer schema, or open in another broker, each with one sentence in err. Secrets
+ * are sealed with the key of key_file (tokens/seal_key.h). A missing key is created while nothing
+ * is sealed, else refused; so is another key than the one used (at the latest by store_load).
+ * docs/state.md has the format. */
 struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err);
 
-/* Whether the ledger at path may hold secrets that only its key opens: false when there is none, or
- * surely nothing in it. Only looks, so that whoever asks may be another user, beside a broker. */
+/* Whether the ledger at path may hold secrets that only its key opens: false when there is no
+ * ledger or no secret in it. Writes nothing: any user may call it while a broker runs. */
 bool store_sqlite_sealed(const char *path);
 
 /* Calls each once for every record: first RECORD_COUNTERS, then RECORD_FOUNDED and RECORD_FACTS if
  * there, then reservations by ascending number, then what nodes reported for them, then events by
  * ascending seq. Strings are valid during the call. each returns 0, or a negative code that ends
  * the load and is returned. Only before the first commit. */
-int store_load(struct store *store, int (*each)(void *arg, const struct record *record), void *arg,
-               struct error *err);
+typedef int store_each_fn(void *arg, const struct record *record);
+int store_load(struct store *store, store_each_fn *each, void *arg, struct error *err);
 
-/* What was loaded cannot be true, as err says: adds where it lies and what can be done. Closing
- * will leave all as it is. Returns err's code. Only before the first commit. */
+/* The caller found what was loaded inconsistent, as err says: adds the path and the next step to
+ * err. Closing will change nothing. Returns err's code. Only before the first commit. */
 int store_refuse(struct store *store, struct error *err);
 
 /* A batch: the records of one or more steps of the core, in order, committed all or nothing. */
@@ -47,7 +47,7 @@ void batch_destroy(struct batch *batch);         /* one that was not handed to s
 int batch_add(struct batch *batch, const struct record *record); /* copies what it needs */
 size_t batch_size(const struct batch *batch);                    /* records in it */
 
-/* What came of a commit. */
+/* The result of a commit. */
 struct commit_result {
     int code; /* 0; ERROR_IO, ERROR_FULL (disk): nothing of it was written, try again;
                  ERROR_NOT_LEADER: nothing was written and never will be */
@@ -61,29 +61,28 @@ struct commit_result {
 typedef void store_done_fn(void *arg, const struct commit_result *result, struct batch *failed);
 void store_commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg);
 
-/* While one commit is under way, lays the next batch ready: a keeper on a thread of its own goes on
- * with it as soon as that commit has succeeded, and does not wait until its owner's loop has heard
- * of it. False: this keeper takes none, the batch stays the owner's. Until store_withdraw the batch
- * is not to be touched, and only one lies ready. */
+/* While one commit is in progress, offers the next batch: a keeper with its own thread begins it as
+ * soon as that commit has succeeded, without waiting for the owner's loop. False: this keeper takes
+ * none, the batch stays the owner's. Until store_withdraw the batch must not be touched, and only
+ * one can be offered. */
 bool store_offer(struct store *store, struct batch *batch, store_done_fn *done, void *arg);
 
-/* Takes back what lies ready. NULL: it is under way, or over, and done will be called as that of
- * store_commit, after the one before it; two are under way then, and no other may be offered. To be
- * called when the commit before it is done, and may be before. */
+/* Takes the offered batch back. NULL: its commit has begun, and done will be called as that of
+ * store_commit, after the one before it; two are in progress then, and no other may be offered. To
+ * be called when the commit before it is done, or earlier. */
 struct batch *store_withdraw(struct store *store);
 
 /* A descriptor, owned by the store: readable when store_dispatch has something to do. */
 int store_fd(const struct store *store);
 void store_dispatch(struct store *store);
 
-/* Waits for a commit under way (its done is not called), closes, frees. NULL is allowed. */
+/* Waits for a commit in progress (its done is not called), closes, frees. NULL is allowed. */
 void store_close(struct store *store);
 
-/* How a keeper joins in: state/memory.c and state/sqlite/sqlite.c are the examples. Each keeper
- * embeds struct store as its first member. */
+/* What a keeper implements, as state/memory.c and state/sqlite/sqlite.c do. It embeds struct store
+ * as its first member. */
 struct store_ops {
-    int (*load)(struct store *, int (*each)(void *, const struct record *), void *arg,
-                struct error *err);
+    int (*load)(struct store *, store_each_fn *, void *arg, struct error *err);
     void (*refuse)(struct store *, struct error *err); /* may be NULL */
     void (*commit)(struct store *, struct batch *, store_done_fn *, void *arg);
     bool (*offer)(struct store *, struct batch *, store_done_fn *, void *arg); /* may be NULL */

@@ -9,22 +9,21 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* The two take turns, so that the fields need no lock: what either wrote before it posted `wake`,
- * or the eventfd, the other sees after. One wake-up each way, and no third for a contended mutex.
- */
+/* Owner and thread take turns, so the fields need no lock: what either wrote before it posted
+ * `wake` or the eventfd, the other sees after. */
 struct worker {
     bool (*run)(void *arg);
     void *arg;
     int fd; /* counts the runs that have returned */
     pthread_t thread;
     sem_t wake;
-    bool started;    /* set by the owner, taken by the thread; unset at a wake-up: the end */
-    bool goes_on[2]; /* what those returned that are not yet collected */
+    bool started;            /* set by the owner, cleared by the thread; unset at a wake-up: exit */
+    bool goes_on[2];         /* what those returned that are not yet collected */
     unsigned ran, collected; /* the thread's own, and the owner's */
     bool busy;               /* the owner's own: started, and its last run not yet collected */
 };
 
-static void *serve(void *arg)
+static void *run_when_started(void *arg)
 {
     struct worker *worker = arg;
     for (;;) {
@@ -41,17 +40,25 @@ static void *serve(void *arg)
     }
 }
 
-/* Signals are the loop's business: a thread that took one would swallow it. */
+/* Signals belong to the loop: this thread must not receive them. */
 static int start_thread_without_signals(struct worker *worker)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&worker->thread, NULL, serve, worker);
+    int code = pthread_create(&worker->thread, NULL, run_when_started, worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code == 0)
         pthread_setname_np(worker->thread, "state");
     return code;
+}
+
+static void worker_free(struct worker *worker)
+{
+    sem_destroy(&worker->wake);
+    if (worker->fd >= 0)
+        close(worker->fd);
+    free(worker);
 }
 
 struct worker *worker_create(bool (*run)(void *arg), void *arg)
@@ -59,22 +66,17 @@ struct worker *worker_create(bool (*run)(void *arg), void *arg)
     struct worker *worker = calloc(1, sizeof *worker);
     if (!worker)
         return NULL;
-    *worker = (struct worker){.run = run, .arg = arg};
+    assert(run);
+    worker->run = run;
+    worker->arg = arg;
     worker->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
-    if (worker->fd < 0) {
-        free(worker);
-        return NULL;
-    }
     sem_init(&worker->wake, 0, 0);
-    int code = start_thread_without_signals(worker);
-    if (code) {
-        sem_destroy(&worker->wake);
-        close(worker->fd);
-        free(worker);
-        errno = code;
-        return NULL;
-    }
-    return worker;
+    int code = worker->fd < 0 ? errno : start_thread_without_signals(worker);
+    if (code == 0)
+        return worker;
+    worker_free(worker);
+    errno = code;
+    return NULL;
 }
 
 void worker_start(struct worker *worker)
@@ -95,6 +97,7 @@ bool worker_collect(struct worker *worker)
     eventfd_t count;
     if (eventfd_read(worker->fd, &count) < 0)
         return false;
+    assert(worker->busy);
     worker->busy = worker->goes_on[worker->collected++ % 2];
     return true;
 }
@@ -103,10 +106,8 @@ void worker_destroy(struct worker *worker)
 {
     if (!worker)
         return;
-    /* What was started is finished first: its own wake-up comes before this one. */
+    /* A started run ends first: its own wake-up comes before this one. */
     sem_post(&worker->wake);
     pthread_join(worker->thread, NULL);
-    sem_destroy(&worker->wake);
-    close(worker->fd);
-    free(worker);
+    worker_free(worker);
 }

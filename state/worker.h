@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 
-/* One thread that runs one thing at a time, and an eventfd by which a loop learns that it is done.
+/* One thread that runs one function at a time, and an eventfd that signals its end to a loop.
  *
- * Whatever the owner wrote before worker_start is seen by run, and what run wrote is seen by the
- * owner once worker_collect has said true for it. All signals are blocked in the thread. */
+ * run sees what the owner wrote before worker_start; the owner sees what run wrote once
+ * worker_collect has returned true for it. All signals are blocked in the thread. */
 
 struct worker;
 
@@ -14,7 +14,7 @@ struct worker;
  * NULL, with errno set, when there is no memory, descriptor or thread left. */
 struct worker *worker_create(bool (*run)(void *arg), void *arg);
 
-/* Has run called, in the thread. Not again before its last run, which said false, is collected. */
+/* Calls run in the thread. Not again before its last run, which returned false, is collected. */
 void worker_start(struct worker *worker);
 
 /* Readable while there is a run to be collected. Owned by the worker. */

@@ -1,4 +1,5 @@
 #include "tokens/bearer.h"
+
 #include "base/base64url.h"
 #include "base/hex.h"
 
@@ -38,7 +39,7 @@ static void write_number(uint64_t number, unsigned char *bytes)
         bytes[i] = (unsigned char)(number >> (8 * (NUMBER_SIZE - 1 - i)));
 }
 
-/* -- what caveats come to -- */
+/* -- the effect of caveats -- */
 
 static void restrict_steps(struct bearer_scope *scope, const char *steps)
 {
@@ -82,7 +83,7 @@ static bool apply_caveat(struct bearer_scope *scope, int caveat, const unsigned 
     }
 }
 
-/* -- taking a token apart -- */
+/* -- decoding -- */
 
 size_t bearer_caveat_size(const unsigned char *caveat)
 {
@@ -95,7 +96,7 @@ struct bytes {
 };
 
 /* The next ones; NULL: there are not so many. */
-static const unsigned char *take(struct bytes *bytes, size_t size)
+static const unsigned char *consume(struct bytes *bytes, size_t size)
 {
     const unsigned char *taken = bytes->at;
     if (size > bytes->left)
@@ -105,10 +106,10 @@ static const unsigned char *take(struct bytes *bytes, size_t size)
     return taken;
 }
 
-static bool take_name(struct bytes *bytes, char *out, size_t max)
+static bool read_name(struct bytes *bytes, char *out, size_t max)
 {
-    const unsigned char *length = take(bytes, 1);
-    const unsigned char *name = length && *length <= max ? take(bytes, *length) : NULL;
+    const unsigned char *length = consume(bytes, 1);
+    const unsigned char *name = length && *length <= max ? consume(bytes, *length) : NULL;
     if (!name)
         return false;
     memcpy(out, name, *length);
@@ -116,24 +117,24 @@ static bool take_name(struct bytes *bytes, char *out, size_t max)
     return strlen(out) == *length;
 }
 
-static bool take_head(struct bytes *bytes, struct bearer_scope *scope)
+static bool read_head(struct bytes *bytes, struct bearer_scope *scope)
 {
     const unsigned char *number;
-    if (!take(bytes, BEARER_KEY_ID_SIZE) || !(number = take(bytes, NUMBER_SIZE)) ||
-        !take_name(bytes, scope->cluster, CLUSTER_NAME_MAX) ||
-        !take_name(bytes, scope->job, JOB_ID_MAX) || !take(bytes, BEARER_NONCE_SIZE))
+    if (!consume(bytes, BEARER_KEY_ID_SIZE) || !(number = consume(bytes, NUMBER_SIZE)) ||
+        !read_name(bytes, scope->cluster, CLUSTER_NAME_MAX) ||
+        !read_name(bytes, scope->job, JOB_ID_MAX) || !consume(bytes, BEARER_NONCE_SIZE))
         return false;
     scope->number = read_number(number);
     return scope->number > 0 && scope->number <= INT64_MAX && cluster_name_valid(scope->cluster) &&
            job_id_valid(scope->job);
 }
 
-static int take_caveats(struct bytes *bytes, struct bearer_scope *scope, struct error *err)
+static int read_caveats(struct bytes *bytes, struct bearer_scope *scope, struct error *err)
 {
     while (bytes->left > 0) {
-        const unsigned char *head = take(bytes, CAVEAT_HEAD_SIZE);
+        const unsigned char *head = consume(bytes, CAVEAT_HEAD_SIZE);
         size_t size = head ? bearer_caveat_size(head) - CAVEAT_HEAD_SIZE : 0;
-        const unsigned char *value = head ? take(bytes, size) : NULL;
+        const unsigned char *value = head ? consume(bytes, size) : NULL;
         if (!value)
             return error_set(err, ERROR_INVALID, "the token is cut off or damaged");
         if (scope->caveats == BEARER_CAVEATS_MAX)
@@ -147,15 +148,15 @@ static int take_caveats(struct bytes *bytes, struct bearer_scope *scope, struct 
     return 0;
 }
 
-static int take_apart(struct bearer *bearer, struct error *err)
+static int parse_bytes(struct bearer *bearer, struct error *err)
 {
     bearer->scope =
         (struct bearer_scope){.operations = BEARER_EVERYTHING, .expires = INT64_MAX, .unknown = -1};
     struct bytes bytes = {bearer->bytes, bearer->size > CHAIN_SIZE ? bearer->size - CHAIN_SIZE : 0};
-    if (!take_head(&bytes, &bearer->scope))
+    if (!read_head(&bytes, &bearer->scope))
         return error_set(err, ERROR_INVALID, "the token is cut off or damaged");
     bearer->head_size = (size_t)(bytes.at - bearer->bytes);
-    return take_caveats(&bytes, &bearer->scope, err);
+    return read_caveats(&bytes, &bearer->scope, err);
 }
 
 bool bearer_recognized(struct secret text)
@@ -167,7 +168,7 @@ bool bearer_recognized(struct secret text)
     return digits > 0 && at[5 + digits] == '.';
 }
 
-static int decode(const char *text, struct bearer *bearer, struct error *err)
+static int decode_text(const char *text, struct bearer *bearer, struct error *err)
 {
     size_t length = strnlen(text, BEARER_TEXT_MAX + 1);
     if (!bearer_recognized(secret_of(text)))
@@ -188,13 +189,13 @@ static int decode(const char *text, struct bearer *bearer, struct error *err)
                          "the token is cut off or damaged: what follows %s is not base64url",
                          prefix);
     bearer->size = (size_t)size;
-    return take_apart(bearer, err);
+    return parse_bytes(bearer, err);
 }
 
 int bearer_decode(struct secret text, struct bearer *bearer, struct error *err)
 {
     int code = secret_none(text) ? error_set(err, ERROR_INVALID, "there is no token")
-                                 : decode(secret_expose(text), bearer, err);
+                                 : decode_text(secret_expose(text), bearer, err);
     if (code < 0)
         bearer_wipe(bearer);
     return code;
@@ -207,7 +208,7 @@ void bearer_encode(const struct bearer *bearer, char out[static BEARER_TEXT_MAX 
     base64url_encode(bearer->bytes, bearer->size, out + PREFIX_LENGTH);
 }
 
-/* -- making one, and narrowing it -- */
+/* -- making and narrowing -- */
 
 static unsigned char *write_name(unsigned char *at, const char *name)
 {
@@ -230,7 +231,7 @@ void bearer_begin(struct bearer *bearer, const unsigned char key_id[static BEARE
     at = write_name(at, job);
     memcpy(at, nonce, BEARER_NONCE_SIZE);
     bearer->size = (size_t)(at - bearer->bytes) + BEARER_NONCE_SIZE + CHAIN_SIZE;
-    int code = take_apart(bearer, NULL);
+    int code = parse_bytes(bearer, NULL);
     assert(code == 0);
     (void)code;
 }
@@ -316,10 +317,10 @@ int bearer_narrow(struct bearer *bearer, const struct bearer_limits *limits, str
     return code;
 }
 
-/* -- what it is good for -- */
+/* -- what it allows -- */
 
 /* Those that a token can have left while another one is missing. */
-static const char *allowed(unsigned operations)
+static const char *allowed_words(unsigned operations)
 {
     const char *word = bearer_operation_word((enum bearer_operation)operations);
     return word ? word : "nothing";
@@ -331,7 +332,7 @@ int bearer_allows(const struct bearer_scope *scope, enum bearer_operation operat
     assert(step || operation != BEARER_CLEANUP);
     if (!(scope->operations & operation))
         return error_set(err, ERROR_REFUSED, "this token does not allow %s: it allows %s",
-                         bearer_operation_word(operation), allowed(scope->operations));
+                         bearer_operation_word(operation), allowed_words(scope->operations));
     if (!step)
         return 0;
     int code = steppath_check(step, err);

@@ -11,16 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The broker's bearer tokens, as far as everybody may handle them: read, narrowed, written (B3).
- * Who makes them, and knows its own again, is tokens/issuer.h. docs/tokens.md has the format with
- * test vectors.
+/* The broker's bearer tokens: read, narrowed, written without any key (B3). tokens/issuer.h makes
+ * and verifies them. docs/tokens.md has the format with test vectors.
  *
  *   text   "mcast1." base64url(head, caveats, MAC), at most 1,024 characters
  *   head   root key id 8 | reservation's number 8 | length 1, cluster | length 1, job | nonce 16
  *   caveat kind 1 | length 2 | value; at most 16 of them. Numbers are big endian.
  *
- * A token is for one life of one job, because it names the reservation's number. Caveats only take
- * away, and all of them hold together. */
+ * A token is for one reservation, which it names by number. Caveats only restrict; all of them
+ * apply. */
 
 enum {
     BEARER_TEXT_MAX = 1024, /* characters, without the NUL */
@@ -37,14 +36,14 @@ enum bearer_caveat {
     BEARER_EXPIRES = 3,    /* 8 bytes: Unix seconds; not from then on */
 };
 
-/* What a token may be used for. Narrowing is none of them: it can be forbidden to nobody. */
+/* What a token may be used for. Narrowing cannot be forbidden. */
 enum bearer_operation {
     BEARER_SHOW = 1,    /* see the reservation */
     BEARER_CLEANUP = 2, /* delete the multicast trees of its steps */
     BEARER_EVERYTHING = BEARER_SHOW | BEARER_CLEANUP,
 };
 
-/* What a token says: its reservation, and what all of its caveats together leave. */
+/* A token's reservation, and what all of its caveats together allow. */
 struct bearer_scope {
     uint64_t number;
     char cluster[CLUSTER_NAME_MAX + 1];
@@ -54,12 +53,11 @@ struct bearer_scope {
     unsigned operations;         /* bits of enum bearer_operation; none is possible */
     int64_t expires;             /* Unix seconds; INT64_MAX: no caveat says so */
     unsigned caveats;
-    int unknown; /* the kind of a caveat that this version does not know, or -1: such a token may
-                    be narrowed, and is to be refused */
+    int unknown; /* a caveat kind that this version does not know, or -1: such a token can be
+                    narrowed, but not used */
 };
 
-/* A token, taken apart; not yet known to be genuine. As much a secret as its text: to be wiped, and
- * not to be shown but for its scope and id. */
+/* A decoded token, not verified. A secret but for its scope and id: wipe it. */
 struct bearer {
     unsigned char bytes[BEARER_BYTES_MAX]; /* head, caveats, MAC */
     size_t size, head_size;
@@ -88,9 +86,9 @@ struct bearer_limits {
     int64_t expires;     /* Unix seconds, from 1; 0: as before */
 };
 
-/* Adds caveats, without any key and without asking anybody. ERROR_INVALID: a limit is not allowed,
- * or leaves nothing of what the token may do; ERROR_FULL: the token has no room for more;
- * ERROR_NOMEM; ERROR_IO: libcrypto is not there. A token that is refused is as it was. */
+/* Adds caveats. ERROR_INVALID: a limit is not allowed, or leaves nothing of what the token may do;
+ * ERROR_FULL: the token would be too long; ERROR_NOMEM; ERROR_IO: no libcrypto. Unchanged on
+ * failure. */
 int bearer_narrow(struct bearer *bearer, const struct bearer_limits *limits, struct error *err);
 
 /* Whether the scope has this operation, for this step (NULL: it is about none; not for cleanup). 0,
@@ -104,8 +102,8 @@ const unsigned char *bearer_key_id(const struct bearer *bearer);
 /* Bytes of the caveat that begins here, in a token that was decoded. */
 size_t bearer_caveat_size(const unsigned char *caveat);
 
-/* What a token is called in logs: it follows from the head and tells nothing of the MAC. The same
- * for all tokens that were narrowed from one. */
+/* A token's name in logs: part of the head, not of the MAC. The same for all tokens that were
+ * narrowed from one. */
 void bearer_id(const struct bearer *bearer, char id[static BEARER_ID_SIZE]);
 
 /* "show", "cleanup"; NULL: there is no such operation. */

@@ -8,16 +8,13 @@
 
 #include <stdbool.h>
 
-/* By what the broker finds the reservation of a session token of the fabric manager that somebody
- * shows, without comparing the token itself: HMAC-SHA256 of it, the first 16 bytes, under a key of
- * this broker alone. Who sees fingerprints, or can time how they are looked up, learns nothing
- * about tokens: they cannot be calculated without the key, nor aimed at each other.
+/* Identifies a session token of the fabric manager, to find its reservation without comparing the
+ * token: the first 16 bytes of its HMAC-SHA256 under a key of this broker. Fingerprints, and the
+ * time of looking them up, reveal nothing about tokens: without the key they cannot be calculated.
  *
- * The key comes from the one that seals the ledger, for it must live as long as what it is used on:
- * the sealing key stays while any session token is sealed with it, over restarts, so a fingerprint
- * that is kept with such a token stays true. The root keys of bearer tokens rotate, and each
- * rotation would make every fingerprint void. A broker that keeps nothing on disk has no sealing
- * key; there a key drawn at its start does as well. */
+ * The key is derived from the one that seals the ledger, which stays as long as any session token
+ * is sealed with it; the root keys of bearer tokens rotate. A broker without a ledger on disk draws
+ * a key at its start. */
 
 enum { FINGERPRINT_SIZE = 16 };
 

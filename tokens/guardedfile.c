@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* -- making one -- */
+/* -- writing -- */
 
-/* A disk that fills up takes the beginning, and says why only when asked to take the rest. */
+/* A full disk takes the beginning; the next write has the error. */
 static int write_all(int file, const char *text, size_t size)
 {
     size_t written = 0;
@@ -25,7 +25,7 @@ static int write_all(int file, const char *text, size_t size)
     return 0;
 }
 
-static int fill(int file, const char *text, size_t size, uid_t owner, gid_t group)
+static int write_durably(int file, const char *text, size_t size, uid_t owner, gid_t group)
 {
     int code = fchown(file, owner, group);
     if (code == 0)
@@ -47,13 +47,13 @@ static int sync_folder_of(const char *path)
 typedef int place_fn(const char *draft, const char *path);
 
 /* Under a name of its own first, which place then gives the name that it shall have. */
-static int make(const char *path, char *draft, const char *text, size_t size, uid_t owner,
-                gid_t group, place_fn *place)
+static int write_draft_and_place(const char *path, char *draft, const char *text, size_t size,
+                                 uid_t owner, gid_t group, place_fn *place)
 {
     int file = mkostemp(draft, O_CLOEXEC); /* mode 0600 */
     if (file < 0)
         return -1;
-    int code = fill(file, text, size, owner, group);
+    int code = write_durably(file, text, size, owner, group);
     if (code == 0)
         code = place(draft, path);
     int number = errno;
@@ -64,8 +64,8 @@ static int make(const char *path, char *draft, const char *text, size_t size, ui
     return code < 0 ? -1 : sync_folder_of(path);
 }
 
-static int explain(int number, const char *path, const struct guardedfile_kind *kind,
-                   struct error *err)
+static int explain_write_error(int number, const char *path, const struct guardedfile_kind *kind,
+                               struct error *err)
 {
     if (number == EEXIST)
         return error_set(err, ERROR_REFUSED,
@@ -78,23 +78,23 @@ static int explain(int number, const char *path, const struct guardedfile_kind *
                      strerror(number), kind->advice);
 }
 
-static int put(const char *path, const struct guardedfile_kind *kind, const char *text, size_t size,
-               uid_t owner, gid_t group, place_fn *place, struct error *err)
+static int write_file(const char *path, const struct guardedfile_kind *kind, const char *text,
+                      size_t size, uid_t owner, gid_t group, place_fn *place, struct error *err)
 {
     char *draft;
     if (asprintf(&draft, "%s.XXXXXX", path) < 0)
         return error_set(err, ERROR_NOMEM, "out of memory while making %s", path);
-    int code = make(path, draft, text, size, owner, group, place);
+    int code = write_draft_and_place(path, draft, text, size, owner, group, place);
     int number = errno;
     free(draft);
-    return code == 0 ? 0 : explain(number, path, kind, err);
+    return code == 0 ? 0 : explain_write_error(number, path, kind, err);
 }
 
 int guardedfile_create(const char *path, const struct guardedfile_kind *kind, const char *text,
                        size_t size, uid_t owner, gid_t group, struct error *err)
 {
-    /* Unlike rename, link replaces nothing, whoever else is making this file. */
-    return put(path, kind, text, size, owner, group, link, err);
+    /* Unlike rename, link does not replace a file that another process creates meanwhile. */
+    return write_file(path, kind, text, size, owner, group, link, err);
 }
 
 int guardedfile_replace(const char *path, const struct guardedfile_kind *kind, int old,
@@ -102,11 +102,11 @@ int guardedfile_replace(const char *path, const struct guardedfile_kind *kind, i
 {
     struct stat status;
     if (fstat(old, &status) < 0)
-        return explain(errno, path, kind, err);
-    return put(path, kind, text, size, status.st_uid, status.st_gid, rename, err);
+        return explain_write_error(errno, path, kind, err);
+    return write_file(path, kind, text, size, status.st_uid, status.st_gid, rename, err);
 }
 
-/* -- reading one -- */
+/* -- reading -- */
 
 static int fail_read(int code, const char *path, const struct guardedfile_kind *kind,
                      struct error *err)
@@ -149,8 +149,8 @@ int guardedfile_open(const char *path, const struct guardedfile_kind *kind, stru
 }
 
 int guardedfile_read(int file, const char *path, const struct guardedfile_kind *kind, char *text,
-                     size_t room, struct error *err)
+                     size_t size, struct error *err)
 {
-    ssize_t length = pread(file, text, room, 0);
+    ssize_t length = pread(file, text, size, 0);
     return length < 0 ? fail_read(ERROR_IO, path, kind, err) : (int)length;
 }

@@ -9,10 +9,10 @@
 _Static_assert((int)ROOTKEY_SIZE == (int)CHAIN_SIZE, "a root key is a key of HMAC-SHA256");
 _Static_assert((int)ROOTKEY_ID_SIZE == (int)BEARER_KEY_ID_SIZE, "tokens name their root key");
 
-/* The MAC that a token should have. Each reservation has a key of its own, so that the root key
- * itself signs no nonce and no caveat. */
-static int sign(const struct rootkey *key, const struct bearer *bearer, struct chain *chain,
-                struct error *err)
+/* The MAC that a token should have. Each reservation has its own key: the root key itself signs no
+ * nonce and no caveat. */
+static int calculate_mac(const struct rootkey *key, const struct bearer *bearer,
+                         struct chain *chain, struct error *err)
 {
     const unsigned char *at = bearer->bytes, *end = at + bearer->size - CHAIN_SIZE;
     size_t named = bearer->head_size - BEARER_KEY_ID_SIZE - BEARER_NONCE_SIZE;
@@ -35,7 +35,7 @@ int issuer_mint(const struct rootkeys *keys, uint64_t number, const char *cluste
     if (code < 0)
         return code;
     bearer_begin(bearer, key->id, number, cluster, job, nonce);
-    code = sign(key, bearer, &chain, err);
+    code = calculate_mac(key, bearer, &chain, err);
     if (code == 0)
         memcpy(bearer->bytes + bearer->size - CHAIN_SIZE, chain.mac, CHAIN_SIZE);
     chain_wipe(&chain);
@@ -64,10 +64,10 @@ int issuer_verify(const struct rootkeys *keys, const struct bearer *bearer, int6
         return error_set(err, ERROR_NOT_FOUND,
                          "the token was made with a root key that is no longer honoured: its "
                          "reservation has ended, or it is another broker's");
-    int code = sign(key, bearer, &chain, err);
+    int code = calculate_mac(key, bearer, &chain, err);
     bool genuine = code == 0 && CRYPTO_memcmp(chain.mac, bearer->bytes + bearer->size - CHAIN_SIZE,
                                               CHAIN_SIZE) == 0;
-    chain_wipe(&chain); /* when it is not genuine, it is what a genuine one would have */
+    chain_wipe(&chain); /* the MAC of a genuine token */
     if (code < 0)
         return code;
     if (!genuine)

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Bytes that nobody can guess, from the kernel. 0, or ERROR_IO: it has none to give. */
+/* Random bytes from the kernel. 0, or ERROR_IO. */
 int randombytes_draw(unsigned char *bytes, size_t size, struct error *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "tokens/rootkeys.h"
-#include "tokens/guardedfile.h"
+
 #include "base/hex.h"
+#include "tokens/guardedfile.h"
 #include "tokens/randombytes.h"
 
 #include <assert.h>
@@ -61,7 +62,7 @@ const struct rootkey *rootkeys_find(const struct rootkeys *keys, const unsigned 
 
 /* -- the file's text -- */
 
-static size_t format(const struct rootkeys *keys, char text[TEXT_MAX])
+static size_t format_keys(const struct rootkeys *keys, char text[TEXT_MAX])
 {
     char *at = text;
     for (size_t i = 0; i < keys->count; i++) {
@@ -104,7 +105,7 @@ static bool parse_line(const char *line, struct rootkey *key)
 }
 
 /* The number of the line that is wrong, from 1; 0: none. text ends with a NUL at length. */
-static size_t parse(char *text, size_t length, struct rootkeys *keys)
+static size_t parse_keys(char *text, size_t length, struct rootkeys *keys)
 {
     keys->count = 0;
     for (char *line = text; line < text + length || keys->count == 0;) {
@@ -123,12 +124,12 @@ static size_t parse(char *text, size_t length, struct rootkeys *keys)
     return 0;
 }
 
-static int read_open(int file, const char *path, struct rootkeys *keys, struct error *err)
+static int read_open_file(int file, const char *path, struct rootkeys *keys, struct error *err)
 {
     char text[TEXT_MAX + 2]; /* one more than there may be: too long shows; and a NUL */
     int code = 0, length = guardedfile_read(file, path, &kind, text, sizeof text - 1, err);
     text[length < 0 ? 0 : length] = '\0';
-    size_t wrong = length < 0 ? 0 : parse(text, (size_t)length, keys);
+    size_t wrong = length < 0 ? 0 : parse_keys(text, (size_t)length, keys);
     if (length < 0)
         code = length;
     else if (wrong > 0)
@@ -148,14 +149,14 @@ int rootkeys_read(const char *path, struct rootkeys *keys, struct error *err)
     int file = guardedfile_open(path, &kind, err);
     if (file < 0)
         return file;
-    int code = read_open(file, path, keys, err);
+    int code = read_open_file(file, path, keys, err);
     close(file);
     return code;
 }
 
-/* -- making and rotating -- */
+/* -- creating and rotating -- */
 
-static int add(struct rootkeys *keys, int64_t now, struct error *err)
+static int add_new_key(struct rootkeys *keys, int64_t now, struct error *err)
 {
     struct rootkey *key = &keys->keys[keys->count];
     int code = randombytes_draw(key->bytes, sizeof key->bytes, err);
@@ -174,16 +175,16 @@ int rootkeys_create(const char *path, int64_t now, uid_t owner, gid_t group, str
     struct rootkeys keys = {0};
     char text[TEXT_MAX];
     assert(now >= 0);
-    int code = add(&keys, now, err);
+    int code = add_new_key(&keys, now, err);
     if (code == 0)
-        code = guardedfile_create(path, &kind, text, format(&keys, text), owner, group, err);
+        code = guardedfile_create(path, &kind, text, format_keys(&keys, text), owner, group, err);
     OPENSSL_cleanse(text, sizeof text);
     rootkeys_wipe(&keys);
     return code;
 }
 
-/* Whoever replaced the file held the lock of the one that it replaced, so what waited for that has
- * to look again: a lock of a file that is no longer there keeps nobody out. */
+/* A rotation locks the file that it replaces. After waiting for that lock the path names another
+ * file: open and lock that one. */
 static int open_locked(const char *path, struct error *err)
 {
     for (;;) {
@@ -205,7 +206,8 @@ static int open_locked(const char *path, struct error *err)
     }
 }
 
-static void drop(struct rootkeys *keys, int64_t now, rootkeys_needed_fn *needed, void *arg)
+static void drop_unneeded_keys(struct rootkeys *keys, int64_t now, rootkeys_needed_fn *needed,
+                               void *arg)
 {
     size_t kept = 0;
     for (size_t i = 0; i < keys->count; i++) {
@@ -226,10 +228,10 @@ int rootkeys_rotate(const char *path, int64_t now, rootkeys_needed_fn *needed, v
     int file = open_locked(path, err);
     if (file < 0)
         return file;
-    int code = read_open(file, path, &keys, err);
+    int code = read_open_file(file, path, &keys, err);
     if (code == 0) {
         int64_t last = rootkeys_current(&keys)->made;
-        drop(&keys, now > last ? now : last, needed, arg);
+        drop_unneeded_keys(&keys, now > last ? now : last, needed, arg);
         if (keys.count == ROOTKEYS_MAX)
             code = error_set(err, ERROR_FULL,
                              "all %d keys of the root key file %s are still needed: let jobs end "
@@ -237,9 +239,9 @@ int rootkeys_rotate(const char *path, int64_t now, rootkeys_needed_fn *needed, v
                              ROOTKEYS_MAX, path);
     }
     if (code == 0)
-        code = add(&keys, now, err);
+        code = add_new_key(&keys, now, err);
     if (code == 0)
-        code = guardedfile_replace(path, &kind, file, text, format(&keys, text), err);
+        code = guardedfile_replace(path, &kind, file, text, format_keys(&keys, text), err);
     OPENSSL_cleanse(text, sizeof text);
     rootkeys_wipe(&keys);
     close(file);

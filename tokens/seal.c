@@ -22,7 +22,7 @@ struct seal {
     unsigned char nonce[SEAL_NONCE_SIZE]; /* of the next one */
 };
 
-/* Tells one key from another, and nothing of either. */
+/* Identifies a key, and reveals nothing of it. */
 static int derive_id(const struct seal_key *key, unsigned char id[SEAL_KEY_ID_SIZE])
 {
     static const char purpose[] = "mcastd seal key id";
@@ -108,7 +108,7 @@ int seal_wrap(struct seal *seal, const struct seal_place *place, struct secret s
     return (int)length + SEAL_OVERHEAD;
 }
 
-/* What is decrypted is not to be looked at before the tag has been. */
+/* The plain text must not be used before the tag is verified. */
 static bool authentic(EVP_CIPHER_CTX *context, const unsigned char *tag, unsigned char *end)
 {
     unsigned char copy[SEAL_TAG_SIZE]; /* OpenSSL takes no const */

@@ -16,12 +16,10 @@
  * The associated data is what stands before the nonce, the column's name with its NUL, and the
  * row's number (8 bytes, big endian): a sealed secret opens in no other row, column or version.
  *
- * Nonces: a seal draws a random 96-bit start when it is created and counts up from there, so within
- * one run none comes twice, however much is sealed. Of k runs of n sealings each, two ever meet
- * with a probability below k²n / 2⁹⁶: 10⁻¹⁴ for a thousand runs of 10⁹, where as many nonces drawn
- * at random would repeat one with 6·10⁻⁶. A seal must therefore not live on in a fork, nor in two
- * machines resumed from one snapshot of a running one: docs/state.md says so to whoever makes them.
- */
+ * Nonces: a seal draws a random 96-bit start when it is created and counts up, so a run never
+ * repeats one. Of k runs of n sealings each, two repeat one with a probability below k²n / 2⁹⁶:
+ * 10⁻¹⁴ for a thousand runs of 10⁹. So a seal must not be used in a fork, nor in two machines
+ * resumed from one snapshot (docs/state.md). */
 
 enum {
     SEAL_KEY_ID_SIZE = 8,
@@ -43,12 +41,12 @@ struct seal;
 struct seal *seal_create(const struct seal_key *key, struct error *err);
 void seal_destroy(struct seal *seal); /* wipes; NULL is allowed */
 
-/* Seals into out, which has room for the secret's length and SEAL_OVERHEAD. Returns the size, or
+/* Seals into out, of the secret's length and SEAL_OVERHEAD bytes. Returns the size, or
  * ERROR_NOMEM. Not for none. */
 int seal_wrap(struct seal *seal, const struct seal_place *place, struct secret secret,
               unsigned char *out);
 
-/* Opens into out, which has room for size bytes, and ends it with a NUL. Returns the length; or
+/* Opens into out, of size bytes, and ends it with a NUL. Returns the length; or
  * ERROR_VERSION (a format of later versions), ERROR_REFUSED (sealed with another key),
  * ERROR_CORRUPT (damaged, or made for another place): out then holds nothing. */
 int seal_unwrap(struct seal *seal, const struct seal_place *place, const unsigned char *sealed,

@@ -37,7 +37,7 @@ int seal_key_create(const char *path, uid_t owner, gid_t group, struct error *er
     return code;
 }
 
-static int parse(const char *text, size_t length, struct seal_key *key)
+static int parse_key(const char *text, size_t length, struct seal_key *key)
 {
     while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r'))
         length--;
@@ -53,7 +53,7 @@ int seal_key_read(const char *path, struct seal_key *key, struct error *err)
         return file;
     int length = guardedfile_read(file, path, &kind, text, sizeof text, err);
     int code = length < 0 ? length : 0;
-    if (code == 0 && ((size_t)length == sizeof text || parse(text, (size_t)length, key) < 0))
+    if (code == 0 && ((size_t)length == sizeof text || parse_key(text, (size_t)length, key) < 0))
         code =
             error_set(err, ERROR_CORRUPT,
                       "the key file %s holds no key (%d hexadecimal digits on one line): restore "

@@ -16,9 +16,7 @@ struct seal_key {
     unsigned char bytes[SEAL_KEY_SIZE];
 };
 
-/* Makes a key file, mode 0600, for this user and group ((uid_t)-1, (gid_t)-1: those of the
- * process): whole and durable, or not at all. ERROR_REFUSED when there is a file of this name
- * already, which is left as it is: it may be all that opens a ledger. ERROR_FULL, ERROR_IO. */
+/* Creates a key file; arguments and errors as guardedfile_create. */
 int seal_key_create(const char *path, uid_t owner, gid_t group, struct error *err);
 
 /* ERROR_NOT_FOUND: there is no such file. ERROR_REFUSED: others may read or change it.

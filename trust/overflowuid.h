@@ -3,9 +3,9 @@
 
 #include <sys/types.h>
 
-/* The uid that the kernel tells instead of every uid that it cannot map: of users outside of a user
- * namespace, and by NFS of root. It names no one user: 65534, unless the system was told
- * otherwise. */
+/* The uid that the kernel reports for every uid that it cannot map: of users outside a user
+ * namespace, and by NFS for root. It identifies no single user. 65534, unless configured otherwise.
+ */
 uid_t overflowuid(void);
 
 #endif

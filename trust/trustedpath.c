@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ static bool is_sticky(const struct stat *found)
     return S_ISDIR(found->st_mode) && (found->st_mode & S_ISVTX) != 0;
 }
 
-/* The last name of the path is being looked at. */
+/* The last segment of the path is being checked. */
 static bool is_last(const struct walk *walk)
 {
     return walk->rest[strspn(walk->rest, "/")] == '\0';
@@ -55,7 +56,7 @@ static int refuse_owner(const struct walk *walk, const char *path, const struct 
         (uintmax_t)found->st_uid, wanted->subject, option, (uintmax_t)wanted->user, path);
 }
 
-static int judge_entry(const struct walk *walk, const char *path, const struct stat *found)
+static int check_owner_and_mode(const struct walk *walk, const char *path, const struct stat *found)
 {
     if (found->st_uid != 0 && found->st_uid != walk->wanted->user)
         return refuse_owner(walk, path, found);
@@ -70,7 +71,7 @@ static int judge_entry(const struct walk *walk, const char *path, const struct s
 }
 
 /* Takes the next name off the rest; false: there is none. */
-static bool next_name(struct walk *walk, char name[NAME_MAX + 1], int *rc)
+static bool next_segment(struct walk *walk, char name[NAME_MAX + 1], int *rc)
 {
     const char *start = walk->rest + strspn(walk->rest, "/");
     size_t length = strcspn(start, "/");
@@ -85,7 +86,7 @@ static bool next_name(struct walk *walk, char name[NAME_MAX + 1], int *rc)
 }
 
 /* What the link says comes before the rest. */
-static int follow(struct walk *walk, const char *path)
+static int follow_link(struct walk *walk, const char *path)
 {
     char target[PATH_MAX];
     ssize_t length = readlink(path, target, sizeof target - 1);
@@ -103,7 +104,7 @@ static int follow(struct walk *walk, const char *path)
     return 0;
 }
 
-static int step(struct walk *walk, const char *name)
+static int check_segment(struct walk *walk, const char *name)
 {
     char path[PATH_MAX];
     struct stat found;
@@ -124,19 +125,19 @@ static int step(struct walk *walk, const char *name)
                    ? 0
                    : error_set(walk->err, ERROR_NOT_FOUND, "%s: %s", path, strerror(errno));
     }
-    int rc = judge_entry(walk, path, &found);
+    int rc = check_owner_and_mode(walk, path, &found);
     if (rc < 0)
         return rc;
     if (S_ISLNK(found.st_mode))
-        return follow(walk, path);
+        return follow_link(walk, path);
     if (!S_ISDIR(found.st_mode) && walk->rest[0] != '\0')
         return error_set(walk->err, ERROR_NOT_FOUND, "%s: %s", path, strerror(ENOTDIR));
     memcpy(walk->seen, path, (size_t)length + 1);
     return 0;
 }
 
-/* Everything is looked at: is it what was wanted? */
-static int judge_end(const struct walk *walk)
+/* The whole path is checked: does it name the wanted kind? */
+static int check_kind(const struct walk *walk)
 {
     const struct trustedpath *wanted = walk->wanted;
     const char *path = walk->seen[0] != '\0' ? walk->seen : "/";
@@ -159,7 +160,7 @@ static int judge_end(const struct walk *walk)
 }
 
 /* The path as one that begins at the root. */
-static int begin(struct walk *walk)
+static int make_absolute(struct walk *walk)
 {
     const char *path = walk->wanted->path;
     size_t length = 0;
@@ -181,14 +182,14 @@ int trustedpath_check(const struct trustedpath *wanted, struct error *err)
     char name[NAME_MAX + 1];
     struct stat found;
     assert(wanted->path != NULL && wanted->subject != NULL);
-    int rc = begin(&walk);
+    int rc = make_absolute(&walk);
     if (rc == 0 && lstat("/", &found) < 0)
         rc = error_set(err, ERROR_NOT_FOUND, "/: %s", strerror(errno));
     if (rc == 0)
-        rc = judge_entry(&walk, "/", &found);
-    while (rc == 0 && !walk.missing && next_name(&walk, name, &rc))
-        rc = step(&walk, name);
-    return rc == 0 ? judge_end(&walk) : rc;
+        rc = check_owner_and_mode(&walk, "/", &found);
+    while (rc == 0 && !walk.missing && next_segment(&walk, name, &rc))
+        rc = check_segment(&walk, name);
+    return rc == 0 ? check_kind(&walk) : rc;
 }
 
 int trustedpath_socket_owner(const char *path, uid_t *owner, struct error *err)
@@ -212,5 +213,27 @@ int trustedpath_socket_owner(const char *path, uid_t *owner, struct error *err)
     int rc = trustedpath_check(&wanted, err);
     if (rc == 0)
         *owner = found.st_uid;
+    return rc;
+}
+
+static int check_command_file(const char *path, struct error *err)
+{
+    const struct trustedpath wanted = {
+        .path = path, .kind = TRUSTEDPATH_FILE, .user = geteuid(), .subject = "what is run"};
+    return trustedpath_check(&wanted, err);
+}
+
+int trustedcommand_check(char *const *words, struct error *err)
+{
+    int rc = check_command_file(words[0], err);
+    if (rc == 0 && faccessat(AT_FDCWD, words[0], X_OK, AT_EACCESS) < 0)
+        return error_set(err, ERROR_NOT_FOUND, "uid %ju cannot execute %s: %s",
+                         (uintmax_t)geteuid(), words[0], strerror(errno));
+    /* An interpreter runs the script that an argument names. */
+    for (size_t i = 1; rc == 0 && words[i] != NULL; i++) {
+        struct stat found;
+        if (words[i][0] == '/' && stat(words[i], &found) == 0 && S_ISREG(found.st_mode))
+            rc = check_command_file(words[i], err);
+    }
     return rc;
 }

@@ -1,6 +1,6 @@
 #include "broker/config/commandcheck.h"
 
-#include "trust/trustedcommand.h"
+#include "trust/trustedpath.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 #include "broker/jobs/listcommand.h"
 
 #include "broker/jobs/listrun.h"
-#include "trust/trustedcommand.h"
+#include "trust/trustedpath.h"
 #include "base/memory.h"
 
 #include <stdio.h>

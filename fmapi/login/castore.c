@@ -46,7 +46,7 @@ struct castore {
     void *closed_arg;
 };
 
-static struct mark mark(const char *path)
+static struct mark stat_mark(const char *path)
 {
     struct stat status;
     if (path == NULL || stat(path, &status) < 0)
@@ -57,9 +57,10 @@ static struct mark mark(const char *path)
                          .changed = status.st_ctim};
 }
 
-static struct stamp look(const struct castore *castore)
+static struct stamp stat_files(const struct castore *castore)
 {
-    struct stamp stamp = {.file = mark(castore->file), .directory = mark(castore->directory)};
+    struct stamp stamp = {.file = stat_mark(castore->file),
+                          .directory = stat_mark(castore->directory)};
     const time_t now = time(NULL);
     stamp.young =
         now - stamp.file.changed.tv_sec < YOUNG_S || now - stamp.directory.changed.tv_sec < YOUNG_S;
@@ -75,7 +76,7 @@ static bool same_mark(const struct mark *a, const struct mark *b)
 /* What was read is what is there. What could not be read may be readable now. */
 static bool is_current(const struct castore *castore)
 {
-    const struct stamp *read = &castore->stamp, now = look(castore);
+    const struct stamp *read = &castore->stamp, now = stat_files(castore);
     return castore->store != NULL && !read->young && same_mark(&now.file, &read->file) &&
            same_mark(&now.directory, &read->directory);
 }
@@ -84,7 +85,7 @@ static bool is_current(const struct castore *castore)
 static void read_store(uv_work_t *work)
 {
     struct castore *castore = work->data;
-    castore->read_stamp = look(castore);
+    castore->read_stamp = stat_files(castore);
     X509_STORE *store = X509_STORE_new();
     if (store != NULL && X509_STORE_load_locations(store, castore->file, castore->directory) == 1 &&
         X509_STORE_set_flags(store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN) == 1) {
@@ -95,7 +96,7 @@ static void read_store(uv_work_t *work)
     castore->read = NULL;
 }
 
-static void release(struct castore *castore)
+static void free_castore(struct castore *castore)
 {
     void (*closed)(void *arg) = castore->closed;
     void *arg = castore->closed_arg;
@@ -118,7 +119,7 @@ static void on_read(uv_work_t *work, int status)
     castore->known = true;
     castore->looked_ms = uv_now(castore->loop);
     if (castore->closed != NULL)
-        release(castore);
+        free_castore(castore);
     else
         castore->ready(castore->ready_arg);
 }
@@ -176,7 +177,7 @@ void castore_destroy(struct castore *castore, void (*closed)(void *arg), void *a
     if (castore->reading)
         (void)uv_cancel((uv_req_t *)&castore->work); /* unless it has begun */
     else
-        release(castore);
+        free_castore(castore);
 }
 
 bool castore_possible(void)

@@ -6,9 +6,9 @@
 #include <openssl/x509_vfy.h>
 #include <stdbool.h>
 
-/* The authorities whose word counts for the fabric manager's certificate, kept in memory. libcurl
- * would read them for each connection anew: the system's store is 25 ms of the loop's time. Here a
- * thread reads them, again only when the file has changed, and connections wait for that. */
+/* The trusted authorities for the fabric manager's certificate, kept in memory. libcurl would read
+ * them for each connection: the system's store takes 25 ms of the loop's time. Here a thread reads
+ * them, again only when the file has changed, and connections wait for that. */
 
 struct castore;
 

@@ -1,7 +1,6 @@
 #include "fmapi/login/login.h"
 
 #include "base/memory.h"
-#include "fmapi/login/lifetime.h"
 #include "fmapi/login/oauth.h"
 
 #include <assert.h>
@@ -21,11 +20,11 @@ struct login {
     struct credential *credential; /* in force; NULL: none yet */
     struct oauthclient client;     /* that it was granted to; OAuth */
     uint64_t expires_ns;           /* of uv_hrtime; 0: not known */
-    bool due;                      /* another one is to be asked for */
-    bool refused;                  /* the one in force is not taken any more */
+    bool due;                      /* another one is to be requested */
+    bool refused;                  /* the one in force was refused */
 
     enum { IDLE, READING, ASKING } stage;
-    bool wanted;                   /* somebody waits with WANT_LOGIN */
+    bool wanted;                   /* a caller waits with WANT_LOGIN */
     uint64_t asked_ns;             /* when the token's life may have begun */
     struct loginfiles_found found; /* by the worker while READING */
     struct error read_error;       /* by the worker */
@@ -34,7 +33,7 @@ struct login {
     struct login_wait *waiting;
 
     bool open; /* the timers are the loop's */
-    uv_timer_t early, patience;
+    uv_timer_t early, deadline;
     struct transport *endpoint; /* NULL until first needed */
     struct login_counters counters;
 
@@ -44,12 +43,11 @@ struct login {
     void *closed_arg;
 };
 
-static void begin(struct login *login);
+static void begin_renewal(struct login *login);
 
 struct login *login_create(uv_loop_t *loop, const struct login_options *options)
 {
     struct login *login = calloc(1, sizeof *login);
-
     if (login == NULL)
         return NULL;
     login->loop = loop;
@@ -62,19 +60,19 @@ struct login *login_create(uv_loop_t *loop, const struct login_options *options)
     return login;
 }
 
-static bool alive(const struct login *login)
+static bool credential_valid(const struct login *login)
 {
     return login->credential != NULL && (login->expires_ns == 0 || uv_hrtime() < login->expires_ns);
 }
 
 struct credential *login_credential(const struct login *login)
 {
-    return alive(login) ? login->credential : NULL;
+    return credential_valid(login) ? login->credential : NULL;
 }
 
-/* Who waits */
+/* Waiting callers */
 
-static void tell(struct login_wait *wait, enum login_end end, int code, const char *words)
+static void notify_waiting(struct login_wait *wait, enum login_end end, int code, const char *words)
 {
     while (wait != NULL) {
         struct login_wait *next = wait->next; /* done may free wait */
@@ -83,26 +81,25 @@ static void tell(struct login_wait *wait, enum login_end end, int code, const ch
     }
 }
 
-static void on_patience(uv_timer_t *timer);
+static void on_deadline(uv_timer_t *timer);
 
 static void watch_deadlines(struct login *login)
 {
     uint64_t first = UINT64_MAX;
-
     for (const struct login_wait *each = login->waiting; each != NULL; each = each->next)
         if (each->deadline_ns != 0 && each->deadline_ns < first)
             first = each->deadline_ns;
     if (first == UINT64_MAX) {
-        (void)uv_timer_stop(&login->patience);
+        (void)uv_timer_stop(&login->deadline);
         return;
     }
     uint64_t now = uv_hrtime();
-    uv_update_time(login->loop); /* the timer counts from the loop's own idea of now */
-    (void)uv_timer_start(&login->patience, on_patience, first > now ? (first - now) / MS + 1 : 0,
+    uv_update_time(login->loop); /* the timer counts from the loop's time */
+    (void)uv_timer_start(&login->deadline, on_deadline, first > now ? (first - now) / MS + 1 : 0,
                          0);
 }
 
-/* The endpoint without its query, which is nobody's business. */
+/* The endpoint without its query, which may be secret. */
 static int endpoint_length(const struct oauthclient *client)
 {
     int length = (int)strcspn(secret_expose(client->endpoint), "?");
@@ -112,7 +109,6 @@ static int endpoint_length(const struct oauthclient *client)
 static void say_late(const struct login *login, char *words, size_t size)
 {
     const struct oauthclient *client = &login->found.client;
-
     if (login->stage == ASKING)
         (void)snprintf(words, size, "OAuth2 endpoint %.*s has not answered in time",
                        endpoint_length(client), secret_expose(client->endpoint));
@@ -122,14 +118,13 @@ static void say_late(const struct login *login, char *words, size_t size)
                        login->authdir != NULL ? login->authdir : "");
 }
 
-static void on_patience(uv_timer_t *timer)
+static void on_deadline(uv_timer_t *timer)
 {
     struct login *login = timer->data;
     char words[ERROR_TEXT_SIZE];
     struct login_wait *late = NULL;
     struct login_wait **late_end = &late;
     uint64_t now = uv_hrtime();
-
     for (struct login_wait **at = &login->waiting; *at != NULL;) {
         struct login_wait *wait = *at;
         if (wait->deadline_ns == 0 || wait->deadline_ns > now) {
@@ -143,17 +138,17 @@ static void on_patience(uv_timer_t *timer)
     }
     say_late(login, words, sizeof words);
     watch_deadlines(login);
-    tell(late, LOGIN_LATE, ERROR_IO, words);
+    notify_waiting(late, LOGIN_LATE, ERROR_IO, words);
 }
 
-/* The course of a renewal: files, token endpoint, end */
+/* A renewal: files, token endpoint, end */
 
 static void on_early(uv_timer_t *timer)
 {
     struct login *login = timer->data;
     login->due = true;
     if (login->stage == IDLE)
-        begin(login);
+        begin_renewal(login);
 }
 
 static void set_early(struct login *login, int64_t ms)
@@ -167,14 +162,13 @@ static void set_early(struct login *login, int64_t ms)
 static void end_renewal(struct login *login, int code, const char *words)
 {
     struct login_wait *waiting = login->waiting;
-
     request_release(&login->request);
     loginfiles_wipe(&login->found);
     login->stage = IDLE;
     login->wanted = false;
     login->waiting = NULL;
-    (void)uv_timer_stop(&login->patience);
-    tell(waiting, LOGIN_ENDED, code, words); /* may begin the next, or destroy */
+    (void)uv_timer_stop(&login->deadline);
+    notify_waiting(waiting, LOGIN_ENDED, code, words); /* may begin the next, or destroy */
 }
 
 static void end_well(struct login *login)
@@ -194,16 +188,15 @@ static bool same_files(const struct login *login)
                             credential_cert(login->credential));
 }
 
-/* A token that lives and was not refused serves on when the endpoint is down. */
-static void fail(struct login *login, const struct error *cause, bool endpoint)
+/* A valid token that was not refused stays in use when the endpoint fails. */
+static void fail_renewal(struct login *login, const struct error *cause, bool endpoint)
 {
     struct error err = *cause; /* may lie in what end_renewal wipes */
-
     login->counters.failures++;
-    if (login->expires_ns != 0 && alive(login))
+    if (login->expires_ns != 0 && credential_valid(login))
         set_early(login, lifetime_retry_ms((int64_t)((login->expires_ns - uv_hrtime()) / MS)));
-    bool serves_on = endpoint && alive(login) && !login->refused && same_files(login);
-    if (serves_on)
+    bool keep_token = endpoint && credential_valid(login) && !login->refused && same_files(login);
+    if (keep_token)
         end_renewal(login, 0, "");
     else
         end_renewal(login, err.code, err.text);
@@ -217,7 +210,8 @@ static int64_t unix_ms(void)
 }
 
 /* Takes credential. */
-static void adopt(struct login *login, struct credential *credential, int64_t lifetime_ms)
+static void adopt_credential(struct login *login, struct credential *credential,
+                             int64_t lifetime_ms)
 {
     /* The same one again keeps its pointer, by which calls know whether to try again. */
     if (login->credential != NULL && credential_equal(credential, login->credential)) {
@@ -257,7 +251,6 @@ static void on_granted(void *arg, const struct transport_answer *answer)
     struct loginfiles_found *found = &login->found;
     struct oauth_grant grant = {0};
     struct error err = {0};
-
     if (login->destroying || answer->end == TRANSPORT_CANCELLED)
         return;
     if (answer->end != TRANSPORT_ANSWERED)
@@ -268,7 +261,7 @@ static void on_granted(void *arg, const struct transport_answer *answer)
     if (err.code != 0) {
         error_prefix(&err, "OAuth2 endpoint %.*s", endpoint_length(&found->client),
                      secret_expose(found->client.endpoint));
-        fail(login, &err, true);
+        fail_renewal(login, &err, true);
         return;
     }
     struct clientcert cert = clientcert_copy(credential_cert(found->credential));
@@ -277,38 +270,36 @@ static void on_granted(void *arg, const struct transport_answer *answer)
     oauthclient_wipe(&login->client);
     login->client = found->client;
     found->client = (struct oauthclient){0};
-    adopt(login, credential, grant.lifetime_ms);
+    adopt_credential(login, credential, grant.lifetime_ms);
 }
 
-static void ask(struct login *login)
+static void request_token(struct login *login)
 {
     struct loginfiles_found *found = &login->found;
     struct error err = {0};
-
     if (login->endpoint == NULL)
         login->endpoint = transport_create(login->loop, &login->options.transport, &err);
     login->stage = ASKING;
     login->asked_ns = uv_hrtime();
     if (login->endpoint == NULL) {
-        fail(login, &err, true);
+        fail_renewal(login, &err, true);
     } else if (oauth_request(&login->request, &found->client) != 0 ||
                transport_send(login->endpoint, &login->request, found->credential,
                               login->options.timeout_ms, on_granted, login) != 0) {
         error_set(&err, ERROR_NOMEM, "memory is exhausted");
-        fail(login, &err, true);
+        fail_renewal(login, &err, true);
     }
 }
 
-/* Whether the token in force will do for one who wants to be logged in. */
-static bool token_serves(const struct login *login)
+/* Whether the token in force satisfies LOGIN_WANT_LOGIN. */
+static bool token_suffices(const struct login *login)
 {
-    return alive(login) && !login->refused && !login->due && same_files(login);
+    return credential_valid(login) && !login->refused && !login->due && same_files(login);
 }
 
 static void part_closed(void *arg)
 {
     struct login *login = arg;
-
     if (--login->closing > 0)
         return;
     void (*closed)(void *closed_arg) = login->closed;
@@ -329,7 +320,6 @@ static void part_closed(void *arg)
 static void read_files(uv_work_t *work)
 {
     struct login *login = work->data;
-
     login->read_error = (struct error){0};
     (void)loginfiles_read(&login->options.files, &login->found, &login->read_error);
 }
@@ -338,21 +328,20 @@ static void on_read(uv_work_t *work, int status)
 {
     struct login *login = work->data;
     struct loginfiles_found *found = &login->found;
-
     (void)status; /* only destroying cancels the work */
     if (login->destroying) {
         part_closed(login);
         return;
     }
     if (login->read_error.code != 0) {
-        fail(login, &login->read_error, false);
+        fail_renewal(login, &login->read_error, false);
     } else if (login->options.files.auth != FMAPI_AUTH_OAUTH) {
         struct credential *credential = credential_hold(found->credential);
-        adopt(login, credential, LIFETIME_UNKNOWN);
-    } else if (token_serves(login)) {
+        adopt_credential(login, credential, LIFETIME_UNKNOWN);
+    } else if (token_suffices(login)) {
         end_well(login);
     } else {
-        ask(login);
+        request_token(login);
     }
 }
 
@@ -362,11 +351,11 @@ static void open_timers(struct login *login)
         return;
     login->open = true;
     (void)uv_timer_init(login->loop, &login->early); /* cannot fail */
-    (void)uv_timer_init(login->loop, &login->patience);
-    login->early.data = login->patience.data = login;
+    (void)uv_timer_init(login->loop, &login->deadline);
+    login->early.data = login->deadline.data = login;
 }
 
-static void begin(struct login *login)
+static void begin_renewal(struct login *login)
 {
     assert(login->stage == IDLE);
     login->stage = READING;
@@ -390,7 +379,7 @@ void login_renew(struct login *login, enum login_want want, struct login_wait *w
     login->due |= want == LOGIN_WANT_OTHER || want == LOGIN_WANT_RIGHTS;
     login->refused |= want == LOGIN_WANT_OTHER;
     if (login->stage == IDLE)
-        begin(login);
+        begin_renewal(login);
     watch_deadlines(login);
 }
 
@@ -409,11 +398,11 @@ void login_destroy(struct login *login, void (*closed)(void *arg), void *arg)
     login->closed_arg = arg;
     login->waiting = NULL;
     login->closing = 1;
-    tell(waiting, LOGIN_CANCELLED, 0, "");
+    notify_waiting(waiting, LOGIN_CANCELLED, 0, "");
     if (login->open) {
         login->closing += 2;
         uv_close((uv_handle_t *)&login->early, on_timer_closed);
-        uv_close((uv_handle_t *)&login->patience, on_timer_closed);
+        uv_close((uv_handle_t *)&login->deadline, on_timer_closed);
     }
     if (login->endpoint != NULL) {
         login->closing++;
@@ -429,13 +418,12 @@ void login_destroy(struct login *login, void (*closed)(void *arg), void *arg)
 void login_counters(const struct login *login, struct login_counters *out)
 {
     struct transport_counters endpoint = {0};
-
     if (login->endpoint != NULL)
         transport_counters(login->endpoint, &endpoint);
     *out = login->counters;
     out->tls_errors = endpoint.tls_errors;
     if (login->credential != NULL)
         out->certificate_ends_ms = credential_cert(login->credential)->ends_ms;
-    if (!alive(login))
+    if (!credential_valid(login))
         out->since_ms = out->expires_ms = 0;
 }

@@ -1,10 +1,28 @@
 #include "fmapi/login/loginfiles.h"
 
-#include "fmapi/login/passwd.h"
+#include "fmapi/wire/keyfile.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
-static const char basic_user[] = "cxi"; /* fabric-manager.md, "Login" */
+static const char basic_user[] = "cxi"; /* docs/fabric-manager.md, "Login" */
+
+int passwd_read(const char *authdir, char password[static PASSWD_MAX + 1], struct error *err)
+{
+    static const struct keyfile kind = {
+        .holds = "the fabric manager's password", .guard = KEYFILE_SECRET, .max = PASSWD_MAX};
+    char path[PATH_MAX];
+    struct secret line;
+
+    if (snprintf(path, sizeof path, "%s/passwd", authdir) >= (int)sizeof path)
+        return error_set(err, ERROR_INVALID, "the name of the login's directory is too long");
+    int code = keyfile_line(path, &kind, &line, err);
+    if (code == 0)
+        memcpy(password, secret_expose(line), strlen(secret_expose(line)) + 1);
+    secret_wipe(&line);
+    return code;
+}
 
 /* Takes cert when it succeeds. */
 static int read_password(const char *authdir, struct clientcert *cert, struct credential **out,
@@ -12,7 +30,6 @@ static int read_password(const char *authdir, struct clientcert *cert, struct cr
 {
     char password[PASSWD_MAX + 1];
     int code = passwd_read(authdir, password, err);
-
     if (code == 0)
         *out = credential_basic(basic_user, secret_of(password), cert);
     explicit_bzero(password, sizeof password);
@@ -22,7 +39,6 @@ static int read_password(const char *authdir, struct clientcert *cert, struct cr
 int loginfiles_read(const struct loginfiles *files, struct loginfiles_found *out, struct error *err)
 {
     struct clientcert cert;
-
     *out = (struct loginfiles_found){0};
     int code = clientcert_read(files->mtls_cert, files->mtls_key, &cert, err);
     if (code != 0)

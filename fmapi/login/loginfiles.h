@@ -4,9 +4,11 @@
 #include "base/error.h"
 #include "fmapi/wire/credential.h"
 #include "fmapi/fmapi.h"
-#include "fmapi/login/oauthclient.h"
+#include "fmapi/login/oauth.h"
 
-/* Everything that a login reads from files, at one look (fabric-manager.md, "Login"). */
+/* All that a login reads from files (docs/fabric-manager.md, "Login"). */
+
+enum { PASSWD_MAX = 1024 }; /* bytes of a password, without the NUL */
 
 struct loginfiles {
     enum fmapi_auth auth;
@@ -19,11 +21,15 @@ struct loginfiles_found {
     struct oauthclient client;     /* OAuth */
 };
 
-/* 0, or an error code with a sentence that names the file and what to do; nothing is found then.
- * May be called on any thread. */
+/* 0, or an error code with a sentence that names the file and the next step. Thread-safe. */
 int loginfiles_read(const struct loginfiles *files, struct loginfiles_found *out,
                     struct error *err);
 
 void loginfiles_wipe(struct loginfiles_found *found);
+
+/* The password file of the basic login, <authdir>/passwd: one line, as Slurm's sites have it. As
+ * loginfiles_read; ERROR_REFUSED when others may read or change the file (F13). Wipe the password.
+ */
+int passwd_read(const char *authdir, char password[static PASSWD_MAX + 1], struct error *err);
 
 #endif

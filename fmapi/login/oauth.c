@@ -1,21 +1,103 @@
 #include "fmapi/login/oauth.h"
 
 #include "base/memory.h"
-#include "fmapi/login/lifetime.h"
+#include "fmapi/wire/baseurl.h"
+#include "fmapi/wire/credential.h"
+#include "fmapi/wire/keyfile.h"
 #include "fmapi/wire/secrets.h"
 #include "fmapi/wire/words.h"
 
+#include <assert.h>
 #include <curl/curl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum { ERROR_WORD_MAX = 64 };
+enum {
+    ERROR_WORD_MAX = 64,
+    LEAD_MAX_MS = 3600 * 1000, /* leaves an operator time to correct the endpoint */
+    RETRY_MIN_MS = 250,
+    RETRY_MAX_MS = 60 * 1000,
+};
 
-/* Slurm forgets to percent-encode (fabric-manager.md). To be freed with free_escaped. */
+static int read_file_of_client(const char *authdir, const char *name, const struct keyfile *kind,
+                               struct secret *out, struct error *err)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%s", authdir, name) >= (int)sizeof path)
+        return error_set(err, ERROR_INVALID, "the name of the login's directory is too long");
+    return keyfile_line(path, kind, out, err);
+}
+
+int oauthclient_read(const char *authdir, struct oauthclient *out, struct error *err)
+{
+    static const struct keyfile endpoint = {
+        .holds = "the URL of the OAuth2 token endpoint", .guard = KEYFILE_TRUSTED, .max = 2048};
+    static const struct keyfile id = {
+        .holds = "the OAuth2 client's id", .guard = KEYFILE_TRUSTED, .max = 1024};
+    static const struct keyfile secret = {
+        .holds = "the OAuth2 client's secret", .guard = KEYFILE_SECRET, .max = 4096};
+
+    *out = (struct oauthclient){0};
+    int code = read_file_of_client(authdir, "endpoint", &endpoint, &out->endpoint, err);
+    if (code == 0 && (code = baseurl_check(secret_expose(out->endpoint), "the URL", err)) != 0)
+        (void)error_prefix(err, "%s/endpoint", authdir);
+    if (code == 0 && !baseurl_private(secret_expose(out->endpoint)))
+        code = error_set(err, ERROR_REFUSED,
+                         "%s/endpoint: with http everyone on the way could read the client's "
+                         "secret: write the https URL of the token endpoint into it",
+                         authdir);
+    if (code == 0)
+        code = read_file_of_client(authdir, "client-id", &id, &out->id, err);
+    if (code == 0)
+        code = read_file_of_client(authdir, "client-secret", &secret, &out->secret, err);
+    if (code != 0)
+        oauthclient_wipe(out);
+    return code;
+}
+
+bool oauthclient_equal(const struct oauthclient *a, const struct oauthclient *b)
+{
+    return secret_equal(a->endpoint, b->endpoint) && secret_equal(a->id, b->id) &&
+           secret_equal(a->secret, b->secret);
+}
+
+void oauthclient_wipe(struct oauthclient *client)
+{
+    secret_wipe(&client->endpoint);
+    secret_wipe(&client->id);
+    secret_wipe(&client->secret);
+}
+
+int64_t lifetime_of_seconds(double seconds)
+{
+    if (!(seconds > 0)) /* also not a number */
+        return LIFETIME_UNKNOWN;
+    if (seconds >= (double)LIFETIME_MAX_MS / 1000)
+        return LIFETIME_MAX_MS;
+    return seconds * 1000 < LIFETIME_MIN_MS ? LIFETIME_MIN_MS : (int64_t)(seconds * 1000);
+}
+
+int64_t lifetime_renew_ms(int64_t lifetime)
+{
+    assert(lifetime >= LIFETIME_MIN_MS && lifetime <= LIFETIME_MAX_MS);
+    int64_t lead = lifetime / 4;
+    return lifetime - (lead < LEAD_MAX_MS ? lead : LEAD_MAX_MS);
+}
+
+int64_t lifetime_retry_ms(int64_t left_ms)
+{
+    int64_t pause = left_ms / 4;
+    if (left_ms <= RETRY_MIN_MS)
+        return -1;
+    return pause < RETRY_MIN_MS ? RETRY_MIN_MS : pause > RETRY_MAX_MS ? RETRY_MAX_MS : pause;
+}
+
+/* Percent-encoded, as RFC 6749 wants it; Slurm omits that. To be freed with free_escaped. */
 static char *escape(struct secret text)
 {
     return curl_easy_escape(NULL, secret_expose(text), 0);
@@ -32,7 +114,6 @@ int oauth_request(struct request *request, const struct oauthclient *client)
 {
     char *id = escape(client->id);
     char *secret = escape(client->secret);
-
     *request = (struct request){.method = "POST",
                                 .url = memory_text(secret_expose(client->endpoint)),
                                 .body_type = "application/x-www-form-urlencoded",
@@ -51,18 +132,6 @@ int oauth_request(struct request *request, const struct oauthclient *client)
     return ERROR_NOMEM;
 }
 
-/* A member's text made fit for a log; "" when it is missing or no text. */
-static void clean_member(char *out, size_t size, const json_t *object, const char *key,
-                         const struct secrets *secrets)
-{
-    char blanked[2 * WORDS_MAX]; /* more than fits: words_clean is to see that it must cut */
-    const char *value = json_string_value(json_object_get(object, key));
-
-    out[0] = '\0';
-    if (value != NULL && secrets_blank(secrets, value, blanked, sizeof blanked))
-        (void)words_clean(out, size, blanked, strlen(blanked));
-}
-
 static const char *next_step(const char *error, int status)
 {
     if (strcmp(error, "invalid_client") == 0 || (error[0] == '\0' && status == 401))
@@ -75,13 +144,15 @@ static const char *next_step(const char *error, int status)
 }
 
 /* RFC 6749, 5.2; some servers answer so with 200. */
-static int refuse(const json_t *object, const struct secrets *secrets, const char *authdir,
-                  int status, struct error *err)
+static int decode_refusal(const json_t *object, const struct secrets *secrets, const char *authdir,
+                          int status, struct error *err)
 {
     char error[ERROR_WORD_MAX + 1];
     char description[WORDS_MAX + 1];
-    clean_member(error, sizeof error, object, "error", secrets);
-    clean_member(description, sizeof description, object, "error_description", secrets);
+    secrets_clean(secrets, json_string_value(json_object_get(object, "error")), error,
+                  sizeof error);
+    secrets_clean(secrets, json_string_value(json_object_get(object, "error_description")),
+                  description, sizeof description);
     const char *step = next_step(error, status);
     int code =
         status >= 400 && status <= 499 && status != 408 && status != 429 ? ERROR_REFUSED : ERROR_IO;
@@ -92,39 +163,29 @@ static int refuse(const json_t *object, const struct secrets *secrets, const cha
                      step != NULL ? step : "", step != NULL ? authdir : "");
 }
 
-/* What goes into a header (RFC 6750, 2.1, and a little more). */
-static bool usable(const char *token, size_t length)
-{
-    if (length < 1 || length > OAUTH_TOKEN_MAX)
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if (token[i] <= ' ' || token[i] > '~' || token[i] == '"' || token[i] == '\\')
-            return false;
-    return true;
-}
-
 /* A number's text has no sign, exponent or letters: "inf" and "-1" are no lifetimes. */
 static double seconds_of(const json_t *value)
 {
     const char *text = json_string_value(value);
-
     if (text == NULL)
         return json_number_value(value); /* 0 for what is no number */
     return strspn(text, "0123456789.") == strlen(text) ? strtod(text, NULL) : 0;
 }
 
-static int take_grant(struct oauth_grant *out, const json_t *object, const struct secrets *secrets,
-                      int status, struct error *err)
+static int decode_grant(struct oauth_grant *out, const json_t *object,
+                        const struct secrets *secrets, int status, struct error *err)
 {
     const json_t *token = json_object_get(object, "access_token");
     const json_t *type = json_object_get(object, "token_type");
-
-    if (!json_is_string(token) || !usable(json_string_value(token), json_string_length(token)))
+    if (!json_is_string(token) ||
+        !credential_text_valid(json_string_value(token), json_string_length(token),
+                               OAUTH_TOKEN_MAX))
         return error_set(err, ERROR_IO, "HTTP %d: the answer has %s access_token", status,
                          token == NULL ? "no" : "no usable");
     if (json_is_string(type) && strcasecmp(json_string_value(type), "bearer") != 0) {
         char word[ERROR_WORD_MAX + 1];
-        clean_member(word, sizeof word, object, "token_type", secrets);
+        secrets_clean(secrets, json_string_value(json_object_get(object, "token_type")), word,
+                      sizeof word);
         return error_set(err, ERROR_IO,
                          "HTTP %d: the token is of type %s; only Bearer is understood", status,
                          word);
@@ -139,8 +200,8 @@ static int decode_object(struct oauth_grant *out, const json_t *object,
                          struct error *err)
 {
     bool granted = status >= 200 && status <= 299 && json_object_get(object, "error") == NULL;
-    return granted ? take_grant(out, object, secrets, status, err)
-                   : refuse(object, secrets, authdir, status, err);
+    return granted ? decode_grant(out, object, secrets, status, err)
+                   : decode_refusal(object, secrets, authdir, status, err);
 }
 
 int oauth_decode(struct oauth_grant *out, const struct oauthclient *client, const char *authdir,

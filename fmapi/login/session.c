@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After a 403 that another credential did not change, so long no 403 brings another one. A job that
- * is never ours would else have a token made at every try. */
-static const uint64_t vain_ns = UINT64_C(60) * 1000000000;
+/* After a 403 that a renewal did not change, no 403 renews the login for this time: each retry of a
+ * job that belongs to others would else request a token. */
+static const uint64_t renewal_pause_ns = UINT64_C(60) * 1000000000;
 
 struct session {
     struct login *login;
     struct transport *transport;
-    uint64_t vain_until_ns; /* of uv_hrtime */
+    uint64_t no_renewal_until_ns; /* of uv_hrtime */
     bool closing;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -25,7 +25,7 @@ struct attempt {
     struct login_wait wait;
     struct credential
         *sent;  /* held: the answer may quote it when another is in force; NULL: not yet */
-    bool token; /* sent with a job's token: no login of ours can mend a refusal */
+    bool token; /* sent with a job's token: a login cannot change a refusal */
     bool renewed;
     uint64_t started_ns;
     int64_t timeout_ms;
@@ -53,10 +53,9 @@ static void attempt_release(struct attempt *attempt)
     free(attempt);
 }
 
-static void finish(struct attempt *attempt, const struct transport_answer *answer)
+static void finish_attempt(struct attempt *attempt, const struct transport_answer *answer)
 {
     struct transport_answer whole = *answer;
-
     whole.took_us = age_us(attempt);
     if (attempt->sent != NULL)
         credential_add_secrets(attempt->sent, &whole.secrets);
@@ -66,22 +65,21 @@ static void finish(struct attempt *attempt, const struct transport_answer *answe
 
 static void finish_refused(struct attempt *attempt)
 {
-    finish(attempt, &(struct transport_answer){.end = TRANSPORT_ANSWERED,
-                                               .status = attempt->refusal_status,
-                                               .body = attempt->refusal,
-                                               .length = attempt->refusal_length,
-                                               .words = ""});
+    finish_attempt(attempt, &(struct transport_answer){.end = TRANSPORT_ANSWERED,
+                                                       .status = attempt->refusal_status,
+                                                       .body = attempt->refusal,
+                                                       .length = attempt->refusal_length,
+                                                       .words = ""});
 }
 
 static void finish_unsent(struct attempt *attempt, const char *words)
 {
-    finish(attempt, &(struct transport_answer){.end = TRANSPORT_UNREACHED, .words = words});
+    finish_attempt(attempt, &(struct transport_answer){.end = TRANSPORT_UNREACHED, .words = words});
 }
 
 static void finish_late(struct attempt *attempt, const char *cause)
 {
     char words[ERROR_TEXT_SIZE];
-
     (void)snprintf(words, sizeof words, "not sent: %.300s", cause);
     finish_unsent(attempt, words);
 }
@@ -89,17 +87,15 @@ static void finish_late(struct attempt *attempt, const char *cause)
 static int send_under(struct attempt *attempt, struct credential *credential)
 {
     int64_t left_ms = attempt->timeout_ms - age_us(attempt) / 1000;
-
     credential_drop(attempt->sent);
     attempt->sent = credential_hold(credential);
     return transport_send(attempt->session->transport, &attempt->request, credential, left_ms,
                           on_answer, attempt);
 }
 
-static void go_on(struct attempt *attempt)
+static void send_again(struct attempt *attempt)
 {
     struct credential *credential = login_credential(attempt->session->login);
-
     if (credential == NULL)
         finish_unsent(attempt, "not sent: the login that was got is over already");
     else if (credential == attempt->sent)
@@ -116,19 +112,20 @@ static void on_renewed(struct login_wait *wait, enum login_end end, int code, co
         (struct attempt *)(void *)((char *)wait - offsetof(struct attempt, wait));
 
     if (end == LOGIN_CANCELLED || attempt->session->closing)
-        finish(attempt, &(struct transport_answer){.end = TRANSPORT_CANCELLED, .words = ""});
+        finish_attempt(attempt,
+                       &(struct transport_answer){.end = TRANSPORT_CANCELLED, .words = ""});
     else if (end == LOGIN_LATE)
         finish_late(attempt, words);
     else if (code != 0)
-        /* Say what is wrong with the login: that can be mended, the refusal cannot. */
-        finish(attempt, &(struct transport_answer){.end = TRANSPORT_ANSWERED,
-                                                   .status = attempt->refusal_status,
-                                                   .words = words});
+        /* The fault of the login is what an operator can correct. */
+        finish_attempt(attempt, &(struct transport_answer){.end = TRANSPORT_ANSWERED,
+                                                           .status = attempt->refusal_status,
+                                                           .words = words});
     else
-        go_on(attempt);
+        send_again(attempt);
 }
 
-static void renew(struct attempt *attempt, enum login_want want)
+static void renew_login(struct attempt *attempt, enum login_want want)
 {
     attempt->renewed = true;
     attempt->wait.done = on_renewed;
@@ -148,14 +145,14 @@ static bool keep_refusal(struct attempt *attempt, const struct transport_answer 
     return true;
 }
 
-/* Whether another credential may fare better. */
+/* Whether another credential may succeed. */
 static bool worth_renewing(const struct attempt *attempt, const struct transport_answer *answer)
 {
     if (answer->end != TRANSPORT_ANSWERED || attempt->token || attempt->renewed ||
         attempt->session->closing)
         return false;
     return answer->status == 401 ||
-           (answer->status == 403 && uv_hrtime() >= attempt->session->vain_until_ns);
+           (answer->status == 403 && uv_hrtime() >= attempt->session->no_renewal_until_ns);
 }
 
 static void on_answer(void *arg, const struct transport_answer *answer)
@@ -163,23 +160,21 @@ static void on_answer(void *arg, const struct transport_answer *answer)
     struct attempt *attempt = arg;
     struct session *session = attempt->session;
     bool refused_again = attempt->refusal != NULL && answer->end == TRANSPORT_ANSWERED;
-
     if (refused_again && attempt->refusal_status == 403 && answer->status == 403)
-        session->vain_until_ns = uv_hrtime() + vain_ns;
+        session->no_renewal_until_ns = uv_hrtime() + renewal_pause_ns;
     if (!worth_renewing(attempt, answer) || !keep_refusal(attempt, answer))
-        finish(attempt, answer);
+        finish_attempt(attempt, answer);
     else if (login_credential(session->login) != attempt->sent &&
              login_credential(session->login) != NULL)
-        go_on(attempt); /* another one's refusal has renewed it meanwhile */
+        send_again(attempt); /* another one's refusal has renewed it meanwhile */
     else
-        renew(attempt, answer->status == 401 ? LOGIN_WANT_OTHER : LOGIN_WANT_RIGHTS);
+        renew_login(attempt, answer->status == 401 ? LOGIN_WANT_OTHER : LOGIN_WANT_RIGHTS);
 }
 
 struct session *session_create(uv_loop_t *loop, struct login *login,
                                const struct transport_options *options, struct error *err)
 {
     struct session *session = calloc(1, sizeof *session);
-
     if (session == NULL) {
         error_set(err, ERROR_NOMEM, "memory is exhausted");
         return NULL;
@@ -198,7 +193,6 @@ static void on_login_closed(void *arg)
     struct session *session = arg;
     void (*closed)(void *closed_arg) = session->closed;
     void *closed_arg = session->closed_arg;
-
     free(session);
     closed(closed_arg);
 }
@@ -224,7 +218,6 @@ static struct attempt *attempt_create(struct session *session, struct request *r
                                       int64_t timeout_ms, transport_done_fn *done, void *arg)
 {
     struct attempt *attempt = calloc(1, sizeof *attempt);
-
     assert(!session->closing);
     if (attempt == NULL) {
         request_release(request);
@@ -250,7 +243,7 @@ int session_send(struct session *session, struct request *request, int64_t timeo
 
     struct credential *credential = login_credential(session->login);
     if (credential == NULL) {
-        renew(attempt, LOGIN_WANT_ANY);
+        renew_login(attempt, LOGIN_WANT_ANY);
         return 0;
     }
     int code = send_under(attempt, credential);

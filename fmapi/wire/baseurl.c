@@ -11,15 +11,15 @@
 
 static const char example[] = "https://fmn:8000";
 
-static char *part(CURLU *url, CURLUPart what, unsigned flags)
+static char *url_part(CURLU *url, CURLUPart what, unsigned flags)
 {
     char *text = NULL;
     return curl_url_get(url, what, &text, flags) == CURLUE_OK ? text : NULL;
 }
 
-static bool has(CURLU *url, CURLUPart what)
+static bool has_part(CURLU *url, CURLUPart what)
 {
-    char *text = part(url, what, 0);
+    char *text = url_part(url, what, 0);
     bool present = text != NULL;
     curl_free(text);
     return present;
@@ -33,7 +33,7 @@ static bool has_two_slashes(const char *text)
     return colon != NULL && strncmp(colon, "://", 3) == 0 && colon[3] != '/';
 }
 
-static CURLU *parse(const char *text)
+static CURLU *parse_url(const char *text)
 {
     CURLU *url = has_two_slashes(text) ? curl_url() : NULL;
     if (url == NULL || curl_url_set(url, CURLUPART_URL, text, CURLU_PATH_AS_IS) != CURLUE_OK) {
@@ -53,14 +53,13 @@ static bool printable(const char *text)
 
 int baseurl_check(const char *text, const char *what, struct error *err)
 {
-    CURLU *url = printable(text) ? parse(text) : NULL;
-    char *scheme = url != NULL ? part(url, CURLUPART_SCHEME, 0) : NULL;
+    CURLU *url = printable(text) ? parse_url(text) : NULL;
+    char *scheme = url != NULL ? url_part(url, CURLUPART_SCHEME, 0) : NULL;
     int code = 0;
-
     if (scheme == NULL || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
         code = error_set(err, ERROR_INVALID, "%s is not an http or https URL such as %s", what,
                          example);
-    else if (has(url, CURLUPART_USER) || has(url, CURLUPART_PASSWORD))
+    else if (has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD))
         code = error_set(err, ERROR_INVALID,
                          "%s carries a login: take it out; a login belongs into the files of "
                          "authdir, where others cannot read it",
@@ -89,9 +88,9 @@ static bool is_loopback(const char *host)
 
 bool baseurl_private(const char *text)
 {
-    CURLU *url = parse(text);
-    char *scheme = url != NULL ? part(url, CURLUPART_SCHEME, 0) : NULL;
-    char *host = url != NULL ? part(url, CURLUPART_HOST, 0) : NULL;
+    CURLU *url = parse_url(text);
+    char *scheme = url != NULL ? url_part(url, CURLUPART_SCHEME, 0) : NULL;
+    char *host = url != NULL ? url_part(url, CURLUPART_HOST, 0) : NULL;
     bool private =
         scheme != NULL && host != NULL && (strcmp(scheme, "https") == 0 || is_loopback(host));
     curl_free(scheme);
@@ -103,7 +102,6 @@ bool baseurl_private(const char *text)
 char *baseurl_create(const char *text, struct error *err)
 {
     char *copy = NULL;
-
     if (baseurl_check(text, "the fabric manager's URL", err) != 0)
         return NULL;
     if (strchr(text, '?') != NULL)
@@ -123,7 +121,6 @@ char *baseurl_of_trees(const char *text, struct error *err)
     static const char trees[] = "/fabric/collectives/multicasts";
     size_t length = strlen(text), end = sizeof trees - 1;
     char *base;
-
     if (baseurl_check(text, "the URL for multicast trees", err) != 0)
         return NULL;
     if (length < end || strcmp(text + length - end, trees) != 0) {
@@ -156,7 +153,7 @@ static bool has_dot_segment(const char *path)
 }
 
 /* Whether path is prefix or lies below it. */
-static bool below(const char *path, const char *prefix)
+static bool path_below(const char *path, const char *prefix)
 {
     size_t length = strlen(prefix);
     return strncmp(path, prefix, length) == 0 && strchr("/?", path[length]) != NULL;
@@ -164,8 +161,8 @@ static bool below(const char *path, const char *prefix)
 
 static bool same_part(CURLU *one, CURLU *other, CURLUPart what, unsigned flags)
 {
-    char *a = part(one, what, flags);
-    char *b = part(other, what, flags);
+    char *a = url_part(one, what, flags);
+    char *b = url_part(other, what, flags);
     bool same = a != NULL && b != NULL && strcasecmp(a, b) == 0;
     curl_free(a);
     curl_free(b);
@@ -181,14 +178,14 @@ static const char *path_of(const char *url)
 
 static char *resolve_full(const char *base, const char *link)
 {
-    CURLU *ours = parse(base);
-    CURLU *theirs = parse(link);
-    bool allowed = ours != NULL && theirs != NULL && !has(theirs, CURLUPART_USER) &&
-                   !has(theirs, CURLUPART_PASSWORD) &&
+    CURLU *ours = parse_url(base);
+    CURLU *theirs = parse_url(link);
+    bool allowed = ours != NULL && theirs != NULL && !has_part(theirs, CURLUPART_USER) &&
+                   !has_part(theirs, CURLUPART_PASSWORD) &&
                    same_part(ours, theirs, CURLUPART_SCHEME, 0) &&
                    same_part(ours, theirs, CURLUPART_HOST, 0) &&
                    same_part(ours, theirs, CURLUPART_PORT, CURLU_DEFAULT_PORT) &&
-                   !has_dot_segment(path_of(link)) && below(path_of(link), path_of(base));
+                   !has_dot_segment(path_of(link)) && path_below(path_of(link), path_of(base));
     curl_url_cleanup(ours);
     curl_url_cleanup(theirs);
     return allowed ? strdup(link) : NULL;
@@ -204,7 +201,7 @@ char *baseurl_resolve(const char *base, const char *link)
         return NULL;
 
     const char *base_path = path_of(base);
-    bool complete = base_path[0] != '\0' && below(link, base_path);
+    bool complete = base_path[0] != '\0' && path_below(link, base_path);
     int origin = (int)(complete ? base_path - base : (ptrdiff_t)strlen(base));
     char *url = NULL;
     return asprintf(&url, "%.*s%s", origin, base, link) < 0 ? NULL : url;

@@ -49,7 +49,7 @@ static EVP_PKEY *parse_key(struct secret text, bool *asked)
 }
 
 /* "Nov 21 11:27:50 2026 GMT" */
-static void say_time(char *out, size_t size, const ASN1_TIME *time)
+static void format_time(char *out, size_t size, const ASN1_TIME *time)
 {
     BIO *bio = BIO_new(BIO_s_mem());
     int length =
@@ -63,19 +63,18 @@ static int check_time(const X509 *cert, const char *path, struct error *err)
     char when[64];
     int ends = X509_cmp_current_time(X509_get0_notAfter(cert));
     int begins = X509_cmp_current_time(X509_get0_notBefore(cert));
-
     if (ends == 0 || begins == 0)
         return error_set(err, ERROR_INVALID,
                          "%s: it cannot be read from when until when the certificate is valid: put "
                          "a sound one there",
                          path);
     if (ends < 0) {
-        say_time(when, sizeof when, X509_get0_notAfter(cert));
+        format_time(when, sizeof when, X509_get0_notAfter(cert));
         return error_set(err, ERROR_INVALID,
                          "%s: the certificate expired on %s: put a new one there", path, when);
     }
     if (begins > 0) {
-        say_time(when, sizeof when, X509_get0_notBefore(cert));
+        format_time(when, sizeof when, X509_get0_notBefore(cert));
         return error_set(err, ERROR_INVALID,
                          "%s: the certificate is not valid before %s: is this host's clock right?",
                          path, when);
@@ -97,12 +96,11 @@ static int check_pair(struct clientcert *pair, const char *cert_path, const char
     X509 *cert = parse_cert(pair->cert);
     EVP_PKEY *key = parse_key(pair->key, &asked);
     int code = 0;
-
     if (cert == NULL)
         code = error_set(err, ERROR_INVALID, "%s holds no certificate in PEM", cert_path);
     else if (key == NULL)
         code = error_set(err, ERROR_INVALID,
-                         asked ? "%s is protected by a passphrase, and nobody is there to give it: "
+                         asked ? "%s is protected by a passphrase, which mcastd cannot enter: "
                                  "store the key without one, mode 0600"
                                : "%s holds no private key in PEM",
                          key_path);
@@ -141,14 +139,14 @@ struct clientcert clientcert_copy(const struct clientcert *cert)
         .cert = secret_copy(cert->cert), .key = secret_copy(cert->key), .ends_ms = cert->ends_ms};
 }
 
-static bool same(struct secret a, struct secret b)
+static bool secrets_same(struct secret a, struct secret b)
 {
     return (secret_none(a) && secret_none(b)) || secret_equal(a, b);
 }
 
 bool clientcert_equal(const struct clientcert *a, const struct clientcert *b)
 {
-    return same(a->cert, b->cert) && same(a->key, b->key);
+    return secrets_same(a->cert, b->cert) && secrets_same(a->key, b->key);
 }
 
 void clientcert_wipe(struct clientcert *cert)

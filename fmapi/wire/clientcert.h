@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The certificate that we show (mTLS) and its key, as PEM in memory: what was looked at is what is
- * used, and a pair that was renewed on disk is used from the next login on. */
+/* Our certificate (mTLS) and its key, as PEM in memory: what was checked is what is used. A pair
+ * that was renewed on disk is used from the next login on. */
 
 struct clientcert {
     struct secret cert; /* certificates, ours first; none: we show nothing */

@@ -1,8 +1,8 @@
 #include "fmapi/wire/credential.h"
 
 #include "base/memory.h"
-#include "fmapi/wire/basic.h"
 
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,6 @@ struct credential {
 struct credential *credential_plain(struct clientcert *cert)
 {
     struct credential *credential = memory_zeroed(sizeof *credential);
-
     credential->holders = 1;
     credential->cert = *cert;
     *cert = (struct clientcert){0};
@@ -30,9 +29,18 @@ static struct secret header_of(const char *scheme, const char *value, const char
     static const char name[] = "Authorization";
     size_t size = strlen(name) + strlen(scheme) + strlen(value) + strlen(padding) + 4;
     char *line = memory_zeroed(size);
-
     (void)snprintf(line, size, "%s: %s %s%s", name, scheme, value, padding);
     return secret_of(line);
+}
+
+void basic_encode(char *out, const char *user, const char *password)
+{
+    char *text = memory_zeroed(strlen(user) + strlen(password) + 2);
+    int length = sprintf(text, "%s:%s", user, password);
+    length = EVP_EncodeBlock((unsigned char *)out, (const unsigned char *)text, length);
+    while (out[length - 1] == '=')
+        out[--length] = '\0';
+    memory_wipe_text(text);
 }
 
 struct credential *credential_basic(const char *user, struct secret password,
@@ -42,7 +50,6 @@ struct credential *credential_basic(const char *user, struct secret password,
     struct credential *credential = credential_plain(cert);
     size_t length = strlen(user) + strlen(secret_expose(password));
     char *encoded = memory_zeroed(BASIC_SIZE(length));
-
     basic_encode(encoded, user, secret_expose(password));
     credential->header = header_of("Basic", encoded, padding[strlen(encoded) % 4]);
     credential->quotable[0] = secret_copy(password);
@@ -53,7 +60,6 @@ struct credential *credential_basic(const char *user, struct secret password,
 struct credential *credential_bearer(struct secret token, struct clientcert *cert)
 {
     struct credential *credential = credential_plain(cert);
-
     credential->header = header_of("Bearer", secret_expose(token), "");
     credential->quotable[0] = secret_copy(token);
     return credential;
@@ -62,7 +68,6 @@ struct credential *credential_bearer(struct secret token, struct clientcert *cer
 struct credential *credential_session(struct secret token)
 {
     struct credential *credential = credential_bearer(token, &(struct clientcert){0});
-
     credential->session = true;
     return credential;
 }
@@ -110,4 +115,14 @@ void credential_add_secrets(const struct credential *credential, struct secrets 
     for (size_t i = 0; i < 2; i++)
         if (!secret_none(credential->quotable[i]))
             (void)secrets_add(secrets, secret_expose(credential->quotable[i]));
+}
+
+bool credential_text_valid(const char *text, size_t length, size_t max)
+{
+    if (length < 1 || length > max)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] <= ' ' || text[i] > '~' || text[i] == '"' || text[i] == '\\')
+            return false;
+    return true;
 }

@@ -6,12 +6,13 @@
 #include "fmapi/wire/secrets.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/* What a request shows to prove who sends it: a line of its head, a certificate, both or neither.
+/* What authenticates a request: a header line, a certificate, both or neither.
  *
- * Never changes once made; shared by counting who holds it, and wiped when the last one lets go. So
- * a request under way keeps the one it was sent with, and two are the same when they are the same
- * pointer. The makers take cert and leave none; the other secrets stay the caller's. */
+ * Immutable and reference-counted, wiped with the last reference. So a request in progress keeps
+ * the one it was sent with, and equal pointers mean the same credential. The constructors take cert
+ * over and leave it empty; the other secrets stay the caller's. */
 
 struct credential;
 
@@ -20,8 +21,7 @@ struct credential *credential_basic(const char *user, struct secret password,
                                     struct clientcert *cert);
 struct credential *credential_bearer(struct secret token, struct clientcert *cert);
 
-/* A job's session token. There is no certificate with it: whom ours stands for may do more than the
- * token (I6). */
+/* A job's session token, without our certificate, which may allow more than the token (I6). */
 struct credential *credential_session(struct secret token);
 bool credential_is_session(const struct credential *credential);
 
@@ -34,7 +34,17 @@ bool credential_equal(const struct credential *a, const struct credential *b);
 struct secret credential_header(const struct credential *credential);
 const struct clientcert *credential_cert(const struct credential *credential);
 
-/* Adds what a server that saw the header may quote. Valid while the credential is held. */
+/* Adds what a server that received the header may quote. Valid while the credential is held. */
 void credential_add_secrets(const struct credential *credential, struct secrets *secrets);
+
+/* The basic login as it is sent (RFC 7617): base64 of "user:password", without padding, to
+ * recognise it when a server quotes it with or without padding. out is a secret of BASIC_SIZE bytes
+ * for user and password together. */
+#define BASIC_SIZE(bytes) (((bytes) + 1 + 2) / 3 * 4 + 1)
+void basic_encode(char *out, const char *user, const char *password);
+
+/* Whether a token fits into headers and environments: 1 to max printable ASCII bytes without space,
+ * quote and backslash. */
+bool credential_text_valid(const char *text, size_t length, size_t max);
 
 #endif

@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the fabric manager's answers mean (fabric-manager.md, "Jobs", "Errors"). Pure: bytes in,
- * meaning out; any bytes are allowed. */
+/* Decodes the fabric manager's answers (docs/fabric-manager.md, "Jobs"). Any bytes are allowed. */
 
 enum { DECODE_WORDS_SIZE = 256 };
 

@@ -13,14 +13,13 @@
 enum {
     BODY_FIRST = 4096,
     READ_SIZE = 4096, /* libcurl reads some hundred of these at a time (G11) */
-    CA_KEPT_S = 1, /* so many connections opened at once read the authorities once, and a file that
-                      was changed counts for the next one; libcurl's own idea is a day */
+    CA_KEPT_S = 1,    /* connections opened at once read the authorities once, and a changed file
+                         counts    for the next one; libcurl's default is a day */
 };
 
 static uint64_t now_ns(void)
 {
     struct timespec now;
-
     (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
@@ -28,13 +27,12 @@ static uint64_t now_ns(void)
 void exchange_ca(struct transport_options *options, const char *ca)
 {
     struct stat status;
-
     options->ca = ca;
     options->ca_directory = ca != NULL && stat(ca, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 /* Grown by hand: realloc would leave a copy of the token behind. */
-static bool grow(struct exchange *exchange, size_t need)
+static bool grow_body(struct exchange *exchange, size_t need)
 {
     size_t capacity = exchange->capacity > 0 ? exchange->capacity : BODY_FIRST;
     while (capacity < need)
@@ -58,12 +56,11 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 {
     struct exchange *exchange = arg;
     size_t length = size * count;
-
     if (length > exchange->max - exchange->length) {
         exchange->too_long = true;
         return 0;
     }
-    if (length > 0 && !grow(exchange, exchange->length + length)) {
+    if (length > 0 && !grow_body(exchange, exchange->length + length)) {
         exchange->no_memory = true;
         return 0;
     }
@@ -73,10 +70,10 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     return length;
 }
 
-/* Called when a connection stands, TLS included, right before the request is written. From here on
- * nobody can say that the request did not leave. Called once more when a kept connection ended
- * without an answer, since libcurl then sends by itself again: what the first one did nobody would
- * know, and only who asked may ask again (F21). */
+/* Called when a connection is ready, TLS included, before the request is written. From here on the
+ * request may have left. Called again when a kept connection ended without an answer and libcurl
+ * would repeat the request, which only the caller may do: the effect of the first one is unknown
+ * (F21). */
 /* NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's */
 static int on_sending(void *arg, char *ip, char *local_ip, int port, int local_port)
 {
@@ -104,7 +101,6 @@ static bool set_body(struct exchange *exchange, const struct request *request)
 {
     CURL *easy = exchange->easy;
     char type[80];
-
     if (request->body == NULL)
         return true;
     (void)snprintf(type, sizeof type, "Content-Type: %s", request->body_type);
@@ -115,7 +111,6 @@ static bool set_body(struct exchange *exchange, const struct request *request)
 static bool set_request(struct exchange *exchange, const struct request *request)
 {
     CURL *easy = exchange->easy;
-
     /* Without "Expect:" a body waits up to 1 s for a server's "100 Continue". */
     return add_header(exchange, "Accept: application/json") && add_header(exchange, "Expect:") &&
            set_body(exchange, request) && SET(CURLOPT_URL, request->url) &&
@@ -142,8 +137,8 @@ static bool set_tls(CURL *easy, const struct transport_options *options)
         return false;
     if (options->ca == NULL)
         return true;
-    /* One of the two and not the system's besides it: another authority's word must not count, and
-     * walking the system's directory costs 25 ms of the loop's time (quality.md). */
+    /* One of the two and not the system's besides: other authorities must not be trusted, and
+     * reading the system's directory takes 25 ms of the loop's time (G11). */
     bool directory = options->ca_directory;
     return SET(CURLOPT_CAINFO, directory ? NULL : options->ca) &&
            SET(CURLOPT_CAPATH, directory ? options->ca : NULL);
@@ -158,12 +153,10 @@ static bool set_blob(CURL *easy, CURLoption option, struct secret text)
     return curl_easy_setopt(easy, option, &blob) == CURLE_OK;
 }
 
-/* The line of the head ourselves and not by CURLOPT_PASSWORD, whose copies cannot be wiped; it is
- * sent at once, not after a 401. */
+/* Not by CURLOPT_PASSWORD, whose copies cannot be wiped, and which is sent only after a 401. */
 static bool set_login(struct exchange *exchange, struct credential *credential)
 {
     CURL *easy = exchange->easy;
-
     if (credential == NULL)
         return true;
     exchange->credential = credential_hold(credential);
@@ -178,7 +171,6 @@ static bool set_login(struct exchange *exchange, struct credential *credential)
 static bool set_course(struct exchange *exchange, CURLSH *share)
 {
     CURL *easy = exchange->easy;
-
     return SET(CURLOPT_HTTPHEADER, exchange->headers) && SET(CURLOPT_PRIVATE, exchange) &&
            SET(CURLOPT_SHARE, share) && SET(CURLOPT_TIMEOUT_MS, (long)exchange->timeout_ms) &&
            SET(CURLOPT_CONNECTTIMEOUT_MS, (long)exchange->timeout_ms) &&
@@ -193,7 +185,6 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
                                  int64_t timeout_ms)
 {
     struct exchange *exchange = calloc(1, sizeof *exchange);
-
     if (exchange == NULL)
         return NULL;
     exchange->max = request->answer_max;
@@ -221,7 +212,6 @@ static CURLcode on_tls(CURL *easy, void *context, void *authorities)
 void exchange_trust(struct exchange *exchange, X509_STORE *authorities)
 {
     CURL *easy = exchange->easy;
-
     if (authorities == NULL || exchange->authorities != NULL ||
         !SET(CURLOPT_SSL_CTX_DATA, authorities) || !SET(CURLOPT_SSL_CTX_FUNCTION, on_tls)) {
         X509_STORE_free(authorities);
@@ -243,7 +233,6 @@ void exchange_waited(struct exchange *exchange, const char *words)
 {
     CURL *easy = exchange->easy;
     const int64_t left = exchange_left_ms(exchange);
-
     (void)SET(CURLOPT_TIMEOUT_MS, (long)(left > 0 ? left : 1)); /* cannot fail */
     (void)SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(left > 0 ? left : 1));
     if (left == 0)
@@ -284,12 +273,11 @@ static enum transport_end end_of(const struct exchange *exchange, CURLcode code)
     return code == CURLE_OPERATION_TIMEDOUT ? TRANSPORT_TIMEOUT : TRANSPORT_BROKEN;
 }
 
-/* libcurl's words, and what to do when it is a fault of TLS. */
-static void say_cause(struct exchange *exchange, CURLcode code, char *out, size_t size)
+/* libcurl's text, and the next step when it is a fault of TLS. */
+static void describe_cause(struct exchange *exchange, CURLcode code, char *out, size_t size)
 {
     struct tlsfault fault = {.code = code, .words = exchange->curl_words};
     char cause[WORDS_MAX + 1];
-
     if (exchange->curl_words[0] == '\0')
         fault.words = curl_easy_strerror(code);
     if (exchange->unanswered)
@@ -308,11 +296,10 @@ static void say_cause(struct exchange *exchange, CURLcode code, char *out, size_
     (void)snprintf(out, size, "%s%s%s", cause, advised ? "; " : "", advised ? advice : "");
 }
 
-static void say(struct exchange *exchange, enum transport_end end, CURLcode code)
+static void describe_end(struct exchange *exchange, enum transport_end end, CURLcode code)
 {
     char cause[ERROR_TEXT_SIZE];
-
-    say_cause(exchange, code, cause, sizeof cause);
+    describe_cause(exchange, code, cause, sizeof cause);
     switch (end) {
     case TRANSPORT_TOO_LONG:
         (void)snprintf(exchange->words, sizeof exchange->words,
@@ -339,7 +326,6 @@ int64_t exchange_skew_ms(const struct exchange *exchange)
 {
     struct curl_header *date;
     struct timespec now;
-
     if (curl_easy_header(exchange->easy, "Date", 0, CURLH_HEADER, -1, &date) != CURLHE_OK)
         return INT64_MIN;
     time_t theirs = curl_getdate(date->value, NULL);
@@ -352,11 +338,10 @@ struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code
 {
     enum transport_end end = end_of(exchange, code);
     long status = 0;
-
     (void)curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
     exchange->tls_fault = false;
     if (code != CURLE_OK)
-        say(exchange, end, code);
+        describe_end(exchange, end, code);
     return (struct transport_answer){
         .end = end,
         .status = (int)status,

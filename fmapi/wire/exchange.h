@@ -6,12 +6,11 @@
 #include <curl/curl.h>
 #include <stdbool.h>
 
-/* One request and its answer as a libcurl easy handle: what is set on it, what is read from it.
- * A transport drives it from a loop; a program without one says exchange_perform.
+/* One request and its answer as a libcurl easy handle. A transport drives it from a loop; a program
+ * without one calls exchange_perform.
  *
- * Secrets are given to libcurl in ways that leave the copies ours, to be wiped. What it keeps all
- * the same, and frees without wiping: the head of the request and the answer while they are in its
- * buffers. */
+ * Secrets are given to libcurl so that the copies are ours, to be wiped. Its own buffers, which it
+ * frees without wiping, hold the head of the request and the answer. */
 
 struct exchange {
     CURL *easy;
@@ -37,8 +36,8 @@ struct exchange {
     struct exchange *next, *previous; /* the transport's list */
 };
 
-/* Sets whose authority counts: a file's, a hashed directory's, or with NULL the system's. ca is
- * borrowed. */
+/* Sets the trusted authorities: a file, a hashed directory, or with NULL the system's. Borrows ca.
+ */
 void exchange_ca(struct transport_options *options, const char *ca);
 
 /* NULL when memory is exhausted. share and credential may be NULL. The credential is held, the
@@ -48,13 +47,13 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
                                  int64_t timeout_ms);
 void exchange_destroy(struct exchange *exchange);
 
-/* These authorities count, and no file is read for them (castore.h: where that is possible). Takes
- * over a reference; NULL is allowed, and changes nothing. */
+/* Trusts these authorities instead of a file (castore.h: where that is possible). Takes over a
+ * reference; NULL changes nothing. */
 void exchange_trust(struct exchange *exchange, struct x509_store_st *authorities);
 
-/* Of its time, what is left; 0: none. For one that had to wait before libcurl began. */
+/* For one that waited before libcurl began: the rest of its time, 0: none. */
 int64_t exchange_left_ms(const struct exchange *exchange);
-/* Has no more than that. words: why, when it ends so. */
+/* Limits it to that rest. words: the cause, if it is 0. */
 void exchange_waited(struct exchange *exchange, const char *words);
 
 /* Sends it and waits for its end, at most its timeout_ms; for a program without a loop, which must
@@ -62,11 +61,11 @@ void exchange_waited(struct exchange *exchange, const char *words);
  * is valid as long as the exchange; its secrets are empty (credential_add_secrets). */
 struct transport_answer exchange_perform(struct exchange *exchange);
 
-/* What came of it, valid as long as the exchange. */
+/* The answer, valid as long as the exchange. */
 struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code);
 
-/* The other side's clock less ours, by the Date that HTTP wants in every answer; INT64_MIN: it had
- * none. After the end. Reading one takes some ten thousand instructions. */
+/* The server's clock less ours, by the answer's Date; INT64_MIN: none. After the end. It takes some
+ * ten thousand instructions. */
 int64_t exchange_skew_ms(const struct exchange *exchange);
 
 #endif

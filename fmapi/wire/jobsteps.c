@@ -21,7 +21,6 @@ static int id_of_text(const char *text)
     const char *slash = strrchr(text, '/');
     const char *digits = slash != NULL ? slash + 1 : text;
     size_t length = strspn(digits, "0123456789");
-
     if (length < 1 || length > 4 || digits[length] != '\0')
         return -1;
     return (int)strtol(digits, NULL, 10);
@@ -31,7 +30,6 @@ static int id_of(const json_t *value)
 {
     double number = json_number_value(value);
     int id = -1;
-
     if (json_is_string(value))
         id = id_of_text(json_string_value(value));
     else if (json_is_number(value) && number >= 0 && number < FMCALL_TREES)
@@ -39,7 +37,7 @@ static int id_of(const json_t *value)
     return id < FMCALL_TREES ? id : -1;
 }
 
-static void take_trees(struct jobsteps *jobsteps, const json_t *list)
+static void add_trees(struct jobsteps *jobsteps, const json_t *list)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         int id = id_of(json_array_get(list, i));
@@ -53,15 +51,14 @@ static void take_trees(struct jobsteps *jobsteps, const json_t *list)
     }
 }
 
-static void take_step(struct jobsteps *jobsteps, const char *name, const json_t *list)
+static void add_step(struct jobsteps *jobsteps, const char *name, const json_t *list)
 {
     size_t before = jobsteps->taken;
-
     if (!step_id_valid(name) || !json_is_array(list)) {
         jobsteps->list.skipped++;
         return;
     }
-    take_trees(jobsteps, list);
+    add_trees(jobsteps, list);
     if (jobsteps->taken > before)
         jobsteps->steps[jobsteps->list.count++] =
             (struct fmcall_step){.step = memory_text(name),
@@ -74,7 +71,6 @@ struct jobsteps *jobsteps_create(json_t *value)
     struct jobsteps *jobsteps;
     const char *name;
     json_t *list;
-
     if (value != NULL && !json_is_null(value) && !json_is_object(value))
         return NULL;
     size_t size = json_object_size(value);
@@ -83,7 +79,7 @@ struct jobsteps *jobsteps_create(json_t *value)
     jobsteps->list.steps = jobsteps->steps;
     json_object_foreach(value, name, list)
     {
-        take_step(jobsteps, name, list);
+        add_step(jobsteps, name, list);
     }
     return jobsteps;
 }

@@ -6,12 +6,11 @@
 #include <jansson.h>
 
 /* The trees of a job's steps as the fabric manager shows them, "jobSteps" of the job's document:
- * {"<step>":[id,…],…} (fabric-manager.md, "Jobs"). Any JSON is allowed.
+ * {"<step>":[id,…],…} (docs/fabric-manager.md, "Jobs"). Any JSON is allowed.
  *
- * Strict in what comes out: steps that step_id_valid takes and that have trees, ids below
- * FMCALL_TREES, each once. Whatever else is there is left out and counted as skipped; a step
- * without trees just has none. Generous in what goes in: an id may be a number, or digits at the
- * end of a string ("77", "/fabric/collectives/multicasts/77"). */
+ * Results are valid: steps that step_id_valid accepts and that have trees, ids below FMCALL_TREES,
+ * each once. Other entries are left out and counted as skipped. An id may be a number, or digits at
+ * the end of a string ("77", "/fabric/collectives/multicasts/77"). */
 
 struct jobsteps;
 

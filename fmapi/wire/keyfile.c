@@ -21,7 +21,6 @@ static int check_guard(const struct stat *status, enum keyfile_guard guard, cons
 {
     const char *mode = guard == KEYFILE_SECRET ? "0600" : "0644";
     mode_t forbidden = guard == KEYFILE_SECRET ? S_IRWXG | S_IRWXO : S_IWGRP | S_IWOTH;
-
     if (guard == KEYFILE_PUBLIC)
         return 0;
     if (guard == KEYFILE_SECRET && (status->st_mode & (S_IRGRP | S_IROTH)) != 0)
@@ -36,10 +35,10 @@ static int check_guard(const struct stat *status, enum keyfile_guard guard, cons
     return 0;
 }
 
-static int check(int file, const char *path, const struct keyfile *kind, struct error *err)
+static int check_open_file(int file, const char *path, const struct keyfile *kind,
+                           struct error *err)
 {
     struct stat status;
-
     if (fstat(file, &status) != 0)
         return error_set(err, ERROR_IO, "%s: %s", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
@@ -71,8 +70,8 @@ static void content_wipe(struct content *content)
 }
 
 /* content is to be wiped in either case. */
-static int take(const char *path, const struct keyfile *kind, struct content *content,
-                struct error *err)
+static int read_file(const char *path, const struct keyfile *kind, struct content *content,
+                     struct error *err)
 {
     /* Not blocking: should the name be a pipe, opening it must not wait for a writer. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -80,7 +79,7 @@ static int take(const char *path, const struct keyfile *kind, struct content *co
         return error_set(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO,
                          "%s: %s; it should hold %s, for user %u to read", path, strerror(errno),
                          kind->holds, (unsigned)geteuid());
-    int code = check(file, path, kind, err);
+    int code = check_open_file(file, path, kind, err);
     if (code == 0 && !read_all(file, content))
         code = error_set(err, ERROR_IO, "%s: %s", path, strerror(errno));
     (void)close(file);
@@ -103,15 +102,14 @@ static bool is_end(char byte)
     return byte == '\n' || byte == '\r';
 }
 
-static int take_text(const char *path, const struct keyfile *kind, bool line,
-                     struct content *content, struct error *err)
+static int read_checked_text(const char *path, const struct keyfile *kind, bool line,
+                             struct content *content, struct error *err)
 {
-    int code = take(path, kind, content, err);
+    int code = read_file(path, kind, content, err);
     const char *bytes = content->bytes;
-
     if (code != 0)
         return code;
-    if (content->length == content->size) /* what follows was not read: not only line ends, maybe */
+    if (content->length == content->size) /* the rest was not read */
         return check_size(path, kind, content->length, err);
     while (line && content->length > 0 && is_end(bytes[content->length - 1]))
         content->length--;
@@ -136,7 +134,7 @@ static int read_kind(const char *path, const struct keyfile *kind, bool line, st
 
     *out = (struct secret){0};
     content.bytes = memory_zeroed(content.size + 1);
-    int code = take_text(path, kind, line, &content, err);
+    int code = read_checked_text(path, kind, line, &content, err);
     if (code == 0)
         *out = secret_copy(secret_of(content.bytes));
     content_wipe(&content);

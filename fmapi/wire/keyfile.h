@@ -6,15 +6,13 @@
 
 #include <stddef.h>
 
-/* A small file that a login is made of, read with a look at who else can (F13).
- *
- * The look is at the open file, so that what was looked at is what is read. A name that is a pipe
- * or a device is refused and never waited for. */
+/* Reads a small file of a login, and checks who else can read or change it (F13). The open file is
+ * checked, so what was checked is what is read. Pipes and devices are refused without blocking. */
 
 enum keyfile_guard {
-    KEYFILE_PUBLIC,  /* anyone may read it, whoever wrote it: it is checked by other means */
-    KEYFILE_TRUSTED, /* nobody but its owner may change it; the owner is the service or root */
-    KEYFILE_SECRET,  /* nor read it */
+    KEYFILE_PUBLIC,  /* any owner and mode: it is checked by other means */
+    KEYFILE_TRUSTED, /* only its owner may change it: the service or root */
+    KEYFILE_SECRET,  /* and read it */
 };
 
 struct keyfile {
@@ -23,9 +21,9 @@ struct keyfile {
     size_t max; /* bytes, without a line's end */
 };
 
-/* The file's text, owned by the caller, which wipes it. 0, or an error code with a sentence that
- * names the file and what to do; ERROR_REFUSED when others can do what the guard forbids. Empty
- * files and NULs are refused. */
+/* The file's text, to be wiped by the caller. 0, or an error code with a sentence that names the
+ * file and the next step; ERROR_REFUSED when others can do what the guard forbids. Empty files and
+ * NULs are refused. */
 int keyfile_text(const char *path, const struct keyfile *kind, struct secret *out,
                  struct error *err);
 

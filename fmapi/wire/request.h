@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One request as it goes to the fabric manager (fabric-manager.md, "Jobs"). */
+/* One request to the fabric manager (docs/fabric-manager.md, "Jobs"). */
 
 enum {
     REQUEST_ANSWER_MAX = 1 << 20,     /* bytes of an answer to a call */
@@ -20,7 +20,7 @@ struct request {
     char *body;            /* owned; NULL: none; wiped, for a form may hold a secret */
     const char *body_type; /* static; of body */
     bool repeatable;       /* sent twice, it does no harm */
-    size_t answer_max;     /* a longer answer is cut off and not understood */
+    size_t answer_max;     /* a longer answer is an error */
 };
 
 /* RESERVE, CHECK or RELEASE of the job called name. 0 or ERROR_NOMEM; nothing to release then. */

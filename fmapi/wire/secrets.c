@@ -1,5 +1,7 @@
 #include "fmapi/wire/secrets.h"
 
+#include "fmapi/wire/words.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -20,7 +22,7 @@ bool secrets_add(struct secrets *secrets, const char *value)
     return true;
 }
 
-/* The value that a login's scheme announces, NULL when this is another word. */
+/* The value after a login's scheme, NULL when this is another word. */
 static const char *after_scheme(const char *rest)
 {
     return strspn(rest, spaces) > 0 ? rest + strspn(rest, openers) : NULL;
@@ -36,7 +38,6 @@ static void mark_announced(bool *hidden, const char *text, const char *word,
                            const char *after(const char *rest))
 {
     const char *at = text;
-
     while ((at = strcasestr(at, word)) != NULL) {
         at += strlen(word);
         const char *value = after(at);
@@ -49,7 +50,6 @@ static void mark_announced(bool *hidden, const char *text, const char *word,
 static void mark_secret(bool *hidden, const char *text, const char *secret)
 {
     size_t length = strlen(secret);
-
     for (const char *at = text; (at = strstr(at, secret)) != NULL; at++)
         memset(hidden + (at - text), true, length + strspn(at + length, "="));
 }
@@ -62,7 +62,6 @@ bool secrets_blank(const struct secrets *secrets, const char *text, char *out, s
     bool hidden[SECRETS_TEXT_MAX] = {false};
     size_t length = strnlen(text, SECRETS_TEXT_MAX + 1);
     size_t written = 0;
-
     assert(size > 0);
     out[0] = '\0';
     if (length > SECRETS_TEXT_MAX)
@@ -84,4 +83,12 @@ bool secrets_blank(const struct secrets *secrets, const char *text, char *out, s
     }
     out[written] = '\0';
     return true;
+}
+
+void secrets_clean(const struct secrets *secrets, const char *text, char *out, size_t size)
+{
+    char blanked[2 * WORDS_MAX]; /* more than fits: words_clean shall see that it must cut */
+    out[0] = '\0';
+    if (text != NULL && secrets_blank(secrets, text, blanked, sizeof blanked))
+        (void)words_clean(out, size, blanked, strlen(blanked));
 }

@@ -4,13 +4,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Secrets that a server may quote back at us, blanked out of its words before anybody reads them.
- *
- * Text is blanked whole and cut afterwards: a cut first would leave a secret's beginning. */
+/* Blanks out secrets that a server may quote, before its text is passed on. Text is blanked whole
+ * and cut afterwards: cutting first would leave the beginning of a secret. */
 
 enum {
     SECRETS_MAX = 4,
-    SECRETS_TEXT_MAX = 16384, /* bytes of a text that is looked through; longer is nobody's words */
+    SECRETS_TEXT_MAX = 16384, /* bytes of a text that is searched; a longer one is dropped */
 };
 
 struct secrets {
@@ -18,12 +17,15 @@ struct secrets {
     size_t count;
 };
 
-/* False when there is no room. What is empty or there already needs none. */
+/* False: too many. An empty value, or one that is there already, is not added. */
 bool secrets_add(struct secrets *secrets, const char *value);
 
 /* Writes text to out, "***" in place of each secret, of what follows "Basic " or "Bearer ", and of
  * the value of a "sessionToken", "access_token", "client_secret" or the like that is quoted; cut
  * when longer than size. False, and out empty, when text is longer than SECRETS_TEXT_MAX. */
 bool secrets_blank(const struct secrets *secrets, const char *text, char *out, size_t size);
+
+/* The same, made printable by words_clean; "" for NULL. */
+void secrets_clean(const struct secrets *secrets, const char *text, char *out, size_t size);
 
 #endif

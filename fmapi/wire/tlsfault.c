@@ -3,12 +3,12 @@
 #include <openssl/x509_vfy.h>
 #include <string.h>
 
-/* The other side's certificate did not convince us. */
+/* The server's certificate was not accepted. */
 static const char *advice_on_server(const struct tlsfault *fault)
 {
     switch (fault->verdict) {
     case X509_V_OK:
-    case X509_V_ERR_UNSPECIFIED: /* not looked at: libcurl looks at the name first */
+    case X509_V_ERR_UNSPECIFIED: /* not checked: libcurl checks the name first */
         return "its certificate is for another name: set [fm] url, or the OAuth2 endpoint, to a "
                "name that is in the certificate";
     case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -30,8 +30,7 @@ static const char *advice_on_server(const struct tlsfault *fault)
     }
 }
 
-/* An alert of the other side's: ours did not convince it. Newer TLS sends it after the handshake.
- */
+/* An alert: the server did not accept ours. TLS 1.3 sends it after the handshake. */
 static const char *advice_on_alert(const struct tlsfault *fault)
 {
     static const char *const about_ours[] = {

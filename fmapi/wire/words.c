@@ -1,28 +1,18 @@
 #include "fmapi/wire/words.h"
 
+#include "base/utf8.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-/* The bytes of the character at text, 0 when it is none (cut off, overlong, a surrogate, too big).
- */
-static size_t character_length(const unsigned char *text, size_t length, uint32_t *point)
+static uint32_t code_point(const char *text, size_t length)
 {
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char first = text[0];
-    size_t need = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-
-    if (need == 0 || need > length || first > 0xf4)
-        return 0;
-    *point = need == 1 ? first : first & (0x7fu >> need);
-    for (size_t i = 1; i < need; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        *point = *point << 6 | (text[i] & 0x3fu);
-    }
-    bool surrogate = *point >= 0xd800 && *point <= 0xdfff;
-    return *point < smallest[need] || *point > 0x10ffff || surrogate ? 0 : need;
+    uint32_t point = (unsigned char)text[0] & (length == 1 ? 0x7fu : 0x7fu >> length);
+    for (size_t i = 1; i < length; i++)
+        point = point << 6 | ((unsigned char)text[i] & 0x3fu);
+    return point;
 }
 
 static bool harmless(uint32_t point)
@@ -37,12 +27,11 @@ size_t words_clean(char *out, size_t size, const char *text, size_t length)
 {
     assert(size >= 4);
     size_t written = 0;
-    size_t cut = 0; /* the last character's end that leaves room for "..." */
+    size_t cut = 0; /* the last character's end that leaves space for "..." */
 
     for (size_t i = 0; i < length;) {
-        uint32_t point = 0;
-        size_t bytes = character_length((const unsigned char *)text + i, length - i, &point);
-        bool keep = bytes > 0 && harmless(point);
+        size_t bytes = utf8_length(text + i, length - i);
+        bool keep = bytes > 0 && harmless(code_point(text + i, bytes));
         size_t adds = keep ? bytes : 1;
 
         if (written + adds > size - 1) {

@@ -3,12 +3,11 @@
 
 #include <stddef.h>
 
-/* Text from outside made fit for one line of a log or a terminal.
- *
- * The result is valid UTF-8 without control characters, line or paragraph separators and without
- * the marks that turn the direction of writing; each offending byte or character becomes '?'. */
+/* Makes text from outside printable in one line of a log or a terminal: valid UTF-8 without control
+ * characters, separators and marks of writing direction; each such byte or character becomes '?'.
+ */
 
-enum { WORDS_MAX = 160 }; /* bytes of another's words that we pass on, without the NUL */
+enum { WORDS_MAX = 160 }; /* bytes of a server's text that we pass on, without the NUL */
 
 /* Writes the text, cut at a character's end when it does not fit and then ending in "...". size is
  * at least 4. Returns the length written. */

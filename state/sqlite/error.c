@@ -1,12 +1,14 @@
 #include "state/sqlite/error.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* SQLite knows ENOSPC as SQLITE_FULL; a quota and a limit on the file's size are the same to us. */
+/* SQLite reports ENOSPC as SQLITE_FULL; a quota and a file size limit count as full, too. */
 static bool is_full(int rc, int number)
 {
     if ((rc & 0xff) == SQLITE_FULL)
@@ -14,9 +16,8 @@ static bool is_full(int rc, int number)
     return (rc & 0xff) == SQLITE_IOERR && (number == ENOSPC || number == EDQUOT || number == EFBIG);
 }
 
-/* The errno of the last file operation that failed, 0 when none is known. What fails within a
- * COMMIT does not reach sqlite3_system_errno, hence the files are asked themselves, the log first.
- */
+/* The errno of the last failed file operation, 0: not known. A failure within COMMIT does not reach
+ * sqlite3_system_errno, so the files are asked, the log first. */
 static int last_errno(sqlite3 *db)
 {
     int number = 0;
@@ -29,8 +30,8 @@ static int last_errno(sqlite3 *db)
     return number ? number : sqlite3_system_errno(db);
 }
 
-/* SQLite writes reports, and quotes what it finds in a damaged file; we write sentences. */
-static void make_plain(char *text)
+/* SQLite writes reports of many lines, and quotes a damaged file. */
+static void make_printable(char *text)
 {
     for (; *text != '\0'; text++)
         if (*text < ' ' || *text > '~')
@@ -44,7 +45,7 @@ int sqlite_damaged(struct error *err, const char *path, const char *format, ...)
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    make_plain(what);
+    make_printable(what);
     return error_set(err, ERROR_CORRUPT,
                      "%s is damaged (%s): restore it from a backup, or move it away to start with "
                      "nothing",
@@ -53,6 +54,7 @@ int sqlite_damaged(struct error *err, const char *path, const char *format, ...)
 
 int sqlite_damaged_as(struct error *err, const char *path)
 {
+    assert(err->code < 0);
     char what[ERROR_TEXT_SIZE];
     memcpy(what, err->text, sizeof what);
     return sqlite_damaged(err, path, "%s", what);
@@ -60,6 +62,7 @@ int sqlite_damaged_as(struct error *err, const char *path)
 
 int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path)
 {
+    assert(rc != SQLITE_OK);
     const char *words = sqlite3_errstr(rc);
     char details[ERROR_TEXT_SIZE / 2];
     int number = last_errno(db);
@@ -97,7 +100,29 @@ int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path)
                          path, words, strerror(number));
     default:
         snprintf(details, sizeof details, "%s", sqlite3_errmsg(db));
-        make_plain(details);
+        make_printable(details);
         return error_set(err, ERROR_IO, "cannot use %s: %s (%s)", path, words, details);
     }
+}
+
+int sqlite_query_text(sqlite3 *db, const char *sql, char *out, size_t size)
+{
+    assert(size > 0);
+    sqlite3_stmt *statement;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    out[0] = '\0';
+    if (rc != SQLITE_OK)
+        return rc;
+    const unsigned char *text =
+        sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_text(statement, 0) : NULL;
+    snprintf(out, size, "%s", text ? (const char *)text : "");
+    return sqlite3_finalize(statement); /* the code of the step, when it failed */
+}
+
+int sqlite_query_number(sqlite3 *db, const char *sql, sqlite3_int64 *number)
+{
+    char text[24];
+    int rc = sqlite_query_text(db, sql, text, sizeof text);
+    *number = strtoll(text, NULL, 10);
+    return rc;
 }

@@ -9,14 +9,13 @@
 /* Records to rows and back, with statements that are prepared once. Used by one thread at a time.
  */
 
+enum { SQLITE_ROWS_STATEMENTS = 14 };
+
 struct sqlite_rows {
     sqlite3 *db;
     const char *path; /* for messages */
     struct sealing *sealing;
-    sqlite3_stmt *begin, *commit, *rollback;
-    sqlite3_stmt *reservation, *gone, *event, *prune, *ledger, *facts;
-    sqlite3_stmt *node, *nodes_gone;
-    sqlite3_stmt *cleanup, *cleaned, *cleanups_gone;
+    sqlite3_stmt *statements[SQLITE_ROWS_STATEMENTS];
 };
 
 /* Prepares; db, path and sealing stay with the caller and outlive rows. Fails with ERROR_CORRUPT
@@ -28,10 +27,9 @@ int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path,
  * 0, ERROR_FULL or ERROR_IO. */
 int sqlite_rows_write(struct sqlite_rows *rows, const struct batch *batch, struct error *err);
 
-/* As store_load. Every row is checked: ERROR_CORRUPT names the first one that no broker wrote, and
- * sealing_take tells why a token does not open. */
-int sqlite_rows_load(struct sqlite_rows *rows, int (*each)(void *, const struct record *),
-                     void *arg, struct error *err);
+/* As store_load. Every row is checked: ERROR_CORRUPT names the first one that no broker wrote;
+ * errors of tokens are those of sealing_take. */
+int sqlite_rows_load(struct sqlite_rows *rows, store_each_fn *each, void *arg, struct error *err);
 
 void sqlite_rows_release(struct sqlite_rows *rows);
 

@@ -1,8 +1,9 @@
 #include "state/sqlite/schema.h"
 
-#include "state/sqlite/sealing.h"
 #include "state/sqlite/error.h"
+#include "state/sqlite/sealing.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -63,8 +64,8 @@ static const char make_tables[] = "CREATE TABLE ledger("
 static const char seal_tokens[] =
     "UPDATE reservation SET token=seal_token(number,token) WHERE token IS NOT NULL;";
 
-/* 2 → 3. What was not sealed may still stand in free pages and in the log: the file is written anew
- * without them, and with the log cut to nothing the last trace is gone. */
+/* 2 → 3. Free pages and the log may still hold unsealed tokens: rewrites the file without them, and
+ * the log is truncated after it. */
 static const char write_anew[] = "VACUUM;";
 
 /* 3 → 4. */
@@ -84,32 +85,32 @@ static const char make_nodes[] = "CREATE TABLE cleanup("
                                  "ALTER TABLE reservation ADD COLUMN"
                                  " regranted INTEGER NOT NULL DEFAULT 0;";
 
-/* 4 → 5. The counters are written only when rows are deleted, and what the rows show counts as
- * well. Those of before are right as they are; only an older mcastd would take the rows for
- * damaged. */
+/* 4 → 5. The counters are written only when rows are deleted; the rows count, too. Nothing to
+ * change, but an older mcastd would take the rows for damaged. */
 static const char counters_lag[] = "";
 
 /* 5 → 6. */
-static const char make_facts[] = "CREATE TABLE facts("
-                                 " id INTEGER PRIMARY KEY,"
-                                 " round_number INTEGER NOT NULL,"
-                                 " next_vni INTEGER NOT NULL,"
-                                 " suspect INTEGER NOT NULL,"
-                                 " boot TEXT NOT NULL,"
-                                 " clock_ms INTEGER NOT NULL,"
-                                 " holds_from_ms INTEGER NOT NULL);"
-                                 "ALTER TABLE reservation ADD COLUMN"
-                                 " node_number INTEGER NOT NULL DEFAULT 0;"
-                                 "ALTER TABLE reservation ADD COLUMN"
-                                 " origin INTEGER NOT NULL DEFAULT 0;"
-                                 /* What was found so far has no token and no owner. */
-                                 "UPDATE reservation SET origin=2 WHERE uid=4294967295;";
+static const char make_facts[] =
+    "CREATE TABLE facts("
+    " id INTEGER PRIMARY KEY,"
+    " round_number INTEGER NOT NULL,"
+    " next_vni INTEGER NOT NULL,"
+    " suspect INTEGER NOT NULL,"
+    " boot TEXT NOT NULL,"
+    " clock_ms INTEGER NOT NULL,"
+    " holds_from_ms INTEGER NOT NULL);"
+    "ALTER TABLE reservation ADD COLUMN"
+    " node_number INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE reservation ADD COLUMN"
+    " origin INTEGER NOT NULL DEFAULT 0;"
+    /* Reservations found at the fabric manager have no token and no owner. */
+    "UPDATE reservation SET origin=2 WHERE uid=4294967295;";
 
 /* 6 → 7. */
 static const char make_proof[] = "ALTER TABLE event ADD COLUMN proof INTEGER NOT NULL DEFAULT 0;";
 
-/* steps[v] makes version v + 1 of version v; version 0 is an empty file. What has been released is
- * never changed again: a new version is a new step. */
+/* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
+ * changes: a new version is a new step. */
 static const struct {
     const char *sql;
     bool alone; /* not in a transaction, with the log emptied after it; may be done twice */
@@ -118,18 +119,7 @@ static const struct {
     {counters_lag, false}, {make_facts, false},  {make_proof, false},
 };
 
-static int pragma_value(sqlite3 *db, const char *pragma, int *value)
-{
-    sqlite3_stmt *statement;
-    int rc = sqlite3_prepare_v2(db, pragma, -1, &statement, NULL);
-    if (rc != SQLITE_OK)
-        return rc;
-    if (sqlite3_step(statement) == SQLITE_ROW)
-        *value = sqlite3_column_int(statement, 0);
-    return sqlite3_finalize(statement);
-}
-
-static int execute(sqlite3 *db, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int execute(sqlite3 *db, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -142,8 +132,9 @@ static int execute(sqlite3 *db, const char *format, ...)
     return rc;
 }
 
-static int take_step(sqlite3 *db, int version)
+static int upgrade_by_one(sqlite3 *db, int version)
 {
+    assert(version >= 0 && version < SCHEMA_VERSION);
     if (!steps[version].alone)
         return execute(db,
                        "BEGIN IMMEDIATE;%s"
@@ -155,11 +146,12 @@ static int take_step(sqlite3 *db, int version)
     return rc == SQLITE_OK ? execute(db, "PRAGMA user_version=%d", version + 1) : rc;
 }
 
-/* An interrupted step is rolled back by closing the connection, which every caller does next. */
+/* Callers close the connection after a failure, which rolls an interrupted step back. */
 int schema_upgrade(sqlite3 *db, const char *path, int version, struct error *err)
 {
+    assert(version >= 0);
     for (; version < SCHEMA_VERSION; version++) {
-        int rc = take_step(db, version);
+        int rc = upgrade_by_one(db, version);
         if (rc != SQLITE_OK)
             return sqlite_error(err, db, rc, path);
     }
@@ -168,10 +160,11 @@ int schema_upgrade(sqlite3 *db, const char *path, int version, struct error *err
 
 int schema_check(sqlite3 *db, const char *path, int *version, struct error *err)
 {
-    int application_id = 0;
-    int rc = pragma_value(db, "PRAGMA application_id", &application_id);
+    sqlite3_int64 application_id = 0, user_version = 0;
+    int rc = sqlite_query_number(db, "PRAGMA application_id", &application_id);
     if (rc == SQLITE_OK)
-        rc = pragma_value(db, "PRAGMA user_version", version);
+        rc = sqlite_query_number(db, "PRAGMA user_version", &user_version);
+    *version = (int)user_version; /* SQLite keeps 32 bits */
     if (rc != SQLITE_OK)
         return sqlite_error(err, db, rc, path);
     if (application_id != SCHEMA_APPLICATION_ID || *version < 1)
@@ -188,30 +181,23 @@ int schema_check(sqlite3 *db, const char *path, int *version, struct error *err)
 static int sync_folder_of(const char *path)
 {
     char *copy = strdup(path);
-    if (!copy)
-        return -1;
-    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int code = fd < 0 ? -1 : fsync(fd);
+    if (fd >= 0)
+        close(fd);
     free(copy);
-    if (fd < 0)
-        return -1;
-    int code = fsync(fd);
-    close(fd);
     return code;
 }
 
-static int fill(const char *path, struct error *err)
+static int create_tables(const char *path, struct error *err)
 {
     sqlite3 *db = NULL;
-    int code = 0;
     int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
     if (rc == SQLITE_OK)
         rc = sealing_define(NULL, db); /* a new ledger has no token to seal */
-    if (rc != SQLITE_OK)
-        code = sqlite_error(err, db, rc, path);
-    else
-        code = schema_upgrade(db, path, 0, err);
+    int code = rc == SQLITE_OK ? schema_upgrade(db, path, 0, err) : sqlite_error(err, db, rc, path);
     sqlite3_close(db);
     return code;
 }
@@ -221,14 +207,14 @@ int schema_create(const char *path, struct error *err)
     char *name;
     if (asprintf(&name, "%s.new", path) < 0)
         return error_set(err, ERROR_NOMEM, "out of memory while making %s", path);
-    unlink(name); /* left by one that was killed here; ours, because we hold the lock */
+    unlink(name); /* left by a killed broker; the lock is ours */
     int code = 0;
     int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         code = error_set(err, ERROR_IO, "cannot make %s: %s", name, strerror(errno));
     else
         close(fd);
-    if (code == 0 && (code = fill(name, err)) == 0 &&
+    if (code == 0 && (code = create_tables(name, err)) == 0 &&
         (rename(name, path) < 0 || sync_folder_of(path) < 0))
         code = error_set(err, ERROR_IO, "cannot make %s: %s", path, strerror(errno));
     if (code && fd >= 0)

@@ -15,17 +15,15 @@ enum {
     SCHEMA_APPLICATION_ID = 0x6d637374, /* "mcst" */
 };
 
-/* Makes a new, empty ledger at path, mode 0600, under a temporary name first: a file of this name
- * is complete and durable, or it is not there. */
+/* Creates an empty ledger at path, mode 0600: it is complete and durable, or not there. */
 int schema_create(const char *path, struct error *err);
 
-/* Tells the version. Refuses a file of another program (ERROR_CORRUPT) and of a newer version
+/* Reads the version. Refuses a file of another program (ERROR_CORRUPT) and of a newer version
  * (ERROR_VERSION). Writes nothing. */
 int schema_check(sqlite3 *db, const char *path, int *version, struct error *err);
 
-/* Brings a file of an older version to this one, step by step: whoever is killed in the middle goes
- * on from there at the next start. Writes nothing when there is nothing to bring up. db has the
- * function of sealing_define. */
+/* Upgrades a file of an older version step by step; a broker that was killed continues at its next
+ * start. Writes nothing to a file of this version. db has the function of sealing_define. */
 int schema_upgrade(sqlite3 *db, const char *path, int version, struct error *err);
 
 #endif

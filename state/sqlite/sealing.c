@@ -1,7 +1,9 @@
 #include "state/sqlite/sealing.h"
 
-#include "state/sqlite/schema.h"
 #include "state/sqlite/error.h"
+#include "state/sqlite/schema.h"
+#include "state/sqlite/statefile.h"
+#include "state/store.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -10,29 +12,19 @@
 
 static struct seal_place place_of(uint64_t number)
 {
+    assert(number > 0);
     return (struct seal_place){.column = "reservation.token", .row = number};
 }
 
 /* -- the key -- */
 
-static int count_tokens(sqlite3 *db, sqlite3_int64 *count)
-{
-    sqlite3_stmt *statement;
-    int rc = sqlite3_prepare_v2(db, "SELECT count(*) FROM reservation WHERE token IS NOT NULL", -1,
-                                &statement, NULL);
-    if (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
-        *count = sqlite3_column_int64(statement, 0);
-        rc = SQLITE_OK;
-    }
-    sqlite3_finalize(statement);
-    return rc;
-}
+static const char count_tokens[] = "SELECT count(*) FROM reservation WHERE token IS NOT NULL";
 
-/* A new key beside secrets that only the old one opens would hide that they are lost. */
+/* Not while there are secrets that only the old key opens: that would hide their loss. */
 static int make_key(const struct sealing *sealing, sqlite3 *db, int version, struct error *err)
 {
     sqlite3_int64 count = 0;
-    int rc = version < SCHEMA_SEALED ? SQLITE_OK : count_tokens(db, &count);
+    int rc = version < SCHEMA_SEALED ? SQLITE_OK : sqlite_query_number(db, count_tokens, &count);
     if (rc != SQLITE_OK)
         return sqlite_error(err, db, rc, sealing->path);
     if (count > 0)
@@ -42,13 +34,14 @@ static int make_key(const struct sealing *sealing, sqlite3 *db, int version, str
                          "share/doc/mcastd/state.md",
                          sealing->key_file, (long long)count, sealing->path);
     int code = seal_key_create(sealing->key_file, (uid_t)-1, (gid_t)-1, err);
-    return code == ERROR_REFUSED ? 0 : code; /* somebody else has just made it */
+    return code == ERROR_REFUSED ? 0 : code; /* another process has just made it */
 }
 
 int sealing_open(struct sealing *sealing, sqlite3 *db, int version, const char *path,
                  const char *key_file, struct error *err)
 {
     struct seal_key key;
+    assert(path && !sealing->seal);
     sealing->path = path;
     if (!(sealing->key_file = strdup(key_file)))
         return error_set(err, ERROR_NOMEM, "out of memory while opening %s", path);
@@ -74,14 +67,14 @@ void sealing_release(struct sealing *sealing)
     sealing->key_file = NULL;
 }
 
-/* -- going in -- */
+/* -- writing -- */
 
 int sealing_bind(struct sealing *sealing, sqlite3_stmt *statement, int column, uint64_t number,
                  struct secret token)
 {
     if (secret_none(token))
         return sqlite3_bind_null(statement, column);
-    assert(strlen(secret_expose(token)) <= TOKEN_MAX); /* record_fault saw to it */
+    assert(strlen(secret_expose(token)) <= TOKEN_MAX); /* batch_add checked it */
     const struct seal_place place = place_of(number);
     int size = seal_wrap(sealing->seal, &place, token, sealing->sealed);
     return size < 0 ? SQLITE_NOMEM
@@ -112,10 +105,12 @@ int sealing_define(struct sealing *sealing, sqlite3 *db)
                                       seal_token, NULL, NULL, NULL);
 }
 
-/* -- coming out -- */
+/* -- reading -- */
 
-static int refuse(const struct sealing *sealing, int code, uint64_t number, struct error *err)
+static int refuse_sealed(const struct sealing *sealing, int code, uint64_t number,
+                         struct error *err)
 {
+    assert(code < 0);
     if (code == ERROR_REFUSED)
         return error_set(
             err, code,
@@ -135,6 +130,7 @@ static int refuse(const struct sealing *sealing, int code, uint64_t number, stru
 int sealing_take(struct sealing *sealing, sqlite3_stmt *statement, int column, uint64_t number,
                  struct secret *token, struct error *err)
 {
+    assert(sealing->seal);
     *token = (struct secret){0};
     int type = sqlite3_column_type(statement, column);
     if (type == SQLITE_NULL)
@@ -142,11 +138,11 @@ int sealing_take(struct sealing *sealing, sqlite3_stmt *statement, int column, u
     const unsigned char *sealed = sqlite3_column_blob(statement, column);
     size_t size = (size_t)sqlite3_column_bytes(statement, column);
     if (type != SQLITE_BLOB || !sealed || size > sizeof sealing->sealed)
-        return refuse(sealing, ERROR_CORRUPT, number, err);
+        return refuse_sealed(sealing, ERROR_CORRUPT, number, err);
     const struct seal_place place = place_of(number);
     int length = seal_unwrap(sealing->seal, &place, sealed, size, sealing->plain);
     if (length < 0)
-        return refuse(sealing, length, number, err);
+        return refuse_sealed(sealing, length, number, err);
     *token = secret_of(sealing->plain);
     return 0;
 }
@@ -154,4 +150,33 @@ int sealing_take(struct sealing *sealing, sqlite3_stmt *statement, int column, u
 void sealing_forget(struct sealing *sealing)
 {
     explicit_bzero(sealing->plain, sizeof sealing->plain);
+}
+
+/* -- whether there is any, as another user -- */
+
+/* An SQLite URI for a file that is read without locks or log; NULL: out of memory, or a name that
+ * would have to be encoded. */
+static char *immutable_uri(const char *path)
+{
+    return strpbrk(path, "%?#") ? NULL : sqlite3_mprintf("file:%s?immutable=1", path);
+}
+
+bool store_sqlite_sealed(const char *path)
+{
+    struct stat status;
+    sqlite3 *db = NULL;
+    sqlite3_int64 count = 1;
+    assert(path);
+    if (statefile_stat(path, "", &status) < 0)
+        return false;
+    if (statefile_stat(path, "-wal", &status) == 0 && status.st_size > 0)
+        return true; /* left by a crash, or a broker is writing */
+    char *uri = immutable_uri(path);
+    if (!uri ||
+        sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) != SQLITE_OK ||
+        sqlite_query_number(db, count_tokens, &count) != SQLITE_OK)
+        count = 1;
+    sqlite3_close(db);
+    sqlite3_free(uri);
+    return count > 0;
 }

@@ -8,8 +8,8 @@
 
 #include <sqlite3.h>
 
-/* The tokens of the SQLite keeper's reservations, sealed on their way in and opened on their way
- * out. Used by one thread at a time. */
+/* Seals the tokens of reservations when they are written, opens them when read. Used by one thread
+ * at a time. */
 
 struct sealing {
     const char *path; /* for messages, as is the next */
@@ -26,7 +26,7 @@ int sealing_open(struct sealing *sealing, sqlite3 *db, int version, const char *
                  const char *key_file, struct error *err);
 void sealing_release(struct sealing *sealing);
 
-/* Gives db the SQL function seal_token(number, token), by which schema.c brings up a ledger whose
+/* Gives db the SQL function seal_token(number, token), with which schema.c upgrades a ledger whose
  * tokens are not sealed. Returns SQLite's code. */
 int sealing_define(struct sealing *sealing, sqlite3 *db);
 
@@ -35,9 +35,8 @@ int sealing_define(struct sealing *sealing, sqlite3 *db);
 int sealing_bind(struct sealing *sealing, sqlite3_stmt *statement, int column, uint64_t number,
                  struct secret token);
 
-/* The token that stands in a column of a reservation's row, valid until the next one or until
- * sealing_forget. 0; else a code and a sentence: ERROR_REFUSED (another key), ERROR_VERSION,
- * ERROR_CORRUPT. */
+/* The token in a column of a reservation's row, valid until the next one or sealing_forget. 0, or a
+ * code and a sentence: ERROR_REFUSED (another key), ERROR_VERSION, ERROR_CORRUPT. */
 int sealing_take(struct sealing *sealing, sqlite3_stmt *statement, int column, uint64_t number,
                  struct secret *token, struct error *err);
 void sealing_forget(struct sealing *sealing);

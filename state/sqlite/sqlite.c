@@ -1,13 +1,10 @@
 #include "state/store.h"
 
 #include "state/batch.h"
-#include "state/commit.h"
-#include "state/sqlite/filelock.h"
-#include "state/sqlite/filewatch.h"
-#include "state/sqlite/schema.h"
-#include "state/sqlite/sealing.h"
 #include "state/sqlite/error.h"
 #include "state/sqlite/rows.h"
+#include "state/sqlite/schema.h"
+#include "state/sqlite/sealing.h"
 #include "state/sqlite/statefile.h"
 #include "state/sqlite/wal.h"
 #include "state/worker.h"
@@ -17,11 +14,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-    BUSY_TIMEOUT_MS = 1000, /* somebody's backup holds the file; the loop never waits */
+    BUSY_TIMEOUT_MS = 1000, /* for a backup that reads the file; only the thread waits */
     QUICK_CHECK_BYTES_MAX = 8 * 1024 * 1024, /* some 50 ms; G7 forbids it for large files */
 };
 
@@ -30,53 +26,53 @@ struct sqlite {
     char *path;
     int lock;
     sqlite3 *db;
-    struct filewatch watch;
+    struct statefile_watch watch;
     struct sealing sealing;
     struct sqlite_rows rows;
     struct worker *worker;
-    struct commit commits[2]; /* by turns: the thread may write one while the other is reported */
-    unsigned written;         /* by the thread, until it is collected its own */
+    struct commit commits[2]; /* alternating: the thread may write one while one is reported */
+    unsigned written;         /* commits; the thread's */
     unsigned reported;
-    unsigned under_way; /* as the owner knows: what was offered, when it is not to be withdrawn */
-    bool offered;       /* the owner's own: not withdrawn yet */
+    unsigned in_progress; /* as the owner knows; an offered one when it cannot be withdrawn */
+    bool offered;         /* and not withdrawn yet; the owner's */
     struct {
-        struct batch *_Atomic batch; /* whoever takes it out has it */
+        struct batch *_Atomic batch; /* owned by the side that exchanges it for NULL */
         store_done_fn *done;
         void *arg;
     } offer;
 };
 
-/* A ledger that is refused stays as it is, and so does its log, which closing would else empty into
- * it: somebody will want to look at them, or to put one of them back. */
-static void leave_log(struct sqlite *sqlite, bool leave)
+/* A refused ledger and its log stay unchanged, for examination or repair: closing would checkpoint
+ * the log into it. */
+static void keep_log_on_close(struct sqlite *sqlite, bool leave)
 {
     sqlite3_db_config(sqlite->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leave, NULL);
 }
 
-static int sqlite_load(struct store *store, int (*each)(void *, const struct record *), void *arg,
-                       struct error *err)
+static int sqlite_load(struct store *store, store_each_fn *each, void *arg, struct error *err)
 {
     struct sqlite *sqlite = (struct sqlite *)store;
-    assert(sqlite->under_way == 0);
+    assert(sqlite->in_progress == 0);
     int code = sqlite_rows_load(&sqlite->rows, each, arg, err);
-    leave_log(sqlite, code != 0);
+    keep_log_on_close(sqlite, code != 0);
     return code;
 }
 
 static void sqlite_refuse(struct store *store, struct error *err)
 {
     struct sqlite *sqlite = (struct sqlite *)store;
-    leave_log(sqlite, true);
+    keep_log_on_close(sqlite, true);
     (void)sqlite_damaged_as(err, sqlite->path);
 }
 
-/* In the worker's thread; true: the next one was taken. */
+/* In the worker's thread; true: the offered batch is next. */
 static bool write_batch(void *arg)
 {
     struct sqlite *sqlite = arg;
     struct commit *commit = &sqlite->commits[sqlite->written++ % 2];
     struct error *err = &commit->result.error;
-    int code = filewatch_check(&sqlite->watch, err);
+    assert(commit->batch);
+    int code = statefile_watch_check(&sqlite->watch, err);
     code = code ? code : sqlite_rows_write(&sqlite->rows, commit->batch, err);
     commit_end(commit, code);
     struct batch *next = code == 0 ? atomic_exchange(&sqlite->offer.batch, NULL) : NULL;
@@ -89,16 +85,16 @@ static bool write_batch(void *arg)
 static void sqlite_commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
 {
     struct sqlite *sqlite = (struct sqlite *)store;
-    assert(sqlite->under_way == 0);
+    assert(sqlite->in_progress == 0);
     commit_begin(&sqlite->commits[sqlite->reported % 2], batch, done, arg);
-    sqlite->under_way++;
+    sqlite->in_progress++;
     worker_start(sqlite->worker);
 }
 
 static bool sqlite_offer(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
 {
     struct sqlite *sqlite = (struct sqlite *)store;
-    assert(sqlite->under_way == 1 && !sqlite->offered);
+    assert(sqlite->in_progress == 1 && !sqlite->offered);
     sqlite->offered = true;
     sqlite->offer.done = done;
     sqlite->offer.arg = arg;
@@ -112,7 +108,7 @@ static struct batch *sqlite_withdraw(struct store *store)
     assert(sqlite->offered);
     sqlite->offered = false;
     struct batch *batch = atomic_exchange(&sqlite->offer.batch, NULL);
-    sqlite->under_way += !batch;
+    sqlite->in_progress += !batch;
     return batch;
 }
 
@@ -126,7 +122,8 @@ static void sqlite_dispatch(struct store *store)
     struct sqlite *sqlite = (struct sqlite *)store;
     if (!worker_collect(sqlite->worker))
         return;
-    sqlite->under_way--;
+    assert(sqlite->in_progress > 0);
+    sqlite->in_progress--;
     commit_report(&sqlite->commits[sqlite->reported++ % 2]);
 }
 
@@ -140,7 +137,7 @@ static void sqlite_close(struct store *store)
     sqlite_rows_release(&sqlite->rows);
     sqlite3_close(sqlite->db);
     sealing_release(&sqlite->sealing);
-    if (sqlite->lock >= 0) /* the last: until here the file is in use */
+    if (sqlite->lock >= 0) /* last: until here the file is in use */
         close(sqlite->lock);
     free(sqlite->path);
     free(sqlite);
@@ -149,46 +146,31 @@ static void sqlite_close(struct store *store)
 static int quick_check(sqlite3 *db, const char *path, struct error *err)
 {
     struct stat status;
+    char result[ERROR_TEXT_SIZE];
     if (stat(path, &status) < 0 || status.st_size > QUICK_CHECK_BYTES_MAX)
         return 0;
-    sqlite3_stmt *statement;
-    int rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &statement, NULL);
-    int code = 0;
-    if (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
-        rc = SQLITE_OK;
-        const char *words = (const char *)sqlite3_column_text(statement, 0);
-        if (!words || strcmp(words, "ok") != 0)
-            code = sqlite_damaged(err, path, "%s", words ? words : "no words");
-    }
+    int rc = sqlite_query_text(db, "PRAGMA quick_check(1)", result, sizeof result);
     if (rc != SQLITE_OK)
-        code = sqlite_error(err, db, rc, path);
-    sqlite3_finalize(statement);
-    return code;
+        return sqlite_error(err, db, rc, path);
+    return strcmp(result, "ok") == 0 ? 0 : sqlite_damaged(err, path, "%s", result);
 }
 
-/* SQLite answers with the mode that it kept when it could not have this one. */
-static int write_ahead(sqlite3 *db, const char *path, struct error *err)
+/* SQLite answers with the mode in force, which is another one when it could not have WAL. */
+static int enable_write_ahead_log(sqlite3 *db, const char *path, struct error *err)
 {
-    sqlite3_stmt *statement;
-    int rc = sqlite3_prepare_v2(db, "PRAGMA journal_mode=WAL", -1, &statement, NULL);
-    int code = 0;
-    if (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
-        rc = SQLITE_OK;
-        const char *mode = (const char *)sqlite3_column_text(statement, 0);
-        if (!mode || strcmp(mode, "wal") != 0)
-            code =
-                error_set(err, ERROR_IO,
-                          "cannot keep a write-ahead log beside %s: put it on a local disk", path);
-    }
+    char mode[16];
+    int rc = sqlite_query_text(db, "PRAGMA journal_mode=WAL", mode, sizeof mode);
     if (rc != SQLITE_OK)
-        code = sqlite_error(err, db, rc, path);
-    sqlite3_finalize(statement);
-    return code;
+        return sqlite_error(err, db, rc, path);
+    if (strcmp(mode, "wal") == 0)
+        return 0;
+    return error_set(err, ERROR_IO,
+                     "cannot keep a write-ahead log beside %s: put it on a local disk", path);
 }
 
-/* The version is looked at before anything is set: a newer file is left as it is. The log is
- * emptied into the file every 1000 pages (4 MB). While somebody else reads the file it cannot be,
- * and grows; when they have ended, it is cut to 16 MiB again. */
+/* The version is checked before anything is set: a newer file stays unchanged. A checkpoint runs
+ * every 1000 pages (4 MB). While another process reads the file the log grows; it is truncated to
+ * 16 MiB afterwards. */
 static int open_database(struct sqlite *sqlite, const char *key_file, struct error *err)
 {
     static const char settings[] = "PRAGMA cell_size_check=ON;"
@@ -199,9 +181,9 @@ static int open_database(struct sqlite *sqlite, const char *key_file, struct err
     if (rc != SQLITE_OK)
         return sqlite_error(err, sqlite->db, rc, sqlite->path);
     sqlite3_extended_result_codes(sqlite->db, 1);
-    leave_log(sqlite, true);
+    keep_log_on_close(sqlite, true);
     sqlite3_busy_timeout(sqlite->db, BUSY_TIMEOUT_MS);
-    /* Before anything is written, whatever SQLite was built with: wal.c counts on it. */
+    /* Before anything is written, whatever SQLite's default: wal.c relies on it. */
     rc = sqlite3_exec(sqlite->db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
     if (rc != SQLITE_OK)
         return sqlite_error(err, sqlite->db, rc, sqlite->path);
@@ -209,7 +191,7 @@ static int open_database(struct sqlite *sqlite, const char *key_file, struct err
     if (code == 0)
         code = statefile_make_private(sqlite->path, err);
     if (code == 0)
-        code = write_ahead(sqlite->db, sqlite->path, err);
+        code = enable_write_ahead_log(sqlite->db, sqlite->path, err);
     if (code == 0)
         code = sealing_open(&sqlite->sealing, sqlite->db, version, sqlite->path, key_file, err);
     if (code == 0)
@@ -220,16 +202,7 @@ static int open_database(struct sqlite *sqlite, const char *key_file, struct err
     if (rc != SQLITE_OK)
         return sqlite_error(err, sqlite->db, rc, sqlite->path);
     code = quick_check(sqlite->db, sqlite->path, err);
-    return code ? code : filewatch_begin(&sqlite->watch, sqlite->path, err);
-}
-
-static int start_worker(struct sqlite *sqlite, struct error *err)
-{
-    sqlite->worker = worker_create(write_batch, sqlite);
-    if (!sqlite->worker)
-        return error_set(err, ERROR_NOMEM, "cannot start the thread that writes %s: %s",
-                         sqlite->path, strerror(errno));
-    return 0;
+    return code ? code : statefile_watch_begin(&sqlite->watch, sqlite->path, err);
 }
 
 struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err)
@@ -255,13 +228,17 @@ struct store *store_sqlite_open(const char *path, const char *key_file, struct e
         error_set(err, ERROR_IO, "cannot open %s: %s", path, strerror(errno));
         goto fail;
     }
-    if ((sqlite->lock = filelock_take(sqlite->path, err)) < 0 ||
+    if ((sqlite->lock = statefile_lock(sqlite->path, err)) < 0 ||
         statefile_prepare(sqlite->path, err) < 0 || wal_check(sqlite->path, err) < 0 ||
         open_database(sqlite, key_file, err) < 0 ||
-        sqlite_rows_init(&sqlite->rows, sqlite->db, sqlite->path, &sqlite->sealing, err) < 0 ||
-        start_worker(sqlite, err) < 0)
+        sqlite_rows_init(&sqlite->rows, sqlite->db, sqlite->path, &sqlite->sealing, err) < 0)
         goto fail;
-    leave_log(sqlite, false);
+    if (!(sqlite->worker = worker_create(write_batch, sqlite))) {
+        error_set(err, ERROR_NOMEM, "cannot start the thread that writes %s: %s", sqlite->path,
+                  strerror(errno));
+        goto fail;
+    }
+    keep_log_on_close(sqlite, false);
     return &sqlite->store;
 fail:
     sqlite_close(&sqlite->store);

@@ -1,17 +1,21 @@
 #include "state/sqlite/statefile.h"
 
-#include "state/sqlite/schema.h"
 #include "state/sqlite/error.h"
+#include "state/sqlite/schema.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/file.h>
 #include <unistd.h>
+
+enum { PID_TEXT_SIZE = 24 };
 
 char *statefile_resolve(const char *path)
 {
@@ -22,23 +26,85 @@ char *statefile_resolve(const char *path)
     return resolved;
 }
 
-/* 1 there, 0 missing, negative: cannot tell. *status is set when it is there. */
-static int find(const char *path, const char *suffix, struct stat *status, struct error *err)
+static int name_companion(char name[PATH_MAX], const char *path, const char *suffix)
 {
-    char *name;
-    if (asprintf(&name, "%s%s", path, suffix) < 0)
-        return error_set(err, ERROR_NOMEM, "out of memory while opening %s", path);
-    int found = 1;
-    if (stat(name, status) < 0)
-        found = errno == ENOENT
-                    ? 0
-                    : error_set(err, ERROR_IO, "cannot open %s: %s", name, strerror(errno));
-    free(name);
-    return found;
+    assert(path && suffix);
+    if (snprintf(name, PATH_MAX, "%s%s", path, suffix) < PATH_MAX)
+        return 0;
+    errno = ENAMETOOLONG;
+    return -1;
+}
+
+int statefile_stat(const char *path, const char *suffix, struct stat *status)
+{
+    char name[PATH_MAX];
+    return name_companion(name, path, suffix) < 0 ? -1 : stat(name, status);
+}
+
+int statefile_open(const char *path, const char *suffix, int flags)
+{
+    char name[PATH_MAX];
+    return name_companion(name, path, suffix) < 0 ? -1 : open(name, flags | O_CLOEXEC, 0600);
+}
+
+static int refuse_second_owner(int lock, const char *path, struct error *err)
+{
+    char text[PID_TEXT_SIZE] = "", owner[PID_TEXT_SIZE + 8] = "";
+    ssize_t length = pread(lock, text, sizeof text - 1, 0);
+    long pid = length > 0 ? strtol(text, NULL, 10) : 0;
+    if (pid > 0) /* else it has the lock and is about to write its pid */
+        snprintf(owner, sizeof owner, " (pid %ld)", pid);
+    return error_set(err, ERROR_REFUSED,
+                     "%s is open in another mcastd%s: stop that one, or give this one a state file "
+                     "of its own",
+                     path, owner);
+}
+
+static int write_pid(int lock)
+{
+    char text[PID_TEXT_SIZE];
+    int length = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+    assert(length > 0 && length < PID_TEXT_SIZE);
+    /* In this order, a full disk that had room for the last one has room for this one. */
+    if (pwrite(lock, text, (size_t)length, 0) != length || ftruncate(lock, length) < 0)
+        return -1;
+    return 0;
+}
+
+int statefile_lock(const char *path, struct error *err)
+{
+    int code = 0, lock = statefile_open(path, ".lock", O_RDWR | O_CREAT | O_NOFOLLOW);
+    if (lock < 0)
+        return error_set(err, ERROR_IO,
+                         "cannot open %s.lock (%s): its folder must exist and be writable for the "
+                         "user of mcastd",
+                         path, strerror(errno));
+    if (flock(lock, LOCK_EX | LOCK_NB) < 0)
+        code = errno == EWOULDBLOCK
+                   ? refuse_second_owner(lock, path, err)
+                   : error_set(err, ERROR_IO, "cannot lock %s.lock: %s", path, strerror(errno));
+    else if (write_pid(lock) < 0)
+        code = error_set(err, ERROR_IO, "cannot write %s.lock (%s): make room on its disk", path,
+                         strerror(errno));
+    if (code)
+        close(lock);
+    return code ? code : lock;
+}
+
+/* 1: there; 0: missing; negative: not known. *status is set when it is there. */
+static int stat_if_there(const char *path, const char *suffix, struct stat *status,
+                         struct error *err)
+{
+    if (statefile_stat(path, suffix, status) == 0)
+        return 1;
+    return errno == ENOENT
+               ? 0
+               : error_set(err, ERROR_IO, "cannot open %s%s: %s", path, suffix, strerror(errno));
 }
 
 static uint32_t big_endian(const unsigned char *bytes, int count)
 {
+    assert(count <= 4);
     uint32_t value = 0;
     for (int i = 0; i < count; i++)
         value = value << 8 | bytes[i];
@@ -51,12 +117,12 @@ static bool is_cut_short(const char *path, off_t size)
 {
     enum { PAGE_SIZE_AT = 16, PAGE_COUNT_AT = 28 };
     unsigned char header[PAGE_COUNT_AT + 4];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = statefile_open(path, "", O_RDONLY);
     ssize_t length = fd < 0 ? -1 : pread(fd, header, sizeof header, 0);
     if (fd >= 0)
         close(fd);
     if (length != (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
-        return false; /* not for its size: SQLite has the words for it */
+        return false; /* SQLite reports it */
     uint32_t page_size = big_endian(header + PAGE_SIZE_AT, 2);
     if (page_size == 1)
         page_size = 65536;
@@ -66,14 +132,14 @@ static bool is_cut_short(const char *path, off_t size)
 int statefile_prepare(const char *path, struct error *err)
 {
     struct stat status = {0}, log_status = {0};
-    int file = find(path, "", &status, err);
-    int log = file < 0 ? file : find(path, "-wal", &log_status, err);
+    int file = stat_if_there(path, "", &status, err);
+    int log = file < 0 ? file : stat_if_there(path, "-wal", &log_status, err);
     if (log < 0)
         return log;
     if (file && !S_ISREG(status.st_mode))
         return error_set(err, ERROR_INVALID, "%s is not a regular file: check the path", path);
-    /* We never leave an empty file, so this one lost what it had (peers.md). SQLite would begin
-     * anew without a word, as it would with a log whose file is gone. */
+    /* mcastd never leaves an empty file, so this one lost its contents. SQLite would silently start
+     * with nothing, as with a log whose file is gone. */
     if (file && status.st_size == 0)
         return error_set(err, ERROR_CORRUPT,
                          "%s is empty, its contents are lost: restore it from a backup, or remove "
@@ -90,29 +156,62 @@ int statefile_prepare(const char *path, struct error *err)
     return file ? 0 : schema_create(path, err);
 }
 
-/* As a copy restored by root is (docs/state.md, "Backups"). */
-static int not_ours(const char *name, int cause, struct error *err)
+/* A copy restored by root belongs to root (docs/state.md, "Backups"). */
+static int refuse_not_private(const char *path, const char *suffix, int cause, struct error *err)
 {
     struct stat status;
-    if (cause == EPERM && stat(name, &status) == 0 && status.st_uid != geteuid())
+    assert(cause > 0);
+    if (cause == EPERM && statefile_stat(path, suffix, &status) == 0 && status.st_uid != geteuid())
         return error_set(err, ERROR_IO,
-                         "%s belongs to user %u, not to that of mcastd: chown it to user %u", name,
-                         (unsigned)status.st_uid, (unsigned)geteuid());
-    return error_set(err, ERROR_IO, "cannot make %s private to its owner: %s: look at its disk",
-                     name, strerror(cause));
+                         "%s%s belongs to user %u, not to that of mcastd: chown it to user %u",
+                         path, suffix, (unsigned)status.st_uid, (unsigned)geteuid());
+    return error_set(err, ERROR_IO, "cannot make %s%s private to its owner: %s: look at its disk",
+                     path, suffix, strerror(cause));
 }
 
 int statefile_make_private(const char *path, struct error *err)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
-    int code = 0;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && code == 0; i++) {
-        char *name;
-        if (asprintf(&name, "%s%s", path, suffixes[i]) < 0)
-            return error_set(err, ERROR_NOMEM, "out of memory while opening %s", path);
-        if (chmod(name, 0600) < 0 && errno != ENOENT)
-            code = not_ours(name, errno, err);
-        free(name);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char name[PATH_MAX];
+        if ((name_companion(name, path, suffixes[i]) < 0 || chmod(name, 0600) < 0) &&
+            errno != ENOENT)
+            return refuse_not_private(path, suffixes[i], errno, err);
     }
-    return code;
+    return 0;
+}
+
+static const char *const watched[STATEFILE_WATCHED] = {"", "-wal"};
+
+int statefile_watch_begin(struct statefile_watch *watch, const char *path, struct error *err)
+{
+    *watch = (struct statefile_watch){.path = path};
+    for (int i = 0; i < STATEFILE_WATCHED; i++) {
+        struct stat status;
+        if (statefile_stat(path, watched[i], &status) < 0)
+            return error_set(err, ERROR_IO, "cannot see %s%s: %s", path, watched[i],
+                             strerror(errno));
+        watch->files[i].device = status.st_dev;
+        watch->files[i].inode = status.st_ino;
+    }
+    return 0;
+}
+
+int statefile_watch_check(const struct statefile_watch *watch, struct error *err)
+{
+    assert(watch->path);
+    for (int i = 0; i < STATEFILE_WATCHED; i++) {
+        struct stat status;
+        if (statefile_stat(watch->path, watched[i], &status) < 0)
+            return error_set(err, ERROR_IO,
+                             "%s%s has been taken away (%s): put it back, or stop mcastd and "
+                             "restore the ledger from a backup",
+                             watch->path, watched[i], strerror(errno));
+        if (watch->files[i].inode != status.st_ino || watch->files[i].device != status.st_dev)
+            return error_set(err, ERROR_IO,
+                             "%s%s is not the file that mcastd opened: put that one back, or "
+                             "restart mcastd to go on with the one that is there",
+                             watch->path, watched[i]);
+    }
+    return 0;
 }

@@ -1,40 +1,38 @@
 #include "state/sqlite/wal.h"
 
-#include "state/sqlite/walindex.h"
+#include "state/sqlite/statefile.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* How damage is told from what a power cut leaves.
+/* How damage differs from what a power cut leaves.
  *
- * Nothing orders the writes of one transaction before its sync: after a power cut any of its frames
- * may be there, or not, or old. But each checksum continues from that of the frame before, and the
- * next transaction is begun when the sync of the last one has succeeded (synchronous=FULL; one that
- * failed is rolled back, and the next one continues from where that one did). So when a frame
- * continues from a commit frame, the commit frame and all before it had been synced; that the log
- * ends before is damage, and never a power cut. It does not matter how many transactions are
- * behind the end, nor what else lies there: frames of an older log have other salts, those of
- * transactions that came to nothing are continued by none. The header is synced before the first
- * frame, so that it counts as a commit frame here.
+ * The writes of one transaction are not ordered before its sync: after a power cut any of its
+ * frames may be there, missing or old. But each checksum continues from that of the frame before,
+ * and the next transaction begins when the sync of the last one has succeeded (synchronous=FULL; a
+ * failed one is rolled back, and the next continues from where that one did). So when a frame
+ * continues from a commit frame, that frame and all before it were synced: a log that ends earlier
+ * is damaged. Other frames behind the end prove nothing: those of an older log have other salts,
+ * and nothing continues those of failed transactions. The header is synced before the first frame,
+ * so it counts as a commit frame.
  *
- * What a killed broker had written and not synced is read as committed at the next start, and
- * continued from. Two transactions would then be open to a power cut: hence the sync before.
+ * What a killed broker wrote without sync is read as committed at the next start. wal_check syncs
+ * it, else two transactions could be lost by a power cut.
  *
- * A commit frame is one frame: SQLite repeats it, to fill a sector, only where it is told that a
- * write may harm what lies beside it (psow=0).
+ * SQLite repeats a commit frame to fill a sector only with psow=0. A checkpoint writes pages from
+ * the log into the ledger; the first transaction after it begins a log with new salts.
  *
- * A checkpoint changes nothing of this: it writes pages from the log into the ledger, and the
- * first transaction after it begins a log with new salts.
- *
- * A power cut leaves a sector as it was or as it was to become. Of a header that lies in two of
- * them, the halves may be of different ages, and its fields prove nothing about each other. */
+ * A power cut leaves a sector old or new. In a header that lies in two sectors, the halves may be
+ * of different ages, and its fields prove nothing about each other. */
 
 enum {
     MAGIC = 0x377f0682, /* or the next number: checksums read words as big endian */
@@ -46,6 +44,59 @@ enum {
     LEDGER_PAGE_SIZE = 4096, /* SQLite's default: as schema.c makes them */
     SECTOR = 512,
 };
+
+/* ---- the index ---- */
+
+/* What SQLite's index of the log ("<path>-shm") says was committed, if it outlived the broker
+ * (sqlite.org/walformat.html, 2.1). SQLite rebuilds the index when the ledger is opened first. It
+ * writes the log's length there after each commit's sync and not before, so the length is right
+ * after a killed broker, and may be too short after a power cut. */
+struct log_index {
+    uint32_t frames;   /* committed, from the log's beginning */
+    uint32_t salts[2]; /* of the log that they are in: those of its header */
+};
+
+/* As in the file, in this machine's byte order but for the salts. */
+struct index_header {
+    uint32_t version, unused, change;
+    unsigned char is_initialized, big_endian;
+    uint16_t page_size;
+    uint32_t frames, pages;
+    uint32_t frame_sum[2];
+    uint32_t salts[2];
+    uint32_t sum[2];
+};
+_Static_assert(sizeof(struct index_header) == 48, "the size that walformat.html gives");
+
+static bool index_header_valid(const struct index_header *header)
+{
+    uint32_t words[offsetof(struct index_header, sum) / sizeof(uint32_t)], sum[2] = {0};
+    memcpy(words, header, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i += 2) {
+        sum[0] += words[i] + sum[1];
+        sum[1] += words[i + 1] + sum[0];
+    }
+    return header->version == VERSION && header->is_initialized &&
+           memcmp(sum, header->sum, sizeof sum) == 0;
+}
+
+/* False when there is no index, or no valid one. */
+static bool read_index(const char *path, struct log_index *index)
+{
+    struct index_header copies[2];
+    int fd = statefile_open(path, "-shm", O_RDONLY);
+    ssize_t length = fd < 0 ? -1 : pread(fd, copies, sizeof copies, 0);
+    if (fd >= 0)
+        close(fd);
+    /* The copies differ while the header is being written. */
+    if (length != (ssize_t)sizeof copies || memcmp(&copies[0], &copies[1], sizeof *copies) != 0 ||
+        !index_header_valid(&copies[0]))
+        return false;
+    *index =
+        (struct log_index){.frames = copies[0].frames,
+                           .salts = {be32toh(copies[0].salts[0]), be32toh(copies[0].salts[1])}};
+    return true;
+}
 
 struct sum {
     uint32_t a, b;
@@ -90,6 +141,7 @@ static bool is_same(struct sum one, struct sum other)
 
 static struct sum sum_on(struct sum sum, const unsigned char *bytes, size_t length, bool big_endian)
 {
+    assert(length % 8 == 0);
     for (size_t i = 0; i < length; i += 8) {
         uint32_t words[2];
         memcpy(words, bytes + i, sizeof words);
@@ -109,6 +161,7 @@ static struct sum frame_sum(const struct log *log, struct sum before, const unsi
 
 static off_t frame_place(const struct log *log, uint32_t number)
 {
+    assert(number > 0);
     return HEADER_SIZE + (off_t)(number - 1) * (FRAME_HEADER_SIZE + (off_t)log->page_size);
 }
 
@@ -124,9 +177,10 @@ static int read_frame(const struct log *log, uint32_t number, unsigned char *byt
 
 /* Whether the frame that lies there was written as the one after that one; *frame is what it is in
  * either case. */
-static bool continues(const struct log *log, const struct frame *before, const unsigned char *bytes,
-                      struct frame *frame)
+static bool frame_continues(const struct log *log, const struct frame *before,
+                            const unsigned char *bytes, struct frame *frame)
 {
+    assert(log->page_size >= PAGE_SIZE_MIN);
     const off_t place = frame_place(log, before->number + 1);
     *frame = (struct frame){
         .number = before->number + 1,
@@ -148,17 +202,19 @@ static bool continues(const struct log *log, const struct frame *before, const u
     return checks;
 }
 
-/* Looks on behind the log's end, which is before the frame whose bytes these are, for what proves
- * that it was not the end. */
-static int look_behind(const struct log *log, struct frame before, unsigned char *bytes, bool *lost)
+/* Searches behind the log's end, which is before the frame with these bytes, for proof that it was
+ * not the end. */
+static int search_behind_end(const struct log *log, struct frame before, unsigned char *bytes,
+                             bool *lost)
 {
     int more = 1;
+    assert(!*lost);
     while (more > 0 && !*lost) {
         struct frame frame;
         /* One with other salts that continues from one of this log: its salts were damaged. But a
          * torn frame has new salts and old bytes, from which an older log's may well continue: so
          * only from one that is right itself. */
-        if (continues(log, &before, bytes, &frame))
+        if (frame_continues(log, &before, bytes, &frame))
             *lost = frame.is_of_log ? before.commit
                                     : before.checks && before.is_of_log && frame.one_sector;
         before = frame;
@@ -169,16 +225,16 @@ static int look_behind(const struct log *log, struct frame before, unsigned char
 
 /* In *sound the number of frames that check: the log as SQLite sees it. In *lost, whether it was
  * longer. 0 or ERROR_IO. */
-static int walk(const struct log *log, const struct frame *header, unsigned char *bytes,
-                uint32_t *sound, bool *lost)
+static int walk_frames(const struct log *log, const struct frame *header, unsigned char *bytes,
+                       uint32_t *sound, bool *lost)
 {
     struct frame before = *header, frame;
     int more;
     while ((more = read_frame(log, before.number + 1, bytes)) > 0 &&
-           continues(log, &before, bytes, &frame) && frame.is_of_log)
+           frame_continues(log, &before, bytes, &frame) && frame.is_of_log)
         before = frame;
     *sound = before.number;
-    return more > 0 ? look_behind(log, before, bytes, lost) : more;
+    return more > 0 ? search_behind_end(log, before, bytes, lost) : more;
 }
 
 /* ---- the header ---- */
@@ -188,7 +244,7 @@ static bool is_page_size(uint32_t size)
     return size >= PAGE_SIZE_MIN && size <= PAGE_SIZE_MAX && (size & (size - 1)) == 0;
 }
 
-static struct frame as_frame(const struct log *log, const unsigned char header[HEADER_SIZE])
+static struct frame header_as_frame(const struct log *log, const unsigned char header[HEADER_SIZE])
 {
     return (struct frame){
         .commit = true,
@@ -200,8 +256,8 @@ static struct frame as_frame(const struct log *log, const unsigned char header[H
     };
 }
 
-/* SQLite takes a log with such a header for an empty one. What the header says is not to be
- * believed then: neither the salts, which are the first frame's, nor how words are read. */
+/* SQLite takes a log with a damaged header for an empty one. Salts (here the first frame's) and
+ * byte order are not taken from the header then. */
 static int walk_without_header(struct log *log, const unsigned char header[HEADER_SIZE],
                                unsigned char *bytes, bool *lost)
 {
@@ -211,7 +267,7 @@ static int walk_without_header(struct log *log, const unsigned char header[HEADE
         log->big_endian = big;
         log->salts[0] = word_at(bytes + 8);
         log->salts[1] = word_at(bytes + 12);
-        more = look_behind(log, as_frame(log, header), bytes, lost);
+        more = search_behind_end(log, header_as_frame(log, header), bytes, lost);
     }
     return more < 0 ? more : 0;
 }
@@ -225,8 +281,8 @@ struct finding {
     off_t place;    /* of it */
 };
 
-static int look(struct log *log, unsigned char *bytes, const struct walindex *index,
-                struct finding *finding)
+static int read_log(struct log *log, unsigned char *bytes, const struct log_index *index,
+                    struct finding *finding)
 {
     unsigned char header[HEADER_SIZE];
     *finding = (struct finding){.lost = false};
@@ -239,7 +295,7 @@ static int look(struct log *log, unsigned char *bytes, const struct walindex *in
                         .big_endian = magic & 1,
                         .page_size = word_at(header + 8),
                         .salts = {word_at(header + 16), word_at(header + 20)}};
-    const struct frame first = as_frame(log, header);
+    const struct frame first = header_as_frame(log, header);
     int code;
     *finding = (struct finding){
         .headless = (magic | 1) != (MAGIC | 1) || word_at(header + 4) != VERSION ||
@@ -247,7 +303,7 @@ static int look(struct log *log, unsigned char *bytes, const struct walindex *in
     if (finding->headless)
         code = walk_without_header(log, header, bytes, &finding->lost);
     else
-        code = walk(log, &first, bytes, &finding->sound, &finding->lost);
+        code = walk_frames(log, &first, bytes, &finding->sound, &finding->lost);
     finding->place = finding->headless ? 0 : frame_place(log, finding->sound + 1);
     if (index && index->frames > finding->sound &&
         (finding->headless || memcmp(index->salts, log->salts, sizeof log->salts) == 0))
@@ -255,9 +311,10 @@ static int look(struct log *log, unsigned char *bytes, const struct walindex *in
     return code;
 }
 
-static int refuse(const struct finding *finding, const char *path, struct error *err)
+static int refuse_damage(const struct finding *finding, const char *path, struct error *err)
 {
     char what[32] = "its header";
+    assert(finding->lost);
     if (!finding->headless)
         snprintf(what, sizeof what, "frame %u", finding->sound + 1);
     return error_set(err, ERROR_CORRUPT,
@@ -266,44 +323,41 @@ static int refuse(const struct finding *finding, const char *path, struct error 
                      path, what, (intmax_t)finding->place, path);
 }
 
-static int check(int fd, const char *path, const struct walindex *index, struct error *err)
+static int check_log(int fd, const char *path, const struct log_index *index, struct error *err)
 {
     struct log log = {.fd = fd};
     struct finding finding = {.lost = false};
+    assert(fd >= 0);
     unsigned char *bytes = malloc(FRAME_HEADER_SIZE + PAGE_SIZE_MAX);
     if (!bytes)
         return error_set(err, ERROR_NOMEM, "out of memory while opening %s", path);
 
-    /* Twice the same: else somebody writes while we read. */
+    /* Read until two readings agree: another process may be writing. */
     uint32_t before;
     int code = fdatasync(fd);
     do {
         before = finding.lost ? finding.sound : UINT32_MAX;
-        code = code ? code : look(&log, bytes, index, &finding);
+        code = code ? code : read_log(&log, bytes, index, &finding);
     } while (code == 0 && finding.lost && finding.sound != before);
     free(bytes);
     if (code < 0)
         return error_set(err, ERROR_IO, "cannot read %s-wal: %s: look for errors of its disk", path,
                          strerror(errno));
-    return finding.lost ? refuse(&finding, path, err) : 0;
+    return finding.lost ? refuse_damage(&finding, path, err) : 0;
 }
 
 int wal_check(const char *path, struct error *err)
 {
-    /* The index first: what it says of a log that is written meanwhile stays true. */
-    struct walindex index;
-    const bool indexed = walindex_read(path, &index);
-    char *name;
-    if (asprintf(&name, "%s-wal", path) < 0)
-        return error_set(err, ERROR_NOMEM, "out of memory while opening %s", path);
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    int code = 0;
-    if (fd >= 0)
-        code = check(fd, path, indexed ? &index : NULL, err);
-    else if (errno != ENOENT)
-        code = error_set(err, ERROR_IO, "cannot open %s: %s", name, strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    free(name);
+    /* The index first: what it says of a log stays true while that log is written. */
+    struct log_index index;
+    assert(path);
+    const bool indexed = read_index(path, &index);
+    int fd = statefile_open(path, "-wal", O_RDONLY);
+    if (fd < 0)
+        return errno == ENOENT
+                   ? 0
+                   : error_set(err, ERROR_IO, "cannot open %s-wal: %s", path, strerror(errno));
+    int code = check_log(fd, path, indexed ? &index : NULL, err);
+    close(fd);
     return code;
 }

@@ -3,19 +3,17 @@
 
 #include "base/error.h"
 
-/* The ledger's write-ahead log ("<path>-wal"), looked at before SQLite does: is all of it there
+/* Checks the ledger's write-ahead log ("<path>-wal") before SQLite opens it: is all of it there
  * that was committed? (sqlite.org/fileformat2.html, 4)
  *
- * SQLite takes the first frame that does not check for the end of the log, as a power cut leaves
- * it, and forgets what was committed behind it without a word: not only the last jobs, but pages
- * that had been written back into the ledger meanwhile are mixed with older ones. */
-
-/* Syncs the log, too: what a killed broker had written and not yet synced is about to be read as
- * committed, and shown (I2). No log is a good log. Before SQLite has the ledger open.
+ * SQLite takes the first frame whose checksum is wrong for the end of the log, as after a power
+ * cut, and silently drops what was committed behind it: the last jobs, and pages that were written
+ * back into the ledger since are then mixed with older ones.
  *
- * Returns 0; ERROR_CORRUPT when something that was committed is damaged or missing; ERROR_IO. Not
- * to be told from a power cut, and so no damage, is what happens to the last transaction alone
- * when the log's index is gone, too. */
+ * Syncs the log: what a killed broker wrote without sync will be read as committed (I2). No log is
+ * a good log. Returns 0; ERROR_CORRUPT when committed data is damaged or missing; ERROR_IO. Damage
+ * to the last transaction alone, when the log's index is gone too, looks like a power cut and is no
+ * error. */
 int wal_check(const char *path, struct error *err);
 
 #endif

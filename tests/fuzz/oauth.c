@@ -2,7 +2,6 @@
  * the status, a line for the client's id, then the body. The client's secret is known, so that the
  * fuzzer can quote it. */
 
-#include "fmapi/login/lifetime.h"
 #include "fmapi/login/oauth.h"
 #include "tests/fuzz/fuzz.h"
 

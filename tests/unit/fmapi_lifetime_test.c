@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "fmapi/login/lifetime.h"
+#include "fmapi/login/oauth.h"
 
 static const int64_t second = 1000, minute = 60000, hour = 3600000, day = 24 * INT64_C(3600000);
 

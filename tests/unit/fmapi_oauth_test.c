@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "fmapi/login/lifetime.h"
 #include "fmapi/login/oauth.h"
 
 static struct oauthclient client_of(const char *secret)

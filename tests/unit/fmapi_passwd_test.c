@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "fmapi/login/passwd.h"
+#include "fmapi/login/loginfiles.h"
 
 struct place {
     char folder[64];

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "fmapi/wire/basic.h"
+#include "fmapi/wire/credential.h"
 #include "fmapi/wire/secrets.h"
 
 static const struct secrets ours = {.values = {"fm-passw0rd", "Y3hpOmZtLXBhc3N3MHJk"}, .count = 2};
