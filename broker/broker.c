@@ -114,7 +114,7 @@ static void on_signal(uv_signal_t *handle, int signum)
 {
     struct broker *broker = handle->data;
     if (broker->engine != NULL)
-        engine_interrupted(broker->engine);
+        turn_interrupted(engine_turn(broker->engine));
     if (signum == SIGHUP && (broker->stopping || !broker->running)) {
         log_line(LOG_NOTICE, "stopping: the reload that was asked for is left to the next start");
         return;
@@ -266,11 +266,7 @@ static int create_engine(struct broker *broker, struct error *err)
     }
     options.bearers = broker->bearers;
     reload_look(&broker->reload);
-    broker->engine = engine_create(&options, err);
-    if (broker->engine == NULL) {
-        store_close(options.store);
-        return err->code;
-    }
+    broker->engine = engine_create(&options);
     return 0;
 }
 
