@@ -2,17 +2,18 @@
 
 #include "broker/broker.h"
 #include "broker/config/config.h"
-#include "broker/firstkey.h"
 #include "broker/service/hostcheck.h"
 #include "broker/log/log.h"
 #include "broker/options.h"
 #include "broker/config/pathcheck.h"
 #include "broker/service/serviceuser.h"
 #include "state/store.h"
+#include "tokens/seal_key.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void print_fault(void *arg, bool fault, const char *line)
@@ -97,6 +98,23 @@ static int check(const struct options *options)
     return rc == 0 ? 0 : EXIT_FAILURE;
 }
 
+/* --make-key: the key that seals the ledger, made before the first start by root, for a service
+ * whose own user may change nothing in /etc. A key that is there is kept. */
+static int make_key_file(const struct config *config, const char *user, bool *made,
+                         struct error *err)
+{
+    struct stat there;
+    struct serviceuser owner;
+    *made = false;
+    if (config->store == CONFIG_STORE_MEMORY || stat(config->state_key_file, &there) == 0)
+        return 0;
+    int rc = serviceuser_find(&owner, user, config, err);
+    if (rc == 0)
+        rc = seal_key_create(config->state_key_file, owner.uid, owner.gid, err);
+    *made = rc == 0;
+    return rc;
+}
+
 static int make_key(const struct options *options)
 {
     struct serviceuser user;
@@ -108,7 +126,7 @@ static int make_key(const struct options *options)
     struct config *config = load_config(options->config_path, trusted, NULL, print_faults_only);
     if (config == NULL)
         return EXIT_FAILURE;
-    int rc = firstkey_make(config, options->user, &made, &err);
+    int rc = make_key_file(config, options->user, &made, &err);
     if (rc < 0)
         fprintf(stderr, "mcastd: no key was made: %s\n", err.text);
     else if (made && store_sqlite_sealed(config->state_path))

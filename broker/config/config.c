@@ -1,11 +1,9 @@
 #include "broker/config/config.h"
 
-#include "broker/config/check.h"
 #include "broker/config/file.h"
 #include "trust/trustedpath.h"
 #include "broker/config/table.h"
 #include "broker/config/value.h"
-#include "broker/config/words.h"
 
 #include <assert.h>
 #include <dirent.h>

@@ -61,6 +61,24 @@ void config_fault(struct config_reading *reading, bool is_fault, const struct co
     reading->report(reading->arg, is_fault, line);
 }
 
+static ptrdiff_t row_of(const char *section, const char *name)
+{
+    size_t count;
+    return config_key_find(section, name) - config_keys(&count);
+}
+
+const struct config_origin *config_origin(const struct config_reading *reading, const char *section,
+                                          const char *name)
+{
+    return &reading->origins[row_of(section, name)];
+}
+
+const struct config_origin *config_cluster_origin(const struct config_reading *reading,
+                                                  uint32_t cluster, const char *name)
+{
+    return &reading->cluster_origins[cluster][row_of("cluster", name)];
+}
+
 #define FAULT(source, ...) config_fault((source)->reading, true, &(source)->here, __VA_ARGS__)
 
 /* ---- names that are nearly right ---- */

@@ -1,7 +1,7 @@
 #include "broker/config/pathcheck.h"
 
-#include "broker/config/commandcheck.h"
 #include "broker/config/settings.h"
+#include "trust/trustedcommand.h"
 #include "trust/trustedpath.h"
 
 #include <assert.h>
@@ -21,9 +21,7 @@ struct place {
 
 static const struct config_origin *origin_of(const struct place *place)
 {
-    size_t count;
-    const struct config_key *keys = config_keys(&count);
-    return &place->reading->origins[config_key_find(place->section, place->key) - keys];
+    return config_origin(place->reading, place->section, place->key);
 }
 
 /* False: it is a fault, and was told. What is missing is none here. */
@@ -210,9 +208,30 @@ static void look_at_sockets(struct config_reading *reading)
         (void)judge(&munge, config->munge_socket, TRUSTEDPATH_ENTRY, owner, false);
 }
 
+/* ---- list_command ---- */
+
+/* What others than root and this user can change is a fault. A command that is missing or cannot be
+ * executed is a warning: jobs start without it. */
+static void look_at_commands(struct config_reading *reading)
+{
+    for (uint32_t i = 0; i < reading->config->core.cluster_count; i++) {
+        char *const *words = reading->config->clusters[i].list_command;
+        struct error err = {0};
+        int rc = words != NULL ? trustedcommand_check(words, &err) : 0;
+        if (rc == ERROR_REFUSED)
+            config_fault(reading, true, config_cluster_origin(reading, i, "list_command"),
+                         "list_command: %s", err.text);
+        else if (rc < 0)
+            config_fault(reading, false, config_cluster_origin(reading, i, "list_command"),
+                         "list_command: %s; until that is mended, jobs whose end was missed are "
+                         "not found",
+                         err.text);
+    }
+}
+
 void pathcheck_look(struct config_reading *reading)
 {
-    commandcheck_look(reading);
+    look_at_commands(reading);
     look_at_sockets(reading);
     look_at_state(reading);
     look_at_certificates(reading);

@@ -1,7 +1,5 @@
 #include "broker/config/value.h"
 
-#include "broker/config/duration.h"
-#include "broker/config/words.h"
 #include "core/config.h"
 #include "base/idset.h"
 #include "core/reservation/record.h"
@@ -30,70 +28,52 @@ static void words_allowed(const char *words, char *out, size_t size)
     }
 }
 
-void config_value_allowed(const struct config_key *key, char *out, size_t size)
+static void durations_allowed(const struct config_key *key, char *out, size_t size)
 {
     char least[32], most[32];
+    config_duration_format(least, sizeof least, key->min);
+    config_duration_format(most, sizeof most, key->max);
+    (void)snprintf(out, size, "%s%sa duration of %s to %s, with one of the units ms, s, m, h, d",
+                   key->words != NULL ? key->words : "", key->words != NULL ? ", or " : "", least,
+                   most);
+}
+
+#define URL_FORM "http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH]"
+
+void config_value_allowed(const struct config_key *key, char *out, size_t size)
+{
+    static const char *const fixed[] = {
+        [CONFIG_TEXT] = "a word",
+        [CONFIG_PATH] = "an absolute path",
+        [CONFIG_URL] = URL_FORM,
+        [CONFIG_LISTEN] = "ADDRESS:PORT, [IPV6-ADDRESS]:PORT or localhost:PORT",
+        [CONFIG_JOB_CA] = "auto, yes, no or an absolute path",
+        [CONFIG_MODE] = "an octal file mode, 0600 to 0777",
+        [CONFIG_BOOL] = "yes or no",
+        [CONFIG_CLASSES] = "one or more of best_effort, low_latency, bulk_data, dedicated_access, "
+                           "separated by blanks or commas",
+        [CONFIG_IDSET] = "ids and ranges of 0 to 65535, as in 1024-2047,4096",
+        [CONFIG_USERS] = "user names or numeric uids, separated by blanks or commas",
+        [CONFIG_COMMAND] = "an absolute path and its arguments, separated by blanks; no quotes, no "
+                           "shell",
+    };
     switch (key->type) {
-    case CONFIG_TEXT:
-        (void)snprintf(out, size, "a word");
-        break;
-    case CONFIG_PATH:
-        (void)snprintf(out, size, "an absolute path");
-        break;
-    case CONFIG_URL:
-        (void)snprintf(out, size, "http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH]");
-        break;
     case CONFIG_URLS:
-        (void)snprintf(out, size,
-                       "1 to %d of http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH], "
-                       "separated by blanks",
-                       FM_URLS_MAX);
-        break;
-    case CONFIG_LISTEN:
-        (void)snprintf(out, size, "ADDRESS:PORT, [IPV6-ADDRESS]:PORT or localhost:PORT");
-        break;
-    case CONFIG_JOB_CA:
-        (void)snprintf(out, size, "auto, yes, no or an absolute path");
+        (void)snprintf(out, size, "1 to %d of " URL_FORM ", separated by blanks", FM_URLS_MAX);
         break;
     case CONFIG_NUMBER:
-        (void)snprintf(out, size, "a number of %" PRId64 " to %" PRId64, key->min, key->max);
-        break;
     case CONFIG_AUTO:
-        (void)snprintf(out, size, "auto, or a number of %" PRId64 " to %" PRId64, key->min,
-                       key->max);
-        break;
-    case CONFIG_MODE:
-        (void)snprintf(out, size, "an octal file mode, 0600 to 0777");
+        (void)snprintf(out, size, "%sa number of %" PRId64 " to %" PRId64,
+                       key->type == CONFIG_AUTO ? "auto, or " : "", key->min, key->max);
         break;
     case CONFIG_DURATION:
-        config_duration_format(least, sizeof least, key->min);
-        config_duration_format(most, sizeof most, key->max);
-        (void)snprintf(
-            out, size, "%s%sa duration of %s to %s, with one of the units ms, s, m, h, d",
-            key->words != NULL ? key->words : "", key->words != NULL ? ", or " : "", least, most);
-        break;
-    case CONFIG_BOOL:
-        (void)snprintf(out, size, "yes or no");
+        durations_allowed(key, out, size);
         break;
     case CONFIG_CHOICE:
         words_allowed(key->words, out, size);
         break;
-    case CONFIG_CLASSES:
-        (void)snprintf(out, size,
-                       "one or more of best_effort, low_latency, bulk_data, dedicated_access, "
-                       "separated by blanks or commas");
-        break;
-    case CONFIG_IDSET:
-        (void)snprintf(out, size, "ids and ranges of 0 to 65535, as in 1024-2047,4096");
-        break;
-    case CONFIG_USERS:
-        (void)snprintf(out, size, "user names or numeric uids, separated by blanks or commas");
-        break;
-    case CONFIG_COMMAND:
-        (void)snprintf(out, size,
-                       "an absolute path and its arguments, separated by blanks; no quotes, no "
-                       "shell");
-        break;
+    default:
+        (void)snprintf(out, size, "%s", fixed[key->type]);
     }
 }
 
@@ -335,14 +315,9 @@ static int set_command(const struct config_key *key, char ***value, const char *
     return replace_words(value, words, whole, err);
 }
 
-static int unset(const struct config_key *key, void *value)
+static int unset(void *value, size_t size)
 {
-    if (key->type == CONFIG_USERS || key->type == CONFIG_COMMAND) {
-        config_words_destroy(*(char ***)value);
-        *(char ***)value = NULL;
-    } else {
-        memset(value, 0, key->size);
-    }
+    memset(value, 0, size);
     return 0;
 }
 
@@ -351,7 +326,9 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
 {
     void *value = (char *)base + key->offset;
     if (*text == '\0' && key->type != CONFIG_USERS)
-        return key->initial == NULL ? unset(key, value) : not_allowed(key, err);
+        return key->initial != NULL          ? not_allowed(key, err)
+               : key->type == CONFIG_COMMAND ? replace_words(value, NULL, true, err)
+                                             : unset(value, key->size);
     switch (key->type) {
     case CONFIG_TEXT:
         return strpbrk(text, " \t") != NULL ? not_allowed(key, err)
@@ -370,10 +347,8 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
     case CONFIG_LISTEN:
         return set_listen(key, value, text, err);
     case CONFIG_AUTO:
-        if (strcmp(text, "auto") == 0) {
-            *(uint32_t *)value = 0;
-            return 0;
-        }
+        if (strcmp(text, "auto") == 0)
+            return unset(value, key->size);
         return set_number(key, value, text, err);
     case CONFIG_NUMBER:
         return set_number(key, value, text, err);

@@ -5,6 +5,9 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 /* The types of configuration values: text to value, and what is allowed in words. */
 
@@ -25,5 +28,27 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size);
 
 /* Whether it may go on in further lines. */
 bool config_value_is_list(const struct config_key *key);
+
+/* Values that are several words: users, a command with its arguments. A list is NULL-terminated and
+ * each word in it is owned; NULL is an empty one. */
+
+/* Appends the words in text, which any number of the bytes in `between` keep apart. False: memory
+ * is exhausted; the list is good, but not whole. */
+bool config_words_add(char ***words, const char *text, const char *between);
+void config_words_print(FILE *out, char *const *words);
+void config_words_destroy(char **words);
+
+/* Spans of time as the configuration has them: "100ms", "10s", "5m", "2h", "7d"; "0" needs no unit.
+ */
+
+/* Milliseconds; -1: it is none. */
+int64_t config_duration_parse(const char *text);
+
+/* In the largest unit that leaves no rest; 32 bytes hold any. */
+void config_duration_format(char *out, size_t size, int64_t ms);
+
+/* The digits that text begins with, as a number of at most max; -1: there are none, or it is more.
+ * *end is behind them. */
+int64_t config_duration_digits(const char *text, int64_t max, const char **end);
 
 #endif

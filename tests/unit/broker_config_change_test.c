@@ -2,7 +2,6 @@
 
 #include "broker/config/change.h"
 #include "broker/config/value.h"
-#include "broker/config/namedfiles.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 #include "broker/config/config.h"
 #include "broker/config/table.h"
 #include "broker/config/value.h"
-#include "broker/config/words.h"
 #include "core/config.h"
 #include "core/reservation/record.h"
 
