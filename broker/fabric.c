@@ -174,7 +174,7 @@ static void fail_to_start(struct request *request, const char *why)
     unlink_request(request);
     request->next = fabric->unstarted;
     fabric->unstarted = request;
-    (void)snprintf(request->why, sizeof request->why, "the call could not be begun: %s", why);
+    (void)snprintf(request->why, sizeof request->why, "the call could not be started: %s", why);
     schedule_next_turn(fabric);
 }
 

@@ -37,7 +37,7 @@ static void log_fault(void *arg, bool fault, const char *line)
 }
 
 /* Its owners are not looked at: nothing will be done because of what it says. */
-static const uid_t ANYONE = (uid_t)-1;
+static const uid_t NO_USER = (uid_t)-1;
 
 static struct config *load_config(const char *path, uid_t user, config_look_fn *look,
                                   config_report_fn *report)
@@ -47,8 +47,8 @@ static struct config *load_config(const char *path, uid_t user, config_look_fn *
         log_line(LOG_ERR, "memory is exhausted");
         return NULL;
     }
-    int rc = user == ANYONE ? config_load(config, path, report, NULL)
-                            : config_load_as(config, path, user, look, report, NULL);
+    int rc = user == NO_USER ? config_load(config, path, report, NULL)
+                             : config_load_as(config, path, user, look, report, NULL);
     if (rc < 0) {
         config_destroy(config);
         return NULL;
@@ -84,7 +84,7 @@ static int become_service(const struct options *options, struct error *err)
     return rc < 0 ? rc : serviceuser_become(&user, err);
 }
 
-static int check(const struct options *options)
+static int check_config(const struct options *options)
 {
     struct error err = {0};
     int rc = become_service(options, &err);
@@ -122,7 +122,7 @@ static int make_key(const struct options *options)
     bool made = false;
     /* Root makes a file where the configuration says: no third user may have a say in that. Where
      * the service's user is not found, no file is made. */
-    uid_t trusted = find_service(&user, options, &err) == 0 ? user.uid : ANYONE;
+    uid_t trusted = find_service(&user, options, &err) == 0 ? user.uid : NO_USER;
     struct config *config = load_config(options->config_path, trusted, NULL, print_faults_only);
     if (config == NULL)
         return EXIT_FAILURE;
@@ -141,7 +141,7 @@ static int make_key(const struct options *options)
     return rc < 0 ? EXIT_FAILURE : 0;
 }
 
-static int run(const struct options *options)
+static int run_service(const struct options *options)
 {
     sigset_t hangup;
     (void)sigemptyset(&hangup);
@@ -161,9 +161,9 @@ int main(int argc, char **argv)
     log_open();
     switch (options.task) {
     case OPTIONS_RUN:
-        return run(&options);
+        return run_service(&options);
     case OPTIONS_CHECK:
-        return check(&options);
+        return check_config(&options);
     case OPTIONS_MAKE_KEY:
         return make_key(&options);
     case OPTIONS_DONE:

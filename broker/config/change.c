@@ -14,8 +14,8 @@ static bool in_cluster(const struct config_key *key)
 }
 
 /* Takes the texts over. */
-static int add(struct config_changes *changes, const struct config_key *key, const char *cluster,
-               char *before, char *after)
+static int add_change(struct config_changes *changes, const struct config_key *key,
+                      const char *cluster, char *before, char *after)
 {
     struct config_change *longer =
         before == NULL || after == NULL
@@ -31,8 +31,8 @@ static int add(struct config_changes *changes, const struct config_key *key, con
     return 0;
 }
 
-static int compare(struct config_changes *changes, const struct config_key *key,
-                   const char *cluster, const void *before, const void *after)
+static int compare_key(struct config_changes *changes, const struct config_key *key,
+                       const char *cluster, const void *before, const void *after)
 {
     char *was = config_value_text(key, before), *is = config_value_text(key, after);
     if (was != NULL && is != NULL && strcmp(was, is) == 0) {
@@ -40,7 +40,7 @@ static int compare(struct config_changes *changes, const struct config_key *key,
         free(is);
         return 0;
     }
-    return add(changes, key, cluster, was, is);
+    return add_change(changes, key, cluster, was, is);
 }
 
 static int compare_keys(struct config_changes *changes, const char *cluster, const void *before,
@@ -51,12 +51,12 @@ static int compare_keys(struct config_changes *changes, const char *cluster, con
     int rc = 0;
     for (size_t i = 0; i < count && rc == 0; i++) {
         if (in_cluster(&keys[i]) == (cluster != NULL))
-            rc = compare(changes, &keys[i], cluster, before, after);
+            rc = compare_key(changes, &keys[i], cluster, before, after);
     }
     return rc;
 }
 
-static const struct config_cluster *find(const struct config *config, const char *name)
+static const struct config_cluster *find_cluster(const struct config *config, const char *name)
 {
     for (uint32_t i = 0; i < config->core.cluster_count; i++) {
         if (strcmp(config->clusters[i].name, name) == 0)
@@ -71,15 +71,16 @@ static int compare_clusters(struct config_changes *changes, const struct config 
     struct config_cluster none;
     int rc = config_cluster_init(&none) ? 0 : ERROR_NOMEM;
     for (uint32_t i = 0; i < before->core.cluster_count && rc == 0; i++) {
-        const struct config_cluster *was = &before->clusters[i], *is = find(after, was->name);
+        const struct config_cluster *was = &before->clusters[i],
+                                    *is = find_cluster(after, was->name);
         rc = is != NULL ? compare_keys(changes, was->name, was, is)
-                        : add(changes, NULL, was->name, strdup(""), strdup("removed"));
+                        : add_change(changes, NULL, was->name, strdup(""), strdup("removed"));
     }
     for (uint32_t i = 0; i < after->core.cluster_count && rc == 0; i++) {
         const struct config_cluster *is = &after->clusters[i];
-        if (find(before, is->name) != NULL)
+        if (find_cluster(before, is->name) != NULL)
             continue;
-        rc = add(changes, NULL, is->name, strdup(""), strdup("added"));
+        rc = add_change(changes, NULL, is->name, strdup(""), strdup("added"));
         if (rc == 0)
             rc = compare_keys(changes, is->name, &none, is);
     }
@@ -126,8 +127,8 @@ char *config_change_words(const struct config_change *change, char *out, size_t 
 
 /* ---- files that the configuration names ---- */
 
-static void look(struct namedfiles *out, const char *section, const char *key, const char *value,
-                 const char *name)
+static void look_at_file(struct namedfiles *out, const char *section, const char *key,
+                         const char *value, const char *name)
 {
     char path[CONFIG_PATH_SIZE + 32];
     struct stat found;
@@ -148,20 +149,20 @@ static void look(struct namedfiles *out, const char *section, const char *key, c
 void namedfiles_look(struct namedfiles *out, const struct config *config)
 {
     out->count = 0;
-    look(out, "broker", "tls_cert", config->tls_cert, NULL);
-    look(out, "broker", "tls_key", config->tls_key, NULL);
-    look(out, "broker", "tls_client_ca", config->tls_client_ca, NULL);
-    look(out, "broker", "root_key_file", config->root_key_file, NULL);
+    look_at_file(out, "broker", "tls_cert", config->tls_cert, NULL);
+    look_at_file(out, "broker", "tls_key", config->tls_key, NULL);
+    look_at_file(out, "broker", "tls_client_ca", config->tls_client_ca, NULL);
+    look_at_file(out, "broker", "root_key_file", config->root_key_file, NULL);
     /* A hashed folder of authorities changes when one is added or taken away. */
-    look(out, "fm", "ca", config->fm_ca, NULL);
-    look(out, "fm", "mtls_cert", config->fm_mtls_cert, NULL);
-    look(out, "fm", "mtls_key", config->fm_mtls_key, NULL);
+    look_at_file(out, "fm", "ca", config->fm_ca, NULL);
+    look_at_file(out, "fm", "mtls_cert", config->fm_mtls_cert, NULL);
+    look_at_file(out, "fm", "mtls_key", config->fm_mtls_key, NULL);
     if (config->fm_auth == CONFIG_AUTH_BASIC)
-        look(out, "fm", "authdir", config->fm_authdir, "passwd");
+        look_at_file(out, "fm", "authdir", config->fm_authdir, "passwd");
     if (config->fm_auth == CONFIG_AUTH_OAUTH) {
-        look(out, "fm", "authdir", config->fm_authdir, "endpoint");
-        look(out, "fm", "authdir", config->fm_authdir, "client-id");
-        look(out, "fm", "authdir", config->fm_authdir, "client-secret");
+        look_at_file(out, "fm", "authdir", config->fm_authdir, "endpoint");
+        look_at_file(out, "fm", "authdir", config->fm_authdir, "client-id");
+        look_at_file(out, "fm", "authdir", config->fm_authdir, "client-secret");
     }
 }
 

@@ -36,8 +36,8 @@ static void check_certificate_name(struct config_reading *reading,
                      "blank");
     else if (reading->config->tls_client_ca[0] == '\0')
         config_fault(reading, false, origin,
-                     "nobody can be cert:%s: certificates prove nothing without tls_client_ca in "
-                     "[broker]",
+                     "cert:%s matches no client: without tls_client_ca in [broker] no certificate "
+                     "is accepted",
                      name);
 }
 
@@ -114,12 +114,13 @@ static void check_tcp(struct config_reading *reading)
     check_exists(reading, "tls_client_ca", "broker", config->tls_client_ca);
     check_pair(reading, "broker", "tls_cert", config->tls_cert, "tls_key", config->tls_key);
     if (config->listen[0] != '\0' && config->tls_cert[0] == '\0' && !listens_on_loopback(config))
-        config_fault(reading, true, config_origin(reading, "broker", "listen"),
-                     "other hosts must not see what is not encrypted: set tls_cert and tls_key, or "
-                     "listen on 127.0.0.1, [::1] or localhost");
+        config_fault(
+            reading, true, config_origin(reading, "broker", "listen"),
+            "unencrypted connections are allowed on loopback only: set tls_cert and tls_key, or "
+            "listen on 127.0.0.1, [::1] or localhost");
     if (config->listen[0] == '\0' && config->tls_cert[0] != '\0' && config->tls_key[0] != '\0')
         config_fault(reading, false, config_origin(reading, "broker", "tls_cert"),
-                     "the certificate is used by nobody: set listen too, or leave both out");
+                     "the certificate is not used: set listen too, or leave both out");
     if (config->tls_client_ca[0] != '\0' && config->tls_cert[0] == '\0')
         config_fault(reading, true, config_origin(reading, "broker", "tls_client_ca"),
                      "clients show certificates only over TLS: set tls_cert and tls_key");
@@ -199,14 +200,15 @@ static void check_way_of_jobs(struct config_reading *reading)
             config_fault(reading, true,
                          own ? config_origin(reading, "hwcoll", "job_url")
                              : config_origin(reading, "fm", "url"),
-                         "%s: with http the session tokens of jobs cross the network in the clear: "
-                         "use https, or tell jobs another address by [hwcoll] job_url",
+                         "%s: with http the session tokens of jobs cross the network unencrypted: "
+                         "use https, or give jobs another address with [hwcoll] job_url",
                          url);
     }
     if (https && strcmp(core->job_ca, "no") == 0)
         config_fault(reading, false, config_origin(reading, "hwcoll", "job_ca"),
-                     "job_ca = no: ANYONE on the way can pose as the fabric manager and read the "
-                     "session tokens of jobs; set it to yes, or to a file of authorities");
+                     "job_ca = no: ANYONE on the network path can impersonate the fabric manager "
+                     "and read the "
+                     "session tokens of jobs; set it to yes, or to a CA file");
 }
 
 static void check_login(struct config_reading *reading)
@@ -216,7 +218,7 @@ static void check_login(struct config_reading *reading)
         const char *url = config->core.fm_urls[i];
         if (!baseurl_private(url))
             config_fault(reading, false, config_origin(reading, "fm", "url"),
-                         "%s: with http the login crosses the network in the clear", url);
+                         "%s: with http the login crosses the network unencrypted", url);
     }
     if (config->fm_mtls_cert[0] != '\0' && config->core.job_url[0] == '\0')
         config_fault(reading, false, config_origin(reading, "fm", "mtls_cert"),
@@ -244,7 +246,8 @@ static void check_fm(struct config_reading *reading, bool sound)
     check_pair(reading, "fm", "mtls_cert", config->fm_mtls_cert, "mtls_key", config->fm_mtls_key);
     if (!config->fm_verify)
         config_fault(reading, false, config_origin(reading, "fm", "verify"),
-                     "verify = no: ANYONE on the way can pose as the fabric manager and read its "
+                     "verify = no: ANYONE on the network path can impersonate the fabric manager "
+                     "and read its "
                      "login; set ca instead");
     if (!config->core.fm_present) {
         if (config->core.min_nodes > 0 && sound)
@@ -284,8 +287,9 @@ static void check_clusters(struct config_reading *reading)
     const struct config *config = reading->config;
     uint32_t count = config->core.cluster_count;
     if (count == 0)
-        config_fault(reading, false, NULL,
-                     "no cluster is configured, so nobody can reserve: add [cluster \"NAME\"]");
+        config_fault(
+            reading, false, NULL,
+            "no cluster is configured, so every reservation is refused: add [cluster \"NAME\"]");
     for (uint32_t i = 0; i < count; i++) {
         const struct config_cluster *cluster = &config->clusters[i];
         check_cluster(reading, i);

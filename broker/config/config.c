@@ -142,8 +142,8 @@ static void check_all_trust(struct config_reading *reading, const char *path, ui
 
 /* ---- all of it ---- */
 
-static int load(struct config *config, const char *path, bool judge, uid_t user,
-                config_look_fn *look, config_report_fn *report, void *arg)
+static int load_files(struct config *config, const char *path, bool judge, uid_t user,
+                      config_look_fn *look, config_report_fn *report, void *arg)
 {
     struct config_reading *reading = calloc(1, sizeof *reading);
     if (reading == NULL) {
@@ -172,11 +172,11 @@ static int load(struct config *config, const char *path, bool judge, uid_t user,
 
 int config_load(struct config *config, const char *path, config_report_fn *report, void *arg)
 {
-    return load(config, path, false, 0, NULL, report, arg);
+    return load_files(config, path, false, 0, NULL, report, arg);
 }
 
 int config_load_as(struct config *config, const char *path, uid_t user, config_look_fn *look,
                    config_report_fn *report, void *arg)
 {
-    return load(config, path, true, user, look, report, arg);
+    return load_files(config, path, true, user, look, report, arg);
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* mcastd's configuration: what the files say, checked and complete (programs.md).
+/* mcastd's configuration: what the files say, checked and complete.
  *
  * The keys, their types, defaults, ranges and sentences stand in one table (table.c), from
  * which the parser, --help-config and the sample file are made. Texts that are unset are "". */

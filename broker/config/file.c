@@ -15,7 +15,7 @@
 /* inih's line buffer, of which it needs three bytes for itself. */
 enum { LINE_MAX_BYTES = 197 };
 
-/* Whoever has so many in one file has named the wrong one. */
+/* So many faults in one file mean that it is the wrong file. */
 enum { FAULTS_MAX = 20 };
 
 enum section { SECTION_NONE, SECTION_UNKNOWN, SECTION_PLAIN, SECTION_CLUSTER };
@@ -291,7 +291,7 @@ static char *next_line(char *out, int size, void *stream)
 {
     struct source *source = stream;
     if (source->reading->faults - source->faults_before >= FAULTS_MAX) {
-        FAULT(source, "%d faults: the rest of this file was not looked at", FAULTS_MAX);
+        FAULT(source, "%d faults: the rest of this file was not read", FAULTS_MAX);
         source->given_up = true;
         return NULL;
     }

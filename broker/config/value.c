@@ -315,7 +315,7 @@ static int set_command(const struct config_key *key, char ***value, const char *
     return replace_words(value, words, whole, err);
 }
 
-static int unset(void *value, size_t size)
+static int clear_value(void *value, size_t size)
 {
     memset(value, 0, size);
     return 0;
@@ -328,7 +328,7 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
     if (*text == '\0' && key->type != CONFIG_USERS)
         return key->initial != NULL          ? not_allowed(key, err)
                : key->type == CONFIG_COMMAND ? replace_words(value, NULL, true, err)
-                                             : unset(value, key->size);
+                                             : clear_value(value, key->size);
     switch (key->type) {
     case CONFIG_TEXT:
         return strpbrk(text, " \t") != NULL ? not_allowed(key, err)
@@ -348,7 +348,7 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
         return set_listen(key, value, text, err);
     case CONFIG_AUTO:
         if (strcmp(text, "auto") == 0)
-            return unset(value, key->size);
+            return clear_value(value, key->size);
         return set_number(key, value, text, err);
     case CONFIG_NUMBER:
         return set_number(key, value, text, err);

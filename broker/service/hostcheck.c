@@ -27,8 +27,8 @@ static bool may_write(const char *folder)
     return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
 }
 
-/* The mcastd of packages finds them there; whoever runs it by hand makes them, with the owner and
- * mode that the site wants. */
+/* The mcastd of packages finds them there; without packages the administrator
+ * makes them, with the owner and mode that the site wants. */
 static void check_folder(struct config_reading *reading, const char *section, const char *name,
                          const char *path)
 {
@@ -159,7 +159,7 @@ static bool check_certificate(struct config_reading *reading, const char *sectio
     return end > now;
 }
 
-/* As the broker will load them: the key fits, and nobody else can read it. */
+/* As the broker will load them: the key fits, and no other user can read it. */
 static void check_tls(struct config_reading *reading)
 {
     const struct config *config = reading->config;

@@ -244,8 +244,8 @@ static void call_that_cannot_begin__comes_back_once_and_later(void **state)
     assert_string_equal(heard, "");
     for (int i = 0; i < 3; i++)
         (void)uv_run(&broker_loop, UV_RUN_NOWAIT);
-    assert_non_null(strstr(heard, "call 5 unreached - (the call could not be begun"));
-    assert_non_null(strstr(heard, "call 6 unreached - (the call could not be begun"));
+    assert_non_null(strstr(heard, "call 5 unreached - (the call could not be started"));
+    assert_non_null(strstr(heard, "call 6 unreached - (the call could not be started"));
     assert_int_equal(counted(FMCALL_RESERVE, FM_UNREACHED), 1);
     assert_int_equal(counted(FMCALL_CHECK, FM_UNREACHED), 1);
     assert_int_equal(fabric_counters(fabric)->times[FMCALL_CHECK].count, 0);
@@ -271,7 +271,7 @@ static void list_that_cannot_begin__ends_later(void **state)
     assert_string_equal(heard, "");
     (void)uv_run(&broker_loop, UV_RUN_NOWAIT);
     (void)uv_run(&broker_loop, UV_RUN_NOWAIT);
-    assert_string_equal(heard, "list 9 unreached (the call could not be begun: io); ");
+    assert_string_equal(heard, "list 9 unreached (the call could not be started: io); ");
 }
 
 static void login__tells_why_not(void **state)
@@ -398,7 +398,7 @@ static void change_to_none__fails_what_comes_and_back(void **state)
     login(0);
     assert_string_equal(heard, "");
     turns();
-    assert_non_null(strstr(heard, "call 5 unreached - (the call could not be begun: no fabric "));
+    assert_non_null(strstr(heard, "call 5 unreached - (the call could not be started: no fabric "));
     assert_non_null(strstr(heard, "list 9 unreached"));
     assert_non_null(strstr(heard, "login 0 (no fabric manager is configured)"));
     assert_false(apis[0].alive);
