@@ -23,9 +23,7 @@ struct bearers {
 
 struct bearers *bearers_create(const struct fingerprint_key *key)
 {
-    struct bearers *bearers = calloc(1, sizeof *bearers);
-    if (bearers == NULL)
-        return NULL;
+    struct bearers *bearers = memory_zeroed(sizeof *bearers);
     bearers->key = *key;
     bearers->buckets = BUCKETS_MIN;
     bearers->by_print = memory_zeroed(BUCKETS_MIN * sizeof(struct entry *));

@@ -16,7 +16,7 @@
 
 struct bearers;
 
-/* Copies the key. NULL: out of memory. */
+/* Copies the key. Never NULL (base/memory.h). */
 struct bearers *bearers_create(const struct fingerprint_key *key);
 void bearers_destroy(struct bearers *bearers); /* wipes the key; NULL is allowed */
 

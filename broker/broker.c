@@ -231,8 +231,6 @@ static int create_bearers(struct broker *broker, struct error *err)
         return rc;
     broker->bearers = bearers_create(&key);
     fingerprint_key_wipe(&key);
-    if (broker->bearers == NULL)
-        return error_set(err, ERROR_NOMEM, "memory is exhausted");
     broker->keyring = keyring_open(config->root_key_file[0] != '\0' ? config->root_key_file : NULL,
                                    (int64_t)time(NULL), err);
     return broker->keyring != NULL ? 0 : err->code;

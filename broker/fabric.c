@@ -265,30 +265,18 @@ static void generation_free(struct generation *generation)
     free(generation);
 }
 
-static bool copy_urls(struct generation *generation, const struct fmapi_options *options)
-{
-    for (size_t i = 0; i < FMAPI_URLS_MAX && options->urls[i] != NULL; i++) {
-        generation->urls[i] = strdup(options->urls[i]);
-        if (generation->urls[i] == NULL)
-            return false;
-        generation->url_count++;
-    }
-    return true;
-}
-
 /* in_use: the URL to begin with, if it is there. The transport begins with its first one, so it is
  * given them turned round. */
 static struct generation *generation_create(struct fabric *fabric,
                                             const struct fmapi_options *options, const char *in_use,
                                             struct error *err)
 {
-    struct generation *generation = calloc(1, sizeof *generation);
+    struct generation *generation = memory_zeroed(sizeof *generation);
     struct fmapi_options turned = *options;
-    if (generation == NULL || !copy_urls(generation, options)) {
-        (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
-        goto fail;
-    }
-    uint32_t count = generation->url_count;
+    uint32_t count = 0;
+    for (; count < FMAPI_URLS_MAX && options->urls[count] != NULL; count++)
+        generation->urls[count] = memory_text(options->urls[count]);
+    generation->url_count = count;
     generation->fabric = fabric;
     for (uint32_t i = 0; i < count; i++) {
         if (in_use != NULL && strcmp(generation->urls[i], in_use) == 0)
@@ -297,13 +285,9 @@ static struct generation *generation_create(struct fabric *fabric,
     for (uint32_t i = 0; i < count; i++)
         turned.urls[i] = generation->urls[(generation->first + i) % count];
     generation->api = fmapi_create(fabric->loop, &turned, err);
-    if (generation->api == NULL)
-        goto fail;
-    return generation;
-
-fail:
-    if (generation != NULL)
-        generation_free(generation);
+    if (generation->api != NULL)
+        return generation;
+    generation_free(generation);
     return NULL;
 }
 
@@ -394,11 +378,7 @@ int fabric_change(struct fabric *fabric, const struct fmapi_options *options, st
 struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *options,
                              fabric_step_fn *step, void *arg, struct error *err)
 {
-    struct fabric *fabric = calloc(1, sizeof *fabric);
-    if (fabric == NULL) {
-        (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
-        return NULL;
-    }
+    struct fabric *fabric = memory_zeroed(sizeof *fabric);
     fabric->loop = loop;
     fabric->step = step;
     fabric->arg = arg;

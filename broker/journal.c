@@ -330,11 +330,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 struct journal *journal_create(uv_loop_t *loop, struct store *store,
                                const struct journal_sink *sink, struct error *err)
 {
-    struct journal *journal = calloc(1, sizeof *journal);
-    if (journal == NULL) {
-        (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
-        return NULL;
-    }
+    struct journal *journal = memory_zeroed(sizeof *journal);
     journal->store = store;
     journal->sink = *sink;
     journal->counters.sizes.scale = HISTOGRAM_SIZES;

@@ -1,5 +1,6 @@
 #include "broker/keyring.h"
 
+#include "base/memory.h"
 #include "core/reservation/reservation.h"
 #include "tokens/randombytes.h"
 
@@ -30,8 +31,7 @@ static int draw_key(struct rootkeys *keys, int64_t now, struct error *err)
 
 static int open_file(struct keyring *keyring, const char *path, int64_t now, struct error *err)
 {
-    if ((keyring->path = strdup(path)) == NULL)
-        return error_set(err, ERROR_NOMEM, "memory is exhausted");
+    keyring->path = memory_text(path);
     int rc = rootkeys_read(path, &keyring->keys, err);
     if (rc != ERROR_NOT_FOUND)
         return rc;
@@ -42,11 +42,7 @@ static int open_file(struct keyring *keyring, const char *path, int64_t now, str
 
 struct keyring *keyring_open(const char *path, int64_t now, struct error *err)
 {
-    struct keyring *keyring = calloc(1, sizeof *keyring);
-    if (keyring == NULL) {
-        (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
-        return NULL;
-    }
+    struct keyring *keyring = memory_zeroed(sizeof *keyring);
     int rc = path != NULL ? open_file(keyring, path, now, err) : draw_key(&keyring->keys, now, err);
     if (rc == 0)
         return keyring;

@@ -43,10 +43,6 @@ static struct config *load_config(const char *path, uid_t user, config_look_fn *
                                   config_report_fn *report)
 {
     struct config *config = config_create();
-    if (config == NULL) {
-        log_line(LOG_ERR, "memory is exhausted");
-        return NULL;
-    }
     int rc = user == NO_USER ? config_load(config, path, report, NULL)
                              : config_load_as(config, path, user, look, report, NULL);
     if (rc < 0) {
@@ -67,8 +63,6 @@ static void print_nothing(void *arg, bool fault, const char *line)
 static int find_service(struct serviceuser *user, const struct options *options, struct error *err)
 {
     struct config *config = config_create();
-    if (config == NULL)
-        return error_set(err, ERROR_NOMEM, "memory is exhausted");
     (void)config_load(config, options->config_path, print_nothing, NULL);
     int rc = serviceuser_find(user, options->user, config, err);
     config_destroy(config);
@@ -88,11 +82,11 @@ static int check_config(const struct options *options)
 {
     struct error err = {0};
     int rc = become_service(options, &err);
-    struct config *config = rc < 0 ? NULL : config_create();
-    if (config == NULL) {
-        fprintf(stderr, "mcastd: %s\n", rc < 0 ? err.text : "memory is exhausted");
+    if (rc < 0) {
+        fprintf(stderr, "mcastd: %s\n", err.text);
         return EXIT_FAILURE;
     }
+    struct config *config = config_create();
     rc = config_load_as(config, options->config_path, geteuid(), hostcheck_look, print_fault, NULL);
     config_destroy(config);
     return rc == 0 ? 0 : EXIT_FAILURE;

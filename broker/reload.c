@@ -1,5 +1,6 @@
 #include "broker/reload.h"
 
+#include "base/memory.h"
 #include "broker/config/change.h"
 #include "broker/log/log.h"
 #include "broker/reread.h"
@@ -138,10 +139,7 @@ static bool replace_config(struct reload *reload, struct reading *reading)
     const struct reread *read = &reading->files;
     struct config_changes changes;
     struct error err = {0};
-    if (config_changes_find(&changes, reload->config, read->config) < 0) {
-        log_line(LOG_ERR, "reload: nothing was changed: memory is exhausted");
-        return false;
-    }
+    config_changes_find(&changes, reload->config, read->config);
     bool applied = false;
     if (need_restart(&changes))
         log_line(LOG_ERR, "reload: nothing was changed: restart mcastd, or take back what needs a "
@@ -210,12 +208,7 @@ void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *
     reload->again = reload->reading != NULL;
     if (reload->again)
         return;
-    struct reading *reading = calloc(1, sizeof *reading);
-    if (reading == NULL) {
-        log_line(LOG_ERR, "reload: nothing was changed: memory is exhausted");
-        applied(arg, false);
-        return;
-    }
+    struct reading *reading = memory_zeroed(sizeof *reading);
     *reading = (struct reading){.reload = reload,
                                 .files = {.path = reload->path, .keyring = reload->keyring},
                                 .rotations = keyring_rotations(reload->keyring),

@@ -1,59 +1,37 @@
 #include "broker/config/change.h"
 
 #include "broker/config/value.h"
-#include "base/error.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static bool in_cluster(const struct config_key *key)
-{
-    return strcmp(key->section, "cluster") == 0;
-}
-
 /* Takes the texts over. */
-static int add_change(struct config_changes *changes, const struct config_key *key,
-                      const char *cluster, char *before, char *after)
+static void add_change(struct config_changes *changes, const struct config_key *key,
+                       const char *cluster, char *before, char *after)
 {
-    struct config_change *longer =
-        before == NULL || after == NULL
-            ? NULL
-            : realloc(changes->items, (changes->count + 1) * sizeof *longer);
-    if (longer == NULL) {
-        free(before);
-        free(after);
-        return ERROR_NOMEM;
-    }
-    changes->items = longer;
-    longer[changes->count++] = (struct config_change){key, cluster, before, after};
-    return 0;
+    changes->items = memory_resized(changes->items, changes->count + 1, sizeof *changes->items);
+    changes->items[changes->count++] = (struct config_change){key, cluster, before, after};
 }
 
-static int compare_key(struct config_changes *changes, const struct config_key *key,
-                       const char *cluster, const void *before, const void *after)
-{
-    char *was = config_value_text(key, before), *is = config_value_text(key, after);
-    if (was != NULL && is != NULL && strcmp(was, is) == 0) {
-        free(was);
-        free(is);
-        return 0;
-    }
-    return add_change(changes, key, cluster, was, is);
-}
-
-static int compare_keys(struct config_changes *changes, const char *cluster, const void *before,
-                        const void *after)
+static void compare_keys(struct config_changes *changes, const char *cluster, const void *before,
+                         const void *after)
 {
     size_t count;
     const struct config_key *keys = config_keys(&count);
-    int rc = 0;
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        if (in_cluster(&keys[i]) == (cluster != NULL))
-            rc = compare_key(changes, &keys[i], cluster, before, after);
+    for (size_t i = 0; i < count; i++) {
+        if ((strcmp(keys[i].section, "cluster") == 0) != (cluster != NULL))
+            continue;
+        char *was = config_value_text(&keys[i], before), *is = config_value_text(&keys[i], after);
+        if (strcmp(was, is) != 0) {
+            add_change(changes, &keys[i], cluster, was, is);
+            continue;
+        }
+        free(was);
+        free(is);
     }
-    return rc;
 }
 
 static const struct config_cluster *find_cluster(const struct config *config, const char *name)
@@ -65,39 +43,35 @@ static const struct config_cluster *find_cluster(const struct config *config, co
     return NULL;
 }
 
-static int compare_clusters(struct config_changes *changes, const struct config *before,
-                            const struct config *after)
+static void compare_clusters(struct config_changes *changes, const struct config *before,
+                             const struct config *after)
 {
     struct config_cluster none;
-    int rc = config_cluster_init(&none) ? 0 : ERROR_NOMEM;
-    for (uint32_t i = 0; i < before->core.cluster_count && rc == 0; i++) {
-        const struct config_cluster *was = &before->clusters[i],
-                                    *is = find_cluster(after, was->name);
-        rc = is != NULL ? compare_keys(changes, was->name, was, is)
-                        : add_change(changes, NULL, was->name, strdup(""), strdup("removed"));
+    config_cluster_init(&none);
+    for (uint32_t i = 0; i < before->core.cluster_count; i++) {
+        const struct config_cluster *was = &before->clusters[i];
+        const struct config_cluster *is = find_cluster(after, was->name);
+        if (is != NULL)
+            compare_keys(changes, was->name, was, is);
+        else
+            add_change(changes, NULL, was->name, memory_text(""), memory_text("removed"));
     }
-    for (uint32_t i = 0; i < after->core.cluster_count && rc == 0; i++) {
+    for (uint32_t i = 0; i < after->core.cluster_count; i++) {
         const struct config_cluster *is = &after->clusters[i];
         if (find_cluster(before, is->name) != NULL)
             continue;
-        rc = add_change(changes, NULL, is->name, strdup(""), strdup("added"));
-        if (rc == 0)
-            rc = compare_keys(changes, is->name, &none, is);
+        add_change(changes, NULL, is->name, memory_text(""), memory_text("added"));
+        compare_keys(changes, is->name, &none, is);
     }
     config_cluster_release(&none);
-    return rc;
 }
 
-int config_changes_find(struct config_changes *changes, const struct config *before,
-                        const struct config *after)
+void config_changes_find(struct config_changes *changes, const struct config *before,
+                         const struct config *after)
 {
     *changes = (struct config_changes){0};
-    int rc = compare_keys(changes, NULL, before, after);
-    if (rc == 0)
-        rc = compare_clusters(changes, before, after);
-    if (rc < 0)
-        config_changes_release(changes);
-    return rc;
+    compare_keys(changes, NULL, before, after);
+    compare_clusters(changes, before, after);
 }
 
 void config_changes_release(struct config_changes *changes)

@@ -23,9 +23,9 @@ struct config_changes {
     size_t count;
 };
 
-/* In the order of the table, clusters last. 0, or ERROR_NOMEM and nothing. To be released. */
-int config_changes_find(struct config_changes *changes, const struct config *before,
-                        const struct config *after);
+/* In the order of the table, clusters last. To be released. */
+void config_changes_find(struct config_changes *changes, const struct config *before,
+                         const struct config *after);
 void config_changes_release(struct config_changes *changes);
 
 /* "[vni] pool = 1024-2047 -> 1024-4095", "[cluster \"tuo\"] added". Values hold no secrets: those

@@ -1,6 +1,7 @@
 #include "broker/config/file.h"
 
 #include "broker/config/value.h"
+#include "base/memory.h"
 #include "base/names.h"
 
 #include <ctype.h>
@@ -397,11 +398,7 @@ bool config_file_read(struct config_reading *reading, const char *path)
         config_fault(reading, true, NULL, "more than %d files", CONFIG_FILES_MAX);
         return false;
     }
-    if ((reading->files[reading->file_count] = strdup(path)) == NULL) {
-        reading->faults++;
-        reading->report(reading->arg, true, "memory is exhausted");
-        return false;
-    }
+    reading->files[reading->file_count] = memory_text(path);
     source.here.file = ++reading->file_count;
     source.file = fopen(path, "re");
     if (source.file == NULL) {

@@ -2,6 +2,7 @@
 
 #include "core/config.h"
 #include "base/idset.h"
+#include "base/memory.h"
 #include "core/reservation/record.h"
 #include "fmapi/wire/baseurl.h"
 
@@ -274,28 +275,20 @@ static int set_idset(struct idset *value, const char *text, bool more, struct er
     return 0;
 }
 
-/* Takes the words over, in place of those before. */
-static int replace_words(char ***value, char **words, bool whole, struct error *err)
+static void clear_words(char ***value)
 {
-    if (!whole) {
-        config_words_destroy(words);
-        return error_set(err, ERROR_NOMEM, "memory is exhausted");
-    }
     config_words_destroy(*value);
-    *value = words;
-    return 0;
+    *value = NULL;
 }
 
-static int set_users(char ***value, const char *text, bool more, struct error *err)
+static int set_users(char ***value, const char *text, bool more)
 {
-    static const char between[] = " \t,";
-    if (more)
-        return config_words_add(value, text, between)
-                   ? 0
-                   : error_set(err, ERROR_NOMEM, "memory is exhausted");
-    char **users = calloc(1, sizeof *users);
-    bool whole = users != NULL && config_words_add(&users, text, between);
-    return replace_words(value, users, whole, err);
+    if (!more) {
+        clear_words(value);
+        *value = memory_zeroed(sizeof **value);
+    }
+    config_words_add(value, text, " \t,");
+    return 0;
 }
 
 /* No shell reads it, so that what a shell would take for more than letters is a mistake. */
@@ -303,7 +296,6 @@ static int set_command(const struct config_key *key, char ***value, const char *
                        struct error *err)
 {
     static const char shells[] = "\"'\\`$|&;<>";
-    char **words = NULL;
     if (text[0] != '/')
         return not_allowed(key, err);
     if (strpbrk(text, shells) != NULL)
@@ -311,13 +303,8 @@ static int set_command(const struct config_key *key, char ***value, const char *
                          "no shell reads it: none of %s is allowed; what needs them goes into a "
                          "script",
                          shells);
-    bool whole = config_words_add(&words, text, " \t");
-    return replace_words(value, words, whole, err);
-}
-
-static int clear_value(void *value, size_t size)
-{
-    memset(value, 0, size);
+    clear_words(value);
+    config_words_add(value, text, " \t");
     return 0;
 }
 
@@ -325,10 +312,15 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
                      struct error *err)
 {
     void *value = (char *)base + key->offset;
-    if (*text == '\0' && key->type != CONFIG_USERS)
-        return key->initial != NULL          ? not_allowed(key, err)
-               : key->type == CONFIG_COMMAND ? replace_words(value, NULL, true, err)
-                                             : clear_value(value, key->size);
+    if (*text == '\0' && key->type != CONFIG_USERS) {
+        if (key->initial != NULL)
+            return not_allowed(key, err);
+        if (key->type == CONFIG_COMMAND)
+            clear_words(value);
+        else
+            memset(value, 0, key->size);
+        return 0;
+    }
     switch (key->type) {
     case CONFIG_TEXT:
         return strpbrk(text, " \t") != NULL ? not_allowed(key, err)
@@ -347,8 +339,10 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
     case CONFIG_LISTEN:
         return set_listen(key, value, text, err);
     case CONFIG_AUTO:
-        if (strcmp(text, "auto") == 0)
-            return clear_value(value, key->size);
+        if (strcmp(text, "auto") == 0) {
+            *(uint32_t *)value = 0;
+            return 0;
+        }
         return set_number(key, value, text, err);
     case CONFIG_NUMBER:
         return set_number(key, value, text, err);
@@ -365,7 +359,7 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
     case CONFIG_IDSET:
         return set_idset(value, text, more, err);
     case CONFIG_USERS:
-        return set_users(value, text, more, err);
+        return set_users(value, text, more);
     case CONFIG_COMMAND:
         return set_command(key, value, text, err);
     }

@@ -19,8 +19,7 @@ enum { CONFIG_ALLOWED_SIZE = 192 };
 int config_value_set(const struct config_key *key, void *base, const char *text, bool more,
                      struct error *err);
 
-/* The value in base as it would be written, "unset" when it is so; owned by the caller. NULL:
- * memory is exhausted. */
+/* The value in base as it would be written, "unset" when it is so; owned by the caller. */
 char *config_value_text(const struct config_key *key, const void *base);
 
 /* "a duration of 100ms to 10m", "basic or none", … */
@@ -32,9 +31,8 @@ bool config_value_is_list(const struct config_key *key);
 /* Values that are several words: users, a command with its arguments. A list is NULL-terminated and
  * each word in it is owned; NULL is an empty one. */
 
-/* Appends the words in text, which any number of the bytes in `between` keep apart. False: memory
- * is exhausted; the list is good, but not whole. */
-bool config_words_add(char ***words, const char *text, const char *between);
+/* Appends the words in text, which any number of the bytes in `between` keep apart. */
+void config_words_add(char ***words, const char *text, const char *between);
 void config_words_print(FILE *out, char *const *words);
 void config_words_destroy(char **words);
 

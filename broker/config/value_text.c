@@ -2,6 +2,7 @@
 
 #include "core/config.h"
 #include "base/idset.h"
+#include "base/memory.h"
 #include "core/reservation/record.h"
 
 #include <assert.h>
@@ -12,24 +13,20 @@
 
 /* Lists of words and durations, and values as they would be written. */
 
-bool config_words_add(char ***words, const char *text, const char *between)
+void config_words_add(char ***words, const char *text, const char *between)
 {
     size_t count = 0;
     while (*words != NULL && (*words)[count] != NULL)
         count++;
     for (text += strspn(text, between); *text != '\0'; text += strspn(text, between)) {
-        size_t take = strcspn(text, between);
-        char **longer = realloc(*words, (count + 2) * sizeof *longer);
-        if (longer == NULL)
-            return false;
-        *words = longer;
-        longer[count] = strndup(text, take);
-        longer[count + 1] = NULL;
-        if (longer[count++] == NULL)
-            return false;
-        text += take;
+        size_t length = strcspn(text, between);
+        char *word = memory_zeroed(length + 1);
+        memcpy(word, text, length);
+        *words = memory_resized(*words, count + 2, sizeof **words);
+        (*words)[count++] = word;
+        (*words)[count] = NULL;
+        text += length;
     }
-    return true;
 }
 
 void config_words_print(FILE *out, char *const *words)
@@ -115,9 +112,7 @@ static void print_classes(FILE *out, uint32_t bits)
 static void print_idset(FILE *out, const struct idset *set)
 {
     size_t size = idset_format(set, NULL, 0) + 1;
-    char *text = malloc(size);
-    if (text == NULL)
-        return;
+    char *text = memory_zeroed(size);
     (void)idset_format(set, text, size);
     fputs(text, out);
     free(text);
@@ -191,15 +186,12 @@ char *config_value_text(const struct config_key *key, const void *base)
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    if (out == NULL)
-        return NULL;
-    print_value(out, key, (const char *)base + key->offset);
-    if (ftell(out) == 0)
-        fputs("unset", out);
-    bool whole = ferror(out) == 0;
-    if (fclose(out) != 0 || !whole) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    if (out != NULL)
+        print_value(out, key, (const char *)base + key->offset);
+    if (out == NULL || fclose(out) != 0)
+        abort(); /* without memory, as base/memory.h */
+    if (length > 0)
+        return text;
+    free(text);
+    return memory_text("unset");
 }
