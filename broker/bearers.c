@@ -23,9 +23,7 @@ struct bearers {
 
 struct bearers *bearers_create(const struct fingerprint_key *key)
 {
-    struct bearers *bearers = calloc(1, sizeof *bearers);
-    if (bearers == NULL)
-        return NULL;
+    struct bearers *bearers = memory_zeroed(sizeof *bearers);
     bearers->key = *key;
     bearers->buckets = BUCKETS_MIN;
     bearers->by_print = memory_zeroed(BUCKETS_MIN * sizeof(struct entry *));
@@ -54,8 +52,8 @@ size_t bearers_count(const struct bearers *bearers)
     return bearers->count;
 }
 
-/* Fingerprints are MACs under a key that nobody else has, so nobody can aim at a bucket, and how
- * long one is tells nothing of a token. */
+/* Fingerprints are MACs under a secret key, so clients cannot aim at a bucket, and its length says
+ * nothing of a token. */
 static size_t print_bucket(const struct fingerprint *print, size_t buckets)
 {
     uint64_t bits;
@@ -69,8 +67,8 @@ static size_t number_bucket(uint64_t number, size_t buckets)
     return (size_t)number & (buckets - 1);
 }
 
-static void link_in(struct entry *entry, struct entry **by_print, struct entry **by_number,
-                    size_t buckets)
+static void link_entry(struct entry *entry, struct entry **by_print, struct entry **by_number,
+                       size_t buckets)
 {
     struct entry **print = &by_print[print_bucket(&entry->print, buckets)];
     struct entry **number = &by_number[number_bucket(entry->number, buckets)];
@@ -79,7 +77,7 @@ static void link_in(struct entry *entry, struct entry **by_print, struct entry *
     *print = *number = entry;
 }
 
-static void grow(struct bearers *bearers)
+static void grow_buckets(struct bearers *bearers)
 {
     const size_t buckets = bearers->buckets * 2;
     struct entry **by_print = memory_zeroed(buckets * sizeof *by_print);
@@ -87,7 +85,7 @@ static void grow(struct bearers *bearers)
     for (size_t i = 0; i < bearers->buckets; i++) {
         for (struct entry *entry = bearers->by_number[i], *next; entry != NULL; entry = next) {
             next = entry->number_next;
-            link_in(entry, by_print, by_number, buckets);
+            link_entry(entry, by_print, by_number, buckets);
         }
     }
     free(bearers->by_print);
@@ -106,7 +104,7 @@ static struct entry **place_of(const struct bearers *bearers, uint64_t number)
     return link;
 }
 
-static void forget(struct bearers *bearers, uint64_t number)
+static void remove_token(struct bearers *bearers, uint64_t number)
 {
     struct entry **link = place_of(bearers, number), *entry = *link;
     if (entry == NULL)
@@ -120,24 +118,24 @@ static void forget(struct bearers *bearers, uint64_t number)
     bearers->count--;
 }
 
-static void remember(struct bearers *bearers, uint64_t number, struct secret token)
+static void add_token(struct bearers *bearers, uint64_t number, struct secret token)
 {
     struct fingerprint print;
     const struct entry *entry = *place_of(bearers, number);
     /* Without it the job is as it would be without a broker: its token opens the fabric manager. */
     if (fingerprint_take(&bearers->key, token, &print, NULL) < 0) {
-        forget(bearers, number);
+        remove_token(bearers, number);
         return;
     }
     if (entry != NULL && fingerprint_equal(&entry->print, &print))
         return;
-    forget(bearers, number);
+    remove_token(bearers, number);
     if (bearers->count == bearers->buckets)
-        grow(bearers);
+        grow_buckets(bearers);
     struct entry *added = memory_zeroed(sizeof *added);
     added->number = number;
     added->print = print;
-    link_in(added, bearers->by_print, bearers->by_number, bearers->buckets);
+    link_entry(added, bearers->by_print, bearers->by_number, bearers->buckets);
     bearers->count++;
 }
 
@@ -145,11 +143,11 @@ void bearers_follow(struct bearers *bearers, const struct record *record)
 {
     const struct reservation_record *reservation = &record->u.reservation;
     if (record->kind == RECORD_GONE)
-        forget(bearers, record->u.gone);
+        remove_token(bearers, record->u.gone);
     else if (record->kind == RECORD_RESERVATION && !secret_none(reservation->token))
-        remember(bearers, reservation->number, reservation->token);
+        add_token(bearers, reservation->number, reservation->token);
     else if (record->kind == RECORD_RESERVATION && reservation->state != JOB_RELEASING)
-        forget(bearers, reservation->number);
+        remove_token(bearers, reservation->number);
 }
 
 uint64_t bearers_find(const struct bearers *bearers, struct secret token)

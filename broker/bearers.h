@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 /* Which reservation a session token of the fabric manager belongs to (B3, F19): fingerprints
- * (tokens/fingerprint.h) by which a token that somebody shows is found, and no tokens.
+ * (tokens/fingerprint.h) by which a presented token is found, and no tokens.
  *
  * It follows the ledger: what is loaded at the start, then what is saved. As many entries as there
  * are reservations with a token; following and finding cost O(1). */
 
 struct bearers;
 
-/* Copies the key. NULL: out of memory. */
+/* Copies the key. Never NULL (base/memory.h). */
 struct bearers *bearers_create(const struct fingerprint_key *key);
 void bearers_destroy(struct bearers *bearers); /* wipes the key; NULL is allowed */
 

@@ -45,7 +45,7 @@ struct broker {
     uv_timer_t reload_soon;
     bool running; /* lifesign and reload_soon are in the loop */
     bool stopping;
-    uint64_t told_ms; /* to stop; by the loop */
+    uint64_t stop_ms; /* of the first SIGTERM, by the loop */
     int status;
 };
 
@@ -77,7 +77,7 @@ static void on_engine_stopped(void *arg)
         on_http_closed(broker);
 }
 
-static void stop(struct broker *broker)
+static void stop_broker(struct broker *broker)
 {
     broker->stopping = true;
     reload_stop(&broker->reload);
@@ -114,9 +114,9 @@ static void on_signal(uv_signal_t *handle, int signum)
 {
     struct broker *broker = handle->data;
     if (broker->engine != NULL)
-        engine_interrupted(broker->engine);
+        turn_interrupted(engine_turn(broker->engine));
     if (signum == SIGHUP && (broker->stopping || !broker->running)) {
-        log_line(LOG_NOTICE, "stopping: the reload that was asked for is left to the next start");
+        log_line(LOG_NOTICE, "stopping: reload skipped, the next start reads the configuration");
         return;
     }
     if (signum == SIGHUP) {
@@ -124,15 +124,16 @@ static void on_signal(uv_signal_t *handle, int signum)
         (void)uv_timer_start(&broker->reload_soon, on_reload_soon, 0, 0);
         return;
     }
-    if (broker->stopping && uv_now(&broker->loop) - broker->told_ms < AGAIN_MS)
+    if (broker->stopping && uv_now(&broker->loop) - broker->stop_ms < AGAIN_MS)
         return;
     if (broker->stopping) {
-        log_line(LOG_WARNING, "told twice to stop: leaving at once, as after a crash");
+        log_line(LOG_WARNING, "second %s received, exiting immediately",
+                 signum == SIGINT ? "SIGINT" : "SIGTERM");
         _Exit(EXIT_FAILURE);
     }
     log_line(LOG_NOTICE, "stopping: answering what was accepted");
-    broker->told_ms = uv_now(&broker->loop);
-    stop(broker);
+    broker->stop_ms = uv_now(&broker->loop);
+    stop_broker(broker);
 }
 
 static int start_signals(struct broker *broker, struct error *err)
@@ -230,8 +231,6 @@ static int create_bearers(struct broker *broker, struct error *err)
         return rc;
     broker->bearers = bearers_create(&key);
     fingerprint_key_wipe(&key);
-    if (broker->bearers == NULL)
-        return error_set(err, ERROR_NOMEM, "memory is exhausted");
     broker->keyring = keyring_open(config->root_key_file[0] != '\0' ? config->root_key_file : NULL,
                                    (int64_t)time(NULL), err);
     return broker->keyring != NULL ? 0 : err->code;
@@ -266,11 +265,7 @@ static int create_engine(struct broker *broker, struct error *err)
     }
     options.bearers = broker->bearers;
     reload_look(&broker->reload);
-    broker->engine = engine_create(&options, err);
-    if (broker->engine == NULL) {
-        store_close(options.store);
-        return err->code;
-    }
+    broker->engine = engine_create(&options);
     return 0;
 }
 
@@ -355,7 +350,7 @@ static void start_all(struct broker *broker)
         renew_keys(broker, &err) < 0) {
         log_line(LOG_ERR, "cannot start: %s", err.text);
         broker->status = EXIT_FAILURE;
-        stop(broker);
+        stop_broker(broker);
         return;
     }
     log_ready(broker, began_ns);
@@ -363,14 +358,14 @@ static void start_all(struct broker *broker)
 }
 
 /* Until the loop is empty; deposed, it is left once before. */
-static void run(struct broker *broker)
+static void run_loop(struct broker *broker)
 {
     (void)uv_run(&broker->loop, UV_RUN_DEFAULT);
     if (broker->engine == NULL || engine_role(broker->engine) != ROLE_STANDBY)
         return;
     broker->status = EX_TEMPFAIL;
     if (!broker->stopping)
-        stop(broker);
+        stop_broker(broker);
     (void)uv_run(&broker->loop, UV_RUN_DEFAULT);
 }
 
@@ -382,13 +377,13 @@ int broker_run(struct config *config, const char *path, int log_level)
     log_set_level(config->core.trace_level);
     prepare_process(config);
     if (notify_init(&broker.notify, &err) < 0)
-        log_line(LOG_WARNING, "the service manager is not told anything: %s", err.text);
+        log_line(LOG_WARNING, "the service manager gets no notifications: %s", err.text);
     if (uv_loop_init(&broker.loop) < 0) {
         log_line(LOG_ERR, "cannot make an event loop: %s", strerror(errno));
         broker.status = EXIT_FAILURE;
     } else {
         start_all(&broker);
-        run(&broker);
+        run_loop(&broker);
         engine_destroy(broker.engine);
         bearers_destroy(broker.bearers);
         keyring_close(broker.keyring);

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* The time that the core is told: Unix milliseconds that never run back while the process lives.
- * The wall clock is read once, at the start; from then on a steady clock counts, so that somebody
- * who sets the date neither frees a VNI early nor holds one for ever. A suspended machine's absence
+ * The wall clock is read once, at the start; from then on a steady clock counts, so that setting
+ * the date neither frees a VNI early nor holds one for ever. A suspended machine's absence
  * is counted (CLOCK_BOOTTIME). */
 
 struct clock {

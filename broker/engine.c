@@ -1,5 +1,6 @@
 #include "broker/engine.h"
 
+#include "base/memory.h"
 #include "broker/log/chronicle.h"
 #include "broker/clock.h"
 #include "broker/fabric.h"
@@ -9,6 +10,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,9 +31,9 @@ struct engine {
     enum broker_role role;
 
     uint64_t steps;
-    uint64_t tickets;   /* accepted and not yet spoken */
-    uint64_t event_seq; /* durable, the listener not yet told; 0: none */
-    bool spoke;         /* since the listener was last told that all is out */
+    uint64_t tickets;   /* accepted and not yet answered */
+    uint64_t event_seq; /* durable, not yet given to the listener; 0: none */
+    bool answered;      /* since listener.spoken was called last */
     bool stepping;      /* between core_step and the last of its effects */
 
     uv_timer_t deadline;
@@ -43,103 +45,68 @@ struct engine {
     bool stopping; /* engine_stop was called: no new requests */
     bool draining; /* nothing accepted is unanswered: no more steps, the rest is only saved */
     bool closing;
-    unsigned open_parts; /* handles and rooms that have yet to close */
+    unsigned open_parts; /* handles and edges that have yet to close */
     void (*stopped)(void *arg);
     void *stopped_arg;
 };
 
 const char *broker_role_word(enum broker_role role)
 {
-    switch (role) {
-    case ROLE_STARTING:
-        return "starting";
-    case ROLE_LEADER:
-        return "leader";
-    case ROLE_STANDBY:
-        return "standby";
-    }
-    return "unknown";
+    static const char *const words[] = {"starting", "leader", "standby"};
+    return words[role];
 }
 
 /* ---- from the core to its edges ---- */
 
-static void speak(struct engine *engine, uint64_t ticket, int code, const char *words)
+static void send_answer(struct engine *engine, uint64_t ticket, int code, const char *why)
 {
     assert(engine->tickets > 0);
     engine->tickets--;
-    engine->spoke = true;
+    engine->answered = true;
     if (engine->listener.speak != NULL)
-        engine->listener.speak(engine->listener.arg, ticket, code, words);
+        engine->listener.speak(engine->listener.arg, ticket, code, why);
 }
 
-static const char *why_not(const struct engine *engine, int code)
-{
-    return code == 0 ? NULL : journal_counters(engine->journal)->error.text;
-}
-
-static void call_fabric(struct engine *engine, const struct word *word)
-{
-    const struct fmapi_step step = {.name = word->name,
-                                    .step = word->u.call.step,
-                                    .tree = word->u.call.tree,
-                                    .token = word->u.call.token};
-    if (fmcall_is_cleanup(word->u.call.kind))
-        fabric_step(engine->fabric, word->u.call.id, word->u.call.kind, &step);
-    else
-        fabric_call(engine->fabric, word->u.call.id, word->u.call.kind, word->name,
-                    word->u.call.addresses);
-}
-
-static void call_roll(struct engine *engine, const struct word *word)
-{
-    if (engine->lists == NULL)
-        return;
-    const char *before = turn_enter(&engine->turn, "starting list_command");
-    listcommand_ask(engine->lists, word->u.rollcall, word->name);
-    turn_leave(&engine->turn, before);
-}
-
-static void on_say(void *arg, const struct word *word)
+/* The journal's: everything that the effect is built on is durable. */
+static void perform_effect(void *arg, const struct effect *effect, int code)
 {
     struct engine *engine = arg;
-    if (engine->draining && word->kind != WORD_ANSWER)
-        return; /* as if we had crashed just before: the next start sees to it */
-    switch (word->kind) {
-    case WORD_ANSWER:
-        speak(engine, word->u.ticket, word->code, why_not(engine, word->code));
+    if (engine->draining && effect->kind != EFFECT_ANSWER)
+        return; /* as after a crash just before: the next start does it */
+    switch (effect->kind) {
+    case EFFECT_ANSWER:
+        send_answer(engine, effect->u.answer.ticket, code,
+                    code == 0 ? NULL : journal_counters(engine->journal)->error.text);
         break;
-    case WORD_CALL:
-        call_fabric(engine, word);
+    case EFFECT_CALL:
+    case EFFECT_LOGIN:
+    case EFFECT_LIST:
+        fabric_perform(engine->fabric, effect);
         break;
-    case WORD_LOGIN:
-        fabric_login(engine->fabric, word->u.url);
+    case EFFECT_ROLLCALL:
+        if (engine->lists != NULL)
+            listcommand_ask(engine->lists, effect->u.rollcall.id, effect->u.rollcall.cluster);
         break;
-    case WORD_LIST:
-        fabric_list(engine->fabric, word->u.list);
+    case EFFECT_EVENT:
+        engine->event_seq = effect->u.event->seq;
+        chronicle_event(engine->core, engine->event_seq);
         break;
-    case WORD_ROLLCALL:
-        call_roll(engine, word);
-        break;
-    case WORD_EVENT:
-        engine->event_seq = word->u.seq;
-        chronicle_event(engine->core, word->u.seq);
+    case EFFECT_SAVE:
+    case EFFECT_TRACE:
         break;
     }
 }
 
-static void on_breath(void *arg)
+static void on_flushed(void *arg)
 {
     struct engine *engine = arg;
     uint64_t seq = engine->event_seq;
-    bool spoke = engine->spoke;
+    bool answered = engine->answered;
     engine->event_seq = 0;
-    engine->spoke = false;
-    if (seq != 0 && engine->listener.events != NULL) {
-        const char *before = turn_enter(&engine->turn, "telling events to who follows them");
+    engine->answered = false;
+    if (seq != 0 && engine->listener.events != NULL)
         engine->listener.events(engine->listener.arg, seq);
-        turn_leave(&engine->turn, before);
-    }
-    if (spoke && engine->listener.spoken != NULL)
+    if (answered && engine->listener.spoken != NULL)
         engine->listener.spoken(engine->listener.arg);
 }
 
@@ -151,142 +118,76 @@ static void on_deposed(void *arg)
     uv_stop(engine->loop);
 }
 
-/* An effect that waits for the disk, copied: its pointers die with the next step. */
-static struct word *word_of(struct engine *engine, const struct effect *effect)
-{
-    struct word *word;
-    switch (effect->kind) {
-    case EFFECT_ANSWER:
-        if (engine->listener.render != NULL)
-            engine->listener.render(engine->listener.arg, &effect->u.answer);
-        word = journal_word(engine->journal, WORD_ANSWER, NULL);
-        word->u.ticket = effect->u.answer.ticket;
-        return word;
-    case EFFECT_CALL:
-        return journal_word_call(effect);
-    case EFFECT_LOGIN:
-        word = journal_word(engine->journal, WORD_LOGIN, NULL);
-        word->u.url = effect->u.login.url;
-        return word;
-    case EFFECT_LIST:
-        word = journal_word(engine->journal, WORD_LIST, NULL);
-        word->u.list = effect->u.list.id;
-        return word;
-    case EFFECT_ROLLCALL:
-        word = journal_word(engine->journal, WORD_ROLLCALL, effect->u.rollcall.cluster);
-        word->u.rollcall = effect->u.rollcall.id;
-        return word;
-    case EFFECT_EVENT:
-        word = journal_word(engine->journal, WORD_EVENT, NULL);
-        word->u.seq = effect->u.event->seq;
-        return word;
-    case EFFECT_SAVE:
-    case EFFECT_TRACE:
-        break;
-    }
-    return NULL;
-}
-
-static void save(struct engine *engine, const struct record *record)
-{
-    journal_save(engine->journal, record);
-    if (engine->bearers != NULL)
-        bearers_follow(engine->bearers, record);
-}
-
-static void carry_out(struct engine *engine)
+static void apply_effects(struct engine *engine)
 {
     size_t count;
     const struct effect *effects = core_effects(engine->core, &count);
     for (size_t i = 0; i < count; i++) {
-        if (effects[i].kind == EFFECT_SAVE)
-            save(engine, &effects[i].u.record);
-        else if (effects[i].kind == EFFECT_TRACE)
+        if (effects[i].kind == EFFECT_TRACE)
             chronicle_trace(&effects[i]);
+        if (effects[i].kind != EFFECT_SAVE)
+            continue;
+        journal_save(engine->journal, &effects[i].u.record);
+        if (engine->bearers != NULL)
+            bearers_follow(engine->bearers, &effects[i].u.record);
     }
     for (size_t i = 0; i < count; i++) {
-        struct word *word = word_of(engine, &effects[i]);
-        if (word != NULL)
-            journal_say(engine->journal, word);
+        if (effects[i].kind == EFFECT_SAVE || effects[i].kind == EFFECT_TRACE)
+            continue;
+        if (effects[i].kind == EFFECT_ANSWER && engine->listener.render != NULL)
+            engine->listener.render(engine->listener.arg, &effects[i].u.answer);
+        journal_defer(engine->journal, &effects[i]);
     }
 }
 
 /* ---- from the edges to the core ---- */
 
-/* What the turn is busy with. */
-static const char *work_of(const struct core_event *event)
+/* Where the event's ticket is; NULL: it is not answered. */
+static const uint64_t *ticket_of(const struct core_event *event)
 {
-    switch (event->kind) {
-    case CORE_SYNC:
-        return "the step of a sync";
-    case CORE_ROLLCALL_DONE:
-        return "the step after list_command";
-    case CORE_TICK:
-        return "the step of a deadline";
-    default:
-        return "steps of the core";
-    }
-}
-
-static bool wants_answer(const struct core_event *event, uint64_t *ticket)
-{
-    switch (event->kind) {
-    case CORE_RESERVE:
-        *ticket = event->u.reserve.ticket;
-        return true;
-    case CORE_RELEASE:
-        *ticket = event->u.release.ticket;
-        return true;
-    case CORE_SYNC:
-        *ticket = event->u.sync.ticket;
-        return !event->u.sync.more; /* it is the last piece that is answered */
-    case CORE_NODE_REPORT:
-        *ticket = event->u.report.ticket;
-        return true;
-    case CORE_NODE_BOOT:
-        *ticket = event->u.boot.ticket;
-        return true;
-    case CORE_FENCE:
-        *ticket = event->u.fence.ticket;
-        return true;
-    case CORE_ACCEPT_LOSS:
-        *ticket = event->u.accept_loss.ticket;
-        return true;
-    case CORE_CLAIM:
-        *ticket = event->u.claim.ticket;
-        return true;
-    case CORE_CLEANUP:
-        *ticket = event->u.cleanup.ticket;
-        return true;
-    case CORE_STEPS:
-        *ticket = event->u.steps.ticket;
-        return true;
-    default:
-        return false;
-    }
+#define TICKET(event, member) [CORE_##event] = offsetof(struct core_event, u.member.ticket)
+    static const size_t offsets[] = {
+        TICKET(RESERVE, reserve),
+        TICKET(RELEASE, release),
+        TICKET(SYNC, sync),
+        TICKET(NODE_REPORT, report),
+        TICKET(NODE_BOOT, boot),
+        TICKET(FENCE, fence),
+        TICKET(ACCEPT_LOSS, accept_loss),
+        TICKET(CLAIM, claim),
+        TICKET(CLEANUP, cleanup),
+        TICKET(STEPS, steps),
+        [CORE_CONFIGURE] = 0,
+    };
+#undef TICKET
+    size_t offset = offsets[event->kind];
+    bool partial = event->kind == CORE_SYNC && event->u.sync.more; /* its last part is answered */
+    return offset == 0 || partial ? NULL : (const uint64_t *)((const char *)event + offset);
 }
 
 void engine_step(struct engine *engine, struct core_event *event)
 {
     assert(!engine->stepping);
-    uint64_t ticket = 0;
-    bool asked = wants_answer(event, &ticket);
-    engine->tickets += asked;
-    if (engine->role != ROLE_LEADER || engine->draining || (engine->stopping && asked)) {
-        if (asked) {
-            speak(engine, ticket, engine->stopping ? ERROR_REFUSED : ERROR_NOT_LEADER,
-                  engine->stopping ? "mcastd is stopping: repeat the request"
-                                   : "this broker does not lead: ask the one that does");
-            on_breath(engine);
+    const uint64_t *ticket = ticket_of(event);
+    engine->tickets += ticket != NULL;
+    if (engine->role != ROLE_LEADER || engine->draining || (engine->stopping && ticket != NULL)) {
+        if (ticket != NULL) {
+            send_answer(engine, *ticket, engine->stopping ? ERROR_REFUSED : ERROR_NOT_LEADER,
+                        engine->stopping ? "mcastd is stopping: repeat the request"
+                                         : "this broker does not lead: ask the one that does");
+            on_flushed(engine);
         }
         return;
     }
     event->now_ms = engine_now_ms(engine);
     engine->steps++;
     engine->stepping = true;
-    const char *before = turn_enter(&engine->turn, work_of(event));
+    const char *before = turn_enter(&engine->turn, event->kind == CORE_SYNC ? "the step of a sync"
+                                                   : event->kind == CORE_ROLLCALL_DONE
+                                                       ? "the step after list_command"
+                                                       : "steps of the core");
     core_step(engine->core, event);
-    carry_out(engine);
+    apply_effects(engine);
     engine->stepping = false;
     journal_flush(engine->journal);
     turn_leave(&engine->turn, before);
@@ -315,13 +216,12 @@ void engine_after_saved(struct engine *engine, uint64_t ticket)
 {
     engine->tickets++;
     if (engine->journal == NULL) {
-        speak(engine, ticket, 0, NULL);
-        on_breath(engine);
+        send_answer(engine, ticket, 0, NULL);
+        on_flushed(engine);
         return;
     }
-    struct word *word = journal_word(engine->journal, WORD_ANSWER, NULL);
-    word->u.ticket = ticket;
-    journal_say(engine->journal, word);
+    const struct effect answer = {.kind = EFFECT_ANSWER, .u.answer.ticket = ticket};
+    journal_defer(engine->journal, &answer);
     journal_flush(engine->journal);
 }
 
@@ -357,9 +257,9 @@ static void set_deadline(struct engine *engine)
 
 static void close_parts(struct engine *engine);
 
-/* What was accepted is answered and saved. While the disk fails, what is unsaved was refused to
- * everyone who asked for it, so nothing is lost by leaving. */
-static bool finished(struct engine *engine)
+/* What was accepted is answered and saved. While the disk fails, each request for what is unsaved
+ * was refused, so nothing is lost by stopping. */
+static bool drained(struct engine *engine)
 {
     if (engine->role == ROLE_STANDBY)
         return true;
@@ -376,22 +276,6 @@ static bool finished(struct engine *engine)
     return true;
 }
 
-static void measure_turn(struct engine *engine)
-{
-    struct turn_absence absence;
-    if (turn_end(&engine->turn, &absence))
-        log_line(LOG_WARNING,
-                 "nobody was served for %" PRId64 " ms, of which mcastd had a processor for "
-                 "%" PRId64 " ms; %" PRId64 " ms went into %s",
-                 absence.took_us / 1000, absence.cpu_us / 1000, absence.what_us / 1000,
-                 absence.what);
-}
-
-void engine_interrupted(struct engine *engine)
-{
-    turn_interrupted(&engine->turn);
-}
-
 struct turn *engine_turn(struct engine *engine)
 {
     return &engine->turn;
@@ -402,24 +286,20 @@ static void on_prepare(uv_prepare_t *prepare)
 {
     struct engine *engine = prepare->data;
     journal_turn(engine->journal);
-    if (engine->stopping && finished(engine)) {
+    if (engine->stopping && drained(engine)) {
         close_parts(engine);
         return;
     }
     if (engine->role == ROLE_LEADER)
         set_deadline(engine);
-    measure_turn(engine);
+    turn_next(&engine->turn);
 }
 
 /* ---- life ---- */
 
-struct engine *engine_create(const struct engine_options *options, struct error *err)
+struct engine *engine_create(const struct engine_options *options)
 {
-    struct engine *engine = calloc(1, sizeof *engine);
-    if (engine == NULL) {
-        (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
-        return NULL;
-    }
+    struct engine *engine = memory_zeroed(sizeof *engine);
     engine->core = core_create(options->core);
     engine->loop = options->loop;
     turn_init(&engine->turn, engine->loop);
@@ -428,10 +308,9 @@ struct engine *engine_create(const struct engine_options *options, struct error 
     engine->deadline_ms = INT64_MAX;
     engine->loading = options->loading;
     engine->loading_arg = options->loading_arg;
-    if (options->fabric != NULL) {
-        engine->fabric_present = true;
+    engine->fabric_present = options->fabric != NULL;
+    if (engine->fabric_present)
         engine->fabric_options = *options->fabric;
-    }
     engine->lists = listcommand_create(engine->loop, on_edge, engine);
     listcommand_configure(engine->lists, options->lists, options->list_count);
     clock_init(&engine->clock);
@@ -444,7 +323,7 @@ void engine_listen(struct engine *engine, const struct engine_listener *listener
     engine->listener = *listener;
 }
 
-enum { LOADING_STRIDE = 4096 /* records between two words about it */ };
+enum { LOADING_STRIDE = 4096 /* records between two reports of progress */ };
 
 struct loading {
     const struct engine *engine;
@@ -452,7 +331,7 @@ struct loading {
     struct error *err;
 };
 
-static int load(void *arg, const struct record *record)
+static int load_record(void *arg, const struct record *record)
 {
     struct loading *loading = arg;
     const struct engine *engine = loading->engine;
@@ -474,18 +353,18 @@ static void start_loop(struct engine *engine)
 int engine_start(struct engine *engine, struct error *err)
 {
     struct loading loading = {.engine = engine, .err = err};
-    int rc = store_load(engine->store, load, &loading, err);
+    int rc = store_load(engine->store, load_record, &loading, err);
     if (rc == 0 && core_loaded(engine->core, err) < 0)
         rc = store_refuse(engine->store, err);
     if (rc < 0)
         return rc;
 
-    struct journal_mouth mouth = {.arg = engine,
-                                  .turn = &engine->turn,
-                                  .say = on_say,
-                                  .breath = on_breath,
-                                  .deposed = on_deposed};
-    engine->journal = journal_create(engine->loop, engine->store, &mouth, err);
+    const struct journal_sink sink = {.arg = engine,
+                                      .turn = &engine->turn,
+                                      .perform = perform_effect,
+                                      .flushed = on_flushed,
+                                      .deposed = on_deposed};
+    engine->journal = journal_create(engine->loop, engine->store, &sink, err);
     if (engine->journal == NULL)
         return ERROR_IO;
     start_loop(engine);
@@ -503,7 +382,7 @@ int engine_start(struct engine *engine, struct error *err)
     clock_boot(boot);
     core_clock(engine->core, boot, clock_offset_ms(&engine->clock));
     core_start(engine->core, engine_now_ms(engine));
-    carry_out(engine);
+    apply_effects(engine);
     engine->stepping = false;
     journal_flush(engine->journal);
     return 0;
@@ -552,7 +431,7 @@ void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg)
     engine->lists = NULL;
 }
 
-static void nothing_was_open(void *arg)
+static void on_lists_closed(void *arg)
 {
     (void)arg;
 }
@@ -563,7 +442,7 @@ void engine_destroy(struct engine *engine)
         return;
     assert(engine->open_parts == 0);
     if (engine->lists != NULL) /* never started */
-        listcommand_destroy(engine->lists, nothing_was_open, NULL);
+        listcommand_destroy(engine->lists, on_lists_closed, NULL);
     store_close(engine->store);
     core_destroy(engine->core);
     free(engine);
@@ -595,31 +474,26 @@ const char *engine_storage_fault(const struct engine *engine)
 
 void engine_counters(const struct engine *engine, struct engine_counters *out)
 {
-    static const struct histogram no_times, no_sizes = {.scale = HISTOGRAM_SIZES};
+    static const struct journal_counters no_commits = {.sizes.scale = HISTOGRAM_SIZES};
     static const struct fabric_counters no_calls;
-    memset(out, 0, sizeof *out);
-    out->role = engine->role;
-    out->steps = engine->steps;
-    out->loop_absence = &engine->turn.absence;
-    out->loop_absence_us_peak = turn_peak_us(&engine->turn);
-    out->started_ms = engine->started_ms;
-    out->commit_times = &no_times;
-    out->commit_sizes = &no_sizes;
-    out->fm = &no_calls;
-    if (engine->fabric != NULL) {
-        out->fm = fabric_counters(engine->fabric);
-        fabric_transport(engine->fabric, &out->fabric);
-    }
-    if (engine->journal == NULL)
-        return;
-
-    const struct journal_counters *counters = journal_counters(engine->journal);
-    out->commits = counters->commits;
-    out->commit_failures = counters->commit_failures;
-    out->records = counters->records;
-    out->commit_times = &counters->times;
-    out->commit_sizes = &counters->sizes;
-    out->unsaved = journal_unsaved(engine->journal);
-    out->storage_failing = counters->failing;
+    const struct journal_counters *counters =
+        engine->journal != NULL ? journal_counters(engine->journal) : &no_commits;
+    *out = (struct engine_counters){
+        .role = engine->role,
+        .commits = counters->commits,
+        .commit_failures = counters->commit_failures,
+        .records = counters->records,
+        .steps = engine->steps,
+        .unsaved = engine->journal != NULL ? journal_unsaved(engine->journal) : 0,
+        .storage_failing = counters->failing,
+        .commit_times = &counters->times,
+        .commit_sizes = &counters->sizes,
+        .fm = engine->fabric != NULL ? fabric_counters(engine->fabric) : &no_calls,
+        .loop_absence = &engine->turn.absence,
+        .loop_absence_us_peak = turn_peak_us(&engine->turn),
+        .started_ms = engine->started_ms,
+    };
     memcpy(out->storage_error, counters->error.text, sizeof out->storage_error);
+    if (engine->fabric != NULL)
+        fabric_transport(engine->fabric, &out->fabric);
 }

@@ -51,8 +51,8 @@ struct engine_options {
     void (*loading)(void *arg, uint64_t records);
     void *loading_arg;
 };
-/* Borrows what fabric points to until engine_start has returned. NULL with a sentence. */
-struct engine *engine_create(const struct engine_options *options, struct error *err);
+/* Borrows what fabric points to until engine_start has returned. Never NULL (base/memory.h). */
+struct engine *engine_create(const struct engine_options *options);
 void engine_listen(struct engine *engine, const struct engine_listener *listener);
 
 /* Loads the store and starts the core. 0 or a code with a sentence. */
@@ -90,11 +90,7 @@ const char *engine_storage_fault(const struct engine *engine);
 const struct core *engine_core(const struct engine *engine);
 int64_t engine_now_ms(const struct engine *engine);
 
-/* A signal came while the loop waited. libuv's account of its waiting has lost a part then, which
- * must not be taken for absence: the turn is not measured. */
-void engine_interrupted(struct engine *engine);
-
-/* Where to say what is done, so that the log can say what nobody was served for. */
+/* Measures the turns of the loop: for long parts of one, and for signals. */
 struct turn *engine_turn(struct engine *engine);
 
 /* What has happened since the start, for /metrics and those who look after the broker. What is

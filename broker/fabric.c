@@ -16,19 +16,19 @@ struct generation {
     uint32_t url_count;
     uint32_t first; /* the core's index of what is the transport's first URL */
     uint32_t url;   /* in use, by the core's index */
-    unsigned under_way;
+    unsigned in_progress;
     bool closing;
 };
 
-/* One call or list under way, or one that could not be begun and is about to be reported. */
-struct errand_out {
-    struct errand_out *prev, *next; /* in fabric->under_way; in stillborn only next counts */
+/* A call or list in progress, or one that could not be started and has yet to be reported. */
+struct request {
+    struct request *prev, *next; /* in fabric->in_progress; unstarted: only next */
     struct fabric *fabric;
-    struct generation *generation; /* NULL: there was none to begin it with */
+    struct generation *generation; /* NULL: there was none */
     uint64_t id;
     enum fmcall_kind kind; /* FMCALL_NONE: a list */
     uint64_t begun_ns;
-    char words[128]; /* why it could not be begun */
+    char why[128]; /* it could not be started */
 };
 
 struct fabric {
@@ -37,9 +37,9 @@ struct fabric {
     struct generation *retired; /* drain, then close */
     fabric_step_fn *step;
     void *arg;
-    struct errand_out *under_way;
-    struct errand_out *stillborn; /* reported in the next turn of the loop */
-    bool login_stillborn;
+    struct request *in_progress;
+    struct request *unstarted; /* reported in the next turn of the loop */
+    bool login_unstarted;
     struct fabric_counters counters;
     struct fmapi_counters past; /* of generations that are closed */
     uint64_t login_begun_ns;
@@ -51,75 +51,73 @@ struct fabric {
 
 static const char no_fabric_manager[] = "no fabric manager is configured";
 
-static struct errand_out *errand_create(struct fabric *fabric, uint64_t id, enum fmcall_kind kind)
+static struct request *request_create(struct fabric *fabric, uint64_t id, enum fmcall_kind kind)
 {
-    struct errand_out *errand = memory_zeroed(sizeof *errand);
-    errand->fabric = fabric;
-    errand->generation = fabric->current;
-    if (errand->generation != NULL)
-        errand->generation->under_way++;
-    errand->id = id;
-    errand->kind = kind;
-    errand->begun_ns = uv_hrtime();
-    errand->next = fabric->under_way;
-    if (errand->next != NULL)
-        errand->next->prev = errand;
-    fabric->under_way = errand;
-    return errand;
+    struct request *request = memory_zeroed(sizeof *request);
+    request->fabric = fabric;
+    request->generation = fabric->current;
+    if (request->generation != NULL)
+        request->generation->in_progress++;
+    request->id = id;
+    request->kind = kind;
+    request->begun_ns = uv_hrtime();
+    request->next = fabric->in_progress;
+    if (request->next != NULL)
+        request->next->prev = request;
+    fabric->in_progress = request;
+    return request;
 }
 
 static void on_next_turn(uv_timer_t *timer);
 
-static void act_in_next_turn(struct fabric *fabric)
+static void schedule_next_turn(struct fabric *fabric)
 {
     (void)uv_timer_start(&fabric->next_turn, on_next_turn, 0, 0);
 }
 
-/* One thing fewer is under way. A retired generation that is drained is closed later: this may be a
- * callback of its own. */
-static void came_back(struct generation *generation)
+/* A retired generation without requests is closed later: this may be one of its callbacks. */
+static void request_ended(struct generation *generation)
 {
-    assert(generation->under_way > 0);
-    generation->under_way--;
-    if (generation->under_way == 0 && generation != generation->fabric->current)
-        act_in_next_turn(generation->fabric);
+    assert(generation->in_progress > 0);
+    generation->in_progress--;
+    if (generation->in_progress == 0 && generation != generation->fabric->current)
+        schedule_next_turn(generation->fabric);
 }
 
-static void take_out(struct errand_out *errand)
+static void unlink_request(struct request *request)
 {
-    if (errand->prev != NULL)
-        errand->prev->next = errand->next;
+    if (request->prev != NULL)
+        request->prev->next = request->next;
     else
-        errand->fabric->under_way = errand->next;
-    if (errand->next != NULL)
-        errand->next->prev = errand->prev;
-    if (errand->generation != NULL)
-        came_back(errand->generation);
+        request->fabric->in_progress = request->next;
+    if (request->next != NULL)
+        request->next->prev = request->prev;
+    if (request->generation != NULL)
+        request_ended(request->generation);
 }
 
-static void free_all(struct errand_out *errand)
+static void free_requests(struct request *request)
 {
-    for (struct errand_out *next; errand != NULL; errand = next) {
-        next = errand->next;
-        free(errand);
+    for (struct request *next; request != NULL; request = next) {
+        next = request->next;
+        free(request);
     }
 }
 
-/* Tells the core how an errand ended. */
-static void report(const struct errand_out *errand, enum fmcall_outcome outcome,
-                   struct secret token, const struct fmcall_steps *steps, const char *words)
+static void report_result(const struct request *request, enum fmcall_outcome outcome,
+                          struct secret token, const struct fmcall_steps *steps, const char *words)
 {
-    struct fabric *fabric = errand->fabric;
+    struct fabric *fabric = request->fabric;
     struct core_event event = {0};
-    fabric->counters.calls[errand->kind][outcome]++;
-    if (errand->kind == FMCALL_NONE) {
+    fabric->counters.calls[request->kind][outcome]++;
+    if (request->kind == FMCALL_NONE) {
         event.kind = CORE_LIST_DONE;
-        event.u.list_done.list = errand->id;
+        event.u.list_done.list = request->id;
         event.u.list_done.outcome = outcome;
         event.u.list_done.words = words;
     } else {
         event.kind = CORE_CALL_DONE;
-        event.u.call.id = errand->id;
+        event.u.call.id = request->id;
         event.u.call.outcome = outcome;
         event.u.call.token = token;
         event.u.call.steps = steps;
@@ -135,11 +133,11 @@ static int64_t us_since(uint64_t begun_ns)
 
 static void on_reply(void *arg, const struct fmapi_reply *reply)
 {
-    struct errand_out *errand = arg;
-    take_out(errand);
-    histogram_add(&errand->fabric->counters.times[errand->kind], us_since(errand->begun_ns));
-    report(errand, reply->outcome, reply->token, reply->steps, reply->words);
-    free(errand);
+    struct request *request = arg;
+    unlink_request(request);
+    histogram_add(&request->fabric->counters.times[request->kind], us_since(request->begun_ns));
+    report_result(request, reply->outcome, reply->token, reply->steps, reply->words);
+    free(request);
 }
 
 static void report_login(struct fabric *fabric, int code, const char *words)
@@ -157,97 +155,105 @@ static void close_drained(struct fabric *fabric);
 static void on_next_turn(uv_timer_t *timer)
 {
     struct fabric *fabric = timer->data;
-    struct errand_out *stillborn = fabric->stillborn;
-    bool login_stillborn = fabric->login_stillborn;
-    fabric->stillborn = NULL; /* what a step below adds waits for its own turn */
-    fabric->login_stillborn = false;
-    if (login_stillborn)
+    struct request *unstarted = fabric->unstarted;
+    bool login_unstarted = fabric->login_unstarted;
+    fabric->unstarted = NULL; /* what a step below adds waits for the turn after */
+    fabric->login_unstarted = false;
+    if (login_unstarted)
         report_login(fabric, ERROR_INVALID, no_fabric_manager);
-    for (const struct errand_out *errand = stillborn; errand != NULL; errand = errand->next)
-        report(errand, FM_UNREACHED, (struct secret){0}, NULL, errand->words);
-    free_all(stillborn);
+    for (const struct request *request = unstarted; request != NULL; request = request->next)
+        report_result(request, FM_UNREACHED, (struct secret){0}, NULL, request->why);
+    free_requests(unstarted);
     close_drained(fabric);
 }
 
-static void bury(struct errand_out *errand, const char *why)
+/* The core learns of it in the next turn of the loop. */
+static void fail_to_start(struct request *request, const char *why)
 {
-    struct fabric *fabric = errand->fabric;
-    take_out(errand);
-    errand->next = fabric->stillborn;
-    fabric->stillborn = errand;
-    (void)snprintf(errand->words, sizeof errand->words, "the call could not be begun: %s", why);
-    act_in_next_turn(fabric);
+    struct fabric *fabric = request->fabric;
+    unlink_request(request);
+    request->next = fabric->unstarted;
+    fabric->unstarted = request;
+    (void)snprintf(request->why, sizeof request->why, "the call could not be started: %s", why);
+    schedule_next_turn(fabric);
 }
 
-void fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, const char *name,
-                 uint32_t addresses)
+static void start_call(struct fabric *fabric, const struct effect *effect)
 {
+    enum fmcall_kind kind = effect->u.call.kind;
     assert(kind != FMCALL_NONE);
-    struct errand_out *errand = errand_create(fabric, id, kind);
-    if (errand->generation == NULL) {
-        bury(errand, no_fabric_manager);
+    struct request *request = request_create(fabric, effect->u.call.id, kind);
+    const struct fmapi_step step = {.name = effect->u.call.name,
+                                    .step = effect->u.call.step,
+                                    .tree = effect->u.call.tree,
+                                    .token = effect->u.call.token};
+    if (request->generation == NULL) {
+        fail_to_start(request, no_fabric_manager);
         return;
     }
-    int code = fmapi_call(errand->generation->api, kind, name, addresses, on_reply, errand);
+    struct fmapi *api = request->generation->api;
+    int code = fmcall_is_cleanup(kind) ? fmapi_step(api, kind, &step, on_reply, request)
+                                       : fmapi_call(api, kind, effect->u.call.name,
+                                                    effect->u.call.addresses, on_reply, request);
     if (code < 0)
-        bury(errand, error_word(code));
-}
-
-void fabric_step(struct fabric *fabric, uint64_t id, enum fmcall_kind kind,
-                 const struct fmapi_step *what)
-{
-    assert(fmcall_is_cleanup(kind));
-    struct errand_out *errand = errand_create(fabric, id, kind);
-    int code = 0;
-    if (errand->generation == NULL)
-        bury(errand, no_fabric_manager);
-    else if ((code = fmapi_step(errand->generation->api, kind, what, on_reply, errand)) < 0)
-        bury(errand, error_word(code));
+        fail_to_start(request, error_word(code));
 }
 
 static void on_page(void *arg, const char *const *names, size_t count)
 {
-    const struct errand_out *errand = arg;
+    const struct request *request = arg;
     struct core_event event = {
         .kind = CORE_LIST_NAMES,
-        .u.names = {.list = errand->id, .names = names, .count = count},
+        .u.names = {.list = request->id, .names = names, .count = count},
     };
-    errand->fabric->step(errand->fabric->arg, &event);
+    request->fabric->step(request->fabric->arg, &event);
 }
 
-void fabric_list(struct fabric *fabric, uint64_t list)
+static void start_list(struct fabric *fabric, uint64_t list)
 {
-    struct errand_out *errand = errand_create(fabric, list, FMCALL_NONE);
-    if (errand->generation == NULL) {
-        bury(errand, no_fabric_manager);
+    struct request *request = request_create(fabric, list, FMCALL_NONE);
+    if (request->generation == NULL) {
+        fail_to_start(request, no_fabric_manager);
         return;
     }
-    int code = fmapi_list(errand->generation->api, on_page, on_reply, errand);
+    int code = fmapi_list(request->generation->api, on_page, on_reply, request);
     if (code < 0)
-        bury(errand, error_word(code));
+        fail_to_start(request, error_word(code));
 }
 
 static void on_login(void *arg, int code, const char *words)
 {
     struct generation *generation = arg;
-    came_back(generation);
+    request_ended(generation);
     report_login(generation->fabric, code, words);
 }
 
-void fabric_login(struct fabric *fabric, uint32_t url)
+static void start_login(struct fabric *fabric, uint32_t url)
 {
     struct generation *generation = fabric->current;
     fabric->login_begun_ns = uv_hrtime();
     if (generation == NULL) {
-        fabric->login_stillborn = true;
-        act_in_next_turn(fabric);
+        fabric->login_unstarted = true;
+        schedule_next_turn(fabric);
         return;
     }
     uint32_t count = generation->url_count;
     generation->url = url < count ? url : 0;
-    generation->under_way++;
+    generation->in_progress++;
     fmapi_login(generation->api, (generation->url + count - generation->first) % count, on_login,
                 generation);
+}
+
+void fabric_perform(struct fabric *fabric, const struct effect *effect)
+{
+    if (effect->kind == EFFECT_CALL) {
+        start_call(fabric, effect);
+    } else if (effect->kind == EFFECT_LOGIN) {
+        start_login(fabric, effect->u.login.url);
+    } else {
+        assert(effect->kind == EFFECT_LIST);
+        start_list(fabric, effect->u.list.id);
+    }
 }
 
 /* ---- generations ---- */
@@ -259,30 +265,18 @@ static void generation_free(struct generation *generation)
     free(generation);
 }
 
-static bool copy_urls(struct generation *generation, const struct fmapi_options *options)
-{
-    for (size_t i = 0; i < FMAPI_URLS_MAX && options->urls[i] != NULL; i++) {
-        generation->urls[i] = strdup(options->urls[i]);
-        if (generation->urls[i] == NULL)
-            return false;
-        generation->url_count++;
-    }
-    return true;
-}
-
 /* in_use: the URL to begin with, if it is there. The transport begins with its first one, so it is
  * given them turned round. */
 static struct generation *generation_create(struct fabric *fabric,
                                             const struct fmapi_options *options, const char *in_use,
                                             struct error *err)
 {
-    struct generation *generation = calloc(1, sizeof *generation);
+    struct generation *generation = memory_zeroed(sizeof *generation);
     struct fmapi_options turned = *options;
-    if (generation == NULL || !copy_urls(generation, options)) {
-        (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
-        goto fail;
-    }
-    uint32_t count = generation->url_count;
+    uint32_t count = 0;
+    for (; count < FMAPI_URLS_MAX && options->urls[count] != NULL; count++)
+        generation->urls[count] = memory_text(options->urls[count]);
+    generation->url_count = count;
     generation->fabric = fabric;
     for (uint32_t i = 0; i < count; i++) {
         if (in_use != NULL && strcmp(generation->urls[i], in_use) == 0)
@@ -291,13 +285,9 @@ static struct generation *generation_create(struct fabric *fabric,
     for (uint32_t i = 0; i < count; i++)
         turned.urls[i] = generation->urls[(generation->first + i) % count];
     generation->api = fmapi_create(fabric->loop, &turned, err);
-    if (generation->api == NULL)
-        goto fail;
-    return generation;
-
-fail:
-    if (generation != NULL)
-        generation_free(generation);
+    if (generation->api != NULL)
+        return generation;
+    generation_free(generation);
     return NULL;
 }
 
@@ -344,7 +334,7 @@ static void generation_close(struct generation *generation)
         return;
     generation->closing = true;
     fmapi_counters(generation->api, &counters);
-    counters.under_way = 0; /* nobody hears of what is broken off */
+    counters.under_way = 0; /* what is aborted is not reported */
     add_counters(&generation->fabric->past, &counters);
     fmapi_destroy(generation->api, on_api_closed, generation);
 }
@@ -352,12 +342,12 @@ static void generation_close(struct generation *generation)
 static void close_drained(struct fabric *fabric)
 {
     for (struct generation *g = fabric->retired; g != NULL; g = g->next) {
-        if (g->under_way == 0)
+        if (g->in_progress == 0)
             generation_close(g);
     }
 }
 
-static void retire(struct fabric *fabric)
+static void retire_current(struct fabric *fabric)
 {
     struct generation *generation = fabric->current;
     fabric->current = NULL;
@@ -365,7 +355,7 @@ static void retire(struct fabric *fabric)
         return;
     generation->next = fabric->retired;
     fabric->retired = generation;
-    act_in_next_turn(fabric);
+    schedule_next_turn(fabric);
 }
 
 int fabric_change(struct fabric *fabric, const struct fmapi_options *options, struct error *err)
@@ -378,7 +368,7 @@ int fabric_change(struct fabric *fabric, const struct fmapi_options *options, st
         if (next == NULL)
             return err->code;
     }
-    retire(fabric);
+    retire_current(fabric);
     fabric->current = next;
     return 0;
 }
@@ -388,11 +378,7 @@ int fabric_change(struct fabric *fabric, const struct fmapi_options *options, st
 struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *options,
                              fabric_step_fn *step, void *arg, struct error *err)
 {
-    struct fabric *fabric = calloc(1, sizeof *fabric);
-    if (fabric == NULL) {
-        (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
-        return NULL;
-    }
+    struct fabric *fabric = memory_zeroed(sizeof *fabric);
     fabric->loop = loop;
     fabric->step = step;
     fabric->arg = arg;
@@ -437,13 +423,13 @@ void fabric_destroy(struct fabric *fabric, void (*closed)(void *arg), void *arg)
 {
     fabric->closed = closed;
     fabric->closed_arg = arg;
-    retire(fabric);
+    retire_current(fabric);
     fabric->closing = 1;
     for (struct generation *g = fabric->retired; g != NULL; g = g->next) {
         fabric->closing++;
         generation_close(g);
     }
-    free_all(fabric->under_way);
-    free_all(fabric->stillborn);
+    free_requests(fabric->in_progress);
+    free_requests(fabric->unstarted);
     uv_close((uv_handle_t *)&fabric->next_turn, on_timer_closed);
 }

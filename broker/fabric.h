@@ -8,36 +8,31 @@
 #include <stdint.h>
 #include <uv.h>
 
-/* The core's edge towards the fabric manager: carries out what EFFECT_CALL, EFFECT_LOGIN and
- * EFFECT_LIST ask for and brings back what came of it as the core's next events.
+/* The core's edge towards the fabric manager: performs EFFECT_CALL, EFFECT_LOGIN and EFFECT_LIST
+ * and steps the core with their results.
  *
- * Each call comes back exactly once, each login and list ends exactly once, also when they could
- * not even be begun; never from inside the function that asks for it. */
+ * Each call, login and list ends exactly once, also when it could not be started; never from
+ * inside fabric_perform. */
 
 struct fabric;
 
 /* step receives the events (now_ms not filled in); what they point to dies after it. */
 typedef void fabric_step_fn(void *arg, struct core_event *event);
 
-/* options NULL: there is no fabric manager until fabric_change names one, and whatever is asked of
- * it fails. NULL with a sentence. */
+/* options NULL: there is no fabric manager until fabric_change names one, and each effect fails.
+ * NULL with a sentence. */
 struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *options,
                              fabric_step_fn *step, void *arg, struct error *err);
 
-/* Other options from here on, or none (F5). What is under way ends with those it began with; then
- * they are forgotten. The URL in use stays in use if it is among the new ones. 0, or a code with a
- * sentence and nothing changed. */
+/* Other options from here on, or none (F5). Requests in progress end with those they began with,
+ * which are closed then. The URL in use stays in use if it is among the new ones. 0, or a code with
+ * a sentence and nothing changed. */
 int fabric_change(struct fabric *fabric, const struct fmapi_options *options, struct error *err);
 
-void fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, const char *name,
-                 uint32_t addresses);
-/* STEPS, END_STEP or END_TREE; what is borrowed is copied. */
-void fabric_step(struct fabric *fabric, uint64_t id, enum fmcall_kind kind,
-                 const struct fmapi_step *what);
-/* An index that the options no longer have is taken for 0: the words that ask for it may have
- * waited for the disk, and the core asks again after a change (core/fabric/link.c). */
-void fabric_login(struct fabric *fabric, uint32_t url);
-void fabric_list(struct fabric *fabric, uint64_t list);
+/* EFFECT_CALL, EFFECT_LOGIN or EFFECT_LIST; what is borrowed is copied. A login at a URL that the
+ * options no longer have takes the first one: the effect may have waited for the disk, and the core
+ * logs in again after a change (core/fabric/link.c). */
+void fabric_perform(struct fabric *fabric, const struct effect *effect);
 
 enum { FABRIC_KINDS = 7, FABRIC_OUTCOMES = FM_NOT_ROUTED + 1 };
 /* What has ended, by enum fmcall_kind and enum fmcall_outcome; whole lists are kind FMCALL_NONE. */
@@ -51,8 +46,8 @@ const struct fabric_counters *fabric_counters(const struct fabric *fabric);
 /* Sums over all options since the start. */
 void fabric_transport(const struct fabric *fabric, struct fmapi_counters *out);
 
-/* Ends what is under way without a word to the core: after a restart the core asks again. closed is
- * called from the loop when nothing is left there. */
+/* Ends requests in progress without an event for the core: after a restart the core asks again.
+ * closed is called from the loop when nothing is left there. */
 void fabric_destroy(struct fabric *fabric, void (*closed)(void *arg), void *arg);
 
 #endif

@@ -8,33 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPARE_WORDS = 512 }; /* kept for the next answers and events */
+enum { SPARES_MAX = 512 }; /* kept for the next answers and events */
 
-struct words {
-    struct word *first, **end;
+struct queue {
+    struct deferred *first, **end;
 };
 
-/* Records, and the words that wait for them. */
+/* Records, and the effects that wait for them. */
 struct pack {
     struct batch *batch; /* NULL: no records */
     size_t records;
     struct unsaved about; /* the reservations that they are about */
-    struct words words;
+    struct queue queue;
 };
 
 struct journal {
     struct store *store;
-    struct journal_mouth mouth;
+    struct journal_sink sink;
     struct pack gathering;
-    struct pack writing[2]; /* the older first: being committed, or failed and to be tried again */
-    struct words ready;
-    struct words spare; /* without a name: what each request needs two of costs no new memory */
+    struct pack writing[2]; /* the older first: being committed, or failed and to be retried */
+    struct queue ready;
+    struct queue spare; /* without texts: each request needs two, so they are used again */
     unsigned spare_count;
-    unsigned under_way; /* of these the store has so many */
-    bool offered;       /* it may take what is gathering, too */
-    bool saying;        /* journal_flush is at work further up the stack */
-    bool deposed;       /* ERROR_NOT_LEADER was seen */
-    uint64_t failed;    /* attempts in a row */
+    unsigned in_progress; /* of `writing` the store has so many */
+    bool offered;         /* the store may take `gathering`, too */
+    bool flushing;        /* journal_flush is at work further up the stack */
+    bool deposed;         /* ERROR_NOT_LEADER was seen */
+    uint64_t failed;      /* attempts in a row */
     struct journal_counters counters;
     uv_poll_t poll;
     uv_timer_t retry;
@@ -43,85 +43,60 @@ struct journal {
     void *closed_arg;
 };
 
-static void words_init(struct words *words)
+static void queue_init(struct queue *queue)
 {
-    words->first = NULL;
-    words->end = &words->first;
+    queue->first = NULL;
+    queue->end = &queue->first;
 }
 
-static void words_push(struct words *words, struct word *word)
+static void queue_push(struct queue *queue, struct deferred *deferred)
 {
-    word->next = NULL;
-    *words->end = word;
-    words->end = &word->next;
+    deferred->next = NULL;
+    *queue->end = deferred;
+    queue->end = &deferred->next;
 }
 
-static struct word *words_pop(struct words *words)
+static struct deferred *queue_pop(struct queue *queue)
 {
-    struct word *word = words->first;
-    if (word != NULL) {
-        words->first = word->next;
-        if (words->first == NULL)
-            words->end = &words->first;
+    struct deferred *deferred = queue->first;
+    if (deferred != NULL) {
+        queue->first = deferred->next;
+        if (queue->first == NULL)
+            queue->end = &queue->first;
     }
-    return word;
+    return deferred;
 }
 
-/* Moves all words of `from` behind those of `to`. */
-static void words_move(struct words *to, struct words *from)
+/* Moves all of `from` behind those of `to`. */
+static void queue_append(struct queue *to, struct queue *from)
 {
     if (from->first == NULL)
         return;
     *to->end = from->first;
     to->end = from->end;
-    words_init(from);
+    queue_init(from);
 }
 
-static bool has_name(const struct word *word)
+static bool has_texts(const struct effect *effect)
 {
-    return word->kind == WORD_CALL || word->kind == WORD_ROLLCALL;
+    return effect->kind == EFFECT_CALL || effect->kind == EFFECT_ROLLCALL;
 }
 
-static void word_destroy(struct word *word)
+/* A session token does not outlive the call that it was for, performed or not. */
+static void deferred_destroy(struct deferred *deferred)
 {
-    if (word->kind == WORD_CALL && !secret_none(word->u.call.token)) {
-        char *token = (char *)(uintptr_t)secret_expose(word->u.call.token);
+    const struct effect *effect = &deferred->effect;
+    if (effect->kind == EFFECT_CALL && !secret_none(effect->u.call.token)) {
+        char *token = (char *)(uintptr_t)secret_expose(effect->u.call.token);
         explicit_bzero(token, strlen(token));
     }
-    free(word);
+    free(deferred);
 }
 
-static void words_release(struct words *words)
+static void queue_release(struct queue *queue)
 {
-    for (struct word *word; (word = words_pop(words)) != NULL;)
-        word_destroy(word);
-}
-
-struct word *journal_word(struct journal *journal, enum word_kind kind, const char *name)
-{
-    size_t size = name != NULL ? strlen(name) + 1 : 1;
-    struct word *word = name != NULL ? NULL : words_pop(&journal->spare);
-    if (word != NULL) {
-        journal->spare_count--;
-        memset(word, 0, sizeof *word + size);
-    } else {
-        word = memory_zeroed(sizeof *word + size);
-    }
-    word->kind = kind;
-    if (name != NULL)
-        memcpy(word->name, name, size);
-    return word;
-}
-
-/* It has been said, or never will be. */
-static void give_back(struct journal *journal, struct word *word)
-{
-    if (has_name(word) || journal->spare_count == SPARE_WORDS) {
-        word_destroy(word);
-        return;
-    }
-    words_push(&journal->spare, word);
-    journal->spare_count++;
+    for (struct deferred *deferred; (deferred = queue_pop(queue)) != NULL;)
+        deferred_destroy(deferred);
 }
 
 static size_t text_size(const char *text)
@@ -129,41 +104,79 @@ static size_t text_size(const char *text)
     return text != NULL ? strlen(text) + 1 : 0;
 }
 
-struct word *journal_word_call(const struct effect *effect)
+/* Copies the text to *at and moves *at behind it. NULL stays NULL. */
+static const char *keep_text(char **at, const char *text)
 {
-    const char *token = secret_expose(effect->u.call.token);
-    size_t name_size = text_size(effect->u.call.name), step_size = text_size(effect->u.call.step),
-           token_size = text_size(token);
-    struct word *word = memory_zeroed(sizeof *word + name_size + step_size + token_size);
-    word->kind = WORD_CALL;
-    word->u.call.id = effect->u.call.id;
-    word->u.call.kind = effect->u.call.kind;
-    word->u.call.addresses = effect->u.call.addresses;
-    word->u.call.tree = effect->u.call.tree;
-    memcpy(word->name, effect->u.call.name, name_size);
-    if (step_size > 0)
-        word->u.call.step = memcpy(word->name + name_size, effect->u.call.step, step_size);
-    if (token_size > 0)
-        word->u.call.token =
-            secret_of(memcpy(word->name + name_size + step_size, token, token_size));
-    return word;
+    if (text == NULL)
+        return NULL;
+    char *copy = memcpy(*at, text, strlen(text) + 1);
+    *at += strlen(text) + 1;
+    return copy;
 }
 
-/* Answers among the words are not kept waiting for the disk: they become ready with the failure.
- * The others stay, in order, or are dropped when nothing will ever be saved again. */
-static void refuse(struct journal *journal, struct words *words, int code)
+static size_t texts_size(const struct effect *effect)
 {
-    struct words all = {.first = NULL};
-    words_init(&all);
-    words_move(&all, words);
-    for (struct word *word; (word = words_pop(&all)) != NULL;) {
-        if (word->kind == WORD_ANSWER) {
-            word->code = code;
-            words_push(&journal->ready, word);
+    if (effect->kind == EFFECT_ROLLCALL)
+        return text_size(effect->u.rollcall.cluster);
+    return text_size(effect->u.call.name) + text_size(effect->u.call.step) +
+           text_size(secret_expose(effect->u.call.token));
+}
+
+/* The effect's pointers die with the next step of the core. */
+static struct deferred *deferred_create(struct journal *journal, const struct effect *effect)
+{
+    size_t size = has_texts(effect) ? texts_size(effect) : 0;
+    struct deferred *deferred = size == 0 ? queue_pop(&journal->spare) : NULL;
+    if (deferred != NULL)
+        journal->spare_count--;
+    else
+        deferred = memory_zeroed(sizeof *deferred + size);
+    struct effect *copy = &deferred->effect;
+    char *texts = deferred->texts;
+    deferred->code = 0;
+    *copy = *effect;
+    if (effect->kind == EFFECT_ANSWER) {
+        copy->u.answer = (struct answer){.ticket = effect->u.answer.ticket};
+    } else if (effect->kind == EFFECT_CALL) {
+        copy->u.call.name = keep_text(&texts, effect->u.call.name);
+        copy->u.call.step = keep_text(&texts, effect->u.call.step);
+        copy->u.call.token = secret_of(keep_text(&texts, secret_expose(effect->u.call.token)));
+    } else if (effect->kind == EFFECT_ROLLCALL) {
+        copy->u.rollcall.cluster = keep_text(&texts, effect->u.rollcall.cluster);
+    } else if (effect->kind == EFFECT_EVENT) {
+        deferred->event = *effect->u.event;
+        deferred->event.cluster = deferred->event.job = deferred->event.detail = NULL;
+        copy->u.event = &deferred->event;
+    }
+    return deferred;
+}
+
+/* It has been performed, or never will be. */
+static void recycle(struct journal *journal, struct deferred *deferred)
+{
+    if (has_texts(&deferred->effect) || journal->spare_count == SPARES_MAX) {
+        deferred_destroy(deferred);
+        return;
+    }
+    queue_push(&journal->spare, deferred);
+    journal->spare_count++;
+}
+
+/* Answers in the queue do not wait for the disk: they become ready with the failure. The others
+ * stay, in order, or are dropped when nothing can be saved any more. */
+static void fail_answers(struct journal *journal, struct queue *queue, int code)
+{
+    struct queue all;
+    queue_init(&all);
+    queue_append(&all, queue);
+    for (struct deferred *deferred; (deferred = queue_pop(&all)) != NULL;) {
+        if (deferred->effect.kind == EFFECT_ANSWER) {
+            deferred->code = code;
+            queue_push(&journal->ready, deferred);
         } else if (code == ERROR_NOT_LEADER) {
-            give_back(journal, word);
+            recycle(journal, deferred);
         } else {
-            words_push(words, word);
+            queue_push(queue, deferred);
         }
     }
 }
@@ -180,31 +193,31 @@ static void pack_move(struct pack *to, struct pack *from)
     struct unsaved empty = to->about; /* its room is used again */
     to->about = from->about;
     from->about = empty;
-    words_move(&to->words, &from->words);
+    queue_append(&to->queue, &from->queue);
 }
 
-static void commit(struct journal *journal)
+static void commit_oldest(struct journal *journal)
 {
-    journal->under_way = 1;
+    journal->in_progress = 1;
     store_commit(journal->store, journal->writing[0].batch, on_done, journal);
 }
 
-static void begin(struct journal *journal)
+static void begin_commit(struct journal *journal)
 {
     if (journal->writing[0].batch != NULL || journal->gathering.batch == NULL)
         return;
     pack_move(&journal->writing[0], &journal->gathering);
-    commit(journal);
+    commit_oldest(journal);
 }
 
 /* The store may go on with what has gathered by itself, until there is more to gather. */
-static void offer(struct journal *journal)
+static void offer_gathered(struct journal *journal)
 {
-    if (journal->under_way == 1 && journal->gathering.batch != NULL && !journal->offered)
+    if (journal->in_progress == 1 && journal->gathering.batch != NULL && !journal->offered)
         journal->offered = store_offer(journal->store, journal->gathering.batch, on_done, journal);
 }
 
-static void withdraw(struct journal *journal)
+static void withdraw_offer(struct journal *journal)
 {
     if (!journal->offered)
         return;
@@ -212,7 +225,7 @@ static void withdraw(struct journal *journal)
     if (store_withdraw(journal->store) != NULL)
         return;
     pack_move(&journal->writing[1], &journal->gathering);
-    journal->under_way++;
+    journal->in_progress++;
 }
 
 static void count_commit(struct journal_counters *counters, const struct commit_result *result,
@@ -224,7 +237,7 @@ static void count_commit(struct journal_counters *counters, const struct commit_
     histogram_add(&counters->sizes, (int64_t)records);
 }
 
-static void succeeded(struct journal *journal, const struct commit_result *result)
+static void commit_succeeded(struct journal *journal, const struct commit_result *result)
 {
     if (journal->counters.failing)
         log_line(LOG_NOTICE, "saving works again, after %llu failed attempts records=%zu",
@@ -235,41 +248,41 @@ static void succeeded(struct journal *journal, const struct commit_result *resul
     struct pack *written = &journal->writing[0];
     count_commit(&journal->counters, result, written->records);
 
-    struct words durable;
-    words_init(&durable);
-    words_move(&durable, &written->words);
+    struct queue durable;
+    queue_init(&durable);
+    queue_append(&durable, &written->queue);
     written->batch = NULL;
     written->records = 0;
     unsaved_clear(&written->about);
     pack_move(written, &journal->writing[1]);
-    begin(journal); /* the disk works on the next batch while this one's words go out */
-    words_move(&journal->ready, &durable);
+    begin_commit(journal); /* the disk works on the next batch while this one's effects run */
+    queue_append(&journal->ready, &durable);
 }
 
 static void on_retry(uv_timer_t *timer)
 {
     struct journal *journal = timer->data;
-    commit(journal);
+    commit_oldest(journal);
 }
 
-static void stuck(struct journal *journal, const struct error *error, struct batch *batch)
+static void commit_failed(struct journal *journal, const struct error *error, struct batch *batch)
 {
     struct journal_counters *counters = &journal->counters;
     counters->commit_failures++;
     if (!counters->failing || strcmp(counters->error.text, error->text) != 0)
         log_line(LOG_ERR,
-                 "cannot save: %s; requests are refused until it works, trying again every second",
+                 "cannot save: %s; requests are refused until it works, retrying every second",
                  error->text);
     counters->failing = true;
     counters->error = *error;
     journal->failed++;
     journal->writing[0].batch = batch;
-    refuse(journal, &journal->writing[0].words, error->code);
-    refuse(journal, &journal->gathering.words, error->code);
+    fail_answers(journal, &journal->writing[0].queue, error->code);
+    fail_answers(journal, &journal->gathering.queue, error->code);
     (void)uv_timer_start(&journal->retry, on_retry, JOURNAL_RETRY_MS, 0);
 }
 
-static void depose(struct journal *journal, const struct error *error, struct batch *batch)
+static void leadership_lost(struct journal *journal, const struct error *error, struct batch *batch)
 {
     journal->deposed = true;
     journal->counters.error = *error;
@@ -278,25 +291,25 @@ static void depose(struct journal *journal, const struct error *error, struct ba
         batch_destroy(journal->gathering.batch);
     journal->writing[0].batch = journal->gathering.batch = NULL;
     journal->writing[0].records = journal->gathering.records = 0;
-    refuse(journal, &journal->writing[0].words, ERROR_NOT_LEADER);
-    refuse(journal, &journal->gathering.words, ERROR_NOT_LEADER);
-    journal->mouth.deposed(journal->mouth.arg);
+    fail_answers(journal, &journal->writing[0].queue, ERROR_NOT_LEADER);
+    fail_answers(journal, &journal->gathering.queue, ERROR_NOT_LEADER);
+    journal->sink.deposed(journal->sink.arg);
 }
 
 static void on_done(void *arg, const struct commit_result *result, struct batch *failed)
 {
     struct journal *journal = arg;
-    withdraw(journal);
-    journal->under_way--;
+    withdraw_offer(journal);
+    journal->in_progress--;
     if (result->code == 0) {
-        succeeded(journal, result);
+        commit_succeeded(journal, result);
     } else {
         struct error error = result->error;
         error.code = result->code;
         if (result->code == ERROR_NOT_LEADER)
-            depose(journal, &error, failed);
+            leadership_lost(journal, &error, failed);
         else
-            stuck(journal, &error, failed);
+            commit_failed(journal, &error, failed);
     }
     journal_flush(journal);
 }
@@ -307,7 +320,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     (void)events;
     if (status < 0)
         log_line(LOG_ERR, "waiting for the store failed: %s", uv_strerror(status));
-    struct turn *turn = journal->mouth.turn;
+    struct turn *turn = journal->sink.turn;
     const char *before = turn != NULL ? turn_enter(turn, "saying what is saved") : NULL;
     store_dispatch(journal->store);
     if (turn != NULL)
@@ -315,21 +328,17 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 }
 
 struct journal *journal_create(uv_loop_t *loop, struct store *store,
-                               const struct journal_mouth *mouth, struct error *err)
+                               const struct journal_sink *sink, struct error *err)
 {
-    struct journal *journal = calloc(1, sizeof *journal);
-    if (journal == NULL) {
-        (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
-        return NULL;
-    }
+    struct journal *journal = memory_zeroed(sizeof *journal);
     journal->store = store;
-    journal->mouth = *mouth;
+    journal->sink = *sink;
     journal->counters.sizes.scale = HISTOGRAM_SIZES;
-    words_init(&journal->gathering.words);
-    words_init(&journal->writing[0].words);
-    words_init(&journal->writing[1].words);
-    words_init(&journal->ready);
-    words_init(&journal->spare);
+    queue_init(&journal->gathering.queue);
+    queue_init(&journal->writing[0].queue);
+    queue_init(&journal->writing[1].queue);
+    queue_init(&journal->ready);
+    queue_init(&journal->spare);
 
     int rc = uv_poll_init(loop, &journal->poll, store_fd(store));
     if (rc < 0) {
@@ -346,7 +355,7 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
 
 /* The core has changed its state already, so the record must be kept or the process must end: the
  * same choice as in base/memory.h. */
-static _Noreturn void exhausted(void)
+static _Noreturn void abort_without_memory(void)
 {
     log_line(LOG_ERR, "memory is exhausted: stopping; what was acknowledged is on disk");
     abort();
@@ -356,12 +365,12 @@ void journal_save(struct journal *journal, const struct record *record)
 {
     if (journal->deposed)
         return;
-    withdraw(journal);
+    withdraw_offer(journal);
     struct pack *pack = &journal->gathering;
     if (pack->batch == NULL && (pack->batch = batch_create(journal->store)) == NULL)
-        exhausted();
+        abort_without_memory();
     if (batch_add(pack->batch, record) < 0)
-        exhausted();
+        abort_without_memory();
     pack->records = batch_size(pack->batch);
     if (record->kind == RECORD_RESERVATION)
         unsaved_add(&pack->about, record->u.reservation.number);
@@ -371,7 +380,7 @@ void journal_save(struct journal *journal, const struct record *record)
         unsaved_add(&pack->about, record->u.node.number);
 }
 
-/* Whose records came last; of no records when there are none. */
+/* Whose records came last; without records when there are none. */
 static struct pack *last_pack(struct journal *journal)
 {
     if (journal->gathering.batch != NULL)
@@ -379,41 +388,43 @@ static struct pack *last_pack(struct journal *journal)
     return &journal->writing[journal->writing[1].batch != NULL];
 }
 
-void journal_say(struct journal *journal, struct word *word)
+void journal_defer(struct journal *journal, const struct effect *effect)
 {
     struct pack *last = last_pack(journal);
-    if (journal->deposed && word->kind != WORD_ANSWER) {
-        give_back(journal, word);
-    } else if (last->batch == NULL) {
-        word->code = journal->deposed ? ERROR_NOT_LEADER : 0;
-        words_push(&journal->ready, word);
-    } else if (journal->counters.failing && word->kind == WORD_ANSWER) {
-        word->code = journal->counters.error.code;
-        words_push(&journal->ready, word);
+    bool is_answer = effect->kind == EFFECT_ANSWER;
+    if (journal->deposed && !is_answer)
+        return;
+    struct deferred *deferred = deferred_create(journal, effect);
+    if (last->batch == NULL) {
+        deferred->code = journal->deposed ? ERROR_NOT_LEADER : 0;
+        queue_push(&journal->ready, deferred);
+    } else if (journal->counters.failing && is_answer) {
+        deferred->code = journal->counters.error.code;
+        queue_push(&journal->ready, deferred);
     } else {
-        words_push(&last->words, word);
+        queue_push(&last->queue, deferred);
     }
 }
 
 void journal_flush(struct journal *journal)
 {
-    if (journal->saying || journal->ready.first == NULL)
+    if (journal->flushing || journal->ready.first == NULL)
         return;
-    journal->saying = true;
+    journal->flushing = true;
     while (journal->ready.first != NULL) {
-        for (struct word *word; (word = words_pop(&journal->ready)) != NULL;) {
-            journal->mouth.say(journal->mouth.arg, word);
-            give_back(journal, word);
+        for (struct deferred *deferred; (deferred = queue_pop(&journal->ready)) != NULL;) {
+            journal->sink.perform(journal->sink.arg, &deferred->effect, deferred->code);
+            recycle(journal, deferred);
         }
-        journal->mouth.breath(journal->mouth.arg);
+        journal->sink.flushed(journal->sink.arg);
     }
-    journal->saying = false;
+    journal->flushing = false;
 }
 
 void journal_turn(struct journal *journal)
 {
-    begin(journal);
-    offer(journal);
+    begin_commit(journal);
+    offer_gathered(journal);
 }
 
 bool journal_about(const struct journal *journal, uint64_t number)
@@ -426,7 +437,7 @@ bool journal_about(const struct journal *journal, uint64_t number)
 bool journal_clean(const struct journal *journal)
 {
     return journal->gathering.batch == NULL && journal->writing[0].batch == NULL &&
-           journal->ready.first == NULL && !journal->saying;
+           journal->ready.first == NULL && !journal->flushing;
 }
 
 const struct journal_counters *journal_counters(const struct journal *journal)
@@ -454,21 +465,21 @@ static void on_closed(uv_handle_t *handle)
 /* But for its batch, which may be the store's. */
 static void pack_release(struct pack *pack)
 {
-    words_release(&pack->words);
+    queue_release(&pack->queue);
     unsaved_release(&pack->about);
 }
 
 void journal_destroy(struct journal *journal, void (*closed)(void *arg), void *arg)
 {
-    withdraw(journal);
-    if (journal->under_way == 0)
+    withdraw_offer(journal);
+    if (journal->in_progress == 0)
         batch_destroy(journal->writing[0].batch);
     batch_destroy(journal->gathering.batch);
     pack_release(&journal->gathering);
     pack_release(&journal->writing[0]);
     pack_release(&journal->writing[1]);
-    words_release(&journal->ready);
-    words_release(&journal->spare);
+    queue_release(&journal->ready);
+    queue_release(&journal->spare);
     journal->closed = closed;
     journal->closed_arg = arg;
     uv_close((uv_handle_t *)&journal->poll, on_closed);

@@ -1,13 +1,14 @@
 #include "broker/keyring.h"
 
+#include "base/memory.h"
 #include "core/reservation/reservation.h"
 #include "tokens/randombytes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A key that was replaced may have been used for so long after, by whoever had not read the file
- * again; and clocks of a host are set back now and then. A key that stays too long costs a line. */
+/* A key that was replaced may have been used for so long after, by a process that had not
+ * read the file again, and clocks are set back at times. A key kept too long costs one line. */
 enum { LAG_S = 3600 };
 
 struct keyring {
@@ -17,7 +18,7 @@ struct keyring {
     struct rootkeys keys;
 };
 
-static int draw(struct rootkeys *keys, int64_t now, struct error *err)
+static int draw_key(struct rootkeys *keys, int64_t now, struct error *err)
 {
     struct rootkey *key = &keys->keys[0];
     int rc = randombytes_draw(key->id, sizeof key->id, err);
@@ -30,8 +31,7 @@ static int draw(struct rootkeys *keys, int64_t now, struct error *err)
 
 static int open_file(struct keyring *keyring, const char *path, int64_t now, struct error *err)
 {
-    if ((keyring->path = strdup(path)) == NULL)
-        return error_set(err, ERROR_NOMEM, "memory is exhausted");
+    keyring->path = memory_text(path);
     int rc = rootkeys_read(path, &keyring->keys, err);
     if (rc != ERROR_NOT_FOUND)
         return rc;
@@ -42,12 +42,8 @@ static int open_file(struct keyring *keyring, const char *path, int64_t now, str
 
 struct keyring *keyring_open(const char *path, int64_t now, struct error *err)
 {
-    struct keyring *keyring = calloc(1, sizeof *keyring);
-    if (keyring == NULL) {
-        (void)error_set(err, ERROR_NOMEM, "memory is exhausted");
-        return NULL;
-    }
-    int rc = path != NULL ? open_file(keyring, path, now, err) : draw(&keyring->keys, now, err);
+    struct keyring *keyring = memory_zeroed(sizeof *keyring);
+    int rc = path != NULL ? open_file(keyring, path, now, err) : draw_key(&keyring->keys, now, err);
     if (rc == 0)
         return keyring;
     keyring_close(keyring);
@@ -89,7 +85,7 @@ void keyring_adopt(struct keyring *keyring, struct rootkeys *keys)
 
 /* ---- rotating ---- */
 
-static void take_created(void *arg, const struct reservation *reservation)
+static void note_created(void *arg, const struct reservation *reservation)
 {
     *(int64_t *)arg = reservation->created_ms;
 }
@@ -100,20 +96,20 @@ static int64_t oldest_active(const struct core *core)
     struct core_filter filter = {.state = JOB_ACTIVE, .uid = -1, .limit = 1};
     int64_t created_ms = INT64_MAX;
     do
-        filter.after = core_list(core, &filter, take_created, &created_ms);
+        filter.after = core_list(core, &filter, note_created, &created_ms);
     while (created_ms == INT64_MAX && filter.after != 0);
     return created_ms == INT64_MAX ? INT64_MAX : created_ms / 1000;
 }
 
-static bool needed(void *arg, const struct rootkey *key, int64_t replaced)
+static bool key_needed(void *arg, const struct rootkey *key, int64_t replaced)
 {
     const int64_t *oldest = arg;
     (void)key;
     return *oldest <= replaced + LAG_S;
 }
 
-static int rotate(struct keyring *keyring, int64_t now, rootkeys_needed_fn *is_needed, void *arg,
-                  struct error *err)
+static int rotate_file(struct keyring *keyring, int64_t now, rootkeys_needed_fn *is_needed,
+                       void *arg, struct error *err)
 {
     struct rootkeys keys;
     int rc = rootkeys_rotate(keyring->path, now, is_needed, arg, err);
@@ -133,10 +129,10 @@ int keyring_rotate(struct keyring *keyring, const struct core *core, int64_t now
         return error_set(err, ERROR_REFUSED,
                          "store = memory keeps no root keys: they are new at each start, so "
                          "restart mcastd instead");
-    return rotate(keyring, now, needed, &oldest, err);
+    return rotate_file(keyring, now, key_needed, &oldest, err);
 }
 
-static bool unneeded(void *arg, const struct rootkey *key, int64_t replaced)
+static bool key_unneeded(void *arg, const struct rootkey *key, int64_t replaced)
 {
     (void)arg;
     (void)key;
@@ -149,7 +145,7 @@ int keyring_renew(struct keyring *keyring, int64_t now, struct error *err)
     struct error why = {0};
     if (keyring->path == NULL || keyring->own)
         return 0;
-    int rc = rotate(keyring, now, unneeded, NULL, &why);
+    int rc = rotate_file(keyring, now, key_unneeded, NULL, &why);
     if (rc < 0)
         return error_set(err, rc,
                          "the ledger is new, and root keys of an earlier one cannot be replaced: "

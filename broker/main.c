@@ -2,17 +2,18 @@
 
 #include "broker/broker.h"
 #include "broker/config/config.h"
-#include "broker/firstkey.h"
 #include "broker/service/hostcheck.h"
 #include "broker/log/log.h"
 #include "broker/options.h"
 #include "broker/config/pathcheck.h"
 #include "broker/service/serviceuser.h"
 #include "state/store.h"
+#include "tokens/seal_key.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void print_fault(void *arg, bool fault, const char *line)
@@ -36,18 +37,14 @@ static void log_fault(void *arg, bool fault, const char *line)
 }
 
 /* Its owners are not looked at: nothing will be done because of what it says. */
-static const uid_t ANYONE = (uid_t)-1;
+static const uid_t NO_USER = (uid_t)-1;
 
 static struct config *load_config(const char *path, uid_t user, config_look_fn *look,
                                   config_report_fn *report)
 {
     struct config *config = config_create();
-    if (config == NULL) {
-        log_line(LOG_ERR, "memory is exhausted");
-        return NULL;
-    }
-    int rc = user == ANYONE ? config_load(config, path, report, NULL)
-                            : config_load_as(config, path, user, look, report, NULL);
+    int rc = user == NO_USER ? config_load(config, path, report, NULL)
+                             : config_load_as(config, path, user, look, report, NULL);
     if (rc < 0) {
         config_destroy(config);
         return NULL;
@@ -66,8 +63,6 @@ static void print_nothing(void *arg, bool fault, const char *line)
 static int find_service(struct serviceuser *user, const struct options *options, struct error *err)
 {
     struct config *config = config_create();
-    if (config == NULL)
-        return error_set(err, ERROR_NOMEM, "memory is exhausted");
     (void)config_load(config, options->config_path, print_nothing, NULL);
     int rc = serviceuser_find(user, options->user, config, err);
     config_destroy(config);
@@ -83,18 +78,35 @@ static int become_service(const struct options *options, struct error *err)
     return rc < 0 ? rc : serviceuser_become(&user, err);
 }
 
-static int check(const struct options *options)
+static int check_config(const struct options *options)
 {
     struct error err = {0};
     int rc = become_service(options, &err);
-    struct config *config = rc < 0 ? NULL : config_create();
-    if (config == NULL) {
-        fprintf(stderr, "mcastd: %s\n", rc < 0 ? err.text : "memory is exhausted");
+    if (rc < 0) {
+        fprintf(stderr, "mcastd: %s\n", err.text);
         return EXIT_FAILURE;
     }
+    struct config *config = config_create();
     rc = config_load_as(config, options->config_path, geteuid(), hostcheck_look, print_fault, NULL);
     config_destroy(config);
     return rc == 0 ? 0 : EXIT_FAILURE;
+}
+
+/* --make-key: the key that seals the ledger, made before the first start by root, for a service
+ * whose own user may change nothing in /etc. A key that is there is kept. */
+static int make_key_file(const struct config *config, const char *user, bool *made,
+                         struct error *err)
+{
+    struct stat there;
+    struct serviceuser owner;
+    *made = false;
+    if (config->store == CONFIG_STORE_MEMORY || stat(config->state_key_file, &there) == 0)
+        return 0;
+    int rc = serviceuser_find(&owner, user, config, err);
+    if (rc == 0)
+        rc = seal_key_create(config->state_key_file, owner.uid, owner.gid, err);
+    *made = rc == 0;
+    return rc;
 }
 
 static int make_key(const struct options *options)
@@ -104,11 +116,11 @@ static int make_key(const struct options *options)
     bool made = false;
     /* Root makes a file where the configuration says: no third user may have a say in that. Where
      * the service's user is not found, no file is made. */
-    uid_t trusted = find_service(&user, options, &err) == 0 ? user.uid : ANYONE;
+    uid_t trusted = find_service(&user, options, &err) == 0 ? user.uid : NO_USER;
     struct config *config = load_config(options->config_path, trusted, NULL, print_faults_only);
     if (config == NULL)
         return EXIT_FAILURE;
-    int rc = firstkey_make(config, options->user, &made, &err);
+    int rc = make_key_file(config, options->user, &made, &err);
     if (rc < 0)
         fprintf(stderr, "mcastd: no key was made: %s\n", err.text);
     else if (made && store_sqlite_sealed(config->state_path))
@@ -123,7 +135,7 @@ static int make_key(const struct options *options)
     return rc < 0 ? EXIT_FAILURE : 0;
 }
 
-static int run(const struct options *options)
+static int run_service(const struct options *options)
 {
     sigset_t hangup;
     (void)sigemptyset(&hangup);
@@ -143,9 +155,9 @@ int main(int argc, char **argv)
     log_open();
     switch (options.task) {
     case OPTIONS_RUN:
-        return run(&options);
+        return run_service(&options);
     case OPTIONS_CHECK:
-        return check(&options);
+        return check_config(&options);
     case OPTIONS_MAKE_KEY:
         return make_key(&options);
     case OPTIONS_DONE:

@@ -23,8 +23,8 @@ static void print_options(FILE *out)
         roff_text(out, rows[i].sentence);
         fputs(".\n", out);
     }
-    fputs(".PP\nUSER, where it is not named, is who owns the folder of the ledger,\n"
-          ".BR \"[state] path\" .\nThere root looks with the eyes of that user, because root may "
+    fputs(".PP\nWithout USER it is the owner of the folder of the ledger,\n"
+          ".BR \"[state] path\" .\nRoot checks the configuration as that user, because root may "
           "read everything.\n",
           out);
 }
@@ -58,7 +58,7 @@ static const char tail[] =
     "are\n"
     "listed in\n"
     ".BR mcastd.conf (5).\n"
-    "Requests under way are not disturbed; calls of the fabric manager end where they began.\n"
+    "Requests in progress are not disturbed; calls of the fabric manager end where they began.\n"
     ".SH EXIT STATUS\n"
     ".TP\n"
     ".B 0\n"
@@ -77,7 +77,7 @@ static const char tail[] =
     ".SH ENVIRONMENT\n"
     ".TP\n"
     ".B NOTIFY_SOCKET\n"
-    "Where the service manager is told what\n"
+    "The service manager's socket, for what\n"
     ".BR sd_notify (3)\n"
     "describes: READY, RELOADING, STOPPING, a status line, and requests for more time while a "
     "large\n"

@@ -10,8 +10,7 @@
 
 static const struct options_row rows[] = {
     {"config", "FILE", 'c', "read FILE and conf.d/*.conf beside it (" CONFIG_DEFAULT_PATH ")"},
-    {"check", "[USER]", 'k',
-     "tell what is wrong with the configuration for USER's service, exit 0 or 1"},
+    {"check", "[USER]", 'k', "check the configuration as USER's service reads it, exit 0 or 1"},
     {"log-level", "LEVEL", 'l',
      "error, warning, notice, info or debug; overrides the configuration"},
     {"make-key", "[USER]", 'K', "make [state] key_file for USER when there is none, and exit"},
@@ -41,7 +40,7 @@ static void print_usage(FILE *out)
         fprintf(out, "  %-20s%s\n", option, rows[i].sentence);
     }
     fputs(
-        "\nUSER, where it is not named, is who owns the folder of the ledger, [state] path.\n"
+        "\nWithout USER it is the owner of the folder of the ledger, [state] path.\n"
         "\nexamples:\n"
         "  mcastd --sample-config > /etc/mcastd/mcastd.conf\n"
         "  mcastd --check && systemctl reload mcastd\n"
@@ -60,7 +59,7 @@ const struct options_row *options_rows(size_t *count)
 
 static int usage_error(void)
 {
-    fputs("mcastd --help tells the options\n", stderr);
+    fputs("mcastd --help lists the options\n", stderr);
     return EX_USAGE;
 }
 
@@ -86,7 +85,7 @@ static bool print_page(const char *section)
 }
 
 /* 0, or EX_USAGE. */
-static int take(struct options *options, int letter, const char *value)
+static int apply_option(struct options *options, int letter, const char *value)
 {
     switch (letter) {
     case 'c':
@@ -138,7 +137,7 @@ int options_parse(struct options *options, int argc, char **argv)
     *options = (struct options){.config_path = CONFIG_DEFAULT_PATH, .log_level = -1};
     while (rc == 0 && options->task != OPTIONS_DONE &&
            (letter = getopt_long(argc, argv, "", known, NULL)) != -1)
-        rc = take(options, letter, optarg);
+        rc = apply_option(options, letter, optarg);
     if (rc == 0 && options->task != OPTIONS_DONE && optind < argc) {
         fprintf(stderr, "mcastd takes no arguments, this is one: %s\n", argv[optind]);
         rc = EX_USAGE;

@@ -1,5 +1,6 @@
 #include "broker/reload.h"
 
+#include "base/memory.h"
 #include "broker/config/change.h"
 #include "broker/log/log.h"
 #include "broker/reread.h"
@@ -74,7 +75,7 @@ static bool fabric_kept(const struct reload *reload, const struct config *config
 }
 
 /* Everything that can fail comes before everything that changes something. */
-static int apply(struct reload *reload, struct reading *reading, struct error *err)
+static int apply_changes(struct reload *reload, struct reading *reading, struct error *err)
 {
     struct reread *files = &reading->files;
     const struct config *config = files->config;
@@ -133,20 +134,17 @@ static void log_applied(const struct reload *reload, const struct config_changes
         log_line(LOG_NOTICE, "reloaded: nothing has changed");
 }
 
-static bool replace(struct reload *reload, struct reading *reading)
+static bool replace_config(struct reload *reload, struct reading *reading)
 {
     const struct reread *read = &reading->files;
     struct config_changes changes;
     struct error err = {0};
-    if (config_changes_find(&changes, reload->config, read->config) < 0) {
-        log_line(LOG_ERR, "reload: nothing was changed: memory is exhausted");
-        return false;
-    }
+    config_changes_find(&changes, reload->config, read->config);
     bool applied = false;
     if (need_restart(&changes))
         log_line(LOG_ERR, "reload: nothing was changed: restart mcastd, or take back what needs a "
                           "restart (above) and reload again");
-    else if (apply(reload, reading, &err) < 0)
+    else if (apply_changes(reload, reading, &err) < 0)
         log_line(LOG_ERR, "reload: nothing was changed: %s", err.text);
     else
         applied = true;
@@ -159,19 +157,18 @@ static bool replace(struct reload *reload, struct reading *reading)
 }
 
 /* What was read is put into force, or refused. */
-static bool conclude(struct reload *reload, struct reading *reading)
+static bool finish_reload(struct reload *reload, struct reading *reading)
 {
     struct reread *read = &reading->files;
     for (size_t i = 0; i < read->line_count; i++)
         log_line(read->lines[i].fault ? LOG_ERR : LOG_WARNING, "reload: %s", read->lines[i].text);
     if (read->config == NULL) {
-        log_line(LOG_ERR,
-                 "reload: nothing was changed: correct what is said above (mcastd --check says it "
-                 "too) and reload again");
+        log_line(LOG_ERR, "reload: nothing was changed: correct the faults above (mcastd --check "
+                          "shows them too) and reload again");
         return false;
     }
     settle_log_level(read->config, reload->log_level);
-    if (!replace(reload, reading))
+    if (!replace_config(reload, reading))
         return false;
     config_destroy(reload->config);
     reload->config = read->config;
@@ -195,7 +192,7 @@ static void on_read(uv_work_t *work, int status)
     reload->reading = NULL;
     if (!reload->stopped) {
         const char *before = turn_enter(engine_turn(reload->engine), "the reload");
-        bool applied = conclude(reload, reading);
+        bool applied = finish_reload(reload, reading);
         turn_leave(engine_turn(reload->engine), before);
         reading->applied(reading->arg, applied);
     }
@@ -211,12 +208,7 @@ void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *
     reload->again = reload->reading != NULL;
     if (reload->again)
         return;
-    struct reading *reading = calloc(1, sizeof *reading);
-    if (reading == NULL) {
-        log_line(LOG_ERR, "reload: nothing was changed: memory is exhausted");
-        applied(arg, false);
-        return;
-    }
+    struct reading *reading = memory_zeroed(sizeof *reading);
     *reading = (struct reading){.reload = reload,
                                 .files = {.path = reload->path, .keyring = reload->keyring},
                                 .rotations = keyring_rotations(reload->keyring),

@@ -5,7 +5,7 @@
 #include "broker/engine.h"
 #include "broker/http/http.h"
 #include "broker/keyring.h"
-#include "broker/config/namedfiles.h"
+#include "broker/config/change.h"
 
 #include <stdbool.h>
 #include <uv.h>

@@ -1,5 +1,6 @@
 #include "broker/reread.h"
 
+#include "base/memory.h"
 #include "broker/config/pathcheck.h"
 #include "broker/config/settings.h"
 #include "fmapi/fmapi.h"
@@ -8,29 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What there is no memory for is left out: the log is where it would have gone. */
 static void keep_line(void *arg, bool fault, const char *line)
 {
     struct reread *reread = arg;
-    struct reread_line *lines =
-        realloc(reread->lines, (reread->line_count + 1) * sizeof *reread->lines);
-    char *text = strdup(line);
-    if (lines != NULL)
-        reread->lines = lines;
-    if (lines == NULL || text == NULL) {
-        free(text);
-        return;
-    }
-    lines[reread->line_count++] = (struct reread_line){.fault = fault, .text = text};
+    reread->lines = memory_resized(reread->lines, reread->line_count + 1, sizeof *reread->lines);
+    reread->lines[reread->line_count++] =
+        (struct reread_line){.fault = fault, .text = memory_text(line)};
 }
 
 static int read_config(struct reread *reread)
 {
     struct config *config = config_create();
-    if (config == NULL) {
-        keep_line(reread, true, "memory is exhausted");
-        return ERROR_NOMEM;
-    }
     int rc = config_load_as(config, reread->path, geteuid(), pathcheck_look, keep_line, reread);
     if (rc < 0)
         config_destroy(config);

@@ -4,7 +4,7 @@
 #include "broker/config/config.h"
 #include "broker/http/http.h"
 #include "broker/keyring.h"
-#include "broker/config/namedfiles.h"
+#include "broker/config/change.h"
 #include "base/error.h"
 
 #include <stdbool.h>

@@ -1,10 +1,13 @@
 #include "broker/turn.h"
 
+#include "broker/log/log.h"
+
+#include <inttypes.h>
 #include <time.h>
 
 static const char unnamed[] = "connections to the fabric manager";
 
-/* Of this thread: what others take of the processor does not count. */
+/* Of this thread only. */
 static uint64_t cpu_time_ns(void)
 {
     struct timespec now;
@@ -12,7 +15,7 @@ static uint64_t cpu_time_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void begin(struct turn *turn, uint64_t now_ns)
+static void begin_turn(struct turn *turn, uint64_t now_ns)
 {
     turn->began_ns = turn->since_ns = now_ns;
     turn->idle_ns = uv_metrics_idle_time(turn->loop);
@@ -40,7 +43,7 @@ static struct turn_part *part_of(struct turn *turn, const char *what)
     return &turn->parts[turn->part_count++];
 }
 
-static void change(struct turn *turn, const char *what, uint64_t now_ns)
+static void switch_part(struct turn *turn, const char *what, uint64_t now_ns)
 {
     if (turn->began_ns != 0)
         part_of(turn, turn->what)->took_ns += now_ns - turn->since_ns;
@@ -51,13 +54,13 @@ static void change(struct turn *turn, const char *what, uint64_t now_ns)
 const char *turn_enter(struct turn *turn, const char *what)
 {
     const char *before = turn->what;
-    change(turn, what, turn->now_ns());
+    switch_part(turn, what, turn->now_ns());
     return before;
 }
 
 void turn_leave(struct turn *turn, const char *before)
 {
-    change(turn, before, turn->now_ns());
+    switch_part(turn, before, turn->now_ns());
 }
 
 void turn_interrupted(struct turn *turn)
@@ -65,9 +68,9 @@ void turn_interrupted(struct turn *turn)
     turn->interrupted = true;
 }
 
-/* waited_ns is within what has no name: libuv runs the callbacks of descriptors inside of its
- * waiting, and who waits has entered nothing. */
-static void describe(struct turn *turn, uint64_t waited_ns, struct turn_absence *out)
+/* waited_ns is part of the unnamed time: libuv runs the callbacks of descriptors while it waits,
+ * and there is no turn_enter around a wait. */
+static void find_longest_part(struct turn *turn, uint64_t waited_ns, struct turn_absence *out)
 {
     const struct turn_part *most = &turn->parts[0];
     uint64_t *unnamed_ns = &turn->parts[0].took_ns;
@@ -93,11 +96,22 @@ bool turn_end(struct turn *turn, struct turn_absence *out)
     }
     bool is_long = measured && out->took_us >= TURN_LONG_US;
     if (is_long) {
-        change(turn, unnamed, now_ns);
-        describe(turn, waited_ns, out);
+        switch_part(turn, unnamed, now_ns);
+        find_longest_part(turn, waited_ns, out);
     }
-    begin(turn, now_ns);
+    begin_turn(turn, now_ns);
     return is_long;
+}
+
+void turn_next(struct turn *turn)
+{
+    struct turn_absence absence;
+    if (turn_end(turn, &absence))
+        log_line(LOG_WARNING,
+                 "event loop stalled for %" PRId64 " ms (CPU %" PRId64 " ms), mostly in %s "
+                 "(%" PRId64 " ms)",
+                 absence.took_us / 1000, absence.cpu_us / 1000, absence.what,
+                 absence.what_us / 1000);
 }
 
 int64_t turn_peak_us(const struct turn *turn)

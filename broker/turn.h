@@ -8,13 +8,13 @@
 #include <stdint.h>
 #include <uv.h>
 
-/* Turns of the event loop: for how long nobody else was served, and what was done meanwhile (G11,
- * B8). A turn is the time between two waits.
+/* Turns of the event loop: how long each stalls everything else, and in which part of the program
+ * (G11, B8). A turn is the time between two waits.
  *
- * What is done is named by whoever does it: turn_enter before, turn_leave after. Names are static
- * texts that fit after "most of it with"; the same name is the same address. What was entered
- * within is counted for itself, not for what is around it; what nobody named is small, but for
- * libcurl's part of the calls to the fabric manager. */
+ * A part of the program calls turn_enter before what can take long and turn_leave after it. Names
+ * are static texts that fit after "mostly in"; the same name is the same address. A part entered
+ * within another counts for itself only. The unnamed rest is small, but for libcurl's part of the
+ * calls to the fabric manager. */
 
 enum { TURN_NAMES = 8, TURN_LONG_US = 50 * 1000 };
 
@@ -26,11 +26,11 @@ struct turn_part {
 struct turn {
     uv_loop_t *loop;
     uint64_t (*now_ns)(void); /* uv_hrtime; for tests another */
-    uint64_t began_ns, idle_ns,
-        cpu_ns;       /* when it began, and how long was waited and computed then */
-    const char *what; /* is done now, and since when */
+    uint64_t began_ns;
+    uint64_t idle_ns, cpu_ns; /* waited and computed until it began */
+    const char *what;         /* entered now, and since when */
     uint64_t since_ns;
-    struct turn_part parts[TURN_NAMES]; /* the first: whatever there was no place for */
+    struct turn_part parts[TURN_NAMES]; /* the first: the unnamed rest */
     unsigned part_count;
     bool interrupted;
     struct histogram absence; /* microseconds */
@@ -40,14 +40,14 @@ struct turn {
 /* A turn of TURN_LONG_US or more. */
 struct turn_absence {
     int64_t took_us;
-    int64_t cpu_us;   /* of these it had a processor */
-    const char *what; /* took the longest of what has a name */
+    int64_t cpu_us;   /* computed meanwhile */
+    const char *what; /* took longest */
     int64_t what_us;
 };
 
 void turn_init(struct turn *turn, uv_loop_t *loop);
 
-/* Returns what was done until now, for turn_leave. */
+/* Returns what was entered before, for turn_leave. */
 const char *turn_enter(struct turn *turn, const char *what);
 void turn_leave(struct turn *turn, const char *before);
 
@@ -56,6 +56,8 @@ void turn_interrupted(struct turn *turn);
 
 /* Just before the loop waits: ends a turn and begins the next. true: it was a long one. */
 bool turn_end(struct turn *turn, struct turn_absence *out);
+/* The same, and logs a long turn. */
+void turn_next(struct turn *turn);
 
 /* Microseconds; the longest of the last five minutes. */
 int64_t turn_peak_us(const struct turn *turn);

@@ -20,7 +20,7 @@ static uint64_t *slot_of(const struct unsaved *unsaved, uint64_t number)
     return &unsaved->slots[at];
 }
 
-static void grow(struct unsaved *unsaved)
+static void grow_slots(struct unsaved *unsaved)
 {
     struct unsaved larger = {.room = unsaved->room > 0 ? unsaved->room * 2 : ROOM_MIN};
     larger.slots = memory_zeroed(larger.room * sizeof *larger.slots);
@@ -36,7 +36,7 @@ void unsaved_add(struct unsaved *unsaved, uint64_t number)
 {
     assert(number > 0);
     if (unsaved->count >= unsaved->room / 2)
-        grow(unsaved);
+        grow_slots(unsaved);
     uint64_t *slot = slot_of(unsaved, number);
     unsaved->count += *slot == 0;
     *slot = number;

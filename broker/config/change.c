@@ -1,60 +1,40 @@
 #include "broker/config/change.h"
 
 #include "broker/config/value.h"
-#include "base/error.h"
+#include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool in_cluster(const struct config_key *key)
-{
-    return strcmp(key->section, "cluster") == 0;
-}
+#include <sys/stat.h>
 
 /* Takes the texts over. */
-static int add(struct config_changes *changes, const struct config_key *key, const char *cluster,
-               char *before, char *after)
+static void add_change(struct config_changes *changes, const struct config_key *key,
+                       const char *cluster, char *before, char *after)
 {
-    struct config_change *longer =
-        before == NULL || after == NULL
-            ? NULL
-            : realloc(changes->items, (changes->count + 1) * sizeof *longer);
-    if (longer == NULL) {
-        free(before);
-        free(after);
-        return ERROR_NOMEM;
-    }
-    changes->items = longer;
-    longer[changes->count++] = (struct config_change){key, cluster, before, after};
-    return 0;
+    changes->items = memory_resized(changes->items, changes->count + 1, sizeof *changes->items);
+    changes->items[changes->count++] = (struct config_change){key, cluster, before, after};
 }
 
-static int compare(struct config_changes *changes, const struct config_key *key,
-                   const char *cluster, const void *before, const void *after)
-{
-    char *was = config_value_text(key, before), *is = config_value_text(key, after);
-    if (was != NULL && is != NULL && strcmp(was, is) == 0) {
-        free(was);
-        free(is);
-        return 0;
-    }
-    return add(changes, key, cluster, was, is);
-}
-
-static int compare_keys(struct config_changes *changes, const char *cluster, const void *before,
-                        const void *after)
+static void compare_keys(struct config_changes *changes, const char *cluster, const void *before,
+                         const void *after)
 {
     size_t count;
     const struct config_key *keys = config_keys(&count);
-    int rc = 0;
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        if (in_cluster(&keys[i]) == (cluster != NULL))
-            rc = compare(changes, &keys[i], cluster, before, after);
+    for (size_t i = 0; i < count; i++) {
+        if ((strcmp(keys[i].section, "cluster") == 0) != (cluster != NULL))
+            continue;
+        char *was = config_value_text(&keys[i], before), *is = config_value_text(&keys[i], after);
+        if (strcmp(was, is) != 0) {
+            add_change(changes, &keys[i], cluster, was, is);
+            continue;
+        }
+        free(was);
+        free(is);
     }
-    return rc;
 }
 
-static const struct config_cluster *find(const struct config *config, const char *name)
+static const struct config_cluster *find_cluster(const struct config *config, const char *name)
 {
     for (uint32_t i = 0; i < config->core.cluster_count; i++) {
         if (strcmp(config->clusters[i].name, name) == 0)
@@ -63,38 +43,35 @@ static const struct config_cluster *find(const struct config *config, const char
     return NULL;
 }
 
-static int compare_clusters(struct config_changes *changes, const struct config *before,
-                            const struct config *after)
+static void compare_clusters(struct config_changes *changes, const struct config *before,
+                             const struct config *after)
 {
     struct config_cluster none;
-    int rc = config_cluster_init(&none) ? 0 : ERROR_NOMEM;
-    for (uint32_t i = 0; i < before->core.cluster_count && rc == 0; i++) {
-        const struct config_cluster *was = &before->clusters[i], *is = find(after, was->name);
-        rc = is != NULL ? compare_keys(changes, was->name, was, is)
-                        : add(changes, NULL, was->name, strdup(""), strdup("removed"));
+    config_cluster_init(&none);
+    for (uint32_t i = 0; i < before->core.cluster_count; i++) {
+        const struct config_cluster *was = &before->clusters[i];
+        const struct config_cluster *is = find_cluster(after, was->name);
+        if (is != NULL)
+            compare_keys(changes, was->name, was, is);
+        else
+            add_change(changes, NULL, was->name, memory_text(""), memory_text("removed"));
     }
-    for (uint32_t i = 0; i < after->core.cluster_count && rc == 0; i++) {
+    for (uint32_t i = 0; i < after->core.cluster_count; i++) {
         const struct config_cluster *is = &after->clusters[i];
-        if (find(before, is->name) != NULL)
+        if (find_cluster(before, is->name) != NULL)
             continue;
-        rc = add(changes, NULL, is->name, strdup(""), strdup("added"));
-        if (rc == 0)
-            rc = compare_keys(changes, is->name, &none, is);
+        add_change(changes, NULL, is->name, memory_text(""), memory_text("added"));
+        compare_keys(changes, is->name, &none, is);
     }
     config_cluster_release(&none);
-    return rc;
 }
 
-int config_changes_find(struct config_changes *changes, const struct config *before,
-                        const struct config *after)
+void config_changes_find(struct config_changes *changes, const struct config *before,
+                         const struct config *after)
 {
     *changes = (struct config_changes){0};
-    int rc = compare_keys(changes, NULL, before, after);
-    if (rc == 0)
-        rc = compare_clusters(changes, before, after);
-    if (rc < 0)
-        config_changes_release(changes);
-    return rc;
+    compare_keys(changes, NULL, before, after);
+    compare_clusters(changes, before, after);
 }
 
 void config_changes_release(struct config_changes *changes)
@@ -120,4 +97,71 @@ char *config_change_words(const struct config_change *change, char *out, size_t 
         (void)snprintf(out, size, "[%s] %s = %.400s -> %.400s", section, change->key->name,
                        change->before, change->after);
     return out;
+}
+
+/* ---- files that the configuration names ---- */
+
+static void look_at_file(struct namedfiles *out, const char *section, const char *key,
+                         const char *value, const char *name)
+{
+    char path[CONFIG_PATH_SIZE + 32];
+    struct stat found;
+    assert(out->count < NAMEDFILES_MAX);
+    struct namedfile *file = &out->files[out->count++];
+    *file = (struct namedfile){.section = section, .key = key, .name = name};
+    (void)snprintf(path, sizeof path, "%s%s%s", value, name != NULL ? "/" : "",
+                   name != NULL ? name : "");
+    if (value[0] == '\0' || stat(path, &found) < 0)
+        return;
+    file->there = true;
+    file->device = found.st_dev;
+    file->inode = found.st_ino;
+    file->size = found.st_size;
+    file->changed = found.st_ctim;
+}
+
+void namedfiles_look(struct namedfiles *out, const struct config *config)
+{
+    out->count = 0;
+    look_at_file(out, "broker", "tls_cert", config->tls_cert, NULL);
+    look_at_file(out, "broker", "tls_key", config->tls_key, NULL);
+    look_at_file(out, "broker", "tls_client_ca", config->tls_client_ca, NULL);
+    look_at_file(out, "broker", "root_key_file", config->root_key_file, NULL);
+    /* A hashed folder of authorities changes when one is added or taken away. */
+    look_at_file(out, "fm", "ca", config->fm_ca, NULL);
+    look_at_file(out, "fm", "mtls_cert", config->fm_mtls_cert, NULL);
+    look_at_file(out, "fm", "mtls_key", config->fm_mtls_key, NULL);
+    if (config->fm_auth == CONFIG_AUTH_BASIC)
+        look_at_file(out, "fm", "authdir", config->fm_authdir, "passwd");
+    if (config->fm_auth == CONFIG_AUTH_OAUTH) {
+        look_at_file(out, "fm", "authdir", config->fm_authdir, "endpoint");
+        look_at_file(out, "fm", "authdir", config->fm_authdir, "client-id");
+        look_at_file(out, "fm", "authdir", config->fm_authdir, "client-secret");
+    }
+}
+
+static bool same_place(const struct namedfile *a, const struct namedfile *b)
+{
+    return strcmp(a->section, b->section) == 0 && strcmp(a->key, b->key) == 0 &&
+           strcmp(a->name != NULL ? a->name : "", b->name != NULL ? b->name : "") == 0;
+}
+
+static bool same_file(const struct namedfile *a, const struct namedfile *b)
+{
+    return a->there == b->there && a->device == b->device && a->inode == b->inode &&
+           a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
+           a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+const struct namedfile *namedfiles_next_changed(const struct namedfiles *before,
+                                                const struct namedfiles *after, size_t *at)
+{
+    while (*at < after->count) {
+        const struct namedfile *file = &after->files[(*at)++];
+        for (size_t i = 0; i < before->count; i++) {
+            if (same_place(&before->files[i], file) && !same_file(&before->files[i], file))
+                return file;
+        }
+    }
+    return NULL;
 }

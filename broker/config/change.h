@@ -4,6 +4,11 @@
 #include "broker/config/config.h"
 #include "broker/config/table.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <time.h>
+
 /* In what two configurations differ: what a reload would change, row by row of the table. */
 
 struct config_change {
@@ -18,13 +23,41 @@ struct config_changes {
     size_t count;
 };
 
-/* In the order of the table, clusters last. 0, or ERROR_NOMEM and nothing. To be released. */
-int config_changes_find(struct config_changes *changes, const struct config *before,
-                        const struct config *after);
+/* In the order of the table, clusters last. To be released. */
+void config_changes_find(struct config_changes *changes, const struct config *before,
+                         const struct config *after);
 void config_changes_release(struct config_changes *changes);
 
 /* "[vni] pool = 1024-2047 -> 1024-4095", "[cluster \"tuo\"] added". Values hold no secrets: those
  * are in files. Returns out. */
 char *config_change_words(const struct config_change *change, char *out, size_t size);
+
+/* The files whose contents count as configuration, though only their names stand in it:
+ * certificates, keys, logins. A reload tells by them what has changed behind a name. */
+
+enum { NAMEDFILES_MAX = 16 };
+
+struct namedfile {
+    const char *section, *key; /* whose value names it */
+    const char *name;          /* below that folder; NULL: the value is the file */
+    bool there;
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+};
+
+struct namedfiles {
+    struct namedfile files[NAMEDFILES_MAX];
+    size_t count;
+};
+
+/* Looks at them now: what is there, and which version of it, never what is in it. */
+void namedfiles_look(struct namedfiles *out, const struct config *config);
+
+/* The next file that both looked at and that is another one, or has other contents, after than
+ * before; NULL when there are no more. *at begins at 0. */
+const struct namedfile *namedfiles_next_changed(const struct namedfiles *before,
+                                                const struct namedfiles *after, size_t *at);
 
 #endif

@@ -1,4 +1,4 @@
-#include "broker/config/check.h"
+#include "broker/config/file.h"
 
 #include "base/nodelist.h"
 #include "core/reservation/sizing.h"
@@ -12,23 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* Where a key of a plain section was set. */
-static const struct config_origin *origin_of(const struct config_reading *reading,
-                                             const char *section, const char *name)
-{
-    size_t count;
-    const struct config_key *keys = config_keys(&count);
-    return &reading->origins[config_key_find(section, name) - keys];
-}
-
-static const struct config_origin *cluster_origin(const struct config_reading *reading,
-                                                  uint32_t cluster, const char *name)
-{
-    size_t count;
-    const struct config_key *keys = config_keys(&count);
-    return &reading->cluster_origins[cluster][config_key_find("cluster", name) - keys];
-}
 
 static bool is_number(const char *text)
 {
@@ -53,8 +36,8 @@ static void check_certificate_name(struct config_reading *reading,
                      "blank");
     else if (reading->config->tls_client_ca[0] == '\0')
         config_fault(reading, false, origin,
-                     "nobody can be cert:%s: certificates prove nothing without tls_client_ca in "
-                     "[broker]",
+                     "cert:%s matches no client: without tls_client_ca in [broker] no certificate "
+                     "is accepted",
                      name);
 }
 
@@ -101,7 +84,7 @@ static void check_exists(struct config_reading *reading, const char *key, const 
 {
     struct stat found;
     if (path[0] == '/' && stat(path, &found) < 0)
-        config_fault(reading, true, origin_of(reading, section, key), "%s = %s: %s", key, path,
+        config_fault(reading, true, config_origin(reading, section, key), "%s = %s: %s", key, path,
                      strerror(errno));
 }
 
@@ -112,7 +95,7 @@ static void check_pair(struct config_reading *reading, const char *section, cons
     if ((cert[0] == '\0') == (key[0] == '\0'))
         return;
     bool lacks_key = key[0] == '\0';
-    config_fault(reading, true, origin_of(reading, section, lacks_key ? cert_key : key_key),
+    config_fault(reading, true, config_origin(reading, section, lacks_key ? cert_key : key_key),
                  "%s is set but %s is not: both are needed", lacks_key ? cert_key : key_key,
                  lacks_key ? key_key : cert_key);
 }
@@ -131,14 +114,15 @@ static void check_tcp(struct config_reading *reading)
     check_exists(reading, "tls_client_ca", "broker", config->tls_client_ca);
     check_pair(reading, "broker", "tls_cert", config->tls_cert, "tls_key", config->tls_key);
     if (config->listen[0] != '\0' && config->tls_cert[0] == '\0' && !listens_on_loopback(config))
-        config_fault(reading, true, origin_of(reading, "broker", "listen"),
-                     "other hosts must not see what is not encrypted: set tls_cert and tls_key, or "
-                     "listen on 127.0.0.1, [::1] or localhost");
+        config_fault(
+            reading, true, config_origin(reading, "broker", "listen"),
+            "unencrypted connections are allowed on loopback only: set tls_cert and tls_key, or "
+            "listen on 127.0.0.1, [::1] or localhost");
     if (config->listen[0] == '\0' && config->tls_cert[0] != '\0' && config->tls_key[0] != '\0')
-        config_fault(reading, false, origin_of(reading, "broker", "tls_cert"),
-                     "the certificate is used by nobody: set listen too, or leave both out");
+        config_fault(reading, false, config_origin(reading, "broker", "tls_cert"),
+                     "the certificate is not used: set listen too, or leave both out");
     if (config->tls_client_ca[0] != '\0' && config->tls_cert[0] == '\0')
-        config_fault(reading, true, origin_of(reading, "broker", "tls_client_ca"),
+        config_fault(reading, true, config_origin(reading, "broker", "tls_client_ca"),
                      "clients show certificates only over TLS: set tls_cert and tls_key");
 }
 
@@ -146,20 +130,20 @@ static void check_socket(struct config_reading *reading)
 {
     const struct config *config = reading->config;
     if (is_number(config->socket_group) && !is_id(config->socket_group))
-        config_fault(reading, true, origin_of(reading, "broker", "socket_group"),
+        config_fault(reading, true, config_origin(reading, "broker", "socket_group"),
                      "group %s: no group can have this gid, which is more than %u: give the "
                      "group's name, or the gid that `getent group NAME` shows",
                      config->socket_group, UINT32_MAX - 1);
     else if (config->socket_group[0] != '\0' && !is_number(config->socket_group) &&
              getgrnam(config->socket_group) == NULL)
-        config_fault(reading, true, origin_of(reading, "broker", "socket_group"),
+        config_fault(reading, true, config_origin(reading, "broker", "socket_group"),
                      "group %s is not known on this host: create it, or give its numeric gid",
                      config->socket_group);
-    check_users(reading, origin_of(reading, "broker", "admins"), config->admins);
-    check_users(reading, origin_of(reading, "broker", "metrics_users"), config->metrics_users);
+    check_users(reading, config_origin(reading, "broker", "admins"), config->admins);
+    check_users(reading, config_origin(reading, "broker", "metrics_users"), config->metrics_users);
     struct stat found;
     if (config->munge_socket[0] != '\0' && stat(config->munge_socket, &found) < 0)
-        config_fault(reading, false, origin_of(reading, "broker", "munge_socket"),
+        config_fault(reading, false, config_origin(reading, "broker", "munge_socket"),
                      "munge_socket = %s: %s; credentials are refused until munged makes it",
                      config->munge_socket, strerror(errno));
 }
@@ -214,16 +198,17 @@ static void check_way_of_jobs(struct config_reading *reading)
         https = https || strncmp(url, "https:", 6) == 0;
         if (!baseurl_private(url))
             config_fault(reading, true,
-                         own ? origin_of(reading, "hwcoll", "job_url")
-                             : origin_of(reading, "fm", "url"),
-                         "%s: with http the session tokens of jobs cross the network in the clear: "
-                         "use https, or tell jobs another address by [hwcoll] job_url",
+                         own ? config_origin(reading, "hwcoll", "job_url")
+                             : config_origin(reading, "fm", "url"),
+                         "%s: with http the session tokens of jobs cross the network unencrypted: "
+                         "use https, or give jobs another address with [hwcoll] job_url",
                          url);
     }
     if (https && strcmp(core->job_ca, "no") == 0)
-        config_fault(reading, false, origin_of(reading, "hwcoll", "job_ca"),
-                     "job_ca = no: ANYONE on the way can pose as the fabric manager and read the "
-                     "session tokens of jobs; set it to yes, or to a file of authorities");
+        config_fault(reading, false, config_origin(reading, "hwcoll", "job_ca"),
+                     "job_ca = no: ANYONE on the network path can impersonate the fabric manager "
+                     "and read the "
+                     "session tokens of jobs; set it to yes, or to a CA file");
 }
 
 static void check_login(struct config_reading *reading)
@@ -232,17 +217,17 @@ static void check_login(struct config_reading *reading)
     for (uint32_t i = 0; i < config->core.fm_url_count; i++) {
         const char *url = config->core.fm_urls[i];
         if (!baseurl_private(url))
-            config_fault(reading, false, origin_of(reading, "fm", "url"),
-                         "%s: with http the login crosses the network in the clear", url);
+            config_fault(reading, false, config_origin(reading, "fm", "url"),
+                         "%s: with http the login crosses the network unencrypted", url);
     }
     if (config->fm_mtls_cert[0] != '\0' && config->core.job_url[0] == '\0')
-        config_fault(reading, false, origin_of(reading, "fm", "mtls_cert"),
+        config_fault(reading, false, config_origin(reading, "fm", "mtls_cert"),
                      "libfabric has no client certificate to show: if the fabric manager demands "
                      "one, jobs need another address of it, which does not: [hwcoll] job_url");
     /* Over plain http there is no other choice. */
     if (config->fm_auth == CONFIG_AUTH_NONE && config->fm_mtls_cert[0] == '\0' &&
         !all_plain(config))
-        config_fault(reading, false, origin_of(reading, "fm", "auth"),
+        config_fault(reading, false, config_origin(reading, "fm", "auth"),
                      "auth = none without mtls_cert: the fabric manager is asked without any "
                      "login");
 }
@@ -260,18 +245,19 @@ static void check_fm(struct config_reading *reading, bool sound)
     check_exists(reading, "job_ca", "hwcoll", config->core.job_ca);
     check_pair(reading, "fm", "mtls_cert", config->fm_mtls_cert, "mtls_key", config->fm_mtls_key);
     if (!config->fm_verify)
-        config_fault(reading, false, origin_of(reading, "fm", "verify"),
-                     "verify = no: ANYONE on the way can pose as the fabric manager and read its "
+        config_fault(reading, false, config_origin(reading, "fm", "verify"),
+                     "verify = no: ANYONE on the network path can impersonate the fabric manager "
+                     "and read its "
                      "login; set ca instead");
     if (!config->core.fm_present) {
         if (config->core.min_nodes > 0 && sound)
-            config_fault(reading, false, origin_of(reading, "hwcoll", "min_nodes"),
+            config_fault(reading, false, config_origin(reading, "hwcoll", "min_nodes"),
                          "min_nodes is set but [fm] url is not: no job gets multicast addresses");
         return;
     }
     if (config->core.min_nodes == 0 && sound &&
         sizing_addresses(&config->core, &addresses, &err) < 0)
-        config_fault(reading, false, origin_of(reading, "hwcoll", "addresses_per_job"),
+        config_fault(reading, false, config_origin(reading, "hwcoll", "addresses_per_job"),
                      "no job can get multicast addresses, not even one that asks: %s", err.text);
     check_login(reading);
     check_way_of_jobs(reading);
@@ -283,15 +269,15 @@ static void check_cluster(struct config_reading *reading, uint32_t i)
     const struct config_cluster *cluster = &config->clusters[i];
     struct error err = {0};
     uint32_t nodes, total = config->core.total_addresses;
-    check_users(reading, cluster_origin(reading, i, "users"), cluster->users);
+    check_users(reading, config_cluster_origin(reading, i, "users"), cluster->users);
     if (cluster->users == NULL || cluster->users[0] == NULL)
         config_fault(reading, false, &reading->sections[i],
                      "cluster \"%s\" has no users: only admins can reserve for it", cluster->name);
     if (cluster->nodes[0] != '\0' && nodelist_count(cluster->nodes, &nodes, &err) < 0)
-        config_fault(reading, true, cluster_origin(reading, i, "nodes"), "nodes = %.80s: %s",
+        config_fault(reading, true, config_cluster_origin(reading, i, "nodes"), "nodes = %.80s: %s",
                      cluster->nodes, err.text);
     if (total > 0 && cluster->budget > total)
-        config_fault(reading, false, cluster_origin(reading, i, "budget"),
+        config_fault(reading, false, config_cluster_origin(reading, i, "budget"),
                      "budget = %u limits nothing: total_addresses in [hwcoll] is %u",
                      (unsigned)cluster->budget, (unsigned)total);
 }
@@ -301,8 +287,9 @@ static void check_clusters(struct config_reading *reading)
     const struct config *config = reading->config;
     uint32_t count = config->core.cluster_count;
     if (count == 0)
-        config_fault(reading, false, NULL,
-                     "no cluster is configured, so nobody can reserve: add [cluster \"NAME\"]");
+        config_fault(
+            reading, false, NULL,
+            "no cluster is configured, so every reservation is refused: add [cluster \"NAME\"]");
     for (uint32_t i = 0; i < count; i++) {
         const struct config_cluster *cluster = &config->clusters[i];
         check_cluster(reading, i);

@@ -1,11 +1,10 @@
 #include "broker/config/config.h"
 
-#include "broker/config/check.h"
+#include "base/memory.h"
 #include "broker/config/file.h"
 #include "trust/trustedpath.h"
 #include "broker/config/table.h"
 #include "broker/config/value.h"
-#include "broker/config/words.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -13,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every default of a plain section, or of a cluster. False: memory is exhausted. */
-static bool set_defaults(void *base, bool in_cluster)
+/* Every default of a plain section, or of a cluster. */
+static void set_defaults(void *base, bool in_cluster)
 {
     size_t count;
     const struct config_key *keys = config_keys(&count);
@@ -22,18 +21,16 @@ static bool set_defaults(void *base, bool in_cluster)
         struct error err;
         if ((strcmp(keys[i].section, "cluster") == 0) != in_cluster || keys[i].initial == NULL)
             continue;
-        if (config_value_set(&keys[i], base, keys[i].initial, false, &err) < 0) {
-            assert(err.code == ERROR_NOMEM); /* a default that is not allowed is a bug */
-            return false;
-        }
+        int rc = config_value_set(&keys[i], base, keys[i].initial, false, &err);
+        assert(rc == 0); /* a default that is not allowed is a bug */
+        (void)rc;
     }
-    return true;
 }
 
-bool config_cluster_init(struct config_cluster *cluster)
+void config_cluster_init(struct config_cluster *cluster)
 {
     *cluster = (struct config_cluster){0};
-    return set_defaults(cluster, true);
+    set_defaults(cluster, true);
 }
 
 void config_cluster_release(struct config_cluster *cluster)
@@ -45,17 +42,11 @@ void config_cluster_release(struct config_cluster *cluster)
 
 struct config *config_create(void)
 {
-    struct config *config = calloc(1, sizeof *config);
-    if (config == NULL)
-        return NULL;
+    struct config *config = memory_zeroed(sizeof *config);
     core_config_init(&config->core);
-    bool whole = set_defaults(config, false);
-    for (size_t i = 0; whole && i < CLUSTERS_MAX; i++)
-        whole = config_cluster_init(&config->clusters[i]);
-    if (!whole) {
-        config_destroy(config);
-        return NULL;
-    }
+    set_defaults(config, false);
+    for (size_t i = 0; i < CLUSTERS_MAX; i++)
+        config_cluster_init(&config->clusters[i]);
     return config;
 }
 
@@ -144,14 +135,10 @@ static void check_all_trust(struct config_reading *reading, const char *path, ui
 
 /* ---- all of it ---- */
 
-static int load(struct config *config, const char *path, bool judge, uid_t user,
-                config_look_fn *look, config_report_fn *report, void *arg)
+static int load_files(struct config *config, const char *path, bool judge, uid_t user,
+                      config_look_fn *look, config_report_fn *report, void *arg)
 {
-    struct config_reading *reading = calloc(1, sizeof *reading);
-    if (reading == NULL) {
-        report(arg, true, "memory is exhausted");
-        return ERROR_INVALID;
-    }
+    struct config_reading *reading = memory_zeroed(sizeof *reading);
     bool understood = false;
     reading->config = config;
     reading->report = report;
@@ -174,11 +161,11 @@ static int load(struct config *config, const char *path, bool judge, uid_t user,
 
 int config_load(struct config *config, const char *path, config_report_fn *report, void *arg)
 {
-    return load(config, path, false, 0, NULL, report, arg);
+    return load_files(config, path, false, 0, NULL, report, arg);
 }
 
 int config_load_as(struct config *config, const char *path, uid_t user, config_look_fn *look,
                    config_report_fn *report, void *arg)
 {
-    return load(config, path, true, user, look, report, arg);
+    return load_files(config, path, true, user, look, report, arg);
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* mcastd's configuration: what the files say, checked and complete (programs.md).
+/* mcastd's configuration: what the files say, checked and complete.
  *
  * The keys, their types, defaults, ranges and sentences stand in one table (table.c), from
  * which the parser, --help-config and the sample file are made. Texts that are unset are "". */
@@ -62,11 +62,11 @@ struct config {
  */
 typedef void config_report_fn(void *arg, bool fault, const char *line);
 
-/* The defaults. NULL: out of memory. */
+/* The defaults. Never NULL (base/memory.h). */
 struct config *config_create(void);
 void config_destroy(struct config *config); /* NULL is allowed */
-/* The same for one cluster; false: out of memory. */
-bool config_cluster_init(struct config_cluster *cluster);
+/* The same for one cluster. */
+void config_cluster_init(struct config_cluster *cluster);
 void config_cluster_release(struct config_cluster *cluster);
 
 /* Reads the file at path and then, in alphabetical order, the *.conf in the folder conf.d beside

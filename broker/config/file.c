@@ -1,6 +1,7 @@
 #include "broker/config/file.h"
 
 #include "broker/config/value.h"
+#include "base/memory.h"
 #include "base/names.h"
 
 #include <ctype.h>
@@ -15,7 +16,7 @@
 /* inih's line buffer, of which it needs three bytes for itself. */
 enum { LINE_MAX_BYTES = 197 };
 
-/* Whoever has so many in one file has named the wrong one. */
+/* So many faults in one file mean that it is the wrong file. */
 enum { FAULTS_MAX = 20 };
 
 enum section { SECTION_NONE, SECTION_UNKNOWN, SECTION_PLAIN, SECTION_CLUSTER };
@@ -59,6 +60,24 @@ void config_fault(struct config_reading *reading, bool is_fault, const struct co
     }
     reading->faults += is_fault;
     reading->report(reading->arg, is_fault, line);
+}
+
+static ptrdiff_t row_of(const char *section, const char *name)
+{
+    size_t count;
+    return config_key_find(section, name) - config_keys(&count);
+}
+
+const struct config_origin *config_origin(const struct config_reading *reading, const char *section,
+                                          const char *name)
+{
+    return &reading->origins[row_of(section, name)];
+}
+
+const struct config_origin *config_cluster_origin(const struct config_reading *reading,
+                                                  uint32_t cluster, const char *name)
+{
+    return &reading->cluster_origins[cluster][row_of("cluster", name)];
 }
 
 #define FAULT(source, ...) config_fault((source)->reading, true, &(source)->here, __VA_ARGS__)
@@ -273,7 +292,7 @@ static char *next_line(char *out, int size, void *stream)
 {
     struct source *source = stream;
     if (source->reading->faults - source->faults_before >= FAULTS_MAX) {
-        FAULT(source, "%d faults: the rest of this file was not looked at", FAULTS_MAX);
+        FAULT(source, "%d faults: the rest of this file was not read", FAULTS_MAX);
         source->given_up = true;
         return NULL;
     }
@@ -379,11 +398,7 @@ bool config_file_read(struct config_reading *reading, const char *path)
         config_fault(reading, true, NULL, "more than %d files", CONFIG_FILES_MAX);
         return false;
     }
-    if ((reading->files[reading->file_count] = strdup(path)) == NULL) {
-        reading->faults++;
-        reading->report(reading->arg, true, "memory is exhausted");
-        return false;
-    }
+    reading->files[reading->file_count] = memory_text(path);
     source.here.file = ++reading->file_count;
     source.file = fopen(path, "re");
     if (source.file == NULL) {

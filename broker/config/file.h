@@ -33,11 +33,22 @@ bool config_file_read(struct config_reading *reading, const char *path);
 /* Frees the names of the files. */
 void config_file_release(struct config_reading *reading);
 
+/* Where a key was set, in a plain section or for a cluster (its index). */
+const struct config_origin *config_origin(const struct config_reading *reading, const char *section,
+                                          const char *name);
+const struct config_origin *config_cluster_origin(const struct config_reading *reading,
+                                                  uint32_t cluster, const char *name);
+
 /* Reports a fault or warning about a place; origin NULL or unset: about the first file as a whole.
  */
 __attribute__((format(printf, 4, 5))) void config_fault(struct config_reading *reading,
                                                         bool is_fault,
                                                         const struct config_origin *origin,
                                                         const char *format, ...);
+
+/* Completes the core's part of the configuration from what was read (check.c), and reports what
+ * does not fit together or not to this host (faults), or is allowed but worth a second look
+ * (warnings). */
+void config_check(struct config_reading *reading);
 
 #endif

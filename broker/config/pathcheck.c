@@ -1,6 +1,5 @@
 #include "broker/config/pathcheck.h"
 
-#include "broker/config/commandcheck.h"
 #include "broker/config/settings.h"
 #include "trust/trustedpath.h"
 
@@ -21,14 +20,12 @@ struct place {
 
 static const struct config_origin *origin_of(const struct place *place)
 {
-    size_t count;
-    const struct config_key *keys = config_keys(&count);
-    return &place->reading->origins[config_key_find(place->section, place->key) - keys];
+    return config_origin(place->reading, place->section, place->key);
 }
 
 /* False: it is a fault, and was told. What is missing is none here. */
-static bool judge(const struct place *place, const char *path, enum trustedpath_kind kind,
-                  uid_t user, bool written)
+static bool check_path(const struct place *place, const char *path, enum trustedpath_kind kind,
+                       uid_t user, bool written)
 {
     const struct trustedpath wanted = {
         .path = path, .kind = kind, .user = user, .written = written, .subject = place->subject};
@@ -40,9 +37,9 @@ static bool judge(const struct place *place, const char *path, enum trustedpath_
     return false;
 }
 
-static bool judge_file(const struct place *place, const char *path)
+static bool check_file(const struct place *place, const char *path)
 {
-    return path[0] == '\0' || judge(place, path, TRUSTEDPATH_FILE, geteuid(), false);
+    return path[0] == '\0' || check_path(place, path, TRUSTEDPATH_FILE, geteuid(), false);
 }
 
 /* "DIR/FILE": DIR. False: it is too long. */
@@ -60,24 +57,24 @@ static bool folder_of(const char *path, char out[PATH_MAX])
 
 /* A file that the service may make, in a folder where others can make none. own_folder: that is the
  * service's, else it is root's. */
-static bool judge_made(const struct place *place, const char *path, bool own_folder)
+static bool check_made_file(const struct place *place, const char *path, bool own_folder)
 {
     char folder[PATH_MAX];
-    return judge(place, path, TRUSTEDPATH_FILE, geteuid(), true) &&
+    return check_path(place, path, TRUSTEDPATH_FILE, geteuid(), true) &&
            (!folder_of(path, folder) ||
-            judge(place, folder, TRUSTEDPATH_FOLDER, geteuid(), own_folder));
+            check_path(place, folder, TRUSTEDPATH_FOLDER, geteuid(), own_folder));
 }
 
 /* ---- the ledger and the keys ---- */
 
 /* SQLite's own files lie beside what a link leads to. */
-static bool judge_ledger_at(const struct place *place, const char *path)
+static bool check_ledger_at(const struct place *place, const char *path)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm", ".lock"};
     char name[PATH_MAX];
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         int length = snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
-        if (length > 0 && (size_t)length < sizeof name && !judge_made(place, name, true))
+        if (length > 0 && (size_t)length < sizeof name && !check_made_file(place, name, true))
             return false;
     }
     return true;
@@ -92,12 +89,12 @@ static void look_at_state(struct config_reading *reading)
     if (config->store == CONFIG_STORE_MEMORY)
         return;
     char *target = realpath(config->state_path, NULL);
-    if (judge_ledger_at(&ledger, config->state_path) && target != NULL &&
+    if (check_ledger_at(&ledger, config->state_path) && target != NULL &&
         strcmp(target, config->state_path) != 0)
-        (void)judge_ledger_at(&ledger, target);
+        (void)check_ledger_at(&ledger, target);
     free(target);
-    (void)judge_made(&key, config->state_key_file, false);
-    (void)judge_made(&roots, config->root_key_file, true);
+    (void)check_made_file(&key, config->state_key_file, false);
+    (void)check_made_file(&roots, config->root_key_file, true);
 }
 
 /* ---- certificates ---- */
@@ -107,11 +104,12 @@ static void look_at_folder(const struct place *place, const char *path)
 {
     char name[PATH_MAX];
     const struct dirent *entry;
-    DIR *folder = judge(place, path, TRUSTEDPATH_FOLDER, geteuid(), false) ? opendir(path) : NULL;
+    DIR *folder =
+        check_path(place, path, TRUSTEDPATH_FOLDER, geteuid(), false) ? opendir(path) : NULL;
     bool good = true;
     while (folder != NULL && good && (entry = readdir(folder)) != NULL) {
         int length = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-        good = length < 0 || (size_t)length >= sizeof name || judge_file(place, name);
+        good = length < 0 || (size_t)length >= sizeof name || check_file(place, name);
     }
     if (folder != NULL)
         closedir(folder);
@@ -133,11 +131,11 @@ static void look_at_certificates(struct config_reading *reading)
     const struct place ca = {reading, "fm", "ca", "who signs for the fabric manager"};
     struct stat found;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        (void)judge_file(&files[i].place, files[i].path);
+        (void)check_file(&files[i].place, files[i].path);
     if (config->fm_ca[0] != '\0' && stat(config->fm_ca, &found) == 0 && S_ISDIR(found.st_mode))
         look_at_folder(&ca, config->fm_ca);
     else
-        (void)judge_file(&ca, config->fm_ca);
+        (void)check_file(&ca, config->fm_ca);
 }
 
 /* ---- the login at the fabric manager ---- */
@@ -155,7 +153,7 @@ static bool look_at_authdir(struct config_reading *reading)
     char path[PATH_MAX];
     for (; *names != NULL; names++) {
         int length = snprintf(path, sizeof path, "%s/%s", config->fm_authdir, *names);
-        if (length > 0 && (size_t)length < sizeof path && !judge_file(&place, path))
+        if (length > 0 && (size_t)length < sizeof path && !check_file(&place, path))
             return false;
     }
     return true;
@@ -200,19 +198,40 @@ static void look_at_sockets(struct config_reading *reading)
     const struct place munge = {reading, "broker", "munge_socket", "who clients are taken for"};
     struct error err = {0};
     uid_t owner = 0;
-    (void)judge(&own, config->socket, TRUSTEDPATH_ENTRY, geteuid(), true);
+    (void)check_path(&own, config->socket, TRUSTEDPATH_ENTRY, geteuid(), true);
     if (config->munge_socket[0] == '\0')
         return;
     int rc = trustedpath_socket_owner(config->munge_socket, &owner, &err);
     if (rc == ERROR_REFUSED)
         config_fault(reading, true, origin_of(&munge), "[broker] munge_socket: %s", err.text);
     else if (rc == 0)
-        (void)judge(&munge, config->munge_socket, TRUSTEDPATH_ENTRY, owner, false);
+        (void)check_path(&munge, config->munge_socket, TRUSTEDPATH_ENTRY, owner, false);
+}
+
+/* ---- list_command ---- */
+
+/* What others than root and this user can change is a fault. A command that is missing or cannot be
+ * executed is a warning: jobs start without it. */
+static void look_at_commands(struct config_reading *reading)
+{
+    for (uint32_t i = 0; i < reading->config->core.cluster_count; i++) {
+        char *const *words = reading->config->clusters[i].list_command;
+        struct error err = {0};
+        int rc = words != NULL ? trustedcommand_check(words, &err) : 0;
+        if (rc == ERROR_REFUSED)
+            config_fault(reading, true, config_cluster_origin(reading, i, "list_command"),
+                         "list_command: %s", err.text);
+        else if (rc < 0)
+            config_fault(reading, false, config_cluster_origin(reading, i, "list_command"),
+                         "list_command: %s; until that is mended, jobs whose end was missed are "
+                         "not found",
+                         err.text);
+    }
 }
 
 void pathcheck_look(struct config_reading *reading)
 {
-    commandcheck_look(reading);
+    look_at_commands(reading);
     look_at_sockets(reading);
     look_at_state(reading);
     look_at_certificates(reading);

@@ -75,8 +75,8 @@ uint32_t settings_lists(const struct config *config, struct listcommand_spec out
 
 static const char *const *names_of(char *const *users)
 {
-    static const char *const nobody[] = {NULL};
-    return users != NULL ? (const char *const *)users : nobody;
+    static const char *const no_names[] = {NULL};
+    return users != NULL ? (const char *const *)users : no_names;
 }
 
 void settings_http(const struct config *config, struct settings_http *out)

@@ -1,9 +1,8 @@
 #include "broker/config/value.h"
 
-#include "broker/config/duration.h"
-#include "broker/config/words.h"
 #include "core/config.h"
 #include "base/idset.h"
+#include "base/memory.h"
 #include "core/reservation/record.h"
 #include "fmapi/wire/baseurl.h"
 
@@ -30,70 +29,52 @@ static void words_allowed(const char *words, char *out, size_t size)
     }
 }
 
-void config_value_allowed(const struct config_key *key, char *out, size_t size)
+static void durations_allowed(const struct config_key *key, char *out, size_t size)
 {
     char least[32], most[32];
+    config_duration_format(least, sizeof least, key->min);
+    config_duration_format(most, sizeof most, key->max);
+    (void)snprintf(out, size, "%s%sa duration of %s to %s, with one of the units ms, s, m, h, d",
+                   key->words != NULL ? key->words : "", key->words != NULL ? ", or " : "", least,
+                   most);
+}
+
+#define URL_FORM "http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH]"
+
+void config_value_allowed(const struct config_key *key, char *out, size_t size)
+{
+    static const char *const fixed[] = {
+        [CONFIG_TEXT] = "a word",
+        [CONFIG_PATH] = "an absolute path",
+        [CONFIG_URL] = URL_FORM,
+        [CONFIG_LISTEN] = "ADDRESS:PORT, [IPV6-ADDRESS]:PORT or localhost:PORT",
+        [CONFIG_JOB_CA] = "auto, yes, no or an absolute path",
+        [CONFIG_MODE] = "an octal file mode, 0600 to 0777",
+        [CONFIG_BOOL] = "yes or no",
+        [CONFIG_CLASSES] = "one or more of best_effort, low_latency, bulk_data, dedicated_access, "
+                           "separated by blanks or commas",
+        [CONFIG_IDSET] = "ids and ranges of 0 to 65535, as in 1024-2047,4096",
+        [CONFIG_USERS] = "user names or numeric uids, separated by blanks or commas",
+        [CONFIG_COMMAND] = "an absolute path and its arguments, separated by blanks; no quotes, no "
+                           "shell",
+    };
     switch (key->type) {
-    case CONFIG_TEXT:
-        (void)snprintf(out, size, "a word");
-        break;
-    case CONFIG_PATH:
-        (void)snprintf(out, size, "an absolute path");
-        break;
-    case CONFIG_URL:
-        (void)snprintf(out, size, "http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH]");
-        break;
     case CONFIG_URLS:
-        (void)snprintf(out, size,
-                       "1 to %d of http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH], "
-                       "separated by blanks",
-                       FM_URLS_MAX);
-        break;
-    case CONFIG_LISTEN:
-        (void)snprintf(out, size, "ADDRESS:PORT, [IPV6-ADDRESS]:PORT or localhost:PORT");
-        break;
-    case CONFIG_JOB_CA:
-        (void)snprintf(out, size, "auto, yes, no or an absolute path");
+        (void)snprintf(out, size, "1 to %d of " URL_FORM ", separated by blanks", FM_URLS_MAX);
         break;
     case CONFIG_NUMBER:
-        (void)snprintf(out, size, "a number of %" PRId64 " to %" PRId64, key->min, key->max);
-        break;
     case CONFIG_AUTO:
-        (void)snprintf(out, size, "auto, or a number of %" PRId64 " to %" PRId64, key->min,
-                       key->max);
-        break;
-    case CONFIG_MODE:
-        (void)snprintf(out, size, "an octal file mode, 0600 to 0777");
+        (void)snprintf(out, size, "%sa number of %" PRId64 " to %" PRId64,
+                       key->type == CONFIG_AUTO ? "auto, or " : "", key->min, key->max);
         break;
     case CONFIG_DURATION:
-        config_duration_format(least, sizeof least, key->min);
-        config_duration_format(most, sizeof most, key->max);
-        (void)snprintf(
-            out, size, "%s%sa duration of %s to %s, with one of the units ms, s, m, h, d",
-            key->words != NULL ? key->words : "", key->words != NULL ? ", or " : "", least, most);
-        break;
-    case CONFIG_BOOL:
-        (void)snprintf(out, size, "yes or no");
+        durations_allowed(key, out, size);
         break;
     case CONFIG_CHOICE:
         words_allowed(key->words, out, size);
         break;
-    case CONFIG_CLASSES:
-        (void)snprintf(out, size,
-                       "one or more of best_effort, low_latency, bulk_data, dedicated_access, "
-                       "separated by blanks or commas");
-        break;
-    case CONFIG_IDSET:
-        (void)snprintf(out, size, "ids and ranges of 0 to 65535, as in 1024-2047,4096");
-        break;
-    case CONFIG_USERS:
-        (void)snprintf(out, size, "user names or numeric uids, separated by blanks or commas");
-        break;
-    case CONFIG_COMMAND:
-        (void)snprintf(out, size,
-                       "an absolute path and its arguments, separated by blanks; no quotes, no "
-                       "shell");
-        break;
+    default:
+        (void)snprintf(out, size, "%s", fixed[key->type]);
     }
 }
 
@@ -294,28 +275,20 @@ static int set_idset(struct idset *value, const char *text, bool more, struct er
     return 0;
 }
 
-/* Takes the words over, in place of those before. */
-static int replace_words(char ***value, char **words, bool whole, struct error *err)
+static void clear_words(char ***value)
 {
-    if (!whole) {
-        config_words_destroy(words);
-        return error_set(err, ERROR_NOMEM, "memory is exhausted");
-    }
     config_words_destroy(*value);
-    *value = words;
-    return 0;
+    *value = NULL;
 }
 
-static int set_users(char ***value, const char *text, bool more, struct error *err)
+static int set_users(char ***value, const char *text, bool more)
 {
-    static const char between[] = " \t,";
-    if (more)
-        return config_words_add(value, text, between)
-                   ? 0
-                   : error_set(err, ERROR_NOMEM, "memory is exhausted");
-    char **users = calloc(1, sizeof *users);
-    bool whole = users != NULL && config_words_add(&users, text, between);
-    return replace_words(value, users, whole, err);
+    if (!more) {
+        clear_words(value);
+        *value = memory_zeroed(sizeof **value);
+    }
+    config_words_add(value, text, " \t,");
+    return 0;
 }
 
 /* No shell reads it, so that what a shell would take for more than letters is a mistake. */
@@ -323,7 +296,6 @@ static int set_command(const struct config_key *key, char ***value, const char *
                        struct error *err)
 {
     static const char shells[] = "\"'\\`$|&;<>";
-    char **words = NULL;
     if (text[0] != '/')
         return not_allowed(key, err);
     if (strpbrk(text, shells) != NULL)
@@ -331,18 +303,8 @@ static int set_command(const struct config_key *key, char ***value, const char *
                          "no shell reads it: none of %s is allowed; what needs them goes into a "
                          "script",
                          shells);
-    bool whole = config_words_add(&words, text, " \t");
-    return replace_words(value, words, whole, err);
-}
-
-static int unset(const struct config_key *key, void *value)
-{
-    if (key->type == CONFIG_USERS || key->type == CONFIG_COMMAND) {
-        config_words_destroy(*(char ***)value);
-        *(char ***)value = NULL;
-    } else {
-        memset(value, 0, key->size);
-    }
+    clear_words(value);
+    config_words_add(value, text, " \t");
     return 0;
 }
 
@@ -350,8 +312,15 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
                      struct error *err)
 {
     void *value = (char *)base + key->offset;
-    if (*text == '\0' && key->type != CONFIG_USERS)
-        return key->initial == NULL ? unset(key, value) : not_allowed(key, err);
+    if (*text == '\0' && key->type != CONFIG_USERS) {
+        if (key->initial != NULL)
+            return not_allowed(key, err);
+        if (key->type == CONFIG_COMMAND)
+            clear_words(value);
+        else
+            memset(value, 0, key->size);
+        return 0;
+    }
     switch (key->type) {
     case CONFIG_TEXT:
         return strpbrk(text, " \t") != NULL ? not_allowed(key, err)
@@ -390,7 +359,7 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
     case CONFIG_IDSET:
         return set_idset(value, text, more, err);
     case CONFIG_USERS:
-        return set_users(value, text, more, err);
+        return set_users(value, text, more);
     case CONFIG_COMMAND:
         return set_command(key, value, text, err);
     }

@@ -5,6 +5,9 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 /* The types of configuration values: text to value, and what is allowed in words. */
 
@@ -16,8 +19,7 @@ enum { CONFIG_ALLOWED_SIZE = 192 };
 int config_value_set(const struct config_key *key, void *base, const char *text, bool more,
                      struct error *err);
 
-/* The value in base as it would be written, "unset" when it is so; owned by the caller. NULL:
- * memory is exhausted. */
+/* The value in base as it would be written, "unset" when it is so; owned by the caller. */
 char *config_value_text(const struct config_key *key, const void *base);
 
 /* "a duration of 100ms to 10m", "basic or none", … */
@@ -25,5 +27,26 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size);
 
 /* Whether it may go on in further lines. */
 bool config_value_is_list(const struct config_key *key);
+
+/* Values that are several words: users, a command with its arguments. A list is NULL-terminated and
+ * each word in it is owned; NULL is an empty one. */
+
+/* Appends the words in text, which any number of the bytes in `between` keep apart. */
+void config_words_add(char ***words, const char *text, const char *between);
+void config_words_print(FILE *out, char *const *words);
+void config_words_destroy(char **words);
+
+/* Spans of time as the configuration has them: "100ms", "10s", "5m", "2h", "7d"; "0" needs no unit.
+ */
+
+/* Milliseconds; -1: it is none. */
+int64_t config_duration_parse(const char *text);
+
+/* In the largest unit that leaves no rest; 32 bytes hold any. */
+void config_duration_format(char *out, size_t size, int64_t ms);
+
+/* The digits that text begins with, as a number of at most max; -1: there are none, or it is more.
+ * *end is behind them. */
+int64_t config_duration_digits(const char *text, int64_t max, const char **end);
 
 #endif

@@ -1,9 +1,8 @@
 #include "broker/config/value.h"
 
-#include "broker/config/duration.h"
-#include "broker/config/words.h"
 #include "core/config.h"
 #include "base/idset.h"
+#include "base/memory.h"
 #include "core/reservation/record.h"
 
 #include <assert.h>
@@ -12,7 +11,80 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value, back as it would be written. */
+/* Lists of words and durations, and values as they would be written. */
+
+void config_words_add(char ***words, const char *text, const char *between)
+{
+    size_t count = 0;
+    while (*words != NULL && (*words)[count] != NULL)
+        count++;
+    for (text += strspn(text, between); *text != '\0'; text += strspn(text, between)) {
+        size_t length = strcspn(text, between);
+        char *word = memory_zeroed(length + 1);
+        memcpy(word, text, length);
+        *words = memory_resized(*words, count + 2, sizeof **words);
+        (*words)[count++] = word;
+        (*words)[count] = NULL;
+        text += length;
+    }
+}
+
+void config_words_print(FILE *out, char *const *words)
+{
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+        fprintf(out, "%s%s", i > 0 ? " " : "", words[i]);
+}
+
+void config_words_destroy(char **words)
+{
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+        free(words[i]);
+    free(words);
+}
+
+static const struct unit {
+    const char *name;
+    int64_t ms;
+} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}};
+
+enum { UNITS = sizeof units / sizeof units[0] };
+
+int64_t config_duration_digits(const char *text, int64_t max, const char **end)
+{
+    int64_t value = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        value = value * 10 + (*at - '0');
+        if (value > max)
+            return -1;
+    }
+    *end = at;
+    return at == text ? -1 : value;
+}
+
+int64_t config_duration_parse(const char *text)
+{
+    const char *end = text;
+    int64_t value = config_duration_digits(text, INT32_MAX, &end);
+    if (value == 0 && *end == '\0')
+        return 0;
+    for (size_t i = 0; value >= 0 && i < UNITS; i++) {
+        if (strcmp(end, units[i].name) == 0)
+            return value * units[i].ms;
+    }
+    return -1;
+}
+
+void config_duration_format(char *out, size_t size, int64_t ms)
+{
+    size_t i = UNITS - 1;
+    while (i > 0 && (ms == 0 || ms % units[i].ms != 0))
+        i--;
+    if (ms == 0)
+        (void)snprintf(out, size, "0");
+    else
+        (void)snprintf(out, size, "%" PRId64 "%s", ms / units[i].ms, units[i].name);
+}
 
 static void print_choice(FILE *out, const char *words, int index)
 {
@@ -40,9 +112,7 @@ static void print_classes(FILE *out, uint32_t bits)
 static void print_idset(FILE *out, const struct idset *set)
 {
     size_t size = idset_format(set, NULL, 0) + 1;
-    char *text = malloc(size);
-    if (text == NULL)
-        return;
+    char *text = memory_zeroed(size);
     (void)idset_format(set, text, size);
     fputs(text, out);
     free(text);
@@ -116,15 +186,12 @@ char *config_value_text(const struct config_key *key, const void *base)
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    if (out == NULL)
-        return NULL;
-    print_value(out, key, (const char *)base + key->offset);
-    if (ftell(out) == 0)
-        fputs("unset", out);
-    bool whole = ferror(out) == 0;
-    if (fclose(out) != 0 || !whole) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    if (out != NULL)
+        print_value(out, key, (const char *)base + key->offset);
+    if (out == NULL || fclose(out) != 0)
+        abort(); /* without memory, as base/memory.h */
+    if (length > 0)
+        return text;
+    free(text);
+    return memory_text("unset");
 }

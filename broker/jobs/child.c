@@ -38,7 +38,7 @@ static int plan_attributes(posix_spawnattr_t *attributes)
 }
 
 /* 0 or an errno. */
-static int spawn(const struct child_plan *plan, pid_t *pid)
+static int spawn_child(const struct child_plan *plan, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -61,7 +61,7 @@ static int spawn(const struct child_plan *plan, pid_t *pid)
 
 int child_start(const struct child_plan *plan, pid_t *pid, int *pidfd)
 {
-    int rc = spawn(plan, pid);
+    int rc = spawn_child(plan, pid);
     if (rc != 0)
         return -rc;
     *pidfd = pidfd_open(*pid, 0);

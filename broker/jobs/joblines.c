@@ -46,7 +46,8 @@ static bool foreign_flux_form(const char *id)
     return four_quads(strncmp(id, kvs, sizeof kvs - 1) == 0 ? id + sizeof kvs - 1 : id);
 }
 
-static int wrong(const struct joblines *lines, const char *line, const char *why, struct error *err)
+static int line_error(const struct joblines *lines, const char *line, const char *why,
+                      struct error *err)
 {
     char shown[SHOWN_MAX + 1];
     size_t length = 0;
@@ -58,7 +59,7 @@ static int wrong(const struct joblines *lines, const char *line, const char *why
                      (unsigned)lines->line, shown, line[length] != '\0' ? "..." : "", why);
 }
 
-static bool blank(char c)
+static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -74,18 +75,18 @@ static int finish_line(struct joblines *lines, struct error *err)
                          (unsigned)lines->line);
     if (size > 1 && line[size - 2] == '\r')
         line[--size - 1] = '\0';
-    while (size > 1 && blank(line[size - 2]))
+    while (size > 1 && is_blank(line[size - 2]))
         line[--size - 1] = '\0';
-    while (blank(*id))
+    while (is_blank(*id))
         id++;
     lines->length = lines->line_at;
     if (*id == '\0')
         return 0;
     (void)jobid_plain(id, id, strlen(id) + 1); /* no longer than before */
     if (!job_id_valid(id))
-        return wrong(lines, id, "is no job id: 1 to 128 of A-Z, a-z, 0-9 and ._:@+-", err);
+        return line_error(lines, id, "is no job id: 1 to 128 of A-Z, a-z, 0-9 and ._:@+-", err);
     if (foreign_flux_form(id))
-        return wrong(lines, id, flux_forms, err);
+        return line_error(lines, id, flux_forms, err);
     if (lines->count == JOBLINES_IDS_MAX)
         return error_set(err, ERROR_FULL, "it names more than %d jobs", JOBLINES_IDS_MAX);
     size = strlen(id) + 1;
@@ -113,7 +114,7 @@ static int make_room(struct joblines *lines, size_t more, struct error *err)
 }
 
 /* Adds to the line that is being read. */
-static int append(struct joblines *lines, const char *bytes, size_t size, struct error *err)
+static int append_bytes(struct joblines *lines, const char *bytes, size_t size, struct error *err)
 {
     if (lines->length - lines->line_at + size > JOBLINES_LINE_MAX + 1)
         return error_set(err, ERROR_INVALID, "line %u of its output is longer than %d bytes",
@@ -137,9 +138,9 @@ int joblines_take(struct joblines *lines, const char *bytes, size_t size, struct
     while (size > 0 && rc == 0) {
         const char *newline = memchr(bytes, '\n', size);
         size_t take = newline != NULL ? (size_t)(newline - bytes) : size;
-        rc = append(lines, bytes, take, err);
+        rc = append_bytes(lines, bytes, take, err);
         if (rc == 0 && newline != NULL)
-            rc = append(lines, "", 1, err);
+            rc = append_bytes(lines, "", 1, err);
         if (rc == 0 && newline != NULL)
             rc = finish_line(lines, err);
         take += newline != NULL;
@@ -152,7 +153,7 @@ int joblines_take(struct joblines *lines, const char *bytes, size_t size, struct
 int joblines_end(struct joblines *lines, struct error *err)
 {
     assert(lines->ids == NULL);
-    int rc = append(lines, "", 1, err);
+    int rc = append_bytes(lines, "", 1, err);
     if (rc == 0)
         rc = finish_line(lines, err);
     if (rc < 0)

@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The job ids that a command prints, one a line (programs.md, list_command), taken in piece by
+/* The job ids that a command prints, one a line (list_command), taken in piece by
  * piece as they come out of the pipe. Pure.
  *
  * Blanks around an id, empty lines and the CR of CRLF are not looked at. Flux's "ƒLxs…" becomes
- * "fLxs…", the form that jobs are reserved under (flux.md). Anything else that is no job id by
+ * "fLxs…", the form that jobs are reserved under. Anything else that is no job id by
  * base/names.h makes the whole list worthless, and so do the forms that only Flux has, which name a
  * job as no reservation does: taken at their word, all jobs would be missing. */
 

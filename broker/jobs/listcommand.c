@@ -64,7 +64,7 @@ void listcommand_configure(struct listcommand *all, const struct listcommand_spe
     }
 }
 
-static const struct command *find(const struct listcommand *all, const char *cluster)
+static const struct command *find_command(const struct listcommand *all, const char *cluster)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         if (strcmp(all->commands[i].cluster, cluster) == 0)
@@ -77,13 +77,13 @@ static const struct command *find(const struct listcommand *all, const char *clu
 
 void listcommand_ask(struct listcommand *all, uint64_t id, const char *cluster)
 {
-    const struct command *command = find(all, cluster);
+    const struct command *command = find_command(all, cluster);
     const pid_t undead = listruns_undead(all->runs, cluster);
     struct listrun *run = listrun_create(all->runs, id, cluster);
     struct error why = {0};
     char words[ERROR_TEXT_SIZE + 32];
     if (command == NULL) {
-        listrun_refuse(run, "none is configured any more");
+        listrun_refuse(run, "it is no longer configured");
     } else if (undead != 0) {
         (void)snprintf(words, sizeof words,
                        "process %d, killed for an earlier one, has not ended yet: look what it "
@@ -107,7 +107,7 @@ static void on_step(void *arg, struct core_event *event)
     all->step(all->arg, event);
 }
 
-static void leave(struct listcommand *all)
+static void finish_destroy(struct listcommand *all)
 {
     void (*closed)(void *arg) = all->closed;
     void *arg = all->closed_arg;
@@ -121,7 +121,7 @@ static void on_idle(void *arg)
 {
     struct listcommand *all = arg;
     if (all->closing)
-        leave(all);
+        finish_destroy(all);
 }
 
 struct listcommand *listcommand_create(uv_loop_t *loop, listcommand_step_fn *step, void *arg)
@@ -140,7 +140,7 @@ void listcommand_destroy(struct listcommand *all, void (*closed)(void *arg), voi
     all->closed = closed;
     all->closed_arg = arg;
     if (listruns_idle(all->runs))
-        leave(all);
+        finish_destroy(all);
     else
         listruns_kill(all->runs);
 }

@@ -14,8 +14,8 @@
 
 enum {
     BUFFER_SIZE = 64 * 1024,
-    SAID_MAX = 160,       /* bytes of the first line on stderr */
-    PATIENCE_MS = 1000,   /* after SIGTERM, and after SIGKILL */
+    STDERR_MAX = 160,     /* bytes of the first line on stderr */
+    KILL_WAIT_MS = 1000,  /* after SIGTERM, and after SIGKILL */
     ENVIRONMENT_SIZE = 5, /* with the NULL */
     TZ_SIZE = 256,
     PIECE_IDS = 2000, /* named to the core in one turn of the loop: about a millisecond */
@@ -34,9 +34,9 @@ struct listruns {
 
 /* What its timer is waiting for. */
 enum stage {
-    STAGE_REFUSED,    /* the next turn of the loop: it was not begun */
+    STAGE_REFUSED,    /* the next turn of the loop: it was not started */
     STAGE_RUNS,       /* its end, or its time is over */
-    STAGE_TELLS,      /* the next turn of the loop: the core hears more of what it named */
+    STAGE_REPORTING,  /* the next turn of the loop, for the next ids */
     STAGE_TERMINATED, /* what SIGTERM does */
     STAGE_KILLED,     /* what SIGKILL does */
 };
@@ -57,15 +57,15 @@ struct listrun {
     enum stage stage;
     bool watched;  /* its ending is in the loop */
     bool runs;     /* the process is there and has not ended */
-    bool answered; /* the core has heard */
+    bool answered; /* the core has the result */
     bool out_over, err_over;
-    bool complained; /* it wrote to stderr */
+    bool wrote_stderr;
     struct joblines lines;
-    size_t told;      /* of their ids */
+    size_t sent;      /* of their ids */
     struct error why; /* it is worth nothing; code 0: nothing is wrong so far */
-    char said[SAID_MAX + 1];
-    size_t said_length;
-    bool said_all; /* the first line is over */
+    char stderr_line[STDERR_MAX + 1];
+    size_t stderr_length;
+    bool stderr_done; /* the first line is over */
 };
 
 /* ---- the end ---- */
@@ -119,7 +119,8 @@ static void close_run(struct listrun *run)
 
 /* ---- what came of it ---- */
 
-__attribute__((format(printf, 2, 3))) static void fail(struct listrun *run, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void set_failure(struct listrun *run,
+                                                              const char *format, ...)
 {
     va_list args;
     if (run->why.code != 0)
@@ -133,17 +134,17 @@ __attribute__((format(printf, 2, 3))) static void fail(struct listrun *run, cons
 static void on_timer(uv_timer_t *timer);
 
 /* What it named, in pieces, so that the loop goes on. */
-static void tell(struct listrun *run)
+static void send_next_ids(struct listrun *run)
 {
-    size_t left = run->lines.count - run->told;
+    size_t left = run->lines.count - run->sent;
     struct core_event event = {.kind = CORE_ROLLCALL_DONE};
     event.u.rollcall.id = run->id;
     event.u.rollcall.ok = true;
     event.u.rollcall.more = left > PIECE_IDS;
-    event.u.rollcall.active = run->lines.ids + run->told;
+    event.u.rollcall.active = run->lines.ids + run->sent;
     event.u.rollcall.count = left > PIECE_IDS ? PIECE_IDS : left;
-    run->told += PIECE_IDS;
-    run->stage = STAGE_TELLS;
+    run->sent += PIECE_IDS;
+    run->stage = STAGE_REPORTING;
     if (event.u.rollcall.more)
         (void)uv_timer_start(&run->timer, on_timer, NEXT_TURN_MS, 0);
     else
@@ -151,24 +152,23 @@ static void tell(struct listrun *run)
     run->all->owner.step(run->all->owner.arg, &event);
 }
 
-static void answer(struct listrun *run)
+static void report_result(struct listrun *run)
 {
-    char words[ERROR_TEXT_SIZE + SAID_MAX + 32];
-    bool said = run->said_length > 0;
+    char words[ERROR_TEXT_SIZE + STDERR_MAX + 32];
     if (run->answered)
         return;
     run->answered = true;
     (void)uv_timer_stop(&run->timer);
     if (run->why.code == 0)
         (void)joblines_end(&run->lines, &run->why);
-    if (run->why.code == 0 && run->lines.count == 0 && run->complained)
-        fail(run, "it names no job, but is not silent on stderr");
+    if (run->why.code == 0 && run->lines.count == 0 && run->wrote_stderr)
+        set_failure(run, "it names no job, but wrote to stderr");
     if (run->why.code == 0) {
-        tell(run);
+        send_next_ids(run);
         return;
     }
-    (void)snprintf(words, sizeof words, "%s%s%s", run->why.text, said ? "; its stderr: " : "",
-                   run->said);
+    (void)snprintf(words, sizeof words, "%s%s%s", run->why.text,
+                   run->stderr_length > 0 ? "; its stderr: " : "", run->stderr_line);
     struct core_event event = {.kind = CORE_ROLLCALL_DONE};
     event.u.rollcall.id = run->id;
     event.u.rollcall.words = words;
@@ -176,38 +176,39 @@ static void answer(struct listrun *run)
     run->all->owner.step(run->all->owner.arg, &event);
 }
 
-static void answer_when_over(struct listrun *run)
+static void report_when_over(struct listrun *run)
 {
     if (!run->runs && run->out_over && run->err_over)
-        answer(run);
+        report_result(run);
 }
 
 /* ---- its end, wanted or not ---- */
 
-static void go_to(struct listrun *run, enum stage stage)
+static void enter_stage(struct listrun *run, enum stage stage)
 {
     run->stage = stage;
-    (void)uv_timer_start(&run->timer, on_timer, PATIENCE_MS, 0);
+    (void)uv_timer_start(&run->timer, on_timer, KILL_WAIT_MS, 0);
 }
 
-static void terminate(struct listrun *run)
+static void terminate_run(struct listrun *run)
 {
     if (run->stage != STAGE_RUNS)
         return;
     signal_group(run, SIGTERM);
-    go_to(run, STAGE_TERMINATED);
+    enter_stage(run, STAGE_TERMINATED);
 }
 
-static void time_is_over(struct listrun *run)
+static void on_timeout(struct listrun *run)
 {
     bool whole_s = run->timeout_ms % 1000 == 0;
     long long count = (long long)(whole_s ? run->timeout_ms / 1000 : run->timeout_ms);
     if (run->runs)
-        fail(run, "it did not end within %lld %s and was killed", count, whole_s ? "s" : "ms");
+        set_failure(run, "it did not end within %lld %s and was killed", count,
+                    whole_s ? "s" : "ms");
     else
-        fail(run, "it ended, but what it started held its output open for %lld %s", count,
-             whole_s ? "s" : "ms");
-    terminate(run);
+        set_failure(run, "it ended, but what it started held its output open for %lld %s", count,
+                    whole_s ? "s" : "ms");
+    terminate_run(run);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -215,32 +216,32 @@ static void on_timer(uv_timer_t *timer)
     struct listrun *run = timer->data;
     switch (run->stage) {
     case STAGE_RUNS:
-        time_is_over(run);
+        on_timeout(run);
         break;
     case STAGE_TERMINATED:
         signal_group(run, SIGKILL);
-        go_to(run, STAGE_KILLED);
+        enter_stage(run, STAGE_KILLED);
         break;
-    case STAGE_TELLS:
-        tell(run);
+    case STAGE_REPORTING:
+        send_next_ids(run);
         break;
     case STAGE_REFUSED:
     case STAGE_KILLED:
-        answer(run);
+        report_result(run);
         break;
     }
 }
 
 /* How it has ended; it stays a zombie, so that its number stays its own. */
-static void judge_end(struct listrun *run)
+static void judge_exit(struct listrun *run)
 {
     siginfo_t end = {0};
     if (waitid(P_PID, (id_t)run->pid, &end, WEXITED | WNOHANG | WNOWAIT) < 0 || end.si_pid == 0)
-        fail(run, "it ended, but how cannot be learned");
+        set_failure(run, "it ended, but its exit status is not available");
     else if (end.si_code != CLD_EXITED)
-        fail(run, "it was ended by signal %d (%s)", end.si_status, strsignal(end.si_status));
+        set_failure(run, "it was ended by signal %d (%s)", end.si_status, strsignal(end.si_status));
     else if (end.si_status != 0)
-        fail(run, "it exited with status %d", end.si_status);
+        set_failure(run, "it exited with status %d", end.si_status);
 }
 
 static void on_ended(uv_poll_t *ending, int status, int events)
@@ -254,17 +255,17 @@ static void on_ended(uv_poll_t *ending, int status, int events)
         close_run(run);
         return;
     }
-    judge_end(run);
+    judge_exit(run);
     if (run->why.code != 0) {
         signal_group(run, SIGKILL);
-        go_to(run, STAGE_KILLED);
+        enter_stage(run, STAGE_KILLED);
     }
-    answer_when_over(run);
+    report_when_over(run);
 }
 
 /* ---- what it prints ---- */
 
-static void on_room(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
+static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
 {
     struct listrun *run = handle->data;
     (void)wanted;
@@ -280,24 +281,24 @@ static void on_out(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
         joblines_take(&run->lines, buffer->base, (size_t)size, &run->why) == 0)
         return;
     if (size < 0 && size != UV_EOF)
-        fail(run, "its output cannot be read: %s", uv_strerror((int)size));
+        set_failure(run, "its output cannot be read: %s", uv_strerror((int)size));
     (void)uv_read_stop(stream);
     run->out_over = true;
     if (run->why.code != 0)
-        terminate(run);
-    answer_when_over(run);
+        terminate_run(run);
+    report_when_over(run);
 }
 
-static void hear(struct listrun *run, const char *bytes, size_t size)
+static void keep_first_line(struct listrun *run, const char *bytes, size_t size)
 {
-    for (size_t i = 0; i < size && !run->said_all; i++) {
+    for (size_t i = 0; i < size && !run->stderr_done; i++) {
         char c = bytes[i];
         bool printable = c > ' ' && (unsigned char)c < 0x7f;
-        if (run->said_length == 0 && (c == ' ' || c == '\t' || c == '\r' || c == '\n'))
+        if (run->stderr_length == 0 && (c == ' ' || c == '\t' || c == '\r' || c == '\n'))
             continue;
-        run->said_all = c == '\n' || c == '\r' || run->said_length == SAID_MAX;
-        if (!run->said_all)
-            run->said[run->said_length++] = (char)(printable || c == ' ' ? c : '?');
+        run->stderr_done = c == '\n' || c == '\r' || run->stderr_length == STDERR_MAX;
+        if (!run->stderr_done)
+            run->stderr_line[run->stderr_length++] = (char)(printable || c == ' ' ? c : '?');
     }
 }
 
@@ -305,20 +306,20 @@ static void on_err(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
 {
     struct listrun *run = stream->data;
     if (size > 0)
-        hear(run, buffer->base, (size_t)size);
-    run->complained |= size > 0;
+        keep_first_line(run, buffer->base, (size_t)size);
+    run->wrote_stderr |= size > 0;
     if (size >= 0)
         return;
     if (size != UV_EOF)
-        fail(run, "what it complains of cannot be read: %s", uv_strerror((int)size));
+        set_failure(run, "its stderr cannot be read: %s", uv_strerror((int)size));
     (void)uv_read_stop(stream);
     run->err_over = true;
-    answer_when_over(run);
+    report_when_over(run);
 }
 
 /* ---- its beginning ---- */
 
-static int watch(struct listrun *run)
+static int watch_end(struct listrun *run)
 {
     int rc = uv_poll_init(run->all->loop, &run->ending, run->pidfd);
     if (rc < 0)
@@ -328,7 +329,7 @@ static int watch(struct listrun *run)
     return uv_poll_start(&run->ending, UV_READABLE, on_ended);
 }
 
-static int start(struct listrun *run, char *const *argv, int out, int err)
+static int spawn_command(struct listrun *run, char *const *argv, int out, int err)
 {
     char cluster[sizeof "MCAST_CLUSTER=" + CLUSTER_NAME_MAX], tz[TZ_SIZE];
     char lang[] = "LANG=C.UTF-8", search[sizeof search_path];
@@ -342,9 +343,9 @@ static int start(struct listrun *run, char *const *argv, int out, int err)
     int rc = child_start(&plan, &run->pid, &run->pidfd);
     if (rc < 0)
         return rc;
-    rc = watch(run);
+    rc = watch_end(run);
     run->runs = rc == 0;
-    if (rc < 0) { /* nobody would hear of its end */
+    if (rc < 0) { /* its end would not be noticed */
         signal_group(run, SIGKILL);
         (void)waitpid(run->pid, NULL, 0);
         run->pid = 0;
@@ -366,24 +367,24 @@ static int open_pipe(uv_pipe_t *pipe, int *write_end)
     return rc;
 }
 
-static void begin(struct listrun *run, char *const *argv)
+static void start_command(struct listrun *run, char *const *argv)
 {
     int out = -1, err = -1;
     int rc = open_pipe(&run->out, &out);
     if (rc == 0)
         rc = open_pipe(&run->err, &err);
     if (rc == 0)
-        rc = start(run, argv, out, err);
+        rc = spawn_command(run, argv, out, err);
     if (out >= 0)
         (void)close(out);
     if (err >= 0)
         (void)close(err);
     if (rc == 0)
-        rc = uv_read_start((uv_stream_t *)&run->out, on_room, on_out);
+        rc = uv_read_start((uv_stream_t *)&run->out, on_alloc, on_out);
     if (rc == 0)
-        rc = uv_read_start((uv_stream_t *)&run->err, on_room, on_err);
+        rc = uv_read_start((uv_stream_t *)&run->err, on_alloc, on_err);
     if (rc < 0)
-        fail(run, "%s cannot be run: %s", argv[0], uv_strerror(rc));
+        set_failure(run, "%s cannot be run: %s", argv[0], uv_strerror(rc));
 }
 
 struct listrun *listrun_create(struct listruns *all, uint64_t id, const char *cluster)
@@ -405,13 +406,13 @@ struct listrun *listrun_create(struct listruns *all, uint64_t id, const char *cl
 
 void listrun_refuse(struct listrun *run, const char *why)
 {
-    fail(run, "%s", why);
+    set_failure(run, "%s", why);
     (void)uv_timer_start(&run->timer, on_timer, 0, 0);
 }
 
 void listrun_begin(struct listrun *run, char *const *argv, int64_t timeout_ms)
 {
-    begin(run, argv);
+    start_command(run, argv);
     if (run->runs) {
         run->stage = STAGE_RUNS;
         run->timeout_ms = timeout_ms;
@@ -419,7 +420,7 @@ void listrun_begin(struct listrun *run, char *const *argv, int64_t timeout_ms)
     }
     (void)uv_timer_start(&run->timer, on_timer, (uint64_t)run->timeout_ms, 0);
     if (run->runs && run->why.code != 0)
-        terminate(run);
+        terminate_run(run);
 }
 
 /* ---- all of them ---- */

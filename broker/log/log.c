@@ -55,7 +55,7 @@ void log_set_level(int level)
     settings.level = level;
 }
 
-static bool wants(int level)
+static bool level_enabled(int level)
 {
     return level <= settings.level;
 }
@@ -157,13 +157,13 @@ static void write_stderr(int level, const char *text)
     char line[LOG_LINE_MAX];
     int64_t wall_ms = settings.journal ? -1 : clock_ms(CLOCK_REALTIME);
     size_t length = log_format(line, sizeof line, level, wall_ms, text);
-    /* One write a line, so that lines of several writers do not mix; when nobody reads the log any
-     * more, there is nobody to tell. */
+    /* One write a line, so that lines of several writers do not mix. An error here cannot be
+     * reported. */
     ssize_t written = write(STDERR_FILENO, line, length);
     (void)written;
 }
 
-static void put(int level, const struct log_fields *fields, const char *text)
+static void write_message(int level, const struct log_fields *fields, const char *text)
 {
     char escaped[LOG_LINE_MAX];
     if (settings.socket < 0) {
@@ -185,7 +185,7 @@ static void put(int level, const struct log_fields *fields, const char *text)
 
 bool log_has_room(int level, const void *kind, const char *sample)
 {
-    return wants(level) &&
+    return level_enabled(level) &&
            (kind == NULL || level >= LOG_DEBUG ||
             loglimit_take(&settings.limit, kind, clock_ms(CLOCK_MONOTONIC), sample));
 }
@@ -194,7 +194,7 @@ void log_text(int level, const struct log_fields *fields, const void *kind, cons
 {
     int saved = errno;
     if (log_has_room(level, kind, text))
-        put(level, fields, text);
+        write_message(level, fields, text);
     errno = saved;
 }
 
@@ -211,7 +211,7 @@ log_args(int level, const struct log_fields *fields, const char *format, va_list
 void log_line(int level, const char *format, ...)
 {
     va_list args;
-    if (!wants(level))
+    if (!level_enabled(level))
         return;
     va_start(args, format);
     log_args(level, NULL, format, args);
@@ -221,30 +221,30 @@ void log_line(int level, const char *format, ...)
 void log_event(int level, const struct log_fields *fields, const char *format, ...)
 {
     va_list args;
-    if (!wants(level))
+    if (!level_enabled(level))
         return;
     va_start(args, format);
     log_args(level, fields, format, args);
     va_end(args);
 }
 
-static void tell_left_out(void *arg, uint32_t left_out, const char *sample)
+static void log_left_out(void *arg, uint32_t left_out, const char *sample)
 {
     char text[LOGLIMIT_SAMPLE + 64];
     (void)arg;
     (void)snprintf(text, sizeof text, "%" PRIu32 " more lines like this were left out: %s",
                    left_out, sample);
-    put(LOG_NOTICE, NULL, text);
+    write_message(LOG_NOTICE, NULL, text);
 }
 
 void log_settle(void)
 {
     char text[64];
-    loglimit_settle(&settings.limit, clock_ms(CLOCK_MONOTONIC), tell_left_out, NULL);
+    loglimit_settle(&settings.limit, clock_ms(CLOCK_MONOTONIC), log_left_out, NULL);
     if (settings.not_taken == 0)
         return;
     (void)snprintf(text, sizeof text, "the journal was too busy for %" PRIu32 " lines",
                    settings.not_taken);
     settings.not_taken = 0; /* counted again when it is too busy for this one */
-    put(LOG_WARNING, NULL, text);
+    write_message(LOG_WARNING, NULL, text);
 }

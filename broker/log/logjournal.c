@@ -15,8 +15,8 @@ struct message {
     size_t length;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct message *message, const char *format,
-                                                      ...)
+__attribute__((format(printf, 2, 3))) static void append_text(struct message *message,
+                                                              const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -34,7 +34,7 @@ static void add_field(struct message *message, const char *name, const char *val
     if (value == NULL || *value == '\0')
         return;
     (void)log_escape(escaped, sizeof escaped, value);
-    add(message, "%s=%s\n", name, escaped);
+    append_text(message, "%s=%s\n", name, escaped);
 }
 
 enum logjournal_sent logjournal_send(int fd, const char *socket, int level,
@@ -45,13 +45,13 @@ enum logjournal_sent logjournal_send(int fd, const char *socket, int level,
     assert(strlen(socket) < sizeof address.sun_path);
     memcpy(address.sun_path, socket, strlen(socket) + 1);
 
-    add(&message, "MESSAGE=%s\nPRIORITY=%d\nSYSLOG_IDENTIFIER=mcastd\n", text, level);
+    append_text(&message, "MESSAGE=%s\nPRIORITY=%d\nSYSLOG_IDENTIFIER=mcastd\n", text, level);
     if (fields != NULL) {
         add_field(&message, "MCASTD_EVENT", fields->event);
         add_field(&message, "MCASTD_CLUSTER", fields->cluster);
         add_field(&message, "MCASTD_JOB", fields->job);
         if (fields->vni != 0)
-            add(&message, "MCASTD_VNI=%u\n", fields->vni);
+            append_text(&message, "MCASTD_VNI=%u\n", fields->vni);
     }
     /* Not connected: the journal may be restarted and make its socket anew. */
     ssize_t sent = sendto(fd, message.text, message.length, MSG_DONTWAIT | MSG_NOSIGNAL,

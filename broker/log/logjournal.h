@@ -12,8 +12,8 @@
 
 enum logjournal_sent {
     LOGJOURNAL_SENT,
-    LOGJOURNAL_BUSY, /* its queue is full; waiting for it would keep the loop away */
-    LOGJOURNAL_AWAY, /* nobody takes it: stderr is the other way */
+    LOGJOURNAL_BUSY, /* its queue is full; waiting for it would stall the loop */
+    LOGJOURNAL_AWAY, /* the journal is not reachable: use stderr */
 };
 
 /* text is escaped already; fields may be NULL. fd: any datagram socket of AF_UNIX. */

@@ -5,7 +5,7 @@
 
 enum { LINE = 1000, FULL = LOGLIMIT_BURST * LINE, PROBES = 16 };
 
-static void fill(struct loglimit_kind *place, int64_t now_ms)
+static void refill_bucket(struct loglimit_kind *place, int64_t now_ms)
 {
     int64_t gone_ms = now_ms > place->filled_ms ? now_ms - place->filled_ms : 0;
     /* A rate of lines a second is the same in thousandths a millisecond. */
@@ -22,7 +22,7 @@ static bool is_spent(struct loglimit_kind *place, int64_t now_ms)
 {
     if (place->kind == NULL)
         return true;
-    fill(place, now_ms);
+    refill_bucket(place, now_ms);
     return place->content == FULL && place->left_out == 0;
 }
 
@@ -53,7 +53,7 @@ bool loglimit_take(struct loglimit *limit, const void *kind, int64_t now_ms, con
     struct loglimit_kind *place = place_of(limit, kind, now_ms);
     if (place == NULL)
         return true;
-    fill(place, now_ms);
+    refill_bucket(place, now_ms);
     if (place->content >= LINE) {
         place->content -= LINE;
         return true;
@@ -70,7 +70,7 @@ void loglimit_settle(struct loglimit *limit, int64_t now_ms,
         struct loglimit_kind *place = &limit->kinds[i];
         if (place->left_out == 0)
             continue;
-        fill(place, now_ms);
+        refill_bucket(place, now_ms);
         if (place->content < LINE)
             continue;
         uint32_t left_out = place->left_out;

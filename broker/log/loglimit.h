@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How many lines of one kind the log takes: LOGLIMIT_BURST at once, then LOGLIMIT_RATE a second
- * (peers.md: "floods in the log"). So what happens once, or a hundred times, is never left out; and
- * whatever is left out is counted and told. Kinds do not share: a flood of one hides no other. */
+/* How many lines of one kind the log takes: LOGLIMIT_BURST at once, then LOGLIMIT_RATE a second.
+ * What happens once, or a hundred times, is never left out, and lines that are left out are counted
+ * and reported. Kinds do not share: a flood of one hides no other. */
 
 enum { LOGLIMIT_BURST = 200, LOGLIMIT_RATE = 20, LOGLIMIT_KINDS = 512, LOGLIMIT_SAMPLE = 96 };
 

@@ -19,14 +19,6 @@ enum { DAY_S = 24 * 3600 };
 /* RuntimeDirectory=, which is there only while the unit runs. */
 #define MADE_BY_UNIT "/run/mcastd"
 
-static const struct config_origin *origin_of(const struct config_reading *reading,
-                                             const char *section, const char *name)
-{
-    size_t count;
-    const struct config_key *keys = config_keys(&count);
-    return &reading->origins[config_key_find(section, name) - keys];
-}
-
 /* ---- folders ---- */
 
 /* For root always: that is why --check becomes the service's user. */
@@ -35,8 +27,8 @@ static bool may_write(const char *folder)
     return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
 }
 
-/* The mcastd of packages finds them there; whoever runs it by hand makes them, with the owner and
- * mode that the site wants. */
+/* The mcastd of packages finds them there; without packages the administrator
+ * makes them, with the owner and mode that the site wants. */
 static void check_folder(struct config_reading *reading, const char *section, const char *name,
                          const char *path)
 {
@@ -44,7 +36,7 @@ static void check_folder(struct config_reading *reading, const char *section, co
     struct stat found;
     const char *slash = strrchr(path, '/');
     size_t length = slash == path ? 1 : (size_t)(slash - path);
-    const struct config_origin *origin = origin_of(reading, section, name);
+    const struct config_origin *origin = config_origin(reading, section, name);
     if (length >= sizeof folder)
         return;
     memcpy(folder, path, length);
@@ -73,7 +65,7 @@ static void check_folder(struct config_reading *reading, const char *section, co
 static void check_key(struct config_reading *reading)
 {
     const char *path = reading->config->state_key_file;
-    const struct config_origin *origin = origin_of(reading, "state", "key_file");
+    const struct config_origin *origin = config_origin(reading, "state", "key_file");
     struct seal_key key;
     struct error err = {0};
     int rc = seal_key_read(path, &key, &err);
@@ -113,7 +105,7 @@ static void check_root_keys(struct config_reading *reading)
     if (rc == ERROR_NOT_FOUND && !same_folder(path, reading->config->state_path))
         check_folder(reading, "broker", "root_key_file", path);
     else if (rc < 0 && rc != ERROR_NOT_FOUND)
-        config_fault(reading, true, origin_of(reading, "broker", "root_key_file"),
+        config_fault(reading, true, config_origin(reading, "broker", "root_key_file"),
                      "[broker] root_key_file: %s", err.text);
 }
 
@@ -141,7 +133,7 @@ static int64_t end_of(const char *path)
 static bool check_certificate(struct config_reading *reading, const char *section, const char *name,
                               const char *path)
 {
-    const struct config_origin *origin = origin_of(reading, section, name);
+    const struct config_origin *origin = config_origin(reading, section, name);
     struct stat found;
     char day[32];
     struct tm utc;
@@ -167,7 +159,7 @@ static bool check_certificate(struct config_reading *reading, const char *sectio
     return end > now;
 }
 
-/* As the broker will load them: the key fits, and nobody else can read it. */
+/* As the broker will load them: the key fits, and no other user can read it. */
 static void check_tls(struct config_reading *reading)
 {
     const struct config *config = reading->config;
@@ -178,7 +170,7 @@ static void check_tls(struct config_reading *reading)
         tls_load(config->tls_cert, config->tls_key,
                  config->tls_client_ca[0] != '\0' ? config->tls_client_ca : NULL, &err);
     if (tls == NULL)
-        config_fault(reading, true, origin_of(reading, "broker", "tls_cert"), "[broker] %s",
+        config_fault(reading, true, config_origin(reading, "broker", "tls_cert"), "[broker] %s",
                      err.text);
     tls_drop(tls);
 }

@@ -12,7 +12,7 @@ enum {
     TICK_MS = 1000,
     NUMBERS_MS = 10000, /* how often at most the numbers alone are news */
     WATCHDOG_SHARE = 3, /* alive is said three times in the time that the watchdog waits */
-    PATIENCE_S = 60,    /* asked for at least */
+    EXTEND_S = 60,      /* asked for at least */
     /* A disk that reads and writes slower than this while it recovers is a failed start. */
     BYTES_A_SECOND = 4 * 1024 * 1024,
 };
@@ -28,7 +28,7 @@ static int64_t size_of(const char *path, const char *suffix)
 void lifesign_opening(const struct notify *notify, const char *state_path)
 {
     int64_t bytes = size_of(state_path, "") + size_of(state_path, "-wal");
-    int64_t seconds = PATIENCE_S + bytes / BYTES_A_SECOND;
+    int64_t seconds = EXTEND_S + bytes / BYTES_A_SECOND;
     notify_tell(notify, "EXTEND_TIMEOUT_USEC=%" PRId64 "000000\nSTATUS=Opening the ledger.",
                 seconds);
 }
@@ -38,7 +38,7 @@ void lifesign_loading(void *notify, uint64_t records)
     (void)notify_hint(notify,
                       "EXTEND_TIMEOUT_USEC=%d000000\n"
                       "STATUS=Loading the ledger: %" PRIu64 " records so far.",
-                      PATIENCE_S, records);
+                      EXTEND_S, records);
 }
 
 static size_t facts_of(const struct lifesign *sign, char line[STATUSLINE_SIZE])
@@ -56,28 +56,28 @@ static size_t facts_of(const struct lifesign *sign, char line[STATUSLINE_SIZE])
 }
 
 /* Remembers that the line was told now. */
-static void remember(struct lifesign *sign, const char *line, size_t first)
+static void note_sent(struct lifesign *sign, const char *line, size_t first)
 {
     (void)snprintf(sign->told, sizeof sign->told, "%.*s", (int)first, line);
     sign->told_ms = uv_now(sign->timer.loop);
 }
 
-static bool is_news(const struct lifesign *sign, const char *line, size_t first)
+static bool has_changed(const struct lifesign *sign, const char *line, size_t first)
 {
     char part[sizeof sign->told];
     (void)snprintf(part, sizeof part, "%.*s", (int)first, line);
     return strcmp(part, sign->told) != 0 || uv_now(sign->timer.loop) - sign->told_ms >= NUMBERS_MS;
 }
 
-static void tell_status(struct lifesign *sign)
+static void send_status(struct lifesign *sign)
 {
     char line[STATUSLINE_SIZE];
     size_t first = facts_of(sign, line);
-    if (is_news(sign, line, first) && notify_hint(sign->notify, "STATUS=%s", line))
-        remember(sign, line, first);
+    if (has_changed(sign, line, first) && notify_hint(sign->notify, "STATUS=%s", line))
+        note_sent(sign, line, first);
 }
 
-static void tell_alive(struct lifesign *sign)
+static void send_watchdog(struct lifesign *sign)
 {
     uint64_t now_ms = uv_now(sign->timer.loop);
     uint64_t wait_ms = sign->notify->watchdog_us / 1000 / WATCHDOG_SHARE;
@@ -91,9 +91,9 @@ static void on_tick(uv_timer_t *timer)
     log_settle();
     if (!notify_heard(sign->notify))
         return;
-    tell_status(sign);
+    send_status(sign);
     if (sign->notify->watchdog_us > 0)
-        tell_alive(sign);
+        send_watchdog(sign);
 }
 
 void lifesign_start(struct lifesign *sign, uv_loop_t *loop, const struct notify *notify,
@@ -112,7 +112,7 @@ void lifesign_ready(struct lifesign *sign)
     char line[STATUSLINE_SIZE];
     size_t first = facts_of(sign, line);
     notify_tell(sign->notify, "READY=1\nSTATUS=%s", line);
-    remember(sign, line, first);
+    note_sent(sign, line, first);
 }
 
 void lifesign_stop(struct lifesign *sign)

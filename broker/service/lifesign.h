@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <uv.h>
 
-/* What the broker says of itself once a second: to the service manager its status line when that
- * has changed, and that it is alive; to the log what was left out of it.
+/* Once a second: the status line for the service manager, when it has changed, WATCHDOG=1, and for
+ * the log how many lines were left out.
  *
  * WATCHDOG=1 comes from a timer of the loop, so it stops when the loop does: a deadlock, an endless
  * loop, a system call that does not return. It goes on while a commit is stuck in its worker: the
@@ -26,7 +26,7 @@ struct lifesign {
 };
 
 /* Before the loop runs: opening the store may recover it from its log, and loading it takes as long
- * as it is large. Neither is a failed start (peers.md), so the service manager is asked for time:
+ * as it is large. Neither is a failed start, so the service manager is asked for time:
  * for the first by the size of the files, for the second as long as it gets on. */
 void lifesign_opening(const struct notify *notify, const char *state_path);
 void lifesign_loading(void *notify, uint64_t records); /* engine_options.loading */

@@ -53,7 +53,7 @@ static uint64_t watchdog_us(void)
 
 int notify_init(struct notify *notify, struct error *err)
 {
-    static const struct timeval patience = {.tv_sec = 1};
+    static const struct timeval send_timeout = {.tv_sec = 1};
     const char *name = getenv("NOTIFY_SOCKET");
     *notify = (struct notify){.fd = -1};
     if (name == NULL || *name == '\0')
@@ -65,7 +65,7 @@ int notify_init(struct notify *notify, struct error *err)
     if (notify->fd < 0)
         return error_set(err, ERROR_IO, "cannot make a socket to notify %s: %s", name,
                          strerror(errno));
-    (void)setsockopt(notify->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    (void)setsockopt(notify->fd, SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof send_timeout);
     notify->watchdog_us = watchdog_us();
     return 0;
 }

@@ -8,19 +8,19 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* What a service manager hears of the broker: the datagrams of sd_notify(3), spoken directly, so
- * that they are there whether or not libsystemd is (peers.md). Without NOTIFY_SOCKET in the
+/* Notifications for the service manager: the datagrams of sd_notify(3), sent directly, so
+ * that they are there without libsystemd. Without NOTIFY_SOCKET in the
  * environment everything here does nothing. */
 
 struct notify {
-    int fd; /* -1: nobody listens */
+    int fd; /* -1: no service manager */
     struct sockaddr_un address;
     socklen_t length;
     uint64_t watchdog_us; /* WATCHDOG=1 is wanted at least this often; 0: never */
 };
 
-/* Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. 0; or a code with a sentence when nobody
- * can be told at the address that is there, and then everything does nothing, too. */
+/* Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. 0; or a code with a sentence when the
+ * address cannot be used; then everything does nothing, too. */
 int notify_init(struct notify *notify, struct error *err);
 void notify_release(struct notify *notify);
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void take(struct serviceuser *user, uid_t uid, gid_t gid)
+static void set_serviceuser(struct serviceuser *user, uid_t uid, gid_t gid)
 {
     const struct passwd *found = getpwuid(uid);
     user->uid = uid;
@@ -22,13 +22,13 @@ static void take(struct serviceuser *user, uid_t uid, gid_t gid)
         (void)snprintf(user->name, sizeof user->name, "%ju", (uintmax_t)uid);
 }
 
-static int find_named(struct serviceuser *user, const char *named, struct error *err)
+static int find_named_user(struct serviceuser *user, const char *named, struct error *err)
 {
     char *end;
     const struct passwd *found = getpwnam(named);
     unsigned long uid = strtoul(named, &end, 10);
     if (found != NULL) {
-        take(user, found->pw_uid, found->pw_gid);
+        set_serviceuser(user, found->pw_uid, found->pw_gid);
         return 0;
     }
     if (named[0] < '0' || named[0] > '9' || *end != '\0' || uid >= UINT32_MAX)
@@ -36,11 +36,11 @@ static int find_named(struct serviceuser *user, const char *named, struct error 
                          "user %s is not known on this host: create it (systemd-sysusers does, "
                          "from mcastd's sysusers.d file)",
                          named);
-    take(user, (uid_t)uid, (gid_t)uid);
+    set_serviceuser(user, (uid_t)uid, (gid_t)uid);
     return 0;
 }
 
-static int find_owner(struct serviceuser *user, const char *ledger, struct error *err)
+static int find_ledger_owner(struct serviceuser *user, const char *ledger, struct error *err)
 {
     struct stat found;
     char path[CONFIG_PATH_SIZE];
@@ -48,10 +48,10 @@ static int find_owner(struct serviceuser *user, const char *ledger, struct error
     const char *folder = dirname(path);
     if (stat(folder, &found) < 0)
         return error_set(err, ERROR_NOT_FOUND,
-                         "for which user? The folder of the ledger would tell by its owner, but "
-                         "%s: %s; make it, or name the user after the option, as in =mcastd",
+                         "which user? By default it is the owner of the ledger's folder, but %s: "
+                         "%s; make it, or name the user after the option, as in =mcastd",
                          folder, strerror(errno));
-    take(user, found.st_uid, found.st_gid);
+    set_serviceuser(user, found.st_uid, found.st_gid);
     return 0;
 }
 
@@ -59,10 +59,10 @@ int serviceuser_find(struct serviceuser *user, const char *named, const struct c
                      struct error *err)
 {
     if (named != NULL)
-        return find_named(user, named, err);
+        return find_named_user(user, named, err);
     if (geteuid() == 0)
-        return find_owner(user, config->state_path, err);
-    take(user, geteuid(), getegid());
+        return find_ledger_owner(user, config->state_path, err);
+    set_serviceuser(user, geteuid(), getegid());
     return 0;
 }
 
@@ -71,7 +71,7 @@ int serviceuser_become(const struct serviceuser *user, struct error *err)
     if (user->uid == geteuid())
         return 0;
     if (geteuid() != 0)
-        return error_set(err, ERROR_REFUSED, "only root can look with the eyes of user %s",
+        return error_set(err, ERROR_REFUSED, "only root can check the configuration as user %s",
                          user->name);
     int groups =
         getpwuid(user->uid) != NULL ? initgroups(user->name, user->gid) : setgroups(0, NULL);

@@ -9,7 +9,7 @@
 /* Whom the service runs as, for what root does before it: --make-key makes the key for that user,
  * --check looks with its eyes, because root may read everything and owns other files.
  *
- * The user that was named (a name or a uid), else whoever owns the folder of the ledger, which the
+ * The user that was named (a name or a uid), else the owner of the folder of the ledger, which the
  * service must be able to write to; for who is not root: himself. */
 
 struct serviceuser {
@@ -18,7 +18,7 @@ struct serviceuser {
     char name[64]; /* or the uid, if it has none */
 };
 
-/* ERROR_NOT_FOUND: there is no such user, or nobody was named and there is no such folder. */
+/* ERROR_NOT_FOUND: there is no such user, or none was named and there is no such folder. */
 int serviceuser_find(struct serviceuser *user, const char *named, const struct config *config,
                      struct error *err);
 

@@ -13,13 +13,13 @@ enum { PATH_SIZE = 128, LINE_SIZE = 512 };
 static void print_longest(const struct stage *stage, const char *key)
 {
     static const char form[] =
-        "nobody was served for %u ms, of which mcastd had a processor for %u";
+        "event loop stalled for %u ms (CPU %u ms)";
     char path[PATH_SIZE], line[LINE_SIZE], longest[LINE_SIZE] = "";
     unsigned took, computed, most = 0;
     FILE *log = fopen(folder_path(path, sizeof path, stage_folder(stage), "mcastd.log"), "re");
 
     while (log && fgets(line, sizeof line, log)) {
-        const char *words = strstr(line, "nobody was served");
+        const char *words = strstr(line, "event loop stalled");
 
         if (words && sscanf(words, form, &took, &computed) == 2 && computed > most) {
             most = computed;

@@ -2,7 +2,6 @@
 
 #include "broker/config/change.h"
 #include "broker/config/value.h"
-#include "broker/config/namedfiles.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +54,7 @@ static const char *found(void)
     char words[1024];
     struct config_changes changes;
     text[0] = '\0';
-    assert_int_equal(config_changes_find(&changes, before, after), 0);
+    config_changes_find(&changes, before, after);
     for (size_t i = 0; i < changes.count; i++) {
         strcat(text, config_change_words(&changes.items[i], words, sizeof words));
         strcat(text, "\n");
@@ -139,7 +138,7 @@ static void long_values__are_cut(void **state)
     for (size_t i = 4; strlen(pool) < 2900; i += 2)
         (void)snprintf(pool + strlen(pool), sizeof pool - strlen(pool), ",%zu", i);
     set(after, "vni", "pool", pool);
-    assert_int_equal(config_changes_find(&changes, before, after), 0);
+    config_changes_find(&changes, before, after);
     assert_true(strlen(config_change_words(&changes.items[0], words, sizeof words)) < 1000);
     config_changes_release(&changes);
 }

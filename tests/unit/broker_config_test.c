@@ -359,10 +359,11 @@ static void job_ca__follows_the_url(void **state)
                                              "[hwcoll]\njob_ca = no\n"),
                      0);
     assert_string_equal(config->core.job_ca, "no");
-    assert_string_equal(heard, "W mcastd.conf:7: " NO_LOGIN "W mcastd.conf:7: " NO_LOGIN
-                               "W mcastd.conf:9: job_ca = no: ANYONE on the way can pose as the "
-                               "fabric manager and read the session tokens of jobs; set it to yes, "
-                               "or to a file of authorities\n");
+    assert_string_equal(
+        heard,
+        "W mcastd.conf:7: " NO_LOGIN "W mcastd.conf:7: " NO_LOGIN
+        "W mcastd.conf:9: job_ca = no: ANYONE on the network path can impersonate the fabric "
+        "manager and read the session tokens of jobs; set it to yes, or to a CA file\n");
 }
 
 static void job_ca__follows_the_url_of_jobs(void **state)
@@ -439,7 +440,9 @@ static void way_of_jobs__that_others_can_read(void **state)
         int rc;
     } cases[] = {
         {"[fm]\nurl = https://fmn https://fmn2\n[hwcoll]\njob_ca = no\n",
-         "W mcastd.conf:4: job_ca = no: ANYONE on the way can pose as the fabric manager", 0},
+         "W mcastd.conf:4: job_ca = no: ANYONE on the network path can impersonate the fabric "
+         "manager",
+         0},
         {"[fm]\nurl = http://127.0.0.1:1 http://[::1]:1\n[hwcoll]\njob_ca = no\n", "", 0},
         {"[fm]\nurl = https://fmn http://fmn:80\n",
          "mcastd.conf:2: http://fmn:80: with http the session tokens of jobs cross the network",
@@ -531,7 +534,7 @@ static void tcp__beyond_this_host_needs_tls(void **state)
 {
     (void)state;
     refused(CLUSTER "[broker]\nlisten = 0.0.0.0:7470\n",
-            "mcastd.conf:4: other hosts must not see what is not encrypted: set tls_cert and "
+            "mcastd.conf:4: unencrypted connections are allowed on loopback only: set tls_cert and "
             "tls_key, or listen on 127.0.0.1, [::1] or localhost\n");
     config_destroy(config);
     config = config_create();
@@ -582,14 +585,13 @@ static void settings__without_effect_are_warned_of(void **state)
                                "[hwcoll]\naddresses_per_job = 8\ntotal_addresses = 4086\n"
                                "[cluster \"elcap\"]\nusers = root\nbudget = 5000\n"),
                      0);
-    assert_string_equal(heard,
-                        "W mcastd.conf:3: nobody can be cert:ops: certificates prove nothing "
-                        "without tls_client_ca in [broker]\n"
-                        "W mcastd.conf:2: munge_socket = /nowhere/munge: No such file or "
-                        "directory; credentials are refused until munged makes it\n"
-                        "W mcastd.conf:6: " NO_LOGIN
-                        "W mcastd.conf:12: budget = 5000 limits nothing: total_addresses in "
-                        "[hwcoll] is 4086\n");
+    assert_string_equal(heard, "W mcastd.conf:3: cert:ops matches no client: without tls_client_ca "
+                               "in [broker] no certificate is accepted\n"
+                               "W mcastd.conf:2: munge_socket = /nowhere/munge: No such file or "
+                               "directory; credentials are refused until munged makes it\n"
+                               "W mcastd.conf:6: " NO_LOGIN
+                               "W mcastd.conf:12: budget = 5000 limits nothing: total_addresses in "
+                               "[hwcoll] is 4086\n");
     heard[0] = '\0';
     write_text("a.pem", "");
     char text[512];
@@ -598,7 +600,7 @@ static void settings__without_effect_are_warned_of(void **state)
     config_destroy(config);
     config = config_create();
     assert_int_equal(load_text(text), 0);
-    assert_string_equal(heard, "W mcastd.conf:4: the certificate is used by nobody: set listen "
+    assert_string_equal(heard, "W mcastd.conf:4: the certificate is not used: set listen "
                                "too, or leave both out\n");
 }
 
@@ -649,7 +651,7 @@ static void file__of_another_kind_is_given_up(void **state)
     for (const char *at = heard; (at = strchr(at, '\n')) != NULL; at++)
         lines++;
     assert_int_equal(lines, 21);
-    assert_non_null(strstr(heard, "20 faults: the rest of this file was not looked at\n"));
+    assert_non_null(strstr(heard, "20 faults: the rest of this file was not read\n"));
     heard[0] = '\0';
     assert_int_equal(config_load(config, folder, on_report, NULL), ERROR_INVALID);
     assert_non_null(strstr(heard, ": is a folder: name the file in it"));
@@ -660,8 +662,9 @@ static void no_cluster__is_warned_of(void **state)
 {
     (void)state;
     assert_int_equal(load_text(""), 0);
-    assert_string_equal(heard, "W mcastd.conf: no cluster is configured, so nobody can reserve: "
-                               "add [cluster \"NAME\"]\n");
+    assert_string_equal(heard,
+                        "W mcastd.conf: no cluster is configured, so every reservation is refused: "
+                        "add [cluster \"NAME\"]\n");
 }
 
 static void too_many_clusters__are_refused(void **state)
@@ -697,8 +700,9 @@ static void sample__is_a_configuration(void **state)
     config_print_sample(out);
     fclose(out);
     assert_int_equal(load_text(text), 0);
-    assert_string_equal(heard, "W mcastd.conf: no cluster is configured, so nobody can reserve: "
-                               "add [cluster \"NAME\"]\n");
+    assert_string_equal(heard,
+                        "W mcastd.conf: no cluster is configured, so every reservation is refused: "
+                        "add [cluster \"NAME\"]\n");
 
     /* With every key: all are known and well formed; only what this host lacks is told. */
     uncomment(text);

@@ -79,7 +79,7 @@ static int open_stand(void **state)
     stand.config.cluster_count = 1;
     struct engine_options options = {
         .loop = &stand.loop, .core = &stand.config, .store = &stand.gate.store};
-    stand.engine = engine_create(&options, &err);
+    stand.engine = engine_create(&options);
     assert_non_null(stand.engine);
     struct engine_listener listener = {.arg = &stand,
                                        .render = on_render,
@@ -148,45 +148,28 @@ static struct {
 } asked; /* last */
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
-void __wrap_fabric_login(struct fabric *fabric, uint32_t url);
-void __wrap_fabric_list(struct fabric *fabric, uint64_t list);
-void __wrap_fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, const char *name,
-                        uint32_t addresses);
-void __wrap_fabric_step(struct fabric *fabric, uint64_t id, enum fmcall_kind kind,
-                        const struct fmapi_step *what);
+void __wrap_fabric_perform(struct fabric *fabric, const struct effect *effect);
 
-void __wrap_fabric_login(struct fabric *fabric, uint32_t url)
+void __wrap_fabric_perform(struct fabric *fabric, const struct effect *effect)
 {
     (void)fabric;
-    assert_int_equal(url, 0);
-    asked.logins++;
-}
-
-void __wrap_fabric_list(struct fabric *fabric, uint64_t list)
-{
-    (void)fabric;
-    asked.list = list;
-}
-
-void __wrap_fabric_call(struct fabric *fabric, uint64_t id, enum fmcall_kind kind, const char *name,
-                        uint32_t addresses)
-{
-    (void)fabric;
-    asked.calls++;
-    asked.id = id;
-    asked.kind = kind;
-    asked.addresses = addresses;
-    (void)snprintf(asked.name, sizeof asked.name, "%s", name);
-}
-
-void __wrap_fabric_step(struct fabric *fabric, uint64_t id, enum fmcall_kind kind,
-                        const struct fmapi_step *what)
-{
-    __wrap_fabric_call(fabric, id, kind, what->name, 0);
-    asked.tree = what->tree;
-    (void)snprintf(asked.step, sizeof asked.step, "%s", what->step != NULL ? what->step : "");
-    (void)snprintf(asked.token, sizeof asked.token, "%s",
-                   secret_none(what->token) ? "" : secret_expose(what->token));
+    if (effect->kind == EFFECT_LOGIN) {
+        assert_int_equal(effect->u.login.url, 0);
+        asked.logins++;
+    } else if (effect->kind == EFFECT_LIST) {
+        asked.list = effect->u.list.id;
+    } else {
+        assert_int_equal(effect->kind, EFFECT_CALL);
+        const char *step = effect->u.call.step, *token = secret_expose(effect->u.call.token);
+        asked.calls++;
+        asked.id = effect->u.call.id;
+        asked.kind = effect->u.call.kind;
+        asked.addresses = effect->u.call.addresses;
+        asked.tree = effect->u.call.tree;
+        (void)snprintf(asked.name, sizeof asked.name, "%s", effect->u.call.name);
+        (void)snprintf(asked.step, sizeof asked.step, "%s", step != NULL ? step : "");
+        (void)snprintf(asked.token, sizeof asked.token, "%s", token != NULL ? token : "");
+    }
 }
 /* NOLINTEND(readability-identifier-naming) */
 
@@ -526,7 +509,7 @@ static void on_alarm(uv_signal_t *signal, int signum)
 {
     struct stand *stand = signal->data;
     (void)signum;
-    engine_interrupted(stand->engine);
+    turn_interrupted(engine_turn(stand->engine));
     uv_close((uv_handle_t *)signal, NULL);
 }
 
@@ -557,12 +540,11 @@ static void absence__does_not_count_a_wait_that_a_signal_ends(void **state)
 static void never_started__stops_at_once(void **state)
 {
     struct stand *stand = *state;
-    struct error err;
     struct gate other;
     gate_init(&other, false);
     struct engine_options options = {
         .loop = &stand->loop, .core = &stand->config, .store = &other.store};
-    struct engine *engine = engine_create(&options, &err);
+    struct engine *engine = engine_create(&options);
     unsigned before = stand->stopped;
     engine_stop(engine, on_stopped, stand);
     assert_int_equal(stand->stopped, before + 1);

@@ -197,14 +197,34 @@ static uint64_t counted(enum fmcall_kind kind, enum fmcall_outcome outcome)
     return fabric_counters(fabric)->calls[kind][outcome];
 }
 
+static void call(uint64_t id, enum fmcall_kind kind, const char *name, uint32_t addresses)
+{
+    const struct effect effect = {
+        .kind = EFFECT_CALL,
+        .u.call = {.id = id, .kind = kind, .name = name, .addresses = addresses}};
+    fabric_perform(fabric, &effect);
+}
+
+static void list(uint64_t id)
+{
+    const struct effect effect = {.kind = EFFECT_LIST, .u.list.id = id};
+    fabric_perform(fabric, &effect);
+}
+
+static void login(uint32_t url)
+{
+    const struct effect effect = {.kind = EFFECT_LOGIN, .u.login.url = url};
+    fabric_perform(fabric, &effect);
+}
+
 static void call__comes_back_with_what_came_of_it(void **state)
 {
     (void)state;
-    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    call(5, FMCALL_RESERVE, "elcap-1", 23);
     assert_string_equal(heard, "");
     reply(FM_OK, "secret", "200");
     assert_string_equal(heard, "call 5 ok secret (200); ");
-    fabric_call(fabric, 6, FMCALL_RELEASE, "elcap-1", 0);
+    call(6, FMCALL_RELEASE, "elcap-1", 0);
     reply(FM_TIMEOUT, NULL, "no answer");
     assert_string_equal(heard, "call 5 ok secret (200); call 6 timeout - (no answer); ");
     assert_int_equal(counted(FMCALL_RESERVE, FM_OK), 1);
@@ -219,13 +239,13 @@ static void call_that_cannot_begin__comes_back_once_and_later(void **state)
 {
     (void)state;
     transport.begin = ERROR_NOMEM;
-    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
-    fabric_call(fabric, 6, FMCALL_CHECK, "elcap-2", 0);
+    call(5, FMCALL_RESERVE, "elcap-1", 23);
+    call(6, FMCALL_CHECK, "elcap-2", 0);
     assert_string_equal(heard, "");
     for (int i = 0; i < 3; i++)
         (void)uv_run(&broker_loop, UV_RUN_NOWAIT);
-    assert_non_null(strstr(heard, "call 5 unreached - (the call could not be begun"));
-    assert_non_null(strstr(heard, "call 6 unreached - (the call could not be begun"));
+    assert_non_null(strstr(heard, "call 5 unreached - (the call could not be started"));
+    assert_non_null(strstr(heard, "call 6 unreached - (the call could not be started"));
     assert_int_equal(counted(FMCALL_RESERVE, FM_UNREACHED), 1);
     assert_int_equal(counted(FMCALL_CHECK, FM_UNREACHED), 1);
     assert_int_equal(fabric_counters(fabric)->times[FMCALL_CHECK].count, 0);
@@ -234,7 +254,7 @@ static void call_that_cannot_begin__comes_back_once_and_later(void **state)
 static void list__brings_names_and_one_end(void **state)
 {
     (void)state;
-    fabric_list(fabric, 9);
+    list(9);
     const char *names[] = {"elcap-1", "elcap-2"};
     transport.page(transport.arg, names, 2);
     reply(FM_OK, NULL, NULL);
@@ -247,20 +267,20 @@ static void list_that_cannot_begin__ends_later(void **state)
 {
     (void)state;
     transport.begin = ERROR_IO;
-    fabric_list(fabric, 9);
+    list(9);
     assert_string_equal(heard, "");
     (void)uv_run(&broker_loop, UV_RUN_NOWAIT);
     (void)uv_run(&broker_loop, UV_RUN_NOWAIT);
-    assert_string_equal(heard, "list 9 unreached (the call could not be begun: io); ");
+    assert_string_equal(heard, "list 9 unreached (the call could not be started: io); ");
 }
 
 static void login__tells_why_not(void **state)
 {
     (void)state;
-    fabric_login(fabric, 1);
+    login(1);
     assert_int_equal(transport.url, 1);
     transport.login(transport.arg, ERROR_REFUSED, "passwd: others may read it");
-    fabric_login(fabric, 0);
+    login(0);
     transport.login(transport.arg, 0, NULL);
     assert_string_equal(heard, "login 0 (passwd: others may read it); login 1 (); ");
     assert_int_equal(fabric_counters(fabric)->login_times.count, 2);
@@ -269,9 +289,9 @@ static void login__tells_why_not(void **state)
 static void destroy__says_nothing_of_what_is_under_way(void **state)
 {
     (void)state;
-    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    call(5, FMCALL_RESERVE, "elcap-1", 23);
     transport.begin = ERROR_NOMEM;
-    fabric_call(fabric, 6, FMCALL_RESERVE, "elcap-2", 23);
+    call(6, FMCALL_RESERVE, "elcap-2", 23);
 }
 
 static int close_silent_fabric(void **state)
@@ -303,9 +323,9 @@ static void change_to(const char *url, const char *other)
 static void change__drains_the_old(void **state)
 {
     (void)state;
-    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    call(5, FMCALL_RESERVE, "elcap-1", 23);
     change_to("http://three", NULL);
-    fabric_call(fabric, 6, FMCALL_RESERVE, "elcap-2", 23);
+    call(6, FMCALL_RESERVE, "elcap-2", 23);
     turns();
     assert_true(apis[0].alive);
     reply_of(&apis[1], FM_OK, "new", "200");
@@ -329,14 +349,14 @@ static void change__closes_at_once_what_is_idle(void **state)
 static void change__keeps_the_url_in_use(void **state)
 {
     (void)state;
-    fabric_login(fabric, 1); /* two */
+    login(1); /* two */
     transport.login(transport.arg, 0, NULL);
     change_to("http://zero", "http://two");
     assert_string_equal(transport.first, "http://two");
-    fabric_login(fabric, 0); /* the core's index, of zero */
+    login(0); /* the core's index, of zero */
     assert_int_equal(transport.url, 1);
     transport.login(transport.arg, 0, NULL);
-    fabric_login(fabric, 1);
+    login(1);
     assert_int_equal(transport.url, 0);
     transport.login(transport.arg, 0, NULL);
     change_to("http://three", NULL);
@@ -348,7 +368,7 @@ static void login_at_a_former_url__goes_to_the_first(void **state)
 {
     (void)state;
     change_to("http://three", NULL);
-    fabric_login(fabric, 1);
+    login(1);
     assert_int_equal(transport.url, 0);
     transport.login(transport.arg, 0, NULL);
     assert_string_equal(heard, "login 1 (); ");
@@ -358,7 +378,7 @@ static void login_at_a_former_url__goes_to_the_first(void **state)
 static void change__lets_a_login_end(void **state)
 {
     (void)state;
-    fabric_login(fabric, 0);
+    login(0);
     change_to("http://three", NULL);
     turns();
     assert_true(apis[0].alive);
@@ -373,18 +393,18 @@ static void change_to_none__fails_what_comes_and_back(void **state)
     (void)state;
     struct error err;
     assert_int_equal(fabric_change(fabric, NULL, &err), 0);
-    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
-    fabric_list(fabric, 9);
-    fabric_login(fabric, 0);
+    call(5, FMCALL_RESERVE, "elcap-1", 23);
+    list(9);
+    login(0);
     assert_string_equal(heard, "");
     turns();
-    assert_non_null(strstr(heard, "call 5 unreached - (the call could not be begun: no fabric "));
+    assert_non_null(strstr(heard, "call 5 unreached - (the call could not be started: no fabric "));
     assert_non_null(strstr(heard, "list 9 unreached"));
     assert_non_null(strstr(heard, "login 0 (no fabric manager is configured)"));
     assert_false(apis[0].alive);
     heard[0] = '\0';
     change_to("http://one", NULL);
-    fabric_call(fabric, 7, FMCALL_RESERVE, "elcap-1", 23);
+    call(7, FMCALL_RESERVE, "elcap-1", 23);
     reply(FM_OK, "t", "200");
     assert_string_equal(heard, "call 7 ok t (200); ");
 }
@@ -394,7 +414,7 @@ static void refused_change__changes_nothing(void **state)
     (void)state;
     struct fmapi_options options = {0};
     struct error err;
-    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    call(5, FMCALL_RESERVE, "elcap-1", 23);
     assert_int_equal(fabric_change(fabric, &options, &err), ERROR_INVALID);
     assert_string_equal(err.text, "no url");
     turns();
@@ -407,7 +427,7 @@ static void counters__go_on_over_a_change(void **state)
 {
     (void)state;
     struct fmapi_counters sum;
-    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    call(5, FMCALL_RESERVE, "elcap-1", 23);
     change_to("http://three", NULL);
     fabric_transport(fabric, &sum);
     assert_int_equal(sum.calls, 84);
@@ -421,9 +441,9 @@ static void counters__go_on_over_a_change(void **state)
 static void destroy__closes_what_still_drains(void **state)
 {
     (void)state;
-    fabric_call(fabric, 5, FMCALL_RESERVE, "elcap-1", 23);
+    call(5, FMCALL_RESERVE, "elcap-1", 23);
     change_to("http://three", NULL);
-    fabric_list(fabric, 9);
+    list(9);
     change_to("http://four", NULL);
     change_to("http://five", NULL); /* four is closing, or about to */
     (void)uv_run(&broker_loop, UV_RUN_NOWAIT);

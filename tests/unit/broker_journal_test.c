@@ -21,13 +21,21 @@ struct desk {
     struct turn turn;
     const char *doing; /* what the turn was said to do when the last word came out */
     char said[512];    /* "A1 E2 A3!io " in order; ! and the code when refused */
-    unsigned breaths, closed;
+    unsigned flushes, closed;
     unsigned commits_at_first; /* commits begun when the first word came out */
     bool deposed;
-    void (*on_word)(struct desk *desk, const struct word *word);
+    void (*on_effect)(struct desk *desk, const struct effect *effect);
+    char call[64]; /* the last one, whole */
 };
 
-static void on_say(void *arg, const struct word *word)
+static uint64_t mark_of(const struct effect *effect)
+{
+    return effect->kind == EFFECT_ANSWER  ? effect->u.answer.ticket
+           : effect->kind == EFFECT_EVENT ? effect->u.event->seq
+                                          : effect->u.call.id;
+}
+
+static void perform(void *arg, const struct effect *effect, int code)
 {
     struct desk *desk = arg;
     size_t length = strlen(desk->said);
@@ -35,15 +43,24 @@ static void on_say(void *arg, const struct word *word)
     if (length == 0)
         desk->commits_at_first = desk->gate.commits;
     (void)snprintf(desk->said + length, sizeof desk->said - length, "%c%llu%s%s ",
-                   "ACLLRE"[word->kind], (unsigned long long)word -> u.ticket,
-                   word->code != 0 ? "!" : "", word->code != 0 ? error_word(word->code) : "");
-    if (desk->on_word != NULL)
-        desk->on_word(desk, word);
+                   effect->kind == EFFECT_ANSWER  ? 'A'
+                   : effect->kind == EFFECT_EVENT ? 'E'
+                                                  : 'C',
+                   (unsigned long long)mark_of(effect), code != 0 ? "!" : "",
+                   code != 0 ? error_word(code) : "");
+    if (effect->kind == EFFECT_CALL)
+        (void)snprintf(desk->call, sizeof desk->call, "%d %s %u %s %u %s", effect->u.call.kind,
+                       effect->u.call.name, effect->u.call.addresses,
+                       effect->u.call.step != NULL ? effect->u.call.step : "-", effect->u.call.tree,
+                       secret_none(effect->u.call.token) ? "-"
+                                                         : secret_expose(effect->u.call.token));
+    if (desk->on_effect != NULL)
+        desk->on_effect(desk, effect);
 }
 
-static void on_breath(void *arg)
+static void on_flushed(void *arg)
 {
-    ((struct desk *)arg)->breaths++;
+    ((struct desk *)arg)->flushes++;
 }
 
 static void on_deposed(void *arg)
@@ -75,13 +92,13 @@ static int open_desk(void **state)
     turn_init(&desk.turn, &desk.loop);
     gate_init(&desk.gate, false);
     desk.gate.takes = takes;
-    struct journal_mouth mouth = {.arg = &desk,
-                                  .turn = &desk.turn,
-                                  .say = on_say,
-                                  .breath = on_breath,
-                                  .deposed = on_deposed};
+    struct journal_sink sink = {.arg = &desk,
+                                .turn = &desk.turn,
+                                .perform = perform,
+                                .flushed = on_flushed,
+                                .deposed = on_deposed};
     struct error err;
-    desk.journal = journal_create(&desk.loop, &desk.gate.store, &mouth, &err);
+    desk.journal = journal_create(&desk.loop, &desk.gate.store, &sink, &err);
     assert_non_null(desk.journal);
     *state = &desk;
     return 0;
@@ -105,23 +122,29 @@ static void save(struct desk *desk, uint64_t number)
     journal_save(desk->journal, &record);
 }
 
-static void say(struct desk *desk, enum word_kind kind, uint64_t mark)
+static void say(struct desk *desk, enum effect_kind kind, uint64_t mark)
 {
-    struct word *word = journal_word(desk->journal, kind, NULL);
-    word->u.ticket = mark;
-    journal_say(desk->journal, word);
+    const struct event_record event = {.seq = mark};
+    struct effect effect = {.kind = kind};
+    if (kind == EFFECT_ANSWER)
+        effect.u.answer.ticket = mark;
+    else if (kind == EFFECT_EVENT)
+        effect.u.event = &event;
+    else
+        effect.u.call.id = mark;
+    journal_defer(desk->journal, &effect);
 }
 
 static void step(struct desk *desk, uint64_t number)
 {
     save(desk, number);
-    say(desk, WORD_ANSWER, number);
+    say(desk, EFFECT_ANSWER, number);
     journal_flush(desk->journal);
 }
 
 static void look(struct desk *desk, uint64_t mark)
 {
-    say(desk, WORD_ANSWER, mark);
+    say(desk, EFFECT_ANSWER, mark);
     journal_flush(desk->journal);
 }
 
@@ -138,7 +161,7 @@ static void word__waits_for_its_record(void **state)
     assert_string_equal(desk->said, "A1 ");
     assert_string_equal(desk->doing, "saying what is saved"); /* G11: whose time it is */
     assert_int_equal(desk->gate.records, 1);
-    assert_int_equal(desk->breaths, 1);
+    assert_int_equal(desk->flushes, 1);
     assert_true(journal_clean(desk->journal));
 }
 
@@ -207,11 +230,12 @@ static void next_commit__begins_before_the_words_of_the_last_go_out(void **state
     assert_string_equal(desk->said, "A1 A2 ");
 }
 
-static void answer_again(struct desk *desk, const struct word *word)
+static void answer_again(struct desk *desk, const struct effect *effect)
 {
-    if (word->u.ticket < 4) {
-        look(desk, word->u.ticket + 10);
-        step(desk, word->u.ticket + 20);
+    uint64_t ticket = effect->u.answer.ticket;
+    if (ticket < 4) {
+        look(desk, ticket + 10);
+        step(desk, ticket + 20);
     }
 }
 
@@ -222,11 +246,11 @@ static void saying__may_cause_more_words(void **state)
     step(desk, 1);
     step(desk, 2);
     journal_turn(desk->journal);
-    desk->on_word = answer_again;
+    desk->on_effect = answer_again;
     gate_finish(&desk->gate, &desk->loop, 0);
     /* 11 was asked for before 21 was unsaved; 12 after it. */
     assert_string_equal(desk->said, "A1 A2 A11 ");
-    assert_int_equal(desk->breaths, 1);
+    assert_int_equal(desk->flushes, 1);
     assert_false(journal_clean(desk->journal));
     journal_turn(desk->journal);
     gate_finish(&desk->gate, &desk->loop, 0);
@@ -237,13 +261,13 @@ static void failed_commit__is_repeated_and_its_answers_are_refused_once(void **s
 {
     struct desk *desk = *state;
     save(desk, 1);
-    say(desk, WORD_CALL, 7);
-    say(desk, WORD_ANSWER, 1);
-    say(desk, WORD_EVENT, 8);
+    say(desk, EFFECT_CALL, 7);
+    say(desk, EFFECT_ANSWER, 1);
+    say(desk, EFFECT_EVENT, 8);
     journal_turn(desk->journal);
     save(desk, 2);
-    say(desk, WORD_EVENT, 9);
-    say(desk, WORD_ANSWER, 2);
+    say(desk, EFFECT_EVENT, 9);
+    say(desk, EFFECT_ANSWER, 2);
     gate_finish(&desk->gate, &desk->loop, ERROR_FULL);
     assert_string_equal(desk->said, "A1!full A2!full ");
     const struct journal_counters *counters = journal_counters(desk->journal);
@@ -282,17 +306,17 @@ static void deposed__says_nothing_but_no(void **state)
 {
     struct desk *desk = *state;
     save(desk, 1);
-    say(desk, WORD_CALL, 7);
-    say(desk, WORD_ANSWER, 1);
+    say(desk, EFFECT_CALL, 7);
+    say(desk, EFFECT_ANSWER, 1);
     journal_turn(desk->journal);
     save(desk, 2);
-    say(desk, WORD_EVENT, 9);
-    say(desk, WORD_ANSWER, 2);
+    say(desk, EFFECT_EVENT, 9);
+    say(desk, EFFECT_ANSWER, 2);
     gate_finish(&desk->gate, &desk->loop, ERROR_NOT_LEADER);
     assert_true(desk->deposed);
     assert_string_equal(desk->said, "A1!not-leader A2!not-leader ");
     step(desk, 3);
-    say(desk, WORD_CALL, 8);
+    say(desk, EFFECT_CALL, 8);
     journal_turn(desk->journal);
     assert_string_equal(desk->said, "A1!not-leader A2!not-leader A3!not-leader ");
     assert_int_equal(desk->gate.commits, 1);
@@ -300,8 +324,8 @@ static void deposed__says_nothing_but_no(void **state)
 }
 
 /* What the journal does with memory is seen where it asks for it (the linker's --wrap). */
-static unsigned words_made; /* new memory for a word without a name */
-static const char *wiped;   /* what was wiped last, before it was */
+static unsigned deferred_made; /* new memory for an effect without texts */
+static const char *wiped;      /* what was wiped last, before it was */
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
 void *__real_memory_zeroed(size_t size);
@@ -311,7 +335,7 @@ void __wrap_explicit_bzero(void *memory, size_t size);
 
 void *__wrap_memory_zeroed(size_t size)
 {
-    words_made += size == sizeof(struct word) + 1;
+    deferred_made += size == sizeof(struct deferred);
     return __real_memory_zeroed(size);
 }
 
@@ -324,92 +348,123 @@ void __wrap_explicit_bzero(void *memory, size_t size)
 }
 /* NOLINTEND(readability-identifier-naming) */
 
-/* Everything that the fabric manager is asked for is in the word, not in the effect, which is gone
- * when the disk has it (F8, F19). */
+/* A call waits with all its texts: the core's are gone when the disk has its record (F8, F19). */
 static void call__carries_what_it_asks_for(void **state)
 {
-    (void)state;
-    char name[] = "elcap-f1", step[] = "/fA/fB", token[] = "sess-1";
+    struct desk *desk = *state;
+    char name[] = "elcap-f1", step_path[] = "/fA/fB", token[] = "sess-1";
     struct effect effect = {.kind = EFFECT_CALL,
                             .u.call = {.id = 7,
                                        .kind = FMCALL_END_TREE,
                                        .name = name,
                                        .addresses = 23,
-                                       .step = step,
+                                       .step = step_path,
                                        .tree = 4077,
                                        .token = secret_of(token)}};
-    struct desk *desk = *state;
-    struct word *whole = journal_word_call(&effect);
+    char expected[64];
+    save(desk, 1);
+    journal_defer(desk->journal, &effect);
     memset(name, 'x', sizeof name - 1);
-    memset(step, 'x', sizeof step - 1);
+    memset(step_path, 'x', sizeof step_path - 1);
     memset(token, 'x', sizeof token - 1);
-    assert_int_equal(whole->kind, WORD_CALL);
-    assert_int_equal(whole->u.call.id, 7);
-    assert_int_equal(whole->u.call.kind, FMCALL_END_TREE);
-    assert_int_equal(whole->u.call.addresses, 23);
-    assert_int_equal(whole->u.call.tree, 4077);
-    assert_string_equal(whole->name, "elcap-f1");
-    assert_string_equal(whole->u.call.step, "/fA/fB");
-    assert_string_equal(secret_expose(whole->u.call.token), "sess-1");
-    journal_say(desk->journal, whole);
+    journal_turn(desk->journal);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    (void)snprintf(expected, sizeof expected, "%d elcap-f1 23 /fA/fB 4077 sess-1", FMCALL_END_TREE);
+    assert_string_equal(desk->call, expected);
     effect.u.call.step = NULL;
     effect.u.call.token = secret_of(NULL);
-    struct word *bare = journal_word_call(&effect);
-    assert_null(bare->u.call.step);
-    assert_true(secret_none(bare->u.call.token));
-    journal_say(desk->journal, bare);
+    journal_defer(desk->journal, &effect);
     journal_flush(desk->journal);
+    (void)snprintf(expected, sizeof expected, "%d xxxxxxxx 23 - 4077 -", FMCALL_END_TREE);
+    assert_string_equal(desk->call, expected);
     assert_string_equal(desk->said, "C7 C7 ");
 }
 
-/* peers.md: a token does not outlive the call that it was for, said or not. */
-static void call__is_wiped_when_it_has_been_said(void **state)
+static void note_rollcall(struct desk *desk, const struct effect *effect)
+{
+    (void)snprintf(desk->call, sizeof desk->call, "%llu %s",
+                   (unsigned long long)effect->u.rollcall.id, effect->u.rollcall.cluster);
+}
+
+static void rollcall__carries_its_cluster(void **state)
+{
+    struct desk *desk = *state;
+    char cluster[] = "elcap";
+    const struct effect effect = {.kind = EFFECT_ROLLCALL, .u.rollcall = {9, cluster}};
+    save(desk, 1);
+    journal_defer(desk->journal, &effect);
+    memset(cluster, 'x', sizeof cluster - 1);
+    desk->on_effect = note_rollcall;
+    journal_turn(desk->journal);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->call, "9 elcap");
+}
+
+static void event_without_texts(struct desk *desk, const struct effect *effect)
+{
+    (void)desk;
+    assert_int_equal(effect->u.event->kind, EVENT_RESERVED);
+    assert_null(effect->u.event->job);
+}
+
+/* The core may drop an event while its record is being written. */
+static void event__outlives_the_one_of_the_core(void **state)
+{
+    struct desk *desk = *state;
+    struct event_record event = {.seq = 8, .kind = EVENT_RESERVED, .job = "f1"};
+    const struct effect effect = {.kind = EFFECT_EVENT, .u.event = &event};
+    save(desk, 1);
+    journal_defer(desk->journal, &effect);
+    memset(&event, 0xff, sizeof event);
+    desk->on_effect = event_without_texts;
+    journal_turn(desk->journal);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "E8 ");
+}
+
+/* A token does not outlive the call that it was for, performed or not (F13). */
+static void call__is_wiped_when_it_has_been_performed(void **state)
 {
     struct desk *desk = *state;
     const struct effect effect = {
         .kind = EFFECT_CALL,
         .u.call = {.kind = FMCALL_END_STEP, .name = "elcap-f1", .token = secret_of("sess-1")}};
     wiped = NULL;
-    journal_say(desk->journal, journal_word_call(&effect));
+    journal_defer(desk->journal, &effect);
     journal_flush(desk->journal);
     assert_non_null(wiped);
     assert_string_equal(wiped, "sess-1");
     wiped = NULL;
     save(desk, 1);
-    journal_say(desk->journal, journal_word_call(&effect));
+    journal_defer(desk->journal, &effect);
     journal_turn(desk->journal);
     gate_finish(&desk->gate, &desk->loop, ERROR_NOT_LEADER);
     assert_non_null(wiped);
     assert_string_equal(wiped, "sess-1");
 }
 
-/* Words of answers are used again, up to a bound; those of calls are not kept. */
-static void words__are_used_again(void **state)
+/* The memory of answers is used again, up to a bound; that of calls is not kept. */
+static void memory__is_used_again(void **state)
 {
     struct desk *desk = *state;
-    enum { WORDS = 600, KEPT = 512 };
+    enum { ANSWERS = 600, KEPT = 512 };
     for (int round = 0; round < 3; round++) {
-        words_made = 0;
-        for (uint64_t i = 0; i < WORDS; i++) {
-            struct word *word = journal_word(desk->journal, WORD_ANSWER, NULL);
-            assert_int_equal(word->u.ticket, 0);
-            assert_int_equal(word->code, 0);
-            word->u.ticket = i + 1;
-            journal_say(desk->journal, word);
-        }
+        deferred_made = 0;
+        for (uint64_t i = 1; i <= ANSWERS; i++)
+            say(desk, EFFECT_ANSWER, i);
         desk->said[0] = '\0';
         journal_flush(desk->journal);
-        assert_int_equal(words_made, round == 0 ? WORDS : WORDS - KEPT);
+        assert_int_equal(deferred_made, round == 0 ? ANSWERS : ANSWERS - KEPT);
     }
-    words_made = 0;
+    deferred_made = 0;
     const struct effect call = {.kind = EFFECT_CALL,
                                 .u.call = {.kind = FMCALL_RESERVE, .name = "elcap-f1"}};
     for (int i = 0; i < KEPT + 1; i++) {
-        journal_say(desk->journal, journal_word_call(&call));
+        journal_defer(desk->journal, &call);
         journal_flush(desk->journal);
         look(desk, 1);
     }
-    assert_int_equal(words_made, 0);
+    assert_int_equal(deferred_made, 0);
 }
 
 /* Leaks are found by the sanitizer. */
@@ -426,7 +481,7 @@ static void destroy__forgets_a_batch_that_failed(void **state)
 {
     struct desk *desk = *state;
     save(desk, 1);
-    say(desk, WORD_CALL, 7);
+    say(desk, EFFECT_CALL, 7);
     journal_turn(desk->journal);
     gate_finish(&desk->gate, &desk->loop, ERROR_IO);
     assert_string_equal(desk->said, "");
@@ -531,8 +586,10 @@ int main(void)
         DESK_TEST(failed_commit__is_repeated_and_its_answers_are_refused_once),
         DESK_TEST(deposed__says_nothing_but_no),
         DESK_TEST(call__carries_what_it_asks_for),
-        DESK_TEST(call__is_wiped_when_it_has_been_said),
-        DESK_TEST(words__are_used_again),
+        DESK_TEST(rollcall__carries_its_cluster),
+        DESK_TEST(event__outlives_the_one_of_the_core),
+        DESK_TEST(call__is_wiped_when_it_has_been_performed),
+        DESK_TEST(memory__is_used_again),
         DESK_TEST(destroy__forgets_what_is_unsaved),
         DESK_TEST(destroy__forgets_a_batch_that_failed),
     };

@@ -58,7 +58,7 @@ static int open_stand(void **state)
     stand.config.cluster_count = 1;
     struct engine_options options = {
         .loop = &stand.loop, .core = &stand.config, .store = &stand.gate.store};
-    stand.engine = engine_create(&options, &err);
+    stand.engine = engine_create(&options);
     assert_int_equal(engine_start(stand.engine, &err), 0);
     lifesign_start(&stand.sign, &stand.loop, &stand.notify, stand.engine);
     *state = &stand;

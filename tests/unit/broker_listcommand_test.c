@@ -308,8 +308,8 @@ static void silence__with_a_complaint(void **state)
 {
     struct stand *stand = *state;
     expect_script(stand, "echo 'no access' >&2", false,
-                  "it names no job, but is not silent on stderr; its stderr: no access");
-    expect_script(stand, "echo >&2", false, "it names no job, but is not silent on stderr");
+                  "it names no job, but wrote to stderr; its stderr: no access");
+    expect_script(stand, "echo >&2", false, "it names no job, but wrote to stderr");
 }
 
 static void garbage__ends_it(void **state)
@@ -356,7 +356,7 @@ static void command__that_cannot_be_run(void **state)
     expect(stand, false, told);
     listcommand_configure(stand->commands, NULL, 0);
     ask(stand);
-    expect(stand, false, "none is configured any more");
+    expect(stand, false, "it is no longer configured");
 }
 
 /* ---- its time ---- */

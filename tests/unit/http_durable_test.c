@@ -60,7 +60,7 @@ static int open_stand(void **state)
     stand.config.cluster_count = 1;
     struct engine_options options = {
         .loop = &stand.loop, .core = &stand.config, .store = &stand.gate.store};
-    stand.engine = engine_create(&options, &err);
+    stand.engine = engine_create(&options);
     assert_non_null(stand.engine);
     strcpy(stand.folder, "/tmp/http_durable_XXXXXX");
     assert_non_null(mkdtemp(stand.folder));

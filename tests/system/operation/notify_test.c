@@ -298,7 +298,7 @@ static void nobody_there__is_no_trouble(void **state)
     house_stop(house);
     setenv("NOTIFY_SOCKET", "vsock:2:1", 1);
     house_start(house);
-    assert_true(house_logged(house, "the service manager is not told anything: NOTIFY_SOCKET="));
+    assert_true(house_logged(house, "the service manager gets no notifications: NOTIFY_SOCKET="));
 }
 
 #define HOUSE_TEST(name) cmocka_unit_test_setup_teardown(name, open_house, close_house)

@@ -287,8 +287,8 @@ static void list_that_is_not_whole__releases_nothing(void **state)
                             "it exited with status 1; its stderr: cannot contact the controller");
     expect_nothing_released("garbage\n",
                             "line 2 of its output, \"JOBID STATE\", is no job id: 1 to 128 of");
-    expect_nothing_released(
-        "silent\n", "it names no job, but is not silent on stderr; its stderr: permission denied");
+    expect_nothing_released("silent\n",
+                            "it names no job, but wrote to stderr; its stderr: permission denied");
     expect_kept("f1");
     expect_kept("f2");
 }

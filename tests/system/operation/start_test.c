@@ -64,7 +64,7 @@ static void root__checks_with_the_eyes_of_the_service(void **state)
     assert_int_equal(service_run_as(0, "--check=nobody_by_this_name"), 1);
     assert_non_null(strstr(service_said, "user nobody_by_this_name is not known on this host"));
     assert_int_equal(service_run_as(SERVICE_UID, "--check=daemon"), 1);
-    assert_non_null(strstr(service_said, "only root can look with the eyes of user daemon"));
+    assert_non_null(strstr(service_said, "only root can check the configuration as user daemon"));
 }
 
 /* ... and makes the key for the service. */
@@ -81,7 +81,7 @@ static void key__of_root_is_the_services(void **state)
     assert_int_equal(unlink(service_path("state.key")), 0);
     assert_int_equal(rmdir(service_path("state")), 0);
     assert_int_equal(service_run_as(0, "--make-key"), 1);
-    assert_non_null(strstr(service_said, "for which user? "));
+    assert_non_null(strstr(service_said, "which user? "));
 }
 
 #define SEALED                                                                                     \
