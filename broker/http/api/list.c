@@ -52,10 +52,8 @@ static int read_filter(struct call *call, struct core_filter *filter)
     if (filter->cluster && !cluster_name_valid(filter->cluster))
         return problem_set(&call->problem, 422, "invalid", "cluster",
                            "a cluster's name is 1 to %d of a-z, 0-9 and _", CLUSTER_NAME_MAX);
-    if (filter->node && !node_name_valid(filter->node))
-        return problem_set(&call->problem, 422, "invalid", "node",
-                           "a node's name is 1 to %d of A-Z, a-z, 0-9 and ._-", NODELIST_NAME_MAX);
-    if (read_state(call, filter) < 0 || read_number(call, "uid", 0, UINT32_MAX - 1, &uid) < 0 ||
+    if ((filter->node && node_name_read(call, filter->node) < 0) || read_state(call, filter) < 0 ||
+        read_number(call, "uid", 0, UINT32_MAX - 1, &uid) < 0 ||
         read_number(call, "limit", 1, LIMIT_MAX, &limit) < 0 ||
         read_number(call, "after", 0, UINT64_MAX - 1, &filter->after) < 0)
         return -1;

@@ -6,22 +6,13 @@
 /* PUT /v1/clusters/{cluster}/jobs/{job}/nodes/{node}: what became of a job's services there (F3).
  */
 
-static int check_node(struct call *call, const char *node)
-{
-    if (node_name_valid(node))
-        return 0;
-    return problem_set(&call->problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", "node",
-                       "'%.64s' is no node's name; names are 1 to %d of A-Z, a-z, 0-9 and ._-",
-                       node, NODELIST_NAME_MAX);
-}
-
 void node_handle(struct call *call)
 {
     struct node_body body;
     struct job_path path;
     const char *node = call->target.segments[6];
-    if (job_path_read(call, &path) < 0 || check_node(call, node) < 0 ||
-        node_body_parse(call->body, call->body_used, &body, &call->problem) < 0) {
+    if (job_path_read(call, &path) < 0 || node_name_read(call, node) < 0 || !call_json(call) ||
+        node_body_parse(call->json, &body, &call->problem) < 0) {
         call_refuse(call);
         return;
     }

@@ -10,8 +10,8 @@ void reserve_handle(struct call *call)
     struct core_event event = {.kind = CORE_RESERVE};
     struct reserve_request *request = &event.u.reserve.request;
     struct job_path path;
-    if (job_path_read(call, &path) < 0 ||
-        reserve_body_parse(call->body, call->body_used, request, &call->problem) < 0) {
+    if (job_path_read(call, &path) < 0 || !call_json(call) ||
+        reserve_body_parse(call->json, request, &call->problem) < 0) {
         call_refuse(call);
         return;
     }

@@ -119,6 +119,12 @@ const char *call_header(struct call *call, const char *name)
     return head_value(call->connection, name, &call->trimmed);
 }
 
+const json_t *call_json(struct call *call)
+{
+    assert(!call->json && call->phase == CALL_DECIDING);
+    return call->json = body_read(call->body, call->body_used, &call->problem);
+}
+
 void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
 {
     struct door *door = arg;
@@ -448,6 +454,8 @@ static void handle(struct call *call)
     const char *before = turn_enter(engine_turn(call->http->engine), call->route->pattern);
     call->route->handle(call);
     turn_leave(engine_turn(call->http->engine), before);
+    json_decref(call->json);
+    call->json = NULL;
 }
 
 static enum MHD_Result decide(struct call *call)

@@ -2,6 +2,7 @@
 #define MCAST_BROKER_HTTP_REQUEST_CALL_H
 
 #include "broker/http/listen/peer.h"
+#include "broker/http/request/body.h"
 #include "broker/http/request/problem.h"
 #include "broker/http/shared.h"
 #include "broker/http/request/target.h"
@@ -70,6 +71,7 @@ struct call {
     uint64_t durable_seq;  /* and when it begins, events up to here are durable */
     struct problem problem;
     struct writer out;
+    json_t *json; /* the body, see call_json; or NULL */
     char *uri, *body;
     size_t uri_size, body_size, body_used, body_dropped;
 };
@@ -79,6 +81,9 @@ uint64_t call_ticket(const struct call *call);
 
 /* A header's value, or NULL: it is not there (head_value). Valid until the next call_header. */
 const char *call_header(struct call *call, const char *name);
+
+/* The body as JSON, while the handler runs; NULL with call->problem set. Once. */
+const json_t *call_json(struct call *call);
 
 /* What stands in out goes out now. type: a literal. */
 void call_reply(struct call *call, int status, const char *type);

@@ -1,6 +1,7 @@
 #include "broker/http/request/job_path.h"
 
 #include "broker/http/auth/gate.h"
+#include "core/reservation/nodes.h"
 
 int job_path_read(struct call *call, struct job_path *path)
 {
@@ -19,6 +20,15 @@ int job_path_read(struct call *call, struct job_path *path)
                            "._:@+-",
                            path->job, JOB_ID_MAX);
     return 0;
+}
+
+int node_name_read(struct call *call, const char *node)
+{
+    if (node_name_valid(node))
+        return 0;
+    return problem_set(&call->problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", "node",
+                       "'%.64s' is no node's name; names are 1 to %d of A-Z, a-z, 0-9 and ._-",
+                       node, NODELIST_NAME_MAX);
 }
 
 int job_path_no_cluster(struct call *call, const char *cluster)

@@ -14,6 +14,9 @@ struct job_path {
  * For a path without a job, job is NULL. */
 int job_path_read(struct call *call, struct job_path *path);
 
+/* 0, or -1 with a 422 in call->problem: no node can have this name. */
+int node_name_read(struct call *call, const char *node);
+
 /* 404 for a cluster that is not in the configuration. Returns -1. */
 int job_path_no_cluster(struct call *call, const char *cluster);
 
