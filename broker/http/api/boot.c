@@ -34,14 +34,12 @@ static void list_clusters(const struct call *call, const char *node,
     *clusters = NULL;
 }
 
-void boot_handle(struct call *call)
+int boot_handle(struct call *call)
 {
     const char *node = call->target.segments[2];
     int64_t order = 0;
-    if (read_order(call, node, &order) < 0) {
-        call_refuse(call);
-        return;
-    }
+    if (read_order(call, node, &order) < 0)
+        return -1;
     const char *clusters[CLUSTERS_MAX + 1];
     list_clusters(call, node, clusters);
     struct core_event event = {.kind = CORE_NODE_BOOT};
@@ -50,6 +48,7 @@ void boot_handle(struct call *call)
     event.u.boot.order = (uint64_t)order;
     event.u.boot.clusters = call->identity.admin ? NULL : clusters;
     engine_step(call->http->engine, &event);
+    return 0;
 }
 
 void boot_render(struct call *call, const struct answer *answer)

@@ -24,15 +24,14 @@ static void write_reservations(struct call *call, const struct answer *answer)
     writer_end_object(&call->out);
 }
 
-void accept_loss_handle(struct call *call)
+int accept_loss_handle(struct call *call)
 {
-    if (check_body(call) < 0) {
-        call_refuse(call);
-        return;
-    }
+    if (check_body(call) < 0)
+        return -1;
     struct core_event event = {.kind = CORE_ACCEPT_LOSS};
     event.u.accept_loss.ticket = call_ticket(call);
     engine_step(call->http->engine, &event);
+    return 0;
 }
 
 void accept_loss_render(struct call *call, const struct answer *answer)
@@ -43,17 +42,16 @@ void accept_loss_render(struct call *call, const struct answer *answer)
     write_reservations(call, answer);
 }
 
-void claim_handle(struct call *call)
+int claim_handle(struct call *call)
 {
     struct job_path path;
-    if (job_path_read(call, &path) < 0 || check_body(call) < 0) {
-        call_refuse(call);
-        return;
-    }
+    if (job_path_read(call, &path) < 0 || check_body(call) < 0)
+        return -1;
     struct core_event event = {.kind = CORE_CLAIM};
     event.u.claim.ticket = call_ticket(call);
     event.u.claim.cluster = path.cluster;
     engine_step(call->http->engine, &event);
+    return 0;
 }
 
 void claim_render(struct call *call, const struct answer *answer)

@@ -54,13 +54,13 @@ static void step_fence(struct call *call, const char *node, const char *reason)
     engine_step(call->http->engine, &event);
 }
 
-void fence_handle(struct call *call)
+int fence_handle(struct call *call)
 {
     const char *node = call->target.segments[2], *reason;
     if (node_name_read(call, node) < 0 || read_reason(call, &reason) < 0)
-        call_refuse(call);
-    else
-        step_fence(call, node, reason);
+        return -1;
+    step_fence(call, node, reason);
+    return 0;
 }
 
 /* What else is on the machine. */

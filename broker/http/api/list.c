@@ -164,29 +164,24 @@ static void write_next(struct call *call, const struct core_filter *filter, uint
     writer_textf(out, "limit=%zu&after=%" PRIu64 "\"", filter->limit, after);
 }
 
-void list_handle(struct call *call)
+int list_handle(struct call *call)
 {
     struct core_filter filter;
     struct page page = {
         .call = call, .node = target_query(&call->target, "node"), .names_left = JOB_JSON_NAMES};
-    if (read_filter(call, &filter) < 0 || narrow(call, &filter) < 0) {
-        call_refuse(call);
-        return;
-    }
+    if (read_filter(call, &filter) < 0 || narrow(call, &filter) < 0)
+        return -1;
     writer_begin_object(&call->out, NULL);
     writer_begin_array(&call->out, "jobs");
     size_t before = call->out.used;
     uint64_t after = core_list(engine_core(call->http->engine), &filter, write_job, &page);
     bool empty = call->out.used == before && after == 0;
-    if (nothing_of_nowhere(call, &filter, empty)) {
-        job_path_no_cluster(call, filter.cluster);
-        call_refuse(call);
-        return;
-    }
+    if (nothing_of_nowhere(call, &filter, empty))
+        return job_path_no_cluster(call, filter.cluster);
     writer_end_array(&call->out);
     if (page.node)
         writer_number(&call->out, "hidden", page.hidden);
     write_next(call, &filter, after);
     writer_end_object(&call->out);
-    call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
+    return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }

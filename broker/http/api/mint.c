@@ -106,7 +106,7 @@ static int mint_token(struct call *call, const struct bearer_limits *limits)
     return rc < 0 ? refuse_token(&call->problem, &err) : 0;
 }
 
-void mint_handle(struct call *call)
+int mint_handle(struct call *call)
 {
     const struct tokenproof *proof = call->identity.proof.token;
     const int64_t now = engine_now_ms(call->http->engine) / 1000;
@@ -118,11 +118,9 @@ void mint_handle(struct call *call)
         rc = check_limit(call);
     if (rc == 0)
         rc = mint_token(call, &limits);
-    if (rc < 0) {
-        call_refuse(call);
-        return;
-    }
+    if (rc < 0)
+        return -1;
     /* A reservation that a crash could still undo must not have tokens. */
     call_show(call, tokencheck_reservation(call->http, proof));
-    call_reply_shown(call, MHD_HTTP_CREATED, CALL_JSON);
+    return call_reply_shown(call, MHD_HTTP_CREATED, CALL_JSON);
 }

@@ -78,18 +78,15 @@ static struct metrics_text *newest_text(struct http *http, bool fresh)
     return NULL;
 }
 
-void metrics_handle(struct call *call)
+int metrics_handle(struct call *call)
 {
     struct metrics_text *text = newest_text(call->http, wants_fresh(call));
-    if (!text) {
-        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
-                    "there is no memory to write the metrics; try again");
-        call_refuse(call);
-        return;
-    }
+    if (!text)
+        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+                           "there is no memory to write the metrics; try again");
     text->uses++;
     call->metrics_text = text;
     call->document = text->out.data;
     call->document_length = text->out.used;
-    call_reply(call, MHD_HTTP_OK, EXPOSITION_TYPE);
+    return call_reply(call, MHD_HTTP_OK, EXPOSITION_TYPE);
 }

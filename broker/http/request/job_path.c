@@ -37,17 +37,6 @@ int job_path_no_cluster(struct call *call, const char *cluster)
                        "cluster", "no cluster \"%.40s\" is configured", cluster);
 }
 
-static enum job_sight sight_of(const struct call *call, const struct reservation *reservation)
-{
-    const struct rights *rights = call->http->rights;
-    const struct identity *identity = &call->identity;
-    if (rights_manages(rights, identity, reservation->cluster) ||
-        identity_is_user(identity, reservation->uid))
-        return JOB_WHOLE;
-    return rights_is_among(rights, identity, reservation->cluster, reservation->nodes) ? JOB_OPEN
-                                                                                       : JOB_HIDDEN;
-}
-
 const struct reservation *job_path_find(struct call *call, enum job_sight needs,
                                         enum job_sight *sight)
 {
@@ -56,7 +45,7 @@ const struct reservation *job_path_find(struct call *call, enum job_sight needs,
     if (job_path_read(call, &path) < 0)
         return NULL;
     const struct reservation *found = core_find(engine_core(http->engine), path.cluster, path.job);
-    *sight = found ? sight_of(call, found) : JOB_HIDDEN;
+    *sight = found ? permit_job(http->rights, &call->identity, found) : JOB_HIDDEN;
     if (*sight >= needs)
         return found;
     if (*sight != JOB_HIDDEN) {
@@ -68,11 +57,11 @@ const struct reservation *job_path_find(struct call *call, enum job_sight needs,
         job_path_no_cluster(call, path.cluster);
         return NULL;
     }
-    /* The same whether there is one: nobody learns from it which jobs others have. */
+    /* The same whether there is one: which jobs others have is not shown. */
     if (call->identity.node && !rights_manages(http->rights, &call->identity, path.cluster))
         problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
-                    "no job %s of cluster %s runs on node %s, which is who you prove to be; a "
-                    "node sees its own jobs only",
+                    "no job %s of cluster %s runs on node %s, which is who you are; a node "
+                    "sees its own jobs only",
                     path.job, path.cluster, call->identity.node);
     else
         problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
