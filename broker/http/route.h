@@ -38,7 +38,7 @@ struct route {
     enum method method;
     enum need need;
     const char *pattern;                                            /* "/v1/clusters/{}/jobs/{}" */
-    void (*handle)(struct call *call);                              /* see call.h */
+    int (*handle)(struct call *call);                               /* see call.h */
     void (*render)(struct call *call, const struct answer *answer); /* NULL: core is not asked */
     const char *const *query; /* names of the parameters there are, NULL-terminated; or NULL */
     size_t body_max;          /* bytes; 0: takes no body */

@@ -40,7 +40,7 @@ const struct route routes[ROUTES] = {
      .render = claim_render, .body_max = SMALL_BODY_MAX, .changes = true},
     {METHOD_GET, NEED_MANAGER, "/v1/events", .handle = events_handle, .query = events_query},
     {METHOD_GET, NEED_PEER, "/v1/status", .handle = status_handle, .always = true},
-    {METHOD_GET, NEED_PEER, "/v1/doctor", .handle = doctor_handle, .always = true},
+    {METHOD_GET, NEED_ADMIN, "/v1/doctor", .handle = doctor_handle, .always = true},
     {METHOD_GET, NEED_LOOK, "/v1/whoami", .handle = whoami_handle, .always = true},
     {METHOD_GET, NEED_METRICS, "/metrics", .handle = metrics_handle, .always = true},
     {METHOD_GET, NEED_NOTHING, "/healthz", .handle = health_alive, .always = true},

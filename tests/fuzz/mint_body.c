@@ -31,11 +31,13 @@ void fuzz_one(struct fuzz_input *in)
     struct problem problem = {0};
     size_t length;
     char *bytes = fuzz_bytes(in, &length);
-    if (mint_body_parse(bytes, length, now, &limits, &problem) == 0) {
+    json_t *body = body_read(bytes, length, &problem);
+    if (body && mint_body_parse(body, now, &limits, &problem) == 0) {
         check_taken(&limits);
     } else {
         FUZZ_CHECK(problem.status == 400 || problem.status == 422);
         FUZZ_CHECK(problem.code && problem.detail[0] != '\0');
     }
+    json_decref(body);
     free(bytes);
 }

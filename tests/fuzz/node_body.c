@@ -50,12 +50,14 @@ void fuzz_one(struct fuzz_input *in)
     json_t *root = json_loadb(length > 0 ? bytes : "", length, JSON_REJECT_DUPLICATES, NULL);
     /* jansson lets a NUL pass between values. */
     bool good = json_is_object(root) && !memchr(bytes, '\0', length);
-    if (node_body_parse(bytes, length, &body, &problem) == 0) {
+    json_t *json = body_read(bytes, length, &problem);
+    if (json && node_body_parse(json, &body, &problem) == 0) {
         check_taken(&body, root);
     } else {
         FUZZ_CHECK(problem.status == 422 || (problem.status == 400 && !good));
         FUZZ_CHECK(problem.code && problem.detail[0] != '\0');
     }
+    json_decref(json);
     json_decref(root);
     free(bytes);
 }

@@ -66,13 +66,15 @@ void fuzz_one(struct fuzz_input *in)
     json_t *root = json_loadb(length > 0 ? bytes : "", length, JSON_REJECT_DUPLICATES, NULL);
     /* jansson lets a NUL pass between values. */
     bool good = json_is_object(root) && !memchr(bytes, '\0', length);
-    if (reserve_body_parse(bytes, length, &request, &problem) == 0) {
+    json_t *body = body_read(bytes, length, &problem);
+    if (body && reserve_body_parse(body, &request, &problem) == 0) {
         check_taken(&request);
         check_tree(&request, root);
     } else {
         FUZZ_CHECK(problem.status == 422 || (problem.status == 400 && !good));
         FUZZ_CHECK(problem.code && problem.detail[0] != '\0');
     }
+    json_decref(body);
     json_decref(root);
     free(bytes);
 }

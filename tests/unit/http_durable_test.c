@@ -365,7 +365,7 @@ static void failing_store__refuses_with_its_cause(void **state)
     unsigned before = stand->gate.commits;
     ask(stand, 1, "PUT", "/v1/clusters/elcap/jobs/f2");
     assert_heard(stand, 1, "HTTP/1.1 503 ");
-    assert_heard(stand, 1, "nothing can be changed: the gate says full");
+    assert_heard(stand, 1, "changes are refused: the gate says full");
     ask(stand, 1, "GET", JOB);
     assert_heard(stand, 1, "not saved yet: the gate says full");
     ask(stand, 1, "GET", "/readyz");

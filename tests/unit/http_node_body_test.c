@@ -13,11 +13,10 @@
 
 static int parse(const char *text, struct node_body *body, struct problem *problem)
 {
-    char bytes[2048];
-    size_t length = strlen(text);
-    assert_true(length < sizeof bytes);
-    memcpy(bytes, text, length);
-    return node_body_parse(bytes, length, body, problem);
+    json_t *json = body_read(text, strlen(text), problem);
+    int rc = json ? node_body_parse(json, body, problem) : -1;
+    json_decref(json);
+    return rc;
 }
 
 static void report__is_read_whole(void **state)

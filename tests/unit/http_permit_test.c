@@ -172,7 +172,7 @@ static const struct {
     {METHOD_POST, "/v1/clusters/{}/claim", NEED_ADMIN},
     {METHOD_GET, "/v1/events", NEED_MANAGER},
     {METHOD_GET, "/v1/status", NEED_PEER},
-    {METHOD_GET, "/v1/doctor", NEED_PEER},
+    {METHOD_GET, "/v1/doctor", NEED_ADMIN},
     {METHOD_GET, "/v1/whoami", NEED_LOOK},
     {METHOD_GET, "/metrics", NEED_METRICS},
     {METHOD_GET, "/healthz", NEED_NOTHING},

@@ -1,39 +1,25 @@
 #include "broker/http/request/call.h"
-#include "broker/http/request/json_scan.h"
+#include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
-#include "core/reservation/nodes.h"
 
 /* PUT /v1/nodes/{node}/boot: no CXI service outlives a boot of its node, so all that it said before
  * is over (F3). A machine may run jobs of several clusters: of those whose `nodes` has it. An admin
  * speaks of all. */
 
-struct reading {
-    int64_t order; /* 0: not read yet */
-    uint32_t seen;
-};
-
-static int read_member(struct json_scan *scan, const char *name, void *arg)
+static int read_order(struct call *call, const char *node, int64_t *order)
 {
     static const char *const names[] = {"order", NULL};
-    struct reading *reading = arg;
-    if (json_scan_name(scan, name, names, &reading->seen) < 0)
+    const json_t *body;
+    if (node_name_read(call, node) < 0 || !(body = call_json(call)) ||
+        body_check_names(body, names, &call->problem) < 0 ||
+        body_number(json_object_get(body, "order"), "order", 1, INT64_MAX, order, &call->problem) <
+            0)
         return -1;
-    return json_scan_number(scan, "order", 1, INT64_MAX, &reading->order);
-}
-
-static int read_order(struct call *call, const char *node, struct reading *reading)
-{
-    if (!node_name_valid(node))
-        return problem_set(&call->problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", "node",
-                           "'%.64s' is no node's name; names are 1 to %d of A-Z, a-z, 0-9 and ._-",
-                           node, NODELIST_NAME_MAX);
-    if (json_scan_body(call->body, call->body_used, read_member, reading, &call->problem) < 0)
-        return -1;
-    if (reading->order == 0)
-        return problem_set(&call->problem, 422, "missing-field", "order",
-                           "order is missing: higher than those of the node's reports before the "
-                           "boot, and lower than those after it");
-    return 0;
+    if (*order > 0)
+        return 0;
+    return problem_set(&call->problem, 422, "missing-field", "order",
+                       "order is missing: higher than those of the node's reports before the "
+                       "boot, and lower than those after it");
 }
 
 /* The clusters that it is a node of: of others a node may have the same name, and be another. */
@@ -48,22 +34,21 @@ static void list_clusters(const struct call *call, const char *node,
     *clusters = NULL;
 }
 
-void boot_handle(struct call *call)
+int boot_handle(struct call *call)
 {
     const char *node = call->target.segments[2];
-    struct reading reading = {.order = 0};
-    if (read_order(call, node, &reading) < 0) {
-        call_refuse(call);
-        return;
-    }
+    int64_t order = 0;
+    if (read_order(call, node, &order) < 0)
+        return -1;
     const char *clusters[CLUSTERS_MAX + 1];
     list_clusters(call, node, clusters);
     struct core_event event = {.kind = CORE_NODE_BOOT};
     event.u.boot.ticket = call_ticket(call);
     event.u.boot.node = node;
-    event.u.boot.order = (uint64_t)reading.order;
+    event.u.boot.order = (uint64_t)order;
     event.u.boot.clusters = call->identity.admin ? NULL : clusters;
     engine_step(call->http->engine, &event);
+    return 0;
 }
 
 void boot_render(struct call *call, const struct answer *answer)

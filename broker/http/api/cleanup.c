@@ -37,17 +37,15 @@ static int64_t bounded_wait(const struct call *call, int64_t wait_ms)
     return wait_ms > 0 && places_crowded(&call->http->places, &call->peer->place) ? 1 : wait_ms;
 }
 
-void cleanup_handle(struct call *call)
+int cleanup_handle(struct call *call)
 {
     const struct tokenproof *proof = call->identity.proof.token;
     struct core_event event = {.kind = CORE_CLEANUP};
     const char *step = call->target.segments[3], *scope = proof->scope.steps;
     if (check_step(call) < 0 || read_below(call, &event.u.cleanup.below) < 0 ||
         wait_query_read(&call->target, 0, &event.u.cleanup.wait_ms, &call->problem) < 0 ||
-        tokenproof_allows(proof, BEARER_CLEANUP, step, &call->problem) < 0) {
-        call_refuse(call);
-        return;
-    }
+        tokenproof_allows(proof, BEARER_CLEANUP, step, &call->problem) < 0)
+        return -1;
     event.u.cleanup.wait_ms = bounded_wait(call, event.u.cleanup.wait_ms);
     event.u.cleanup.ticket = call_ticket(call);
     event.u.cleanup.number = proof->scope.number;
@@ -55,6 +53,7 @@ void cleanup_handle(struct call *call)
     event.u.cleanup.scopes = &scope; /* what all of the token's restrictions leave */
     event.u.cleanup.scope_count = *scope ? 1 : 0;
     engine_step(call->http->engine, &event);
+    return 0;
 }
 
 void cleanup_render(struct call *call, const struct answer *answer)

@@ -1,6 +1,5 @@
 #include "broker/http/request/call.h"
 #include "broker/http/request/job_path.h"
-#include "broker/http/request/json_scan.h"
 #include "broker/http/routes.h"
 #include "broker/log/log.h"
 
@@ -8,20 +7,14 @@
  * manager no longer has is lost. POST /v1/clusters/{cluster}/claim: no other broker and no Slurm
  * uses this cluster's name. */
 
-static int refuse_member(struct json_scan *scan, const char *name, void *arg)
-{
-    static const char *const names[] = {NULL};
-    uint32_t seen = 0;
-    (void)arg;
-    return json_scan_name(scan, name, names, &seen);
-}
-
-/* Nothing is said but by asking: no body, or {}. */
+/* No body, or {}. */
 static int check_body(struct call *call)
 {
-    return call->body_used == 0
-               ? 0
-               : json_scan_body(call->body, call->body_used, refuse_member, NULL, &call->problem);
+    static const char *const names[] = {NULL};
+    const json_t *body = call->body_used > 0 ? call_json(call) : NULL;
+    if (call->body_used == 0)
+        return 0;
+    return body ? body_check_names(body, names, &call->problem) : -1;
 }
 
 static void write_reservations(struct call *call, const struct answer *answer)
@@ -31,15 +24,14 @@ static void write_reservations(struct call *call, const struct answer *answer)
     writer_end_object(&call->out);
 }
 
-void accept_loss_handle(struct call *call)
+int accept_loss_handle(struct call *call)
 {
-    if (check_body(call) < 0) {
-        call_refuse(call);
-        return;
-    }
+    if (check_body(call) < 0)
+        return -1;
     struct core_event event = {.kind = CORE_ACCEPT_LOSS};
     event.u.accept_loss.ticket = call_ticket(call);
     engine_step(call->http->engine, &event);
+    return 0;
 }
 
 void accept_loss_render(struct call *call, const struct answer *answer)
@@ -50,17 +42,16 @@ void accept_loss_render(struct call *call, const struct answer *answer)
     write_reservations(call, answer);
 }
 
-void claim_handle(struct call *call)
+int claim_handle(struct call *call)
 {
     struct job_path path;
-    if (job_path_read(call, &path) < 0 || check_body(call) < 0) {
-        call_refuse(call);
-        return;
-    }
+    if (job_path_read(call, &path) < 0 || check_body(call) < 0)
+        return -1;
     struct core_event event = {.kind = CORE_CLAIM};
     event.u.claim.ticket = call_ticket(call);
     event.u.claim.cluster = path.cluster;
     engine_step(call->http->engine, &event);
+    return 0;
 }
 
 void claim_render(struct call *call, const struct answer *answer)

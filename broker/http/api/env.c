@@ -38,7 +38,7 @@ static int check_step(struct call *call, const char *step)
                        err.text);
 }
 
-void env_handle(struct call *call)
+int env_handle(struct call *call)
 {
     const struct core_config *config = core_config_of(engine_core(call->http->engine));
     const char *step = target_query(&call->target, "step"), *type = choose_type(call);
@@ -49,10 +49,8 @@ void env_handle(struct call *call)
                     "this can be had as application/json or text/plain");
     else if (check_step(call, step) == 0)
         found = job_path_find(call, JOB_WHOLE, &sight);
-    if (!found) {
-        call_refuse(call);
-        return;
-    }
+    if (!found)
+        return -1;
     call_show(call, found);
     call->secret = true;
     if (type == CALL_JSON) {
@@ -64,5 +62,5 @@ void env_handle(struct call *call)
         environment_each(config, core_fm_url(engine_core(call->http->engine)), found, step,
                          write_line, &call->out);
     }
-    call_reply_shown(call, MHD_HTTP_OK, type);
+    return call_reply_shown(call, MHD_HTTP_OK, type);
 }

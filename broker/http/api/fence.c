@@ -1,8 +1,7 @@
 #include "broker/http/request/call.h"
-#include "broker/http/request/json_scan.h"
+#include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
 #include "broker/http/shared.h"
-#include "core/reservation/nodes.h"
 #include "core/reservation/reservation.h"
 
 #include <stdio.h>
@@ -22,28 +21,16 @@ static bool is_one_line(const char *text)
     return true;
 }
 
-struct reading {
-    char *reason; /* NULL: not read yet */
-    uint32_t seen;
-};
-
-static int read_member(struct json_scan *scan, const char *name, void *arg)
-{
-    static const char *const names[] = {"reason", NULL};
-    struct reading *reading = arg;
-    if (json_scan_name(scan, name, names, &reading->seen) < 0)
-        return -1;
-    return json_scan_text(scan, "reason", &reading->reason);
-}
-
-/* It lives in the body. */
+/* It belongs to the body. */
 static int read_reason(struct call *call, const char **reason)
 {
+    static const char *const names[] = {"reason", NULL};
     struct problem *problem = &call->problem;
-    struct reading reading = {.reason = NULL};
-    if (json_scan_body(call->body, call->body_used, read_member, &reading, problem) < 0)
+    const json_t *body = call_json(call);
+    *reason = NULL;
+    if (!body || body_check_names(body, names, problem) < 0 ||
+        body_text(json_object_get(body, "reason"), "reason", reason, problem) < 0)
         return -1;
-    *reason = reading.reason;
     if (!*reason)
         return problem_set(problem, 422, "missing-field", "reason",
                            "reason is missing: why nothing on the node can use the VNIs of jobs "
@@ -55,7 +42,7 @@ static int read_reason(struct call *call, const char **reason)
 }
 
 /* Log and event tell who vouched, and first, as long words are cut. */
-static void step(struct call *call, const char *node, const char *reason)
+static void step_fence(struct call *call, const char *node, const char *reason)
 {
     char who[IDENTITY_TEXT_SIZE], words[IDENTITY_TEXT_SIZE + sizeof " says: " + REASON_MAX];
     snprintf(words, sizeof words, "%s says: %s",
@@ -67,20 +54,13 @@ static void step(struct call *call, const char *node, const char *reason)
     engine_step(call->http->engine, &event);
 }
 
-void fence_handle(struct call *call)
+int fence_handle(struct call *call)
 {
     const char *node = call->target.segments[2], *reason;
-    if (!node_name_valid(node)) {
-        problem_set(&call->problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", "node",
-                    "'%.64s' is no node's name; names are 1 to %d of A-Z, a-z, 0-9 and ._-", node,
-                    NODELIST_NAME_MAX);
-        call_refuse(call);
-        return;
-    }
-    if (read_reason(call, &reason) < 0)
-        call_refuse(call);
-    else
-        step(call, node, reason);
+    if (node_name_read(call, node) < 0 || read_reason(call, &reason) < 0)
+        return -1;
+    step_fence(call, node, reason);
+    return 0;
 }
 
 /* What else is on the machine. */
@@ -89,7 +69,7 @@ struct census {
     uint64_t found, active;
 };
 
-static void take(void *arg, const struct reservation *reservation)
+static void count_reservation(void *arg, const struct reservation *reservation)
 {
     struct census *census = arg;
     if (core_presence(reservation, census->node) == PRESENCE_POSSIBLE)
@@ -99,12 +79,12 @@ static void take(void *arg, const struct reservation *reservation)
 }
 
 /* Reads some pages: nobody else is answered meanwhile. True when these were all there are. */
-static bool count(const struct core *core, struct census *census)
+static bool count_pages(const struct core *core, struct census *census)
 {
     enum { PAGES_MAX = 8, PAGE = 1000 };
     struct core_filter filter = {.node = census->node, .uid = -1, .limit = PAGE};
     for (int page = 0; page < PAGES_MAX; page++) {
-        filter.after = core_list(core, &filter, take, census);
+        filter.after = core_list(core, &filter, count_reservation, census);
         if (filter.after == 0)
             return true;
     }
@@ -114,7 +94,7 @@ static bool count(const struct core *core, struct census *census)
 void fence_render(struct call *call, const struct answer *answer)
 {
     struct census census = {.node = call->target.segments[2]};
-    const bool all = count(engine_core(call->http->engine), &census);
+    const bool all = count_pages(engine_core(call->http->engine), &census);
     /* A name that is misspelt must not look like a node for which nobody waits. */
     const bool known = !all || answer->count > 0 || census.found > 0 ||
                        rights_list_node(call->http->rights, NULL, census.node);

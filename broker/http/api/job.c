@@ -5,35 +5,32 @@
 
 /* GET and DELETE of /v1/clusters/{cluster}/jobs/{job} */
 
-void job_handle(struct call *call)
+int job_handle(struct call *call)
 {
     enum job_sight sight;
     const struct reservation *found = job_path_find(call, JOB_OPEN, &sight);
-    if (!found) {
-        call_refuse(call);
-        return;
-    }
+    if (!found)
+        return -1;
     call_show(call, found);
     if (sight == JOB_WHOLE)
         call->secret =
             job_json_write_whole(&call->out, engine_core(call->http->engine), found, NULL);
     else
         job_json_write(&call->out, engine_core(call->http->engine), found);
-    call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
+    return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }
 
-void release_handle(struct call *call)
+int release_handle(struct call *call)
 {
     struct job_path path;
-    if (job_path_read(call, &path) < 0) {
-        call_refuse(call);
-        return;
-    }
+    if (job_path_read(call, &path) < 0)
+        return -1;
     struct core_event event = {.kind = CORE_RELEASE};
     event.u.release.ticket = call_ticket(call);
     event.u.release.cluster = path.cluster;
     event.u.release.job = path.job;
     engine_step(call->http->engine, &event);
+    return 0;
 }
 
 void release_render(struct call *call, const struct answer *answer)

@@ -52,10 +52,8 @@ static int read_filter(struct call *call, struct core_filter *filter)
     if (filter->cluster && !cluster_name_valid(filter->cluster))
         return problem_set(&call->problem, 422, "invalid", "cluster",
                            "a cluster's name is 1 to %d of a-z, 0-9 and _", CLUSTER_NAME_MAX);
-    if (filter->node && !node_name_valid(filter->node))
-        return problem_set(&call->problem, 422, "invalid", "node",
-                           "a node's name is 1 to %d of A-Z, a-z, 0-9 and ._-", NODELIST_NAME_MAX);
-    if (read_state(call, filter) < 0 || read_number(call, "uid", 0, UINT32_MAX - 1, &uid) < 0 ||
+    if ((filter->node && node_name_read(call, filter->node) < 0) || read_state(call, filter) < 0 ||
+        read_number(call, "uid", 0, UINT32_MAX - 1, &uid) < 0 ||
         read_number(call, "limit", 1, LIMIT_MAX, &limit) < 0 ||
         read_number(call, "after", 0, UINT64_MAX - 1, &filter->after) < 0)
         return -1;
@@ -166,29 +164,24 @@ static void write_next(struct call *call, const struct core_filter *filter, uint
     writer_textf(out, "limit=%zu&after=%" PRIu64 "\"", filter->limit, after);
 }
 
-void list_handle(struct call *call)
+int list_handle(struct call *call)
 {
     struct core_filter filter;
     struct page page = {
         .call = call, .node = target_query(&call->target, "node"), .names_left = JOB_JSON_NAMES};
-    if (read_filter(call, &filter) < 0 || narrow(call, &filter) < 0) {
-        call_refuse(call);
-        return;
-    }
+    if (read_filter(call, &filter) < 0 || narrow(call, &filter) < 0)
+        return -1;
     writer_begin_object(&call->out, NULL);
     writer_begin_array(&call->out, "jobs");
     size_t before = call->out.used;
     uint64_t after = core_list(engine_core(call->http->engine), &filter, write_job, &page);
     bool empty = call->out.used == before && after == 0;
-    if (nothing_of_nowhere(call, &filter, empty)) {
-        job_path_no_cluster(call, filter.cluster);
-        call_refuse(call);
-        return;
-    }
+    if (nothing_of_nowhere(call, &filter, empty))
+        return job_path_no_cluster(call, filter.cluster);
     writer_end_array(&call->out);
     if (page.node)
         writer_number(&call->out, "hidden", page.hidden);
     write_next(call, &filter, after);
     writer_end_object(&call->out);
-    call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
+    return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }

@@ -15,7 +15,7 @@
 
 /* What the new one is narrowed from: a token of ours as it is shown, or a new one for the job whose
  * session token is. */
-static int begin(struct call *call, struct bearer *bearer, struct error *err)
+static int begin_token(struct call *call, struct bearer *bearer, struct error *err)
 {
     const struct bearer_scope *scope = &call->identity.proof.token->scope;
     const char *value = call_header(call, MHD_HTTP_HEADER_AUTHORIZATION);
@@ -27,7 +27,7 @@ static int begin(struct call *call, struct bearer *bearer, struct error *err)
     return rc < 0 ? ERROR_INVALID : bearer_decode(secret_of(shown.shown), bearer, err);
 }
 
-static int refuse(struct problem *problem, const struct error *err)
+static int refuse_token(struct problem *problem, const struct error *err)
 {
     if (err->code == ERROR_INVALID || err->code == ERROR_FULL)
         return problem_set(problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", NULL, "%s",
@@ -85,36 +85,42 @@ static void write_token(struct call *call, const struct bearer *bearer)
     log_text(LOG_INFO, &fields, NULL, words);
 }
 
-static int mint(struct call *call, const struct bearer_limits *limits)
+static int read_limits(struct call *call, int64_t now, struct bearer_limits *limits)
+{
+    *limits = (struct bearer_limits){0};
+    if (call->body_used == 0)
+        return 0;
+    return call_json(call) ? mint_body_parse(call->json, now, limits, &call->problem) : -1;
+}
+
+static int mint_token(struct call *call, const struct bearer_limits *limits)
 {
     struct bearer bearer;
     struct error err = {0};
-    int rc = begin(call, &bearer, &err);
+    int rc = begin_token(call, &bearer, &err);
     if (rc == 0)
         rc = bearer_narrow(&bearer, limits, &err);
     if (rc == 0)
         write_token(call, &bearer);
     bearer_wipe(&bearer);
-    return rc < 0 ? refuse(&call->problem, &err) : 0;
+    return rc < 0 ? refuse_token(&call->problem, &err) : 0;
 }
 
-void mint_handle(struct call *call)
+int mint_handle(struct call *call)
 {
     const struct tokenproof *proof = call->identity.proof.token;
     const int64_t now = engine_now_ms(call->http->engine) / 1000;
     struct bearer_limits limits;
-    int rc = mint_body_parse(call->body, call->body_used, now, &limits, &call->problem);
+    int rc = read_limits(call, now, &limits);
     if (rc == 0)
         rc = check_scope(proof, &limits, &call->problem);
     if (rc == 0)
         rc = check_limit(call);
     if (rc == 0)
-        rc = mint(call, &limits);
-    if (rc < 0) {
-        call_refuse(call);
-        return;
-    }
+        rc = mint_token(call, &limits);
+    if (rc < 0)
+        return -1;
     /* A reservation that a crash could still undo must not have tokens. */
     call_show(call, tokencheck_reservation(call->http, proof));
-    call_reply_shown(call, MHD_HTTP_CREATED, CALL_JSON);
+    return call_reply_shown(call, MHD_HTTP_CREATED, CALL_JSON);
 }

@@ -6,25 +6,14 @@
 /* PUT /v1/clusters/{cluster}/jobs/{job}/nodes/{node}: what became of a job's services there (F3).
  */
 
-static int check_node(struct call *call, const char *node)
-{
-    if (node_name_valid(node))
-        return 0;
-    return problem_set(&call->problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", "node",
-                       "'%.64s' is no node's name; names are 1 to %d of A-Z, a-z, 0-9 and ._-",
-                       node, NODELIST_NAME_MAX);
-}
-
-void node_handle(struct call *call)
+int node_handle(struct call *call)
 {
     struct node_body body;
     struct job_path path;
     const char *node = call->target.segments[6];
-    if (job_path_read(call, &path) < 0 || check_node(call, node) < 0 ||
-        node_body_parse(call->body, call->body_used, &body, &call->problem) < 0) {
-        call_refuse(call);
-        return;
-    }
+    if (job_path_read(call, &path) < 0 || node_name_read(call, node) < 0 || !call_json(call) ||
+        node_body_parse(call->json, &body, &call->problem) < 0)
+        return -1;
     call->node_state = (int)body.state;
     struct core_event event = {.kind = CORE_NODE_REPORT};
     event.u.report.ticket = call_ticket(call);
@@ -38,6 +27,7 @@ void node_handle(struct call *call)
     event.u.report.vnis = body.vni_count > 0 ? body.vnis : NULL;
     event.u.report.vni_count = body.vni_count;
     engine_step(call->http->engine, &event);
+    return 0;
 }
 
 /* The reservation may be over by now, and its reports gone: the last node's report ends it. */

@@ -4,9 +4,9 @@
 #include "broker/http/routes.h"
 
 /* GET /openapi.json */
-void openapi_handle(struct call *call)
+int openapi_handle(struct call *call)
 {
     call->document = openapi_document;
     call->document_length = openapi_length;
-    call_reply(call, MHD_HTTP_OK, CALL_JSON);
+    return call_reply(call, MHD_HTTP_OK, CALL_JSON);
 }

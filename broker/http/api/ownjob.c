@@ -5,15 +5,13 @@
 
 /* GET /v1/reservation: that of the token which is shown. */
 
-void ownjob_handle(struct call *call)
+int ownjob_handle(struct call *call)
 {
     const struct tokenproof *proof = call->identity.proof.token;
     const struct reservation *own = tokencheck_reservation(call->http, proof);
-    if (tokenproof_allows(proof, BEARER_SHOW, NULL, &call->problem) < 0) {
-        call_refuse(call);
-        return;
-    }
+    if (tokenproof_allows(proof, BEARER_SHOW, NULL, &call->problem) < 0)
+        return -1;
     call_show(call, own);
     call->secret = job_json_write_own(&call->out, engine_core(call->http->engine), own, proof);
-    call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
+    return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }

@@ -5,20 +5,19 @@
 #include "broker/http/routes.h"
 
 /* PUT /v1/clusters/{cluster}/jobs/{job} */
-void reserve_handle(struct call *call)
+int reserve_handle(struct call *call)
 {
     struct core_event event = {.kind = CORE_RESERVE};
     struct reserve_request *request = &event.u.reserve.request;
     struct job_path path;
-    if (job_path_read(call, &path) < 0 ||
-        reserve_body_parse(call->body, call->body_used, request, &call->problem) < 0) {
-        call_refuse(call);
-        return;
-    }
+    if (job_path_read(call, &path) < 0 || !call_json(call) ||
+        reserve_body_parse(call->json, request, &call->problem) < 0)
+        return -1;
     request->cluster = path.cluster;
     request->job = path.job;
     event.u.reserve.ticket = call_ticket(call);
     engine_step(call->http->engine, &event);
+    return 0;
 }
 
 void reserve_render(struct call *call, const struct answer *answer)

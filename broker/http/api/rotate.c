@@ -22,7 +22,7 @@ static void write_key(struct call *call, const struct rootkeys *keys, size_t dro
              identity_format(&call->identity.proof, who, sizeof who), keys->count, dropped);
 }
 
-void rotate_handle(struct call *call)
+int rotate_handle(struct call *call)
 {
     const struct http *http = call->http;
     struct error err = {0};
@@ -30,15 +30,12 @@ void rotate_handle(struct call *call)
     int rc = http->keyring ? keyring_rotate(http->keyring, engine_core(http->engine),
                                             engine_now_ms(http->engine) / 1000, &err)
                            : error_set(&err, ERROR_REFUSED, "this broker has no root keys");
-    if (rc < 0) {
-        problem_set(&call->problem,
-                    rc == ERROR_REFUSED || rc == ERROR_FULL ? MHD_HTTP_CONFLICT
-                                                            : MHD_HTTP_SERVICE_UNAVAILABLE,
-                    "root-keys", NULL, "no key was made: %s", err.text);
-        call_refuse(call);
-        return;
-    }
+    if (rc < 0)
+        return problem_set(&call->problem,
+                           rc == ERROR_REFUSED || rc == ERROR_FULL ? MHD_HTTP_CONFLICT
+                                                                   : MHD_HTTP_SERVICE_UNAVAILABLE,
+                           "root-keys", NULL, "no key was made: %s", err.text);
     const struct rootkeys *keys = keyring_keys(http->keyring);
     write_key(call, keys, before + 1 - keys->count);
-    call_reply(call, MHD_HTTP_OK, CALL_JSON);
+    return call_reply(call, MHD_HTTP_OK, CALL_JSON);
 }

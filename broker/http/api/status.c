@@ -133,7 +133,7 @@ static void write_commits(struct writer *out, const struct engine_counters *coun
     writer_end_object(out);
 }
 
-void status_handle(struct call *call)
+int status_handle(struct call *call)
 {
     struct writer *out = &call->out;
     const struct http *http = call->http;
@@ -166,5 +166,5 @@ void status_handle(struct call *call)
     writer_end_object(out);
     write_commits(out, &counters);
     writer_end_object(out);
-    call_reply(call, MHD_HTTP_OK, CALL_JSON);
+    return call_reply(call, MHD_HTTP_OK, CALL_JSON);
 }

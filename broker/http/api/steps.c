@@ -8,20 +8,19 @@
 
 enum { STEPS_WAIT_MS = 5000 };
 
-void steps_handle(struct call *call)
+int steps_handle(struct call *call)
 {
     enum job_sight sight;
     struct core_event event = {.kind = CORE_STEPS};
     int rc = wait_query_read(&call->target, STEPS_WAIT_MS, &event.u.steps.wait_ms, &call->problem);
     const struct reservation *found = rc < 0 ? NULL : job_path_find(call, JOB_WHOLE, &sight);
-    if (!found) {
-        call_refuse(call);
-        return;
-    }
+    if (!found)
+        return -1;
     event.u.steps.ticket = call_ticket(call);
     event.u.steps.cluster = found->cluster;
     event.u.steps.job = found->job;
     engine_step(call->http->engine, &event);
+    return 0;
 }
 
 void steps_render(struct call *call, const struct answer *answer)

@@ -22,12 +22,12 @@ struct sync_work {
     uv_timer_t turn; /* the next one */
     struct call *call;
     struct sync_body body;
-    size_t told; /* ids */
+    size_t stepped; /* ids */
     struct problem problem;
     int rc;
 };
 
-static void step(struct call *call, const char *const *active, size_t count, bool more)
+static void step_sync(struct call *call, const char *const *active, size_t count, bool more)
 {
     struct core_event event = {.kind = CORE_SYNC};
     event.u.sync.ticket = call_ticket(call);
@@ -46,16 +46,16 @@ static void on_closed(uv_handle_t *turn)
 }
 
 /* With the last piece the call may be answered, and gone. */
-static void tell(uv_timer_t *turn)
+static void step_piece(uv_timer_t *turn)
 {
     struct sync_work *work = turn->data;
-    const char *const *from = work->body.active + work->told;
-    size_t left = work->body.count - work->told;
+    const char *const *from = work->body.active + work->stepped;
+    size_t left = work->body.count - work->stepped;
     bool more = left > PIECE_IDS;
-    work->told += PIECE_IDS;
-    step(work->call, from, more ? PIECE_IDS : left, more);
+    work->stepped += PIECE_IDS;
+    step_sync(work->call, from, more ? PIECE_IDS : left, more);
     if (more)
-        (void)uv_timer_start(turn, tell, NEXT_TURN_MS, 0);
+        (void)uv_timer_start(turn, step_piece, NEXT_TURN_MS, 0);
     else
         uv_close((uv_handle_t *)turn, on_closed);
 }
@@ -77,7 +77,7 @@ static void on_parsed(uv_work_t *request, int status)
     (void)uv_timer_init(http->loop, &work->turn);
     work->turn.data = work;
     if (work->rc == 0 && gate_judge_again(call) == 0) {
-        tell(&work->turn);
+        step_piece(&work->turn);
     } else {
         call_refuse(call);
         uv_close((uv_handle_t *)&work->turn, on_closed);
@@ -100,7 +100,7 @@ static int parse_later(struct call *call)
                        "there is no worker for so many ids; try again");
 }
 
-/* A second one beside the first could say nothing newer, and would double what it costs. */
+/* A second one beside the first would bring nothing newer, at twice the cost. */
 static int check_alone(struct call *call)
 {
     for (const struct call *other = LIST_FIRST(&call->http->calls); other;
@@ -112,21 +112,19 @@ static int check_alone(struct call *call)
     return 0;
 }
 
-void sync_handle(struct call *call)
+int sync_handle(struct call *call)
 {
     struct sync_body body;
     struct job_path path;
     if (job_path_read(call, &path) < 0 || check_alone(call) < 0)
-        call_refuse(call);
-    else if (call->body_used > INLINE_BYTES) {
-        if (parse_later(call) < 0)
-            call_refuse(call);
-    } else if (sync_body_parse(call->body, call->body_used, &body, &call->problem) < 0)
-        call_refuse(call);
-    else {
-        step(call, body.active, body.count, false);
-        sync_body_release(&body);
-    }
+        return -1;
+    if (call->body_used > INLINE_BYTES)
+        return parse_later(call);
+    if (sync_body_parse(call->body, call->body_used, &body, &call->problem) < 0)
+        return -1;
+    step_sync(call, body.active, body.count, false);
+    sync_body_release(&body);
+    return 0;
 }
 
 static void write_names(struct writer *out, const char *key, const char **names, uint32_t count)

@@ -24,7 +24,7 @@ static void write_clusters(struct call *call, const char *name, uint64_t bits)
     writer_end_array(&call->out);
 }
 
-void whoami_handle(struct call *call)
+int whoami_handle(struct call *call)
 {
     struct writer *out = &call->out;
     const struct identity *identity = &call->identity;
@@ -49,5 +49,5 @@ void whoami_handle(struct call *call)
         writer_string(out, "node", identity->node);
     write_clusters(call, "node_of", identity->node_of);
     writer_end_object(out);
-    call_reply(call, MHD_HTTP_OK, CALL_JSON);
+    return call_reply(call, MHD_HTTP_OK, CALL_JSON);
 }

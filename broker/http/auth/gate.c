@@ -23,10 +23,10 @@ static int find_route(struct call *call, const char *method)
         return route_check_query(call->route, &call->target, &call->problem);
     if (!methods)
         return problem_set(&call->problem, MHD_HTTP_NOT_FOUND, "no-such-path", NULL,
-                           "there is nothing at this address; GET /openapi.json lists what is");
+                           "unknown path; GET /openapi.json lists all paths");
     methods_format(call->allow, sizeof call->allow, methods);
     return problem_set(&call->problem, MHD_HTTP_METHOD_NOT_ALLOWED, "method-not-allowed", NULL,
-                       "%.16s is not possible here; allowed: %s", method, call->allow);
+                       "%.16s is not allowed on this path; allowed: %s", method, call->allow);
 }
 
 /* Which node the path is about, where only that node may; or NULL. */
@@ -58,16 +58,16 @@ static int refuse_certificate(struct call *call)
 {
     const char *const *names = certificate_names(call->peer->certificate);
     return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "certificate-refused", NULL,
-                       "the certificate \"%s\" that you show is not accepted: %s",
+                       "the client certificate \"%s\" is not accepted: %s",
                        names[0] ? names[0] : "", peer_fault(call->peer));
 }
 
-static int refuse_nobody(struct call *call)
+static int refuse_unauthenticated(struct call *call)
 {
     const struct http *http = call->http;
     return problem_set(
         &call->problem, MHD_HTTP_UNAUTHORIZED, "no-identity", NULL,
-        "nothing tells who you are: show %s%sor use the Unix socket %s on the broker's host",
+        "authentication required: send %s%sor use the Unix socket %s on the broker's host",
         http->tls && tls_authorities(http->tls) ? "a client certificate, " : "",
         http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
 }
@@ -160,7 +160,7 @@ static int ask_munged(struct call *call, const char *credential, char *payload)
         free(payload);
         return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "munge-not-taken",
                            "Authorization",
-                           "this broker takes no MUNGE credentials; its administrator can set "
+                           "this broker accepts no MUNGE credentials; its administrator can set "
                            "munge_socket in the configuration");
     }
     int rc = decoder_ask(http->decoder, http->munge_socket, credential, payload, on_decoded, call);
@@ -184,8 +184,8 @@ static int judge_token(struct call *call, const char *shown)
     if (call->route->need != NEED_BEARER && call->route->need != NEED_LOOK)
         return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "token-elsewhere",
                            "Authorization",
-                           "a token proves nothing here: it is for /v1/reservation and what is "
-                           "below that; ask without it, as whoever you are");
+                           "tokens are accepted for /v1/reservation and the paths below it "
+                           "only; send this request without the token");
     if (!proof && !(proof = call->token = malloc(sizeof *proof)))
         return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
                            "there is no memory to look at the token; try again");
@@ -247,40 +247,17 @@ static int check_identity(struct call *call)
         .cluster = target->segment_count > 2 ? target->segments[2] : "", .node = node ? node : ""};
     if (check_origin(call) < 0)
         return -1;
-    switch (permit_judge(http->rights, &call->identity, call->route->need, &about,
-                         http->metrics_anonymous)) {
-    case PERMIT_GIVEN:
-        break;
-    case PERMIT_NOBODY:
-        return refuse_nobody(call);
-    case PERMIT_UNLISTED:
-        return gate_forbid(call, "none of its names stands in 'admins', nor in 'users' or 'nodes' "
-                                 "of a cluster, in the configuration");
-    case PERMIT_ROLES:
-        return gate_forbid(call, "only admins, resource managers, nodes and 'metrics_users' read "
-                                 "the metrics; see these in the configuration (with "
-                                 "'metrics_anonymous' everybody does)");
-    case PERMIT_MANAGERS:
-        return gate_forbid(call, "only an admin or the resource manager of a cluster may; see "
-                                 "'admins' and 'users' in the configuration");
-    case PERMIT_CLUSTER:
-        return gate_forbid(call, "only an admin or this cluster's resource manager may; see "
-                                 "'admins' and 'users' in the configuration");
-    case PERMIT_NODE:
-        return gate_forbid(call, "only an admin, this cluster's resource manager, or the node may, "
-                                 "by a certificate with its name or as root by MUNGE; the name "
-                                 "has to stand in 'nodes' of the cluster");
-    case PERMIT_HOST:
-        return gate_forbid(call, "only an admin or the node may, by a certificate with its name or "
-                                 "as root by MUNGE; the name has to stand in 'nodes' of a cluster");
-    case PERMIT_ADMINS:
-        return gate_forbid(call, "only an admin may; see 'admins' in the configuration");
-    case PERMIT_BEARERS:
+    const enum permit permit = permit_judge(http->rights, &call->identity, call->route->need,
+                                            &about, http->metrics_anonymous);
+    if (permit == PERMIT_GIVEN)
+        return 0;
+    if (permit == PERMIT_NOBODY)
+        return refuse_unauthenticated(call);
+    if (permit == PERMIT_BEARERS)
         return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "no-token", "Authorization",
-                           "this is for whoever has a token of a job: show it with "
+                           "a token of a job is required: send it with "
                            "\"Authorization: Bearer TOKEN\"");
-    }
-    return 0;
+    return gate_forbid(call, permit_lacks(permit));
 }
 
 /* ---- the rest ---- */
@@ -304,7 +281,7 @@ static int check_type(struct call *call)
                   (type[sizeof json - 1] == '\0' || strchr("; \t", type[sizeof json - 1]))))
         return 0;
     return problem_set(&call->problem, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "not-json", NULL,
-                       "the body is said to be %.64s; send application/json", type);
+                       "Content-Type %.64s is not supported, use application/json", type);
 }
 
 static int check_place(struct call *call)
@@ -372,14 +349,14 @@ int gate_judge_again(struct call *call)
     const enum broker_role role = engine_role(engine);
     if (role != ROLE_LEADER)
         return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "not-leader", NULL,
-                           "this broker is %s and does not serve; try again",
+                           "this broker is %s and serves no requests; try again",
                            broker_role_word(role));
     const char *fault = call->route->changes ? engine_storage_fault(engine) : NULL;
     if (!fault)
         return 0;
     problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
-                "nothing can be saved, so nothing can be changed: %s; try again when that is "
-                "mended",
+                "the ledger cannot be saved, so changes are refused: %s; try again when that "
+                "is repaired",
                 fault);
     call->problem.retry_after = GATE_RETRY_STORAGE;
     return -1;

@@ -282,6 +282,11 @@ const char *rights_cluster(const struct rights *rights, size_t index)
     return index < rights->cluster_count ? rights->clusters[index] : NULL;
 }
 
+bool identity_has_role(const struct identity *identity)
+{
+    return identity->admin || identity->clusters != 0;
+}
+
 bool identity_is_user(const struct identity *identity, uint32_t uid)
 {
     const struct proof *proof = &identity->proof;

@@ -86,6 +86,9 @@ bool rights_knows(const struct rights *rights, const char *cluster);
 /* The name of the cluster with this bit, or NULL: there are no more. */
 const char *rights_cluster(const struct rights *rights, size_t index);
 
+/* Whether the peer is an admin or a resource manager. */
+bool identity_has_role(const struct identity *identity);
+
 /* Whether the peer is the user with this uid. A name is no uid, and root over MUNGE is the root of
  * any host. */
 bool identity_is_user(const struct identity *identity, uint32_t uid);

@@ -31,36 +31,27 @@ static int position(struct call *call, uint64_t *after, bool *given)
                        field, *after, last, last);
 }
 
-void events_handle(struct call *call)
+int events_handle(struct call *call)
 {
     static const char type[] = "text/event-stream";
     uint64_t after;
     bool given;
     const char *follow = target_query(&call->target, "follow");
-    if (position(call, &after, &given) < 0) {
-        call_refuse(call);
-        return;
-    }
-    if (follow && strcmp(follow, "0") != 0 && strcmp(follow, "1") != 0) {
-        problem_set(&call->problem, 422, "invalid", "follow",
-                    "follow must be 1 (go on with what comes) or 0 (end after what is kept)");
-        call_refuse(call);
-        return;
-    }
+    if (position(call, &after, &given) < 0)
+        return -1;
+    if (follow && strcmp(follow, "0") != 0 && strcmp(follow, "1") != 0)
+        return problem_set(
+            &call->problem, 422, "invalid", "follow",
+            "follow must be 1 (go on with what comes) or 0 (end after what is kept)");
     call->stream = stream_create(call, after, given, !follow || *follow == '1');
-    if (!call->stream) {
-        problem_set(&call->problem, 503, "out-of-memory", NULL,
-                    "there is no memory for one more subscriber; try again");
-        call_refuse(call);
-        return;
-    }
+    if (!call->stream)
+        return problem_set(&call->problem, 503, "out-of-memory", NULL,
+                           "there is no memory for one more subscriber; try again");
     /* While nothing can be saved, what has been is shown all the same; 0: unknown since the start.
      */
-    if (engine_storage_fault(call->http->engine) && call->http->durable_seq > 0) {
-        call_reply(call, MHD_HTTP_OK, type);
-        return;
-    }
+    if (engine_storage_fault(call->http->engine) && call->http->durable_seq > 0)
+        return call_reply(call, MHD_HTTP_OK, type);
     /* What is known now may be shown once it is saved. */
     call->durable_seq = core_last_seq(engine_core(call->http->engine));
-    call_reply_saved(call, MHD_HTTP_OK, type);
+    return call_reply_saved(call, MHD_HTTP_OK, type);
 }

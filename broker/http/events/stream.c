@@ -1,6 +1,7 @@
 #include "broker/http/events/stream.h"
 
 #include "broker/http/auth/gate.h"
+#include "broker/http/auth/permit.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -119,20 +120,6 @@ static void write_gap(struct writer *writer, uint64_t from, uint64_t to)
                  to);
 }
 
-/* Not after a reload that took the right away, nor when the certificate has expired. */
-static bool may_listen(const struct stream *stream)
-{
-    const struct identity *identity = gate_refresh(stream->call);
-    return identity->admin || identity->clusters != 0;
-}
-
-/* What is about no job, an alarm of another cluster too, can concern all. */
-static bool may_see(const struct stream *stream, const struct event_record *event)
-{
-    return !event->cluster || !event->job ||
-           rights_manages(stream->call->http->rights, &stream->call->identity, event->cluster);
-}
-
 /* Steps over what was pruned; numbers that never were are refused before (events.c). */
 static void skip_missing(struct stream *stream)
 {
@@ -161,7 +148,7 @@ static bool render_some(struct stream *stream)
             core_event_at(engine_core(http->engine), stream->after + 1);
         if (!event)
             return false;
-        if (may_see(stream, event))
+        if (permit_event(http->rights, &stream->call->identity, event))
             write_event(&stream->out, event);
         stream->after++;
     }
@@ -188,7 +175,8 @@ static ssize_t on_room(void *arg, uint64_t position, char *buffer, size_t size)
     room_stir(stream->call->peer->room);
     if (stream->sent < stream->out.used)
         return rest(stream, buffer, size);
-    if (!may_listen(stream))
+    /* Not after a reload that took the right away, nor when the certificate has expired. */
+    if (!identity_has_role(gate_refresh(stream->call)))
         return MHD_CONTENT_READER_END_OF_STREAM;
     bool more = render_some(stream);
     if (stream->out.failed)

@@ -68,11 +68,6 @@ static struct proof proof_of_socket(int fd)
     return (struct proof){.kind = PROOF_SOCKET, .uid = ucred.uid};
 }
 
-static bool has_role(const struct identity *identity)
-{
-    return identity->admin || identity->clusters != 0;
-}
-
 /* Should the kernel not tell the uid, nobody's is what it counts for. */
 uint64_t peer_user(void *arg, int fd)
 {
@@ -81,7 +76,7 @@ uint64_t peer_user(void *arg, int fd)
         return ROOMQUEUE_NOBODY;
     const struct proof proof = proof_of_socket(fd);
     const struct identity identity = rights_judge(door->http->rights, &proof);
-    return has_role(&identity)
+    return identity_has_role(&identity)
                ? ROOMQUEUE_NOBODY
                : (uint64_t)(proof.kind == PROOF_SOCKET ? proof.uid : UINT32_MAX) + 1;
 }
@@ -226,7 +221,7 @@ static bool take_place(struct peer *peer)
     struct places *places = &peer->door->http->places;
     if (!peer->door->local)
         return take_stranger(peer);
-    if (has_role(peer_identity(peer))) {
+    if (identity_has_role(peer_identity(peer))) {
         peer->surplus = !places_take(places);
         return true;
     }
@@ -253,7 +248,7 @@ void peer_settle(struct peer *peer, const struct identity *identity)
     const bool works = !peer->place.waiting;
     strangers_remove(peer);
     places_give_back(&http->places, &peer->place);
-    if (!has_role(identity)) {
+    if (!identity_has_role(identity)) {
         const struct holder holder = holder_proved(peer, identity);
         peer->surplus = !take_share(peer, &holder);
         http->traffic.refused[REFUSED_SHARE] += peer->surplus;

@@ -2,10 +2,11 @@
 #define MCAST_BROKER_HTTP_METRICS_METRICS_H
 
 #include "broker/http/metrics/exposition.h"
+#include "broker/http/metrics/usage.h"
 #include "broker/http/shared.h"
 
-/* GET /metrics in parts, one for each thing that is measured (docs/metrics.md). What is written is
- * bounded by clusters, routes and configured URLs, however many jobs there are.
+/* GET /metrics (docs/metrics.md). What is written is bounded by clusters, routes and configured
+ * URLs, however many jobs there are.
  *
  * Writing it takes the loop longer than most requests do, so whoever asks within METRICS_EVERY_MS
  * gets the same text (B8). */
@@ -21,10 +22,14 @@ struct readings {
     const struct core *core;
     struct core_status status;
     struct engine_counters counters;
+    struct usage usage;
+    bool fm_configured;
+    uint64_t events_kept;
+    unsigned tcp_waiting, munge_waiting, names_waiting;
+    int64_t certificate_ends_ms; /* of the broker on TCP; 0: none */
 };
 
-void metrics_jobs(struct exposition *to, const struct readings *readings);
-void metrics_fabric(struct exposition *to, const struct readings *readings);
-void metrics_requests(struct exposition *to, const struct readings *readings);
+/* Every family that there is. */
+void metrics_write(struct exposition *to, const struct readings *readings);
 
 #endif

@@ -119,6 +119,12 @@ const char *call_header(struct call *call, const char *name)
     return head_value(call->connection, name, &call->trimmed);
 }
 
+const json_t *call_json(struct call *call)
+{
+    assert(!call->json && call->phase == CALL_DECIDING);
+    return call->json = body_read(call->body, call->body_used, &call->problem);
+}
+
 void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
 {
     struct door *door = arg;
@@ -246,18 +252,20 @@ static void speak(struct call *call)
     room_resume(call->peer->room, call->connection);
 }
 
-void call_reply(struct call *call, int status, const char *type)
+int call_reply(struct call *call, int status, const char *type)
 {
     call->status = status;
     call->type = type;
     speak(call);
+    return 0;
 }
 
-void call_reply_saved(struct call *call, int status, const char *type)
+int call_reply_saved(struct call *call, int status, const char *type)
 {
     call->status = status;
     call->type = type;
     engine_after_saved(call->http->engine, call_ticket(call));
+    return 0;
 }
 
 void call_show(struct call *call, const struct reservation *reservation)
@@ -265,12 +273,9 @@ void call_show(struct call *call, const struct reservation *reservation)
     call->unsaved |= engine_unsaved(call->http->engine, reservation->number);
 }
 
-void call_reply_shown(struct call *call, int status, const char *type)
+int call_reply_shown(struct call *call, int status, const char *type)
 {
-    if (call->unsaved)
-        call_reply_saved(call, status, type);
-    else
-        call_reply(call, status, type);
+    return call->unsaved ? call_reply_saved(call, status, type) : call_reply(call, status, type);
 }
 
 static void problem_render(struct call *call)
@@ -285,11 +290,10 @@ static void problem_render(struct call *call)
     call->type = problem_json;
 }
 
-int call_refuse(struct call *call)
+void call_refuse(struct call *call)
 {
     problem_render(call);
     speak(call);
-    return -1;
 }
 
 /* Puts a refusal of the core's into out, as render does. */
@@ -446,8 +450,12 @@ static enum MHD_Result take_body(struct call *call, const char *data, size_t siz
 static void handle(struct call *call)
 {
     const char *before = turn_enter(engine_turn(call->http->engine), call->route->pattern);
-    call->route->handle(call);
+    const int rc = call->route->handle(call);
     turn_leave(engine_turn(call->http->engine), before);
+    json_decref(call->json);
+    call->json = NULL;
+    if (rc < 0)
+        call_refuse(call);
 }
 
 static enum MHD_Result decide(struct call *call)

@@ -2,6 +2,7 @@
 #define MCAST_BROKER_HTTP_REQUEST_CALL_H
 
 #include "broker/http/listen/peer.h"
+#include "broker/http/request/body.h"
 #include "broker/http/request/problem.h"
 #include "broker/http/shared.h"
 #include "broker/http/request/target.h"
@@ -23,9 +24,9 @@ struct origin;
  *                                           │                                   ▲
  *                                           └─▶ WAITING (suspended) ── speak ───┘
  *
- * A handler ends in exactly one of: call_reply, call_refuse, call_reply_saved, call_reply_shown, or
- * engine_step with call_ticket, after which the route's render writes the answer and the engine
- * speaks it. */
+ * A handler returns -1 with problem set, and that is the answer; or 0 after exactly one of:
+ * call_reply, call_reply_saved, call_reply_shown, or engine_step with call_ticket, after which the
+ * route's render writes the answer and the engine has it sent. */
 
 enum call_phase {
     CALL_READING,
@@ -70,6 +71,7 @@ struct call {
     uint64_t durable_seq;  /* and when it begins, events up to here are durable */
     struct problem problem;
     struct writer out;
+    json_t *json; /* the body, see call_json; or NULL */
     char *uri, *body;
     size_t uri_size, body_size, body_used, body_dropped;
 };
@@ -80,20 +82,23 @@ uint64_t call_ticket(const struct call *call);
 /* A header's value, or NULL: it is not there (head_value). Valid until the next call_header. */
 const char *call_header(struct call *call, const char *name);
 
-/* What stands in out goes out now. type: a literal. */
-void call_reply(struct call *call, int status, const char *type);
+/* The body as JSON, while the handler runs; NULL with call->problem set. Once. */
+const json_t *call_json(struct call *call);
+
+/* What stands in out goes out now. type: a literal. These three return 0. */
+int call_reply(struct call *call, int status, const char *type);
 
 /* What stands in out goes out when all that it may show is durable. */
-void call_reply_saved(struct call *call, int status, const char *type);
+int call_reply_saved(struct call *call, int status, const char *type);
 
 /* For answers that show reservations and nothing else that is saved: call_show for each of them,
  * then call_reply_shown. What stands in out goes out when they are durable, which most are at once,
  * also while nothing can be saved. */
 void call_show(struct call *call, const struct reservation *reservation);
-void call_reply_shown(struct call *call, int status, const char *type);
+int call_reply_shown(struct call *call, int status, const char *type);
 
-/* call->problem is the answer, now. Returns -1. */
-int call_refuse(struct call *call);
+/* call->problem is the answer, now. */
+void call_refuse(struct call *call);
 
 extern const char CALL_JSON[]; /* "application/json" */
 

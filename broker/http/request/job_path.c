@@ -1,6 +1,7 @@
 #include "broker/http/request/job_path.h"
 
 #include "broker/http/auth/gate.h"
+#include "core/reservation/nodes.h"
 
 int job_path_read(struct call *call, struct job_path *path)
 {
@@ -21,21 +22,19 @@ int job_path_read(struct call *call, struct job_path *path)
     return 0;
 }
 
+int node_name_read(struct call *call, const char *node)
+{
+    if (node_name_valid(node))
+        return 0;
+    return problem_set(&call->problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", "node",
+                       "'%.64s' is no node's name; names are 1 to %d of A-Z, a-z, 0-9 and ._-",
+                       node, NODELIST_NAME_MAX);
+}
+
 int job_path_no_cluster(struct call *call, const char *cluster)
 {
     return problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NO_CLUSTER),
                        "cluster", "no cluster \"%.40s\" is configured", cluster);
-}
-
-static enum job_sight sight_of(const struct call *call, const struct reservation *reservation)
-{
-    const struct rights *rights = call->http->rights;
-    const struct identity *identity = &call->identity;
-    if (rights_manages(rights, identity, reservation->cluster) ||
-        identity_is_user(identity, reservation->uid))
-        return JOB_WHOLE;
-    return rights_is_among(rights, identity, reservation->cluster, reservation->nodes) ? JOB_OPEN
-                                                                                       : JOB_HIDDEN;
 }
 
 const struct reservation *job_path_find(struct call *call, enum job_sight needs,
@@ -46,7 +45,7 @@ const struct reservation *job_path_find(struct call *call, enum job_sight needs,
     if (job_path_read(call, &path) < 0)
         return NULL;
     const struct reservation *found = core_find(engine_core(http->engine), path.cluster, path.job);
-    *sight = found ? sight_of(call, found) : JOB_HIDDEN;
+    *sight = found ? permit_job(http->rights, &call->identity, found) : JOB_HIDDEN;
     if (*sight >= needs)
         return found;
     if (*sight != JOB_HIDDEN) {
@@ -58,11 +57,11 @@ const struct reservation *job_path_find(struct call *call, enum job_sight needs,
         job_path_no_cluster(call, path.cluster);
         return NULL;
     }
-    /* The same whether there is one: nobody learns from it which jobs others have. */
+    /* The same whether there is one: which jobs others have is not shown. */
     if (call->identity.node && !rights_manages(http->rights, &call->identity, path.cluster))
         problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
-                    "no job %s of cluster %s runs on node %s, which is who you prove to be; a "
-                    "node sees its own jobs only",
+                    "no job %s of cluster %s runs on node %s, which is who you are; a node "
+                    "sees its own jobs only",
                     path.job, path.cluster, call->identity.node);
     else
         problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,

@@ -1,8 +1,8 @@
 #ifndef MCAST_BROKER_HTTP_REQUEST_JOB_PATH_H
 #define MCAST_BROKER_HTTP_REQUEST_JOB_PATH_H
 
+#include "broker/http/auth/permit.h"
 #include "broker/http/request/call.h"
-#include "core/reservation/reservation.h"
 
 /* /v1/clusters/{cluster}/jobs/{job}…: the names in it. */
 
@@ -14,15 +14,11 @@ struct job_path {
  * For a path without a job, job is NULL. */
 int job_path_read(struct call *call, struct job_path *path);
 
+/* 0, or -1 with a 422 in call->problem: no node can have this name. */
+int node_name_read(struct call *call, const char *node);
+
 /* 404 for a cluster that is not in the configuration. Returns -1. */
 int job_path_no_cluster(struct call *call, const char *cluster);
-
-/* How much of a reservation a peer may see. */
-enum job_sight {
-    JOB_HIDDEN,
-    JOB_OPEN, /* all but its environment and token: a node that it runs on, or may */
-    JOB_WHOLE /* its owner, the cluster's resource manager, an admin */
-};
 
 /* Finds the reservation for a call that only looks, and says how much may be shown; needs tells how
  * much the call is about to show at least. NULL with call->problem set: 422, 403 for a node that

@@ -80,7 +80,7 @@ int target_split(char *text, struct target *target, struct problem *problem)
     for (char *segment; (segment = strsep(&rest, "/"));) {
         if (target->segment_count == TARGET_SEGMENTS_MAX)
             return problem_set(problem, 404, "no-such-path", NULL,
-                               "there is nothing at this address; GET /openapi.json lists what is");
+                               "unknown path; GET /openapi.json lists all paths");
         if (decode(segment, problem) < 0)
             return -1;
         target->segments[target->segment_count++] = segment;

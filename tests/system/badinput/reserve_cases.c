@@ -118,9 +118,9 @@ static const struct bad_case cases[] = {
      "\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92"
      "\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92\xc6\x92"
      "\xc6\x92\xc6\x92\xc6\x92\xef\xbf\xbd", false},
-    UNKNOWN("the first fault counts: unknown", "{\"x\":1,\"uid\":\"x\",\"node_count\":0}", "x"),
-    {"the first fault counts: a wrong value", "PUT", JOB "f1", NULL,
-     SPAN("{\"uid\":\"x\",\"node_count\":0,\"x\":1}"), NULL, 0, KEEPS, 422, "invalid", "uid", false},
+    UNKNOWN("an unknown field counts first", "{\"uid\":\"x\",\"node_count\":0,\"x\":1}", "x"),
+    {"then the first wrong value", "PUT", JOB "f1", NULL,
+     SPAN("{\"uid\":\"x\",\"node_count\":0}"), NULL, 0, KEEPS, 422, "invalid", "uid", false},
     {"another request under an id that is taken", "PUT", JOB "there", NULL,
      SPAN("{\"uid\":2,\"nodes\":\"n[1-4]\"}"), NULL, 0, KEEPS, 409, "conflict", "uid", false},
     {"a bad request under an id that is taken", "PUT", JOB "there", NULL,

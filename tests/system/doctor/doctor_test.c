@@ -261,7 +261,7 @@ static void doctor__tells_only_admins_what_the_broker_finds(void **state)
     struct stage *stage = open_stage(&options);
     assert_int_equal(stage_start_broker(stage), 0);
     visit_stage(&visit, stage);
-    expect(&visit, "broker", "warning", "only an admin may do this");
+    expect(&visit, "broker", "warning", "only an admin may; see");
     assert_null(find(&visit, "storage", "ok", ""));
     expect(&visit, "files", "ok", "the password");
     visit_release(&visit);

@@ -97,7 +97,7 @@ static void refusal__names_the_certificate(void **state)
     assert_non_null(strstr(answer.body, "certificate \\\"visitor\\\" may not"));
     site_expect_problem(&answer, 403, "forbidden", NULL);
     tlssite_call(tls, NULL, "GET", "/v1/status", NULL, &answer);
-    assert_non_null(strstr(answer.body, "show a client certificate"));
+    assert_non_null(strstr(answer.body, "send a client certificate"));
     site_expect_problem(&answer, 401, "no-identity", NULL);
 }
 

@@ -207,7 +207,7 @@ static void munged__that_is_away_is_named(void **state)
     stand_set_config(stand, "");
     setenv("MCAST_MUNGE_SOCKET", "/nonexistent/other", 1);
     assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 1);
-    stand_expect_err(stand, "nothing tells who you are");
+    stand_expect_err(stand, "authentication required");
     stand_expect_err(stand, "no MUNGE credential from /nonexistent/other");
     assert_int_equal(stand_services(stand, NULL), 0);
 }

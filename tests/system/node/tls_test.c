@@ -97,12 +97,10 @@ static void node__of_another_job_is_told_who_it_is(void **state)
     struct tlssite *tls = open_broker(stand);
     configure(stand, tls, "n7", "ca.pem");
     assert_int_equal(stand_run(stand, "prolog --job f17"), 3);
-    stand_expect_err(stand,
-                     "no job f17 of cluster elcap runs on node n7, which is who you prove to "
-                     "be");
+    stand_expect_err(stand, "no job f17 of cluster elcap runs on node n7, which is who you are");
     configure(stand, tls, "visitor", "ca.pem");
     assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
-    stand_expect_err(stand, "certificate \"visitor\" may not do this: none of its names stands in");
+    stand_expect_err(stand, "certificate \"visitor\" may not do this: none of its names is listed");
     assert_int_equal(stand_services(stand, NULL), 0);
     assert_false(stand_remembers(stand));
     tlssite_close(tls);

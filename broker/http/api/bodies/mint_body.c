@@ -1,110 +1,66 @@
 #include "broker/http/api/bodies/mint_body.h"
 
-#include "broker/http/request/json_scan.h"
 #include "broker/http/request/span.h"
 #include "base/steppath.h"
 
 #include <string.h>
 
-static const int64_t max_s = MINT_DAYS_MAX * INT64_C(24) * 60 * 60;
-
-enum member { STEPS, EXPIRES, OPERATIONS };
-static const char *const names[] = {
-    [STEPS] = "steps", [EXPIRES] = "expires", [OPERATIONS] = "operations", NULL};
-
-struct reading {
-    struct bearer_limits *limits;
-    int64_t now;
-    uint32_t seen; /* bits by enum member */
-};
-
-static int read_steps(struct json_scan *scan, struct bearer_limits *limits)
+static int read_steps(const json_t *value, struct bearer_limits *limits, struct problem *problem)
 {
     struct error err = {0};
-    char *steps;
-    if (json_scan_text(scan, "steps", &steps) < 0)
+    if (body_text(value, "steps", &limits->steps, problem) < 0)
         return -1;
-    limits->steps = steps;
-    if (steppath_check(steps, &err) == 0)
+    if (!limits->steps || steppath_check(limits->steps, &err) == 0)
         return 0;
-    return problem_set(scan->problem, 422, "invalid", "steps", "%s", err.text);
+    return problem_set(problem, 422, "invalid", "steps", "%s", err.text);
 }
 
 /* Seconds from now, or a time with its unit. */
-static int read_expires(struct json_scan *scan, const struct reading *reading)
+static int read_expires(const json_t *value, int64_t now, struct bearer_limits *limits,
+                        struct problem *problem)
 {
+    static const int64_t max_s = MINT_DAYS_MAX * INT64_C(24) * 60 * 60;
     int64_t ms, seconds = 0;
-    char *text;
-    const char first = json_scan_peek(scan);
-    if (first == '-' || (first >= '0' && first <= '9')) {
-        if (json_scan_number(scan, "expires", 1, max_s, &seconds) < 0)
-            return -1;
-    } else if (first == '"') {
-        if (json_scan_text(scan, "expires", &text) < 0)
-            return -1;
-        seconds = span_parse(text, max_s * 1000, &ms) ? ms / 1000 : 0;
-    } else if (!json_scan_kind(scan)) {
-        return json_scan_bad(scan, "a number or a text expected");
-    }
+    if (!value)
+        return 0;
+    if (json_is_number(value) && body_number(value, "expires", 1, max_s, &seconds, problem) < 0)
+        return -1;
+    if (json_is_string(value) && span_parse(json_string_value(value), max_s * 1000, &ms))
+        seconds = ms / 1000;
     if (seconds == 0)
-        return problem_set(scan->problem, 422, "invalid", "expires",
+        return problem_set(problem, 422, "invalid", "expires",
                            "expires is how long the token is good for: seconds, or a time with its "
                            "unit, such as \"1h\"; at least 1 s, at most %d days",
                            MINT_DAYS_MAX);
-    reading->limits->expires = reading->now + seconds;
+    limits->expires = now + seconds;
     return 0;
 }
 
-static int refuse_operations(struct problem *problem)
+static int read_operations(const json_t *list, struct bearer_limits *limits,
+                           struct problem *problem)
 {
+    unsigned bit = list ? 0 : BEARER_EVERYTHING;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *word = json_string_value(json_array_get(list, i));
+        bit = word ? bearer_operation_parse(word, strlen(word)) : 0;
+        if (!bit)
+            break;
+        limits->operations |= bit;
+    }
+    if (bit)
+        return 0;
     return problem_set(problem, 422, "invalid", "operations",
                        "operations is a list of one or more of these: \"show\", \"cleanup\"");
 }
 
-static int read_operation(struct json_scan *scan, size_t index, void *arg)
-{
-    struct bearer_limits *limits = arg;
-    char *word = NULL;
-    (void)index;
-    if (!json_scan_kind(scan))
-        return json_scan_bad(scan, "a text expected");
-    if (*scan->at == '"' && json_scan_text(scan, "operations", &word) < 0)
-        return -1;
-    const unsigned bit = word ? bearer_operation_parse(word, strlen(word)) : 0;
-    limits->operations |= bit;
-    return bit ? 0 : refuse_operations(scan->problem);
-}
-
-static int read_operations(struct json_scan *scan, struct bearer_limits *limits)
-{
-    if (!json_scan_kind(scan))
-        return json_scan_bad(scan, "a list expected");
-    if (*scan->at == '[' && json_scan_list(scan, read_operation, limits) < 0)
-        return -1;
-    return limits->operations ? 0 : refuse_operations(scan->problem);
-}
-
-static int read_member(struct json_scan *scan, const char *name, void *arg)
-{
-    struct reading *reading = arg;
-    const int member = json_scan_name(scan, name, names, &reading->seen);
-    if (member < 0)
-        return -1;
-    switch ((enum member)member) {
-    case STEPS:
-        return read_steps(scan, reading->limits);
-    case EXPIRES:
-        return read_expires(scan, reading);
-    case OPERATIONS:
-        return read_operations(scan, reading->limits);
-    }
-    return -1;
-}
-
-int mint_body_parse(char *bytes, size_t length, int64_t now, struct bearer_limits *limits,
+int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limits,
                     struct problem *problem)
 {
-    struct reading reading = {.limits = limits, .now = now};
+    static const char *const names[] = {"steps", "expires", "operations", NULL};
     *limits = (struct bearer_limits){0};
-    return length == 0 ? 0 : json_scan_body(bytes, length, read_member, &reading, problem);
+    if (body_check_names(body, names, problem) < 0 ||
+        read_steps(json_object_get(body, "steps"), limits, problem) < 0 ||
+        read_expires(json_object_get(body, "expires"), now, limits, problem) < 0)
+        return -1;
+    return read_operations(json_object_get(body, "operations"), limits, problem);
 }

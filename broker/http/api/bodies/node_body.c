@@ -1,6 +1,5 @@
 #include "broker/http/api/bodies/node_body.h"
 
-#include "broker/http/request/json_scan.h"
 #include "core/reservation/nodes.h"
 
 #include <assert.h>
@@ -8,15 +7,6 @@
 #include <string.h>
 
 enum { FIELD_SIZE = 48, SERVICE_ID_MAX = 999999999 };
-
-enum member { STATE, NUMBER, ORDER, SERVICES, VNIS };
-static const char *const names[] = {[STATE] = "state",       [NUMBER] = "number", [ORDER] = "order",
-                                    [SERVICES] = "services", [VNIS] = "vnis",     NULL};
-
-struct reading {
-    struct node_body *body;
-    uint32_t seen; /* bits by enum member */
-};
 
 /* services[index], or a member of it, as its field is called. */
 static const char *field_of(char field[FIELD_SIZE], size_t index, const char *name)
@@ -26,7 +16,7 @@ static const char *field_of(char field[FIELD_SIZE], size_t index, const char *na
 }
 
 /* What is missing or not as it should be. */
-static int refuse(struct problem *problem, size_t index, const char *name, const char *what)
+static int refuse_service(struct problem *problem, size_t index, const char *name, const char *what)
 {
     char field[FIELD_SIZE];
     return problem_set(problem, 422, "invalid", field_of(field, index, name), "%s must be %s",
@@ -34,26 +24,6 @@ static int refuse(struct problem *problem, size_t index, const char *name, const
 }
 
 /* ---- one service ---- */
-
-struct service {
-    size_t index;
-    uint32_t seen;
-    char *device;
-    int64_t id; /* 0: not told */
-};
-
-static int read_part(struct json_scan *scan, const char *name, void *arg)
-{
-    static const char *const parts[] = {"device", "id", NULL};
-    struct service *service = arg;
-    char field[FIELD_SIZE];
-    int part = json_scan_name(scan, name, parts, &service->seen);
-    if (part < 0)
-        return -1;
-    field_of(field, service->index, parts[part]);
-    return part == 0 ? json_scan_text(scan, field, &service->device)
-                     : json_scan_number(scan, field, 1, SERVICE_ID_MAX, &service->id);
-}
 
 /* Whether one of the list is this one. */
 static bool is_listed(const char *list, const char *service)
@@ -69,22 +39,21 @@ static bool is_listed(const char *list, const char *service)
 }
 
 /* "device:id" behind the others, as core/reservation/nodes.h wants it. */
-static int add_service(const struct service *service, struct node_body *body,
+static int add_service(size_t index, const char *device, int64_t id, struct node_body *body,
                        struct problem *problem)
 {
     char text[32];
-    const char *device = service->device ? service->device : "";
     size_t used = strlen(body->services);
-    if (service->id == 0)
-        return refuse(problem, service->index, "id", "a whole number from 1 to 999999999");
-    int length = snprintf(text, sizeof text, "%s:%d", device, (int)service->id);
+    if (id == 0)
+        return refuse_service(problem, index, "id", "a whole number from 1 to 999999999");
+    int length = snprintf(text, sizeof text, "%s:%d", device, (int)id);
     /* A comma or colon in the name must not make a second service of it. */
     if (length >= (int)sizeof text || strcspn(device, ",:") != strlen(device) ||
         !node_services_valid(text))
-        return refuse(problem, service->index, "device",
-                      "the name of a NIC: 1 to 15 of A-Z, a-z, 0-9 and ._-");
+        return refuse_service(problem, index, "device",
+                              "the name of a NIC: 1 to 15 of A-Z, a-z, 0-9 and ._-");
     if (is_listed(body->services, text))
-        return refuse(problem, service->index, "", "named once, and is named twice");
+        return refuse_service(problem, index, "", "named once, and is named twice");
     if (used + 1 + (size_t)length > NODE_SERVICES_MAX)
         return problem_set(problem, 422, "invalid", "services",
                            "services has too many long names: together more than %d bytes",
@@ -94,53 +63,60 @@ static int add_service(const struct service *service, struct node_body *body,
     return 0;
 }
 
-static int refuse_list(struct problem *problem)
+static int read_service(const json_t *service, size_t index, struct node_body *body,
+                        struct problem *problem)
 {
-    return problem_set(problem, 422, "invalid", "services",
-                       "services must be a list of at most %d services, each an object with "
-                       "device and id",
-                       NODE_BODY_SERVICES_MAX);
+    static const char *const names[] = {"device", "id", NULL};
+    char device_field[FIELD_SIZE], id_field[FIELD_SIZE];
+    const char *device = "";
+    int64_t id = 0;
+    if (!json_is_object(service))
+        return refuse_service(problem, index, "", "an object with device and id");
+    if (body_check_names(service, names, problem) < 0 ||
+        body_text(json_object_get(service, "device"), field_of(device_field, index, "device"),
+                  &device, problem) < 0 ||
+        body_number(json_object_get(service, "id"), field_of(id_field, index, "id"), 1,
+                    SERVICE_ID_MAX, &id, problem) < 0)
+        return -1;
+    return add_service(index, device, id, body, problem);
 }
 
-static int read_service(struct json_scan *scan, size_t index, void *arg)
+static int read_services(const json_t *list, struct node_body *body, struct problem *problem)
 {
-    struct service service = {.index = index};
-    if (index == NODE_BODY_SERVICES_MAX)
-        return refuse_list(scan->problem);
-    if (json_scan_kind(scan) && *scan->at != '{')
-        return refuse(scan->problem, index, "", "an object with device and id");
-    if (json_scan_object(scan, read_part, &service) < 0)
-        return -1;
-    return add_service(&service, arg, scan->problem);
+    if (list && (!json_is_array(list) || json_array_size(list) > NODE_BODY_SERVICES_MAX))
+        return problem_set(problem, 422, "invalid", "services",
+                           "services must be a list of at most %d services, each an object with "
+                           "device and id",
+                           NODE_BODY_SERVICES_MAX);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (read_service(json_array_get(list, i), i, body, problem) < 0)
+            return -1;
+    return 0;
 }
 
 /* ---- the body ---- */
 
-static int read_state(struct json_scan *scan, struct node_body *body)
+static int read_state(const json_t *value, struct node_body *body, struct problem *problem)
 {
-    char *word;
-    if (json_scan_text(scan, "state", &word) < 0)
+    const char *word = NULL;
+    if (body_text(value, "state", &word, problem) < 0)
         return -1;
+    if (!word)
+        return problem_set(problem, 422, "missing-field", "state",
+                           "state is missing: created, destroyed or lingering");
     body->state = (enum node_state)node_state_from_word(word);
     return body->state ? 0
-                       : problem_set(scan->problem, 422, "invalid", "state",
+                       : problem_set(problem, 422, "invalid", "state",
                                      "state must be created, destroyed or lingering");
 }
 
-static int read_count(struct json_scan *scan, enum member member, uint64_t *count)
+static int read_count(const json_t *json, const char *name, uint64_t *count,
+                      struct problem *problem)
 {
-    int64_t value;
-    if (json_scan_number(scan, names[member], 1, INT64_MAX, &value) < 0)
-        return -1;
+    int64_t value = 0;
+    const int rc = body_number(json_object_get(json, name), name, 1, INT64_MAX, &value, problem);
     *count = (uint64_t)value;
-    return 0;
-}
-
-static int read_services(struct json_scan *scan, struct node_body *body)
-{
-    if (json_scan_kind(scan) && *scan->at != '[')
-        return refuse_list(scan->problem);
-    return json_scan_list(scan, read_service, body);
+    return rc;
 }
 
 static int refuse_vnis(struct problem *problem)
@@ -150,55 +126,24 @@ static int refuse_vnis(struct problem *problem)
                        VNI_PER_JOB_MAX);
 }
 
-static int read_vni(struct json_scan *scan, size_t index, void *arg)
+static int read_vnis(const json_t *list, struct node_body *body, struct problem *problem)
 {
-    struct node_body *body = arg;
-    int64_t vni;
-    if (index == VNI_PER_JOB_MAX)
-        return refuse_vnis(scan->problem);
-    if (json_scan_number(scan, "vnis", 1, UINT16_MAX, &vni) < 0)
-        return -1;
-    for (unsigned i = 0; i < body->vni_count; i++) {
-        if (body->vnis[i] == vni)
-            return refuse_vnis(scan->problem);
+    if (list && (!json_is_array(list) || json_array_size(list) > VNI_PER_JOB_MAX))
+        return refuse_vnis(problem);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        int64_t vni = 0;
+        if (body_number(json_array_get(list, i), "vnis", 1, UINT16_MAX, &vni, problem) < 0)
+            return -1;
+        for (unsigned before = 0; before < body->vni_count; before++)
+            if (body->vnis[before] == vni)
+                return refuse_vnis(problem);
+        body->vnis[body->vni_count++] = (uint16_t)vni;
     }
-    body->vnis[body->vni_count++] = (uint16_t)vni;
     return 0;
 }
 
-static int read_vnis(struct json_scan *scan, struct node_body *body)
+static int check_report(const struct node_body *body, struct problem *problem)
 {
-    if (json_scan_kind(scan) && *scan->at != '[')
-        return refuse_vnis(scan->problem);
-    return json_scan_list(scan, read_vni, body);
-}
-
-static int read_member(struct json_scan *scan, const char *name, void *arg)
-{
-    struct reading *reading = arg;
-    int member = json_scan_name(scan, name, names, &reading->seen);
-    if (member < 0)
-        return -1;
-    switch ((enum member)member) {
-    case STATE:
-        return read_state(scan, reading->body);
-    case NUMBER:
-        return read_count(scan, NUMBER, &reading->body->number);
-    case ORDER:
-        return read_count(scan, ORDER, &reading->body->order);
-    case SERVICES:
-        return read_services(scan, reading->body);
-    case VNIS:
-        return read_vnis(scan, reading->body);
-    }
-    return -1;
-}
-
-static int check(const struct node_body *body, struct problem *problem)
-{
-    if (!body->state)
-        return problem_set(problem, 422, "missing-field", "state",
-                           "state is missing: created, destroyed or lingering");
     if (body->number == 0)
         return problem_set(problem, 422, "missing-field", "number",
                            "number is missing: the reservation's, which says which life of the "
@@ -211,11 +156,16 @@ static int check(const struct node_body *body, struct problem *problem)
     return 0;
 }
 
-int node_body_parse(char *bytes, size_t length, struct node_body *body, struct problem *problem)
+int node_body_parse(const json_t *json, struct node_body *body, struct problem *problem)
 {
-    struct reading reading = {.body = body};
+    static const char *const names[] = {"state", "number", "order", "services", "vnis", NULL};
     *body = (struct node_body){0};
-    if (json_scan_body(bytes, length, read_member, &reading, problem) < 0)
+    if (body_check_names(json, names, problem) < 0 ||
+        read_state(json_object_get(json, "state"), body, problem) < 0 ||
+        read_count(json, "number", &body->number, problem) < 0 ||
+        read_count(json, "order", &body->order, problem) < 0 ||
+        read_services(json_object_get(json, "services"), body, problem) < 0 ||
+        read_vnis(json_object_get(json, "vnis"), body, problem) < 0)
         return -1;
-    return check(body, problem);
+    return check_report(body, problem);
 }

@@ -1,6 +1,5 @@
 #include "broker/http/api/bodies/reserve_body.h"
 
-#include "broker/http/request/json_scan.h"
 #include "base/names.h"
 #include "base/nodelist.h"
 
@@ -9,159 +8,99 @@
 
 enum { CORES_MAX = 1000000 };
 
-enum member { UID, NODES, NODE_COUNT, CORES_PER_NODE, VNI_COUNT, HWCOLL, TRAFFIC_CLASSES };
-static const char *const names[] = {
-    [UID] = "uid",
-    [NODES] = "nodes",
-    [NODE_COUNT] = "node_count",
-    [CORES_PER_NODE] = "cores_per_node",
-    [VNI_COUNT] = "vni_count",
-    [HWCOLL] = "hwcoll",
-    [TRAFFIC_CLASSES] = "traffic_classes",
-    NULL,
-};
-
-/* What was read so far. */
-struct reading {
-    struct reserve_request *request;
-    uint32_t seen; /* bits by enum member */
-    uint32_t told; /* node_count */
-};
-
-static bool has(const struct reading *reading, enum member member)
+static int read_number(const json_t *body, const char *name, uint32_t min, uint32_t max,
+                       uint32_t *out, struct problem *problem)
 {
-    return reading->seen >> member & 1;
-}
-
-static int read_number(struct json_scan *scan, enum member member, uint32_t min, uint32_t max,
-                       uint32_t *out)
-{
-    int64_t value;
-    if (json_scan_number(scan, names[member], min, max, &value) < 0)
-        return -1;
+    int64_t value = *out;
+    const int rc = body_number(json_object_get(body, name), name, min, max, &value, problem);
     *out = (uint32_t)value;
+    return rc;
+}
+
+static int read_numbers(const json_t *body, struct reserve_request *request,
+                        struct problem *problem)
+{
+    int64_t vnis = -1;
+    if (read_number(body, "uid", 0, UINT32_MAX - 1, &request->uid, problem) < 0 ||
+        read_number(body, "node_count", 1, NODELIST_COUNT_MAX, &request->node_count, problem) < 0 ||
+        read_number(body, "cores_per_node", 1, CORES_MAX, &request->cores_per_node, problem) < 0 ||
+        body_number(json_object_get(body, "vni_count"), "vni_count", 0, VNI_PER_JOB_MAX, &vnis,
+                    problem) < 0)
+        return -1;
+    request->vni_count = (int)vnis;
     return 0;
 }
 
-static int read_nodes(struct json_scan *scan, struct reserve_request *request)
+/* node_count is read already, and has to agree. */
+static int read_nodes(const json_t *body, struct reserve_request *request, struct problem *problem)
 {
-    char *nodes;
+    const uint32_t given = request->node_count;
     struct error err;
-    if (json_scan_text(scan, "nodes", &nodes) < 0)
+    if (body_text(json_object_get(body, "nodes"), "nodes", &request->nodes, problem) < 0)
         return -1;
-    if (strlen(nodes) > NODES_TEXT_MAX)
-        return problem_set(scan->problem, 422, "invalid", "nodes", "nodes is longer than %d bytes",
+    if (!request->nodes)
+        return 0;
+    if (strlen(request->nodes) > NODES_TEXT_MAX)
+        return problem_set(problem, 422, "invalid", "nodes", "nodes is longer than %d bytes",
                            NODES_TEXT_MAX);
-    if (nodelist_count(nodes, &request->node_count, &err) < 0)
-        return problem_set(scan->problem, 422, "invalid", "nodes", "nodes: %s", err.text);
-    request->nodes = nodes;
-    return 0;
+    if (nodelist_count(request->nodes, &request->node_count, &err) < 0)
+        return problem_set(problem, 422, "invalid", "nodes", "nodes: %s", err.text);
+    if (given == 0 || given == request->node_count)
+        return 0;
+    return problem_set(problem, 422, "invalid", "node_count",
+                       "node_count is %u, but nodes names %u; give one of them, or both alike",
+                       given, request->node_count);
 }
 
-static int read_vni_count(struct json_scan *scan, struct reserve_request *request)
+static int read_hwcoll(const json_t *body, struct reserve_request *request, struct problem *problem)
 {
-    uint32_t count;
-    if (read_number(scan, VNI_COUNT, 0, VNI_PER_JOB_MAX, &count) < 0)
+    const char *word = NULL;
+    if (body_text(json_object_get(body, "hwcoll"), "hwcoll", &word, problem) < 0)
         return -1;
-    request->vni_count = (int)count;
-    return 0;
-}
-
-static int read_hwcoll(struct json_scan *scan, struct reserve_request *request)
-{
-    char *word;
-    if (json_scan_text(scan, "hwcoll", &word) < 0)
-        return -1;
+    if (!word)
+        return 0;
     request->wish = (enum hwcoll_wish)hwcoll_wish_from_word(word);
     return request->wish ? 0
-                         : problem_set(scan->problem, 422, "invalid", "hwcoll",
+                         : problem_set(problem, 422, "invalid", "hwcoll",
                                        "hwcoll must be auto, on, off or required");
 }
 
-static int read_class(struct json_scan *scan, size_t index, void *arg)
+static int read_classes(const json_t *list, struct reserve_request *request,
+                        struct problem *problem)
 {
-    struct reserve_request *request = arg;
-    char field[48], *word = NULL;
-    if (!json_scan_kind(scan))
-        return json_scan_bad(scan, "a text expected");
-    if (*scan->at == '"' && json_scan_text(scan, "traffic_classes", &word) < 0)
-        return -1;
-    int bit = word ? traffic_class_from_word(word) : 0;
-    if (!bit) {
-        snprintf(field, sizeof field, "traffic_classes[%zu]", index);
-        return problem_set(scan->problem, 422, "invalid", field,
-                           "%s must be best_effort, low_latency, bulk_data or dedicated_access",
-                           field);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *word = json_string_value(json_array_get(list, i));
+        const int bit = word ? traffic_class_from_word(word) : 0;
+        if (!bit) {
+            char field[48];
+            snprintf(field, sizeof field, "traffic_classes[%zu]", i);
+            return problem_set(problem, 422, "invalid", field,
+                               "%s must be best_effort, low_latency, bulk_data or dedicated_access",
+                               field);
+        }
+        request->traffic_classes = (uint8_t)(request->traffic_classes | bit);
     }
-    request->traffic_classes = (uint8_t)(request->traffic_classes | bit);
-    return 0;
+    if (!list || request->traffic_classes)
+        return 0;
+    return problem_set(problem, 422, "invalid", "traffic_classes",
+                       "traffic_classes must be a list of at least one of best_effort, "
+                       "low_latency, bulk_data, dedicated_access");
 }
 
-static int read_classes(struct json_scan *scan, struct reserve_request *request)
+int reserve_body_parse(const json_t *body, struct reserve_request *request, struct problem *problem)
 {
-    if (!json_scan_kind(scan))
-        return json_scan_bad(scan, "a list expected");
-    if (*scan->at == '[' && json_scan_list(scan, read_class, request) < 0)
+    static const char *const names[] = {"uid",       "nodes",  "node_count",      "cores_per_node",
+                                        "vni_count", "hwcoll", "traffic_classes", NULL};
+    *request = (struct reserve_request){0};
+    if (body_check_names(body, names, problem) < 0 || read_numbers(body, request, problem) < 0 ||
+        read_nodes(body, request, problem) < 0 || read_hwcoll(body, request, problem) < 0 ||
+        read_classes(json_object_get(body, "traffic_classes"), request, problem) < 0)
         return -1;
-    return request->traffic_classes
-               ? 0
-               : problem_set(scan->problem, 422, "invalid", "traffic_classes",
-                             "traffic_classes must be a list of at least one of best_effort, "
-                             "low_latency, bulk_data, dedicated_access");
-}
-
-static int read_member(struct json_scan *scan, const char *name, void *arg)
-{
-    struct reading *reading = arg;
-    struct reserve_request *request = reading->request;
-    int member = json_scan_name(scan, name, names, &reading->seen);
-    if (member < 0)
-        return -1;
-    switch ((enum member)member) {
-    case UID:
-        return read_number(scan, UID, 0, UINT32_MAX - 1, &request->uid);
-    case NODES:
-        return read_nodes(scan, request);
-    case NODE_COUNT:
-        return read_number(scan, NODE_COUNT, 1, NODELIST_COUNT_MAX, &reading->told);
-    case CORES_PER_NODE:
-        return read_number(scan, CORES_PER_NODE, 1, CORES_MAX, &request->cores_per_node);
-    case VNI_COUNT:
-        return read_vni_count(scan, request);
-    case HWCOLL:
-        return read_hwcoll(scan, request);
-    case TRAFFIC_CLASSES:
-        return read_classes(scan, request);
-    }
-    return -1;
-}
-
-/* What must be there, and agree. */
-static int check(const struct reading *reading, struct problem *problem)
-{
-    struct reserve_request *request = reading->request;
-    if (!has(reading, UID))
+    if (!json_object_get(body, "uid"))
         return problem_set(problem, 422, "missing-field", "uid",
                            "uid is missing: the number of the user whose job it is");
-    if (!has(reading, NODES) && !has(reading, NODE_COUNT))
+    if (request->node_count == 0)
         return problem_set(problem, 422, "missing-field", "nodes",
                            "nodes is missing: the job's node list, or node_count instead");
-    if (!has(reading, NODES))
-        request->node_count = reading->told;
-    else if (has(reading, NODE_COUNT) && reading->told != request->node_count)
-        return problem_set(problem, 422, "invalid", "node_count",
-                           "node_count says %u, but nodes names %u; give one of them, or both "
-                           "alike",
-                           reading->told, request->node_count);
     return 0;
-}
-
-int reserve_body_parse(char *bytes, size_t length, struct reserve_request *request,
-                       struct problem *problem)
-{
-    struct reading reading = {.request = request};
-    *request = (struct reserve_request){.vni_count = -1};
-    if (json_scan_body(bytes, length, read_member, &reading, problem) < 0)
-        return -1;
-    return check(&reading, problem);
 }

@@ -1,0 +1,105 @@
+#include "broker/http/request/body.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *type_word(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        return "a list";
+    case JSON_STRING:
+        return "text";
+    case JSON_INTEGER:
+        return "a number";
+    case JSON_REAL:
+        return "a fraction";
+    case JSON_NULL:
+        return "null";
+    default:
+        return "true or false";
+    }
+}
+
+/* A number that no type holds is not wrong as JSON. jansson does not say which field it is: its
+ * name stands before the last colon. */
+static int refuse_overflow(const char *bytes, const json_error_t *error, struct problem *problem)
+{
+    char field[64] = "";
+    const char *colon = memrchr(bytes, ':', (size_t)error->position);
+    const char *end = colon ? memrchr(bytes, '"', (size_t)(colon - bytes)) : NULL;
+    const char *quote = end ? memrchr(bytes, '"', (size_t)(end - bytes)) : NULL;
+    if (quote)
+        snprintf(field, sizeof field, "%.*s", (int)(end - quote - 1), quote + 1);
+    return problem_set(problem, 422, "invalid", field, "%s: a number that is too large: line %d",
+                       field, error->line);
+}
+
+json_t *body_read(const char *bytes, size_t length, struct problem *problem)
+{
+    json_error_t error = {.line = 1, .text = "a NUL byte"};
+    /* jansson takes a NUL between values for the end. */
+    json_t *body =
+        length > 0 && memchr(bytes, '\0', length)
+            ? NULL
+            : json_loadb(length > 0 ? bytes : "", length, JSON_REJECT_DUPLICATES, &error);
+    if (json_is_object(body))
+        return body;
+    if (body)
+        problem_set(problem, 400, "bad-json", NULL,
+                    "the body must be a JSON object, it is %s: line 1, column 1", type_word(body));
+    else if (json_error_code(&error) == json_error_numeric_overflow)
+        refuse_overflow(bytes, &error, problem);
+    else
+        problem_set(problem, 400, "bad-json", NULL,
+                    "the body is not valid JSON: line %d, column %d: %s", error.line,
+                    error.column > 0 ? error.column : 1, error.text);
+    json_decref(body);
+    return NULL;
+}
+
+int body_check_names(const json_t *object, const char *const *names, struct problem *problem)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    {
+        size_t i = 0;
+        while (names[i] && strcmp(names[i], name) != 0)
+            i++;
+        if (!names[i])
+            return problem_set(problem, 422, "unknown-field", name,
+                               "there is no field '%.64s' in this request; GET /openapi.json lists "
+                               "those that there are",
+                               name);
+    }
+    return 0;
+}
+
+int body_text(const json_t *value, const char *field, const char **out, struct problem *problem)
+{
+    if (value && !json_is_string(value))
+        return problem_set(problem, 422, "invalid", field, "%s must be text, not %s", field,
+                           type_word(value));
+    if (value)
+        *out = json_string_value(value);
+    return 0;
+}
+
+int body_number(const json_t *value, const char *field, int64_t min, int64_t max, int64_t *out,
+                struct problem *problem)
+{
+    const int64_t number = json_integer_value(value);
+    if (!value)
+        return 0;
+    if (!json_is_integer(value) || number < min || number > max)
+        return problem_set(problem, 422, "invalid", field,
+                           "%s must be a whole number from %" PRId64 " to %" PRId64 "%s%s", field,
+                           min, max, json_is_integer(value) ? "" : ", not ",
+                           json_is_integer(value) ? "" : type_word(value));
+    *out = number;
+    return 0;
+}
