@@ -32,7 +32,6 @@ static int reload(void *cls, struct problem *problem)
     struct program *program = cls;
     const struct options *options = &program->options;
     struct auth *auth = auth_open(options->auth, options->authdir, program->tokens, problem);
-
     if (!auth)
         return -1;
     if (program->tls && tls_reload(program->tls, problem) < 0) {
@@ -57,7 +56,6 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct program *program = handle->data;
     struct problem problem;
-
     if (number != SIGHUP) {
         end(program);
         return;
@@ -71,7 +69,6 @@ static void on_signal(uv_signal_t *handle, int number)
 static void watch_signals(struct program *program)
 {
     static const int numbers[3] = {SIGTERM, SIGINT, SIGHUP};
-
     for (int i = 0; i < 3; i++) {
         uv_signal_init(&program->loop, &program->signals[i]);
         program->signals[i].data = program;
@@ -85,7 +82,6 @@ static int open_door(struct program *program, const struct options *options,
                      struct problem *problem)
 {
     const struct tls_files files = {options->tls_cert, options->tls_key, options->client_ca};
-
     if (options->auth == AUTH_OAUTH &&
         !(program->tokens = accesstokens_create(options->token_lifetime_us)))
         return problem_set(problem, 500, "out of memory");
@@ -101,7 +97,6 @@ static int open_objects(struct program *program, const struct options *options,
 {
     struct fabric *fabric = &program->fabric;
     uint64_t dice = options->seed;
-
     fabric->auth = program->auth;
     fabric->inventory = options->inventory;
     fabric->reach = options->reach;
@@ -125,9 +120,9 @@ static int open_objects(struct program *program, const struct options *options,
 static void close_all(struct program *program)
 {
     tls_close(program->tls);
-    backup_destroy(program->control.backup);
+    objects_destroy(program->control.snapshot);
     requestlog_destroy(program->control.log);
-    faults_release(&program->faults);
+    faults_clear(&program->faults);
     journal_close(program->fabric.journal);
     objects_destroy(program->fabric.objects);
     replica_destroy(program->fabric.replica);
@@ -141,7 +136,6 @@ static int write_port_file(const char *path, unsigned port, struct problem *prob
     char *new_path;
     FILE *file;
     int result = -1;
-
     if (asprintf(&new_path, "%s.new", path) < 0)
         return problem_set(problem, 500, "out of memory");
     if ((file = fopen(new_path, "we"))) {
@@ -160,7 +154,6 @@ static int announce(const struct server *server, const struct door *door, const 
 {
     unsigned port = server_port(server);
     bool brackets = strchr(door->host, ':') != NULL;
-
     printf("mock-fm: %s http%s://%s%s%s:%u\n", what, tls ? "s" : "", brackets ? "[" : "",
            door->host, brackets ? "]" : "", port);
     fflush(stdout);
@@ -172,7 +165,6 @@ static struct server *open_server(struct program *program, const struct door *do
                                   struct problem *problem)
 {
     const struct server_place place = {door->host, door->port, program->tls, anybody};
-
     return server_create(&program->loop, &program->control, &place, program->options.latency_ms,
                          problem);
 }
@@ -182,7 +174,6 @@ static int announce_all(const struct program *program, struct problem *problem)
 {
     const struct options *options = &program->options;
     bool tls = program->tls != NULL;
-
     if (program->jobs_server && announce(program->jobs_server, &options->jobs_door,
                                          "listening for jobs on", tls, problem) < 0)
         return -1;
@@ -192,7 +183,6 @@ static int announce_all(const struct program *program, struct problem *problem)
 static int serve(struct program *program, const struct options *options, struct problem *problem)
 {
     int result = 0;
-
     if (!(program->server = open_server(program, &options->door, false, problem)))
         return -1;
     watch_signals(program);
@@ -215,7 +205,6 @@ int main(int argc, char **argv)
     const struct options *options = &program.options;
     struct problem problem;
     int result;
-
     if (options_parse(&program.options, argc, argv, &problem) < 0) {
         fprintf(stderr, "mock-fm: %s\n", problem.text);
         return 2;

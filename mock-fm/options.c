@@ -59,7 +59,6 @@ static int parse_number(const char *name, const char *text, uint64_t least, uint
                         uint64_t *number, struct problem *problem)
 {
     char *end;
-
     errno = 0;
     *number = strtoull(text, &end, 10);
     /* strtoull would take a sign and blanks. */
@@ -77,7 +76,6 @@ static int parse_listen(const char *name, struct door *door, const char *text,
     size_t length = colon ? (size_t)(colon - text) : 0;
     char what[32];
     uint64_t port;
-
     if (length > 2 && text[0] == '[' && text[length - 1] == ']') {
         text++;
         length -= 2;
@@ -97,7 +95,6 @@ static int parse_auth(struct options *options, const char *text, struct problem 
 {
     static const char *const names[] = {
         [AUTH_NONE] = "none", [AUTH_BASIC] = "basic", [AUTH_OAUTH] = "oauth"};
-
     for (int mode = AUTH_NONE; mode <= AUTH_OAUTH; mode++) {
         if (strcmp(text, names[mode]) == 0) {
             options->auth = (enum auth_mode)mode;
@@ -113,7 +110,6 @@ static int parse_reach(struct options *options, const char *text, struct problem
                                         [SESSION_GET] = "get",
                                         [SESSION_PATCH] = "patch",
                                         [SESSION_TREES_ONLY] = "trees-only"};
-
     for (int reach = SESSION_OWN_JOB; reach <= SESSION_TREES_ONLY; reach++) {
         if (strcmp(text, names[reach]) == 0) {
             options->reach = (enum session_reach)reach;
@@ -128,7 +124,6 @@ static int parse_lifetime(int64_t *lifetime_us, const char *text, struct problem
 {
     char *end;
     double seconds = strtod(text, &end);
-
     /* strtod would take blanks, signs, exponents, hexadecimal digits and "inf". */
     if (text[strspn(text, "0123456789.")] || end == text || *end || seconds < 0.001 ||
         seconds > TOKEN_LIFETIME_MAX_S)
@@ -144,7 +139,6 @@ static int parse_one(struct options *options, int option, const char *value,
 {
     uint64_t number = 0;
     int result = 0;
-
     switch (option) {
     case 'l':
         return parse_listen("--listen", &options->door, value, problem);
@@ -252,7 +246,6 @@ static int check(const struct options *options, struct problem *problem)
 int options_parse(struct options *options, int argc, char **argv, struct problem *problem)
 {
     int option;
-
     *options = (struct options){.door = {.host = "127.0.0.1", .port = "8000"},
                                 .addresses = DEFAULT_ADDRESSES,
                                 .auth = AUTH_NONE,

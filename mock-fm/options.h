@@ -7,7 +7,7 @@
 
 #include "mock-fm/http/auth.h"
 #include "mock-fm/objects/inventory.h"
-#include "mock-fm/http/problem.h"
+#include "mock-fm/http/message.h"
 #include "mock-fm/http/session.h"
 
 /* Where one comes in. */

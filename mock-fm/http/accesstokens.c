@@ -25,7 +25,6 @@ struct accesstokens {
 struct accesstokens *accesstokens_create(int64_t lifetime_us)
 {
     struct accesstokens *tokens = calloc(1, sizeof *tokens);
-
     assert(lifetime_us > 0);
     if (tokens)
         tokens->lifetime_us = lifetime_us;
@@ -52,7 +51,6 @@ int accesstokens_issue(struct accesstokens *tokens, int64_t now_us,
     struct token *token = &tokens->ring[tokens->issued % ACCESSTOKENS_MAX];
     unsigned char entropy[ENTROPY_SIZE];
     char *out = token->text;
-
     token->expires_us = 0;
     /* getentropy gives 256 bytes at a time. */
     if (getentropy(entropy, ENTROPY_SIZE / 2) < 0 ||
@@ -76,7 +74,6 @@ bool accesstokens_opens(const struct accesstokens *tokens, const char *text, int
 {
     for (size_t i = 0; i < ACCESSTOKENS_MAX; i++) {
         const struct token *token = &tokens->ring[i];
-
         /* The name is no secret; what follows it is compared in constant time. */
         if (token->expires_us > now_us && strncmp(token->text, text, NAME_LENGTH) == 0)
             return secret_equal(secret_of(token->text), secret_of(text));
@@ -87,7 +84,6 @@ bool accesstokens_opens(const struct accesstokens *tokens, const char *text, int
 unsigned accesstokens_revoke(struct accesstokens *tokens, int64_t now_us)
 {
     unsigned live = accesstokens_totals(tokens, now_us).live;
-
     explicit_bzero(tokens->ring, sizeof tokens->ring);
     return live;
 }
@@ -95,7 +91,6 @@ unsigned accesstokens_revoke(struct accesstokens *tokens, int64_t now_us)
 struct accesstokens_totals accesstokens_totals(const struct accesstokens *tokens, int64_t now_us)
 {
     struct accesstokens_totals totals = {.issued = tokens->issued};
-
     for (size_t i = 0; i < ACCESSTOKENS_MAX; i++)
         totals.live += tokens->ring[i].expires_us > now_us;
     return totals;

@@ -36,11 +36,9 @@ static char *base64(const char *text)
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     size_t length = strlen(text);
     char *coded = malloc((length + 2) / 3 * 4 + 1), *out = coded;
-
     for (size_t i = 0; coded && i < length; i += 3) {
         size_t rest = length - i;
         unsigned word = (unsigned)(unsigned char)text[i] << 16;
-
         if (rest > 1)
             word |= (unsigned)(unsigned char)text[i + 1] << 8;
         if (rest > 2)
@@ -62,7 +60,6 @@ static int read_line(const char *authdir, const char *name, char line[SECRET_LIN
     char *path, *got = NULL;
     FILE *file;
     int result = 0;
-
     if (asprintf(&path, "%s/%s", authdir, name) < 0)
         return problem_set(problem, 500, "out of memory");
     if ((file = fopen(path, "re"))) {
@@ -84,7 +81,6 @@ static int read_password(struct auth *auth, const char *authdir, struct problem 
 {
     char text[sizeof USER + SECRET_LINE_MAX] = USER ":";
     int result = read_line(authdir, "passwd", text + sizeof USER, problem);
-
     if (result == 0 && secret_none(auth->credentials = secret_of(base64(text))))
         result = problem_set(problem, 500, "out of memory");
     explicit_bzero(text, sizeof text);
@@ -95,7 +91,6 @@ static int read_client(struct auth *auth, const char *authdir, struct problem *p
 {
     char id[SECRET_LINE_MAX], secret[SECRET_LINE_MAX];
     int result = -1;
-
     if (read_line(authdir, "client-id", id, problem) == 0 &&
         read_line(authdir, "client-secret", secret, problem) == 0) {
         auth->client_id = secret_copy(secret_of(id));
@@ -111,7 +106,6 @@ struct auth *auth_open(enum auth_mode mode, const char *authdir, struct accessto
 {
     struct auth *auth = calloc(1, sizeof *auth);
     int result = 0;
-
     if (!auth) {
         problem_set(problem, 500, "out of memory");
         return NULL;
@@ -144,7 +138,6 @@ void auth_close(struct auth *auth)
 static const char *after_scheme(const char *header, const char *scheme)
 {
     size_t length = strlen(scheme);
-
     if (!header || strncasecmp(header, scheme, length) != 0 || header[length] != ' ')
         return NULL;
     return header + length + strspn(header + length, " ");
@@ -153,7 +146,6 @@ static const char *after_scheme(const char *header, const char *scheme)
 static bool is_login(const struct auth *auth, const char *header, int64_t now_us)
 {
     const char *shown;
-
     if (auth->mode == AUTH_BASIC)
         return (shown = after_scheme(header, "Basic")) &&
                secret_equal(auth->credentials, secret_of(shown));
@@ -163,7 +155,6 @@ static bool is_login(const struct auth *auth, const char *header, int64_t now_us
 enum auth_login auth_judge(const struct auth *auth, const char *header, int64_t now_us)
 {
     const char *bearer = auth_bearer(header);
-
     if (bearer && (auth->mode != AUTH_OAUTH || session_is_token(bearer)))
         return AUTH_BEARER;
     if (auth->mode == AUTH_NONE)
@@ -181,7 +172,6 @@ const char *auth_bearer(const char *header)
 bool auth_shows_session(const char *header)
 {
     const char *bearer = auth_bearer(header);
-
     return bearer && session_is_token(bearer);
 }
 
@@ -190,7 +180,6 @@ bool auth_is_client(const struct auth *auth, const char *id, const char *secret)
     /* Both, always: the time must not tell which of them was wrong. */
     bool right_id = secret_equal(auth->client_id, secret_of(id));
     bool right_secret = secret_equal(auth->client_secret, secret_of(secret));
-
     return right_id && right_secret;
 }
 

@@ -40,7 +40,6 @@ struct call {
 static int64_t now_us(void)
 {
     struct timespec now;
-
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
@@ -72,7 +71,6 @@ static struct call *call_create(struct calls *calls, struct MHD_Connection *conn
     struct call *call = calloc(1, sizeof *call);
     const char *authorization =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
-
     if (!call)
         return NULL;
     call->calls = calls;
@@ -89,7 +87,6 @@ static struct call *call_create(struct calls *calls, struct MHD_Connection *conn
 static int take_upload(struct call *call, const char *bytes, size_t size)
 {
     size_t needed = call->upload.length + size;
-
     if (call->upload.too_long || needed > CALL_BODY_MAX) {
         call->upload.too_long = true;
         return 0;
@@ -97,7 +94,6 @@ static int take_upload(struct call *call, const char *bytes, size_t size)
     if (needed > call->upload.room) {
         size_t room = needed * 2;
         char *grown = malloc(room);
-
         if (!grown)
             return -1;
         if (call->upload.bytes) { /* not realloc, which may leave a secret behind */
@@ -116,14 +112,12 @@ static int take_upload(struct call *call, const char *bytes, size_t size)
 static uint64_t query_number(const struct call *call, const char *name)
 {
     const char *text = MHD_lookup_connection_value(call->connection, MHD_GET_ARGUMENT_KIND, name);
-
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
 static void describe(struct call *call)
 {
     bool control = control_owns(call->path);
-
     call->request = (struct request){.method = call->method,
                                      .path = call->path,
                                      .authorization = call->authorization,
@@ -140,7 +134,6 @@ static void note(struct call *call)
         MHD_get_connection_info(call->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     uint64_t *connection = info->socket_context; /* NULL if there was no memory for it */
     struct requestlog *log = call->calls->control->log;
-
     if (connection && *connection == 0)
         *connection = requestlog_connection(log);
     call->log_number =
@@ -155,7 +148,6 @@ static void act(struct call *call)
     call->request.now_us = now_us();
     if (call->upload.too_long) {
         struct problem problem;
-
         problem_set(&problem, 413, "the body is longer than %u bytes", CALL_BODY_MAX);
         answer_problem(&call->answer, &problem);
     } else if (control_owns(call->path)) {
@@ -176,7 +168,6 @@ static void act(struct call *call)
 static void on_timer_closed(uv_handle_t *handle)
 {
     struct call *call = handle->data;
-
     call->timer_open = false;
     if (call->completed)
         call_destroy(call);
@@ -185,7 +176,6 @@ static void on_timer_closed(uv_handle_t *handle)
 static void resume(struct call *call)
 {
     struct calls *calls = call->calls;
-
     *(call->previous ? &call->previous->next : &calls->waiting) = call->next;
     if (call->next)
         call->next->previous = call->previous;
@@ -198,7 +188,6 @@ static void on_timer(uv_timer_t *timer)
 {
     struct call *call = timer->data;
     uint64_t rest = call->calls->latency_ms + (uint64_t)call->fault.delay_ms;
-
     if (call->phase == WAITING_TO_ACT) {
         act(call);
         call->phase = WAITING_TO_ANSWER;
@@ -214,7 +203,6 @@ static void on_timer(uv_timer_t *timer)
 static void suspend(struct call *call, enum phase phase, uint64_t delay_ms)
 {
     struct calls *calls = call->calls;
-
     call->phase = phase;
     call->next = calls->waiting;
     call->previous = NULL;
@@ -247,7 +235,6 @@ static enum MHD_Result start(struct call *call)
 {
     struct calls *calls = call->calls;
     uint64_t delay;
-
     describe(call);
     if (control_owns(call->path)) {
         act(call);
@@ -275,7 +262,6 @@ enum MHD_Result call_on_request(void *cls, struct MHD_Connection *connection, co
                                 size_t *upload_size, void **context)
 {
     struct call *call = *context;
-
     (void)version;
     if (!call) {
         *context = call_create(cls, connection, method, url);
@@ -283,7 +269,6 @@ enum MHD_Result call_on_request(void *cls, struct MHD_Connection *connection, co
     }
     if (*upload_size > 0) {
         int result = take_upload(call, upload, *upload_size);
-
         *upload_size = 0;
         return result < 0 ? MHD_NO : MHD_YES;
     }
@@ -297,7 +282,6 @@ void call_on_completed(void *cls, struct MHD_Connection *connection, void **cont
                        enum MHD_RequestTerminationCode why)
 {
     struct call *call = *context;
-
     (void)cls;
     (void)connection;
     (void)why;

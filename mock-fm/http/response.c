@@ -23,7 +23,6 @@ struct response_stream {
 static void resume(struct response_stream *stream)
 {
     struct responses *responses = stream->responses;
-
     *(stream->previous ? &stream->previous->next : &responses->waiting) = stream->next;
     if (stream->next)
         stream->next->previous = stream->previous;
@@ -35,7 +34,6 @@ static void resume(struct response_stream *stream)
 static void on_due(uv_timer_t *timer)
 {
     struct response_stream *stream = timer->data;
-
     stream->due = true;
     resume(stream);
     stream->responses->wake(stream->responses->server);
@@ -44,7 +42,6 @@ static void on_due(uv_timer_t *timer)
 static void suspend(struct response_stream *stream)
 {
     struct responses *responses = stream->responses;
-
     stream->next = responses->waiting;
     stream->previous = NULL;
     if (stream->next)
@@ -60,7 +57,6 @@ static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t ro
 {
     struct response_stream *stream = cls;
     size_t size;
-
     if (stream->abandoned || (position >= stream->end && stream->end < stream->body.length))
         return MHD_CONTENT_READER_END_WITH_ERROR;
     if (position >= stream->body.length)
@@ -92,7 +88,6 @@ static void on_timer_closed(uv_handle_t *handle)
 static void free_stream(void *cls)
 {
     struct response_stream *stream = cls;
-
     assert(!stream->waiting);
     if (stream->every_ms > 0)
         uv_close((uv_handle_t *)&stream->timer, on_timer_closed);
@@ -106,7 +101,6 @@ static struct MHD_Response *streamed(struct responses *responses, struct MHD_Con
     struct response_stream *stream = calloc(1, sizeof *stream);
     uint64_t announced = fault->chunked ? MHD_SIZE_UNKNOWN : body->length;
     struct MHD_Response *response;
-
     if (!stream)
         return NULL;
     *stream = (struct response_stream){.responses = responses,
@@ -130,7 +124,6 @@ static struct MHD_Response *whole(struct body *body)
 {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(body->length, body->bytes, MHD_RESPMEM_MUST_FREE);
-
     if (response)
         *body = (struct body){0};
     return response;
@@ -142,7 +135,6 @@ static bool add_headers(struct MHD_Response *response, json_t *headers)
     bool typed = false;
     const char *name;
     json_t *value;
-
     json_object_foreach(headers, name, value)
     {
         MHD_add_response_header(response, name, json_string_value(value));
@@ -160,7 +152,6 @@ enum MHD_Result response_send(struct responses *responses, struct MHD_Connection
     struct MHD_Response *response =
         bent ? streamed(responses, connection, body, fault) : whole(body);
     enum MHD_Result result;
-
     if (!response)
         return MHD_NO;
     if (!add_headers(response, fault->headers) && has_body)

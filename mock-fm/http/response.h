@@ -6,8 +6,8 @@
 #include <microhttpd.h>
 #include <uv.h>
 
-#include "mock-fm/http/answer.h"
-#include "mock-fm/faults/fault.h"
+#include "mock-fm/http/message.h"
+#include "mock-fm/faults/faults.h"
 
 struct response_stream;
 

@@ -41,7 +41,6 @@ static void on_timeout(uv_timer_t *timer)
 static void run(struct server *server)
 {
     MHD_UNSIGNED_LONG_LONG timeout;
-
     for (int i = 0; i < RUNS_AT_ONCE; i++) {
         MHD_run(server->daemon);
         if (MHD_get_timeout(server->daemon, &timeout) != MHD_YES) {
@@ -74,7 +73,6 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 static void wake(void *cls)
 {
     struct server *server = cls;
-
     uv_idle_start(&server->idle, on_idle);
 }
 
@@ -82,7 +80,6 @@ static int listen_at(const struct addrinfo *address)
 {
     int one = 1, cause;
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
     if (fd < 0)
         return -errno;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
@@ -99,7 +96,6 @@ static int open_socket(const char *host, const char *port, struct problem *probl
                                    .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *addresses;
     int fd = -EADDRNOTAVAIL, result = getaddrinfo(host, port, &hints, &addresses);
-
     if (result != 0)
         return problem_set(problem, 500, "cannot listen at %s:%s: %s", host, port,
                            gai_strerror(result));
@@ -119,7 +115,6 @@ static unsigned port_of(int fd)
         struct sockaddr_in6 v6;
     } address = {.v6 = {0}};
     socklen_t length = sizeof address;
-
     if (getsockname(fd, &address.any, &length) < 0)
         return 0;
     return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
@@ -129,7 +124,6 @@ static unsigned port_of(int fd)
 static unsigned connection_limit(void)
 {
     struct rlimit limit;
-
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return FD_SETSIZE - DESCRIPTORS_SPARE;
     if (limit.rlim_cur < CONNECTIONS_MAX + DESCRIPTORS_SPARE) {
@@ -148,7 +142,6 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
                           enum MHD_ConnectionNotificationCode what)
 {
     struct server *server = cls;
-
     if (server->tls && what == MHD_CONNECTION_NOTIFY_STARTED)
         tls_attach(
             server->tls,
@@ -182,7 +175,6 @@ static struct MHD_Daemon *start_daemon(struct server *server, int fd)
         {MHD_OPTION_END, 0, NULL},
     };
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (server->tls ? MHD_USE_TLS : 0);
-
     return MHD_start_daemon(flags, 0, NULL, NULL, call_on_request, &server->calls,
                             MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
                             connection_limit(), MHD_OPTION_CONNECTION_TIMEOUT,
@@ -197,7 +189,6 @@ struct server *server_create(uv_loop_t *loop, struct control *control,
 {
     struct server *server = calloc(1, sizeof *server);
     int fd = open_socket(place->host, place->port, problem);
-
     if (!server && fd >= 0)
         problem_set(problem, 500, "out of memory");
     if (!server || fd < 0)

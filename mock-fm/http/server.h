@@ -6,7 +6,7 @@
 #include <uv.h>
 
 #include "mock-fm/faults/control.h"
-#include "mock-fm/http/problem.h"
+#include "mock-fm/http/message.h"
 #include "mock-fm/http/tls.h"
 
 struct server;

@@ -6,7 +6,7 @@
 #include <gnutls/gnutls.h>
 #include <stdbool.h>
 
-#include "mock-fm/http/problem.h"
+#include "mock-fm/http/message.h"
 
 /* PEM files. `client_ca` NULL: nobody is asked for a certificate. Otherwise the handshake fails,
  * with an alert, for who shows none that it vouches for. */

@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mock-fm/objects/recount.h"
-
 /* The file is rewritten when it has this many lines more than four times what is held. */
 #define SPARE_LINES 100000
 
@@ -27,15 +25,12 @@ static int write_line(int fd, const char *line, size_t length)
 {
     off_t before = lseek(fd, 0, SEEK_END);
     size_t done = 0;
-
     while (done < length) {
         ssize_t written = write(fd, line + done, length - done);
-
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0) {
             int cause = errno;
-
             if (done > 0 && (before < 0 || ftruncate(fd, before) < 0))
                 return -EIO;
             return -cause;
@@ -49,7 +44,6 @@ static int write_change(int fd, const struct change *change)
 {
     char *line = change_encode(change);
     int result = line ? write_line(fd, line, strlen(line)) : -ENOMEM;
-
     free(line);
     return result;
 }
@@ -61,8 +55,7 @@ static int write_next(void *cls, const struct change *change)
 
 static int write_all(int fd, const struct objects *objects)
 {
-    int result = recount(objects, write_next, &fd);
-
+    int result = objects_recount(objects, write_next, &fd);
     if (result == 0 && fsync(fd) < 0)
         result = -errno;
     return result;
@@ -73,7 +66,6 @@ static int rewrite(struct journal *journal)
 {
     int fd = open(journal->new_path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
     int result;
-
     if (fd < 0)
         return -errno;
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
@@ -97,7 +89,6 @@ static int replay_line(const char *line, size_t length, struct objects *objects)
 {
     struct change_read read;
     int result;
-
     if (change_decode(line, length, &read) < 0)
         return -EINVAL;
     result = objects_apply(objects, &read.change);
@@ -113,7 +104,6 @@ static int replay(struct journal *journal, struct objects *objects, struct probl
     unsigned long number = 0;
     ssize_t length;
     int result = 0;
-
     if (!file)
         return problem_set(problem, 500, "cannot read %s: %s", journal->path, strerror(errno));
     while (result == 0 && (length = getline(&line, &size, file)) > 0 && line[length - 1] == '\n') {
@@ -148,7 +138,6 @@ struct journal *journal_open(const char *path, struct objects *objects, struct p
 {
     struct journal *journal = calloc(1, sizeof *journal);
     int result;
-
     if (!journal || !(journal->path = strdup(path)) ||
         asprintf(&journal->new_path, "%s.new", path) < 0) {
         problem_set(problem, 500, "out of memory");
@@ -174,7 +163,6 @@ int journal_append(struct journal *journal, const struct change *change, struct 
 {
     struct objects_totals totals = objects_totals(journal->objects);
     int result = 0;
-
     if (journal->lines > SPARE_LINES + 4 * (totals.jobs + totals.trees))
         result = rewrite(journal);
     if (result == 0)

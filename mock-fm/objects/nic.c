@@ -1,28 +1,17 @@
 #include "mock-fm/objects/nic.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 bool nic_parse(const char *text, uint32_t *nic)
 {
-    static const unsigned long most[3] = {0xF, 0xFF, 0xFF};
-    uint32_t address = 0;
-
-    for (int group = 0; group < 3; group++) {
-        char *end;
-        unsigned long value;
-
-        /* strtoul would also take blanks, signs and "0x". */
-        if (!isxdigit((unsigned char)text[0]) || text[1] == 'x' || text[1] == 'X')
-            return false;
-        value = strtoul(text, &end, 16);
-        if (end - text > 2 || value > most[group] || *end != (group < 2 ? ':' : '\0'))
-            return false;
-        address = (address << 8) | (uint32_t)value;
-        text = end + 1;
-    }
-    *nic = address;
+    unsigned high, middle, low;
+    int end = 0;
+    /* sscanf would also take blanks, signs and "0x". */
+    if (text[strspn(text, "0123456789abcdefABCDEF:")] ||
+        sscanf(text, "%2x:%2x:%2x%n", &high, &middle, &low, &end) != 3 || text[end] || high > 0xF)
+        return false;
+    *nic = high << 16 | middle << 8 | low;
     return true;
 }
 

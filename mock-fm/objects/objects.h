@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "mock-fm/objects/change.h"
-#include "mock-fm/http/problem.h"
+#include "mock-fm/http/message.h"
 
 #define OBJECTS_MCAST_IDS 8192 /* multicast ids are 0…8191; libfabric takes no others */
 #define OBJECTS_JOB_ID_MAX 255 /* bytes */
@@ -33,7 +33,7 @@ struct tree {
 };
 
 struct job {
-    char *id;
+    char *id;       /* first: jobs are found by it */
     char *token;    /* the session token: a secret */
     unsigned limit; /* addresses reserved */
     unsigned trees_in_use;
@@ -42,7 +42,6 @@ struct job {
     int64_t updated_us;
     struct tree *trees;
     struct job *next, *previous; /* in the order of their serials */
-    struct job *chain;           /* of one hash bucket */
 };
 
 struct objects;
@@ -82,5 +81,13 @@ struct objects_totals {
     unsigned next_mcast_id;
 };
 struct objects_totals objects_totals(const struct objects *objects);
+
+/* What is held, as the changes that make it out of nothing: shorter than what happened. Ends with
+ * the first result of the listener that is not 0, and returns it. */
+typedef int objects_listener(void *listener, const struct change *change);
+int objects_recount(const struct objects *objects, objects_listener *on_change, void *listener);
+
+/* For snapshots and reads that lag: it has no limit of the pool. NULL without memory. */
+struct objects *objects_copy(const struct objects *objects);
 
 #endif

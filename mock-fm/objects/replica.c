@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mock-fm/objects/recount.h"
-
 struct entry {
     char *line; /* a change as in the journal; with a token perhaps */
     int64_t at_us;
@@ -18,28 +16,10 @@ struct replica {
     size_t count;
 };
 
-static int apply(void *objects, const struct change *change)
-{
-    return objects_apply(objects, change);
-}
-
-static struct objects *copy_of(const struct objects *objects)
-{
-    /* It only shows, and so need not know who may reserve. */
-    struct objects *copy = objects_create(objects_totals(objects).addresses, true);
-
-    if (copy && recount(objects, apply, copy) < 0) {
-        objects_destroy(copy);
-        return NULL;
-    }
-    return copy;
-}
-
 static int apply_entry(struct objects *objects, const struct entry *entry)
 {
     struct change_read read;
     int result;
-
     if (change_decode(entry->line, strlen(entry->line), &read) < 0)
         return -ENOMEM;
     result = objects_apply(objects, &read.change);
@@ -56,8 +36,7 @@ static void forget_entry(struct entry *entry)
 struct replica *replica_create(const struct objects *objects)
 {
     struct replica *replica = calloc(1, sizeof *replica);
-
-    if (replica && !(replica->base = copy_of(objects))) {
+    if (replica && !(replica->base = objects_copy(objects))) {
         free(replica);
         return NULL;
     }
@@ -79,7 +58,6 @@ static int fold(struct replica *replica)
 {
     for (size_t i = 0; i < REPLICA_CHANGES; i++) {
         int result = apply_entry(replica->base, &replica->entries[i]);
-
         if (result < 0)
             return result;
     }
@@ -94,7 +72,6 @@ static int fold(struct replica *replica)
 int replica_add(struct replica *replica, const struct change *change)
 {
     struct entry *entry;
-
     if (replica->count == 2 * REPLICA_CHANGES && fold(replica) < 0)
         return -ENOMEM;
     entry = &replica->entries[replica->count];
@@ -112,7 +89,6 @@ int replica_add(struct replica *replica, const struct change *change)
 static size_t seen(const struct replica *replica, const struct replica_lag *lag, int64_t now_us)
 {
     size_t count = replica->count;
-
     assert(lag->ms >= 0 && lag->writes >= 0);
     count -= (uint64_t)lag->writes < count ? (size_t)lag->writes : count;
     while (lag->ms > 0 && count > 0 && replica->entries[count - 1].at_us > now_us - lag->ms * 1000)
@@ -123,10 +99,9 @@ static size_t seen(const struct replica *replica, const struct replica_lag *lag,
 struct objects *replica_objects(const struct replica *replica, const struct replica_lag *lag,
                                 int64_t now_us)
 {
-    struct objects *objects = copy_of(replica->base);
+    struct objects *objects = objects_copy(replica->base);
     size_t count = seen(replica, lag, now_us);
     int result = objects ? 0 : -ENOMEM;
-
     for (size_t i = 0; i < count && result == 0; i++)
         result = apply_entry(objects, &replica->entries[i]);
     if (result == 0)
