@@ -1,11 +1,13 @@
 #include "mock-fm/http/auth.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/base64url.h"
 #include "base/secret.h"
 #include "mock-fm/http/session.h"
 
@@ -31,50 +33,35 @@ static const struct auth_words words[] = {
                     .challenge = "Bearer realm=\"fabric manager\", error=\"invalid_token\""},
 };
 
+/* base64url, but with the letters and the padding of base64 (RFC 4648, 4). */
 static char *base64(const char *text)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t length = strlen(text);
-    char *coded = malloc((length + 2) / 3 * 4 + 1), *out = coded;
-    for (size_t i = 0; coded && i < length; i += 3) {
-        size_t rest = length - i;
-        unsigned word = (unsigned)(unsigned char)text[i] << 16;
-        if (rest > 1)
-            word |= (unsigned)(unsigned char)text[i + 1] << 8;
-        if (rest > 2)
-            word |= (unsigned char)text[i + 2];
-        *out++ = digits[word >> 18];
-        *out++ = digits[(word >> 12) & 63];
-        *out++ = rest > 1 ? digits[(word >> 6) & 63] : '=';
-        *out++ = rest > 2 ? digits[word & 63] : '=';
-    }
-    if (coded)
-        *out = '\0';
-    return coded;
+    size_t size = strlen(text), length = BASE64URL_LENGTH(size);
+    char *coded = malloc(length + 3);
+    if (!coded)
+        return NULL;
+    base64url_encode((const unsigned char *)text, size, coded);
+    for (char *at = coded; *at; at++)
+        *at = *at == '-' ? '+' : *at == '_' ? '/' : *at;
+    return strcat(coded, size % 3 == 1 ? "==" : size % 3 == 2 ? "=" : "");
 }
 
 /* The file's first line. */
 static int read_line(const char *authdir, const char *name, char line[SECRET_LINE_MAX],
                      struct problem *problem)
 {
-    char *path, *got = NULL;
-    FILE *file;
-    int result = 0;
-    if (asprintf(&path, "%s/%s", authdir, name) < 0)
-        return problem_set(problem, 500, "out of memory");
-    if ((file = fopen(path, "re"))) {
-        setvbuf(file, NULL, _IONBF, 0); /* no copy of the secret stays behind in a freed buffer */
-        got = fgets(line, SECRET_LINE_MAX, file);
-        fclose(file);
-        if (got)
-            line[strcspn(line, "\r\n")] = '\0';
-        if (!got || !line[0])
-            result = problem_set(problem, 500, "%s is empty; it must hold one line", path);
-    } else {
-        result = problem_set(problem, 500, "cannot read %s: %s", path, strerror(errno));
-    }
-    free(path);
-    return result;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", authdir, name);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return problem_set(problem, 500, "cannot read %s: %s", path, strerror(errno));
+    setvbuf(file, NULL, _IONBF, 0); /* no copy of the secret stays behind in a freed buffer */
+    const char *got = fgets(line, SECRET_LINE_MAX, file);
+    fclose(file);
+    if (got)
+        line[strcspn(line, "\r\n")] = '\0';
+    return got && line[0] ? 0
+                          : problem_set(problem, 500, "%s is empty; it must hold one line", path);
 }
 
 static int read_password(struct auth *auth, const char *authdir, struct problem *problem)
@@ -105,19 +92,14 @@ struct auth *auth_open(enum auth_mode mode, const char *authdir, struct accessto
                        struct problem *problem)
 {
     struct auth *auth = calloc(1, sizeof *auth);
-    int result = 0;
     if (!auth) {
         problem_set(problem, 500, "out of memory");
         return NULL;
     }
     auth->mode = mode;
-    if (mode == AUTH_BASIC)
-        result = read_password(auth, authdir, problem);
-    if (mode == AUTH_OAUTH) {
-        auth->tokens = tokens;
-        result = read_client(auth, authdir, problem);
-    }
-    if (result < 0) {
+    auth->tokens = mode == AUTH_OAUTH ? tokens : NULL;
+    if ((mode == AUTH_BASIC && read_password(auth, authdir, problem) < 0) ||
+        (mode == AUTH_OAUTH && read_client(auth, authdir, problem) < 0)) {
         auth_close(auth);
         return NULL;
     }

@@ -32,9 +32,9 @@ struct call {
     bool dropped;
     uint64_t log_number;
     uv_timer_t timer;
-    bool timer_open;              /* libuv still holds the timer */
-    bool completed;               /* libmicrohttpd is done with the call */
-    struct call *next, *previous; /* while suspended */
+    bool timer_open;       /* libuv still holds the timer */
+    bool completed;        /* libmicrohttpd is done with the call */
+    LIST_ENTRY(call) link; /* while suspended */
 };
 
 static int64_t now_us(void)
@@ -42,13 +42,6 @@ static int64_t now_us(void)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-static void forget_secret(char *text)
-{
-    if (text)
-        explicit_bzero(text, strlen(text));
-    free(text);
 }
 
 static void call_destroy(struct call *call)
@@ -59,7 +52,9 @@ static void call_destroy(struct call *call)
     if (call->upload.bytes) /* it may hold a client's secret */
         explicit_bzero(call->upload.bytes, call->upload.length);
     free(call->upload.bytes);
-    forget_secret(call->authorization);
+    if (call->authorization)
+        explicit_bzero(call->authorization, strlen(call->authorization));
+    free(call->authorization);
     free(call->method);
     free(call->path);
     free(call);
@@ -115,7 +110,7 @@ static uint64_t query_number(const struct call *call, const char *name)
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
-static void describe(struct call *call)
+static void describe_request(struct call *call)
 {
     bool control = control_owns(call->path);
     call->request = (struct request){.method = call->method,
@@ -128,7 +123,7 @@ static void describe(struct call *call)
                                      .now_us = now_us()};
 }
 
-static void note(struct call *call)
+static void log_request(struct call *call)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(call->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -143,7 +138,7 @@ static void note(struct call *call)
 }
 
 /* Does what is asked for, as far as the fault lets it, and prepares the answer. */
-static void act(struct call *call)
+static void carry_out(struct call *call)
 {
     call->request.now_us = now_us();
     if (call->upload.too_long) {
@@ -175,10 +170,7 @@ static void on_timer_closed(uv_handle_t *handle)
 
 static void resume(struct call *call)
 {
-    struct calls *calls = call->calls;
-    *(call->previous ? &call->previous->next : &calls->waiting) = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
+    LIST_REMOVE(call, link);
     call->phase = READY;
     uv_close((uv_handle_t *)&call->timer, on_timer_closed);
     MHD_resume_connection(call->connection);
@@ -189,7 +181,7 @@ static void on_timer(uv_timer_t *timer)
     struct call *call = timer->data;
     uint64_t rest = call->calls->latency_ms + (uint64_t)call->fault.delay_ms;
     if (call->phase == WAITING_TO_ACT) {
-        act(call);
+        carry_out(call);
         call->phase = WAITING_TO_ANSWER;
         if (rest > 0) {
             uv_timer_start(timer, on_timer, rest, 0);
@@ -204,11 +196,7 @@ static void suspend(struct call *call, enum phase phase, uint64_t delay_ms)
 {
     struct calls *calls = call->calls;
     call->phase = phase;
-    call->next = calls->waiting;
-    call->previous = NULL;
-    if (call->next)
-        call->next->previous = call;
-    calls->waiting = call;
+    LIST_INSERT_HEAD(&calls->waiting, call, link);
     uv_timer_init(calls->responses.loop, &call->timer);
     call->timer.data = call;
     call->timer_open = true;
@@ -235,12 +223,12 @@ static enum MHD_Result start(struct call *call)
 {
     struct calls *calls = call->calls;
     uint64_t delay;
-    describe(call);
+    describe_request(call);
     if (control_owns(call->path)) {
-        act(call);
+        carry_out(call);
         return finish(call);
     }
-    note(call);
+    log_request(call);
     call->fault = faults_pick(calls->control->faults, &call->request,
                               auth_shows_session(call->authorization));
     fault_bend_request(&call->fault, &call->request);
@@ -248,7 +236,7 @@ static enum MHD_Result start(struct call *call)
         suspend(call, WAITING_TO_ACT, (uint64_t)call->fault.act_after_ms);
         return MHD_YES;
     }
-    act(call);
+    carry_out(call);
     delay = calls->latency_ms + (uint64_t)call->fault.delay_ms;
     if (delay > 0) {
         suspend(call, WAITING_TO_ANSWER, delay);
@@ -309,9 +297,10 @@ void call_on_connection(void *cls, struct MHD_Connection *connection, void **con
 
 void calls_abandon(struct calls *calls)
 {
-    while (calls->waiting) {
-        calls->waiting->dropped = true;
-        resume(calls->waiting);
+    struct call *call;
+    while ((call = LIST_FIRST(&calls->waiting))) {
+        call->dropped = true;
+        resume(call);
     }
     responses_abandon(&calls->responses);
 }

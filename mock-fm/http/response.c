@@ -17,15 +17,12 @@ struct response_stream {
     bool abandoned;
     bool waiting;
     uv_timer_t timer; /* only with every_ms */
-    struct response_stream *next, *previous;
+    LIST_ENTRY(response_stream) link;
 };
 
 static void resume(struct response_stream *stream)
 {
-    struct responses *responses = stream->responses;
-    *(stream->previous ? &stream->previous->next : &responses->waiting) = stream->next;
-    if (stream->next)
-        stream->next->previous = stream->previous;
+    LIST_REMOVE(stream, link);
     stream->waiting = false;
     uv_timer_stop(&stream->timer);
     MHD_resume_connection(stream->connection);
@@ -42,11 +39,7 @@ static void on_due(uv_timer_t *timer)
 static void suspend(struct response_stream *stream)
 {
     struct responses *responses = stream->responses;
-    stream->next = responses->waiting;
-    stream->previous = NULL;
-    if (stream->next)
-        stream->next->previous = stream;
-    responses->waiting = stream;
+    LIST_INSERT_HEAD(&responses->waiting, stream, link);
     stream->waiting = true;
     uv_update_time(responses->loop);
     uv_timer_start(&stream->timer, on_due, (uint64_t)stream->every_ms, 0);
@@ -95,12 +88,12 @@ static void free_stream(void *cls)
         free_now(stream);
 }
 
-static struct MHD_Response *streamed(struct responses *responses, struct MHD_Connection *connection,
-                                     struct body *body, const struct fault *fault)
+static struct MHD_Response *create_stream(struct responses *responses,
+                                          struct MHD_Connection *connection,
+                                          const struct body *body, const struct fault *fault)
 {
     struct response_stream *stream = calloc(1, sizeof *stream);
     uint64_t announced = fault->chunked ? MHD_SIZE_UNKNOWN : body->length;
-    struct MHD_Response *response;
     if (!stream)
         return NULL;
     *stream = (struct response_stream){.responses = responses,
@@ -108,24 +101,16 @@ static struct MHD_Response *streamed(struct responses *responses, struct MHD_Con
                                        .body = *body,
                                        .end = fault->truncate ? body->length / 2 : body->length,
                                        .every_ms = fault->byte_every_ms};
-    *body = (struct body){0};
     if (stream->every_ms > 0) {
         uv_timer_init(responses->loop, &stream->timer);
         stream->timer.data = stream;
     }
-    response =
-        MHD_create_response_from_callback(announced, BLOCK_SIZE, read_stream, stream, free_stream);
-    if (!response)
-        free_stream(stream);
-    return response;
-}
-
-static struct MHD_Response *whole(struct body *body)
-{
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(body->length, body->bytes, MHD_RESPMEM_MUST_FREE);
-    if (response)
-        *body = (struct body){0};
+        MHD_create_response_from_callback(announced, BLOCK_SIZE, read_stream, stream, free_stream);
+    if (!response) {
+        stream->body = (struct body){0}; /* still the caller's */
+        free_stream(stream);
+    }
     return response;
 }
 
@@ -150,10 +135,12 @@ enum MHD_Result response_send(struct responses *responses, struct MHD_Connection
     bool has_body = body->length > 0;
     bool bent = has_body && (fault->truncate || fault->chunked || fault->byte_every_ms > 0);
     struct MHD_Response *response =
-        bent ? streamed(responses, connection, body, fault) : whole(body);
+        bent ? create_stream(responses, connection, body, fault)
+             : MHD_create_response_from_buffer(body->length, body->bytes, MHD_RESPMEM_MUST_FREE);
     enum MHD_Result result;
     if (!response)
         return MHD_NO;
+    *body = (struct body){0};
     if (!add_headers(response, fault->headers) && has_body)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
     if (answer->allow)
@@ -169,8 +156,9 @@ enum MHD_Result response_send(struct responses *responses, struct MHD_Connection
 
 void responses_abandon(struct responses *responses)
 {
-    while (responses->waiting) {
-        responses->waiting->abandoned = true;
-        resume(responses->waiting);
+    struct response_stream *stream;
+    while ((stream = LIST_FIRST(&responses->waiting))) {
+        stream->abandoned = true;
+        resume(stream);
     }
 }

@@ -4,6 +4,7 @@
 #define MCAST_MOCK_FM_HTTP_RESPONSE_H
 
 #include <microhttpd.h>
+#include <sys/queue.h>
 #include <uv.h>
 
 #include "mock-fm/http/message.h"
@@ -16,7 +17,7 @@ struct responses {
     uv_loop_t *loop;
     void (*wake)(void *server);
     void *server;
-    struct response_stream *waiting; /* suspended until their next byte is due */
+    LIST_HEAD(, response_stream) waiting; /* suspended until their next byte is due */
 };
 
 /* Queues the answer, with the body rendered from it, which is taken. `challenge` is the value of

@@ -82,14 +82,13 @@ struct tls *tls_open(const struct tls_files *files, struct problem *problem)
         return NULL;
     }
     tls->files = *files;
-    if (tls_reload(tls, problem) < 0) {
-        free(tls);
-        return NULL;
-    }
-    return tls;
+    if (tls_reload(tls, problem) == 0)
+        return tls;
+    free(tls);
+    return NULL;
 }
 
-void tls_attach(struct tls *tls, gnutls_session_t session, bool anybody)
+void tls_attach(struct tls *tls, gnutls_session_t session, bool for_jobs)
 {
     int result = gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, tls->newest->credentials);
     /* It replaces a pointer; without the replacement no certificate would be found, and the
@@ -98,7 +97,7 @@ void tls_attach(struct tls *tls, gnutls_session_t session, bool anybody)
     (void)result;
     /* Not REQUIRE: that ends the handshake before verify_client can say why. */
     gnutls_certificate_server_set_request(
-        session, tls->files.client_ca && !anybody ? GNUTLS_CERT_REQUEST : GNUTLS_CERT_IGNORE);
+        session, tls->files.client_ca && !for_jobs ? GNUTLS_CERT_REQUEST : GNUTLS_CERT_IGNORE);
 }
 
 void tls_close(struct tls *tls)
