@@ -45,4 +45,11 @@ int service_set_netns(struct state *state, uint32_t nic, unsigned int id, unsign
  * hardware counts in pools, when the service has none of its own. */
 void service_use(const struct service *service, struct cxi_rsrc_use *use);
 
+/* Makes the calling process a user of a service, which is busy while one lives; *lni is the number
+ * to give back. -EKEYREVOKED: it is disabled, -EPERM: the caller is no member (nor is root, by
+ * being root), -ENOMEM. */
+int holder_add(struct state *state, uint32_t nic, unsigned int service, unsigned int *lni);
+
+int holder_remove(struct state *state, uint32_t nic, unsigned int lni);
+
 #endif
