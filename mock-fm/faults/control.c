@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "mock-fm/objects/document.h"
-#include "mock-fm/objects/nic.h"
+#include "mock-fm/objects/objects.h"
 #include "mock-fm/objects/otherclient.h"
 
 /* A call of a control path. */

@@ -1,7 +1,6 @@
 #include "mock-fm/http/server.h"
 
 #include <errno.h>
-#include <gnutls/abstract.h>
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,21 +133,10 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
     call_on_connection(cls, connection, context, what);
 }
 
-/* libmicrohttpd demands a source of certificates, which is never asked: on_connection gives each
+/* libmicrohttpd wants a source of certificates, and never calls it: on_connection gives each
  * connection credentials of its own. */
-static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
-                          int authority_count, const gnutls_pk_algorithm_t *algorithms,
-                          int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
-                          gnutls_privkey_t *key)
+static int no_certificate(void)
 {
-    (void)session;
-    (void)authorities;
-    (void)authority_count;
-    (void)algorithms;
-    (void)algorithm_count;
-    *chain = NULL;
-    *chain_length = 0;
-    *key = NULL;
     return -1;
 }
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mock-fm/objects/nic.h"
 #include "mock-fm/objects/objects.h"
 
 static const char *const names[] = {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mock-fm/objects/nic.h"
+#include "mock-fm/objects/objects.h"
 
 /* What a real fabric manager calls its kinds is not known; only the one for errors is Xenon's own.
  */

@@ -8,7 +8,7 @@
 
 #include "base/secret.h"
 #include "mock-fm/objects/document.h"
-#include "mock-fm/objects/nic.h"
+#include "mock-fm/objects/objects.h"
 
 int fabric_commit(struct fabric *fabric, const struct change *change, struct problem *problem)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mock-fm/objects/document.h"
-#include "mock-fm/objects/nic.h"
+#include "mock-fm/objects/objects.h"
 
 #define PARTITIONS "/fabric/vni/partitions"
 #define BLOCKS "/fabric/vni/blocks"

@@ -4,10 +4,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "mock-fm/objects/nic.h"
 
 struct objects {
     struct objects_totals totals;
@@ -17,6 +16,29 @@ struct objects {
     struct tree *trees[OBJECTS_MCAST_IDS];
     struct tree **roots; /* by NIC address: the tree it is the root of */
 };
+
+bool nic_parse(const char *text, uint32_t *nic)
+{
+    unsigned high, middle, low;
+    int end = 0;
+    /* sscanf would also take blanks, signs and "0x". */
+    if (text[strspn(text, "0123456789abcdefABCDEF:")] ||
+        sscanf(text, "%2x:%2x:%2x%n", &high, &middle, &low, &end) != 3 || text[end] || high > 0xF)
+        return false;
+    *nic = high << 16 | middle << 8 | low;
+    return true;
+}
+
+void nic_format_short(uint32_t nic, char text[NIC_TEXT_SIZE])
+{
+    snprintf(text, NIC_TEXT_SIZE, "%X:%02X:%02X", (nic >> 16) & 0xF, (nic >> 8) & 0xFF, nic & 0xFF);
+}
+
+void nic_format_long(uint32_t nic, char text[NIC_TEXT_SIZE])
+{
+    snprintf(text, NIC_TEXT_SIZE, "00:00:00:%02X:%02X:%02X", (nic >> 16) & 0xF, (nic >> 8) & 0xFF,
+             nic & 0xFF);
+}
 
 /* A job's first member is its id. */
 static int compare_ids(const void *left, const void *right)
@@ -342,6 +364,16 @@ int objects_apply(struct objects *objects, const struct change *change)
         return remove_tree(objects, change);
     }
     return -EINVAL;
+}
+
+int objects_apply_line(struct objects *objects, const char *line, size_t length)
+{
+    struct change_read read;
+    if (change_decode(line, length, &read) < 0)
+        return -EINVAL;
+    int result = objects_apply(objects, &read.change);
+    change_release(&read);
+    return result;
 }
 
 static int recount_job(const struct job *job, objects_listener *on_change, void *listener)

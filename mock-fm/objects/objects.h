@@ -19,6 +19,20 @@
 
 struct job;
 
+/* Addresses of Slingshot NICs: 20 bits, written by libfabric as three groups ("1:12:00"), and by
+ * the fabric manager, in `hwRoot`, as six groups of which the first three are zero. */
+#define NIC_ADDRESSES (1U << 20)
+#define NIC_TEXT_SIZE 18 /* "00:00:00:0F:AB:CD" and its NUL */
+
+/* Accepts exactly three groups of hexadecimal digits, F:FF:FF at most; false otherwise. */
+bool nic_parse(const char *text, uint32_t *nic);
+
+/* The form that libfabric sends. */
+void nic_format_short(uint32_t nic, char text[NIC_TEXT_SIZE]);
+
+/* The form that libfabric accepts as `hwRoot`. */
+void nic_format_long(uint32_t nic, char text[NIC_TEXT_SIZE]);
+
 struct tree {
     unsigned mcast_id;
     struct job *job;
@@ -64,6 +78,9 @@ int objects_may_grow(const struct objects *objects, struct change *wish, struct 
 
 /* 0; -ENOMEM; or -EINVAL for a change that contradicts what is held (a damaged journal). */
 int objects_apply(struct objects *objects, const struct change *change);
+
+/* The same from a line of change_encode; -EINVAL also when it is none. */
+int objects_apply_line(struct objects *objects, const char *line, size_t length);
 
 /* NULL when there is none. */
 const struct job *objects_job(const struct objects *objects, const char *id);

@@ -18,13 +18,7 @@ struct replica {
 
 static int apply_entry(struct objects *objects, const struct entry *entry)
 {
-    struct change_read read;
-    int result;
-    if (change_decode(entry->line, strlen(entry->line), &read) < 0)
-        return -ENOMEM;
-    result = objects_apply(objects, &read.change);
-    change_release(&read);
-    return result;
+    return objects_apply_line(objects, entry->line, strlen(entry->line));
 }
 
 static void forget_entry(struct entry *entry)
@@ -54,7 +48,7 @@ void replica_destroy(struct replica *replica)
 }
 
 /* The older half becomes the state before the others. */
-static int fold(struct replica *replica)
+static int fold_older_half(struct replica *replica)
 {
     for (size_t i = 0; i < REPLICA_CHANGES; i++) {
         int result = apply_entry(replica->base, &replica->entries[i]);
@@ -72,7 +66,7 @@ static int fold(struct replica *replica)
 int replica_add(struct replica *replica, const struct change *change)
 {
     struct entry *entry;
-    if (replica->count == 2 * REPLICA_CHANGES && fold(replica) < 0)
+    if (replica->count == 2 * REPLICA_CHANGES && fold_older_half(replica) < 0)
         return -ENOMEM;
     entry = &replica->entries[replica->count];
     if (!(entry->line = change_encode(change)))
@@ -86,7 +80,8 @@ int replica_add(struct replica *replica, const struct change *change)
 }
 
 /* How many entries it has seen. */
-static size_t seen(const struct replica *replica, const struct replica_lag *lag, int64_t now_us)
+static size_t count_seen(const struct replica *replica, const struct replica_lag *lag,
+                         int64_t now_us)
 {
     size_t count = replica->count;
     assert(lag->ms >= 0 && lag->writes >= 0);
@@ -100,12 +95,11 @@ struct objects *replica_objects(const struct replica *replica, const struct repl
                                 int64_t now_us)
 {
     struct objects *objects = objects_copy(replica->base);
-    size_t count = seen(replica, lag, now_us);
-    int result = objects ? 0 : -ENOMEM;
-    for (size_t i = 0; i < count && result == 0; i++)
-        result = apply_entry(objects, &replica->entries[i]);
-    if (result == 0)
-        return objects;
-    objects_destroy(objects);
-    return NULL;
+    size_t count = objects ? count_seen(replica, lag, now_us) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (apply_entry(objects, &replica->entries[i]) < 0) {
+            objects_destroy(objects);
+            return NULL;
+        }
+    return objects;
 }
