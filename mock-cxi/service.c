@@ -86,7 +86,7 @@ static int check_vnis(const struct state *state, const struct nic *nic, bool sha
     return 0;
 }
 
-/* What of a resource is set aside for nobody. */
+/* How much of a resource no service has reserved. */
 static unsigned int unreserved(const struct state *state, const struct nic *nic,
                                enum cxi_rsrc_type type)
 {

@@ -38,7 +38,7 @@ int service_set_vni_range(struct state *state, uint32_t nic, unsigned int id, ui
 /* With a VNI range only. -EBUSY: it is enabled. */
 int service_set_exclusive_cp(struct state *state, uint32_t nic, unsigned int id, bool exclusive);
 
-/* -EEXIST: it has other members, or everybody is one. */
+/* -EEXIST: it has other members, or no members are required. */
 int service_set_netns(struct state *state, uint32_t nic, unsigned int id, unsigned int netns);
 
 /* What its users hold. They hold nothing: no queue is ever made. NIC_NOT_KNOWN for what the

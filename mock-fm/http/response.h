@@ -1,5 +1,5 @@
-/* How an answer leaves: whole, or as a fault wants it: half of it, byte by byte, without a length,
- * with further headers. */
+/* Sends an answer: whole, or as a fault says: half of it, byte by byte, without a length, with
+ * further headers. */
 #ifndef MCAST_MOCK_FM_HTTP_RESPONSE_H
 #define MCAST_MOCK_FM_HTTP_RESPONSE_H
 
@@ -21,12 +21,12 @@ struct responses {
 };
 
 /* Queues the answer, with the body rendered from it, which is taken. `challenge` is the value of
- * WWW-Authenticate, if the answer wants one. MHD_NO: nothing could be queued. */
+ * WWW-Authenticate, if the answer needs one. MHD_NO: nothing could be queued. */
 enum MHD_Result response_send(struct responses *responses, struct MHD_Connection *connection,
                               const struct answer *answer, struct body *body,
                               const struct fault *fault, const char *challenge);
 
-/* Breaks off those that are still dribbling; libmicrohttpd can be stopped only then. */
+/* Breaks off those that are still sent byte by byte; libmicrohttpd can be stopped only then. */
 void responses_abandon(struct responses *responses);
 
 #endif

@@ -17,7 +17,7 @@
 /* What follows base and a '/' in the path: "" at base itself and at "base/". NULL: another path. */
 const char *document_below(const char *path, const char *base);
 
-/* With its session token: for whoever is logged in or has the token already. */
+/* With its session token: only for a caller that is logged in or has the token already. */
 json_t *document_of_job(const struct job *job);
 
 json_t *document_of_tree(const struct tree *tree);

@@ -24,7 +24,7 @@ struct fabric {
     struct session_mint mint;
     enum session_reach reach;
     struct inventory inventory;
-    struct replica *replica; /* while a rule may ask for reads that lag; owned by whoever owns this;
+    struct replica *replica; /* while a rule may ask for reads that lag; owned by the owner of this;
                                 otherwise NULL */
 };
 

@@ -16,7 +16,7 @@
 #define TELEMETRY "/switch-telemetry"
 
 #define PARTITION "default"
-#define VNI_RANGE "1024-65535" /* what Slurm takes unless told otherwise */
+#define VNI_RANGE "1024-65535" /* Slurm's default */
 #define NAME_SIZE 48           /* "g511s31p63-g511s31p63" and room for any unsigned */
 #define LINK_SIZE (NAME_SIZE + sizeof TOPOLOGY_MAPS)
 

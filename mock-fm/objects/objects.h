@@ -61,8 +61,8 @@ struct job {
 struct objects;
 
 /* `addresses`: the size of the pool, 1…OBJECTS_MCAST_IDS; the ids handed out are 0…addresses-1.
- * Without `overcommit` a reservation is refused when the pool does not hold that many addresses
- * that nobody reserved; with it, limits may add up to more, and a tree may find the pool empty. */
+ * Without `overcommit` a reservation is refused when the pool holds fewer unreserved
+ * addresses; with it, limits may add up to more, and a tree may find the pool empty. */
 struct objects *objects_create(unsigned addresses, bool overcommit);
 void objects_destroy(struct objects *objects);
 
