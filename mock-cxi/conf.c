@@ -55,7 +55,7 @@ static int begin_fault(struct reader *reader, char *name, struct error *err)
     return 0;
 }
 
-static int read_section(struct reader *reader, char *line, struct error *err)
+static int begin_section(struct reader *reader, char *line, struct error *err)
 {
     char *end = strchr(line, ']');
     if (!end || end[1])
@@ -76,31 +76,12 @@ static int read_section(struct reader *reader, char *line, struct error *err)
     return 0;
 }
 
-static int set_privileged(struct conf *conf, const char *value, struct error *err)
-{
-    conf->anyone = !strcmp(value, "any");
-    if (!conf->anyone && strcmp(value, "root") != 0)
-        return error_set(err, ERROR_INVALID, "'%s' is neither root nor any", value);
-    return 0;
-}
-
-static int set_mock(struct conf *conf, const char *key, const char *value, struct error *err)
-{
-    uint64_t number = 0;
-    int r;
-    if (!strcmp(key, "privileged"))
-        return set_privileged(conf, value, err);
-    if (!strcmp(key, "shared_vnis"))
-        return value_bool(value, &conf->shared_vnis, err);
-    if (!strcmp(key, "log"))
-        return value_bool(value, &conf->log, err);
-    if (strcmp(key, "nics") != 0)
-        return error_set(err, ERROR_INVALID, "[mock] has no '%s'", key);
-    if ((r = value_number(value, 0, NIC_MAX, &number, err)) < 0)
-        return r;
-    conf->nic_count = (unsigned int)number;
-    return 0;
-}
+static const struct value_key mock_keys[] = {
+    VALUE_NUMBER("nics", struct conf, nic_count, 0, NIC_MAX),
+    VALUE_BOOL("privileged", struct conf, anyone, "any", "root"),
+    VALUE_BOOL("shared_vnis", struct conf, shared_vnis, "yes", "no"),
+    VALUE_BOOL("log", struct conf, log, "yes", "no"),
+};
 
 static int set_every_nic(struct conf *conf, const char *key, const char *value, struct error *err)
 {
@@ -120,7 +101,8 @@ static int read_setting(struct reader *reader, char *line, struct error *err)
     const char *value = trim(equals + 1);
     switch (reader->section) {
     case SECTION_MOCK:
-        return set_mock(reader->conf, key, value, err);
+        return value_set(mock_keys, sizeof mock_keys / sizeof *mock_keys, "[mock]", reader->conf,
+                         key, value, err);
     case SECTION_EVERY_NIC:
         return set_every_nic(reader->conf, key, value, err);
     case SECTION_NIC:
@@ -151,7 +133,7 @@ struct conf *conf_parse(char *text, struct error *err)
         line = trim(line);
         int r = 0;
         if (*line == '[')
-            r = read_section(&reader, line, err);
+            r = begin_section(&reader, line, err);
         else if (*line)
             r = read_setting(&reader, line, err);
         if (r < 0) {

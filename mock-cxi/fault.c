@@ -17,78 +17,60 @@ void fault_init(struct fault *fault, const char *name)
     snprintf(fault->name, sizeof fault->name, "%s", name);
 }
 
-static int set_call(struct fault *fault, const char *value, struct error *err)
+static int read_call(const struct value_key *key, const char *text, void *field, struct error *err)
 {
-    fault->call[0] = '\0';
-    if (!strcmp(value, "any"))
+    (void)key;
+    char *call = field;
+    *call = '\0';
+    if (!strcmp(text, "any"))
         return 0;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (!strcmp(value, calls[i])) {
-            snprintf(fault->call, sizeof fault->call, "%s", value);
+        if (!strcmp(text, calls[i])) {
+            snprintf(call, FAULT_CALL_SIZE, "%s", text);
             return 0;
         }
-    return error_set(err, ERROR_INVALID, "'%s' is no call; one is destroy_svc, or any", value);
+    return error_set(err, ERROR_INVALID, "'%s' is no call; one is destroy_svc, or any", text);
 }
 
-static int set_nic(struct fault *fault, const char *value, struct error *err)
+static int read_nic(const struct value_key *key, const char *text, void *field, struct error *err)
 {
+    (void)key;
     uint64_t number = FAULT_NONE;
-    if (strcmp(value, "any") != 0 &&
-        (strncmp(value, "cxi", 3) != 0 || value_number(value + 3, 0, NIC_MAX - 1, &number, NULL)))
-        return error_set(err, ERROR_INVALID, "'%s' is no NIC; one is cxi0, or any", value);
-    fault->nic = (unsigned int)number;
+    if (strcmp(text, "any") != 0 &&
+        (strncmp(text, "cxi", 3) != 0 || value_number(text + 3, 0, NIC_MAX - 1, &number, NULL)))
+        return error_set(err, ERROR_INVALID, "'%s' is no NIC; one is cxi0, or any", text);
+    *(unsigned int *)field = (unsigned int)number;
     return 0;
 }
 
-static int set_service(struct fault *fault, const char *value, struct error *err)
+static int read_service(const struct value_key *key, const char *text, void *field,
+                        struct error *err)
 {
-    uint64_t number = FAULT_NONE;
-    if (strcmp(value, "any") != 0 && value_number(value, 1, INT32_MAX, &number, err))
-        return err ? err->code : ERROR_INVALID;
-    fault->service = (unsigned int)number;
-    return 0;
+    *(unsigned int *)field = FAULT_NONE;
+    return strcmp(text, "any") != 0 ? value_read_number(key, text, field, err) : 0;
 }
 
-static int set_when(struct fault *fault, const char *value, struct error *err)
-{
-    fault->after = !strcmp(value, "after");
-    if (!fault->after && strcmp(value, "before") != 0)
-        return error_set(err, ERROR_INVALID, "'%s' is neither before nor after", value);
-    return 0;
-}
-
-static int set_limit(struct fault *fault, const char *key, const char *value, struct error *err)
-{
-    uint64_t number = 0;
-    int r = value_number(value, 1, key[0] == 'c' ? INT32_MAX : INT64_MAX / 1000, &number, err);
-    if (key[0] == 'c')
-        fault->count = (unsigned int)number;
-    else
-        fault->until = (int64_t)number;
-    return r;
-}
+static const struct value_key keys[] = {
+    VALUE_KEY("call", read_call, struct fault, call),
+    VALUE_KEY("nic", read_nic, struct fault, nic),
+    {.key = "service",
+     .read = read_service,
+     .offset = offsetof(struct fault, service),
+     .size = sizeof(unsigned int),
+     .min = 1,
+     .max = INT32_MAX},
+    VALUE_KEY("errno", value_read_errno, struct fault, error),
+    VALUE_BOOL("when", struct fault, after, "after", "before"),
+    VALUE_BOOL("each_service", struct fault, each_service, "yes", "no"),
+    VALUE_NUMBER("count", struct fault, count, 1, INT32_MAX),
+    VALUE_NUMBER("until", struct fault, until, 1, INT64_MAX / 1000),
+    VALUE_KEY("for", value_read_duration, struct fault, for_ms),
+    VALUE_KEY("delay", value_read_duration, struct fault, delay_ms),
+};
 
 int fault_set(struct fault *fault, const char *key, const char *value, struct error *err)
 {
-    if (!strcmp(key, "call"))
-        return set_call(fault, value, err);
-    if (!strcmp(key, "nic"))
-        return set_nic(fault, value, err);
-    if (!strcmp(key, "service"))
-        return set_service(fault, value, err);
-    if (!strcmp(key, "errno"))
-        return value_errno(value, &fault->error, err);
-    if (!strcmp(key, "when"))
-        return set_when(fault, value, err);
-    if (!strcmp(key, "each_service"))
-        return value_bool(value, &fault->each_service, err);
-    if (!strcmp(key, "count") || !strcmp(key, "until"))
-        return set_limit(fault, key, value, err);
-    if (!strcmp(key, "for"))
-        return value_duration(value, &fault->for_ms, err);
-    if (!strcmp(key, "delay"))
-        return value_duration(value, &fault->delay_ms, err);
-    return error_set(err, ERROR_INVALID, "a fault has no '%s'", key);
+    return value_set(keys, sizeof keys / sizeof *keys, "a fault", fault, key, value, err);
 }
 
 bool fault_is_about(const struct fault *fault, const struct fault_call *call)

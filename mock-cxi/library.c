@@ -1,5 +1,5 @@
 /* The functions that libcxi.map exports. What they mean is in cxi/calls.h, what the driver says to
- * them in service.h and holder.h; here are only the blocks of memory that callers get, and what
+ * them in service.h; here are only the blocks of memory that callers get, and what
  * libcxi itself refuses. */
 
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "cxi/abi.h"
-#include "mock-cxi/holder.h"
 #include "mock-cxi/service.h"
 #include "mock-cxi/visit.h"
 
@@ -34,27 +33,41 @@ static int begin_change(struct visit *visit, const char *call, const struct cxil
     return r ? r : visit_change(visit);
 }
 
+/* Also finds the service; -EINVAL when there is none. */
+static int begin_look_at(struct visit *visit, const char *call, const struct cxil_dev *dev,
+                         unsigned int svc_id, const struct service **service)
+{
+    int r = begin_look(visit, call, dev, svc_id);
+    *service = r ? NULL : state_service(&visit->state, dev->info.dev_id, svc_id);
+    return r || *service ? r : -EINVAL;
+}
+
+/* Ends the call; what was made for the caller is freed if it fails. */
+static int end_or_free(struct visit *visit, int result, void *made)
+{
+    int r = visit_end(visit, result);
+    if (r < 0)
+        free(made);
+    return r;
+}
+
 int cxil_get_device_list(struct cxil_device_list **list)
 {
     struct visit visit;
+    struct cxil_device_list *made = NULL;
     if (!list)
         return -EINVAL;
     int r = visit_begin(&visit, "get_device_list", FAULT_NONE, FAULT_NONE);
-    if (!r) {
-        struct cxil_device_list *made =
-            calloc(1, sizeof *made + visit.conf->nic_count * sizeof *made->info);
-        for (unsigned int i = 0; made && i < visit.conf->nic_count; i++)
-            if (visit.conf->nics[i].present)
-                made->info[made->count++] = visit.conf->nics[i].info;
-        if (made)
-            visit_note(&visit, " count=%u", made->count);
+    if (!r && !(made = calloc(1, sizeof *made + visit.conf->nic_count * sizeof *made->info)))
+        r = -ENOMEM;
+    for (unsigned int i = 0; made && i < visit.conf->nic_count; i++)
+        if (visit.conf->nics[i].present)
+            made->info[made->count++] = visit.conf->nics[i].info;
+    if (made)
+        visit_note(&visit, " count=%u", made->count);
+    if ((r = end_or_free(&visit, r, made)) == 0)
         *list = made;
-        r = made ? 0 : -ENOMEM;
-    }
-    int result = visit_end(&visit, r);
-    if (!r && result < 0)
-        free(*list);
-    return result;
+    return r;
 }
 
 void cxil_free_device_list(struct cxil_device_list *list)
@@ -75,9 +88,7 @@ int cxil_open_device(uint32_t dev_id, struct cxil_dev **dev)
         r = -ENOMEM;
     if (!r)
         made->info = visit.nic->info;
-    if ((r = visit_end(&visit, r)) < 0)
-        free(made);
-    else
+    if ((r = end_or_free(&visit, r, made)) == 0)
         *dev = made;
     return r;
 }
@@ -91,23 +102,20 @@ int cxil_get_svc_list(struct cxil_dev *dev, struct cxil_svc_list **list)
 {
     struct visit visit;
     struct cxil_svc_list *made = NULL;
+    const struct service *services;
     if (!dev || !list)
         return -EINVAL;
     int r = begin_look(&visit, "get_svc_list", dev, FAULT_NONE);
-    if (!r) {
-        const struct service *services;
-        uint32_t count = state_services(&visit.state, dev->info.dev_id, &services);
-        made = malloc(sizeof *made + count * sizeof *made->descs);
-        for (uint32_t i = 0; made && i < count; i++)
-            made->descs[i] = services[i].desc;
-        if (made)
-            made->count = count;
+    uint32_t count = r ? 0 : state_services(&visit.state, dev->info.dev_id, &services);
+    if (!r && !(made = malloc(sizeof *made + count * sizeof *made->descs)))
+        r = -ENOMEM;
+    for (uint32_t i = 0; made && i < count; i++)
+        made->descs[i] = services[i].desc;
+    if (made) {
+        made->count = count;
         visit_note(&visit, " count=%u", count);
-        r = made ? 0 : -ENOMEM;
     }
-    if ((r = visit_end(&visit, r)) < 0)
-        free(made);
-    else
+    if ((r = end_or_free(&visit, r, made)) == 0)
         *list = made;
     return r;
 }
@@ -173,15 +181,12 @@ int cxil_destroy_svc(struct cxil_dev *dev, unsigned int svc_id)
 int cxil_get_svc_rsrc_use(struct cxil_dev *dev, unsigned int svc_id, struct cxi_rsrc_use *use)
 {
     struct visit visit;
+    const struct service *service;
     if (!dev || !use)
         return -EINVAL;
-    int r = begin_look(&visit, "get_svc_rsrc_use", dev, svc_id);
-    if (!r) {
-        const struct service *service = state_service(&visit.state, dev->info.dev_id, svc_id);
-        if (service)
-            service_use(service, use);
-        r = service ? 0 : -EINVAL;
-    }
+    int r = begin_look_at(&visit, "get_svc_rsrc_use", dev, svc_id, &service);
+    if (!r)
+        service_use(service, use);
     return visit_end(&visit, r);
 }
 
@@ -199,28 +204,22 @@ int cxil_set_svc_lpr(struct cxil_dev *dev, unsigned int svc_id, unsigned int lni
 int cxil_get_svc_lpr(struct cxil_dev *dev, unsigned int svc_id)
 {
     struct visit visit;
+    const struct service *service;
     if (!dev)
         return -EINVAL;
-    int r = begin_look(&visit, "get_svc_lpr", dev, svc_id);
-    if (!r) {
-        const struct service *service = state_service(&visit.state, dev->info.dev_id, svc_id);
-        r = service ? (int)service->lnis_per_rgid : -EINVAL;
-    }
-    return visit_end(&visit, r);
+    int r = begin_look_at(&visit, "get_svc_lpr", dev, svc_id, &service);
+    return visit_end(&visit, r ? r : (int)service->lnis_per_rgid);
 }
 
 int cxil_get_svc(struct cxil_dev *dev, unsigned int svc_id, struct cxi_svc_desc *desc)
 {
     struct visit visit;
+    const struct service *service;
     if (!dev || !desc)
         return -EINVAL;
-    int r = begin_look(&visit, "get_svc", dev, svc_id);
-    if (!r) {
-        const struct service *service = state_service(&visit.state, dev->info.dev_id, svc_id);
-        if (service)
-            *desc = service->desc;
-        r = service ? 0 : -EINVAL;
-    }
+    int r = begin_look_at(&visit, "get_svc", dev, svc_id, &service);
+    if (!r)
+        *desc = service->desc;
     return visit_end(&visit, r);
 }
 
@@ -242,22 +241,18 @@ int cxil_get_svc_rsrc_list(struct cxil_dev *dev, struct cxil_svc_rsrc_list **lis
 {
     struct visit visit;
     struct cxil_svc_rsrc_list *made = NULL;
+    const struct service *services;
     if (!dev || !list)
         return -EINVAL;
     int r = begin_look(&visit, "get_svc_rsrc_list", dev, FAULT_NONE);
-    if (!r) {
-        const struct service *services;
-        uint32_t count = state_services(&visit.state, dev->info.dev_id, &services);
-        made = malloc(sizeof *made + count * sizeof *made->rsrcs);
-        for (uint32_t i = 0; made && i < count; i++)
-            service_use(&services[i], &made->rsrcs[i]);
-        if (made)
-            made->count = count;
-        r = made ? 0 : -ENOMEM;
-    }
-    if ((r = visit_end(&visit, r)) < 0)
-        free(made);
-    else
+    uint32_t count = r ? 0 : state_services(&visit.state, dev->info.dev_id, &services);
+    if (!r && !(made = malloc(sizeof *made + count * sizeof *made->rsrcs)))
+        r = -ENOMEM;
+    for (uint32_t i = 0; made && i < count; i++)
+        service_use(&services[i], &made->rsrcs[i]);
+    if (made)
+        made->count = count;
+    if ((r = end_or_free(&visit, r, made)) == 0)
         *list = made;
     return r;
 }
@@ -292,18 +287,14 @@ int cxil_svc_set_exclusive_cp(struct cxil_dev *dev, unsigned int svc_id, bool ex
 int cxil_svc_get_exclusive_cp(struct cxil_dev *dev, unsigned int svc_id, bool *exclusive_cp)
 {
     struct visit visit;
+    const struct service *service;
     if (!dev || !exclusive_cp)
         return -EINVAL;
-    int r = begin_look(&visit, "svc_get_exclusive_cp", dev, svc_id);
-    if (!r) {
-        const struct service *service = state_service(&visit.state, dev->info.dev_id, svc_id);
-        if (!service)
-            r = -EINVAL;
-        else if (!service->vni_min && !service->desc.num_vld_vnis)
-            r = -ENOENT;
-        else
-            *exclusive_cp = service->exclusive_cp;
-    }
+    int r = begin_look_at(&visit, "svc_get_exclusive_cp", dev, svc_id, &service);
+    if (!r && !service->vni_min && !service->desc.num_vld_vnis)
+        r = -ENOENT;
+    if (!r)
+        *exclusive_cp = service->exclusive_cp;
     return visit_end(&visit, r);
 }
 
@@ -324,17 +315,15 @@ int cxil_svc_get_vni_range(struct cxil_dev *dev, unsigned int svc_id, uint16_t *
                            uint16_t *vni_max)
 {
     struct visit visit;
+    const struct service *service;
     if (!dev || !vni_min || !vni_max || svc_id < 1)
         return -EINVAL;
-    int r = begin_look(&visit, "svc_get_vni_range", dev, svc_id);
+    int r = begin_look_at(&visit, "svc_get_vni_range", dev, svc_id, &service);
+    if (!r && !service->vni_min)
+        r = -EINVAL;
     if (!r) {
-        const struct service *service = state_service(&visit.state, dev->info.dev_id, svc_id);
-        if (service && service->vni_min) {
-            *vni_min = service->vni_min;
-            *vni_max = service->vni_max;
-        } else {
-            r = -EINVAL;
-        }
+        *vni_min = service->vni_min;
+        *vni_max = service->vni_max;
     }
     return visit_end(&visit, r);
 }
@@ -353,16 +342,14 @@ int cxil_svc_set_netns(struct cxil_dev *dev, unsigned int svc_id, unsigned int n
 int cxil_svc_get_netns(struct cxil_dev *dev, unsigned int svc_id, unsigned int *netns)
 {
     struct visit visit;
+    const struct service *service;
     if (!dev || !netns || svc_id < 1)
         return -EINVAL;
-    int r = begin_look(&visit, "svc_get_netns", dev, svc_id);
-    if (!r) {
-        const struct service *service = state_service(&visit.state, dev->info.dev_id, svc_id);
-        if (service && service->netns)
-            *netns = service->netns;
-        else
-            r = -EINVAL;
-    }
+    int r = begin_look_at(&visit, "svc_get_netns", dev, svc_id, &service);
+    if (!r && !service->netns)
+        r = -EINVAL;
+    if (!r)
+        *netns = service->netns;
     return visit_end(&visit, r);
 }
 
@@ -383,12 +370,9 @@ int cxil_alloc_lni(struct cxil_dev *dev, struct cxil_lni **lni, unsigned int svc
         return -ENOMEM;
     *made = (struct lni){.nic = dev->info.dev_id, .service = svc_id};
     int r = visit_begin(&visit, "alloc_lni", made->nic, svc_id);
-    if (!r)
-        r = visit_change(&visit);
-    r = visit_end(&visit, r ? r : holder_add(&visit.state, made->nic, svc_id, &made->lni.id));
-    if (r < 0)
-        free(made);
-    else
+    if (!r && !(r = visit_change(&visit)))
+        r = holder_add(&visit.state, made->nic, svc_id, &made->lni.id);
+    if ((r = end_or_free(&visit, r, made)) == 0)
         *lni = &made->lni;
     return r;
 }
@@ -400,9 +384,9 @@ int cxil_destroy_lni(struct cxil_lni *lni)
         return -EINVAL;
     struct lni *made = (struct lni *)lni;
     int r = visit_begin(&visit, "destroy_lni", made->nic, made->service);
-    if (!r)
-        r = visit_change(&visit);
-    r = visit_end(&visit, r ? r : holder_remove(&visit.state, made->nic, lni->id));
+    if (!r && !(r = visit_change(&visit)))
+        r = holder_remove(&visit.state, made->nic, lni->id);
+    r = visit_end(&visit, r);
     if (r == 0)
         free(made);
     return r;

@@ -9,6 +9,7 @@ enum {
     PID_BITS = 9,
     ENDPOINT_BITS = 17, /* of an address: process id and portal index together */
     MTU = 2112,
+    LINK_SPEED = 200000,
     CASSINI_1_1 = 0x12,
     ONLY_CASSINI_1 = 1,
     VENDOR_CRAY = 0x17db,
@@ -46,7 +47,7 @@ void nic_init(struct nic *nic, unsigned int dev_id)
                 .num_les = 16384,
                 .pci_bus = (uint8_t)(0x21 + dev_id),
                 .link_mtu = MTU,
-                .link_speed = 200000,
+                .link_speed = LINK_SPEED,
                 .link_state = 1,
                 .pct_eq = 1,
                 .cassini_version = CASSINI_1_1,
@@ -57,85 +58,60 @@ void nic_init(struct nic *nic, unsigned int dev_id)
     snprintf(nic->info.device_name, sizeof nic->info.device_name, "cxi%u", dev_id);
 }
 
-/* By enum cxi_rsrc_type, which is not the order in cxil_devinfo. */
-static const struct {
-    const char *key;
-    size_t offset;
-} totals[CXI_RSRC_TYPE_MAX] = {
-    [CXI_RSRC_TYPE_PTE] = {"ptes", offsetof(struct cxil_devinfo, num_ptes)},
-    [CXI_RSRC_TYPE_TXQ] = {"txqs", offsetof(struct cxil_devinfo, num_txqs)},
-    [CXI_RSRC_TYPE_TGQ] = {"tgqs", offsetof(struct cxil_devinfo, num_tgqs)},
-    [CXI_RSRC_TYPE_EQ] = {"eqs", offsetof(struct cxil_devinfo, num_eqs)},
-    [CXI_RSRC_TYPE_CT] = {"cts", offsetof(struct cxil_devinfo, num_cts)},
-    [CXI_RSRC_TYPE_LE] = {"les", offsetof(struct cxil_devinfo, num_les)},
-    [CXI_RSRC_TYPE_TLE] = {"tles", offsetof(struct cxil_devinfo, num_tles)},
-    [CXI_RSRC_TYPE_AC] = {"acs", offsetof(struct cxil_devinfo, num_acs)},
-};
-
-static uint16_t *total(struct cxil_devinfo *info, enum cxi_rsrc_type type)
+static int read_link(const struct value_key *key, const char *text, void *field, struct error *err)
 {
-    return (uint16_t *)(void *)((char *)info + totals[type].offset);
-}
-
-unsigned int nic_total(const struct nic *nic, enum cxi_rsrc_type type)
-{
-    struct cxil_devinfo info = nic->info;
-    return *total(&info, type);
-}
-
-static int set_number(unsigned int *to, const char *value, uint64_t min, uint64_t max,
-                      struct error *err)
-{
-    uint64_t number;
-    int r = value_number(value, min, max, &number, err);
-    if (!r)
-        *to = (unsigned int)number;
+    struct cxil_devinfo *info = field;
+    bool up = false;
+    int r = value_read_bool(key, text, &up, err);
+    info->link_state = up;
+    info->link_speed = up ? LINK_SPEED : 0;
     return r;
 }
 
-static int set_link(struct cxil_devinfo *info, const char *value, struct error *err)
+static int read_description(const struct value_key *key, const char *text, void *field,
+                            struct error *err)
 {
-    bool up = !strcmp(value, "up");
-    if (!up && strcmp(value, "down") != 0)
-        return error_set(err, ERROR_INVALID, "'%s' is neither up nor down", value);
-    info->link_state = up;
-    info->link_speed = up ? 200000 : 0;
+    struct cxil_devinfo *info = field;
+    (void)key;
+    if (strlen(text) >= sizeof info->fru_description)
+        return error_set(err, ERROR_INVALID, "'%s' has more than %zu characters", text,
+                         sizeof info->fru_description - 1);
+    strncpy(info->fru_description, text, sizeof info->fru_description);
     return 0;
 }
 
-static int set_description(struct cxil_devinfo *info, const char *value, struct error *err)
+#define RESOURCE(type, name, member)                                                               \
+    [CXI_RSRC_TYPE_##type] = VALUE_NUMBER(name, struct nic, info.member, 0, UINT16_MAX - 1)
+
+/* The resources come first, by enum cxi_rsrc_type, which is not the order in cxil_devinfo. */
+static const struct value_key keys[] = {
+    RESOURCE(PTE, "ptes", num_ptes),
+    RESOURCE(TXQ, "txqs", num_txqs),
+    RESOURCE(TGQ, "tgqs", num_tgqs),
+    RESOURCE(EQ, "eqs", num_eqs),
+    RESOURCE(CT, "cts", num_cts),
+    RESOURCE(LE, "les", num_les),
+    RESOURCE(TLE, "tles", num_tles),
+    RESOURCE(AC, "acs", num_acs),
+    [CXI_RSRC_TYPE_MAX] = VALUE_NUMBER("nid", struct nic, info.nid, 0, 0xfffff),
+    VALUE_NUMBER("le_pools", struct nic, le_pools, 1, 256),
+    VALUE_NUMBER("tle_pools", struct nic, tle_pools, 1, 256),
+    VALUE_BOOL("present", struct nic, present, "yes", "no"),
+    {.key = "link",
+     .read = read_link,
+     .offset = offsetof(struct nic, info),
+     .yes = "up",
+     .no = "down"},
+    VALUE_KEY("description", read_description, struct nic, info),
+};
+
+unsigned int nic_total(const struct nic *nic, enum cxi_rsrc_type type)
 {
-    size_t length = strlen(value);
-    if (length >= sizeof info->fru_description)
-        return error_set(err, ERROR_INVALID, "'%s' has more than %zu characters", value,
-                         sizeof info->fru_description - 1);
-    memset(info->fru_description, 0, sizeof info->fru_description);
-    memcpy(info->fru_description, value, length);
-    return 0;
+    const void *total = (const char *)nic + keys[type].offset;
+    return *(const uint16_t *)total;
 }
 
 int nic_set(struct nic *nic, const char *key, const char *value, struct error *err)
 {
-    struct cxil_devinfo *info = &nic->info;
-    for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++)
-        if (!strcmp(key, totals[type].key)) {
-            unsigned int number;
-            int r = set_number(&number, value, 0, UINT16_MAX - 1, err);
-            if (!r)
-                *total(info, (enum cxi_rsrc_type)type) = (uint16_t)number;
-            return r;
-        }
-    if (!strcmp(key, "nid"))
-        return set_number(&info->nid, value, 0, 0xfffff, err);
-    if (!strcmp(key, "le_pools"))
-        return set_number(&nic->le_pools, value, 1, 256, err);
-    if (!strcmp(key, "tle_pools"))
-        return set_number(&nic->tle_pools, value, 1, 256, err);
-    if (!strcmp(key, "present"))
-        return value_bool(value, &nic->present, err);
-    if (!strcmp(key, "link"))
-        return set_link(info, value, err);
-    if (!strcmp(key, "description"))
-        return set_description(info, value, err);
-    return error_set(err, ERROR_INVALID, "a NIC has no '%s'", key);
+    return value_set(keys, sizeof keys / sizeof *keys, "a NIC", nic, key, value, err);
 }

@@ -1,7 +1,7 @@
 #ifndef MCAST_MOCK_CXI_NIC_H
 #define MCAST_MOCK_CXI_NIC_H
 
-/* One pretended NIC: what libcxi tells of it, and how much of everything it has. */
+/* One pretended NIC: what libcxi reports of it, and how much of each resource it has. */
 
 #include <stdbool.h>
 

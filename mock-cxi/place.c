@@ -52,7 +52,7 @@ static int open_for_writing(const struct place *place, const char *name, int fla
     int fd =
         openat(place->directory, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, mode);
     if (fd >= 0)
-        (void)fchmod(fd, mode); /* against the umask; somebody else's file is as it should be */
+        (void)fchmod(fd, mode); /* against the umask; another user's file is as it should be */
     return fd;
 }
 

@@ -1,9 +1,11 @@
 #include "mock-cxi/service.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "mock-cxi/holder.h"
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { DEFAULT_TLES = 512 };
 static const uint16_t default_vnis[] = {1, 10};
@@ -33,7 +35,7 @@ int service_add_default(struct state *state, const struct nic *nic)
     return 0;
 }
 
-static int check(const struct nic *nic, const struct cxi_svc_desc *desc)
+static int check_descriptor(const struct nic *nic, const struct cxi_svc_desc *desc)
 {
     if (desc->restricted_vnis && desc->num_vld_vnis > CXI_SVC_MAX_VNIS)
         return -EINVAL;
@@ -84,7 +86,7 @@ static int check_vnis(const struct state *state, const struct nic *nic, bool sha
     return 0;
 }
 
-/* What of a resource is set aside for nobody. */
+/* How much of a resource no service has reserved. */
 static unsigned int unreserved(const struct state *state, const struct nic *nic,
                                enum cxi_rsrc_type type)
 {
@@ -109,8 +111,8 @@ static bool has_pool(const struct state *state, const struct nic *nic, enum cxi_
 }
 
 /* Whether the service's limits can be had beside all others, which it completes. */
-static int reserve(const struct state *state, const struct nic *nic, struct cxi_svc_desc *desc,
-                   struct cxi_svc_fail_info *fail)
+static int reserve_resources(const struct state *state, const struct nic *nic,
+                             struct cxi_svc_desc *desc, struct cxi_svc_fail_info *fail)
 {
     struct cxi_rsrc_limits *limits = &desc->limits;
     if (!desc->resource_limits) {
@@ -162,8 +164,9 @@ int service_alloc(struct state *state, const struct nic *nic, bool shared_vnis,
 {
     struct cxi_svc_desc granted = *desc;
     int r;
-    if ((r = check(nic, desc)) < 0 || (r = check_vnis(state, nic, shared_vnis, desc)) < 0 ||
-        (r = reserve(state, nic, &granted, fail)) < 0)
+    if ((r = check_descriptor(nic, desc)) < 0 ||
+        (r = check_vnis(state, nic, shared_vnis, desc)) < 0 ||
+        (r = reserve_resources(state, nic, &granted, fail)) < 0)
         return r;
     uint32_t tle_pool = granted.limits.tles.res > 0 ? free_tle_pool(state, nic->info.dev_id) : 0;
     struct service *service = state_add_service(state, nic->info.dev_id);
@@ -177,12 +180,48 @@ int service_alloc(struct state *state, const struct nic *nic, bool shared_vnis,
     return (int)granted.svc_id;
 }
 
+/* When a process was started, in ticks since boot; 0: it is no more, or only waited for. */
+static uint64_t born_at(int32_t pid)
+{
+    char path[32];
+    char line[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    size_t length = fread(line, 1, sizeof line - 1, file);
+    fclose(file);
+    line[length] = '\0';
+    /* proc(5): the program's name, the 2nd field, may hold anything. The 3rd is the process's
+     * state, the 22nd the time. */
+    const char *at = strrchr(line, ')');
+    if (!at || strlen(at) < 3 || at[2] == 'Z' || at[2] == 'X')
+        return 0;
+    for (int field = 2; field < 22 && at; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* Whether a living process uses the service. Forgets those that ended. */
+static bool is_busy(struct state *state, uint32_t nic, unsigned int service)
+{
+    bool busy = false;
+    for (uint32_t i = state->holders.count; i-- > 0;) {
+        const struct holder *holder = rows_at(&state->holders, i);
+        if (born_at(holder->pid) != holder->born)
+            rows_remove(&state->holders, i);
+        else if (holder->nic == nic && holder->service == service)
+            busy = true;
+    }
+    return busy;
+}
+
 /* The service, unless a process uses it. */
 static int find_idle(struct state *state, uint32_t nic, unsigned int id, struct service **service)
 {
     if (!(*service = state_service(state, nic, id)))
         return -EINVAL;
-    return holder_is_busy(state, nic, id) ? -EBUSY : 0;
+    return is_busy(state, nic, id) ? -EBUSY : 0;
 }
 
 int service_destroy(struct state *state, uint32_t nic, unsigned int id)
@@ -217,7 +256,7 @@ int service_update(struct state *state, const struct nic *nic, const struct cxi_
 {
     struct service *service;
     int r;
-    if ((r = check(nic, desc)) < 0 ||
+    if ((r = check_descriptor(nic, desc)) < 0 ||
         (r = find_idle(state, nic->info.dev_id, desc->svc_id, &service)) < 0)
         return r;
     if (service->desc.resource_limits != desc->resource_limits)
@@ -294,4 +333,64 @@ void service_use(const struct service *service, struct cxi_rsrc_use *use)
         use->in_use[CXI_RSRC_TYPE_TLE] = NIC_NOT_KNOWN;
     else
         use->tle_pool_id = service->tle_pool;
+}
+
+static bool is_member(const struct service *service)
+{
+    const struct cxi_svc_desc *desc = &service->desc;
+    if (!desc->restricted_members)
+        return true;
+    for (int i = 0; i < CXI_SVC_MAX_MEMBERS; i++)
+        if ((desc->members[i].type == CXI_SVC_MEMBER_UID &&
+             desc->members[i].svc_member.uid == geteuid()) ||
+            (desc->members[i].type == CXI_SVC_MEMBER_GID &&
+             desc->members[i].svc_member.gid == getegid()))
+            return true;
+    struct stat mine;
+    return service->netns && stat("/proc/self/ns/net", &mine) == 0 && mine.st_ino == service->netns;
+}
+
+static struct holder *find_holder(const struct state *state, uint32_t nic, unsigned int lni,
+                                  uint32_t *at)
+{
+    for (*at = 0; *at < state->holders.count; ++*at) {
+        struct holder *holder = rows_at(&state->holders, *at);
+        if (holder->nic == nic && holder->lni == lni)
+            return holder;
+    }
+    return NULL;
+}
+
+int holder_add(struct state *state, uint32_t nic, unsigned int service, unsigned int *lni)
+{
+    const struct service *used = state_service(state, nic, service);
+    if (!used)
+        return -EINVAL;
+    if (!used->desc.enable)
+        return -EKEYREVOKED;
+    if (!is_member(used))
+        return -EPERM;
+    uint32_t at;
+    unsigned int number = 1;
+    while (find_holder(state, nic, number, &at))
+        number++;
+    struct holder *holder = rows_insert(&state->holders, state->holders.count);
+    if (!holder)
+        return -ENOMEM;
+    *holder = (struct holder){.nic = nic,
+                              .service = service,
+                              .lni = number,
+                              .pid = (int32_t)getpid(),
+                              .born = born_at((int32_t)getpid())};
+    *lni = number;
+    return 0;
+}
+
+int holder_remove(struct state *state, uint32_t nic, unsigned int lni)
+{
+    uint32_t at;
+    if (!find_holder(state, nic, lni, &at))
+        return -EINVAL;
+    rows_remove(&state->holders, at);
+    return 0;
 }

@@ -38,11 +38,18 @@ int service_set_vni_range(struct state *state, uint32_t nic, unsigned int id, ui
 /* With a VNI range only. -EBUSY: it is enabled. */
 int service_set_exclusive_cp(struct state *state, uint32_t nic, unsigned int id, bool exclusive);
 
-/* -EEXIST: it has other members, or everybody is one. */
+/* -EEXIST: it has other members, or no members are required. */
 int service_set_netns(struct state *state, uint32_t nic, unsigned int id, unsigned int netns);
 
 /* What its users hold. They hold nothing: no queue is ever made. NIC_NOT_KNOWN for what the
  * hardware counts in pools, when the service has none of its own. */
 void service_use(const struct service *service, struct cxi_rsrc_use *use);
+
+/* Makes the calling process a user of a service, which is busy while one lives; *lni is the number
+ * to give back. -EKEYREVOKED: it is disabled, -EPERM: the caller is no member (nor is root, by
+ * being root), -ENOMEM. */
+int holder_add(struct state *state, uint32_t nic, unsigned int service, unsigned int *lni);
+
+int holder_remove(struct state *state, uint32_t nic, unsigned int lni);
 
 #endif

@@ -4,7 +4,7 @@
 /* One call of libcxi, from the look at cxi.conf to the line in the log.
  *
  * visit_begin, then if it said 0 perhaps visit_look or visit_change, and in any case visit_end. All
- * return 0 or -errno. What cannot be told to a foreign program, such as a mistake in cxi.conf, is
+ * return 0 or -errno. What a foreign program has no error for, such as a mistake in cxi.conf, is
  * -EIO to it and a sentence in the log. */
 
 #include "mock-cxi/conf.h"

@@ -32,7 +32,6 @@ static int reload(void *cls, struct problem *problem)
     struct program *program = cls;
     const struct options *options = &program->options;
     struct auth *auth = auth_open(options->auth, options->authdir, program->tokens, problem);
-
     if (!auth)
         return -1;
     if (program->tls && tls_reload(program->tls, problem) < 0) {
@@ -44,7 +43,7 @@ static int reload(void *cls, struct problem *problem)
     return 0;
 }
 
-static void end(struct program *program)
+static void stop_serving(struct program *program)
 {
     for (int i = 0; i < 3; i++)
         uv_close((uv_handle_t *)&program->signals[i], NULL);
@@ -57,12 +56,9 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct program *program = handle->data;
     struct problem problem;
-
-    if (number != SIGHUP) {
-        end(program);
-        return;
-    }
-    if (reload(program, &problem) < 0)
+    if (number != SIGHUP)
+        stop_serving(program);
+    else if (reload(program, &problem) < 0)
         fprintf(stderr, "mock-fm: not reloaded: %s\n", problem.text);
     else
         fprintf(stderr, "mock-fm: reloaded\n");
@@ -71,7 +67,6 @@ static void on_signal(uv_signal_t *handle, int number)
 static void watch_signals(struct program *program)
 {
     static const int numbers[3] = {SIGTERM, SIGINT, SIGHUP};
-
     for (int i = 0; i < 3; i++) {
         uv_signal_init(&program->loop, &program->signals[i]);
         program->signals[i].data = program;
@@ -80,54 +75,52 @@ static void watch_signals(struct program *program)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Who may come in. */
-static int open_door(struct program *program, const struct options *options,
-                     struct problem *problem)
+static int open_logins(struct program *program, struct problem *problem)
 {
+    const struct options *options = &program->options;
     const struct tls_files files = {options->tls_cert, options->tls_key, options->client_ca};
-
     if (options->auth == AUTH_OAUTH &&
         !(program->tokens = accesstokens_create(options->token_lifetime_us)))
         return problem_set(problem, 500, "out of memory");
-    if (!(program->auth = auth_open(options->auth, options->authdir, program->tokens, problem)))
-        return -1;
-    if (options->tls_cert && !(program->tls = tls_open(&files, problem)))
+    if (!(program->auth = auth_open(options->auth, options->authdir, program->tokens, problem)) ||
+        (options->tls_cert && !(program->tls = tls_open(&files, problem))))
         return -1;
     return 0;
 }
 
-static int open_objects(struct program *program, const struct options *options,
-                        struct problem *problem)
+static int open_objects(struct program *program, struct problem *problem)
 {
-    struct fabric *fabric = &program->fabric;
+    const struct options *options = &program->options;
     uint64_t dice = options->seed;
-
-    fabric->auth = program->auth;
-    fabric->inventory = options->inventory;
-    fabric->reach = options->reach;
-    fabric->mint = (struct session_mint){.seeded = options->seeded, .seed = options->seed};
+    struct fabric *fabric = &program->fabric;
+    *fabric = (struct fabric){.objects =
+                                  objects_create((unsigned)options->addresses, options->overcommit),
+                              .auth = program->auth,
+                              .mint = {.seeded = options->seeded, .seed = options->seed},
+                              .reach = options->reach,
+                              .inventory = options->inventory};
+    program->control = (struct control){.fabric = fabric,
+                                        .faults = &program->faults,
+                                        .log = requestlog_create(),
+                                        .reload = reload,
+                                        .program = program};
+    if (!fabric->objects || !program->control.log)
+        return problem_set(problem, 500, "out of memory");
     if (!options->seeded && getrandom(&dice, sizeof dice, 0) != (ssize_t)sizeof dice)
         return problem_set(problem, 500, "no random numbers: %s", strerror(errno));
     faults_init(&program->faults, dice);
-    if (!(fabric->objects = objects_create(options->addresses, options->overcommit)) ||
-        !(program->control.log = requestlog_create()))
-        return problem_set(problem, 500, "out of memory");
-    program->control.fabric = fabric;
-    program->control.faults = &program->faults;
-    program->control.reload = reload;
-    program->control.program = program;
-    if (!options->state)
-        return 0;
-    fabric->journal = journal_open(options->state, fabric->objects, problem);
-    return fabric->journal ? 0 : -1;
+    if (options->state &&
+        !(fabric->journal = journal_open(options->state, fabric->objects, problem)))
+        return -1;
+    return 0;
 }
 
 static void close_all(struct program *program)
 {
     tls_close(program->tls);
-    backup_destroy(program->control.backup);
+    objects_destroy(program->control.snapshot);
     requestlog_destroy(program->control.log);
-    faults_release(&program->faults);
+    faults_clear(&program->faults);
     journal_close(program->fabric.journal);
     objects_destroy(program->fabric.objects);
     replica_destroy(program->fabric.replica);
@@ -139,70 +132,58 @@ static void close_all(struct program *program)
 static int write_port_file(const char *path, unsigned port, struct problem *problem)
 {
     char *new_path;
-    FILE *file;
-    int result = -1;
-
     if (asprintf(&new_path, "%s.new", path) < 0)
         return problem_set(problem, 500, "out of memory");
-    if ((file = fopen(new_path, "we"))) {
-        result = fprintf(file, "%u\n", port) < 0 ? -1 : 0;
-        if (fclose(file) != 0 || result < 0 || rename(new_path, path) < 0)
-            result = -1;
-    }
-    if (result < 0)
+    FILE *file = fopen(new_path, "we");
+    bool written = file && fprintf(file, "%u\n", port) > 0;
+    if (file && fclose(file) != 0)
+        written = false;
+    if (!written || rename(new_path, path) < 0) {
         problem_set(problem, 500, "cannot write %s: %s", path, strerror(errno));
+        written = false;
+    }
     free(new_path);
-    return result;
+    return written ? 0 : -1;
 }
 
-static int announce(const struct server *server, const struct door *door, const char *what,
-                    bool tls, struct problem *problem)
+static int announce(const struct server *server, const struct listener *listener, const char *what,
+                    struct problem *problem)
 {
     unsigned port = server_port(server);
-    bool brackets = strchr(door->host, ':') != NULL;
-
-    printf("mock-fm: %s http%s://%s%s%s:%u\n", what, tls ? "s" : "", brackets ? "[" : "",
-           door->host, brackets ? "]" : "", port);
+    bool brackets = strchr(listener->host, ':') != NULL;
+    printf("mock-fm: %s://%s%s%s:%u\n", what, brackets ? "[" : "", listener->host,
+           brackets ? "]" : "", port);
     fflush(stdout);
-    /* Last: who waits for the file may read what was printed. */
-    return door->port_file ? write_port_file(door->port_file, port, problem) : 0;
+    /* Last: what waits for the file may read what was printed. */
+    return listener->port_file ? write_port_file(listener->port_file, port, problem) : 0;
 }
 
-static struct server *open_server(struct program *program, const struct door *door, bool anybody,
-                                  struct problem *problem)
+static struct server *open_server(struct program *program, const struct listener *listener,
+                                  bool for_jobs, struct problem *problem)
 {
-    const struct server_place place = {door->host, door->port, program->tls, anybody};
-
-    return server_create(&program->loop, &program->control, &place, program->options.latency_ms,
+    const struct server_address address = {listener->host, listener->port, program->tls, for_jobs};
+    return server_create(&program->loop, &program->control, &address, program->options.latency_ms,
                          problem);
 }
 
-/* The main door last: who waits for its port finds both open. */
-static int announce_all(const struct program *program, struct problem *problem)
+static int serve(struct program *program, struct problem *problem)
 {
-    const struct options *options = &program->options;
-    bool tls = program->tls != NULL;
-
-    if (program->jobs_server && announce(program->jobs_server, &options->jobs_door,
-                                         "listening for jobs on", tls, problem) < 0)
-        return -1;
-    return announce(program->server, &options->door, "listening on", tls, problem);
-}
-
-static int serve(struct program *program, const struct options *options, struct problem *problem)
-{
+    const struct listener *main = &program->options.listener,
+                          *jobs = &program->options.jobs_listener;
     int result = 0;
-
-    if (!(program->server = open_server(program, &options->door, false, problem)))
+    if (!(program->server = open_server(program, main, false, problem)))
         return -1;
     watch_signals(program);
-    if (options->jobs_door.host[0] &&
-        !(program->jobs_server = open_server(program, &options->jobs_door, true, problem)))
+    /* The main address last: a program that waits for its port finds both open. */
+    if (jobs->host[0] &&
+        (!(program->jobs_server = open_server(program, jobs, true, problem)) ||
+         announce(program->jobs_server, jobs, "listening for jobs on https", problem) < 0))
         result = -1;
     if (result == 0)
-        result = announce_all(program, problem);
+        result = announce(program->server, main,
+                          program->tls ? "listening on https" : "listening on http", problem);
     if (result < 0)
-        end(program);
+        stop_serving(program);
     uv_run(&program->loop, UV_RUN_DEFAULT);
     server_destroy(program->server);
     server_destroy(program->jobs_server);
@@ -215,7 +196,6 @@ int main(int argc, char **argv)
     const struct options *options = &program.options;
     struct problem problem;
     int result;
-
     if (options_parse(&program.options, argc, argv, &problem) < 0) {
         fprintf(stderr, "mock-fm: %s\n", problem.text);
         return 2;
@@ -225,11 +205,11 @@ int main(int argc, char **argv)
         return fflush(stdout) == 0 ? 0 : 1;
     }
     uv_loop_init(&program.loop);
-    result = open_door(&program, options, &problem);
+    result = open_logins(&program, &problem);
     if (result == 0)
-        result = open_objects(&program, options, &problem);
+        result = open_objects(&program, &problem);
     if (result == 0)
-        result = serve(&program, options, &problem);
+        result = serve(&program, &problem);
     close_all(&program);
     uv_loop_close(&program.loop);
     if (result < 0)

@@ -7,26 +7,25 @@
 
 #include "mock-fm/http/auth.h"
 #include "mock-fm/objects/inventory.h"
-#include "mock-fm/http/problem.h"
+#include "mock-fm/http/message.h"
 #include "mock-fm/http/session.h"
 
-/* Where one comes in. */
-struct door {
+struct listener {
     char host[256]; /* "": there is none */
     char port[8];
     const char *port_file; /* or NULL, as the others below */
 };
 
 struct options {
-    struct door door;
-    struct door jobs_door; /* the same, but nobody is asked for a certificate */
+    struct listener listener;
+    struct listener jobs_listener; /* the same, but no client certificate is required */
     enum auth_mode auth;
     const char *authdir;
     int64_t token_lifetime_us;
     enum session_reach reach;
     const char *tls_cert, *tls_key; /* both or none */
     const char *client_ca;          /* only with them */
-    unsigned addresses;
+    uint64_t addresses;
     bool overcommit;
     struct inventory inventory;
     const char *state;

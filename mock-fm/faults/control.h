@@ -1,11 +1,9 @@
-/* The paths below /mock by which a test looks behind the fabric manager and disturbs it. No login.
- */
+/* The paths below /mock by which a test observes and disturbs the fabric manager. No login. */
 #ifndef MCAST_MOCK_FM_FAULTS_CONTROL_H
 #define MCAST_MOCK_FM_FAULTS_CONTROL_H
 
 #include <stdbool.h>
 
-#include "mock-fm/objects/backup.h"
 #include "mock-fm/objects/fabric.h"
 #include "mock-fm/faults/faults.h"
 #include "mock-fm/http/requestlog.h"
@@ -14,13 +12,13 @@ struct control {
     struct fabric *fabric;
     struct faults *faults;
     struct requestlog *log;
-    struct backup *backup; /* owned by whoever owns this; NULL until one was taken */
+    struct objects *snapshot; /* owned by the owner of this; NULL until one was taken */
     /* Reads passwords and certificates anew; -1 with a problem, and the old ones stay in force. */
     int (*reload)(void *program, struct problem *problem);
     void *program;
 };
 
-/* Is this path the control's? */
+/* Is this a control path? */
 bool control_owns(const char *path);
 
 /* Always an answer; the caller releases it. request->after is `since` of GET /mock/log. */

@@ -5,10 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hex.h"
 #include "base/secret.h"
 
 #define NAME_LENGTH 40 /* the first part of a token */
 #define BODY_LENGTH 900
+#define SIGNATURE_LENGTH 84
 #define ENTROPY_SIZE 512 /* bytes, two hexadecimal digits each */
 
 struct token {
@@ -25,7 +27,6 @@ struct accesstokens {
 struct accesstokens *accesstokens_create(int64_t lifetime_us)
 {
     struct accesstokens *tokens = calloc(1, sizeof *tokens);
-
     assert(lifetime_us > 0);
     if (tokens)
         tokens->lifetime_us = lifetime_us;
@@ -48,23 +49,19 @@ int64_t accesstokens_lifetime_us(const struct accesstokens *tokens)
 int accesstokens_issue(struct accesstokens *tokens, int64_t now_us,
                        char text[ACCESSTOKENS_TEXT_SIZE])
 {
-    static const char digits[] = "0123456789abcdef";
     struct token *token = &tokens->ring[tokens->issued % ACCESSTOKENS_MAX];
-    unsigned char entropy[ENTROPY_SIZE];
-    char *out = token->text;
-
+    unsigned char entropy[ENTROPY_SIZE], *body = entropy + NAME_LENGTH / 2;
     token->expires_us = 0;
     /* getentropy gives 256 bytes at a time. */
     if (getentropy(entropy, ENTROPY_SIZE / 2) < 0 ||
         getentropy(entropy + ENTROPY_SIZE / 2, ENTROPY_SIZE / 2) < 0)
         return -1;
-    for (size_t i = 0; i < sizeof entropy; i++) {
-        if (2 * i == NAME_LENGTH || 2 * i == NAME_LENGTH + BODY_LENGTH)
-            *out++ = '.';
-        *out++ = digits[entropy[i] >> 4];
-        *out++ = digits[entropy[i] & 15];
-    }
-    *out = '\0';
+    memset(token->text, '.', sizeof token->text - 1);
+    token->text[sizeof token->text - 1] = '\0';
+    hex_write(entropy, NAME_LENGTH / 2, token->text);
+    hex_write(body, BODY_LENGTH / 2, token->text + NAME_LENGTH + 1);
+    hex_write(body + BODY_LENGTH / 2, SIGNATURE_LENGTH / 2,
+              token->text + NAME_LENGTH + BODY_LENGTH + 2);
     explicit_bzero(entropy, sizeof entropy);
     token->expires_us = now_us + tokens->lifetime_us;
     tokens->issued++;
@@ -76,7 +73,6 @@ bool accesstokens_opens(const struct accesstokens *tokens, const char *text, int
 {
     for (size_t i = 0; i < ACCESSTOKENS_MAX; i++) {
         const struct token *token = &tokens->ring[i];
-
         /* The name is no secret; what follows it is compared in constant time. */
         if (token->expires_us > now_us && strncmp(token->text, text, NAME_LENGTH) == 0)
             return secret_equal(secret_of(token->text), secret_of(text));
@@ -87,7 +83,6 @@ bool accesstokens_opens(const struct accesstokens *tokens, const char *text, int
 unsigned accesstokens_revoke(struct accesstokens *tokens, int64_t now_us)
 {
     unsigned live = accesstokens_totals(tokens, now_us).live;
-
     explicit_bzero(tokens->ring, sizeof tokens->ring);
     return live;
 }
@@ -95,7 +90,6 @@ unsigned accesstokens_revoke(struct accesstokens *tokens, int64_t now_us)
 struct accesstokens_totals accesstokens_totals(const struct accesstokens *tokens, int64_t now_us)
 {
     struct accesstokens_totals totals = {.issued = tokens->issued};
-
     for (size_t i = 0; i < ACCESSTOKENS_MAX; i++)
         totals.live += tokens->ring[i].expires_us > now_us;
     return totals;

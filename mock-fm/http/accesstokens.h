@@ -1,7 +1,5 @@
-/* The access tokens of OAuth 2.0 that were handed out: which of them still open the door.
- *
- * They live in memory only, so a restart voids them all. No clock of its own: callers say when it
- * is. */
+/* The access tokens of OAuth 2.0 that were issued, and which of them are still valid. In memory
+ * only, so a restart voids them all. */
 #ifndef MCAST_MOCK_FM_HTTP_ACCESSTOKENS_H
 #define MCAST_MOCK_FM_HTTP_ACCESSTOKENS_H
 
@@ -11,7 +9,7 @@
 #define ACCESSTOKENS_MAX 1024 /* one more, and the oldest is void */
 
 /* As long as the signed tokens (JWT) that real token endpoints hand out: three parts, of which the
- * first names the token and the rest is what nobody can guess. */
+ * first names the token and the rest is secret. */
 #define ACCESSTOKENS_TEXT_SIZE 1027 /* 1024 hexadecimal digits, two dots and a NUL */
 
 struct accesstokens;
@@ -28,10 +26,10 @@ int64_t accesstokens_lifetime_us(const struct accesstokens *tokens);
 int accesstokens_issue(struct accesstokens *tokens, int64_t now_us,
                        char text[ACCESSTOKENS_TEXT_SIZE]);
 
-/* Was this one handed out, and is it neither expired nor revoked? */
+/* Was this one issued, and is it neither expired nor revoked? */
 bool accesstokens_opens(const struct accesstokens *tokens, const char *text, int64_t now_us);
 
-/* Voids all of them; the number of those that were still good. */
+/* Voids all of them; the number of those that were still valid. */
 unsigned accesstokens_revoke(struct accesstokens *tokens, int64_t now_us);
 
 struct accesstokens_totals {

@@ -1,11 +1,13 @@
 #include "mock-fm/http/auth.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/base64url.h"
 #include "base/secret.h"
 #include "mock-fm/http/session.h"
 
@@ -31,60 +33,41 @@ static const struct auth_words words[] = {
                     .challenge = "Bearer realm=\"fabric manager\", error=\"invalid_token\""},
 };
 
+/* base64url, but with the letters and the padding of base64 (RFC 4648, 4). */
 static char *base64(const char *text)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t length = strlen(text);
-    char *coded = malloc((length + 2) / 3 * 4 + 1), *out = coded;
-
-    for (size_t i = 0; coded && i < length; i += 3) {
-        size_t rest = length - i;
-        unsigned word = (unsigned)(unsigned char)text[i] << 16;
-
-        if (rest > 1)
-            word |= (unsigned)(unsigned char)text[i + 1] << 8;
-        if (rest > 2)
-            word |= (unsigned char)text[i + 2];
-        *out++ = digits[word >> 18];
-        *out++ = digits[(word >> 12) & 63];
-        *out++ = rest > 1 ? digits[(word >> 6) & 63] : '=';
-        *out++ = rest > 2 ? digits[word & 63] : '=';
-    }
-    if (coded)
-        *out = '\0';
-    return coded;
+    size_t size = strlen(text), length = BASE64URL_LENGTH(size);
+    char *coded = malloc(length + 3);
+    if (!coded)
+        return NULL;
+    base64url_encode((const unsigned char *)text, size, coded);
+    for (char *at = coded; *at; at++)
+        *at = *at == '-' ? '+' : *at == '_' ? '/' : *at;
+    return strcat(coded, size % 3 == 1 ? "==" : size % 3 == 2 ? "=" : "");
 }
 
 /* The file's first line. */
 static int read_line(const char *authdir, const char *name, char line[SECRET_LINE_MAX],
                      struct problem *problem)
 {
-    char *path, *got = NULL;
-    FILE *file;
-    int result = 0;
-
-    if (asprintf(&path, "%s/%s", authdir, name) < 0)
-        return problem_set(problem, 500, "out of memory");
-    if ((file = fopen(path, "re"))) {
-        setvbuf(file, NULL, _IONBF, 0); /* no copy of the secret stays behind in a freed buffer */
-        got = fgets(line, SECRET_LINE_MAX, file);
-        fclose(file);
-        if (got)
-            line[strcspn(line, "\r\n")] = '\0';
-        if (!got || !line[0])
-            result = problem_set(problem, 500, "%s is empty; it must hold one line", path);
-    } else {
-        result = problem_set(problem, 500, "cannot read %s: %s", path, strerror(errno));
-    }
-    free(path);
-    return result;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", authdir, name);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return problem_set(problem, 500, "cannot read %s: %s", path, strerror(errno));
+    setvbuf(file, NULL, _IONBF, 0); /* no copy of the secret stays behind in a freed buffer */
+    const char *got = fgets(line, SECRET_LINE_MAX, file);
+    fclose(file);
+    if (got)
+        line[strcspn(line, "\r\n")] = '\0';
+    return got && line[0] ? 0
+                          : problem_set(problem, 500, "%s is empty; it must hold one line", path);
 }
 
 static int read_password(struct auth *auth, const char *authdir, struct problem *problem)
 {
     char text[sizeof USER + SECRET_LINE_MAX] = USER ":";
     int result = read_line(authdir, "passwd", text + sizeof USER, problem);
-
     if (result == 0 && secret_none(auth->credentials = secret_of(base64(text))))
         result = problem_set(problem, 500, "out of memory");
     explicit_bzero(text, sizeof text);
@@ -95,7 +78,6 @@ static int read_client(struct auth *auth, const char *authdir, struct problem *p
 {
     char id[SECRET_LINE_MAX], secret[SECRET_LINE_MAX];
     int result = -1;
-
     if (read_line(authdir, "client-id", id, problem) == 0 &&
         read_line(authdir, "client-secret", secret, problem) == 0) {
         auth->client_id = secret_copy(secret_of(id));
@@ -110,20 +92,14 @@ struct auth *auth_open(enum auth_mode mode, const char *authdir, struct accessto
                        struct problem *problem)
 {
     struct auth *auth = calloc(1, sizeof *auth);
-    int result = 0;
-
     if (!auth) {
         problem_set(problem, 500, "out of memory");
         return NULL;
     }
     auth->mode = mode;
-    if (mode == AUTH_BASIC)
-        result = read_password(auth, authdir, problem);
-    if (mode == AUTH_OAUTH) {
-        auth->tokens = tokens;
-        result = read_client(auth, authdir, problem);
-    }
-    if (result < 0) {
+    auth->tokens = mode == AUTH_OAUTH ? tokens : NULL;
+    if ((mode == AUTH_BASIC && read_password(auth, authdir, problem) < 0) ||
+        (mode == AUTH_OAUTH && read_client(auth, authdir, problem) < 0)) {
         auth_close(auth);
         return NULL;
     }
@@ -144,7 +120,6 @@ void auth_close(struct auth *auth)
 static const char *after_scheme(const char *header, const char *scheme)
 {
     size_t length = strlen(scheme);
-
     if (!header || strncasecmp(header, scheme, length) != 0 || header[length] != ' ')
         return NULL;
     return header + length + strspn(header + length, " ");
@@ -153,7 +128,6 @@ static const char *after_scheme(const char *header, const char *scheme)
 static bool is_login(const struct auth *auth, const char *header, int64_t now_us)
 {
     const char *shown;
-
     if (auth->mode == AUTH_BASIC)
         return (shown = after_scheme(header, "Basic")) &&
                secret_equal(auth->credentials, secret_of(shown));
@@ -163,7 +137,6 @@ static bool is_login(const struct auth *auth, const char *header, int64_t now_us
 enum auth_login auth_judge(const struct auth *auth, const char *header, int64_t now_us)
 {
     const char *bearer = auth_bearer(header);
-
     if (bearer && (auth->mode != AUTH_OAUTH || session_is_token(bearer)))
         return AUTH_BEARER;
     if (auth->mode == AUTH_NONE)
@@ -181,7 +154,6 @@ const char *auth_bearer(const char *header)
 bool auth_shows_session(const char *header)
 {
     const char *bearer = auth_bearer(header);
-
     return bearer && session_is_token(bearer);
 }
 
@@ -190,7 +162,6 @@ bool auth_is_client(const struct auth *auth, const char *id, const char *secret)
     /* Both, always: the time must not tell which of them was wrong. */
     bool right_id = secret_equal(auth->client_id, secret_of(id));
     bool right_secret = secret_equal(auth->client_secret, secret_of(secret));
-
     return right_id && right_secret;
 }
 

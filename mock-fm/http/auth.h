@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "mock-fm/http/accesstokens.h"
-#include "mock-fm/http/problem.h"
+#include "mock-fm/http/message.h"
 
 enum auth_mode { AUTH_NONE, AUTH_BASIC, AUTH_OAUTH };
 
@@ -18,7 +18,7 @@ enum auth_login {
     AUTH_ADMITTED, /* logged in, or no login is needed */
     AUTH_BEARER,   /* shows a bearer token that is no login: perhaps a job's session token */
     AUTH_MISSING,  /* shows nothing */
-    AUTH_WRONG,    /* shows something that does not open this door */
+    AUTH_WRONG,    /* shows a login that is not valid */
 };
 
 struct auth;
@@ -31,8 +31,7 @@ struct auth *auth_open(enum auth_mode mode, const char *authdir, struct accessto
 void auth_close(struct auth *auth);
 
 /* Judges the Authorization header of a request (NULL: it has none). A session token is never judged
- * here: also where no login is needed, who shows one wants to be what it stands for. With OAuth,
- * any other bearer token is an access token. */
+ * here, also where no login is needed. With OAuth, any other bearer token is an access token. */
 enum auth_login auth_judge(const struct auth *auth, const char *header, int64_t now_us);
 
 /* The bearer token within such a header, or NULL. */

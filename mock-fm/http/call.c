@@ -18,13 +18,12 @@ struct call {
     struct calls *calls;
     struct MHD_Connection *connection;
     enum phase phase;
-    char *method, *path, *authorization;
     struct {
         char *bytes;
         size_t length, room;
         bool too_long;
     } upload;
-    struct request request;
+    struct request request; /* its strings are the connection's */
     struct fault fault;
     struct answer answer;
     struct body body;
@@ -32,24 +31,16 @@ struct call {
     bool dropped;
     uint64_t log_number;
     uv_timer_t timer;
-    bool timer_open;              /* libuv still holds the timer */
-    bool completed;               /* libmicrohttpd is done with the call */
-    struct call *next, *previous; /* while suspended */
+    bool timer_open;       /* libuv still holds the timer */
+    bool completed;        /* libmicrohttpd is done with the call */
+    LIST_ENTRY(call) link; /* while suspended */
 };
 
 static int64_t now_us(void)
 {
     struct timespec now;
-
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-static void forget_secret(char *text)
-{
-    if (text)
-        explicit_bzero(text, strlen(text));
-    free(text);
 }
 
 static void call_destroy(struct call *call)
@@ -60,36 +51,38 @@ static void call_destroy(struct call *call)
     if (call->upload.bytes) /* it may hold a client's secret */
         explicit_bzero(call->upload.bytes, call->upload.length);
     free(call->upload.bytes);
-    forget_secret(call->authorization);
-    free(call->method);
-    free(call->path);
     free(call);
+}
+
+static uint64_t query_number(struct MHD_Connection *connection, const char *name)
+{
+    const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
+    return text ? strtoull(text, NULL, 10) : 0;
 }
 
 static struct call *call_create(struct calls *calls, struct MHD_Connection *connection,
                                 const char *method, const char *path)
 {
+    const char *since = control_owns(path) ? "since" : "after";
     struct call *call = calloc(1, sizeof *call);
-    const char *authorization =
-        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
-
     if (!call)
         return NULL;
     call->calls = calls;
     call->connection = connection;
-    if (!(call->method = strdup(method)) || !(call->path = strdup(path)) ||
-        (authorization && !(call->authorization = strdup(authorization)))) {
-        call_destroy(call);
-        return NULL;
-    }
+    call->request =
+        (struct request){.method = method,
+                         .path = path,
+                         .authorization = MHD_lookup_connection_value(
+                             connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION),
+                         .page_size = query_number(connection, "pageSize"),
+                         .after = query_number(connection, since)};
     return call;
 }
 
-/* Keeps what came, up to the limit; behind it the rest is only swallowed. */
-static int take_upload(struct call *call, const char *bytes, size_t size)
+/* Keeps the body up to the limit; the rest is read and ignored. */
+static int append_body(struct call *call, const char *bytes, size_t size)
 {
     size_t needed = call->upload.length + size;
-
     if (call->upload.too_long || needed > CALL_BODY_MAX) {
         call->upload.too_long = true;
         return 0;
@@ -97,7 +90,6 @@ static int take_upload(struct call *call, const char *bytes, size_t size)
     if (needed > call->upload.room) {
         size_t room = needed * 2;
         char *grown = malloc(room);
-
         if (!grown)
             return -1;
         if (call->upload.bytes) { /* not realloc, which may leave a secret behind */
@@ -113,61 +105,38 @@ static int take_upload(struct call *call, const char *bytes, size_t size)
     return 0;
 }
 
-static uint64_t query_number(const struct call *call, const char *name)
-{
-    const char *text = MHD_lookup_connection_value(call->connection, MHD_GET_ARGUMENT_KIND, name);
-
-    return text ? strtoull(text, NULL, 10) : 0;
-}
-
-static void describe(struct call *call)
-{
-    bool control = control_owns(call->path);
-
-    call->request = (struct request){.method = call->method,
-                                     .path = call->path,
-                                     .authorization = call->authorization,
-                                     .body = call->upload.bytes,
-                                     .body_length = call->upload.length,
-                                     .page_size = query_number(call, "pageSize"),
-                                     .after = query_number(call, control ? "since" : "after"),
-                                     .now_us = now_us()};
-}
-
-static void note(struct call *call)
+static void log_request(struct call *call)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(call->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     uint64_t *connection = info->socket_context; /* NULL if there was no memory for it */
     struct requestlog *log = call->calls->control->log;
-
     if (connection && *connection == 0)
         *connection = requestlog_connection(log);
-    call->log_number =
-        requestlog_begin(log, connection ? *connection : 0, call->method, call->path,
-                         auth_shows_session(call->authorization), call->request.now_us);
+    call->log_number = requestlog_begin(
+        log, connection ? *connection : 0, call->request.method, call->request.path,
+        auth_shows_session(call->request.authorization), call->request.now_us);
     call->logged = true;
 }
 
 /* Does what is asked for, as far as the fault lets it, and prepares the answer. */
-static void act(struct call *call)
+static void carry_out(struct call *call)
 {
     call->request.now_us = now_us();
     if (call->upload.too_long) {
         struct problem problem;
-
         problem_set(&problem, 413, "the body is longer than %u bytes", CALL_BODY_MAX);
         answer_problem(&call->answer, &problem);
-    } else if (control_owns(call->path)) {
+    } else if (control_owns(call->request.path)) {
         control_answer(call->calls->control, &call->request, &call->answer);
     } else if (!fault_lets_act(&call->fault)) {
         /* Nothing is done; the fault says what is answered. */
-    } else if (oauth_owns(call->path)) {
+    } else if (oauth_owns(call->request.path)) {
         oauth_answer(call->calls->control->fabric->auth, &call->request, &call->answer);
     } else {
         fabric_answer(call->calls->control->fabric, &call->request, &call->answer);
     }
-    fault_bend_answer(&call->fault, call->method, &call->answer);
+    fault_bend_answer(&call->fault, call->request.method, &call->answer);
     call->dropped = call->fault.drop != FAULT_DROP_NONE ||
                     answer_render(&call->answer, &call->body) < 0 ||
                     fault_bend_body(&call->fault, &call->body) < 0;
@@ -176,7 +145,6 @@ static void act(struct call *call)
 static void on_timer_closed(uv_handle_t *handle)
 {
     struct call *call = handle->data;
-
     call->timer_open = false;
     if (call->completed)
         call_destroy(call);
@@ -184,26 +152,25 @@ static void on_timer_closed(uv_handle_t *handle)
 
 static void resume(struct call *call)
 {
-    struct calls *calls = call->calls;
-
-    *(call->previous ? &call->previous->next : &calls->waiting) = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
+    LIST_REMOVE(call, link);
     call->phase = READY;
     uv_close((uv_handle_t *)&call->timer, on_timer_closed);
     MHD_resume_connection(call->connection);
 }
 
+static uint64_t answer_delay_ms(const struct call *call)
+{
+    return call->calls->latency_ms + (uint64_t)call->fault.delay_ms;
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     struct call *call = timer->data;
-    uint64_t rest = call->calls->latency_ms + (uint64_t)call->fault.delay_ms;
-
     if (call->phase == WAITING_TO_ACT) {
-        act(call);
+        carry_out(call);
         call->phase = WAITING_TO_ANSWER;
-        if (rest > 0) {
-            uv_timer_start(timer, on_timer, rest, 0);
+        if (answer_delay_ms(call) > 0) {
+            uv_timer_start(timer, on_timer, answer_delay_ms(call), 0);
             return;
         }
     }
@@ -214,13 +181,8 @@ static void on_timer(uv_timer_t *timer)
 static void suspend(struct call *call, enum phase phase, uint64_t delay_ms)
 {
     struct calls *calls = call->calls;
-
     call->phase = phase;
-    call->next = calls->waiting;
-    call->previous = NULL;
-    if (call->next)
-        call->next->previous = call;
-    calls->waiting = call;
+    LIST_INSERT_HEAD(&calls->waiting, call, link);
     uv_timer_init(calls->responses.loop, &call->timer);
     call->timer.data = call;
     call->timer_open = true;
@@ -235,7 +197,7 @@ static enum MHD_Result finish(struct call *call)
     if (call->logged)
         requestlog_finish(call->calls->control->log, call->log_number,
                           call->dropped ? REQUESTLOG_DROPPED : call->answer.status);
-    /* MHD_NO closes the connection without a word, which is what a drop is. */
+    /* MHD_NO closes the connection without an answer, which is what a drop is. */
     if (call->dropped)
         return MHD_NO;
     return response_send(&call->calls->responses, call->connection, &call->answer, &call->body,
@@ -245,29 +207,26 @@ static enum MHD_Result finish(struct call *call)
 /* The whole request is here. */
 static enum MHD_Result start(struct call *call)
 {
-    struct calls *calls = call->calls;
-    uint64_t delay;
-
-    describe(call);
-    if (control_owns(call->path)) {
-        act(call);
+    const struct control *control = call->calls->control;
+    struct request *request = &call->request;
+    request->body = call->upload.bytes;
+    request->body_length = call->upload.length;
+    request->now_us = now_us();
+    if (control_owns(request->path)) {
+        carry_out(call);
         return finish(call);
     }
-    note(call);
-    call->fault = faults_pick(calls->control->faults, &call->request,
-                              auth_shows_session(call->authorization));
-    fault_bend_request(&call->fault, &call->request);
-    if (call->fault.act_after_ms > 0) {
-        suspend(call, WAITING_TO_ACT, (uint64_t)call->fault.act_after_ms);
-        return MHD_YES;
-    }
-    act(call);
-    delay = calls->latency_ms + (uint64_t)call->fault.delay_ms;
-    if (delay > 0) {
-        suspend(call, WAITING_TO_ANSWER, delay);
-        return MHD_YES;
-    }
-    return finish(call);
+    log_request(call);
+    call->fault = faults_pick(control->faults, request, auth_shows_session(request->authorization));
+    fault_bend_request(&call->fault, request);
+    uint64_t act_after = (uint64_t)call->fault.act_after_ms;
+    if (act_after == 0)
+        carry_out(call);
+    if (act_after == 0 && answer_delay_ms(call) == 0)
+        return finish(call);
+    suspend(call, act_after ? WAITING_TO_ACT : WAITING_TO_ANSWER,
+            act_after ? act_after : answer_delay_ms(call));
+    return MHD_YES;
 }
 
 enum MHD_Result call_on_request(void *cls, struct MHD_Connection *connection, const char *url,
@@ -275,15 +234,13 @@ enum MHD_Result call_on_request(void *cls, struct MHD_Connection *connection, co
                                 size_t *upload_size, void **context)
 {
     struct call *call = *context;
-
     (void)version;
     if (!call) {
         *context = call_create(cls, connection, method, url);
         return *context ? MHD_YES : MHD_NO;
     }
     if (*upload_size > 0) {
-        int result = take_upload(call, upload, *upload_size);
-
+        int result = append_body(call, upload, *upload_size);
         *upload_size = 0;
         return result < 0 ? MHD_NO : MHD_YES;
     }
@@ -297,7 +254,6 @@ void call_on_completed(void *cls, struct MHD_Connection *connection, void **cont
                        enum MHD_RequestTerminationCode why)
 {
     struct call *call = *context;
-
     (void)cls;
     (void)connection;
     (void)why;
@@ -325,9 +281,10 @@ void call_on_connection(void *cls, struct MHD_Connection *connection, void **con
 
 void calls_abandon(struct calls *calls)
 {
-    while (calls->waiting) {
-        calls->waiting->dropped = true;
-        resume(calls->waiting);
+    struct call *call;
+    while ((call = LIST_FIRST(&calls->waiting))) {
+        call->dropped = true;
+        resume(call);
     }
     responses_abandon(&calls->responses);
 }

@@ -1,12 +1,13 @@
 /* The life of one HTTP request: read it, let it misbehave as the fault rules say, act, answer.
  *
- * A delayed request is suspended, with a timer of its own, and so holds up nobody. It acts when its
- * time comes, whether its client is still there or not. */
+ * A delayed request is suspended, with a timer of its own, and so delays no other. It acts when its
+ * time comes, also when its client has gone. */
 #ifndef MCAST_MOCK_FM_HTTP_CALL_H
 #define MCAST_MOCK_FM_HTTP_CALL_H
 
 #include <microhttpd.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "mock-fm/faults/control.h"
 #include "mock-fm/http/response.h"
@@ -21,7 +22,7 @@ struct calls {
     struct control *control;
     uint64_t latency_ms;
     struct responses responses;
-    struct call *waiting; /* the suspended ones */
+    LIST_HEAD(, call) waiting; /* the suspended ones */
 };
 
 /* libmicrohttpd's callbacks; their `cls` is the struct calls. */
@@ -33,8 +34,8 @@ void call_on_completed(void *cls, struct MHD_Connection *connection, void **cont
 void call_on_connection(void *cls, struct MHD_Connection *connection, void **context,
                         enum MHD_ConnectionNotificationCode what);
 
-/* Lets go of every suspended request, unanswered or half answered; libmicrohttpd can be stopped
- * only then. */
+/* Drops every suspended request, unanswered or half answered; libmicrohttpd can be stopped only
+ * then. */
 void calls_abandon(struct calls *calls);
 
 #endif

@@ -1,17 +1,90 @@
 #include "mock-fm/http/oauth.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "mock-fm/http/accesstokens.h"
-#include "mock-fm/http/form.h"
+#include "base/hex.h"
 
 #define PLAIN_PATH "/oauth/token"
 #define KEYCLOAK_TAIL "/protocol/openid-connect/token"
 
+/* Decodes in place; the text only gets shorter. -1 for a bad escape or a zero byte. */
+static int decode_text(char *text, size_t length)
+{
+    char *out = text;
+    for (size_t i = 0; i < length; i++) {
+        char byte = text[i] == '+' ? ' ' : text[i];
+        if (byte == '%') {
+            if (i + 2 >= length || hex_read(text + i + 1, (unsigned char *)&byte, 1) < 0)
+                return -1;
+            i += 2;
+        }
+        if (!byte)
+            return -1;
+        *out++ = byte;
+    }
+    *out = '\0';
+    return 0;
+}
+
+static int add_field(struct form *form, char *field, size_t length)
+{
+    char *equals = memchr(field, '=', length);
+    size_t name_length = equals ? (size_t)(equals - field) : length;
+    if (length == 0)
+        return 0;
+    if (form->count == FORM_FIELDS_MAX ||
+        (equals && decode_text(equals + 1, length - name_length - 1) < 0) ||
+        decode_text(field, name_length) < 0)
+        return -1;
+    for (size_t i = 0; i < form->count; i++) {
+        if (strcmp(form->fields[i].name, field) == 0)
+            return -1;
+    }
+    form->fields[form->count].name = field;
+    form->fields[form->count++].value = equals ? equals + 1 : "";
+    return 0;
+}
+
+int form_parse(struct form *form, const char *body, size_t length)
+{
+    *form = (struct form){.size = length + 1};
+    if (!(form->text = malloc(form->size)))
+        return -1;
+    if (length > 0)
+        memcpy(form->text, body, length);
+    form->text[length] = '\0';
+    for (size_t start = 0; start < length;) {
+        const char *end = memchr(form->text + start, '&', length - start);
+        size_t field_length = end ? (size_t)(end - form->text) - start : length - start;
+        form->text[start + field_length] = '\0';
+        if (add_field(form, form->text + start, field_length) < 0)
+            return -1;
+        start += field_length + 1;
+    }
+    return 0;
+}
+
+void form_release(struct form *form)
+{
+    if (form->text)
+        explicit_bzero(form->text, form->size);
+    free(form->text);
+    *form = (struct form){0};
+}
+
+const char *form_value(const struct form *form, const char *name)
+{
+    for (size_t i = 0; i < form->count; i++) {
+        if (strcmp(form->fields[i].name, name) == 0)
+            return form->fields[i].value[0] ? form->fields[i].value : NULL;
+    }
+    return NULL;
+}
+
 bool oauth_owns(const char *path)
 {
     const char *realm, *tail;
-
     if (strcmp(path, PLAIN_PATH) == 0)
         return true;
     if (strncmp(path, "/auth/", 6) == 0)
@@ -23,21 +96,20 @@ bool oauth_owns(const char *path)
     return tail && tail > realm && strcmp(tail, KEYCLOAK_TAIL) == 0;
 }
 
-static void refuse(struct answer *answer, int status, const char *error, const char *why)
+static void answer_error(struct answer *answer, int status, const char *error, const char *why)
 {
     answer->status = status;
     answer->document = json_pack("{s:s, s:s}", "error", error, "error_description", why);
 }
 
-static void grant(struct accesstokens *tokens, const char *scope, int64_t now_us,
-                  struct answer *answer)
+static void grant_token(struct accesstokens *tokens, const char *scope, int64_t now_us,
+                        struct answer *answer)
 {
     /* Rounded down, so that a client may trust it; but a client may take 0 for "never". */
     int64_t seconds = accesstokens_lifetime_us(tokens) / 1000000;
     char text[ACCESSTOKENS_TEXT_SIZE];
-
     if (accesstokens_issue(tokens, now_us, text) < 0) {
-        refuse(answer, 500, "server_error", "no random numbers for an access token");
+        answer_error(answer, 500, "server_error", "no random numbers for an access token");
         return;
     }
     answer->status = 200;
@@ -47,29 +119,29 @@ static void grant(struct accesstokens *tokens, const char *scope, int64_t now_us
     explicit_bzero(text, sizeof text);
 }
 
-static void judge(const struct auth *auth, const struct form *form, int64_t now_us,
-                  struct answer *answer)
+static void answer_form(const struct auth *auth, const struct form *form, int64_t now_us,
+                        struct answer *answer)
 {
     const char *type = form_value(form, "grant_type");
     const char *id = form_value(form, "client_id"), *secret = form_value(form, "client_secret");
-
     if (!type)
-        refuse(answer, 400, "invalid_request", "grant_type is missing");
+        answer_error(answer, 400, "invalid_request", "grant_type is missing");
     else if (strcmp(type, "client_credentials") != 0)
-        refuse(answer, 400, "unsupported_grant_type", "grant_type must be client_credentials");
+        answer_error(answer, 400, "unsupported_grant_type",
+                     "grant_type must be client_credentials");
     else if (!id || !secret)
-        refuse(answer, 401, "invalid_client", "client_id and client_secret must both be sent");
+        answer_error(answer, 401, "invalid_client",
+                     "client_id and client_secret must both be sent");
     else if (!auth_is_client(auth, id, secret))
-        refuse(answer, 401, "invalid_client", "unknown client_id or wrong client_secret");
+        answer_error(answer, 401, "invalid_client", "unknown client_id or wrong client_secret");
     else
-        grant(auth_tokens(auth), form_value(form, "scope"), now_us, answer);
+        grant_token(auth_tokens(auth), form_value(form, "scope"), now_us, answer);
 }
 
 void oauth_answer(const struct auth *auth, const struct request *request, struct answer *answer)
 {
     struct problem problem;
     struct form form;
-
     *answer = (struct answer){0};
     if (!auth_tokens(auth)) {
         problem_set(&problem, 404, "there is a token endpoint only with --auth oauth");
@@ -83,10 +155,11 @@ void oauth_answer(const struct auth *auth, const struct request *request, struct
         return;
     }
     if (form_parse(&form, request->body, request->body_length) < 0)
-        refuse(answer, 400, "invalid_request",
-               "the body must be a form (application/x-www-form-urlencoded), each field once");
+        answer_error(
+            answer, 400, "invalid_request",
+            "the body must be a form (application/x-www-form-urlencoded), each field once");
     else
-        judge(auth, &form, request->now_us, answer);
+        answer_form(auth, &form, request->now_us, answer);
     form_release(&form);
     answer->no_store = true;
 }

@@ -48,7 +48,6 @@ uint64_t requestlog_begin(struct requestlog *log, uint64_t connection, const cha
                           const char *path, bool session, int64_t now_us)
 {
     struct entry *entry = &log->entries[++log->requests % REQUESTLOG_ENTRIES];
-
     entry->connection = connection;
     entry->at_us = now_us;
     entry->status = REQUESTLOG_PENDING;
@@ -70,7 +69,6 @@ static json_t *entry_document(const struct entry *entry, uint64_t number)
         json_pack("{s:I, s:I, s:I, s:s, s:s}", "number", (json_int_t)number, "timeMicros",
                   (json_int_t)entry->at_us, "connection", (json_int_t)entry->connection, "method",
                   entry->method, "path", entry->path);
-
     if (entry->status > 0)
         json_object_set_new(document, "status", json_integer(entry->status));
     else
@@ -86,7 +84,6 @@ json_t *requestlog_document(const struct requestlog *log, uint64_t since)
 {
     uint64_t first = since + 1;
     json_t *entries = json_array();
-
     if (log->requests >= REQUESTLOG_ENTRIES && first <= log->requests - REQUESTLOG_ENTRIES)
         first = log->requests - REQUESTLOG_ENTRIES + 1;
     for (uint64_t number = first; number <= log->requests; number++)

@@ -17,16 +17,12 @@ struct response_stream {
     bool abandoned;
     bool waiting;
     uv_timer_t timer; /* only with every_ms */
-    struct response_stream *next, *previous;
+    LIST_ENTRY(response_stream) link;
 };
 
 static void resume(struct response_stream *stream)
 {
-    struct responses *responses = stream->responses;
-
-    *(stream->previous ? &stream->previous->next : &responses->waiting) = stream->next;
-    if (stream->next)
-        stream->next->previous = stream->previous;
+    LIST_REMOVE(stream, link);
     stream->waiting = false;
     uv_timer_stop(&stream->timer);
     MHD_resume_connection(stream->connection);
@@ -35,7 +31,6 @@ static void resume(struct response_stream *stream)
 static void on_due(uv_timer_t *timer)
 {
     struct response_stream *stream = timer->data;
-
     stream->due = true;
     resume(stream);
     stream->responses->wake(stream->responses->server);
@@ -44,12 +39,7 @@ static void on_due(uv_timer_t *timer)
 static void suspend(struct response_stream *stream)
 {
     struct responses *responses = stream->responses;
-
-    stream->next = responses->waiting;
-    stream->previous = NULL;
-    if (stream->next)
-        stream->next->previous = stream;
-    responses->waiting = stream;
+    LIST_INSERT_HEAD(&responses->waiting, stream, link);
     stream->waiting = true;
     uv_update_time(responses->loop);
     uv_timer_start(&stream->timer, on_due, (uint64_t)stream->every_ms, 0);
@@ -60,7 +50,6 @@ static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t ro
 {
     struct response_stream *stream = cls;
     size_t size;
-
     if (stream->abandoned || (position >= stream->end && stream->end < stream->body.length))
         return MHD_CONTENT_READER_END_WITH_ERROR;
     if (position >= stream->body.length)
@@ -92,7 +81,6 @@ static void on_timer_closed(uv_handle_t *handle)
 static void free_stream(void *cls)
 {
     struct response_stream *stream = cls;
-
     assert(!stream->waiting);
     if (stream->every_ms > 0)
         uv_close((uv_handle_t *)&stream->timer, on_timer_closed);
@@ -100,13 +88,12 @@ static void free_stream(void *cls)
         free_now(stream);
 }
 
-static struct MHD_Response *streamed(struct responses *responses, struct MHD_Connection *connection,
-                                     struct body *body, const struct fault *fault)
+static struct MHD_Response *create_stream(struct responses *responses,
+                                          struct MHD_Connection *connection,
+                                          const struct body *body, const struct fault *fault)
 {
     struct response_stream *stream = calloc(1, sizeof *stream);
     uint64_t announced = fault->chunked ? MHD_SIZE_UNKNOWN : body->length;
-    struct MHD_Response *response;
-
     if (!stream)
         return NULL;
     *stream = (struct response_stream){.responses = responses,
@@ -114,25 +101,16 @@ static struct MHD_Response *streamed(struct responses *responses, struct MHD_Con
                                        .body = *body,
                                        .end = fault->truncate ? body->length / 2 : body->length,
                                        .every_ms = fault->byte_every_ms};
-    *body = (struct body){0};
     if (stream->every_ms > 0) {
         uv_timer_init(responses->loop, &stream->timer);
         stream->timer.data = stream;
     }
-    response =
-        MHD_create_response_from_callback(announced, BLOCK_SIZE, read_stream, stream, free_stream);
-    if (!response)
-        free_stream(stream);
-    return response;
-}
-
-static struct MHD_Response *whole(struct body *body)
-{
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(body->length, body->bytes, MHD_RESPMEM_MUST_FREE);
-
-    if (response)
-        *body = (struct body){0};
+        MHD_create_response_from_callback(announced, BLOCK_SIZE, read_stream, stream, free_stream);
+    if (!response) {
+        stream->body = (struct body){0}; /* still the caller's */
+        free_stream(stream);
+    }
     return response;
 }
 
@@ -142,7 +120,6 @@ static bool add_headers(struct MHD_Response *response, json_t *headers)
     bool typed = false;
     const char *name;
     json_t *value;
-
     json_object_foreach(headers, name, value)
     {
         MHD_add_response_header(response, name, json_string_value(value));
@@ -158,11 +135,12 @@ enum MHD_Result response_send(struct responses *responses, struct MHD_Connection
     bool has_body = body->length > 0;
     bool bent = has_body && (fault->truncate || fault->chunked || fault->byte_every_ms > 0);
     struct MHD_Response *response =
-        bent ? streamed(responses, connection, body, fault) : whole(body);
+        bent ? create_stream(responses, connection, body, fault)
+             : MHD_create_response_from_buffer(body->length, body->bytes, MHD_RESPMEM_MUST_FREE);
     enum MHD_Result result;
-
     if (!response)
         return MHD_NO;
+    *body = (struct body){0};
     if (!add_headers(response, fault->headers) && has_body)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
     if (answer->allow)
@@ -178,8 +156,9 @@ enum MHD_Result response_send(struct responses *responses, struct MHD_Connection
 
 void responses_abandon(struct responses *responses)
 {
-    while (responses->waiting) {
-        responses->waiting->abandoned = true;
-        resume(responses->waiting);
+    struct response_stream *stream;
+    while ((stream = LIST_FIRST(&responses->waiting))) {
+        stream->abandoned = true;
+        resume(stream);
     }
 }

@@ -1,13 +1,14 @@
-/* How an answer leaves: whole, or as a fault wants it: half of it, byte by byte, without a length,
- * with further headers. */
+/* Sends an answer: whole, or as a fault says: half of it, byte by byte, without a length, with
+ * further headers. */
 #ifndef MCAST_MOCK_FM_HTTP_RESPONSE_H
 #define MCAST_MOCK_FM_HTTP_RESPONSE_H
 
 #include <microhttpd.h>
+#include <sys/queue.h>
 #include <uv.h>
 
-#include "mock-fm/http/answer.h"
-#include "mock-fm/faults/fault.h"
+#include "mock-fm/http/message.h"
+#include "mock-fm/faults/faults.h"
 
 struct response_stream;
 
@@ -16,16 +17,16 @@ struct responses {
     uv_loop_t *loop;
     void (*wake)(void *server);
     void *server;
-    struct response_stream *waiting; /* suspended until their next byte is due */
+    LIST_HEAD(, response_stream) waiting; /* suspended until their next byte is due */
 };
 
 /* Queues the answer, with the body rendered from it, which is taken. `challenge` is the value of
- * WWW-Authenticate, if the answer wants one. MHD_NO: nothing could be queued. */
+ * WWW-Authenticate, if the answer needs one. MHD_NO: nothing could be queued. */
 enum MHD_Result response_send(struct responses *responses, struct MHD_Connection *connection,
                               const struct answer *answer, struct body *body,
                               const struct fault *fault, const char *challenge);
 
-/* Breaks off those that are still dribbling; libmicrohttpd can be stopped only then. */
+/* Breaks off those that are still sent byte by byte; libmicrohttpd can be stopped only then. */
 void responses_abandon(struct responses *responses);
 
 #endif

@@ -1,9 +1,7 @@
 #include "mock-fm/http/server.h"
 
 #include <errno.h>
-#include <gnutls/abstract.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -21,12 +19,11 @@
 struct server {
     struct calls calls;
     struct tls *tls; /* NULL: plain HTTP */
-    bool anybody;
+    bool for_jobs;
     struct MHD_Daemon *daemon;
     uv_poll_t poll;
     uv_timer_t timer;
     uv_idle_t idle;
-    unsigned port;
 };
 
 static void on_idle(uv_idle_t *idle);
@@ -38,10 +35,9 @@ static void on_timeout(uv_timer_t *timer)
 
 /* libmicrohttpd may have more to do than its descriptor tells (pipelined requests): after every run
  * it has to be asked. */
-static void run(struct server *server)
+static void run_daemon(struct server *server)
 {
     MHD_UNSIGNED_LONG_LONG timeout;
-
     for (int i = 0; i < RUNS_AT_ONCE; i++) {
         MHD_run(server->daemon);
         if (MHD_get_timeout(server->daemon, &timeout) != MHD_YES) {
@@ -60,35 +56,33 @@ static void run(struct server *server)
 
 static void on_idle(uv_idle_t *idle)
 {
-    run(idle->data);
+    run_daemon(idle->data);
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
     (void)status;
     (void)events;
-    run(poll->data);
+    run_daemon(poll->data);
 }
 
 /* In the loop's next round, once for all the connections resumed in this one. */
 static void wake(void *cls)
 {
     struct server *server = cls;
-
     uv_idle_start(&server->idle, on_idle);
 }
 
 static int listen_at(const struct addrinfo *address)
 {
-    int one = 1, cause;
+    int one = 1;
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
     if (fd < 0)
         return -errno;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
-    cause = errno;
+    int cause = errno;
     close(fd);
     return -cause;
 }
@@ -99,7 +93,6 @@ static int open_socket(const char *host, const char *port, struct problem *probl
                                    .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *addresses;
     int fd = -EADDRNOTAVAIL, result = getaddrinfo(host, port, &hints, &addresses);
-
     if (result != 0)
         return problem_set(problem, 500, "cannot listen at %s:%s: %s", host, port,
                            gai_strerror(result));
@@ -111,34 +104,18 @@ static int open_socket(const char *host, const char *port, struct problem *probl
     return fd;
 }
 
-static unsigned port_of(int fd)
-{
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-    } address = {.v6 = {0}};
-    socklen_t length = sizeof address;
-
-    if (getsockname(fd, &address.any, &length) < 0)
-        return 0;
-    return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
-}
-
 /* As many as the system lets us have descriptors for, raising the soft limit as far as it goes. */
 static unsigned connection_limit(void)
 {
+    const rlim_t wanted = CONNECTIONS_MAX + DESCRIPTORS_SPARE;
     struct rlimit limit;
-
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return FD_SETSIZE - DESCRIPTORS_SPARE;
-    if (limit.rlim_cur < CONNECTIONS_MAX + DESCRIPTORS_SPARE) {
-        limit.rlim_cur = limit.rlim_max < CONNECTIONS_MAX + DESCRIPTORS_SPARE
-                             ? limit.rlim_max
-                             : CONNECTIONS_MAX + DESCRIPTORS_SPARE;
+    if (limit.rlim_cur < wanted) {
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
-    if (limit.rlim_cur >= CONNECTIONS_MAX + DESCRIPTORS_SPARE)
+    if (limit.rlim_cur >= wanted)
         return CONNECTIONS_MAX;
     return limit.rlim_cur > 2UL * DESCRIPTORS_SPARE ? (unsigned)limit.rlim_cur - DESCRIPTORS_SPARE
                                                     : DESCRIPTORS_SPARE;
@@ -148,30 +125,18 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
                           enum MHD_ConnectionNotificationCode what)
 {
     struct server *server = cls;
-
     if (server->tls && what == MHD_CONNECTION_NOTIFY_STARTED)
         tls_attach(
             server->tls,
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session,
-            server->anybody);
+            server->for_jobs);
     call_on_connection(cls, connection, context, what);
 }
 
-/* libmicrohttpd demands a source of certificates, which is never asked: on_connection gives each
+/* libmicrohttpd wants a source of certificates, and never calls it: on_connection gives each
  * connection credentials of its own. */
-static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
-                          int authority_count, const gnutls_pk_algorithm_t *algorithms,
-                          int algorithm_count, gnutls_pcert_st **chain, unsigned *chain_length,
-                          gnutls_privkey_t *key)
+static int no_certificate(void)
 {
-    (void)session;
-    (void)authorities;
-    (void)authority_count;
-    (void)algorithms;
-    (void)algorithm_count;
-    *chain = NULL;
-    *chain_length = 0;
-    *key = NULL;
     return -1;
 }
 
@@ -182,7 +147,6 @@ static struct MHD_Daemon *start_daemon(struct server *server, int fd)
         {MHD_OPTION_END, 0, NULL},
     };
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (server->tls ? MHD_USE_TLS : 0);
-
     return MHD_start_daemon(flags, 0, NULL, NULL, call_on_request, &server->calls,
                             MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
                             connection_limit(), MHD_OPTION_CONNECTION_TIMEOUT,
@@ -192,26 +156,27 @@ static struct MHD_Daemon *start_daemon(struct server *server, int fd)
 }
 
 struct server *server_create(uv_loop_t *loop, struct control *control,
-                             const struct server_place *place, uint64_t latency_ms,
+                             const struct server_address *address, uint64_t latency_ms,
                              struct problem *problem)
 {
+    int fd = open_socket(address->host, address->port, problem);
+    if (fd < 0)
+        return NULL;
     struct server *server = calloc(1, sizeof *server);
-    int fd = open_socket(place->host, place->port, problem);
-
-    if (!server && fd >= 0)
-        problem_set(problem, 500, "out of memory");
-    if (!server || fd < 0)
-        goto fail;
-    server->calls = (struct calls){.control = control,
-                                   .latency_ms = latency_ms,
-                                   .responses = {.loop = loop, .wake = wake, .server = server}};
-    server->tls = place->tls;
-    server->anybody = place->anybody;
-    server->port = port_of(fd);
-    if (!(server->daemon = start_daemon(server, fd))) {
-        problem_set(problem, 500, "cannot start the HTTP server at %s:%s", place->host,
-                    place->port);
-        goto fail;
+    if (server) {
+        server->calls = (struct calls){.control = control,
+                                       .latency_ms = latency_ms,
+                                       .responses = {.loop = loop, .wake = wake, .server = server}};
+        server->tls = address->tls;
+        server->for_jobs = address->for_jobs;
+        server->daemon = start_daemon(server, fd);
+    }
+    if (!server || !server->daemon) {
+        problem_set(problem, 500, "cannot start the HTTP server at %s:%s", address->host,
+                    address->port);
+        close(fd);
+        free(server);
+        return NULL;
     }
     uv_timer_init(loop, &server->timer);
     uv_idle_init(loop, &server->idle);
@@ -220,16 +185,11 @@ struct server *server_create(uv_loop_t *loop, struct control *control,
     server->timer.data = server->idle.data = server->poll.data = server;
     uv_poll_start(&server->poll, UV_READABLE, on_readable);
     return server;
-fail:
-    if (fd >= 0)
-        close(fd);
-    free(server);
-    return NULL;
 }
 
 unsigned server_port(const struct server *server)
 {
-    return server->port;
+    return MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
 }
 
 void server_close(struct server *server)

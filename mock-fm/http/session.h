@@ -1,4 +1,5 @@
-/* Makes session tokens: what a job shows to make and delete its multicast trees. */
+/* Reproducible random numbers, and the session tokens made of them: what a job shows to make and
+ * delete its multicast trees. */
 #ifndef MCAST_MOCK_FM_HTTP_SESSION_H
 #define MCAST_MOCK_FM_HTTP_SESSION_H
 
@@ -21,6 +22,9 @@ struct session_mint {
     bool seeded; /* reproducible, for tests; otherwise from the kernel's random numbers */
     uint64_t seed;
 };
+
+/* Advances the state and returns the next number (splitmix64). */
+uint64_t dice_next(uint64_t *state);
 
 /* The token of the reservation with this serial number. 0, or -1 when the kernel gives no
  * randomness. */

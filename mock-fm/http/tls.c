@@ -24,7 +24,6 @@ static int verify_client(gnutls_session_t session)
     gnutls_alert_description_t alert = GNUTLS_A_UNKNOWN_CA;
     unsigned status = 0;
     int result = gnutls_certificate_verify_peers(session, &purpose, 1, &status);
-
     if (result == 0 && status == 0)
         return 0;
     if (result == GNUTLS_E_NO_CERTIFICATE_FOUND)
@@ -44,7 +43,6 @@ static int read_files(const struct tls_files *files, gnutls_certificate_credenti
 {
     int result = gnutls_certificate_set_x509_key_file2(credentials, files->cert, files->key,
                                                        GNUTLS_X509_FMT_PEM, NULL, 0);
-
     if (result < 0)
         return problem_set(problem, 500, "cannot use certificate %s with key %s: %s", files->cert,
                            files->key, gnutls_strerror(result));
@@ -62,7 +60,6 @@ static int read_files(const struct tls_files *files, gnutls_certificate_credenti
 int tls_reload(struct tls *tls, struct problem *problem)
 {
     struct generation *generation = calloc(1, sizeof *generation);
-
     if (!generation || gnutls_certificate_allocate_credentials(&generation->credentials) < 0) {
         free(generation);
         return problem_set(problem, 500, "out of memory");
@@ -80,30 +77,27 @@ int tls_reload(struct tls *tls, struct problem *problem)
 struct tls *tls_open(const struct tls_files *files, struct problem *problem)
 {
     struct tls *tls = calloc(1, sizeof *tls);
-
     if (!tls) {
         problem_set(problem, 500, "out of memory");
         return NULL;
     }
     tls->files = *files;
-    if (tls_reload(tls, problem) < 0) {
-        free(tls);
-        return NULL;
-    }
-    return tls;
+    if (tls_reload(tls, problem) == 0)
+        return tls;
+    free(tls);
+    return NULL;
 }
 
-void tls_attach(struct tls *tls, gnutls_session_t session, bool anybody)
+void tls_attach(struct tls *tls, gnutls_session_t session, bool for_jobs)
 {
     int result = gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, tls->newest->credentials);
-
     /* It replaces a pointer; without the replacement no certificate would be found, and the
      * handshake fail. */
     assert(result == GNUTLS_E_SUCCESS);
     (void)result;
     /* Not REQUIRE: that ends the handshake before verify_client can say why. */
     gnutls_certificate_server_set_request(
-        session, tls->files.client_ca && !anybody ? GNUTLS_CERT_REQUEST : GNUTLS_CERT_IGNORE);
+        session, tls->files.client_ca && !for_jobs ? GNUTLS_CERT_REQUEST : GNUTLS_CERT_IGNORE);
 }
 
 void tls_close(struct tls *tls)
@@ -112,7 +106,6 @@ void tls_close(struct tls *tls)
         return;
     while (tls->newest) {
         struct generation *generation = tls->newest;
-
         tls->newest = generation->older;
         gnutls_certificate_free_credentials(generation->credentials);
         free(generation);

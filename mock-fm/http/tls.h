@@ -6,10 +6,10 @@
 #include <gnutls/gnutls.h>
 #include <stdbool.h>
 
-#include "mock-fm/http/problem.h"
+#include "mock-fm/http/message.h"
 
-/* PEM files. `client_ca` NULL: nobody is asked for a certificate. Otherwise the handshake fails,
- * with an alert, for who shows none that it vouches for. */
+/* PEM files. `client_ca` NULL: no client is asked for a certificate. Otherwise the handshake fails,
+ * with an alert, for a client that shows none of this authority. */
 struct tls_files {
     const char *cert; /* the chain, the server's own first */
     const char *key;
@@ -25,9 +25,9 @@ struct tls *tls_open(const struct tls_files *files, struct problem *problem);
  * in force stays so. */
 int tls_reload(struct tls *tls, struct problem *problem);
 
-/* Gives a connection that begins its certificate; `anybody`: its client is not asked for one,
+/* Gives a connection that begins its certificate; `for_jobs`: its client is not asked for one,
  * whether there is a client_ca or not. The tls must outlive the session. */
-void tls_attach(struct tls *tls, gnutls_session_t session, bool anybody);
+void tls_attach(struct tls *tls, gnutls_session_t session, bool for_jobs);
 
 /* Takes NULL. */
 void tls_close(struct tls *tls);

@@ -1,8 +1,9 @@
 #include "mock-fm/objects/document.h"
 
 #include <stdio.h>
+#include <string.h>
 
-#include "mock-fm/objects/nic.h"
+#include "mock-fm/objects/objects.h"
 
 /* What a real fabric manager calls its kinds is not known; only the one for errors is Xenon's own.
  */
@@ -11,12 +12,19 @@
 #define KIND_LIST "com:vmware:xenon:common:ServiceDocumentQueryResult"
 #define KIND_ERROR "com:vmware:xenon:common:ServiceErrorResponse"
 
+const char *document_below(const char *path, const char *base)
+{
+    size_t length = strlen(base);
+    if (strncmp(path, base, length) != 0 || (path[length] && path[length] != '/'))
+        return NULL;
+    return path + length + (path[length] == '/');
+}
+
 json_t *document_with_tail(json_t *document, const char *kind, uint64_t version, int64_t updated_us)
 {
     json_t *tail = json_pack("{s:I, s:i, s:s, s:I, s:s}", "documentVersion", (json_int_t)version,
                              "documentEpoch", 0, "documentKind", kind, "documentUpdateTimeMicros",
                              (json_int_t)updated_us, "documentOwner", "mock-fm");
-
     if (document && tail && json_object_update(document, tail) == 0) {
         json_decref(tail);
         return document;
@@ -29,10 +37,8 @@ json_t *document_with_tail(json_t *document, const char *kind, uint64_t version,
 json_t *document_of_steps(const struct job *job)
 {
     json_t *steps = json_object();
-
     for (const struct tree *tree = job->trees; steps && tree; tree = tree->next) {
         json_t *ids = json_object_get(steps, tree->step);
-
         if (!ids) {
             ids = json_array();
             json_object_set_new(steps, tree->step, ids);
@@ -45,7 +51,6 @@ json_t *document_of_steps(const struct job *job)
 json_t *document_of_job(const struct job *job)
 {
     char self[sizeof DOCUMENT_JOBS + 1 + OBJECTS_JOB_ID_MAX];
-
     snprintf(self, sizeof self, DOCUMENT_JOBS "/%s", job->id);
     return document_with_tail(json_pack("{s:s, s:i, s:s, s:o, s:s}", "jobID", job->id, "mcastLimit",
                                         (int)job->limit, "sessionToken", job->token, "jobSteps",
@@ -57,10 +62,8 @@ json_t *document_of_tree(const struct tree *tree)
 {
     char self[sizeof DOCUMENT_TREES + 12], root[NIC_TEXT_SIZE];
     json_t *macs = json_array();
-
     for (size_t i = 0; macs && i < tree->mac_count; i++) {
         char mac[NIC_TEXT_SIZE];
-
         nic_format_short(tree->macs[i], mac);
         json_array_append_new(macs, json_string(mac));
     }
@@ -83,7 +86,6 @@ json_t *document_of_problem(const struct problem *problem)
 bool document_page_add(struct document_page *page, uint64_t key, const char *base, const char *name)
 {
     char link[sizeof DOCUMENT_TREES + 1 + OBJECTS_JOB_ID_MAX];
-
     if (key <= page->after)
         return true;
     if (page->size > 0 && json_array_size(page->links) >= page->size) {
@@ -102,7 +104,6 @@ json_t *document_of_page(struct document_page *page, const char *self)
     json_t *list = json_pack("{s:o, s:I, s:s}", "documentLinks", page->links, "documentCount",
                              count, "documentSelfLink", self);
     char next[128];
-
     page->links = NULL;
     if (list && page->more) {
         snprintf(next, sizeof next, "%s?pageSize=%llu&after=%llu", self,

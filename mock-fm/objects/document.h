@@ -9,12 +9,15 @@
 #include <stdbool.h>
 
 #include "mock-fm/objects/objects.h"
-#include "mock-fm/http/problem.h"
+#include "mock-fm/http/message.h"
 
 #define DOCUMENT_JOBS "/fabric/collectives/jobs"
 #define DOCUMENT_TREES "/fabric/collectives/multicasts"
 
-/* With its session token: for whoever is logged in or has the token already. */
+/* What follows base and a '/' in the path: "" at base itself and at "base/". NULL: another path. */
+const char *document_below(const char *path, const char *base);
+
+/* With its session token: only for a caller that is logged in or has the token already. */
 json_t *document_of_job(const struct job *job);
 
 json_t *document_of_tree(const struct tree *tree);
@@ -22,8 +25,7 @@ json_t *document_of_tree(const struct tree *tree);
 /* {"<step>":[<multicast id>,…],…} */
 json_t *document_of_steps(const struct job *job);
 
-/* With the sentence as `message`, where libfabric looks for it, and as `detail`, where Slurm does.
- */
+/* The sentence is `message`, where libfabric looks for it, and `detail`, where Slurm does. */
 json_t *document_of_problem(const struct problem *problem);
 
 /* Adds the fields that every document has but documentSelfLink. Takes the document, also NULL, and

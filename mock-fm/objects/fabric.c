@@ -8,15 +8,11 @@
 
 #include "base/secret.h"
 #include "mock-fm/objects/document.h"
-#include "mock-fm/objects/nic.h"
-
-typedef int handler(struct fabric *fabric, const struct request *request, const char *name,
-                    struct answer *answer, struct problem *problem);
+#include "mock-fm/objects/objects.h"
 
 int fabric_commit(struct fabric *fabric, const struct change *change, struct problem *problem)
 {
     int result;
-
     if (fabric->journal && journal_append(fabric->journal, change, problem) < 0)
         return -1;
     result = objects_apply(fabric->objects, change);
@@ -27,244 +23,233 @@ int fabric_commit(struct fabric *fabric, const struct change *change, struct pro
     return 0;
 }
 
-static int succeed(struct answer *answer, int status, json_t *document, struct problem *problem)
+/* A request to a path: the list (name NULL) or one of its members. */
+struct task {
+    struct fabric *fabric;
+    const struct request *request;
+    const char *name;
+    struct answer *answer;
+    struct problem *problem; /* set when a handler returns -1 */
+};
+
+static int succeed(const struct task *task, int status, json_t *document)
 {
     if (!document)
-        return problem_set(problem, 500, "out of memory");
-    answer->status = status;
-    answer->document = document;
+        return problem_set(task->problem, 500, "out of memory");
+    task->answer->status = status;
+    task->answer->document = document;
     return 0;
 }
 
 /* The body as a JSON object: a new reference, or NULL with a 400. */
-static json_t *parse_body(const struct request *request, struct problem *problem)
+static json_t *parse_body(const struct task *task)
 {
+    const struct request *request = task->request;
     json_error_t error;
     json_t *body =
         json_loadb(request->body_length ? request->body : "", request->body_length, 0, &error);
-
-    if (!body)
-        problem_set(problem, 400, "the body is not JSON: %s", error.text);
-    else if (!json_is_object(body))
-        problem_set(problem, 400, "the body must be a JSON object");
     if (json_is_object(body))
         return body;
+    if (body)
+        problem_set(task->problem, 400, "the body must be a JSON object");
+    else
+        problem_set(task->problem, 400, "the body is not JSON: %s", error.text);
     json_decref(body);
     return NULL;
 }
 
-static int need_login(struct fabric *fabric, const struct request *request, struct problem *problem)
+static enum auth_login login_of(const struct task *task)
 {
-    switch (auth_judge(fabric->auth, request->authorization, request->now_us)) {
-    case AUTH_ADMITTED:
-        return 0;
-    case AUTH_BEARER:
-        return problem_set(problem, 403,
-                           "a session token opens only its own job and the job's multicast "
-                           "trees; log in for this");
-    case AUTH_MISSING:
-        return problem_set(problem, 401, "%s", auth_words(fabric->auth)->missing);
-    case AUTH_WRONG:
-        break;
-    }
-    return problem_set(problem, 401, "%s", auth_words(fabric->auth)->wrong);
+    return auth_judge(task->fabric->auth, task->request->authorization, task->request->now_us);
 }
 
-static int need_token_of(const struct job *job, const struct request *request,
-                         struct problem *problem)
+static int need_login(const struct task *task)
 {
-    const char *token = auth_bearer(request->authorization);
+    const struct auth_words *words = auth_words(task->fabric->auth);
+    enum auth_login login = login_of(task);
+    if (login == AUTH_ADMITTED)
+        return 0;
+    if (login == AUTH_BEARER)
+        return problem_set(task->problem, 403,
+                           "a session token opens only its own job and the job's multicast "
+                           "trees; log in for this");
+    return problem_set(task->problem, 401, "%s",
+                       login == AUTH_MISSING ? words->missing : words->wrong);
+}
 
+static int need_token_of(const struct task *task, const struct job *job)
+{
+    const char *token = auth_bearer(task->request->authorization);
     if (!token)
-        return problem_set(problem, 401, "this path needs a job's session token as bearer token");
+        return problem_set(task->problem, 401,
+                           "this path needs a job's session token as bearer token");
     if (!job || !secret_equal(secret_of(job->token), secret_of(token)))
-        return problem_set(problem, 403, "this session token does not open this job");
+        return problem_set(task->problem, 403, "this session token does not open this job");
     return 0;
 }
 
 /* Its own token, where that reaches so far, or the login. */
-static int need_reach(struct fabric *fabric, const struct request *request, const char *id,
-                      enum session_reach enough, struct problem *problem)
+static int need_reach(const struct task *task, enum session_reach enough)
 {
-    if (auth_judge(fabric->auth, request->authorization, request->now_us) != AUTH_BEARER)
-        return need_login(fabric, request, problem);
-    if (need_token_of(objects_job(fabric->objects, id), request, problem) < 0)
+    const struct fabric *fabric = task->fabric;
+    if (login_of(task) != AUTH_BEARER)
+        return need_login(task);
+    if (need_token_of(task, objects_job(fabric->objects, task->name)) < 0)
         return -1;
     if (fabric->reach == SESSION_OWN_JOB || fabric->reach == enough)
         return 0;
-    return problem_set(problem, 403, "a session token is not enough for this here; log in");
+    return problem_set(task->problem, 403, "a session token is not enough for this here; log in");
 }
 
-static int list_jobs(struct fabric *fabric, const struct request *request, const char *name,
-                     struct answer *answer, struct problem *problem)
+static struct document_page new_page(const struct task *task)
 {
-    struct document_page page = {.size = request->page_size, .after = request->after};
+    return (struct document_page){
+        .links = json_array(), .size = task->request->page_size, .after = task->request->after};
+}
 
-    (void)name;
-    if (need_login(fabric, request, problem) < 0)
+static int list_jobs(const struct task *task)
+{
+    if (need_login(task) < 0)
         return -1;
-    page.links = json_array();
-    for (const struct job *job = objects_first(fabric->objects); job; job = job->next) {
-        if (!document_page_add(&page, job->serial, DOCUMENT_JOBS, job->id))
-            break;
-    }
-    return succeed(answer, 200, document_of_page(&page, DOCUMENT_JOBS), problem);
+    struct document_page page = new_page(task);
+    const struct job *job = objects_first(task->fabric->objects);
+    while (job && document_page_add(&page, job->serial, DOCUMENT_JOBS, job->id))
+        job = job->next;
+    return succeed(task, 200, document_of_page(&page, DOCUMENT_JOBS));
 }
 
 int fabric_reserve(struct fabric *fabric, const struct fabric_wish *wish, struct problem *problem)
 {
     uint64_t serial = objects_totals(fabric->objects).last_serial + 1;
     char token[SESSION_TOKEN_SIZE];
-    struct change change = {.kind = CHANGE_JOB,
-                            .at_us = wish->now_us,
-                            .job = wish->id,
-                            .token = wish->token ? wish->token : token,
-                            .serial = serial};
-    int result;
-
     if (objects_may_reserve(fabric->objects, wish->id, wish->limit, problem) < 0)
         return -1;
-    change.limit = (unsigned)wish->limit;
     if (session_token(&fabric->mint, serial, token) < 0)
         return problem_set(problem, 500, "no random numbers for a session token");
-    result = fabric_commit(fabric, &change, problem);
+    int result = fabric_commit(fabric,
+                               &(struct change){.kind = CHANGE_JOB,
+                                                .at_us = wish->now_us,
+                                                .job = wish->id,
+                                                .token = wish->token ? wish->token : token,
+                                                .limit = (unsigned)wish->limit,
+                                                .serial = serial},
+                               problem);
     explicit_bzero(token, sizeof token);
     return result;
 }
 
-static int post_job(struct fabric *fabric, const struct request *request, const char *name,
-                    struct answer *answer, struct problem *problem)
+static int post_job(const struct task *task)
 {
-    struct fabric_wish wish = {.token = request->session_token, .now_us = request->now_us};
-    const json_t *limit;
     json_t *body;
     int result;
-
-    (void)name;
-    if (need_login(fabric, request, problem) < 0 || !(body = parse_body(request, problem)))
+    if (need_login(task) < 0 || !(body = parse_body(task)))
         return -1;
-    wish.id = json_string_value(json_object_get(body, "jobID"));
-    limit = json_object_get(body, "mcastLimit");
-    wish.limit = json_integer_value(limit);
+    const json_t *limit = json_object_get(body, "mcastLimit");
+    struct fabric_wish wish = {.id = json_string_value(json_object_get(body, "jobID")),
+                               .limit = json_integer_value(limit),
+                               .token = task->request->session_token,
+                               .now_us = task->request->now_us};
     if (!wish.id)
-        result = problem_set(problem, 400, "jobID must be a string");
+        result = problem_set(task->problem, 400, "jobID must be a string");
     else if (!json_is_integer(limit))
-        result = problem_set(problem, 400, "mcastLimit must be a number from 1 to %d",
+        result = problem_set(task->problem, 400, "mcastLimit must be a number from 1 to %d",
                              OBJECTS_MCAST_IDS);
     else
-        result = fabric_reserve(fabric, &wish, problem);
+        result = fabric_reserve(task->fabric, &wish, task->problem);
     if (result == 0)
-        result =
-            succeed(answer, 201, document_of_job(objects_job(fabric->objects, wish.id)), problem);
+        result = succeed(task, 201, document_of_job(objects_job(task->fabric->objects, wish.id)));
     json_decref(body);
     return result;
 }
 
-static const struct job *find_job(struct fabric *fabric, const char *id, struct problem *problem)
+static const struct job *find_job(const struct task *task)
 {
-    const struct job *job = objects_job(fabric->objects, id);
-
+    const struct job *job = objects_job(task->fabric->objects, task->name);
     if (!job)
-        problem_set(problem, 404, "no such job %.*s", OBJECTS_JOB_ID_MAX, id);
+        problem_set(task->problem, 404, "no such job %.*s", OBJECTS_JOB_ID_MAX, task->name);
     return job;
 }
 
-static int get_job(struct fabric *fabric, const struct request *request, const char *name,
-                   struct answer *answer, struct problem *problem)
+static int get_job(const struct task *task)
 {
     const struct job *job;
-
-    if (need_reach(fabric, request, name, SESSION_GET, problem) < 0 ||
-        !(job = find_job(fabric, name, problem)))
+    if (need_reach(task, SESSION_GET) < 0 || !(job = find_job(task)))
         return -1;
-    return succeed(answer, 200, document_of_job(job), problem);
+    return succeed(task, 200, document_of_job(job));
 }
 
-static int delete_job(struct fabric *fabric, const struct request *request, const char *name,
-                      struct answer *answer, struct problem *problem)
+static int delete_job(const struct task *task)
 {
-    struct change change = {.kind = CHANGE_JOB_GONE, .at_us = request->now_us, .job = name};
+    const struct change change = {
+        .kind = CHANGE_JOB_GONE, .at_us = task->request->now_us, .job = task->name};
     const struct job *job;
-
-    if (need_login(fabric, request, problem) < 0 || !(job = find_job(fabric, name, problem)))
-        return -1;
     /* The answer shows the job as it was. */
-    if (succeed(answer, 200, document_of_job(job), problem) < 0)
+    if (need_login(task) < 0 || !(job = find_job(task)) ||
+        succeed(task, 200, document_of_job(job)) < 0)
         return -1;
-    return fabric_commit(fabric, &change, problem);
+    return fabric_commit(task->fabric, &change, task->problem);
 }
 
-static int drop_steps(struct fabric *fabric, const struct request *request, const char *id,
-                      json_t *steps, struct problem *problem)
+static int drop_steps(const struct task *task, json_t *steps)
 {
     const char *step;
     json_t *value;
-
     if (!json_is_object(steps))
-        return problem_set(problem, 400, "jobSteps must be an object of steps");
+        return problem_set(task->problem, 400, "jobSteps must be an object of steps");
     json_object_foreach(steps, step, value)
     {
         if (!json_is_null(value))
-            return problem_set(problem, 400, "a step can only be set to null");
+            return problem_set(task->problem, 400, "a step can only be set to null");
     }
     json_object_foreach(steps, step, value)
     {
-        struct change change = {
-            .kind = CHANGE_STEP_GONE, .at_us = request->now_us, .job = id, .step = step};
-
-        if (fabric_commit(fabric, &change, problem) < 0)
+        const struct change change = {.kind = CHANGE_STEP_GONE,
+                                      .at_us = task->request->now_us,
+                                      .job = task->name,
+                                      .step = step};
+        if (fabric_commit(task->fabric, &change, task->problem) < 0)
             return -1;
     }
     return 0;
 }
 
-static int patch_job(struct fabric *fabric, const struct request *request, const char *name,
-                     struct answer *answer, struct problem *problem)
+static int patch_job(const struct task *task)
 {
     const struct job *job;
     json_t *body;
-    int result;
-
-    if (need_reach(fabric, request, name, SESSION_PATCH, problem) < 0 ||
-        !(job = find_job(fabric, name, problem)) || !(body = parse_body(request, problem)))
+    if (need_reach(task, SESSION_PATCH) < 0 || !(job = find_job(task)) ||
+        !(body = parse_body(task)))
         return -1;
-    result = drop_steps(fabric, request, name, json_object_get(body, "jobSteps"), problem);
+    int result = drop_steps(task, json_object_get(body, "jobSteps"));
     json_decref(body);
-    return result < 0 ? -1 : succeed(answer, 200, document_of_job(job), problem);
+    return result < 0 ? -1 : succeed(task, 200, document_of_job(job));
 }
 
-static int list_trees(struct fabric *fabric, const struct request *request, const char *name,
-                      struct answer *answer, struct problem *problem)
+static int list_trees(const struct task *task)
 {
-    struct document_page page = {.size = request->page_size, .after = request->after};
-
-    (void)name;
-    if (need_login(fabric, request, problem) < 0)
+    if (need_login(task) < 0)
         return -1;
-    page.links = json_array();
+    struct document_page page = new_page(task);
     for (unsigned id = 0; id < OBJECTS_MCAST_IDS; id++) {
         char number[12];
-
         snprintf(number, sizeof number, "%u", id);
-        if (objects_tree(fabric->objects, id) &&
+        if (objects_tree(task->fabric->objects, id) &&
             !document_page_add(&page, (uint64_t)id + 1, DOCUMENT_TREES, number))
             break;
     }
-    return succeed(answer, 200, document_of_page(&page, DOCUMENT_TREES), problem);
+    return succeed(task, 200, document_of_page(&page, DOCUMENT_TREES));
 }
 
 static int parse_macs(const json_t *list, struct change *wish, uint32_t **macs,
                       struct problem *problem)
 {
     size_t count = json_array_size(list);
-
-    if (!json_is_array(list) || count == 0 || count > NIC_ADDRESSES)
+    if (count == 0 || count > NIC_ADDRESSES)
         return problem_set(problem, 400, "macs must be an array of NIC addresses");
     if (!(*macs = calloc(count, sizeof **macs)))
         return problem_set(problem, 500, "out of memory");
     for (size_t i = 0; i < count; i++) {
         const char *text = json_string_value(json_array_get(list, i));
-
         if (!text || !nic_parse(text, &(*macs)[i]))
             return problem_set(problem, 400,
                                "entry %zu of macs is no NIC address of three groups, as 1:12:00",
@@ -276,11 +261,10 @@ static int parse_macs(const json_t *list, struct change *wish, uint32_t **macs,
 }
 
 /* vni and timeout may be left out; when there, they must be what libfabric sends. */
-static int parse_wish(const json_t *body, struct change *wish, uint32_t **macs,
+static int parse_tree(const json_t *body, struct change *wish, uint32_t **macs,
                       struct problem *problem)
 {
     const json_t *vni = json_object_get(body, "vni"), *timeout = json_object_get(body, "timeout");
-
     if (!(wish->job = json_string_value(json_object_get(body, "jobID"))))
         return problem_set(problem, 400, "jobID must be a string");
     if (!(wish->step = json_string_value(json_object_get(body, "jobStepID"))))
@@ -295,177 +279,150 @@ static int parse_wish(const json_t *body, struct change *wish, uint32_t **macs,
     return parse_macs(json_object_get(body, "macs"), wish, macs, problem);
 }
 
-static int post_tree(struct fabric *fabric, const struct request *request, const char *name,
-                     struct answer *answer, struct problem *problem)
+static int post_tree(const struct task *task)
 {
-    struct change wish = {.kind = CHANGE_TREE, .at_us = request->now_us};
+    const struct objects *objects = task->fabric->objects;
+    struct change wish = {.kind = CHANGE_TREE, .at_us = task->request->now_us};
     uint32_t *macs = NULL;
     json_t *body;
     int result = -1;
-
-    (void)name;
-    if (!auth_bearer(request->authorization))
-        return need_token_of(NULL, request, problem);
-    if (!(body = parse_body(request, problem)))
+    if (!auth_bearer(task->request->authorization))
+        return need_token_of(task, NULL);
+    if (!(body = parse_body(task)))
         return -1;
-    if (parse_wish(body, &wish, &macs, problem) == 0 &&
-        need_token_of(objects_job(fabric->objects, wish.job), request, problem) == 0 &&
-        objects_may_grow(fabric->objects, &wish, problem) == 0 &&
-        fabric_commit(fabric, &wish, problem) == 0)
-        result = succeed(answer, 201,
-                         document_of_tree(objects_tree(fabric->objects, wish.mcast_id)), problem);
+    if (parse_tree(body, &wish, &macs, task->problem) == 0 &&
+        need_token_of(task, objects_job(objects, wish.job)) == 0 &&
+        objects_may_grow(objects, &wish, task->problem) == 0 &&
+        fabric_commit(task->fabric, &wish, task->problem) == 0)
+        result = succeed(task, 201, document_of_tree(objects_tree(objects, wish.mcast_id)));
     free(macs);
     json_decref(body);
     return result;
 }
 
 /* Decimal digits only, a known tree, or a 404. */
-static const struct tree *find_tree(struct fabric *fabric, const char *name,
-                                    struct problem *problem)
+static const struct tree *find_tree(const struct task *task)
 {
     const struct tree *tree = NULL;
     char *end;
-
-    if (isdigit((unsigned char)name[0])) {
-        unsigned long id = strtoul(name, &end, 10);
-
-        if (*end == '\0' && id < OBJECTS_MCAST_IDS)
-            tree = objects_tree(fabric->objects, (unsigned)id);
-    }
+    unsigned long id = strtoul(task->name, &end, 10);
+    if (isdigit((unsigned char)task->name[0]) && *end == '\0' && id < OBJECTS_MCAST_IDS)
+        tree = objects_tree(task->fabric->objects, (unsigned)id);
     if (!tree)
-        problem_set(problem, 404, "no such multicast tree %.32s", name);
+        problem_set(task->problem, 404, "no such multicast tree %.32s", task->name);
     return tree;
 }
 
-static int get_tree(struct fabric *fabric, const struct request *request, const char *name,
-                    struct answer *answer, struct problem *problem)
+static int get_tree(const struct task *task)
 {
-    bool bearer = auth_judge(fabric->auth, request->authorization, request->now_us) == AUTH_BEARER;
+    bool bearer = login_of(task) == AUTH_BEARER;
     const struct tree *tree;
-
-    if (!bearer && need_login(fabric, request, problem) < 0)
+    if ((!bearer && need_login(task) < 0) || !(tree = find_tree(task)) ||
+        (bearer && need_token_of(task, tree->job) < 0))
         return -1;
-    if (!(tree = find_tree(fabric, name, problem)) ||
-        (bearer && need_token_of(tree->job, request, problem) < 0))
-        return -1;
-    return succeed(answer, 200, document_of_tree(tree), problem);
+    return succeed(task, 200, document_of_tree(tree));
 }
 
-static int delete_tree(struct fabric *fabric, const struct request *request, const char *name,
-                       struct answer *answer, struct problem *problem)
+static int delete_tree(const struct task *task)
 {
-    struct change change = {.kind = CHANGE_TREE_GONE, .at_us = request->now_us};
+    struct change change = {.kind = CHANGE_TREE_GONE, .at_us = task->request->now_us};
     const struct tree *tree;
-
-    if (!auth_bearer(request->authorization))
-        return need_token_of(NULL, request, problem);
-    if (!(tree = find_tree(fabric, name, problem)) ||
-        need_token_of(tree->job, request, problem) < 0 ||
-        succeed(answer, 200, document_of_tree(tree), problem) < 0)
+    if (!auth_bearer(task->request->authorization))
+        return need_token_of(task, NULL);
+    if (!(tree = find_tree(task)) || need_token_of(task, tree->job) < 0 ||
+        succeed(task, 200, document_of_tree(tree)) < 0)
         return -1;
     change.mcast_id = tree->mcast_id;
-    return fabric_commit(fabric, &change, problem);
+    return fabric_commit(task->fabric, &change, task->problem);
 }
 
-/* What can be done with the list (name NULL) and with one of its members. */
-static const struct route {
+/* What can be done with the two lists and with one of their members. */
+static const struct collection {
     const char *base;
     bool member;
-    const char *method;
-    handler *handle;
-} routes[] = {
-    {DOCUMENT_JOBS, false, "GET", list_jobs},      {DOCUMENT_JOBS, false, "POST", post_job},
-    {DOCUMENT_JOBS, true, "GET", get_job},         {DOCUMENT_JOBS, true, "PATCH", patch_job},
-    {DOCUMENT_JOBS, true, "DELETE", delete_job},   {DOCUMENT_TREES, false, "GET", list_trees},
-    {DOCUMENT_TREES, false, "POST", post_tree},    {DOCUMENT_TREES, true, "GET", get_tree},
-    {DOCUMENT_TREES, true, "DELETE", delete_tree},
+    const char *allow;
+    struct {
+        const char *method;
+        int (*handle)(const struct task *task);
+    } calls[3];
+} collections[] = {
+    {DOCUMENT_JOBS, false, "GET, POST", {{"GET", list_jobs}, {"POST", post_job}}},
+    {DOCUMENT_JOBS,
+     true,
+     "GET, PATCH, DELETE",
+     {{"GET", get_job}, {"PATCH", patch_job}, {"DELETE", delete_job}}},
+    {DOCUMENT_TREES, false, "GET, POST", {{"GET", list_trees}, {"POST", post_tree}}},
+    {DOCUMENT_TREES, true, "GET, DELETE", {{"GET", get_tree}, {"DELETE", delete_tree}}},
 };
-
-static const char *allowed_methods(const char *base, bool member)
-{
-    if (!member)
-        return "GET, POST";
-    return strcmp(base, DOCUMENT_JOBS) == 0 ? "GET, PATCH, DELETE" : "GET, DELETE";
-}
 
 static const char *without_gateway(const char *path)
 {
     size_t prefix = strlen(FABRIC_GATEWAY_PREFIX);
-
     return strncmp(path, FABRIC_GATEWAY_PREFIX "/", prefix + 1) == 0 ? path + prefix : path;
 }
 
-/* Splits the path into one of the two lists and the member's name; "…/jobs/" is the list, too. */
-static const char *split(const char *path, const char **name)
+/* "…/jobs/" is the list, too. *name is NULL for a list. */
+static const struct collection *find_collection(const char *path, const char **name)
 {
-    static const char *const bases[] = {DOCUMENT_JOBS, DOCUMENT_TREES};
-
     path = without_gateway(path);
-    for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
-        size_t length = strlen(bases[i]);
-
-        if (strncmp(path, bases[i], length) != 0 || (path[length] && path[length] != '/'))
-            continue;
-        *name = path[length] && path[length + 1] ? path + length + 1 : NULL;
-        return bases[i];
+    for (size_t i = 0; i < sizeof collections / sizeof *collections; i++) {
+        *name = document_below(path, collections[i].base);
+        if (*name && collections[i].member == (**name != '\0')) {
+            *name = collections[i].member ? *name : NULL;
+            return &collections[i];
+        }
     }
     return NULL;
 }
 
-/* The paths that can only be read; the login is that of jobs. */
-static int read_inventory(struct fabric *fabric, const struct request *request,
-                          struct answer *answer, struct problem *problem)
+static int refuse_method(const struct task *task, const char *allow)
 {
-    const struct inventory *inventory = &fabric->inventory;
+    task->answer->allow = allow;
+    return problem_set(task->problem, 405, "%.20s is not possible here; try %s",
+                       task->request->method, allow);
+}
+
+/* The paths that can only be read; the login is that of jobs. */
+static int read_inventory(const struct task *task)
+{
+    const struct inventory *inventory = &task->fabric->inventory;
+    const struct request *request = task->request;
     const char *name;
     const struct inventory_collection *collection =
         inventory_find(without_gateway(request->path), &name);
-    json_t *document;
-
     if (!collection)
-        return problem_set(problem, 404, "Service not found: %.200s", request->path);
+        return problem_set(task->problem, 404, "Service not found: %.200s", request->path);
     if (strcmp(request->method, "GET") != 0)
-        return problem_set(problem, 405, "%.20s is not possible here; try GET", request->method);
-    if (need_login(fabric, request, problem) < 0)
+        return refuse_method(task, "GET");
+    if (need_login(task) < 0)
         return -1;
     if (!name)
-        return succeed(answer, 200,
-                       inventory_list(inventory, collection, request->page_size, request->after),
-                       problem);
-    if (!(document = inventory_member(inventory, collection, name, problem)))
-        return -1;
-    return succeed(answer, 200, document, problem);
+        return succeed(task, 200,
+                       inventory_list(inventory, collection, request->page_size, request->after));
+    json_t *document = inventory_member(inventory, collection, name, task->problem);
+    return document ? succeed(task, 200, document) : -1;
 }
 
-static int dispatch(struct fabric *fabric, const struct request *request, struct answer *answer,
-                    struct problem *problem)
+static int dispatch(struct task *task)
 {
-    const char *name, *base = split(request->path, &name);
-
-    if (!base)
-        return read_inventory(fabric, request, answer, problem);
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        const struct route *route = &routes[i];
-
-        if (strcmp(route->base, base) == 0 && route->member == (name != NULL) &&
-            strcmp(route->method, request->method) == 0)
-            return route->handle(fabric, request, name, answer, problem);
-    }
-    return problem_set(problem, 405, "%.20s is not possible here; try %s", request->method,
-                       allowed_methods(base, name != NULL));
+    const struct collection *collection = find_collection(task->request->path, &task->name);
+    if (!collection)
+        return read_inventory(task);
+    for (size_t i = 0; i < 3 && collection->calls[i].method; i++)
+        if (strcmp(collection->calls[i].method, task->request->method) == 0)
+            return collection->calls[i].handle(task);
+    return refuse_method(task, collection->allow);
 }
 
-/* A read, from a replica that lags: it knows neither jobs nor tokens of late. */
-static int dispatch_behind(struct fabric *fabric, const struct request *request,
-                           struct answer *answer, struct problem *problem)
+/* A read, from a replica that lags: it knows neither the latest jobs nor their tokens. */
+static int dispatch_behind(struct task *task)
 {
-    struct fabric behind = *fabric;
-    int result;
-
-    behind.objects = replica_objects(fabric->replica, &request->lag, request->now_us);
+    struct fabric behind = *task->fabric;
+    behind.objects = replica_objects(behind.replica, &task->request->lag, task->request->now_us);
     if (!behind.objects)
-        return problem_set(problem, 500, "out of memory");
-    result = dispatch(&behind, request, answer, problem);
+        return problem_set(task->problem, 500, "out of memory");
+    task->fabric = &behind;
+    int result = dispatch(task);
     objects_destroy(behind.objects);
     return result;
 }
@@ -475,14 +432,12 @@ void fabric_answer(struct fabric *fabric, const struct request *request, struct 
     bool behind = (request->lag.ms > 0 || request->lag.writes > 0) && fabric->replica &&
                   strcmp(request->method, "GET") == 0;
     struct problem problem = {0};
-    const char *name, *base;
-
+    struct task task = {
+        .fabric = fabric, .request = request, .answer = answer, .problem = &problem};
     *answer = (struct answer){0};
-    if ((behind ? dispatch_behind : dispatch)(fabric, request, answer, &problem) == 0)
+    if ((behind ? dispatch_behind : dispatch)(&task) == 0)
         return;
+    const char *allow = answer->allow;
     answer_problem(answer, &problem);
-    if (problem.status != 405)
-        return;
-    base = split(request->path, &name);
-    answer->allow = base ? allowed_methods(base, name != NULL) : "GET";
+    answer->allow = allow;
 }

@@ -6,13 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mock-fm/http/answer.h"
+#include "mock-fm/http/message.h"
 #include "mock-fm/http/auth.h"
 #include "mock-fm/objects/inventory.h"
 #include "mock-fm/objects/journal.h"
 #include "mock-fm/objects/objects.h"
 #include "mock-fm/objects/replica.h"
-#include "mock-fm/http/request.h"
 #include "mock-fm/http/session.h"
 
 /* Clients may have this in their base URL, as they do in front of a real API gateway. */
@@ -25,7 +24,7 @@ struct fabric {
     struct session_mint mint;
     enum session_reach reach;
     struct inventory inventory;
-    struct replica *replica; /* while a rule may ask for reads that lag; owned by whoever owns this;
+    struct replica *replica; /* while a rule may ask for reads that lag; owned by the owner of this;
                                 otherwise NULL */
 };
 

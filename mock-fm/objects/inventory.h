@@ -1,13 +1,12 @@
 /* What the fabric consists of: its switches, ports, links, VNI partitions and the like, to be read.
  *
- * A synthetic dragonfly, computed from its size at every question and never stored. Within a group
+ * A synthetic dragonfly, computed from its size at each request and never stored. Within a group
  * each switch has a link to each other one (local), and each group has one to each other group
  * (global), spread over its switches; a switch's ports are the local ones, then the global ones,
  * and the rest are edge ports with a NIC. All of it never changes.
  *
- * The paths, the fields of partitions and the DFA are those of the protocol's section "Other paths
- * the inventory needs", which is inference as a whole: no client at hand asks for them. Every other
- * field and all names are invented here. What a real fabric manager answers looks different. */
+ * Inference as a whole, no client at hand asks for it (docs/mock-fm.md): the paths, the fields of
+ * partitions and the DFA. Every other field and all names are invented here. */
 #ifndef MCAST_MOCK_FM_OBJECTS_INVENTORY_H
 #define MCAST_MOCK_FM_OBJECTS_INVENTORY_H
 
@@ -15,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mock-fm/http/problem.h"
+#include "mock-fm/http/message.h"
 
 /* What the DFA has bits for: (group << 23) | (switch << 18) | (port << 12) in 32 bits. */
 #define INVENTORY_GROUPS_MAX 512

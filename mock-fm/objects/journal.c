@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mock-fm/objects/recount.h"
-
 /* The file is rewritten when it has this many lines more than four times what is held. */
 #define SPARE_LINES 100000
 
@@ -27,15 +25,12 @@ static int write_line(int fd, const char *line, size_t length)
 {
     off_t before = lseek(fd, 0, SEEK_END);
     size_t done = 0;
-
     while (done < length) {
         ssize_t written = write(fd, line + done, length - done);
-
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0) {
             int cause = errno;
-
             if (done > 0 && (before < 0 || ftruncate(fd, before) < 0))
                 return -EIO;
             return -cause;
@@ -49,7 +44,6 @@ static int write_change(int fd, const struct change *change)
 {
     char *line = change_encode(change);
     int result = line ? write_line(fd, line, strlen(line)) : -ENOMEM;
-
     free(line);
     return result;
 }
@@ -59,28 +53,16 @@ static int write_next(void *cls, const struct change *change)
     return write_change(*(const int *)cls, change);
 }
 
-static int write_all(int fd, const struct objects *objects)
-{
-    int result = recount(objects, write_next, &fd);
-
-    if (result == 0 && fsync(fd) < 0)
-        result = -errno;
-    return result;
-}
-
 /* Writes what is held into a new file and puts it in the old one's place. */
 static int rewrite(struct journal *journal)
 {
     int fd = open(journal->new_path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-    int result;
-
     if (fd < 0)
         return -errno;
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-        result = -errno;
-    else
-        result = write_all(fd, journal->objects);
-    if (result == 0 && rename(journal->new_path, journal->path) < 0)
+    int result = flock(fd, LOCK_EX | LOCK_NB) < 0
+                     ? -errno
+                     : objects_recount(journal->objects, write_next, &fd);
+    if (result == 0 && (fsync(fd) < 0 || rename(journal->new_path, journal->path) < 0))
         result = -errno;
     if (result < 0) {
         unlink(journal->new_path);
@@ -93,18 +75,6 @@ static int rewrite(struct journal *journal)
     return 0;
 }
 
-static int replay_line(const char *line, size_t length, struct objects *objects)
-{
-    struct change_read read;
-    int result;
-
-    if (change_decode(line, length, &read) < 0)
-        return -EINVAL;
-    result = objects_apply(objects, &read.change);
-    change_release(&read);
-    return result;
-}
-
 static int replay(struct journal *journal, struct objects *objects, struct problem *problem)
 {
     FILE *file = fdopen(dup(journal->fd), "r");
@@ -113,12 +83,11 @@ static int replay(struct journal *journal, struct objects *objects, struct probl
     unsigned long number = 0;
     ssize_t length;
     int result = 0;
-
     if (!file)
         return problem_set(problem, 500, "cannot read %s: %s", journal->path, strerror(errno));
     while (result == 0 && (length = getline(&line, &size, file)) > 0 && line[length - 1] == '\n') {
         number++;
-        result = replay_line(line, (size_t)length, objects);
+        result = objects_apply_line(objects, line, (size_t)length);
     }
     if (result == -ENOMEM)
         problem_set(problem, 500, "cannot read %s: out of memory", journal->path);
@@ -134,38 +103,33 @@ static int replay(struct journal *journal, struct objects *objects, struct probl
     return result < 0 ? -1 : 0;
 }
 
-static int open_file(struct journal *journal, struct problem *problem)
+static int open_file(struct journal *journal, struct objects *objects, struct problem *problem)
 {
     journal->fd = open(journal->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (journal->fd < 0)
         return problem_set(problem, 500, "cannot open %s: %s", journal->path, strerror(errno));
     if (flock(journal->fd, LOCK_EX | LOCK_NB) < 0)
         return problem_set(problem, 500, "%s is in use by another mock-fm", journal->path);
-    return 0;
+    if (replay(journal, objects, problem) < 0)
+        return -1;
+    int result = rewrite(journal);
+    return result == 0 ? 0
+                       : problem_set(problem, 500, "cannot write %s: %s", journal->new_path,
+                                     strerror(-result));
 }
 
 struct journal *journal_open(const char *path, struct objects *objects, struct problem *problem)
 {
-    struct journal *journal = calloc(1, sizeof *journal);
-    int result;
-
-    if (!journal || !(journal->path = strdup(path)) ||
-        asprintf(&journal->new_path, "%s.new", path) < 0) {
+    struct journal *journal = malloc(sizeof *journal);
+    if (journal) {
+        *journal = (struct journal){.path = strdup(path), .objects = objects, .fd = -1};
+        if (journal->path && asprintf(&journal->new_path, "%s.new", path) < 0)
+            journal->new_path = NULL;
+    }
+    if (!journal || !journal->new_path)
         problem_set(problem, 500, "out of memory");
-        if (journal)
-            free(journal->path);
-        free(journal);
-        return NULL;
-    }
-    journal->objects = objects;
-    if (open_file(journal, problem) < 0 || replay(journal, objects, problem) < 0)
-        goto fail;
-    if ((result = rewrite(journal)) < 0) {
-        problem_set(problem, 500, "cannot write %s: %s", journal->new_path, strerror(-result));
-        goto fail;
-    }
-    return journal;
-fail:
+    else if (open_file(journal, objects, problem) == 0)
+        return journal;
     journal_close(journal);
     return NULL;
 }
@@ -174,7 +138,6 @@ int journal_append(struct journal *journal, const struct change *change, struct 
 {
     struct objects_totals totals = objects_totals(journal->objects);
     int result = 0;
-
     if (journal->lines > SPARE_LINES + 4 * (totals.jobs + totals.trees))
         result = rewrite(journal);
     if (result == 0)

@@ -8,7 +8,7 @@
 
 #include "mock-fm/objects/change.h"
 #include "mock-fm/objects/objects.h"
-#include "mock-fm/http/problem.h"
+#include "mock-fm/http/message.h"
 
 struct journal;
 

@@ -3,58 +3,68 @@
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
+#include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "mock-fm/objects/nic.h"
-
-#define FIRST_BUCKETS 1024
 
 struct objects {
     struct objects_totals totals;
     bool overcommit;
     struct job *first, *last;
-    struct job **buckets;
-    size_t bucket_count; /* a power of two */
+    void *by_id; /* the jobs: tsearch's tree */
     struct tree *trees[OBJECTS_MCAST_IDS];
     struct tree **roots; /* by NIC address: the tree it is the root of */
 };
 
-static size_t bucket_of(const char *id, size_t bucket_count)
+bool nic_parse(const char *text, uint32_t *nic)
 {
-    uint64_t hash = 14695981039346656037U; /* FNV-1a */
+    unsigned high, middle, low;
+    int end = 0;
+    /* sscanf would also take blanks, signs and "0x". */
+    if (text[strspn(text, "0123456789abcdefABCDEF:")] ||
+        sscanf(text, "%2x:%2x:%2x%n", &high, &middle, &low, &end) != 3 || text[end] || high > 0xF)
+        return false;
+    *nic = high << 16 | middle << 8 | low;
+    return true;
+}
 
-    for (; *id; id++)
-        hash = (hash ^ (unsigned char)*id) * 1099511628211U;
-    return (size_t)hash & (bucket_count - 1);
+void nic_format_short(uint32_t nic, char text[NIC_TEXT_SIZE])
+{
+    snprintf(text, NIC_TEXT_SIZE, "%X:%02X:%02X", (nic >> 16) & 0xF, (nic >> 8) & 0xFF, nic & 0xFF);
+}
+
+void nic_format_long(uint32_t nic, char text[NIC_TEXT_SIZE])
+{
+    snprintf(text, NIC_TEXT_SIZE, "00:00:00:%02X:%02X:%02X", (nic >> 16) & 0xF, (nic >> 8) & 0xFF,
+             nic & 0xFF);
+}
+
+/* A job's first member is its id. */
+static int compare_ids(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 static struct job *find_job(const struct objects *objects, const char *id)
 {
-    struct job *job = objects->buckets[bucket_of(id, objects->bucket_count)];
-
-    while (job && strcmp(job->id, id) != 0)
-        job = job->chain;
-    return job;
+    void *node = tfind(&id, &objects->by_id, compare_ids);
+    return node ? *(struct job **)node : NULL;
 }
 
 struct objects *objects_create(unsigned addresses, bool overcommit)
 {
     struct objects *objects = calloc(1, sizeof *objects);
-
     assert(addresses >= 1 && addresses <= OBJECTS_MCAST_IDS);
     if (!objects)
         return NULL;
     objects->totals.addresses = addresses;
     objects->overcommit = overcommit;
-    objects->bucket_count = FIRST_BUCKETS;
     /* The table of roots is 8 MB of address space, of which only touched pages cost memory. */
-    if (!(objects->buckets = calloc(FIRST_BUCKETS, sizeof objects->buckets[0])) ||
-        !(objects->roots = calloc(NIC_ADDRESSES, sizeof objects->roots[0]))) {
-        objects_destroy(objects);
-        return NULL;
-    }
-    return objects;
+    if ((objects->roots = calloc(NIC_ADDRESSES, sizeof *objects->roots)))
+        return objects;
+    free(objects);
+    return NULL;
 }
 
 static void free_tree(struct tree *tree)
@@ -73,30 +83,10 @@ static void free_job(struct job *job)
     free(job);
 }
 
-void objects_destroy(struct objects *objects)
-{
-    if (!objects)
-        return;
-    for (unsigned id = 0; id < OBJECTS_MCAST_IDS; id++) {
-        if (objects->trees[id])
-            free_tree(objects->trees[id]);
-    }
-    while (objects->first) {
-        struct job *job = objects->first;
-
-        objects->first = job->next;
-        free_job(job);
-    }
-    free(objects->roots);
-    free(objects->buckets);
-    free(objects);
-}
-
 /* libfabric puts ids into JSON without escaping them, and they are the last part of a path. */
 static bool is_job_id(const char *id)
 {
     size_t length = strlen(id);
-
     if (length == 0 || length > OBJECTS_JOB_ID_MAX)
         return false;
     for (; *id; id++) {
@@ -111,7 +101,6 @@ int objects_may_reserve(const struct objects *objects, const char *id, int64_t l
 {
     const struct objects_totals *totals = &objects->totals;
     int64_t left = (int64_t)totals->addresses - (int64_t)totals->reserved;
-
     if (!is_job_id(id))
         return problem_set(problem, 400,
                            "jobID must have 1 to %d characters, without control characters, "
@@ -134,7 +123,6 @@ int objects_may_reserve(const struct objects *objects, const char *id, int64_t l
 static bool find_free_id(const struct objects *objects, unsigned *id)
 {
     unsigned addresses = objects->totals.addresses;
-
     for (unsigned i = 0; i < addresses; i++) {
         *id = (objects->totals.next_mcast_id + i) % addresses;
         if (!objects->trees[*id])
@@ -147,10 +135,8 @@ static int choose_root(const struct objects *objects, const struct job *job, str
                        struct problem *problem)
 {
     bool own = false;
-
     for (size_t i = 0; i < wish->mac_count; i++) {
         const struct tree *tree = objects->roots[wish->macs[i]];
-
         if (!tree) {
             wish->root = wish->macs[i];
             return 0;
@@ -168,7 +154,6 @@ static int choose_root(const struct objects *objects, const struct job *job, str
 static int compare_macs(const void *left, const void *right)
 {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
     return (a > b) - (a < b);
 }
 
@@ -177,7 +162,6 @@ static int check_macs(const struct change *wish, struct problem *problem)
     uint32_t *sorted;
     char text[NIC_TEXT_SIZE];
     int result = 0;
-
     if (wish->mac_count == 0)
         return problem_set(problem, 400, "macs must name at least one NIC");
     if (!(sorted = malloc(wish->mac_count * sizeof sorted[0])))
@@ -197,7 +181,6 @@ static int check_macs(const struct change *wish, struct problem *problem)
 int objects_may_grow(const struct objects *objects, struct change *wish, struct problem *problem)
 {
     const struct job *job = find_job(objects, wish->job);
-
     if (!job)
         return problem_set(problem, 404, "no such job %.*s", OBJECTS_JOB_ID_MAX, wish->job);
     if (strlen(wish->step) > OBJECTS_STEP_MAX)
@@ -213,37 +196,15 @@ int objects_may_grow(const struct objects *objects, struct change *wish, struct 
     return choose_root(objects, job, wish, problem);
 }
 
-static int grow_buckets(struct objects *objects)
-{
-    size_t count = objects->bucket_count * 2;
-    struct job **buckets = calloc(count, sizeof buckets[0]);
-
-    if (!buckets)
-        return -ENOMEM;
-    for (struct job *job = objects->first; job; job = job->next) {
-        size_t bucket = bucket_of(job->id, count);
-
-        job->chain = buckets[bucket];
-        buckets[bucket] = job;
-    }
-    free(objects->buckets);
-    objects->buckets = buckets;
-    objects->bucket_count = count;
-    return 0;
-}
-
 static int add_job(struct objects *objects, const struct change *change)
 {
-    struct job *job;
-    size_t bucket;
-
     if (find_job(objects, change->job) || change->serial <= objects->totals.last_serial)
         return -EINVAL;
-    if (objects->totals.jobs >= objects->bucket_count && grow_buckets(objects) < 0)
+    struct job *job = calloc(1, sizeof *job);
+    if (!job)
         return -ENOMEM;
-    if (!(job = calloc(1, sizeof *job)))
-        return -ENOMEM;
-    if (!(job->id = strdup(change->job)) || !(job->token = strdup(change->token))) {
+    if (!(job->id = strdup(change->job)) || !(job->token = strdup(change->token)) ||
+        !tsearch(job, &objects->by_id, compare_ids)) {
         free_job(job);
         return -ENOMEM;
     }
@@ -251,9 +212,6 @@ static int add_job(struct objects *objects, const struct change *change)
     job->serial = change->serial;
     job->version = change->version;
     job->updated_us = change->at_us;
-    bucket = bucket_of(job->id, objects->bucket_count);
-    job->chain = objects->buckets[bucket];
-    objects->buckets[bucket] = job;
     job->previous = objects->last;
     *(objects->last ? &objects->last->next : &objects->first) = job;
     objects->last = job;
@@ -263,32 +221,40 @@ static int add_job(struct objects *objects, const struct change *change)
     return 0;
 }
 
+static void touch(struct job *job, int64_t at_us)
+{
+    job->version++;
+    if (at_us > job->updated_us)
+        job->updated_us = at_us;
+}
+
 static int add_tree(struct objects *objects, const struct change *change)
 {
     struct job *job = find_job(objects, change->job);
-    struct tree *tree, **end;
-
     if (!job || objects->trees[change->mcast_id] || objects->roots[change->root])
         return -EINVAL;
-    if (!(tree = calloc(1, sizeof *tree)))
+    struct tree *tree = malloc(sizeof *tree), **end = &job->trees;
+    if (!tree)
         return -ENOMEM;
-    if (!(tree->step = strdup(change->step)) ||
-        !(tree->macs = malloc(change->mac_count * sizeof tree->macs[0]))) {
+    *tree = (struct tree){.mcast_id = change->mcast_id,
+                          .job = job,
+                          .step = strdup(change->step),
+                          .root = change->root,
+                          .vni = change->vni,
+                          .timeout_us = change->timeout_us,
+                          .macs = reallocarray(NULL, change->mac_count, sizeof *tree->macs),
+                          .mac_count = change->mac_count,
+                          .updated_us = change->at_us};
+    if (!tree->step || !tree->macs) {
         free_tree(tree);
         return -ENOMEM;
     }
-    memcpy(tree->macs, change->macs, change->mac_count * sizeof tree->macs[0]);
-    tree->mac_count = change->mac_count;
-    tree->mcast_id = change->mcast_id;
-    tree->job = job;
-    tree->root = change->root;
-    tree->vni = change->vni;
-    tree->timeout_us = change->timeout_us;
-    tree->updated_us = change->at_us;
-    for (end = &job->trees; *end; end = &(*end)->next)
-        ;
+    memcpy(tree->macs, change->macs, change->mac_count * sizeof *tree->macs);
+    while (*end)
+        end = &(*end)->next;
     *end = tree;
     job->trees_in_use++;
+    touch(job, change->at_us);
     objects->trees[tree->mcast_id] = tree;
     objects->roots[tree->root] = tree;
     objects->totals.trees++;
@@ -301,10 +267,8 @@ static void remove_trees(struct objects *objects, struct job *job, const char *s
                          const struct tree *only)
 {
     struct tree **link = &job->trees;
-
     while (*link) {
         struct tree *tree = *link;
-
         if ((step && strcmp(step, tree->step) != 0) || (only && tree != only)) {
             link = &tree->next;
             continue;
@@ -320,12 +284,8 @@ static void remove_trees(struct objects *objects, struct job *job, const char *s
 
 static void remove_job(struct objects *objects, struct job *job)
 {
-    struct job **link = &objects->buckets[bucket_of(job->id, objects->bucket_count)];
-
     remove_trees(objects, job, NULL, NULL);
-    while (*link != job)
-        link = &(*link)->chain;
-    *link = job->chain;
+    tdelete(job, &objects->by_id, compare_ids);
     *(job->previous ? &job->previous->next : &objects->first) = job->next;
     *(job->next ? &job->next->previous : &objects->last) = job->previous;
     objects->totals.jobs--;
@@ -333,26 +293,33 @@ static void remove_job(struct objects *objects, struct job *job)
     free_job(job);
 }
 
-/* A state restored from a backup has its counters, too: they may go back. */
-static void reset(struct objects *objects)
+static void remove_all(struct objects *objects)
 {
     while (objects->first)
         remove_job(objects, objects->first);
-    objects->totals.last_serial = 0;
-    objects->totals.next_mcast_id = 0;
 }
 
-static void touch(struct job *job, int64_t at_us)
+void objects_destroy(struct objects *objects)
 {
-    job->version++;
-    if (at_us > job->updated_us)
-        job->updated_us = at_us;
+    if (!objects)
+        return;
+    remove_all(objects);
+    free(objects->roots);
+    free(objects);
+}
+
+static int apply_to_counters(struct objects *objects, const struct change *change)
+{
+    if (change->serial < objects->totals.last_serial)
+        return -EINVAL;
+    objects->totals.last_serial = change->serial;
+    objects->totals.next_mcast_id = change->next_mcast_id;
+    return 0;
 }
 
 static int apply_to_job(struct objects *objects, const struct change *change)
 {
     struct job *job = find_job(objects, change->job);
-
     if (!job)
         return -EINVAL;
     if (change->kind == CHANGE_JOB_GONE) {
@@ -364,22 +331,12 @@ static int apply_to_job(struct objects *objects, const struct change *change)
     return 0;
 }
 
-static int apply_to_tree(struct objects *objects, const struct change *change)
+static int remove_tree(struct objects *objects, const struct change *change)
 {
-    struct tree *tree = objects->trees[change->mcast_id];
-    struct job *job;
-    int result;
-
-    if (change->kind == CHANGE_TREE) {
-        if ((result = add_tree(objects, change)) < 0)
-            return result;
-        tree = objects->trees[change->mcast_id];
-        touch(tree->job, change->at_us);
-        return 0;
-    }
+    const struct tree *tree = objects->trees[change->mcast_id];
     if (!tree)
         return -EINVAL;
-    job = tree->job;
+    struct job *job = tree->job;
     remove_trees(objects, job, NULL, tree);
     touch(job, change->at_us);
     return 0;
@@ -389,13 +346,12 @@ int objects_apply(struct objects *objects, const struct change *change)
 {
     switch (change->kind) {
     case CHANGE_MARK:
-        if (change->serial < objects->totals.last_serial)
-            return -EINVAL;
-        objects->totals.last_serial = change->serial;
-        objects->totals.next_mcast_id = change->next_mcast_id;
-        return 0;
+        return apply_to_counters(objects, change);
     case CHANGE_RESET:
-        reset(objects);
+        remove_all(objects);
+        /* A state restored from a backup has its counters, too: they may go back. */
+        objects->totals.last_serial = 0;
+        objects->totals.next_mcast_id = 0;
         return 0;
     case CHANGE_JOB:
         return add_job(objects, change);
@@ -403,10 +359,75 @@ int objects_apply(struct objects *objects, const struct change *change)
     case CHANGE_STEP_GONE:
         return apply_to_job(objects, change);
     case CHANGE_TREE:
+        return add_tree(objects, change);
     case CHANGE_TREE_GONE:
-        return apply_to_tree(objects, change);
+        return remove_tree(objects, change);
     }
     return -EINVAL;
+}
+
+int objects_apply_line(struct objects *objects, const char *line, size_t length)
+{
+    struct change_read read;
+    if (change_decode(line, length, &read) < 0)
+        return -EINVAL;
+    int result = objects_apply(objects, &read.change);
+    change_release(&read);
+    return result;
+}
+
+static int recount_job(const struct job *job, objects_listener *on_change, void *listener)
+{
+    /* Applying its trees counts the job's version up to what it is now. */
+    struct change change = {.kind = CHANGE_JOB,
+                            .at_us = job->updated_us,
+                            .job = job->id,
+                            .token = job->token,
+                            .limit = job->limit,
+                            .serial = job->serial,
+                            .version = job->version - job->trees_in_use};
+    int result = on_change(listener, &change);
+    for (const struct tree *tree = job->trees; tree && result == 0; tree = tree->next) {
+        change = (struct change){.kind = CHANGE_TREE,
+                                 .at_us = tree->updated_us,
+                                 .job = job->id,
+                                 .step = tree->step,
+                                 .mcast_id = tree->mcast_id,
+                                 .root = tree->root,
+                                 .vni = tree->vni,
+                                 .timeout_us = tree->timeout_us,
+                                 .macs = tree->macs,
+                                 .mac_count = tree->mac_count};
+        result = on_change(listener, &change);
+    }
+    return result;
+}
+
+int objects_recount(const struct objects *objects, objects_listener *on_change, void *listener)
+{
+    const struct change mark = {.kind = CHANGE_MARK,
+                                .serial = objects->totals.last_serial,
+                                .next_mcast_id = objects->totals.next_mcast_id};
+    int result = 0;
+    for (const struct job *job = objects->first; job && result == 0; job = job->next)
+        result = recount_job(job, on_change, listener);
+    /* Last, because the counters may be ahead of every object that is left. */
+    return result == 0 ? on_change(listener, &mark) : result;
+}
+
+static int apply_to_copy(void *copy, const struct change *change)
+{
+    return objects_apply(copy, change);
+}
+
+struct objects *objects_copy(const struct objects *objects)
+{
+    struct objects *copy = objects_create(objects->totals.addresses, true);
+    if (copy && objects_recount(objects, apply_to_copy, copy) < 0) {
+        objects_destroy(copy);
+        return NULL;
+    }
+    return copy;
 }
 
 const struct job *objects_job(const struct objects *objects, const char *id)

@@ -11,13 +11,27 @@
 #include <stdint.h>
 
 #include "mock-fm/objects/change.h"
-#include "mock-fm/http/problem.h"
+#include "mock-fm/http/message.h"
 
 #define OBJECTS_MCAST_IDS 8192 /* multicast ids are 0…8191; libfabric takes no others */
 #define OBJECTS_JOB_ID_MAX 255 /* bytes */
 #define OBJECTS_STEP_MAX 1024  /* bytes; a job id path can be long */
 
 struct job;
+
+/* Addresses of Slingshot NICs: 20 bits, written by libfabric as three groups ("1:12:00"), and by
+ * the fabric manager, in `hwRoot`, as six groups of which the first three are zero. */
+#define NIC_ADDRESSES (1U << 20)
+#define NIC_TEXT_SIZE 18 /* "00:00:00:0F:AB:CD" and its NUL */
+
+/* Accepts exactly three groups of hexadecimal digits, F:FF:FF at most; false otherwise. */
+bool nic_parse(const char *text, uint32_t *nic);
+
+/* The form that libfabric sends. */
+void nic_format_short(uint32_t nic, char text[NIC_TEXT_SIZE]);
+
+/* The form that libfabric accepts as `hwRoot`. */
+void nic_format_long(uint32_t nic, char text[NIC_TEXT_SIZE]);
 
 struct tree {
     unsigned mcast_id;
@@ -33,7 +47,7 @@ struct tree {
 };
 
 struct job {
-    char *id;
+    char *id;       /* first: jobs are found by it */
     char *token;    /* the session token: a secret */
     unsigned limit; /* addresses reserved */
     unsigned trees_in_use;
@@ -42,14 +56,13 @@ struct job {
     int64_t updated_us;
     struct tree *trees;
     struct job *next, *previous; /* in the order of their serials */
-    struct job *chain;           /* of one hash bucket */
 };
 
 struct objects;
 
 /* `addresses`: the size of the pool, 1…OBJECTS_MCAST_IDS; the ids handed out are 0…addresses-1.
- * Without `overcommit` a reservation is refused when the pool does not hold that many addresses
- * that nobody reserved; with it, limits may add up to more, and a tree may find the pool empty. */
+ * Without `overcommit` a reservation is refused when the pool holds fewer unreserved
+ * addresses; with it, limits may add up to more, and a tree may find the pool empty. */
 struct objects *objects_create(unsigned addresses, bool overcommit);
 void objects_destroy(struct objects *objects);
 
@@ -65,6 +78,9 @@ int objects_may_grow(const struct objects *objects, struct change *wish, struct 
 
 /* 0; -ENOMEM; or -EINVAL for a change that contradicts what is held (a damaged journal). */
 int objects_apply(struct objects *objects, const struct change *change);
+
+/* The same from a line of change_encode; -EINVAL also when it is none. */
+int objects_apply_line(struct objects *objects, const char *line, size_t length);
 
 /* NULL when there is none. */
 const struct job *objects_job(const struct objects *objects, const char *id);
@@ -82,5 +98,13 @@ struct objects_totals {
     unsigned next_mcast_id;
 };
 struct objects_totals objects_totals(const struct objects *objects);
+
+/* What is held, as the changes that make it out of nothing: shorter than what happened. Ends with
+ * the first result of the listener that is not 0, and returns it. */
+typedef int objects_listener(void *listener, const struct change *change);
+int objects_recount(const struct objects *objects, objects_listener *on_change, void *listener);
+
+/* For snapshots and reads that lag: it has no limit of the pool. NULL without memory. */
+struct objects *objects_copy(const struct objects *objects);
 
 #endif

@@ -1,4 +1,5 @@
-/* What another client of the fabric manager does, of whom the one under test knows nothing. */
+/* What another client or an administrator does with the fabric manager: the client under test does
+ * not know of it. */
 #ifndef MCAST_MOCK_FM_OBJECTS_OTHERCLIENT_H
 #define MCAST_MOCK_FM_OBJECTS_OTHERCLIENT_H
 
@@ -9,10 +10,15 @@
 int otherclient_forget(struct fabric *fabric, const json_t *ids, int64_t now_us,
                        struct problem *problem);
 
-/* Reserves each job of an array of objects: jobID, mcastLimit and, if it is to be a certain one,
- * sessionToken. One that is there is replaced, and has another token then. The number of jobs; or
+/* Reserves each job of an array of objects: jobID, mcastLimit, perhaps sessionToken. A job that
+ * exists is replaced, and has another token then. The number of jobs; or
  * -1 with a problem: those before the one that it is about are made, and that one is gone. */
 int otherclient_put(struct fabric *fabric, const json_t *jobs, int64_t now_us,
                     struct problem *problem);
+
+/* From now on the fabric manager holds what the snapshot (objects_copy) holds, its counters
+ * included, and nothing else; durably, if it has a journal. 0, or -1 with a problem. */
+int otherclient_restore(struct fabric *fabric, const struct objects *snapshot, int64_t now_us,
+                        struct problem *problem);
 
 #endif

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mock-fm/objects/recount.h"
-
 struct entry {
     char *line; /* a change as in the journal; with a token perhaps */
     int64_t at_us;
@@ -18,33 +16,9 @@ struct replica {
     size_t count;
 };
 
-static int apply(void *objects, const struct change *change)
-{
-    return objects_apply(objects, change);
-}
-
-static struct objects *copy_of(const struct objects *objects)
-{
-    /* It only shows, and so need not know who may reserve. */
-    struct objects *copy = objects_create(objects_totals(objects).addresses, true);
-
-    if (copy && recount(objects, apply, copy) < 0) {
-        objects_destroy(copy);
-        return NULL;
-    }
-    return copy;
-}
-
 static int apply_entry(struct objects *objects, const struct entry *entry)
 {
-    struct change_read read;
-    int result;
-
-    if (change_decode(entry->line, strlen(entry->line), &read) < 0)
-        return -ENOMEM;
-    result = objects_apply(objects, &read.change);
-    change_release(&read);
-    return result;
+    return objects_apply_line(objects, entry->line, strlen(entry->line));
 }
 
 static void forget_entry(struct entry *entry)
@@ -56,8 +30,7 @@ static void forget_entry(struct entry *entry)
 struct replica *replica_create(const struct objects *objects)
 {
     struct replica *replica = calloc(1, sizeof *replica);
-
-    if (replica && !(replica->base = copy_of(objects))) {
+    if (replica && !(replica->base = objects_copy(objects))) {
         free(replica);
         return NULL;
     }
@@ -75,11 +48,10 @@ void replica_destroy(struct replica *replica)
 }
 
 /* The older half becomes the state before the others. */
-static int fold(struct replica *replica)
+static int fold_older_half(struct replica *replica)
 {
     for (size_t i = 0; i < REPLICA_CHANGES; i++) {
         int result = apply_entry(replica->base, &replica->entries[i]);
-
         if (result < 0)
             return result;
     }
@@ -94,8 +66,7 @@ static int fold(struct replica *replica)
 int replica_add(struct replica *replica, const struct change *change)
 {
     struct entry *entry;
-
-    if (replica->count == 2 * REPLICA_CHANGES && fold(replica) < 0)
+    if (replica->count == 2 * REPLICA_CHANGES && fold_older_half(replica) < 0)
         return -ENOMEM;
     entry = &replica->entries[replica->count];
     if (!(entry->line = change_encode(change)))
@@ -109,10 +80,10 @@ int replica_add(struct replica *replica, const struct change *change)
 }
 
 /* How many entries it has seen. */
-static size_t seen(const struct replica *replica, const struct replica_lag *lag, int64_t now_us)
+static size_t count_seen(const struct replica *replica, const struct replica_lag *lag,
+                         int64_t now_us)
 {
     size_t count = replica->count;
-
     assert(lag->ms >= 0 && lag->writes >= 0);
     count -= (uint64_t)lag->writes < count ? (size_t)lag->writes : count;
     while (lag->ms > 0 && count > 0 && replica->entries[count - 1].at_us > now_us - lag->ms * 1000)
@@ -123,14 +94,12 @@ static size_t seen(const struct replica *replica, const struct replica_lag *lag,
 struct objects *replica_objects(const struct replica *replica, const struct replica_lag *lag,
                                 int64_t now_us)
 {
-    struct objects *objects = copy_of(replica->base);
-    size_t count = seen(replica, lag, now_us);
-    int result = objects ? 0 : -ENOMEM;
-
-    for (size_t i = 0; i < count && result == 0; i++)
-        result = apply_entry(objects, &replica->entries[i]);
-    if (result == 0)
-        return objects;
-    objects_destroy(objects);
-    return NULL;
+    struct objects *objects = objects_copy(replica->base);
+    size_t count = objects ? count_seen(replica, lag, now_us) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (apply_entry(objects, &replica->entries[i]) < 0) {
+            objects_destroy(objects);
+            return NULL;
+        }
+    return objects;
 }

@@ -1,5 +1,4 @@
-/* What a read replica shows whose copy lags behind: the changes of late, and the state before them.
- */
+/* What a read replica shows whose copy lags behind: the last changes, and the state before them. */
 #ifndef MCAST_MOCK_FM_OBJECTS_REPLICA_H
 #define MCAST_MOCK_FM_OBJECTS_REPLICA_H
 
@@ -7,15 +6,8 @@
 
 #include "mock-fm/objects/objects.h"
 
-#define REPLICA_CHANGES                                                                            \
-    4096 /* at least so many are kept one by one; what is older is shown at most                   \
-            that old */
-
-/* How far behind; all zero: not at all. With both, whichever is further back. */
-struct replica_lag {
-    int64_t ms;
-    int64_t writes; /* changes */
-};
+/* At least so many changes are kept one by one; what is older is shown at most that old. */
+#define REPLICA_CHANGES 4096
 
 struct replica;
 

@@ -1,7 +1,7 @@
-/* A form's body, as the mock fabric manager's token endpoint reads it (mock-fm/http/form.h): the
+/* A form's body, as the mock fabric manager's token endpoint reads it (mock-fm/http/oauth.h): the
  * whole input. Written again, it is read as the same. */
 
-#include "mock-fm/http/form.h"
+#include "mock-fm/http/oauth.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -178,9 +178,9 @@ void fuzz_one(struct fuzz_input *in)
         abort();
     for (int i = 0; i < REQUESTS_MAX && in->left > 0; i++)
         ask(&control, oauth, in);
-    backup_destroy(control.backup);
+    objects_destroy(control.snapshot);
     replica_destroy(fabric.replica);
-    faults_release(&faults);
+    faults_clear(&faults);
     if (control.log)
         requestlog_destroy(control.log);
 }

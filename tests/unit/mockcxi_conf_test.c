@@ -96,7 +96,7 @@ static void conf__refuses_what_it_does_not_know(void **state)
         {"[mock]\nnics = -1\n", "'-1' is not"},
         {"[mock]\nnics = 4x\n", "'4x' is not"},
         {"[mock]\nnics\n", "neither [section] nor key = value"},
-        {"[mock]\nprivileged = nobody\n", "neither root nor any"},
+        {"[mock]\nprivileged = nobody\n", "neither any nor root"},
         {"[mock]\nlog = 1\n", "neither yes nor no"},
         {"[cxi0]\n", "there is no NIC 'cxi0'"},
         {"[mock]\nnics = 4\n[cxi4]\n", "there is no NIC 'cxi4'"},
@@ -114,7 +114,7 @@ static void conf__refuses_what_it_does_not_know(void **state)
         {"[fault a]\nerrno = BUSY\n", "'BUSY' is not the name of an error"},
         {"[fault a]\nfor = 5\n", "'5' is not a time"},
         {"[fault a]\ndelay = 9999999h\n", "is not a time"},
-        {"[fault a]\nwhen = now\n", "neither before nor after"},
+        {"[fault a]\nwhen = now\n", "neither after nor before"},
         {"[fault a]\ncounts = 1\n", "a fault has no 'counts'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

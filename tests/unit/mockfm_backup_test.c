@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mock-fm/objects/backup.h"
+#include "mock-fm/objects/otherclient.h"
 
 struct disk {
     char folder[32], path[48];
@@ -113,13 +113,13 @@ static void assert_then(const struct disk *disk)
 static void backup__puts_back_what_was(void **state)
 {
     struct disk *disk = *state;
-    struct backup *backup;
+    struct objects *backup;
     struct problem problem;
 
     reserve(disk, "c-1", "sess-1");
     grow(disk, "c-1", "0", 3);
     reserve(disk, "c-2", "sess-2");
-    assert_non_null(backup = backup_create(disk->fabric.objects));
+    assert_non_null(backup = objects_copy(disk->fabric.objects));
     /* c-1 goes and comes again with another token; c-3 is new; the tree is another job's. */
     apply(disk, &(struct change){.kind = CHANGE_JOB_GONE, .job = "c-1"});
     reserve(disk, "c-1", "sess-9");
@@ -127,30 +127,30 @@ static void backup__puts_back_what_was(void **state)
     grow(disk, "c-3", "1", 3);
     grow(disk, "c-3", "1", 4);
     for (int i = 0; i < 2; i++) { /* it can be used again */
-        assert_int_equal(backup_restore(backup, &disk->fabric, 9, &problem), 0);
+        assert_int_equal(otherclient_restore(&disk->fabric, backup, 9, &problem), 0);
         assert_then(disk);
         assert_null(objects_job(disk->fabric.objects, "c-3"));
         reserve(disk, "c-4", "sess-4");
     }
-    assert_int_equal(backup_restore(backup, &disk->fabric, 9, &problem), 0);
+    assert_int_equal(otherclient_restore(&disk->fabric, backup, 9, &problem), 0);
     close_fabric(disk);
     open_fabric(disk);
     assert_then(disk);
-    backup_destroy(backup);
+    objects_destroy(backup);
 }
 
 static void backup__of_nothing_empties(void **state)
 {
     struct disk *disk = *state;
-    struct backup *backup = backup_create(disk->fabric.objects);
+    struct objects *backup = objects_copy(disk->fabric.objects);
     struct problem problem;
 
     assert_non_null(backup);
     reserve(disk, "c-1", "sess-1");
-    assert_int_equal(backup_restore(backup, &disk->fabric, 9, &problem), 0);
+    assert_int_equal(otherclient_restore(&disk->fabric, backup, 9, &problem), 0);
     assert_int_equal(objects_totals(disk->fabric.objects).jobs, 0);
     assert_int_equal(objects_totals(disk->fabric.objects).last_serial, 0);
-    backup_destroy(backup);
+    objects_destroy(backup);
 }
 
 int main(void)

@@ -468,7 +468,7 @@ static void control__shows_no_token(void **state)
     assert_null(memmem(body.bytes, body.length, "sess-", 5));
     free(body.bytes);
     requestlog_destroy(log);
-    faults_release(&faults);
+    faults_clear(&faults);
     bench_destroy(bench);
 }
 

@@ -33,7 +33,7 @@ static int status_of(struct faults *faults, const char *method, const char *path
 {
     struct fault fault =
         faults_pick(faults, &(struct request){.method = method, .path = path}, false);
-    int status = fault.status;
+    int status = (int)fault.status;
 
     fault_release(&fault);
     return status;
@@ -51,7 +51,7 @@ static void rule__hits_method_and_path(void **state)
     assert_int_equal(status_of(&faults, "GET", "/fabric/collectives/jobs/c-11"), 0);
     faults_clear(&faults);
     assert_int_equal(status_of(&faults, "POST", "/fabric/collectives/jobs"), 0);
-    faults_release(&faults);
+    faults_clear(&faults);
 }
 
 /* So that one can be refused and not the other, as by a server for which only one is a login. */
@@ -71,7 +71,7 @@ static void rule__tells_session_tokens_from_logins(void **state)
         assert_int_equal(fault.status, 503);
         fault_release(&fault);
     }
-    faults_release(&faults);
+    faults_clear(&faults);
 }
 
 static void rule__skips_and_counts(void **state)
@@ -89,7 +89,7 @@ static void rule__skips_and_counts(void **state)
     assert_int_equal(json_integer_value(json_object_get(rule, "matched")), 7);
     assert_int_equal(json_integer_value(json_object_get(rule, "fired")), 3);
     json_decref(document);
-    faults_release(&faults);
+    faults_clear(&faults);
 }
 
 static void rule__fires_for_every_so_many(void **state)
@@ -100,7 +100,7 @@ static void rule__fires_for_every_so_many(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         assert_int_equal(status_of(&faults, "GET", "/"), expected[i]);
-    faults_release(&faults);
+    faults_clear(&faults);
 }
 
 static int status_at(struct faults *faults, int64_t ms)
@@ -108,7 +108,7 @@ static int status_at(struct faults *faults, int64_t ms)
     const struct request request = {.method = "GET", .path = "/", .now_us = ms * 1000};
     struct fault fault = faults_pick(faults, &request, false);
 
-    return fault.status;
+    return (int)fault.status;
 }
 
 /* From its first time on, not from when it was given. */
@@ -121,7 +121,7 @@ static void rule__fires_for_some_time(void **state)
     assert_int_equal(status_at(&faults, 7099), 500);
     assert_int_equal(status_at(&faults, 7100), 0);
     assert_int_equal(status_at(&faults, 9000), 0);
-    faults_release(&faults);
+    faults_clear(&faults);
 }
 
 static void request__is_bent(void **state)
@@ -133,7 +133,7 @@ static void request__is_bent(void **state)
 
     (void)state;
     assert_true(faults_lag(&faults));
-    faults_release(&faults); /* the fault outlives its rule */
+    faults_clear(&faults); /* the fault outlives its rule */
     assert_false(faults_lag(&faults));
     fault_bend_request(&fault, &request);
     assert_string_equal(request.session_token, "sess-1");
@@ -152,7 +152,7 @@ static void rule__used_up_leaves_room_for_the_next(void **state)
     assert_int_equal(status_of(&faults, "GET", "/"), 500);
     assert_int_equal(status_of(&faults, "GET", "/"), 503);
     assert_int_equal(status_of(&faults, "GET", "/"), 0);
-    faults_release(&faults);
+    faults_clear(&faults);
 }
 
 static void probability__repeats_with_the_seed(void **state)
@@ -165,7 +165,7 @@ static void probability__repeats_with_the_seed(void **state)
 
         for (int i = 0; i < 1000; i++)
             outcomes[run][i] = status_of(&faults, "GET", "/");
-        faults_release(&faults);
+        faults_clear(&faults);
     }
     assert_memory_equal(outcomes[0], outcomes[1], sizeof outcomes[0]);
     for (int i = 0; i < 1000; i++)
@@ -222,7 +222,7 @@ static void rule__that_is_wrong_is_named_and_adds_nothing(void **state)
         assert_int_equal(faults.count, 0);
         json_decref(text);
     }
-    faults_release(&faults);
+    faults_clear(&faults);
 }
 
 /* What acts, and what only pretends: late successes are made of this. */
@@ -278,7 +278,7 @@ static void merge__replaces_and_takes_away(void **state)
     assert_int_equal(faults_add(&faults, rules, &problem), 0);
     json_decref(rules);
     fault = pick(&faults, "POST", false);
-    faults_release(&faults); /* the fault outlives its rule */
+    faults_clear(&faults); /* the fault outlives its rule */
     fault_bend_answer(&fault, "POST", &answer);
     assert_int_equal(json_integer_value(json_object_get(answer.document, "sessionToken")), 12);
     assert_null(json_object_get(answer.document, "hwRoot"));

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mock-fm/http/form.h"
 #include "mock-fm/http/oauth.h"
 
 #define NOW 1700000000000000

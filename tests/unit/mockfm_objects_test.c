@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mock-fm/objects/nic.h"
 #include "mock-fm/objects/objects.h"
 #include "mock-fm/http/session.h"
 

@@ -30,8 +30,8 @@ static void options__have_defaults(void **state)
 
     (void)state;
     assert_int_equal(parse(&options, "", &problem), 0);
-    assert_string_equal(options.door.host, "127.0.0.1");
-    assert_string_equal(options.door.port, "8000");
+    assert_string_equal(options.listener.host, "127.0.0.1");
+    assert_string_equal(options.listener.port, "8000");
     assert_int_equal(options.auth, AUTH_NONE);
     assert_int_equal(options.addresses, 4086);
     assert_int_equal(options.latency_ms, 0);
@@ -42,7 +42,7 @@ static void options__have_defaults(void **state)
     assert_int_equal(options.inventory.ports, 4);
     assert_int_equal(options.reach, SESSION_OWN_JOB);
     assert_null(options.state);
-    assert_string_equal(options.jobs_door.host, "");
+    assert_string_equal(options.jobs_listener.host, "");
 }
 
 static void options__are_read(void **state)
@@ -57,8 +57,8 @@ static void options__are_read(void **state)
                            "--fabric 512x32x64 --session-tokens trees-only",
                            &problem),
                      0);
-    assert_string_equal(options.door.host, "::1");
-    assert_string_equal(options.door.port, "0");
+    assert_string_equal(options.listener.host, "::1");
+    assert_string_equal(options.listener.port, "0");
     assert_int_equal(options.auth, AUTH_BASIC);
     assert_string_equal(options.authdir, "/etc/fmsim");
     assert_int_equal(options.addresses, 8192);
@@ -66,7 +66,7 @@ static void options__are_read(void **state)
     assert_int_equal(options.latency_ms, 20);
     assert_true(options.seeded);
     assert_int_equal(options.reach, SESSION_TREES_ONLY);
-    assert_string_equal(options.door.port_file, "/p");
+    assert_string_equal(options.listener.port_file, "/p");
     assert_true(options.overcommit);
     assert_int_equal(options.inventory.groups, 512);
     assert_int_equal(options.inventory.switches, 32);
@@ -90,10 +90,10 @@ static void options__of_login_and_tls_are_read(void **state)
     assert_string_equal(options.tls_cert, "/c");
     assert_string_equal(options.tls_key, "/k");
     assert_string_equal(options.client_ca, "/ca");
-    assert_string_equal(options.jobs_door.host, "::1");
-    assert_string_equal(options.jobs_door.port, "0");
-    assert_string_equal(options.jobs_door.port_file, "/j");
-    assert_string_equal(options.door.host, "127.0.0.1");
+    assert_string_equal(options.jobs_listener.host, "::1");
+    assert_string_equal(options.jobs_listener.port, "0");
+    assert_string_equal(options.jobs_listener.port_file, "/j");
+    assert_string_equal(options.listener.host, "127.0.0.1");
     assert_int_equal(parse(&options, "--auth oauth --authdir /a", &problem), 0);
     assert_int_equal(options.token_lifetime_us, INT64_C(3600000000));
 }

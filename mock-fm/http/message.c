@@ -1,8 +1,20 @@
-#include "mock-fm/http/answer.h"
+#include "mock-fm/http/message.h"
 
-#include <stdlib.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "mock-fm/objects/document.h"
+
+int problem_set(struct problem *problem, int status, const char *format, ...)
+{
+    va_list arguments;
+    problem->status = status;
+    va_start(arguments, format);
+    vsnprintf(problem->text, sizeof problem->text, format, arguments);
+    va_end(arguments);
+    return -1;
+}
 
 void answer_problem(struct answer *answer, const struct problem *problem)
 {
@@ -20,17 +32,13 @@ void answer_release(struct answer *answer)
 
 int answer_render(const struct answer *answer, struct body *body)
 {
-    size_t length;
-
     *body = (struct body){0};
     if (!answer->document)
         return 0;
-    length = json_dumpb(answer->document, NULL, 0, JSON_COMPACT);
-    if (length == 0 || !(body->bytes = malloc(length + 1)))
+    if (!(body->bytes = json_dumps(answer->document, JSON_COMPACT)))
         return -1;
-    json_dumpb(answer->document, body->bytes, length, JSON_COMPACT);
-    body->length = length;
-    if (length % 4096 == 0)
-        body->bytes[body->length++] = '\n';
+    body->length = strlen(body->bytes);
+    if (body->length % 4096 == 0)
+        body->bytes[body->length++] = '\n'; /* in place of the NUL */
     return 0;
 }
