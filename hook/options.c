@@ -1,8 +1,8 @@
 #include "hook/options.h"
 
+#include "base/duration.h"
 #include "hook/page.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,24 +41,6 @@ static const struct option known[] = {
     {0},
 };
 
-static bool read_time(const char *text, int64_t *ms)
-{
-    static const struct {
-        const char *unit;
-        int64_t ms;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
-    char *end;
-    errno = 0;
-    const long number = text[0] >= '0' && text[0] <= '9' ? strtol(text, &end, 10) : 0;
-    if (number < 1 || number > DEADLINE_MAX_MS || errno)
-        return false;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(end, units[i].unit) == 0)
-            *ms = number * units[i].ms;
-    }
-    return *ms > 0 && *ms <= DEADLINE_MAX_MS;
-}
-
 static enum options_end take(struct options *options, int option, const char *program)
 {
     switch ((enum word)option) {
@@ -75,8 +57,8 @@ static enum options_end take(struct options *options, int option, const char *pr
         options->strict = true;
         return OPTIONS_GO_ON;
     case DEADLINE:
-        options->deadline_ms = 0;
-        if (read_time(optarg, &options->deadline_ms))
+        options->deadline_ms = duration_parse(optarg, 0, DEADLINE_MAX_MS);
+        if (options->deadline_ms > 0)
             return OPTIONS_GO_ON;
         fprintf(stderr,
                 "%s: --deadline %.40s: a number with its unit, as 500ms, 30s or 10m, of at "
@@ -100,8 +82,8 @@ enum options_end options_read(struct options *options, int argc, char **argv)
 {
     enum options_end end = OPTIONS_GO_ON;
     int option;
-    *options = (struct options){0};
-    (void)read_time(OPTIONS_DEADLINE, &options->deadline_ms);
+    *options =
+        (struct options){.deadline_ms = duration_parse(OPTIONS_DEADLINE, 0, DEADLINE_MAX_MS)};
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         const enum options_end one = end == OPTIONS_GO_ON || option == STRICT
                                          ? take(options, option, "mcast-cleanup")

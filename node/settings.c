@@ -1,5 +1,6 @@
 #include "node/settings.h"
 
+#include "base/duration.h"
 #include "base/names.h"
 #include "core/reservation/record.h"
 
@@ -141,23 +142,10 @@ static const char *allowed(const struct key *key, char out[64])
 
 bool settings_duration(const char *text, int64_t *ms)
 {
-    static const struct {
-        const char *unit;
-        int64_t ms;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
-    const int64_t day = INT64_C(86400000);
-    char *end;
-    if (!isdigit((unsigned char)text[0]))
-        return false;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(end, units[i].unit) == 0 && errno == 0 && value <= day / units[i].ms) {
-            *ms = value * units[i].ms;
-            return true;
-        }
-    }
-    return false;
+    int64_t value = duration_parse(text, 0, DURATION_DAY_MS);
+    if (value >= 0)
+        *ms = value;
+    return value >= 0;
 }
 
 static bool set_number(const char *text, uint32_t max, uint32_t *out)

@@ -1,8 +1,8 @@
 #include "broker/config/value.h"
 
-#include "broker/config/duration.h"
 #include "broker/config/words.h"
 #include "core/config.h"
+#include "base/duration.h"
 #include "base/idset.h"
 #include "core/reservation/record.h"
 
@@ -62,7 +62,7 @@ static void print_duration(FILE *out, const struct config_key *key, int64_t ms)
         fputs(key->words, out);
         return;
     }
-    config_duration_format(text, sizeof text, ms);
+    duration_format(text, sizeof text, ms);
     fputs(text, out);
 }
 

@@ -1,7 +1,7 @@
 #include "broker/http/api/bodies/mint_body.h"
 
 #include "broker/http/request/json_scan.h"
-#include "broker/http/request/span.h"
+#include "base/duration.h"
 #include "base/steppath.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static int read_steps(struct json_scan *scan, struct bearer_limits *limits)
 /* Seconds from now, or a time with its unit. */
 static int read_expires(struct json_scan *scan, const struct reading *reading)
 {
-    int64_t ms, seconds = 0;
+    int64_t seconds = 0;
     char *text;
     const char first = json_scan_peek(scan);
     if (first == '-' || (first >= '0' && first <= '9')) {
@@ -42,7 +42,7 @@ static int read_expires(struct json_scan *scan, const struct reading *reading)
     } else if (first == '"') {
         if (json_scan_text(scan, "expires", &text) < 0)
             return -1;
-        seconds = span_parse(text, max_s * 1000, &ms) ? ms / 1000 : 0;
+        seconds = duration_parse(text, DURATION_DAYS | DURATION_BARE_ZERO, max_s * 1000) / 1000;
     } else if (!json_scan_kind(scan)) {
         return json_scan_bad(scan, "a number or a text expected");
     }
